@@ -1,6 +1,6 @@
 import { maxMatchBytes } from '../search/explain.js';
 import type { FacetedPage } from '../search/facets.js';
-import type { SortKey, TextQuery } from '../search/query.js';
+import type { MATCH_MODES, PartialMatch, SortKey, TextQuery } from '../search/query.js';
 import type { Cancellable } from '../shared/async.js';
 import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
 import type { Json } from '../shared/json.js';
@@ -28,6 +28,8 @@ export interface ContactSearch {
   /** Milliseconds, exclusive. */
   updatedAfter?: number;
   query?: TextQuery;
+  /** What to do where no contact matches every term: answer the best, or say which terms none matches. Absent: neither. */
+  match?: (typeof MATCH_MODES)[number];
   /** Counted over all matches, not over the page. Null is not counted. */
   facets?: readonly FacetField[];
   /** The page holds its ranks, and leaves room for an explanation of each contact. */
@@ -36,6 +38,11 @@ export interface ContactSearch {
   after?: SortKey;
   /** With `after`: leaves the total at 0, because counting passes over every match. */
   skipsTotal?: boolean;
+}
+
+export interface ContactPage extends FacetedPage<Json<Contact>, FacetField> {
+  /** Where no contact matches every term and the search has a `match`. */
+  partial?: PartialMatch;
 }
 
 /** Bytes to reserve for the explanation of a contact. */
@@ -127,10 +134,7 @@ export interface ContactStore {
     signal?: AbortSignal,
   ): Promise<ContactBatch>;
   /** Ordered as contract 3.9 with a query, newest first without. */
-  searchContacts(
-    search: ContactSearch,
-    request?: Cancellable,
-  ): Promise<FacetedPage<Json<Contact>, FacetField>>;
+  searchContacts(search: ContactSearch, request?: Cancellable): Promise<ContactPage>;
   /** Audience, duplicates, credits and the contact itself: all of it or nothing. */
   createContact(command: CreateContact): Promise<IdempotentResult<CreateOutcome>>;
   addMembership(membership: Membership): Promise<IdempotentResult<AddOutcome>>;

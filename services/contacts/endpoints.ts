@@ -38,7 +38,7 @@ import {
   SearchContactsRequest,
   SearchContactsResponse,
 } from './schema.js';
-import { toContactSearch } from './search.js';
+import { toContactSearch, withPartial } from './search.js';
 import { newContact, TOO_MANY_AUDIENCES } from './stored-contact.js';
 import { namedIdentifiers } from './suppression.js';
 
@@ -301,7 +301,8 @@ const searchContacts = endpoint({
       const { body, organizationId, services, textQuery, signal } = context;
       const search = { ...toContactSearch(organizationId, body, textQuery), ...range };
       const page = await services.search.searchContacts(search, context);
-      return body.explain ? { ...page, explanations: await explainPage(page, search.query, signal) } : page;
+      const explanations = body.explain && (await explainPage(page, search.query, signal));
+      return { ...withPartial(page, search), ...(explanations && { explanations }) };
     },
   }),
 });

@@ -4,19 +4,20 @@ import type { Page, TextQuery } from '../search/query.js';
 import { Ranking } from '../search/ranking.js';
 import { TimeSlice } from '../shared/async.js';
 import { fromJson, type Json } from '../shared/json.js';
+import type { ContactPage } from './contact-store.js';
 import type { Contact, Explanation } from './schema.js';
 import { searchedValues } from './searchable.js';
 
 /** One of each contact of a page. Tier and typos are those of the rank by which the store ordered. */
 export async function explainPage(
-  { items, ranks = [] }: Page<Json<Contact>>,
+  { items, ranks = [], partial }: Page<Json<Contact>> & Pick<ContactPage, 'partial'>,
   query: TextQuery | undefined,
   signal?: AbortSignal,
 ): Promise<Explanation[]> {
   if (!query || query.required.length === 0) {
     return items.map((item) => ({ contact_id: fromJson(item).contact_id, tier: null, typos: 0, words: [] }));
   }
-  const ranking = new Ranking(query);
+  const ranking = new Ranking(query, partial?.matched);
   const slice = new TimeSlice();
   const explanations: Explanation[] = [];
   for (const [index, item] of items.entries()) {

@@ -2,6 +2,7 @@ import type { Static, TArray, TOptional } from 'typebox';
 import { cursorRequest, cursorResponse } from '../search/cursor.js';
 import { MATCH_KINDS } from '../search/explain.js';
 import { FacetCount } from '../search/facet-schema.js';
+import { MATCH_MODES } from '../search/query.js';
 import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
 import { TIERS } from '../search/ranking.js';
 import {
@@ -312,9 +313,18 @@ export const SearchContactsRequest = strictObject({
   ...contactFilters,
   query: optional(
     text(
-      'Words that must all match anywhere in the contact, as written, as an equivalent (`vp` and vice president, Bob and Robert, Munich and München), as the beginning of a word, or with a typo. An email, phone number, web or profile address may be given however it is written. "A phrase" keeps words adjacent, -word excludes. At most 12 words.',
+      'Words that match anywhere in the contact (see `match`), as written, as an equivalent (`vp` and vice president, Bob and Robert, Munich and München), as the beginning of a word, or with a typo. An email, phone number, web or profile address may be given however it is written. "A phrase" keeps words adjacent, -word excludes. At most 12 words.',
       { maxLength: MAX_QUERY_LENGTH, examples: ['ocasio cortez'], [TEXT_QUERY]: true },
     ),
+  ),
+  match: withDefault(
+    optional(
+      stringEnum(
+        'Where no contact matches every word of `query`: `best` answers those that match the most of them, at least half, and says so in `partial`; `all` answers none. Phrases and excluded words always count.',
+        MATCH_MODES,
+      ),
+    ),
+    'best',
   ),
   ...facets,
   ...explain,
@@ -337,9 +347,28 @@ const contactsPage = {
   facets: facetCounts,
 };
 
+const unmatchedWords = arrayOf(
+  'Words of the query, as they are compared, that no contact within the filters matches. At the top level only where the answer is empty.',
+  text('A word, or the words of a phrase.'),
+);
+
 export const SearchContactsResponse = looseObject({
   organization_id: id('Organization searched.'),
   ...contactsPage,
+  partial: Type.Optional(
+    looseObject(
+      {
+        words: integer('Words and phrases of the query.', { minimum: 2 }),
+        matched: integer('How many of them each contact of the answer matches.', { minimum: 1 }),
+        unmatched_words: unmatchedWords,
+      },
+      {
+        description:
+          'Present where no contact matches every word, and the contacts that match the most are answered.',
+      },
+    ),
+  ),
+  unmatched_words: Type.Optional(unmatchedWords),
   explanations: Type.Optional(
     arrayOf('One of each contact, in the same order; absent unless asked for.', Explanation),
   ),

@@ -2,6 +2,7 @@
 import { invalid, noWords } from '../http/problems.js';
 import { normalizeCountry } from '../search/countries.js';
 import { filterAlternatives, withEquivalents } from '../search/equivalents.js';
+import { givenWord } from '../search/explain.js';
 import { joinedNeighbours, nameWords } from '../search/names.js';
 import {
   normalizeDomain,
@@ -9,10 +10,10 @@ import {
   normalizePostalCode,
   normalizeProfileUrl,
 } from '../search/normalize.js';
-import type { TextQuery } from '../search/query.js';
+import type { QueryTerm, TextQuery } from '../search/query.js';
 import { hasLetterOrDigit, words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
-import type { ContactFilter, ContactSearch, FilterWord } from './contact-store.js';
+import type { ContactFilter, ContactPage, ContactSearch, FilterWord } from './contact-store.js';
 import type { SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
 import {
   EQUIVALENT_FIELDS,
@@ -29,7 +30,7 @@ const MAX_FILTER_EQUIVALENTS = 128;
 
 type GivenFilters = Omit<
   SearchContactsRequest,
-  'organization_id' | 'query' | 'limit' | 'cursor' | 'updated_after' | 'facets' | 'explain'
+  'organization_id' | 'query' | 'match' | 'limit' | 'cursor' | 'updated_after' | 'facets' | 'explain'
 >;
 
 /** The filters, facets and query of a request. Throws 422 for a filter without words. */
@@ -44,8 +45,22 @@ export function toContactSearch(
     filters: toFilters(body),
     updatedAfter: body.updated_after ? parseTimestamp(body.updated_after) : undefined,
     query: query && withEquivalents(query, EQUIVALENT_FIELDS),
+    match: ('match' in body && body.match) || undefined,
     facets: body.facets ? [...new Set(body.facets)] : undefined,
     explain: ('explain' in body && body.explain) || undefined,
+  };
+}
+
+/** The page of a search, with what of its query was not found. Its next page answers as partially. */
+export function withPartial(page: ContactPage, { query }: Pick<ContactSearch, 'query'>) {
+  const { partial, next, ...rest } = page;
+  if (!partial || !query) return page;
+  const unmatched_words = partial.unmatched.map((place) => givenWord(query.required[place] as QueryTerm));
+  if (partial.matched === 0) return { ...rest, next, unmatched_words };
+  return {
+    ...rest,
+    next: next && { ...next, partial },
+    partial: { words: query.required.length, matched: partial.matched, unmatched_words },
   };
 }
 

@@ -63,8 +63,7 @@ export function parseRequest(
   }
   if (endpoint.check) errors.push(...endpoint.check(withoutInvalid(body, errors), body));
   if (list && !format && typeof body.cursor === 'string') {
-    const isRanked = (request.textQuery?.required.length ?? 0) > 0;
-    const read = readCursor(cursorScope(request, organizationId, list), body.cursor, isRanked);
+    const read = readCursor(cursorScope(request, organizationId, list), body.cursor, request.textQuery);
     if ('code' in read) errors.push({ pointer: '/cursor', ...read });
     else request.after = read;
   }

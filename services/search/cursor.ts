@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { integer, nullable, optional, Type, withDefault } from '../shared/schema.js';
-import type { SortKey } from './query.js';
+import { leastMatched, type PartialMatch, type SortKey, type TextQuery } from './query.js';
 
 /** What a request of pages by cursor has besides its filters. */
 export const cursorRequest = (noun: string) => ({
@@ -27,23 +27,26 @@ export interface CursorScope {
 /** The cursor of the page after `position`; null on the last page. */
 export function writeCursor(scope: CursorScope, sortKey: SortKey | null): string | null {
   if (sortKey === null) return null;
-  const { rank, createdAt, id } = sortKey;
-  return Buffer.from(JSON.stringify([scopeHash(scope), rank, createdAt, id])).toString('base64url');
+  const { rank, createdAt, id, partial } = sortKey;
+  const fields = [scopeHash(scope), rank, createdAt, id, ...(partial ? [partial] : [])];
+  return Buffer.from(JSON.stringify(fields)).toString('base64url');
 }
 
 /** Where the page begins, or why the cursor is not one of the same search. Only ranked searches issue a rank other than 0. */
 export function readCursor(
   scope: CursorScope,
   cursor: string,
-  isRanked: boolean,
+  query?: TextQuery,
 ): SortKey | { code: 'invalid_cursor' | 'cursor_mismatch'; detail: string } {
-  const [scopeOf, rank, createdAt, id] = decode(cursor);
+  const [scopeOf, rank, createdAt, id, partial] = decode(cursor);
+  const isRanked = (query?.required.length ?? 0) > 0;
   if (
     typeof scopeOf !== 'string' ||
     !Number.isInteger(rank) ||
     (rank !== 0 && !isRanked) ||
     !Number.isSafeInteger(createdAt) ||
-    typeof id !== 'string'
+    typeof id !== 'string' ||
+    (partial !== undefined && !isPartial(partial, query))
   ) {
     const detail = 'cursor is not one that this service gave out; start again without it.';
     return { code: 'invalid_cursor', detail };
@@ -52,13 +55,29 @@ export function readCursor(
     const detail = 'cursor belongs to a search with other filters; repeat those, or start again without it.';
     return { code: 'cursor_mismatch', detail };
   }
-  return { rank: rank as number, createdAt: createdAt as number, id };
+  return {
+    rank: rank as number,
+    createdAt: createdAt as number,
+    id,
+    ...(partial !== undefined && { partial }),
+  };
+}
+
+function isPartial(value: unknown, query: TextQuery | undefined): value is PartialMatch {
+  const { matched, unmatched } = (value ?? {}) as { [Name in keyof PartialMatch]?: unknown };
+  if (!query || !Number.isInteger(matched) || !Array.isArray(unmatched)) return false;
+  const terms = query.required.length;
+  const isPlace = (place: unknown, index: number) =>
+    Number.isInteger(place) && (place as number) < terms && (place as number) > (unmatched[index - 1] ?? -1);
+  return (
+    (matched as number) >= leastMatched(query) && (matched as number) < terms && unmatched.every(isPlace)
+  );
 }
 
 function decode(cursor: string): unknown[] {
   try {
     const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-    return Array.isArray(value) && value.length === 4 ? value : [];
+    return Array.isArray(value) && (value.length === 4 || value.length === 5) ? value : [];
   } catch {
     return [];
   }

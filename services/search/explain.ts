@@ -42,7 +42,7 @@ export function maxMatchBytes({ required }: TextQuery): number {
 }
 
 /**
- * The best match of each term, for a record that matches all of them: exact before an equivalent before a beginning before typos, fewer of which come first,
+ * The best match of each term that a record matches: exact before an equivalent before a beginning before typos, fewer of which come first,
  * then the best group, then the first of the values.
  */
 export function explainMatch<Field extends string>(
@@ -65,7 +65,9 @@ export function explainMatch<Field extends string>(
 /** More than there are groups of fields. */
 const GROUPS = 16;
 
-const givenWord = (term: QueryTerm): string => (term.kind === 'word' ? term.word : term.words.join(' '));
+/** As explanations name it. */
+export const givenWord = (term: QueryTerm): string =>
+  term.kind === 'word' ? term.word : term.words.join(' ');
 
 const shortened = (text: string): string =>
   codePoints(text) <= MAX_MATCH_CHARACTERS ? text : [...text].slice(0, MAX_MATCH_CHARACTERS).join('');

@@ -36,6 +36,20 @@ export interface TextQuery {
   excluded: QueryTerm[];
 }
 
+/** Whether a search that finds no record with every term answers those with the most of them (contract 3.9). */
+export const MATCH_MODES = ['best', 'all'] as const;
+
+/** Of a search whose records match only some of the terms of its query (contract 3.9). */
+export interface PartialMatch {
+  /** Terms that each record of the answer matches; 0 where the answer is empty. */
+  matched: number;
+  /** Places in the query of the terms that no record matches, ascending. */
+  unmatched: number[];
+}
+
+/** Terms that a record must at least match: half of them, rounded up. */
+export const leastMatched = ({ required }: TextQuery): number => Math.ceil(required.length / 2);
+
 /** Where a page ended: the full sort key of its last row. */
 export interface SortKey {
   /** Order of contract 3.9 as one number from 0, see `ranking.ts`; 0 without a query. */
@@ -43,6 +57,8 @@ export interface SortKey {
   /** Milliseconds since the epoch. */
   createdAt: number;
   id: string;
+  /** Of a search by `best` that found no record with every term. */
+  partial?: PartialMatch;
 }
 
 export interface Page<T> {

@@ -23,15 +23,16 @@ export const TIERS = [
 type Tier = (typeof TIERS)[number];
 
 export class Ranking {
-  /** Terms that must match. */
+  /** Terms that a record matches. */
   readonly terms: number;
   /** Typos that all terms together may have. */
   readonly typos: number;
   /** Ranks of a class. */
   readonly width: number;
 
-  constructor({ required }: TextQuery) {
-    this.terms = required.length;
+  /** `matched` is how many of the terms a record matches. */
+  constructor({ required }: TextQuery, matched = required.length) {
+    this.terms = matched;
     this.typos = required.reduce((sum, term) => sum + typosOf(term), 0);
     this.width = NAME_POINTS * this.terms + 1;
   }
@@ -66,5 +67,5 @@ export const equivalentsOf = (term: QueryTerm): readonly Equivalent[] =>
   (term.kind === 'word' && term.equivalents) || [];
 
 /** See `nameKeys`. */
-export const queryKey = ({ required }: TextQuery): string =>
-  nameKey(required.flatMap((term) => (term.kind === 'word' ? [term.word] : term.words)));
+export const queryKey = (terms: readonly QueryTerm[]): string =>
+  nameKey(terms.flatMap((term) => (term.kind === 'word' ? [term.word] : term.words)));

@@ -22,8 +22,31 @@ interface Ranked {
   rank: number[];
 }
 
-/** All contacts that match, in order. */
+/** All contacts that match, in order; with `match: best` those with the most words where none has every one. */
 export function searchByHand(contacts: readonly Contact[], search: ContactSearch): Ranked[] {
+  const every = searchOfTerms(contacts, search);
+  const { query, match } = search;
+  if (every.length > 0 || match !== 'best' || !query) return every;
+  const choices = choicesOf(query.required).sort((left, right) => right.length - left.length);
+  for (let size = query.required.length - 1; size >= query.required.length / 2; size--) {
+    const found = choices
+      .filter(({ length }) => length === size)
+      .flatMap((required) => searchOfTerms(contacts, { ...search, query: { ...query, required } }));
+    if (found.length > 0) return found.sort(compareRanked);
+  }
+  return [];
+}
+
+/** Every choice of terms with all phrases. */
+function choicesOf(required: readonly QueryTerm[]): QueryTerm[][] {
+  const [first, ...rest] = required;
+  if (first === undefined) return [[]];
+  const others = choicesOf(rest);
+  const withFirst = others.map((choice) => [first, ...choice]);
+  return first.kind === 'phrase' ? withFirst : [...withFirst, ...others];
+}
+
+function searchOfTerms(contacts: readonly Contact[], search: ContactSearch): Ranked[] {
   return contacts
     .filter(
       (contact) =>
@@ -36,13 +59,13 @@ export function searchByHand(contacts: readonly Contact[], search: ContactSearch
       const rank = search.query ? rankOf(contact, search.query) : [];
       return rank === null ? [] : [{ contact, rank }];
     })
-    .sort(
-      (left, right) =>
-        compareRanks(left.rank, right.rank) ||
-        Date.parse(right.contact.created_at) - Date.parse(left.contact.created_at) ||
-        (left.contact.contact_id < right.contact.contact_id ? 1 : -1),
-    );
+    .sort(compareRanked);
 }
+
+const compareRanked = (left: Ranked, right: Ranked): number =>
+  compareRanks(left.rank, right.rank) ||
+  Date.parse(right.contact.created_at) - Date.parse(left.contact.created_at) ||
+  (left.contact.contact_id < right.contact.contact_id ? 1 : -1);
 
 const compareRanks = (left: readonly number[], right: readonly number[]): number =>
   left.map((value, index) => value - (right[index] ?? 0)).find((difference) => difference !== 0) ?? 0;

@@ -143,7 +143,7 @@ export function searchStoreOrder(open: Open): void {
             await load(opened.store, organization, records);
             const contacts = await stored(opened, organization, records);
             for (const [filters, audienceId] of searches) {
-              const search = asked(organization, filters, { audienceId });
+              const search = asked(organization, { match: 'best', ...filters }, { audienceId });
               const expected = searchByHand(contacts, search);
               const first = await opened.store.searchContacts(search);
               expect(first.total, JSON.stringify(filters)).to.equal(expected.length);

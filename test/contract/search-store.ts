@@ -12,6 +12,7 @@ import { searchStoreFacets } from './search-store-facets.js';
 import { searchStoreFigures } from './search-store-figures.js';
 import { searchStoreFilters } from './search-store-filters.js';
 import { searchStoreGetMany } from './search-store-get-many.js';
+import { searchStoreMatch } from './search-store-match.js';
 import { searchStoreMemberships } from './search-store-memberships.js';
 import { searchStoreNames } from './search-store-names.js';
 import { searchStoreOrder } from './search-store-order.js';
@@ -55,6 +56,7 @@ export function searchStoreContract(
     searchStoreValues(open);
     searchStoreEquivalents(open);
     searchStoreOrder(open);
+    searchStoreMatch(open);
     searchStoreDeletions(open);
     searchStoreErasures(open);
     searchStoreExplain(open);

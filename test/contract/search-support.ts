@@ -35,11 +35,12 @@ export type Filters = Parameters<typeof toFilters>[0] & {
   query?: string | null;
   limit?: number;
   updated_after?: string | null;
+  match?: ContactSearch['match'];
 };
 
 export function asked(
   organizationId: string,
-  { query, limit = 50, updated_after: after, ...filters }: Filters = {},
+  { query, match, limit = 50, updated_after: after, ...filters }: Filters = {},
   page: { audienceId?: string; after?: SortKey } = {},
 ): ContactSearch {
   return {
@@ -47,6 +48,7 @@ export function asked(
     filters: toFilters(filters),
     updatedAfter: after ? Date.parse(after) : undefined,
     query: query ? withEquivalents(parseQuery(query) as TextQuery, EQUIVALENT_FIELDS) : undefined,
+    match,
     limit,
     ...page,
   };
@@ -73,7 +75,7 @@ export async function allPages(store: ParsedStore, search: ContactSearch): Promi
   do {
     const page = await store.searchContacts({ ...search, after });
     items.push(...page.items);
-    after = page.next ?? undefined;
+    after = page.next ? { ...page.next, ...(page.partial && { partial: page.partial }) } : undefined;
     const cursor = JSON.stringify(after);
     expect(cursors, 'pages go round in circles').not.to.include(cursor);
     cursors.add(cursor);

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type CursorScope, readCursor, writeCursor } from '../../services/search/cursor.js';
+import type { PartialMatch, TextQuery } from '../../services/search/query.js';
+import { parseQuery } from '../../services/search/query-parser.js';
 
 const scope: CursorScope = {
   operation: '/api/contacts/search',
@@ -13,20 +15,22 @@ const position = fc.record({
   id: fc.string({ minLength: 1, maxLength: 128 }),
 });
 
+const RANKED = parseQuery('three of them') as TextQuery;
+
 const encode = (of: CursorScope, rank: number) => writeCursor(of, { rank, createdAt: 1, id: 'c' }) as string;
 
 describe('Cursors', () => {
   it('decode to the sort key they encode', () => {
     fc.assert(
       fc.property(position, (at) => {
-        expect(readCursor(scope, writeCursor(scope, at) as string, true)).to.deep.equal(at);
+        expect(readCursor(scope, writeCursor(scope, at) as string, RANKED)).to.deep.equal(at);
       }),
     );
   });
 
   it('are valid for any order of the filters and any page size', () => {
     const cursor = encode({ ...scope, filters: { city: 'Oslo', country: 'NO' } }, 0);
-    expect(readCursor({ ...scope, filters: { country: 'NO', city: 'Oslo' } }, cursor, false)).to.include({
+    expect(readCursor({ ...scope, filters: { country: 'NO', city: 'Oslo' } }, cursor)).to.include({
       id: 'c',
     });
   });
@@ -39,22 +43,40 @@ describe('Cursors', () => {
       { ...scope, operation: '/api/audiences/contacts/search' },
       { ...scope, organizationId: 'org_b' },
     ]) {
-      expect(readCursor(other, cursor, false)).to.include({ code: 'cursor_mismatch' });
+      expect(readCursor(other, cursor)).to.include({ code: 'cursor_mismatch' });
     }
   });
 
   it('with a rank are rejected by unranked searches', () => {
     for (const rank of [-1, 5, 2 ** 63]) {
       const cursor = encode(scope, rank);
-      expect(readCursor(scope, cursor, false)).to.include({ code: 'invalid_cursor' });
-      expect(readCursor(scope, cursor, true)).to.include({ rank });
+      expect(readCursor(scope, cursor)).to.include({ code: 'invalid_cursor' });
+      expect(readCursor(scope, cursor, RANKED)).to.include({ rank });
+    }
+  });
+
+  it('of a partial answer hold how many words match, at least half of those of the query, and which none does', () => {
+    const at = (partial: unknown) =>
+      writeCursor(scope, { rank: 1, createdAt: 1, id: 'c', partial: partial as PartialMatch }) as string;
+    const partial = { matched: 2, unmatched: [0, 2] };
+    expect(readCursor(scope, at(partial), RANKED)).to.deep.include({ partial });
+    expect(readCursor(scope, at({ ...partial, matched: 2 }))).to.include({ code: 'invalid_cursor' });
+    for (const forged of [
+      { ...partial, matched: 1 },
+      { ...partial, matched: 3 },
+      { ...partial, unmatched: [3] },
+      { ...partial, unmatched: [1, 1] },
+      { matched: 2 },
+      1,
+    ]) {
+      expect(readCursor(scope, at(forged), RANKED)).to.include({ code: 'invalid_cursor' });
     }
   });
 
   it('that the service did not issue are rejected', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (text) => {
-        expect(readCursor(scope, text, true)).to.include({ code: 'invalid_cursor' });
+        expect(readCursor(scope, text, RANKED)).to.include({ code: 'invalid_cursor' });
       }),
     );
   });

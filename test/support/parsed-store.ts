@@ -1,4 +1,4 @@
-import type { ContactBatch, ContactSearch } from '../../services/contacts/contact-store.js';
+import type { ContactBatch, ContactPage, ContactSearch } from '../../services/contacts/contact-store.js';
 import type { ErasureProof, ErasureSearch } from '../../services/contacts/erasure-store.js';
 import type { FacetField } from '../../services/contacts/fields.js';
 import type { Contact } from '../../services/contacts/schema.js';
@@ -10,6 +10,8 @@ import type { SearchStore } from '../../services/stores/common/search-store.js';
 import type { Visit, VisitFacet } from '../../services/visits/schema.js';
 import type { VisitSearch } from '../../services/visits/visit-store.js';
 
+type ParsedContactPage = FacetedPage<Contact, FacetField> & Pick<ContactPage, 'partial'>;
+
 interface ParsedReads {
   getContact(organizationId: string, contactId: string, request?: Cancellable): Promise<Contact | null>;
   getContacts(
@@ -17,7 +19,7 @@ interface ParsedReads {
     contactIds: readonly string[],
     signal?: AbortSignal,
   ): Promise<Omit<ContactBatch, 'contacts'> & { contacts: Contact[] }>;
-  searchContacts(search: ContactSearch, request?: Cancellable): Promise<FacetedPage<Contact, FacetField>>;
+  searchContacts(search: ContactSearch, request?: Cancellable): Promise<ParsedContactPage>;
   searchVisits(search: VisitSearch, signal?: AbortSignal): Promise<FacetedPage<Visit, VisitFacet>>;
   listErasures(search: ErasureSearch): Promise<Page<ErasureProof>>;
 }

@@ -4,8 +4,9 @@ import { duplicateKeys, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/dupli
 import type { FacetField } from '../../../contacts/fields.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
+import type { PartialMatch, TextQuery } from '../../../search/query.js';
 import { pageSort, searchAfter } from '../pages.js';
-import { any, holdsAll, matchText, type TextFields } from '../text/text-query.js';
+import { any, holdsAll, lookAgain, matchText, type TextFields } from '../text/text-query.js';
 import { valueToken, wordToken } from '../text/tokens.js';
 
 type Clause = estypes.QueryDslQueryContainer;
@@ -28,14 +29,20 @@ export interface ContactQuery {
 }
 
 /** Routing is for speed; the filter on the organization enforces tenancy. */
-export function contactQuery(search: ContactSearch): ContactQuery {
+function filtersOf(search: ContactSearch): Clause[] {
   const filter: Clause[] = [{ term: { organization_id: search.organizationId } }];
   if (search.audienceId !== undefined) filter.push({ term: { audience_ids: search.audienceId } });
   if (search.updatedAfter !== undefined) {
     filter.push({ range: { updated_at: { gt: search.updatedAfter, format: 'epoch_millis' } } });
   }
   filter.push(...search.filters.flatMap(filterClauses));
-  const match = search.query && matchText(search.query, FIELDS);
+  return filter;
+}
+
+/** `matched`: how many terms of the query a contact matches; without it, all. */
+export function contactQuery(search: ContactSearch, matched?: number): ContactQuery {
+  const filter = filtersOf(search);
+  const match = search.query && matchText(search.query, FIELDS, matched);
   const bestScore = match && match.should.length > 0 ? match.bestScore : null;
   return {
     bestScore,
@@ -55,6 +62,29 @@ export function contactQuery(search: ContactSearch): ContactQuery {
       aggs: search.facets && facetAggregations(search.facets),
     },
   };
+}
+
+/** What some contact matches of a query of which none matches everything. */
+export async function findPartialMatch(
+  search: ContactSearch,
+  query: TextQuery,
+  run: (request: estypes.SearchRequest) => Promise<estypes.SearchResponse<unknown>>,
+): Promise<PartialMatch> {
+  if (query.required.length === 1) return { matched: 0, unmatched: [0] };
+  const { should, aggs, read } = lookAgain(query, FIELDS);
+  const { mustNot } = matchText(query, FIELDS);
+  const { hits, aggregations = {} } = await run({
+    routing: search.organizationId,
+    track_total_hits: false,
+    size: 1,
+    _source: false,
+    query: { bool: { filter: filtersOf(search), must_not: mustNot, should, minimum_should_match: 1 } },
+    aggs,
+  });
+  const counts = query.required.map(
+    (_, index) => (aggregations[index] as estypes.AggregationsFilterAggregate | undefined)?.doc_count ?? 0,
+  );
+  return read(hits.hits[0]?._score ?? 0, counts);
 }
 
 /** Exact, because routing keeps an organization on one shard. Terms with the same count are ordered by their UTF-8 bytes. */

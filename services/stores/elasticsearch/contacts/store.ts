@@ -1,9 +1,11 @@
+import type { estypes } from '@elastic/elasticsearch';
 import {
   type ContactStore,
   deletionResult,
   explanationBytes,
   isReplayable,
 } from '../../../contacts/contact-store.js';
+import type { PartialMatch } from '../../../search/query.js';
 import type { Clock } from '../../../shared/time.js';
 import { readContactBatch } from '../../common/contact-batch.js';
 import { type Documents, documentId } from '../documents.js';
@@ -13,7 +15,7 @@ import type { IdempotencyKeys } from '../idempotency.js';
 import { type Bounded, fetchPage } from '../pages.js';
 import type { ContactDocuments } from './creations.js';
 import { type ContactSource, isTombstone } from './mapping.js';
-import { contactFacets, contactQuery } from './search.js';
+import { contactFacets, contactQuery, findPartialMatch } from './search.js';
 import { type ContactWrites, deleteContacts, upsertContacts } from './writes.js';
 
 interface ContactStoreDeps {
@@ -50,20 +52,32 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
     },
 
     async searchContacts(search, caller) {
-      const { request, bestScore } = contactQuery(search);
+      // Tombstones belong to no organization, so that no search finds one.
+      const documents = contacts as Documents<ContactSource>;
       const form = {
         limit: search.limit,
-        bestScore,
         toJson: ({ contact }: ContactSource) => contact,
         toFacets: contactFacets,
         reservedBytesPerItem: explanationBytes(search),
         explain: search.explain,
       };
-      // Tombstones belong to no organization, so that no search finds one.
-      const documents = contacts as Documents<ContactSource>;
-      return bounded(caller?.signal, (signal) =>
-        fetchPage(request, form, (part) => documents.search(part, signal)),
-      );
+      return bounded(caller?.signal, async (signal) => {
+        const run = (part: estypes.SearchRequest) => documents.search(part, signal);
+        const readPage = (partial = search.after?.partial) => {
+          const { request, bestScore } = contactQuery(search, partial?.matched);
+          return fetchPage(request, { ...form, bestScore }, run);
+        };
+        const { query, match, after } = search;
+        const page = await readPage();
+        if (page.result.total > 0 || after || !match || !query?.required.length) {
+          return after?.partial ? withPartial(page, after.partial) : page;
+        }
+        const partial = await findPartialMatch(search, query, run);
+        const isAnswered = match === 'best' && partial.matched > 0;
+        return isAnswered
+          ? withPartial(await readPage(partial), partial)
+          : withPartial(page, { ...partial, matched: 0 });
+      });
     },
 
     createContact(command) {
@@ -98,4 +112,8 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       return deletionResult(contactIds, deleted);
     },
   };
+}
+
+function withPartial<Result>({ result, bytes }: { result: Result; bytes: number }, partial: PartialMatch) {
+  return { result: { ...result, partial }, bytes };
 }

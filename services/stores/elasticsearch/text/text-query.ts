@@ -1,6 +1,6 @@
 /** The order of contract 3.9 as one query whose score is the rank. */
 import type { estypes } from '@elastic/elasticsearch';
-import type { QueryTerm, TextQuery } from '../../../search/query.js';
+import { leastMatched, type PartialMatch, type QueryTerm, type TextQuery } from '../../../search/query.js';
 import {
   equivalentsOf,
   groupPoints,
@@ -41,19 +41,19 @@ export interface TextMatch {
   bestScore: number;
 }
 
-export function matchText(query: TextQuery, fields: TextFields): TextMatch {
+/** `matched`: how many of the terms a document matches, all of the phrases among them. */
+export function matchText(
+  query: TextQuery,
+  fields: TextFields,
+  matched: number = query.required.length,
+): TextMatch {
   const { required, excluded } = query;
   const mustNot = excluded.map((term) => matchExactly(fields.all.words, term));
   if (required.length === 0) return { filter: [], mustNot, should: [], bestScore: 0 };
-  const { width, worst } = new Ranking(query);
-  const { all, initials, names } = fields;
-  const beginnings = required.map((term) =>
-    any([
-      ...matchBeginning(all.words, term),
-      ...matchInitial(initials, term),
-      ...matchEquivalent(fields, term),
-    ]),
-  );
+  const { width, worst } = new Ranking(query, matched);
+  const { all, names } = fields;
+  const isPartial = matched < required.length;
+  const beginnings = required.map((term) => matchWithoutTypos(fields, term));
   const exactly = required.map((term) => matchExactly(all.words, term));
   const hasEquivalents = required.some((term) => equivalentsOf(term).length > 0);
   const exactlyOrEquivalent = required.map((term, index) =>
@@ -61,26 +61,74 @@ export function matchText(query: TextQuery, fields: TextFields): TextMatch {
   );
   const within = (index: number, typos: number): Clause =>
     any([beginnings[index] as Clause, ...matchFuzzy(all.letters, required[index] as QueryTerm, typos)]);
-  const key = valueToken(queryKey(query));
-  const isWhole: Clause = { term: { [names.whole]: key } };
-  const isPart: Clause[] = names.parts === undefined ? [] : [{ term: { [names.parts]: key } }];
+  const found = required.map((term, index) => within(index, typosOf(term)));
+  const keys = matchedTerms(required, matched).map((terms) => valueToken(queryKey(terms)));
+  const isWhole: Clause = { terms: { [names.whole]: keys } };
+  const isPart: Clause[] = names.parts === undefined ? [] : [{ terms: { [names.parts]: keys } }];
   return {
-    filter: required.map((term, index) => within(index, typosOf(term))),
-    mustNot,
+    filter: isPartial
+      ? [...found.filter((_, index) => required[index]?.kind === 'phrase'), atLeast(matched, found)]
+      : found,
+    mustNot: isPartial ? [...mustNot, atLeast(matched + 1, found)] : mustNot,
     should: [
       constant(isWhole, width),
       constant(any([isWhole, ...isPart]), width),
       ...(hasEquivalents
-        ? [constant(every(exactly), width), constant(every(exactlyOrEquivalent), width)]
-        : [constant(every(exactly), 2 * width)]),
+        ? [constant(atLeast(matched, exactly), width), constant(atLeast(matched, exactlyOrEquivalent), width)]
+        : [constant(atLeast(matched, exactly), 2 * width)]),
       ...required.flatMap((term, index) =>
-        Array.from({ length: typosOf(term) }, (_, typos) => constant(within(index, typos), width)),
+        Array.from({ length: typosOf(term) }, (_, typos) => {
+          const isMissing: Clause = { bool: { must_not: [found[index] as Clause] } };
+          return constant(any([within(index, typos), ...(isPartial ? [isMissing] : [])]), width);
+        }),
       ),
-      groupScore(fields, required, every(beginnings)),
+      groupScore(fields, required, atLeast(matched, beginnings)),
     ],
     bestScore: worst,
   };
 }
+
+/** Every choice of as many terms that holds all phrases: at most 924, of 6 among 12. */
+function matchedTerms(required: readonly QueryTerm[], count: number): QueryTerm[][] {
+  if (count === required.length) return [[...required]];
+  let choices: QueryTerm[][] = [[]];
+  for (const term of required) {
+    const longer = choices.map((chosen) => [...chosen, term]);
+    choices = term.kind === 'phrase' ? longer : [...choices, ...longer];
+  }
+  return choices.filter(({ length }) => length === count);
+}
+
+/** More than the words of a query. */
+const PHRASE_SCORE = 16;
+
+/** The part of a request for a page that no document is on: what the best documents match, and which terms none does. */
+export function lookAgain(query: TextQuery, fields: TextFields) {
+  const { required } = query;
+  const found = required.map((term) =>
+    any([matchWithoutTypos(fields, term), ...matchFuzzy(fields.all.letters, term, typosOf(term))]),
+  );
+  const phrases = required.filter(({ kind }) => kind === 'phrase').length;
+  return {
+    should: found.map((clause, index) =>
+      constant(clause, required[index]?.kind === 'phrase' ? PHRASE_SCORE : 1),
+    ),
+    aggs: Object.fromEntries(found.map((filter, index) => [String(index), { filter }])),
+    /** From the best score and how many documents match each term. */
+    read(score: number, counts: readonly number[]): PartialMatch {
+      const matched = phrases + score - phrases * PHRASE_SCORE;
+      const unmatched = counts.flatMap((count, index) => (count === 0 ? [index] : []));
+      return { matched: matched >= Math.max(leastMatched(query), phrases) ? matched : 0, unmatched };
+    },
+  };
+}
+
+const matchWithoutTypos = (fields: TextFields, term: QueryTerm): Clause =>
+  any([
+    ...matchBeginning(fields.all.words, term),
+    ...matchInitial(fields.initials, term),
+    ...matchEquivalent(fields, term),
+  ]);
 
 /** Typos count in a group only where a match needs some. */
 function groupScore(fields: TextFields, required: readonly QueryTerm[], isWithoutTypos: Clause): Clause {
@@ -175,6 +223,8 @@ function matchFuzzy(letters: string, term: QueryTerm, typos: number): Clause[] {
 
 const constant = (filter: Clause, boost: number): Clause => ({ constant_score: { filter, boost } });
 const every = (filter: Clause[]): Clause => ({ bool: { filter } });
+const atLeast = (count: number, clauses: Clause[]): Clause =>
+  count === clauses.length ? every(clauses) : { bool: { should: clauses, minimum_should_match: count } };
 const sum = (should: Clause[]): Clause => ({ bool: { should } });
 const bestOf = (queries: Clause[]): Clause => ({ dis_max: { queries } });
 export function any(should: Clause[]): Clause {

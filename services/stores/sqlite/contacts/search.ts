@@ -1,15 +1,18 @@
-import { type ContactSearch, explanationBytes } from '../../../contacts/contact-store.js';
+import { type ContactPage, type ContactSearch, explanationBytes } from '../../../contacts/contact-store.js';
 import type { FacetField } from '../../../contacts/fields.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { type Facets, mostFrequent } from '../../../search/facets.js';
+import type { PartialMatch, TextQuery } from '../../../search/query.js';
 import type { Json } from '../../../shared/json.js';
+import { compareCodePoints } from '../../../shared/text.js';
 import { rowsToFetch } from '../../common/page-builder.js';
 import { findAudienceKey } from '../audiences.js';
 import type { Connection } from '../connection.js';
 import { findOrganization, type Organization } from '../organizations.js';
-import { buildPage, emptyPage, type JsonPage } from '../pages.js';
-import { OrganizationTerms } from '../text/fts-query.js';
+import { buildPage, emptyPage } from '../pages.js';
+import { type FtsQuery, OrganizationTerms } from '../text/fts-query.js';
 import { bodyFields, countRows, newestRows, type RankedRow, type RowSource } from '../text/ordered-rows.js';
+import { findPartialMatch } from '../text/partial-match.js';
 import { planMatch } from '../text/query-plan.js';
 import { rankedRows } from '../text/ranked-rows.js';
 import { similarWords } from '../text/vocabulary.js';
@@ -29,10 +32,7 @@ export function getContact(connection: Connection, organizationId: string, id: s
 const MAX_QUICK = { rows: 10_000, page: 100 };
 
 /** Null where the search may take longer than a process would need to be sent it. */
-export function quickSearch(
-  connection: Connection,
-  search: ContactSearch,
-): JsonPage<Contact, FacetField> | null {
+export function quickSearch(connection: Connection, search: ContactSearch): ContactPage | null {
   const { filters, audienceId, updatedAfter, query, facets, limit } = search;
   // The beginning of a word may be that of every other one.
   const hasWords = query !== undefined || filters.some(({ kind }) => kind === 'words');
@@ -43,7 +43,7 @@ export function quickSearch(
   );
 }
 
-export function searchContacts(connection: Connection, search: ContactSearch): JsonPage<Contact, FacetField> {
+export function searchContacts(connection: Connection, search: ContactSearch): ContactPage {
   return inOrganization(connection, search, (organization) => findPage(connection, search, organization));
 }
 
@@ -51,30 +51,33 @@ function inOrganization<T>(
   connection: Connection,
   search: ContactSearch,
   work: (organization: Organization) => T,
-): T | JsonPage<Contact, FacetField> {
+): T | ContactPage {
   return connection.readTransaction(() => {
     const organization = findOrganization(connection, search.organizationId);
-    return organization === undefined ? emptyPage(search.facets) : work(organization);
+    return organization === undefined ? nothing(search) : work(organization);
   });
 }
 
-function findPage(
-  connection: Connection,
-  search: ContactSearch,
-  organization: Organization,
-): JsonPage<Contact, FacetField> {
+/** Of an organization or an audience without contacts. */
+function nothing({ facets, match, query, after }: ContactSearch): ContactPage {
+  const page = emptyPage<Contact, FacetField>(facets);
+  if (after || !match || !query?.required.length) return page;
+  return { ...page, partial: { matched: 0, unmatched: [...query.required.keys()] } };
+}
+
+function findPage(connection: Connection, search: ContactSearch, organization: Organization): ContactPage {
   const { audienceId, facets } = search;
   const audience =
     audienceId === undefined ? undefined : findAudienceKey(connection, organization.key, audienceId);
-  if (audienceId !== undefined && audience === undefined) return emptyPage(facets);
-  const { rows, total, matches } = findRows(
+  if (audienceId !== undefined && audience === undefined) return nothing(search);
+  const { rows, total, matches, partial } = findRows(
     connection,
     search,
     organization,
     audience,
     rowsToFetch(search.limit),
   );
-  return buildPage(withBodies(connection, rows), total, {
+  const page = buildPage(withBodies(connection, rows), total, {
     limit: search.limit,
     reservedBytesPerItem: explanationBytes(search),
     explain: search.explain,
@@ -82,6 +85,15 @@ function findPage(
     toJson: ({ body }) => body,
     sortKeyOf: ({ row: { rank, createdMs, id } }) => ({ rank, createdAt: createdMs, id }),
   });
+  return partial ? { ...page, partial } : page;
+}
+
+interface FoundRows {
+  rows: RankedRow[];
+  total: number;
+  /** Every match, once. */
+  matches: RowSource[];
+  partial?: PartialMatch;
 }
 
 function findRows(
@@ -90,8 +102,8 @@ function findRows(
   { key: organization, contacts }: Organization,
   audience: number | undefined,
   limit: number,
-): { rows: RankedRow[]; total: number; matches: RowSource } {
-  const { filters, query, updatedAfter, after } = search;
+): FoundRows {
+  const { filters, query, updatedAfter, after, match } = search;
   const [first, ...others] = filters;
   // Together with anything else it is a term of the text index.
   const isCountry = first?.kind === 'value' && first.field === 'country' && others.length === 0;
@@ -102,31 +114,64 @@ function findRows(
     const isEvery = audience === undefined && country === undefined && updatedAfter === undefined;
     const count = isEvery ? () => contacts : () => countRows(connection, source);
     const total = after && search.skipsTotal ? 0 : count();
-    return { rows, total, matches: source };
+    return { rows, total, matches: [source] };
   }
   const terms = new OrganizationTerms(organization);
-  const plan = planMatch(
+  const filtered = filters.map((filter) => filterQuery(terms, filter));
+  const findSimilar = similarWords(connection, 'contact_terms', organization);
+  const sourceOf = (all: FtsQuery): RowSource => ({
+    ...source,
+    match: { index: 'contact_terms', query: all },
+  });
+  const ranked = (asked: TextQuery | undefined, unwanted?: FtsQuery[]) => {
+    const plan = planMatch(terms, CONTACT_GROUPS, filtered, asked, findSimilar, unwanted);
+    const found = rankedRows(connection, { ...source, index: 'contact_terms' }, plan, limit, search);
+    return { ...found, matches: sourceOf(plan.all) };
+  };
+  if (!after?.partial) {
+    const { matches, ...found } = ranked(query);
+    if (found.total > 0 || after || !match || !query?.required.length)
+      return { ...found, matches: [matches] };
+  }
+  const { parts, ...partial } = findPartialMatch(
+    connection,
     terms,
-    CONTACT_GROUPS,
-    filters.map((filter) => filterQuery(terms, filter)),
-    query,
-    similarWords(connection, 'contact_terms', organization),
+    query as TextQuery,
+    filtered,
+    findSimilar,
+    sourceOf,
+    after?.partial,
   );
-  const matches: RowSource = { ...source, match: { index: 'contact_terms', query: plan.all } };
-  return { ...rankedRows(connection, { ...source, index: 'contact_terms' }, plan, limit, search), matches };
+  if (match !== 'best' && !after)
+    return { rows: [], total: 0, matches: [], partial: { ...partial, matched: 0 } };
+  const found = parts.map((part) => ranked(part.query, part.unwanted));
+  return {
+    rows: found
+      .flatMap(({ rows }) => rows)
+      .sort(byRank)
+      .slice(0, limit),
+    total: found.reduce((sum, { total }) => sum + total, 0),
+    matches: found.map(({ matches }) => matches),
+    partial,
+  };
 }
+
+const byRank = (left: RankedRow, right: RankedRow): number =>
+  left.rank - right.rank || right.createdMs - left.createdMs || compareCodePoints(right.id, left.id);
 
 /** One pass over the matches: half a second for 100 000 of them. Memory grows with the different values alone. */
 function countFacets(
   connection: Connection,
-  matches: RowSource,
+  matches: readonly RowSource[],
   fields: readonly FacetField[],
 ): Facets<FacetField> {
   const counts = fields.map((field) => ({ field, byValue: new Map<string, number>() }));
-  for (const values of bodyFields(connection, matches, fields)) {
-    for (const [index, { byValue }] of counts.entries()) {
-      const value = values[index];
-      if (value) byValue.set(value, (byValue.get(value) ?? 0) + 1);
+  for (const source of matches) {
+    for (const values of bodyFields(connection, source, fields)) {
+      for (const [index, { byValue }] of counts.entries()) {
+        const value = values[index];
+        if (value) byValue.set(value, (byValue.get(value) ?? 0) + 1);
+      }
     }
   }
   return Object.fromEntries(counts.map(({ field, byValue }) => [field, mostFrequent(byValue)]));

@@ -35,6 +35,26 @@ export function countRows(connection: Connection, source: RowSource): number {
   return Number(row?.[0] ?? 0);
 }
 
+export function hasRows(connection: Connection, source: RowSource): boolean {
+  const { from, where, values } = select(source);
+  return connection.row(`SELECT 1 FROM ${from} WHERE ${where} LIMIT 1`, ...values) !== undefined;
+}
+
+/** Which sources rows are in: a bit mask for each combination that occurs, the first source the lowest bit. Reads all of them. */
+export function combinations(connection: Connection, sources: readonly RowSource[]): number[] {
+  const bound: SqlValue[] = [];
+  const marked = sources.map((source, index) => {
+    const { from, where, values, rowId } = select(source);
+    bound.push(...values);
+    return `SELECT ${rowId} AS position, ${2 ** index} AS bit FROM ${from} WHERE ${where}`;
+  });
+  const rows = connection.rows<[bigint]>(
+    `SELECT DISTINCT sum(bit) FROM (${marked.join(' UNION ALL ')}) GROUP BY position`,
+    ...bound,
+  );
+  return rows.map(([mask]) => Number(mask));
+}
+
 /** Fields of the JSON in `body` of all rows, in no order; null where a row has no such text. */
 export function bodyFields(
   connection: Connection,

@@ -60,9 +60,11 @@ export function planMatch(
   filters: FtsQuery[],
   query: TextQuery | undefined,
   findSimilar: FindSimilar,
+  /** Conditions that no match meets. */
+  unwanted: FtsQuery[] = [],
 ): MatchPlan {
   const required = query?.required ?? [];
-  const excluded = (query?.excluded ?? []).map((term) => terms.exact(wordsOf(term)));
+  const excluded = [...unwanted, ...excludedRows(terms, query)];
   const withFilters = (queries: FtsQuery[]) => {
     const every = [...queries, ...filters];
     return andNot(allOf(every.length > 0 ? every : [exactTerm(terms.matchAllTerm)]), excluded);
@@ -73,6 +75,15 @@ export function planMatch(
   }
   const planner = new Planner(terms, groups, withFilters, query, findSimilar);
   return { all: planner.all, classes: planner.classes() };
+}
+
+export const excludedRows = (terms: OrganizationTerms, query?: TextQuery): FtsQuery[] =>
+  (query?.excluded ?? []).map((term) => terms.exact(wordsOf(term)));
+
+/** Rows that match one term, whatever its typos. */
+export function rowsOfTerm(terms: OrganizationTerms, term: QueryTerm, findSimilar: FindSimilar): FtsQuery {
+  const match = new TermMatch(terms, term, findSimilar);
+  return match.within(match.typos);
 }
 
 const wordsOf = (term: QueryTerm): string[] => (term.kind === 'word' ? [term.word] : term.words);
@@ -100,7 +111,7 @@ class Planner {
     this.#withFilters = withFilters;
     this.#ranking = new Ranking(query);
     this.#matches = query.required.map((term) => new TermMatch(terms, term, findSimilar));
-    this.#key = queryKey(query);
+    this.#key = queryKey(query.required);
   }
 
   get all(): FtsQuery {
