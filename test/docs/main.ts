@@ -8,5 +8,5 @@ import { equivalentsPage } from './equivalents.js';
 import { responseExamples } from './response-examples.js';
 
 writeFileSync(join(packageRoot, 'docs/operating/configuration.md'), configurationPage());
-writeFileSync(join(packageRoot, 'docs/equivalents.md'), equivalentsPage());
+writeFileSync(join(packageRoot, 'docs/reference/equivalents.md'), equivalentsPage());
 writeFileSync(EXAMPLES_FILE, `${JSON.stringify(await responseExamples(), null, 2)}\n`);
