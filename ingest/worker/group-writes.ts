@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
 import { isOutage, type Write } from '../write-records.js';
 
@@ -12,26 +11,18 @@ export interface GroupLimits {
   /** One write may have more by itself. */
   maxRecords: number;
   maxWrites: number;
-  /** A group of fewer waits for more while more are coming. */
-  gatheredRecords: number;
 }
-
-const GATHER_INTERVAL_MS = 10;
 
 /**
  * Runs one write at a time; those that wait meanwhile become one. When the store rejects records of several writes, each is written by
  * itself, so that none is rejected for the records of another.
  */
-export function groupWrites(write: Write, limits: GroupLimits, isMoreComing = () => false): Write {
+export function groupWrites(write: Write, limits: GroupLimits): Write {
   const waiting: WaitingWrite[] = [];
   let isWriting = false;
   const run = async () => {
     isWriting = true;
-    while (waiting.length > 0) {
-      while (countRecords(waiting) < limits.gatheredRecords && isMoreComing())
-        await pause(GATHER_INTERVAL_MS);
-      await writeGroup(write, takeGroup(waiting, limits));
-    }
+    while (waiting.length > 0) await writeGroup(write, takeGroup(waiting, limits));
     isWriting = false;
   };
   return (records) =>
@@ -40,9 +31,6 @@ export function groupWrites(write: Write, limits: GroupLimits, isMoreComing = ()
       if (!isWriting) void run();
     });
 }
-
-const countRecords = (writes: readonly WaitingWrite[]) =>
-  writes.reduce((sum, { records }) => sum + records.length, 0);
 
 /** Removes the first writes that fit into one, and at least one. */
 function takeGroup(waiting: WaitingWrite[], { maxRecords, maxWrites }: GroupLimits): WaitingWrite[] {

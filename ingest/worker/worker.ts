@@ -186,21 +186,12 @@ async function startStream(
     stopWith = resolve;
   });
   const write: Write = (records) => stream.write(stores, records);
-  let decodes = 0;
-  const writeWhole =
-    stream.store === 'analytics' ? groupWrites(write, GROUP_LIMITS, () => decodes > 0) : write;
+  const writeWhole = stream.store === 'analytics' ? groupWrites(write, GROUP_LIMITS) : write;
   const processBatch = createBatchProcessor(stream, {
     writer: createRecordWriter(stream.store, write, writeWhole),
     sendDeadLetters,
     unknownFields: config.unknownFields,
-    decoding: {
-      runExclusive(task) {
-        decodes++;
-        return decoding.runExclusive(task).finally(() => {
-          decodes--;
-        });
-      },
-    },
+    decoding,
     signal: aborting.signal,
     sleep,
     now: () => performance.now(),

@@ -1,23 +1,16 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { groupWrites } from '../../ingest/worker/group-writes.js';
 import type { Write } from '../../ingest/write-records.js';
 import { inOrder, type OrderedRecord } from '../../services/shared/record-order.js';
 import { RejectedError, StoreUnavailableError } from '../../services/shared/store-errors.js';
-import { until } from '../support/until.js';
 
-const LIMITS = { maxRecords: 10, maxWrites: 3, gatheredRecords: 5 };
+const LIMITS = { maxRecords: 10, maxWrites: 3 };
 
 /** A store whose writes end when the test says so. */
 class Store {
   readonly writes: string[][] = [];
-  isMoreComing = false;
   readonly #pending: ((error?: Error) => void)[] = [];
-  readonly #write = groupWrites(
-    (records) => this.#begin(records),
-    LIMITS,
-    () => this.isMoreComing,
-  );
+  readonly #write = groupWrites((records) => this.#begin(records), LIMITS);
 
   write(...names: string[]): Promise<void> {
     return this.#write(
@@ -70,23 +63,6 @@ describe('Grouped writes', () => {
     for (let count = 0; count < 4; count++) await store.end();
     await Promise.all(writes);
     expect(store.writes.map(({ length }) => length)).to.deep.equal([1, 6, 6, 20]);
-  });
-
-  it('wait for those that are coming, until they have enough records or no more come', async () => {
-    store.isMoreComing = true;
-    const writes = [store.write('a'), store.write('b', 'c')];
-    await pause(30);
-    expect(store.writes).to.deep.equal([]);
-    writes.push(store.write('d', 'e'));
-    await until(() => store.writes.length === 1, 'five records are written');
-    writes.push(store.write('f'));
-    await store.end();
-    await pause(30);
-    expect(store.writes).to.deep.equal([['a', 'b', 'c', 'd', 'e']]);
-    store.isMoreComing = false;
-    await until(() => store.writes.length === 2, 'the last is written');
-    await store.end();
-    await Promise.all(writes);
   });
 
   it('are of a bounded number of writes', async () => {

@@ -30,7 +30,7 @@ const SESSION_MS = 300;
 const HEARTBEAT_MS = 50;
 /** Fewer than a batch may have, so that batches are split. */
 const RECORDS_AFTER_REJECTION = 3;
-const GROUP_LIMITS = { maxRecords: 12, maxWrites: 2, gatheredRecords: 0 };
+const GROUP_LIMITS = { maxRecords: 12, maxWrites: 2 };
 /** Header that the code under test does not know, and must keep. */
 const ORIGIN = 'simulation-origin';
 /** Virtual milliseconds with faults. */
