@@ -4,6 +4,7 @@ import type { Acceptance } from '../services/shared/record-order.js';
 import type { UnknownFields } from '../services/shared/settings.js';
 import { RecordRejectedError } from '../services/shared/store-errors.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
+import type { DeclaredForms } from './mapping/column-forms.js';
 import type { Mapping } from './mapping/mapping.js';
 import { type Accepted, type DeadLetter, deadLetterOf } from './records/outcome.js';
 import type { RawRecord, RecordSource } from './records/raw-record.js';
@@ -91,13 +92,20 @@ export interface IngestOptions extends Partial<OrganizationRule> {
 /**
  * Ingests the records of a text. Rejected records never stop the others. Throws `StoreUnavailableError` or `StoreTimeoutError` when the
  * store is unavailable, `ColumnsError` when the header of CSV names unknown columns, `UnreadableInputError` when the text is not of
- * its format, and `IngestLimitError`; the caller may send everything again, since every stream is idempotent.
+ * its format, `AmbiguousInputError`, and `IngestLimitError`; the caller may send everything again, since every stream is idempotent.
  */
 export async function ingestText(
-  options: IngestOptions & { source: AsyncIterable<Uint8Array>; format: TextFormat; mapping?: Mapping },
+  options: IngestOptions & {
+    source: AsyncIterable<Uint8Array>;
+    format: TextFormat;
+    mapping?: Mapping;
+    declared?: DeclaredForms;
+  },
 ): Promise<IngestResult> {
-  const text = await openText(options.source, options.format, { maxRecords: options.limits?.records });
-  return ingestRecords({ ...options, source: mapText(text, options.stream, options.mapping) });
+  const { mapping, declared, limits } = options;
+  const headers = mapping === undefined || mapping.marks.length === 0 ? [] : [mapping.marks];
+  const text = await openText(options.source, options.format, { maxRecords: limits?.records, headers });
+  return ingestRecords({ ...options, source: await mapText(text, options.stream, mapping, declared) });
 }
 
 /** Decodes records in order and writes them in batches; a record counts as accepted once it is written. */

@@ -13,6 +13,7 @@ import {
 import { compilePath, parseTemplate, type Read, rootOf } from './path.js';
 import { fillTemplate, textOf, withPrefix } from './source-values.js';
 import {
+  type ColumnForm,
   ConversionFailure,
   type Convert,
   converterTo,
@@ -35,7 +36,14 @@ type Extractor = (source: SourceRecord) => unknown | ConversionFailure;
  * not have, time zones, date formats and templates that cannot be used.
  */
 export function compileMapping(file: MappingFile, stream: Stream): Mapping {
-  return new Compiler(file, stream).compile({});
+  return new Compiler(file, stream).compile();
+}
+
+/** What a mapping is compiled with, once its tables are read. */
+interface Tables {
+  joins: { [name: string]: JoinedRows };
+  /** By column, or of every value; undefined for JSON. */
+  forms?: ReadonlyMap<string, ColumnForm> | ColumnForm;
 }
 
 class Compiler {
@@ -48,17 +56,20 @@ class Compiler {
   readonly #paths = new Set<string>();
   /** The paths into each joined row. */
   readonly #joinPaths = new Map<string, Set<string>>();
-  #rows: { [name: string]: JoinedRows } = {};
+  readonly #tables: Tables;
+  readonly #dates = new Set<string>();
+  /** Whether all of the fields that a column goes to are counts. */
+  readonly #numbers = new Map<string, boolean>();
 
-  constructor(file: MappingFile, stream: Stream) {
+  constructor(file: MappingFile, stream: Stream, tables: Tables = { joins: {} }) {
+    this.#tables = tables;
     this.#file = file;
     this.#stream = stream;
     this.#types = targetTypes(stream);
     for (const name of Object.keys(file.join ?? {})) this.#joinPaths.set(name, new Set());
   }
 
-  compile(rows: { [name: string]: JoinedRows }): Mapping {
-    this.#rows = rows;
+  compile(): Mapping {
     const { stream: named, fields, where = {}, join = {}, recognize = [] } = this.#file;
     if (named !== undefined && named !== this.#stream.name) {
       this.#problems.add('stream', `The mapping is for ${named}, not for ${this.#stream.name}.`);
@@ -86,7 +97,15 @@ class Compiler {
 
     return {
       joins,
-      withJoins: (others) => new Compiler(this.#file, this.#stream).compile(others),
+      withJoins: (rows) => this.#with({ joins: rows }),
+      withForms: (forms) => this.#with({ forms }),
+      openColumns: {
+        dates: [...this.#dates],
+        period: this.#file.period_column,
+        numbers: [...this.#numbers].map(([name, isCount]) => ({ name, isCount })),
+      },
+      declared: { dateOrder: this.#file.date_order, decimal: this.#file.decimal },
+      marks: recognize,
       checkColumns: (columns) => this.#checkColumns(columns),
       missingPaths: (columns) =>
         [...this.#paths].filter((path) => !columns.includes(path) && !columns.includes(rootOf(path))),
@@ -108,6 +127,10 @@ class Compiler {
         return takeOthers(source, record) ?? { record };
       },
     };
+  }
+
+  #with(tables: Partial<Tables>): Mapping {
+    return new Compiler(this.#file, this.#stream, { ...this.#tables, ...tables }).compile();
   }
 
   #onOf: ReadonlyMap<string, (row: SourceRecord) => string | undefined> = new Map();
@@ -197,12 +220,26 @@ class Compiler {
     try {
       const zone =
         this.#zone(`${where}.timezone`, options.timezone) ?? this.#zone('timezone', this.#file.timezone);
-      return converterTo(type, options, zone);
+      return converterTo(type, options, zone, this.#formOf(type, options));
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       this.#problems.add(`${where}.format`, error.message);
       return (value) => value;
     }
+  }
+
+  /** Notes the column of a source whose form is not declared there; returns its form once it is settled. */
+  #formOf(type: TargetType, { path, format, decimal }: SourceOptions): ColumnForm | undefined {
+    if (path === undefined) return undefined;
+    if (type === 'integer' || type === 'money') {
+      if (decimal !== undefined) return undefined;
+      this.#numbers.set(path, type === 'integer' && this.#numbers.get(path) !== false);
+    } else if (type === 'date' || type === 'date-time') {
+      if (format !== undefined) return undefined;
+      this.#dates.add(path);
+    } else return undefined;
+    const { forms } = this.#tables;
+    return forms instanceof Map ? forms.get(path) : (forms as ColumnForm | undefined);
   }
 
   #zone(where: string, name: string | undefined): TimeZone | undefined {
@@ -228,7 +265,7 @@ class Compiler {
     }
     const inner = rest.join('.');
     joined.add(inner);
-    const [on, rows] = [this.#onOf.get(name), this.#rows[name]];
+    const [on, rows] = [this.#onOf.get(name), this.#tables.joins[name]];
     if (on === undefined || rows === undefined) return () => undefined;
     return (record) => {
       const key = on(record);
@@ -322,7 +359,7 @@ class Compiler {
     const mentioned = this.#mentioned();
     const converters = new Map<string, Convert>();
     for (const [name, type] of this.#types) {
-      if (!mentioned.has(name)) converters.set(name, this.#converter('', type, {}));
+      if (!mentioned.has(name)) converters.set(name, this.#converter('', type, { path: name }));
     }
     return (source, record) => {
       let unknown: string[] | undefined;

@@ -29,6 +29,47 @@ export const parseIsoDate: DateParser = (value) => {
   return utc === undefined ? { day, time: minute + second } : { timestamp: `${day}T${minute}${second}Z` };
 };
 
+/** Which of two numbers before the year is the day. */
+export type DateOrder = 'dmy' | 'mdy';
+
+const numericDate =
+  /^(?<first>\d{1,2})(?<sign>[/.-])(?<second>\d{1,2})\k<sign>(?<year>\d{4})(?:,?[ T](?:(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second_>\d{2}))?)(?: ?(?<half>[AaPp])\.?[Mm]\.?)?)?$/;
+const yearFirst = /^(?<year>\d{4})(?<sign>[/.])(?<month>\d{1,2})\k<sign>(?<day>\d{1,2})(?=[ T]|$)/;
+
+/**
+ * The orders that a text of digits can have; none where its year comes first or it has another form. Where points separate its numbers
+ * the day comes first, everywhere in the world.
+ */
+export function dateOrders(text: string): DateOrder[] {
+  const { first, sign, second } = (text.length <= MAX_TEXT_LENGTH && numericDate.exec(text)?.groups) || {};
+  if (first === undefined) return [];
+  const orders: DateOrder[] = [];
+  if (Number(second) <= 12) orders.push('dmy');
+  if (Number(first) <= 12 && sign !== '.') orders.push('mdy');
+  return orders;
+}
+
+/** A date whose day and month are numbers, with a time where it has one. */
+export const numericDateParser =
+  (order: DateOrder): DateParser =>
+  (value) => {
+    if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH) return null;
+    const iso = value.replace(yearFirst, (...found) => {
+      const { year, month, day } = found.at(-1) as Parts;
+      return `${year}-${pad(month)}-${pad(day)}`;
+    });
+    if (iso !== value) return parseIsoDate(iso);
+    const parts = numericDate.exec(value)?.groups;
+    if (parts === undefined || (parts.sign === '.' && order === 'mdy')) return null;
+    const [day, month] = order === 'dmy' ? [parts.first, parts.second] : [parts.second, parts.first];
+    const { half } = parts;
+    const hour = half === undefined ? parts.hour : hourOf({ hour12: parts.hour, half: `${half}m` });
+    return {
+      day: `${parts.year}-${pad(month)}-${pad(day)}`,
+      time: `${pad(hour)}:${pad(parts.minute)}:${pad(parts.second_)}`,
+    };
+  };
+
 const UNIX_MS: Record<string, number> = { unix_s: 1000, unix_ms: 1, unix_us: 0.001 };
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
@@ -132,6 +173,14 @@ function hourOf({ hour, hour12, half }: Parts): string | number | undefined {
 }
 
 const pad = (part: string | number | undefined) => String(part ?? 0).padStart(2, '0');
+
+/** Whether the calendar has a day and a clock the time. */
+export function exists(parsed: ParsedDate): boolean {
+  if (!('day' in parsed)) return true;
+  const { day, time } = parsed;
+  const instant = Date.parse(`${day}T${time.replace(/:60/, ':59')}Z`);
+  return !Number.isNaN(instant) && formatDay(instant) === day;
+}
 
 /** A date-time with an offset; null for one that has none, where no time zone is known. */
 export function toDateTime(parsed: ParsedDate, zone: TimeZone | undefined): string | null {

@@ -3,6 +3,8 @@ import type { TSchema } from 'typebox';
 import { arrayOf, looseObject, strictObject, stringEnum, Type } from '../../services/shared/schema.js';
 import { compileValidator } from '../../services/shared/validation.js';
 import { STREAM_NAMES, type StreamName } from '../streams/index.js';
+import type { DateOrder } from './date-format.js';
+import type { DecimalMark } from './number-format.js';
 
 /** The content of a mapping file: how one source record becomes one record of a stream. */
 export interface MappingFile {
@@ -12,6 +14,11 @@ export interface MappingFile {
   stream?: StreamName;
   /** Time zone of date-times without offset. */
   timezone?: string;
+  /** Which of day and month comes first in dates of digits, and the decimal mark of numbers, of tables. Settled by the columns when absent. */
+  date_order?: DateOrder;
+  decimal?: DecimalMark;
+  /** The column of a report whose dates lie in the period that the lines before its header name. */
+  period_column?: string;
   /** Where the value of each field of the stream comes from. */
   fields: { [field: string]: ValueSource };
   /** Fields of the source to leave out; "rest" leaves out all that the mapping does not mention. */
@@ -39,7 +46,7 @@ export interface SourceOptions {
   format?: string | string[];
   timezone?: string;
   split?: string;
-  decimal?: '.' | ',';
+  decimal?: DecimalMark;
 }
 
 /** The row of another table whose `key` equals `on` of the source record; its fields are at the paths `<name>.<field>`. */
@@ -134,6 +141,23 @@ const topLevel = {
   stream: Type.Optional(stringEnum('Stream of the records.', STREAM_NAMES)),
   timezone: Type.Optional(
     zone('IANA time zone of date-times without offset. Without one they are rejected.'),
+  ),
+  date_order: Type.Optional(
+    stringEnum(
+      'Whether the day or the month comes first where a table has dates of digits, 05/10/2026. Settled by the dates of the column when absent, or the table is refused.',
+      ['dmy', 'mdy'],
+    ),
+  ),
+  decimal: Type.Optional(
+    stringEnum(
+      'Decimal mark of the numbers of a table. Settled by the numbers of the column when absent, or the table is refused.',
+      ['.', ','],
+    ),
+  ),
+  period_column: Type.Optional(
+    path(
+      'Column whose dates lie in the period that the lines before the header name, which may settle their order.',
+    ),
   ),
   ignore: Type.Optional(
     Type.Unsafe<string[] | 'rest'>({

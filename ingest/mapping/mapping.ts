@@ -1,5 +1,7 @@
 /** What a compiled mapping does. */
 import type { DeadLetter } from '../records/outcome.js';
+import type { DeclaredForms, OpenColumns } from './column-forms.js';
+import type { ColumnForm } from './target-types.js';
 
 export type SourceRecord = Readonly<Record<string, unknown>>;
 
@@ -31,6 +33,13 @@ export interface Mapping {
   joins: { [name: string]: JoinPlan };
   /** The mapping with the rows of other tables. */
   withJoins(rows: { [name: string]: JoinedRows }): Mapping;
+  /** Columns of a table whose form is to be settled, and what the mapping declares of it. */
+  openColumns: OpenColumns;
+  declared: DeclaredForms;
+  /** The paths that every record of the source has. */
+  marks: readonly string[];
+  /** The mapping for a table of these forms, by column, or for values of these forms in any. */
+  withForms(forms: ReadonlyMap<string, ColumnForm> | ColumnForm): Mapping;
   /** The problems with a table of these columns, as sentences. */
   checkColumns(columns: readonly string[]): string[];
   /** The paths that none of these columns gives. */

@@ -2,8 +2,19 @@
 import type { TObject, TSchema } from 'typebox';
 import { decimalText } from '../../services/advertising/money.js';
 import type { Stream } from '../streams/stream.js';
-import { compileDateFormat, type DateParser, parseIsoDate, toDateTime, toDay } from './date-format.js';
+import {
+  compileDateFormat,
+  type DateOrder,
+  type DateParser,
+  dateOrders,
+  exists,
+  numericDateParser,
+  parseIsoDate,
+  toDateTime,
+  toDay,
+} from './date-format.js';
 import type { SourceOptions } from './mapping-file.js';
+import { type DecimalMark, isAbsentNumber, markEvidence, readNumber } from './number-format.js';
 import type { TimeZone } from './time-zone.js';
 
 export type TargetType = 'text' | 'integer' | 'boolean' | 'money' | 'date' | 'date-time' | 'list';
@@ -42,6 +53,12 @@ export class ConversionFailure {
   }
 }
 
+/** How the texts of a column are written. What is absent is not settled: a text that can be read in two ways is rejected. */
+export interface ColumnForm {
+  order?: DateOrder | undefined;
+  mark?: DecimalMark | undefined;
+}
+
 export type Convert = (value: unknown) => unknown;
 
 /** Null, a blank text and a list without entries give no value. */
@@ -52,26 +69,28 @@ export const isEmpty = (value: unknown): boolean =>
 
 /**
  * Compiles the conversion to a type, of values that are not empty. A value that fits no type of the field stays as it is, and validation
- * rejects it; a date returns `ConversionFailure`, which names its format. Throws a `RangeError` for a format that cannot be used.
+ * rejects it; a date, and a number of a table, return `ConversionFailure`. `form` is that of a column of a table; values of JSON have
+ * none. Throws a `RangeError` for a format that cannot be used.
  */
-export function converterTo(type: TargetType, options: SourceOptions, zone: TimeZone | undefined): Convert {
+export function converterTo(
+  type: TargetType,
+  options: SourceOptions,
+  zone: TimeZone | undefined,
+  form: ColumnForm | undefined,
+): Convert {
   switch (type) {
     case 'text':
       return toText;
     case 'boolean':
       return toBoolean;
-    case 'integer': {
-      const number = numberText(options.decimal);
-      return (value) => toInteger(number(value));
-    }
-    case 'money': {
-      const number = numberText(options.decimal);
-      return (value) => toMoney(number(value));
-    }
+    case 'integer':
+      return numberConverter(toInteger, options.decimal, form);
+    case 'money':
+      return numberConverter(toMoney, options.decimal, form);
     case 'list':
       return listConverter(options.split ?? ';');
     default:
-      return dateConverter(type, options, zone);
+      return dateConverter(type, options, zone, form);
   }
 }
 
@@ -104,12 +123,27 @@ function toMoney(value: unknown): unknown {
   return digits === undefined ? value : sign + decimalText(digits);
 }
 
-/** The text of a number with `.` as its decimal mark and no groups; anything but text as it is. */
-function numberText(decimal: SourceOptions['decimal']): Convert {
-  if (decimal === undefined) return (value) => (typeof value === 'string' ? value.trim() : value);
-  const groups = decimal === '.' ? /[,'’\s]/g : /[.'’\s]/g;
-  return (value) => (typeof value === 'string' ? value.replace(groups, '').replace(decimal, '.') : value);
+/** `declared` counts before the mark of the column. Without both, text is taken as it is. */
+function numberConverter(convert: Convert, declared: DecimalMark | undefined, form?: ColumnForm): Convert {
+  const settled = declared ?? form?.mark;
+  const isAsItIs = declared === undefined && form === undefined;
+  return (value) => {
+    if (typeof value !== 'string') return convert(value);
+    if (isAsItIs) return convert(value.trim());
+    if (isAbsentNumber(value)) return undefined;
+    const evidence = settled ?? markEvidence(value, convert === toInteger);
+    if (evidence === 'ambiguous') return ambiguousNumber;
+    const text = evidence && readNumber(value, evidence === 'none' ? '.' : evidence);
+    if (text !== null) return convert(text);
+    const mark = settled === undefined ? '' : ` with ${JSON.stringify(settled)} as its decimal mark`;
+    return new ConversionFailure('invalid_number', `is not a number${mark}`);
+  };
 }
+
+const ambiguousNumber = new ConversionFailure(
+  'ambiguous_number',
+  'can be read with a point or with a comma as its decimal mark, and nothing before it says which',
+);
 
 /** More entries than any field may have, so that validation rejects them and no list grows without bound. */
 export const MAX_LIST_ENTRIES = 10_001;
@@ -141,35 +175,58 @@ function listOf(value: unknown, separator: string): unknown[] {
   return text.split(separator, MAX_LIST_ENTRIES);
 }
 
+const PATTERNS = { dmy: 'D/M/YYYY', mdy: 'M/D/YYYY' };
+
+const ambiguousDate = new ConversionFailure(
+  'ambiguous_date',
+  'can be read with the day or with the month first, and nothing before it says which',
+);
+
 function dateConverter(
   type: 'date' | 'date-time',
   options: SourceOptions,
   zone: TimeZone | undefined,
+  form: ColumnForm | undefined,
 ): Convert {
-  const formats = options.format === undefined ? [] : [options.format].flat();
-  const parsers: DateParser[] =
-    formats.length === 0 ? [parseIsoDate] : formats.map((format) => compileDateFormat(format));
+  const given = options.format === undefined ? [] : [options.format].flat();
+  const formats: [string, DateParser][] =
+    given.length === 0
+      ? [['YYYY-MM-DD', parseIsoDate]]
+      : given.map((format) => [format, compileDateFormat(format)]);
+  const column = given.length === 0 ? form : undefined;
   const written =
-    formats.length === 0
+    given.length === 0
       ? 'as in ISO 8601; name another form with "format", such as "DD.MM.YYYY" or "unix_ms"'
-      : formats.join(' or ');
+      : given.join(' or ');
+  const kind = type === 'date' ? 'date' : 'date and time';
   const code = type === 'date' ? 'invalid_date' : 'invalid_date_time';
-  const unreadable = new ConversionFailure(
-    code,
-    `is not a ${type === 'date' ? 'date' : 'date and time'} written ${written}`,
-  );
+  const unreadable = new ConversionFailure(code, `is not a ${kind} written ${written}`);
   const withoutZone = new ConversionFailure(
     code,
     'has no offset: name the time zone in the mapping, such as "timezone": "UTC"',
   );
+  const convert = (text: string | number, format: string, parse: DateParser) => {
+    const parsed = parse(text);
+    if (parsed === null) return undefined;
+    if (!exists(parsed)) {
+      return new ConversionFailure(
+        code,
+        `is ${JSON.stringify(text)}: it fits ${format}, but there is no such ${kind}`,
+      );
+    }
+    return type === 'date' ? toDay(parsed, zone) : (toDateTime(parsed, zone) ?? withoutZone);
+  };
   return (value) => {
     if (typeof value !== 'string' && typeof value !== 'number') return unreadable;
-    const given = typeof value === 'string' ? value.trim() : value;
-    for (const parse of parsers) {
-      const parsed = parse(given);
-      if (parsed === null) continue;
-      return type === 'date' ? toDay(parsed, zone) : (toDateTime(parsed, zone) ?? withoutZone);
+    const text = typeof value === 'string' ? value.trim() : value;
+    for (const [format, parse] of formats) {
+      const converted = convert(text, format, parse);
+      if (converted !== undefined) return converted;
     }
-    return unreadable;
+    if (column === undefined || typeof text !== 'string') return unreadable;
+    const [order, other] = dateOrders(text);
+    if (column.order === undefined && other !== undefined) return ambiguousDate;
+    const used = column.order ?? order ?? 'dmy';
+    return convert(text, PATTERNS[used], numericDateParser(used)) ?? unreadable;
   };
 }

@@ -12,6 +12,7 @@ const extractedAt = ['_airbyte_extracted_at', '_airbyte_emitted_at', 'emitted_at
 const entity = (stream: string, mapping: Omit<Preset, 'description'>): Preset => ({
   description: `Airbyte LinkedIn Ads, stream ${stream}`,
   envelope: ENVELOPE,
+  decimal: '.',
   where: { stream: [stream, ''] },
   ignore: 'rest',
   ...mapping,

@@ -8,6 +8,7 @@ const campaigns: Preset = {
   description: 'Fivetran LinkedIn Ads, table campaign_history',
   stream: 'network-a-campaigns',
   timezone: 'UTC',
+  decimal: '.',
   recognize: ['id', 'campaign_group_id', 'last_modified_time'],
   join: {
     groups: {
@@ -42,6 +43,7 @@ const creatives: Preset = {
   description: 'Fivetran LinkedIn Ads, table creative_history',
   stream: 'network-a-creatives',
   timezone: 'UTC',
+  decimal: '.',
   recognize: ['id', 'campaign_id', 'created_time'],
   fields: {
     id: 'id',
@@ -60,6 +62,7 @@ const deliveries: Preset = {
   description: 'Fivetran LinkedIn Ads, table ad_analytics_by_creative',
   stream: 'network-a-deliveries',
   timezone: 'UTC',
+  decimal: '.',
   recognize: ['creative_id', 'day', 'impressions', 'cost_in_local_currency'],
   join: {
     creatives: { table: 'creative_history', on: 'creative_id', key: 'id', newest: LAST_MODIFIED },

@@ -2,32 +2,29 @@
 import type { Preset } from './preset.js';
 
 const DAY = 'Start Date (in UTC)';
-// As the language of the account writes it; only the American order is not ISO 8601.
-const US_DATE = ['M/D/YYYY', 'YYYY-MM-DD'];
-
-const figure = (path: string) => ({ path, decimal: '.' as const });
 
 const deliveries: Omit<Preset, 'description' | 'recognize'> = {
   stream: 'network-a-deliveries',
+  period_column: DAY,
   fields: {
-    date: { path: DAY, format: US_DATE },
+    date: DAY,
     campaign_id: 'Campaign ID',
     creative_id: 'Ad ID',
-    ad_spend: figure('Total Spent'),
-    impressions: figure('Impressions'),
-    clicks: figure('Clicks'),
-    landing_page_clicks: figure('Clicks to Landing Page'),
-    engagements: figure('Total Engagements'),
-    reactions: figure('Reactions'),
-    comments: figure('Comments'),
-    shares: figure('Shares'),
-    follows: figure('Follows'),
-    video_views: figure('Video Views'),
-    video_completions: figure('Video Completions'),
-    leads: figure('Leads'),
-    lead_form_opens: figure('Lead Forms Opened'),
-    conversions: figure('Conversions'),
-    conversion_value: figure('Total Conversion Value'),
+    ad_spend: 'Total Spent',
+    impressions: 'Impressions',
+    clicks: 'Clicks',
+    landing_page_clicks: 'Clicks to Landing Page',
+    engagements: 'Total Engagements',
+    reactions: 'Reactions',
+    comments: 'Comments',
+    shares: 'Shares',
+    follows: 'Follows',
+    video_views: 'Video Views',
+    video_completions: 'Video Completions',
+    leads: 'Leads',
+    lead_form_opens: 'Lead Forms Opened',
+    conversions: 'Conversions',
+    conversion_value: 'Total Conversion Value',
   },
   ignore: 'rest',
 };
@@ -49,6 +46,7 @@ export const linkedinCampaignManager = {
   'linkedin-campaign-manager/campaigns': {
     description: 'LinkedIn Campaign Manager, campaigns of a report',
     stream: 'network-a-campaigns',
+    period_column: DAY,
     recognize: COLUMNS,
     fields: {
       id: 'Campaign ID',
@@ -61,10 +59,10 @@ export const linkedinCampaignManager = {
       format: 'Campaign Type',
       cost_type: 'Cost Type',
       currency: 'Currency',
-      daily_budget: figure('Daily Budget'),
-      total_budget: figure('Total Budget'),
-      start_date: { path: 'Campaign Start Date', format: US_DATE },
-      end_date: { path: 'Campaign End Date', format: US_DATE },
+      daily_budget: 'Daily Budget',
+      total_budget: 'Total Budget',
+      start_date: 'Campaign Start Date',
+      end_date: 'Campaign End Date',
     },
     ignore: 'rest',
   },

@@ -28,6 +28,8 @@ export interface CsvFile {
   header: string[];
   /** The bytes of the header, without its line feed. */
   headerBytes: Buffer;
+  /** The lines before it. */
+  preamble: string;
   /** Each row as an object from columns to texts, without empty cells. May be called once. */
   records(): AsyncGenerator<RawRecord[]>;
   close(): void;
@@ -48,10 +50,8 @@ export async function openCsv(
   { headers = [] }: CsvOptions = {},
 ): Promise<CsvFile> {
   const iterator = asUtf8(chunks);
-  const { beginning, skippedLines } = afterPreamble(
-    await readBeginning(iterator, headers.length > 0),
-    headers,
-  );
+  const { beginning, preamble } = afterPreamble(await readBeginning(iterator, headers.length > 0), headers);
+  const skippedLines = preamble.split('\n').length - 1;
   const input = Readable.from(resumed([beginning], iterator), { objectMode: false });
   const parser = input.pipe(
     parse({
@@ -83,7 +83,7 @@ export async function openCsv(
         close();
       }
     };
-    return { header, headerBytes, records, close };
+    return { header, headerBytes, preamble, records, close };
   } catch (error) {
     close();
     throw error;
@@ -196,20 +196,20 @@ const MAX_PREAMBLE_LINES = 50;
 function afterPreamble(
   beginning: Buffer,
   headers: readonly (readonly string[])[],
-): { beginning: Buffer; skippedLines: number } {
+): { beginning: Buffer; preamble: string } {
   let from = 0;
-  for (let skippedLines = 0; headers.length > 0 && skippedLines < MAX_PREAMBLE_LINES; skippedLines++) {
+  for (let lines = 0; headers.length > 0 && lines < MAX_PREAMBLE_LINES; lines++) {
     const end = beginning.indexOf(10, from);
     const rest = beginning.subarray(from);
     const line = rest.subarray(0, end < 0 ? rest.length : end - from).toString();
     const names = line.split(delimiterOf(rest)).map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
     if (headers.some((header) => header.every((name) => names.includes(name)))) {
-      return { beginning: rest, skippedLines };
+      return { beginning: rest, preamble: beginning.subarray(0, from).toString() };
     }
     if (end < 0) break;
     from = end + 1;
   }
-  return { beginning, skippedLines: 0 };
+  return { beginning, preamble: '' };
 }
 
 function delimiterOf(beginning: Buffer): string {

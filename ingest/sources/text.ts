@@ -1,12 +1,15 @@
 /** Texts of source records in any format. */
+
+import { type DeclaredForms, settleColumns } from '../mapping/column-forms.js';
 import { compileMapping } from '../mapping/compile.js';
 import { mapSource } from '../mapping/map-source.js';
-import type { Mapping } from '../mapping/mapping.js';
-import type { RecordSource } from '../records/raw-record.js';
+import type { Mapping, SourceRecord } from '../mapping/mapping.js';
+import type { RawRecord, RecordSource } from '../records/raw-record.js';
 import type { Stream } from '../streams/stream.js';
 import { ColumnsError, type CsvOptions, openCsv } from './csv.js';
 import { jsonArray } from './json-array.js';
 import { lines } from './lines.js';
+import { resumed } from './resumed.js';
 
 /** Lines of JSON, a JSON array or one object, or CSV. */
 export type TextFormat = 'ndjson' | 'json' | 'csv';
@@ -15,7 +18,7 @@ export interface OpenedText {
   /** May be read once. */
   records: RecordSource;
   /** The header of CSV. */
-  header?: { columns: readonly string[]; bytes: Buffer };
+  header?: { columns: readonly string[]; bytes: Buffer; preamble: string };
   close(): void;
 }
 
@@ -29,20 +32,64 @@ export async function openText(
     const records = format === 'json' ? jsonArray(chunks, options.maxRecords) : lines(chunks);
     return { records, close: () => void records.return(undefined) };
   }
-  const { header, headerBytes, records, close } = await openCsv(chunks, options);
-  return { records: records(), header: { columns: header, bytes: headerBytes }, close };
+  const { header, headerBytes, preamble, records, close } = await openCsv(chunks, options);
+  return { records: records(), header: { columns: header, bytes: headerBytes, preamble }, close };
 }
 
 /**
  * The records of a stream that a text holds. Without a mapping JSON is taken as it is, and the columns of CSV have the names of fields.
- * Throws `ColumnsError` when there are columns that are neither fields nor mentioned in the mapping.
+ * The first rows of CSV are read. Throws `ColumnsError` when there are columns that are neither fields nor mentioned in the mapping, and
+ * `AmbiguousInputError` when a column can be read in two ways.
  */
-export function mapText(text: OpenedText, stream: Stream, mapping?: Mapping): RecordSource {
+export async function mapText(
+  text: OpenedText,
+  stream: Stream,
+  mapping?: Mapping,
+  declared: DeclaredForms = {},
+): Promise<RecordSource> {
   const { records, header } = text;
-  const used = mapping ?? (header && compileMapping({ fields: {} }, stream));
-  if (used === undefined) return records;
-  const problems = header === undefined ? [] : used.checkColumns(header.columns);
-  if (problems.length === 0) return mapSource(records, used);
-  text.close();
-  throw new ColumnsError(problems.join('\n'));
+  const form: DeclaredForms = {
+    dateOrder: declared.dateOrder ?? mapping?.declared.dateOrder,
+    decimal: declared.decimal ?? mapping?.declared.decimal,
+  };
+  if (header === undefined) {
+    if (mapping === undefined) return records;
+    const { dateOrder: order, decimal: mark } = form;
+    return mapSource(records, order || mark ? mapping.withForms({ order, mark }) : mapping);
+  }
+  const used = mapping ?? compileMapping({ fields: {} }, stream);
+  try {
+    const problems = used.checkColumns(header.columns);
+    if (problems.length > 0) throw new ColumnsError(problems.join('\n'));
+    const { source, rows, isWhole } = await readFirstRows(records);
+    const table = { rows, isWhole, preamble: header.preamble, isOwnForm: mapping === undefined };
+    return mapSource(source, used.withForms(settleColumns(used.openColumns, table, form)));
+  } catch (error) {
+    text.close();
+    throw error;
+  }
+}
+
+/** Rows of a table that settle how its dates and numbers are written, and most bytes of them. */
+const SETTLING_ROWS = 10_000;
+const SETTLING_BYTES = 64 * 1024 * 1024;
+
+/** The first rows, and the source from its beginning. */
+async function readFirstRows(records: RecordSource) {
+  const iterator = records[Symbol.asyncIterator]();
+  const chunks: RawRecord[][] = [];
+  const rows: SourceRecord[] = [];
+  let bytes = 0;
+  let isWhole = false;
+  while (!isWhole && rows.length < SETTLING_ROWS && bytes < SETTLING_BYTES) {
+    const step = await iterator.next();
+    isWhole = step.done === true;
+    if (step.done) break;
+    chunks.push(step.value);
+    for (const { bytes: read, value } of step.value) {
+      bytes += read.length;
+      if (value !== undefined) rows.push(value as SourceRecord);
+    }
+  }
+  return { source: resumed(chunks, iterator), rows, isWhole };
 }

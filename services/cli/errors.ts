@@ -30,7 +30,7 @@ const EXPLAINED = new Set([
   'SkipError',
   'UnreadableInputError',
 ]);
-const USAGE = new Set(['UsageError', 'ColumnsError', 'MappingError']);
+const USAGE = new Set(['UsageError', 'ColumnsError', 'MappingError', 'AmbiguousInputError']);
 
 const SYSTEM: Record<string, string> = {
   ENOENT: 'does not exist',

@@ -44,6 +44,18 @@ export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number
     .option('--map <file>', 'mapping file: how source records become records of the stream; see below')
     .option('--preset <name>', 'mapping of a known source instead of a file; auto recognizes it')
     .option('--with <file...>', 'other tables of the same export, which the mapping joins')
+    .addOption(
+      new Option(
+        '--date-order <order>',
+        'day or month first in dates of digits, where the file does not show it',
+      ).choices(['dmy', 'mdy']),
+    )
+    .addOption(
+      new Option('--decimal <mark>', 'decimal mark of numbers, where the file does not show it').choices([
+        '.',
+        ',',
+      ]),
+    )
     .option(
       '--dry-run',
       'write nothing: show what the first records become, and everything that would be rejected',

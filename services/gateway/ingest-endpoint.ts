@@ -1,6 +1,9 @@
 /** `POST /api/ingest/{stream}`: sends the records of the body through the ingest pipeline. */
 import { Readable } from 'node:stream';
+import { AmbiguousInputError } from '../../ingest/mapping/column-forms.js';
+import type { DateOrder } from '../../ingest/mapping/date-format.js';
 import type { Mapping } from '../../ingest/mapping/mapping.js';
+import type { DecimalMark } from '../../ingest/mapping/number-format.js';
 import { MAX_NAME_LENGTH, type StoredMapping } from '../../ingest/mapping/stored-mappings.js';
 import {
   IngestLimitError,
@@ -90,6 +93,15 @@ export const IngestQuery = strictObject({
       maxLength: MAX_NAME_LENGTH,
       examples: ['crm-contacts'],
     }),
+  ),
+  date_order: Type.Optional(
+    stringEnum(
+      'Which comes first in dates of digits, the day (`dmy`) or the month (`mdy`): for CSV and mapped records that do not show it.',
+      ['dmy', 'mdy'],
+    ),
+  ),
+  decimal: Type.Optional(
+    stringEnum('Decimal mark of numbers, for CSV and mapped records that do not show it.', ['.', ',']),
   ),
 });
 const count = (description: string) => integer(description, { minimum: 0 });
@@ -238,6 +250,10 @@ async function ingestInto(
     source,
     format,
     mapping,
+    declared: {
+      dateOrder: query.date_order as DateOrder | undefined,
+      decimal: query.decimal as DecimalMark | undefined,
+    },
     unknownFields: (query.unknown_fields as UnknownFields | undefined) ?? services.unknownFields,
     organizationId,
     acceptance,
@@ -344,6 +360,9 @@ function toProblem(error: unknown): unknown {
   if (error instanceof ColumnsError) {
     const errors = error.message.split('\n').map((detail) => ({ pointer: '', code: 'columns', detail }));
     return invalid(...errors);
+  }
+  if (error instanceof AmbiguousInputError) {
+    return invalid({ pointer: '', code: error.code, detail: error.message });
   }
   if (error instanceof UnreadableInputError) return new Problem(error.code, error.message);
   return error;

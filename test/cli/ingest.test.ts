@@ -325,6 +325,22 @@ describe('reachline ingest', function () {
     expect(await contact('7')).to.deep.include({ work_emails: ['e@x.de'] });
   });
 
+  it('refuses a table whose dates or amounts can be read in two ways before it writes, and takes an order and a mark', async () => {
+    const map = await file(
+      'ads.json',
+      JSON.stringify({ fields: { date: 'Day', ad_spend: 'Cost', campaign_id: 'C', creative_id: 'C' } }),
+    );
+    const uk = await file('uk.csv', 'Day,Cost,C\n05/10/2025,"1.234",c\n06/10/2025,"12.500",c\n');
+    const args = ['ingest', 'network-a-deliveries', uk, '--organization', 'org_a', '--map', map];
+    const refused = await run(args, { env });
+    expect(refused).to.include({ code: 2, stdout: '' });
+    expect(refused.stderr).to.match(/"05\/10\/2025" is 2025-10-05 .* 2025-05-10 .*--date-order/);
+    const halfTold = await run([...args, '--date-order', 'dmy'], { env });
+    expect(halfTold.stderr).to.match(/"1\.234" is 1\.234 .* 1234 .*--decimal/);
+    const told = await run([...args, '--date-order', 'dmy', '--decimal', ',', '--dry-run'], { env });
+    expect(told.stdout).to.contain('"date":"2025-10-05"').and.to.contain('"ad_spend":"12500"');
+  });
+
   it('refuses a mapping that cannot be used, by its path in the file, and says which columns are missing', async () => {
     const csv = await file('small.csv', 'ID,Nam\nw1,x\n');
     const args = ['ingest', 'contacts', csv, '--organization', 'org_a', '--map'];

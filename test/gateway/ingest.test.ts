@@ -95,6 +95,32 @@ describe('The ingest endpoint', () => {
     }
   });
 
+  it('refuses a table that can be read in two ways, with both readings, and takes it once the request says which', async () => {
+    const send = (query: string, raw: string) =>
+      gateway.call(`/api/ingest/network-a-deliveries?${query}`, undefined, {
+        raw,
+        headers: { 'Content-Type': 'text/csv' },
+      });
+    const report = (day: string, spent: string) =>
+      `Start Date (in UTC)\tCampaign ID\tTotal Spent\tImpressions\n${day}\tc_locale\t${spent}\t999\n`;
+    const map = 'map=linkedin-campaign-manager/campaign-performance';
+    const dates = await send(map, report('05/10/2025', '1.5'));
+    expectProblem(dates, 422, 'validation_failed');
+    expect(dates.body).to.nested.include({ 'errors[0].code': 'ambiguous_date' });
+    for (const text of ['05/10/2025', '2025-10-05', '2025-05-10', '?date_order=']) {
+      expect(dates.text).to.contain(text);
+    }
+    const numbers = await send(map, report('2025-10-05', '1.234'));
+    expect(numbers.body).to.nested.include({ 'errors[0].code': 'ambiguous_number' });
+    for (const text of ['1.234', '1234', '?decimal=']) expect(numbers.text).to.contain(text);
+    const told = await send(`${map}&date_order=dmy&decimal=,&dry_run=true`, report('05/10/2025', '1.234'));
+    expect(told.body, told.text).to.include({ accepted: 1, rejected: 0 });
+    expect(told.body).to.nested.include({
+      'records[0].record.date': '2025-10-05',
+      'records[0].record.ad_spend': '1234',
+    });
+  });
+
   it('accepts nothing with on_reject=fail when a record is rejected, and names it', async () => {
     const failed = await post('?on_reject=fail', { contact_id: 'fail' }, { contact_id: 'bad', age: 'old' });
     expectProblem(failed, 422, 'records_rejected');

@@ -10,8 +10,7 @@ import { type GatewayOptions, type GatewayTarget, namedGateway, withFolder } fro
 import { dryRun } from '../ingest/dry-run.js';
 import { findFiles } from '../ingest/files.js';
 import { sendRecords } from '../ingest/gateway-sink.js';
-import type { Format } from '../ingest/input.js';
-import { type MappedInput, openMapped } from '../ingest/mapped-input.js';
+import { type MappedInput, type MappedOptions, openMapped } from '../ingest/mapped-input.js';
 import { Rejects, Report } from '../ingest/report.js';
 import { formatCount, type Io, printErr, printOut, printTable } from '../io.js';
 import { Progress } from '../progress.js';
@@ -23,14 +22,12 @@ const ANY_ORGANIZATION = 'organization-of-the-key';
 const accept = acceptanceClock();
 const SHOWN_ERRORS = 20;
 
-export interface IngestCommand extends GatewayOptions {
+export interface IngestCommand
+  extends GatewayOptions,
+    Pick<MappedOptions, 'format' | 'map' | 'preset' | 'with' | 'dateOrder' | 'decimal'> {
   stream: string;
   /** Paths and folders, or - for standard input. */
   files: string[];
-  format?: Format;
-  map?: string;
-  preset?: string;
-  with?: string[];
   rejects?: string;
   dryRun?: boolean;
 }

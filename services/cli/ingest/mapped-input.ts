@@ -2,8 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { compileMapping } from '../../../ingest/mapping/compile.js';
+import type { DateOrder } from '../../../ingest/mapping/date-format.js';
 import type { JoinedRows, JoinPlan, Mapping, SourceRecord } from '../../../ingest/mapping/mapping.js';
 import { MappingError, type MappingFile, parseMappingFile } from '../../../ingest/mapping/mapping-file.js';
+import type { DecimalMark } from '../../../ingest/mapping/number-format.js';
 import { PRESETS } from '../../../ingest/presets/index.js';
 import { presetsNamed, recognizePreset } from '../../../ingest/presets/recognize.js';
 import { parseJson } from '../../../ingest/records/parse-json.js';
@@ -27,6 +29,9 @@ export interface MappedOptions {
   preset?: string;
   /** Other tables of the same export. */
   with?: string[];
+  /** How dates and numbers are written, where the file does not say it. */
+  dateOrder?: DateOrder;
+  decimal?: DecimalMark;
   /** Whether the organization comes from nowhere else than the records. */
   needsOrganization: boolean;
 }
@@ -48,7 +53,7 @@ export async function openMapped(io: Io, stream: Stream, options: MappedOptions)
   if (mapping !== undefined && file?.join !== undefined) {
     mapping = mapping.withJoins(await readJoins(io, mapping.joins, options));
   }
-  const source = mapText(text, stream, mapping);
+  const source = await mapText(text, stream, mapping, options);
   if (columns !== undefined) {
     const field = stream.organizationField;
     if (options.needsOrganization && !(mapping?.givesOrganization(columns) ?? columns.includes(field))) {

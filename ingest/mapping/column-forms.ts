@@ -1,0 +1,209 @@
+/** Settles how the dates and numbers of a table are written, by its columns as a whole, before its first record is written. */
+import { type DateOrder, dateOrders, numericDateParser, parseIsoDate } from './date-format.js';
+import type { SourceRecord } from './mapping.js';
+import { type DecimalMark, markEvidence, readNumber } from './number-format.js';
+import type { ColumnForm } from './target-types.js';
+
+/** The columns of a table that are read without a declared form. */
+export interface OpenColumns {
+  dates: readonly string[];
+  /** The column whose dates lie in the period that the preamble names. */
+  period?: string | undefined;
+  numbers: readonly { name: string; isCount: boolean }[];
+}
+
+/** How dates and numbers are written, as the user says. */
+export interface DeclaredForms {
+  dateOrder?: DateOrder | undefined;
+  decimal?: DecimalMark | undefined;
+}
+
+export interface Table {
+  rows: readonly SourceRecord[];
+  /** Lines before its header. */
+  preamble: string;
+  /** Whether these rows are all of it. */
+  isWhole: boolean;
+  /** Its columns are named as the fields of the stream, whose numbers have a decimal point and whose dates are ISO 8601. */
+  isOwnForm: boolean;
+}
+
+/** A value of a table can be read in two ways, and nothing says which; no record was read. The message says what to declare. */
+export class AmbiguousInputError extends Error {
+  override readonly name = 'AmbiguousInputError';
+  readonly code: 'ambiguous_date' | 'ambiguous_number';
+
+  constructor(code: 'ambiguous_date' | 'ambiguous_number', message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The forms of the columns. Throws `AmbiguousInputError`. */
+export function settleColumns(
+  { dates, period, numbers }: OpenColumns,
+  table: Table,
+  declared: DeclaredForms,
+): Map<string, ColumnForm> {
+  const textsOf = (name: string) =>
+    table.rows.flatMap((row) => (typeof row[name] === 'string' ? [row[name] as string] : []));
+  const forms = new Map<string, ColumnForm>();
+  let hasForeignDates = false;
+  const ofPreamble = orderByPreamble(table.preamble, period === undefined ? [] : textsOf(period));
+  for (const name of dates) {
+    const texts = textsOf(name);
+    hasForeignDates ||= texts.some((text) => dateOrders(text).length > 0);
+    forms.set(name, { order: declared.dateOrder ?? dateOrderOf(name, texts, ofPreamble, table.isWhole) });
+  }
+  const columns = numbers.map(({ name, isCount }) => new NumberColumn(name, textsOf(name), isCount));
+  const ofOthers = only(columns.map(({ mark }) => mark));
+  const isOwnForm = table.isOwnForm && !hasForeignDates;
+  for (const column of columns) {
+    const settled = declared.decimal ?? column.mark ?? (column.isMixed ? undefined : ofOthers);
+    const mark = settled ?? (isOwnForm ? '.' : undefined);
+    if (mark === undefined) column.refuse();
+    forms.set(column.name, { ...forms.get(column.name), mark });
+  }
+  return forms;
+}
+
+/** The one value that all that are defined have. */
+function only<T>(values: readonly (T | undefined)[]): T | undefined {
+  const different = new Set(values.filter((value) => value !== undefined));
+  return different.size === 1 ? [...different][0] : undefined;
+}
+
+/** What the numbers of a column say of their decimal mark. */
+class NumberColumn {
+  readonly name: string;
+  /** The first text with each mark, and the first that is another number with each. */
+  readonly #texts: Partial<Record<DecimalMark | 'ambiguous', string>> = {};
+
+  constructor(name: string, texts: readonly string[], isCount: boolean) {
+    this.name = name;
+    for (const text of texts) {
+      const evidence = markEvidence(text, isCount);
+      if (evidence !== null && evidence !== 'none') this.#texts[evidence] ??= text;
+    }
+  }
+
+  get mark(): DecimalMark | undefined {
+    if (this.isMixed) return undefined;
+    if (this.#texts['.'] !== undefined) return '.';
+    return this.#texts[','] === undefined ? undefined : ',';
+  }
+
+  get isMixed(): boolean {
+    return this.#texts['.'] !== undefined && this.#texts[','] !== undefined;
+  }
+
+  get ambiguous(): string | undefined {
+    return this.#texts.ambiguous;
+  }
+
+  /** Throws where the numbers have two readings. */
+  refuse(): void {
+    const option = 'Say which with --decimal . or --decimal , (over HTTP ?decimal=, in a mapping "decimal").';
+    const column = `The numbers of the column ${JSON.stringify(this.name)}`;
+    if (this.isMixed) {
+      const [point, comma] = [this.#texts['.'], this.#texts[',']].map((text) => JSON.stringify(text));
+      throw new AmbiguousInputError(
+        'ambiguous_number',
+        `${column} have both decimal marks: ${point} a point, ${comma} a comma. ${option}`,
+      );
+    }
+    const text = this.ambiguous;
+    if (text === undefined) return;
+    throw new AmbiguousInputError(
+      'ambiguous_number',
+      `${column} can be read in two ways: ${JSON.stringify(text)} is ${readNumber(text, '.')} with a decimal point, and ${readNumber(text, ',')} with a decimal comma. ${option}`,
+    );
+  }
+}
+
+function dateOrderOf(
+  name: string,
+  texts: readonly string[],
+  ofPreamble: DateOrder | undefined,
+  isWhole: boolean,
+): DateOrder | undefined {
+  const firstWith: Partial<Record<DateOrder, string>> = {};
+  let open: string | undefined;
+  for (const text of texts) {
+    const [order, other] = dateOrders(text);
+    if (order === undefined) continue;
+    if (other === undefined) firstWith[order] ??= text;
+    else if (open === undefined || (isSameBothWays(open) && !isSameBothWays(text))) open = text;
+  }
+  const refuse = (reason: string) =>
+    new AmbiguousInputError(
+      'ambiguous_date',
+      `The dates of the column ${JSON.stringify(name)} ${reason} Say which with --date-order dmy or --date-order mdy (over HTTP ?date_order=, in a mapping "date_order").`,
+    );
+  if (firstWith.dmy !== undefined && firstWith.mdy !== undefined) {
+    const [day, month] = [JSON.stringify(firstWith.dmy), JSON.stringify(firstWith.mdy)];
+    throw refuse(`have both orders: ${day} the day first, ${month} the month first.`);
+  }
+  if (firstWith.dmy !== undefined) return 'dmy';
+  if (firstWith.mdy !== undefined) return 'mdy';
+  if (open === undefined || ofPreamble !== undefined) return ofPreamble;
+  if (isWhole && isSameBothWays(open)) return 'dmy';
+  throw refuse(
+    `can be read in two ways: ${JSON.stringify(open)} is ${dayIn(open, 'dmy')} with the day first, and ${dayIn(open, 'mdy')} with the month first.`,
+  );
+}
+
+function dayIn(text: string, order: DateOrder): string | undefined {
+  const parsed = parseIsoDate(text) ?? numericDateParser(order)(text);
+  return parsed !== null && 'day' in parsed ? parsed.day : undefined;
+}
+
+const isSameBothWays = (text: string) => dayIn(text, 'dmy') === dayIn(text, 'mdy');
+
+/** Month names in the languages of LinkedIn's reports, in lower case. */
+const MONTHS = new Map(
+  ['en', 'de', 'fr', 'es', 'pt', 'it'].flatMap((language) =>
+    (['long', 'short'] as const).flatMap((month) => {
+      const format = new Intl.DateTimeFormat(language, { month, timeZone: 'UTC' });
+      return Array.from({ length: 12 }, (_, index): [string, string] => [
+        format
+          .format(Date.UTC(2000, index, 15))
+          .toLowerCase()
+          .replace(/\.$/, ''),
+        String(index + 1).padStart(2, '0'),
+      ]);
+    }),
+  ),
+);
+
+const namedDate =
+  /(?<monthFirst>\p{L}+)\.? (?<dayAfter>\d{1,2}),? (?<yearAfter>\d{4})|(?<day>\d{1,2})\.? (?:de )?(?<month>\p{L}+)\.?,? (?:de )?(?<year>\d{4})|(?<iso>\d{4}-\d{2}-\d{2})/gu;
+
+/** The order in which every date lies in the period that the preamble names, or that its own dates have. */
+function orderByPreamble(preamble: string, texts: readonly string[]): DateOrder | undefined {
+  const ofDigits = only(
+    (preamble.match(/\b\d{1,2}([/-])\d{1,2}\1\d{4}\b/g) ?? []).flatMap((text) => {
+      const orders = dateOrders(text);
+      return orders.length === 1 ? orders : [];
+    }),
+  );
+  if (ofDigits !== undefined) return ofDigits;
+  const days: string[] = [];
+  for (const { groups = {} } of preamble.matchAll(namedDate)) {
+    const { monthFirst, dayAfter, yearAfter, day, month, year, iso } = groups;
+    const number = MONTHS.get((monthFirst ?? month ?? '').toLowerCase());
+    if (iso !== undefined) days.push(iso);
+    else if (number !== undefined) {
+      days.push(`${yearAfter ?? year}-${number}-${(dayAfter ?? day ?? '').padStart(2, '0')}`);
+    }
+  }
+  const [start, end] = days;
+  if (start === undefined || end === undefined || start > end) return undefined;
+  const fits = (order: DateOrder) =>
+    texts.length > 0 &&
+    texts.every((text) => {
+      const date = dayIn(text, order);
+      return date === undefined || (date >= start && date <= end);
+    });
+  return only((['dmy', 'mdy'] as const).map((order) => (fits(order) ? order : undefined)));
+}
