@@ -1,6 +1,5 @@
 /** Settles how the dates and numbers of a table are written, by its columns as a whole, before its first record is written. */
 import { type DateOrder, dateOrders, numericDateParser, parseIsoDate } from './date-format.js';
-import type { SourceRecord } from './mapping.js';
 import { type DecimalMark, markEvidence, readNumber } from './number-format.js';
 import type { ColumnForm } from './target-types.js';
 
@@ -19,7 +18,7 @@ export interface DeclaredForms {
 }
 
 export interface Table {
-  rows: readonly SourceRecord[];
+  rows: readonly Readonly<Record<string, unknown>>[];
   /** Lines before its header. */
   preamble: string;
   /** Whether these rows are all of it. */
