@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { startTestGateway, type TestGateway, temporaryFolder } from '../support/gateway.js';
-import { run, takenPort } from './support.js';
+import { run } from './support.js';
 
 const RANGE = ['start_date=2026-01-01', 'end_date=2026-01-31'];
 const STREAMS: [stream: string, filters: string[]][] = [
@@ -170,15 +170,5 @@ describe('reachline export', () => {
     expect(beside.stdout).to.equal((await exported('contacts', [])).stdout);
     const keys = await run(['keys', 'list', '--json'], { env });
     expect(keys.stdout).to.not.include('one run');
-  });
-
-  it('fails without waiting when nothing listens on the port', async () => {
-    const { port, release } = await takenPort();
-    await release();
-    const env = { REACHLINE_URL: `http://127.0.0.1:${port}`, REACHLINE_API_KEY: 'k' };
-    const { code, stderr } = await run(['export', 'contacts'], { env });
-    expect(code).to.equal(1);
-    expect(stderr).to.match(/cannot be reached \(ECONNREFUSED\).*reachline serve/);
-    expect(stderr).to.not.include('trying again');
   });
 });

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { run as runCommand } from '../../services/cli/run.js';
@@ -100,21 +99,6 @@ export async function serve(args: string[], options: RunOptions = {}): Promise<S
       child.kill(signal);
       const [code] = await closed;
       return code;
-    },
-  };
-}
-
-/** A port nothing listens on, and one something does, until it is let go of. */
-export async function takenPort(): Promise<{ port: number; release(): Promise<void> }> {
-  const server = createServer((socket) => socket.destroy());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  return {
-    port,
-    async release() {
-      server.close();
-      await once(server, 'close');
     },
   };
 }

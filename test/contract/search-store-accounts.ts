@@ -1,16 +1,13 @@
 import { expect } from 'chai';
 import type { StoredKey } from '../../services/accounts/key-store.js';
 import { accepted } from '../support/accepted.js';
+import { useOpened } from '../support/opened.js';
 import type { ParsedStore } from '../support/parsed-store.js';
-import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
+import { freshOrganization, type Open, T0 } from './search-support.js';
 
 export function searchStoreAccounts(open: Open): void {
   describe('keys and credits', () => {
-    let opened: OpenStore;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open());
 
     const key = (organizationId: string, id: string, createdAt = '2026-01-01T00:00:00.000Z'): StoredKey => ({
       id: `${organizationId}_${id}`,

@@ -3,15 +3,12 @@ import type { AudienceRecord } from '../../services/audiences/schema.js';
 import type { SortKey, TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 import { accepted } from '../support/accepted.js';
-import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
+import { useOpened } from '../support/opened.js';
+import { freshOrganization, type Open, T0 } from './search-support.js';
 
 export function searchStoreAudiences(open: Open): void {
   describe('audiences (contract 3.11, 6.2)', () => {
-    let opened: OpenStore;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open());
 
     const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
 

@@ -3,25 +3,13 @@ import type { CreateContact } from '../../services/contacts/contact-store.js';
 import type { Contact } from '../../services/contacts/schema.js';
 import type { Idempotency } from '../../services/shared/idempotency.js';
 import { accepted } from '../support/accepted.js';
-import {
-  asked,
-  found,
-  freshOrganization,
-  load,
-  newContact,
-  type Open,
-  type OpenStore,
-  T0,
-} from './search-support.js';
+import { useOpened } from '../support/opened.js';
+import { asked, found, freshOrganization, load, newContact, type Open, T0 } from './search-support.js';
 
 export function searchStoreCreate(open: Open): void {
   describe('creating contacts (contract 3.2 to 3.5)', () => {
-    let opened: OpenStore;
     let now = T0;
-    before(async () => {
-      opened = await open({ clock: { now: () => now } });
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open({ clock: { now: () => now } }));
 
     async function organizationWith(balance?: number): Promise<string> {
       const organization = freshOrganization();
@@ -67,6 +55,7 @@ export function searchStoreCreate(open: Open): void {
       expect(contact).to.deep.include({ audience_ids: ['aud'], work_emails: ['ann@x.example'] });
       expect(contact?.company_id).to.match(/^com_/);
       expect(await found(opened.store, organization, { query: 'ann' }, 'aud')).to.deep.equal(['c']);
+      expect(await create(organization, 'c')).to.deep.equal({ kind: 'contact_exists', contactId: 'c' });
     });
 
     it('an unknown audience is reported before a missing balance', async () => {

@@ -4,20 +4,17 @@ import type { AudienceRecord } from '../../services/audiences/schema.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import { DAY_MS } from '../../services/shared/time.js';
 import { accepted } from '../support/accepted.js';
+import { useOpened } from '../support/opened.js';
 import { at, KEYS, lastOfEach, orderedRecords, spokenOf, twoWriters } from './record-order.js';
-import { asked, found, freshOrganization, load, type Open, type OpenStore, T0 } from './search-support.js';
+import { asked, found, freshOrganization, load, type Open, T0 } from './search-support.js';
 
 const midnight = (day: string | undefined) => `${day}T00:00:00.000Z`;
 
 export function searchStoreDeletions(open: Open): void {
   describe('deletions (contract 3.12)', () => {
-    let opened: OpenStore;
     let organization: string;
     let now = T0 + DAY_MS;
-    before(async () => {
-      opened = await open({ clock: { now: () => now } });
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open({ clock: { now: () => now } }));
     beforeEach(async () => {
       organization = freshOrganization();
       now = T0 + DAY_MS;

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { explainPage } from '../../services/contacts/explain.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import { toJson } from '../../services/shared/json.js';
+import { useOpened } from '../support/opened.js';
 import {
   allPages,
   asked,
@@ -10,7 +11,6 @@ import {
   freshOrganization,
   load,
   type Open,
-  type OpenStore,
 } from './search-support.js';
 
 /** Each is found by every one of the requests, and by none of the others. */
@@ -100,10 +100,9 @@ const CASES: { holds: Partial<ContactRecord>; finds: Filters[]; not?: Filters[] 
 
 export function searchStoreEquivalents(open: Open): void {
   describe('equivalents (contract 3.9)', () => {
-    let opened: OpenStore;
     let organization: string;
+    const opened = useOpened(() => open());
     before(async () => {
-      opened = await open();
       organization = freshOrganization();
       await load(
         opened.store,
@@ -111,7 +110,6 @@ export function searchStoreEquivalents(open: Open): void {
         CASES.map(({ holds }) => holds),
       );
     });
-    after(() => opened.close());
 
     for (const [index, { holds, finds, not = [] }] of CASES.entries()) {
       it(`find ${JSON.stringify(holds)}`, async () => {

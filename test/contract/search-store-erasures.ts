@@ -2,16 +2,13 @@ import { expect } from 'chai';
 import type { SortKey } from '../../services/search/query.js';
 import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
-import { freshOrganization, load, type Open, type OpenStore, T0 } from './search-support.js';
+import { useOpened } from '../support/opened.js';
+import { freshOrganization, load, newContact, type Open, T0 } from './search-support.js';
 
 export function searchStoreErasures(open: Open): void {
   describe('erasures', () => {
-    let opened: OpenStore;
     let now = T0;
-    before(async () => {
-      opened = await open({ clock: { now: () => now } });
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open({ clock: { now: () => now } }));
 
     const erase = (organizationId: string, proofId: string, contactId: string) =>
       opened.store.eraseContacts({
@@ -74,6 +71,17 @@ export function searchStoreErasures(open: Open): void {
       expect([...(error as PartialWriteError).rejected.keys()]).to.deep.equal([
         ...records.slice(0, -1).keys(),
       ]);
+      await opened.store.upsertAudiences(
+        accepted([{ organization_id: organizationId, id: 'a', name: 'A' }], T0),
+      );
+      const created = await opened.store.createContact({
+        contact: newContact(organizationId, 'c9', person),
+        audienceId: 'a',
+        requiredCredits: 0,
+        onDuplicate: 'return',
+        dryRun: false,
+      });
+      expect(created).to.deep.include({ value: { kind: 'contact_suppressed' } });
     });
 
     it('pages proofs by the time of the request, those of one millisecond by id', async () => {

@@ -4,16 +4,13 @@ import { explainPage } from '../../services/contacts/explain.js';
 import type { Explanation } from '../../services/contacts/schema.js';
 import { TIERS } from '../../services/search/ranking.js';
 import { toJson } from '../../services/shared/json.js';
+import { useOpened } from '../support/opened.js';
 import { record, request } from './search-store-order.js';
-import { asked, type Filters, freshOrganization, load, type Open, type OpenStore } from './search-support.js';
+import { asked, type Filters, freshOrganization, load, type Open } from './search-support.js';
 
 export function searchStoreExplain(open: Open): void {
   describe('explanations (contract 3.9)', () => {
-    let opened: OpenStore;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open());
 
     async function explained(organization: string, filters: Filters): Promise<Explanation[]> {
       const search = asked(organization, filters);

@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ContactSearch } from '../../services/contacts/contact-store.js';
 import { FACET_FIELDS } from '../../services/contacts/fields.js';
+import { useOpened } from '../support/opened.js';
 import { facetsByHand } from './search-oracle.js';
-import { asked, freshOrganization, load, type Open, type OpenStore, T0 } from './search-support.js';
+import { asked, freshOrganization, load, type Open, T0 } from './search-support.js';
 
 const VALUES = ['Rome', 'rome', 'Róme', ' Rome', '\uff5eRome', '🏛 Rome', 'Oslo', '', 'a"b\\c', '0', 'null'];
 const value = fc.option(fc.constantFrom(...VALUES), { nil: undefined, freq: 3 });
@@ -22,11 +23,7 @@ const request = fc.record({
 
 export function searchStoreFacets(open: Open): void {
   describe('facets (contract 3.10)', () => {
-    let opened: OpenStore;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open());
 
     const facetsOf = async (search: ContactSearch) => (await opened.store.searchContacts(search)).facets;
 

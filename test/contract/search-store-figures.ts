@@ -1,18 +1,15 @@
 import { expect } from 'chai';
 import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
+import { useOpened } from '../support/opened.js';
 import { until } from '../support/until.js';
-import { freshOrganization, newContact, type Open, type OpenStore, T0 } from './search-support.js';
+import { freshOrganization, newContact, type Open, T0 } from './search-support.js';
 
 const MINUTE_MS = 60_000;
 
 export function searchStoreFigures(open: Open): void {
   describe('figures of an organization', () => {
-    let opened: OpenStore;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open());
 
     it('are zero and null before the first record', async () => {
       expect(await opened.store.readFigures(freshOrganization())).to.deep.equal({

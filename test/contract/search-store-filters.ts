@@ -1,25 +1,16 @@
 import { expect } from 'chai';
 import { accepted } from '../support/accepted.js';
-import {
-  asked,
-  type Filters,
-  found,
-  freshOrganization,
-  load,
-  type Open,
-  type OpenStore,
-  T0,
-} from './search-support.js';
+import { useOpened } from '../support/opened.js';
+import { asked, type Filters, found, freshOrganization, load, type Open, T0 } from './search-support.js';
 
 export function searchStoreFilters(open: Open): void {
   describe('filters (contract 3.8)', () => {
-    let opened: OpenStore;
+    const opened = useOpened(() => open());
     const organization = freshOrganization();
     const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
     const find = (filters: Filters) => found(opened.store, organization, filters);
 
     before(async () => {
-      opened = await open();
       await load(opened.store, organization, [
         {
           contact_id: 'maria',
@@ -56,7 +47,6 @@ export function searchStoreFilters(open: Open): void {
         { contact_id: 'empty', updated_at: at(3) },
       ]);
     });
-    after(() => opened.close());
 
     const cases: [title: string, filters: Filters, ids: string[]][] = [
       ['a word matches whatever its case and accents', { first_name: 'MARIA' }, ['maria']],

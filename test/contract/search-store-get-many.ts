@@ -1,13 +1,10 @@
 import { expect } from 'chai';
-import { freshOrganization, load, type Open, type OpenStore } from './search-support.js';
+import { useOpened } from '../support/opened.js';
+import { freshOrganization, load, type Open } from './search-support.js';
 
 export function searchStoreGetMany(open: Open): void {
   describe('many contacts by id (contract 3.12)', () => {
-    let opened: OpenStore;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open());
 
     it('come in the order asked, whole, and the missing are named', async () => {
       const organization = freshOrganization();

@@ -1,15 +1,12 @@
 import { expect } from 'chai';
 import { accepted } from '../support/accepted.js';
-import { found, freshOrganization, load, type Open, type OpenStore, T0 } from './search-support.js';
+import { useOpened } from '../support/opened.js';
+import { found, freshOrganization, load, type Open, T0 } from './search-support.js';
 
 export function searchStoreMemberships(open: Open): void {
   describe('memberships (contract 3.6)', () => {
-    let opened: OpenStore;
     let organization: string;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open());
     beforeEach(async () => {
       organization = freshOrganization();
       await opened.store.upsertAudiences(

@@ -1,15 +1,12 @@
 import { expect } from 'chai';
-import { type Filters, found, freshOrganization, load, type Open, type OpenStore } from './search-support.js';
+import { useOpened } from '../support/opened.js';
+import { type Filters, found, freshOrganization, load, type Open } from './search-support.js';
 
 type Names = [id: string, firstName: string, lastName: string][];
 
 export function searchStoreNames(open: Open): void {
   describe('names in all scripts (contract 3.8, 3.9)', () => {
-    let opened: OpenStore;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open());
 
     async function loadNames(names: Names): Promise<(filters: Filters) => Promise<string[]>> {
       const organization = freshOrganization();

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
+import { useOpened } from '../support/opened.js';
 import { searchByHand } from './search-oracle.js';
 import {
   allPages,
@@ -88,11 +89,7 @@ export const request = fc.record({
 
 export function searchStoreOrder(open: Open): void {
   describe('order and pages (contract 3.9, 3.10)', () => {
-    let opened: OpenStore;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open());
 
     it('exact matches come first, then beginnings, then typos; names before emails before company before the rest', async () => {
       const organization = freshOrganization();

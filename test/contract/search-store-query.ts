@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { wordsTwoTyposFrom } from '../support/near-words.js';
-import { found, freshOrganization, load, type Open, type OpenStore } from './search-support.js';
+import { useOpened } from '../support/opened.js';
+import { found, freshOrganization, load, type Open } from './search-support.js';
 
 export function searchStoreQuery(open: Open): void {
   describe('query (contract 3.9)', () => {
-    let opened: OpenStore;
+    const opened = useOpened(() => open());
     const organization = freshOrganization();
     const find = (query: string) => found(opened.store, organization, { query });
 
     before(async () => {
-      opened = await open();
       await load(opened.store, organization, [
         {
           contact_id: 'maria',
@@ -38,7 +38,6 @@ export function searchStoreQuery(open: Open): void {
         { contact_id: 'cjk', first_name: '東京', last_name: 'Ælfgifu Straße' },
       ]);
     });
-    after(() => opened.close());
 
     const cases: [title: string, query: string, ids: string[]][] = [
       ['a word matches whatever its case and accents', 'VELAZQUEZ', ['maria']],

@@ -4,6 +4,7 @@ import type { AudienceRecord } from '../../services/audiences/schema.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
 import { accepted } from '../support/accepted.js';
+import { useOpened } from '../support/opened.js';
 import type { ParsedStore } from '../support/parsed-store.js';
 import { Random } from '../support/random.js';
 import {
@@ -16,22 +17,14 @@ import {
   spokenOf,
   twoWriters,
 } from './record-order.js';
-import { asked, freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
+import { asked, freshOrganization, type Open, T0 } from './search-support.js';
 
 const RUNS = { numRuns: 40 };
 
 export function searchStoreRecordOrder(open: Open): void {
   describe('the order of records (contract 6.2)', () => {
-    let opened: OpenStore;
-    let writers: [ParsedStore, ParsedStore];
-    before(async () => {
-      opened = await open();
-      writers = [opened.store, await opened.another()];
-    });
-    after(async () => {
-      await writers[1].close();
-      await opened.close();
-    });
+    const opened = useOpened(() => open());
+    const another = useOpened(() => opened.another());
 
     /** Each writer writes its batches one after another, both at once. */
     const writeAll = <T>(
@@ -40,7 +33,7 @@ export function searchStoreRecordOrder(open: Open): void {
     ) =>
       Promise.all(
         batches.map(async (own, writer) => {
-          for (const batch of own) await write(writers[writer] as ParsedStore, batch);
+          for (const batch of own) await write(writer === 0 ? opened.store : another, batch);
         }),
       );
 
@@ -157,10 +150,12 @@ export function searchStoreRecordOrder(open: Open): void {
               sequence,
             }),
           );
-          const [owner, late] = writers;
-          await owner.upsertContacts(log.slice(0, to));
+          await opened.store.upsertContacts(log.slice(0, to));
           const lateRecords = log.slice(Math.min(from, to), to);
-          await Promise.all([owner.upsertContacts(log.slice(to)), late.upsertContacts(lateRecords)]);
+          await Promise.all([
+            opened.store.upsertContacts(log.slice(to)),
+            another.upsertContacts(lateRecords),
+          ]);
 
           const expected: Record<string, unknown> = { first_name: null, city: null, age: null };
           const audiences = new Set<string>();
@@ -275,7 +270,7 @@ export function searchStoreRecordOrder(open: Open): void {
       const organizationId = freshOrganization();
       const visit = (city: string) => ({ organizationId, id: 'v', createdAt: at(0), city });
       await opened.store.insertVisits(accepted([visit('Oslo')], T0 + 5));
-      await writers[1].insertVisits(accepted([visit('Rome')], T0));
+      await another.insertVisits(accepted([visit('Rome')], T0));
       await opened.store.refresh();
       const { items } = await opened.store.searchVisits({ organizationId, limit: 10 });
       expect(items.map(({ city }) => city)).to.deep.equal(['Oslo']);

@@ -2,23 +2,12 @@ import { expect } from 'chai';
 import { companyId } from '../../services/shared/ids.js';
 import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
-import {
-  asked,
-  found,
-  freshOrganization,
-  newContact,
-  type Open,
-  type OpenStore,
-  T0,
-} from './search-support.js';
+import { useOpened } from '../support/opened.js';
+import { asked, found, freshOrganization, newContact, type Open, T0 } from './search-support.js';
 
 export function searchStoreRecords(open: Open): void {
   describe('contact records (contract 6.2)', () => {
-    let opened: OpenStore;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open());
 
     const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
 
@@ -230,9 +219,18 @@ export function searchStoreRecords(open: Open): void {
         accepted([{ organization_id: organization, id: 'aud', name: 'One more' }], T0),
       );
       const membership = { organizationId: organization, audienceId: 'aud', contactId: 'c' };
-      expect(await opened.store.addMembership(membership)).to.deep.include({
-        value: { kind: 'too_many_audiences' },
+      const tooMany = { value: { kind: 'too_many_audiences' } };
+      expect(await opened.store.addMembership(membership)).to.deep.include(tooMany);
+      const profile = { network_a_url: 'https://network.example/in/many' };
+      await upsert(organization, profile);
+      const returned = await opened.store.createContact({
+        contact: newContact(organization, 'new', profile),
+        audienceId: 'aud',
+        requiredCredits: 0,
+        onDuplicate: 'return',
+        dryRun: false,
       });
+      expect(returned).to.deep.include(tooMany);
       await opened.store.upsertAudiences(
         accepted([{ organization_id: organization, id: 'aud_7', name: 'Old' }], T0),
       );

@@ -1,15 +1,12 @@
 import { expect } from 'chai';
 import { REJECTION_LIMITS, type Rejection } from '../../services/rejections/rejection-store.js';
 import { newId } from '../../services/shared/ids.js';
-import { freshOrganization, type Open, type OpenStore } from './search-support.js';
+import { useOpened } from '../support/opened.js';
+import { freshOrganization, type Open } from './search-support.js';
 
 export function searchStoreRejections(open: Open): void {
   describe('rejections', () => {
-    let opened: OpenStore;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open());
 
     const now = Date.now();
     const rejections = (organizationId: string, count: number, atMs = now) =>

@@ -1,16 +1,13 @@
 import { expect } from 'chai';
 import type { ContactRecord } from '../../services/contacts/schema.js';
-import { type Filters, found, freshOrganization, load, type Open, type OpenStore } from './search-support.js';
+import { useOpened } from '../support/opened.js';
+import { type Filters, found, freshOrganization, load, type Open } from './search-support.js';
 
 type Case = [filters: Filters, ids: string[]];
 
 export function searchStoreValues(open: Open): void {
   describe('values that are written in several ways (contract 3.8, 3.9)', () => {
-    let opened: OpenStore;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open());
 
     function holds(
       what: string,

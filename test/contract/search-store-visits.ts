@@ -7,7 +7,8 @@ import { foldValue } from '../../services/shared/text.js';
 import type { VisitRecord } from '../../services/visits/schema.js';
 import type { VisitSearch } from '../../services/visits/visit-store.js';
 import { accepted } from '../support/accepted.js';
-import { freshOrganization, type Open, type OpenStore, T0 } from './search-support.js';
+import { useOpened } from '../support/opened.js';
+import { freshOrganization, type Open, T0 } from './search-support.js';
 
 const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 3 });
 const visit = fc.record({
@@ -72,11 +73,7 @@ function matches(record: VisitRecord, asked: Omit<VisitSearch, 'organizationId'>
 
 export function searchStoreVisits(open: Open): void {
   describe('website visits (contract 4)', () => {
-    let opened: OpenStore;
-    before(async () => {
-      opened = await open();
-    });
-    after(() => opened.close());
+    const opened = useOpened(() => open());
 
     async function insert(records: readonly VisitRecord[]) {
       await opened.store.insertVisits(accepted(records, T0));

@@ -1,10 +1,10 @@
 /** The records of test/data. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { StreamName } from '../../ingest/streams/index.js';
 import { packageRoot } from '../../services/shared/fs.js';
+import { tempFolder } from './temp-folder.js';
 
 const FOLDER = join(packageRoot, 'test/data');
 
@@ -19,10 +19,9 @@ export function realLines(stream: StreamName): string[] {
 }
 
 /** A temporary folder with every file as it was before it was compressed. */
-export function unpackRealData(): { path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), 'reachline-real-data-'));
-  for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.gz'))) {
+export function unpackRealData(): string {
+  const path = tempFolder();
+  for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.gz')))
     writeFileSync(join(path, name.slice(0, -'.gz'.length)), gunzipSync(readFileSync(join(FOLDER, name))));
-  }
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  return path;
 }

@@ -49,6 +49,7 @@ describe('The search pool', () => {
     }
   });
 
+  // Turns, limits and callers that left are the model's.
   it('ends a search at its deadline, and runs the next in another process', async () => {
     const { pool, expire } = startWithDeadlines(2);
     const { process } = await count(pool, 'org_a');
@@ -59,64 +60,9 @@ describe('The search pool', () => {
     expect((await next).process).not.to.equal(process);
   });
 
-  it('leaves a search whose client disconnected its process until it ends', async () => {
-    const pool = start(1);
-    const { process } = await count(pool, 'org_a');
-    const controller = new AbortController();
-    const left = errorOf(pool.call('org_a', 'count', [], controller.signal));
-    controller.abort(DISCONNECTED);
-    expect(await left).to.equal(DISCONNECTED);
-    expect(await count(pool, 'org_a')).to.deep.equal({ process, calls: 3 });
-  });
-
-  it('drops a waiting search whose client disconnected', async () => {
-    const pool = start(1);
-    const { process } = await count(pool, 'org_a');
-    const first = count(pool, 'org_a');
-    const controller = new AbortController();
-    const dropped = errorOf(pool.call('org_a', 'endless', [], controller.signal));
-    const last = count(pool, 'org_a');
-    controller.abort(DISCONNECTED);
-    expect(await dropped).to.equal(DISCONNECTED);
-    await first;
-    expect(await last).to.deep.equal({ process, calls: 3 });
-  });
-
   it('rejects a search whose client disconnected before it', async () => {
     const call = start(1).call('org_a', 'endless', [], AbortSignal.abort(DISCONNECTED));
     expect(await errorOf(call)).to.equal(DISCONNECTED);
-  });
-
-  it('serves an organization while another has more searches than processes', async () => {
-    const { pool, expire } = startWithDeadlines(3);
-    const searches = [1, 2, 3, 4].map(() => errorOf(pool.call('org_a', 'endless', [])));
-    expect((await count(pool, 'org_b')).calls).to.equal(1);
-    const closed = pool.close();
-    expire();
-    await closed;
-    const errors = await Promise.all(searches);
-    expect(errors.filter((error) => error instanceof StoreTimeoutError)).to.have.length(2);
-    expect(errors.filter((error) => error instanceof StoreUnavailableError)).to.have.length(2);
-  });
-
-  it('gives organizations turns, however many searches one of them has waiting', async () => {
-    const pool = start(2);
-    await count(pool, 'org_a');
-    const sent: string[] = [];
-    const search = (organization: string) => {
-      // Read when the search is sent to a process. Two processes may answer in another order.
-      const args = [
-        {
-          get organization() {
-            sent.push(organization);
-            return organization;
-          },
-        },
-      ] as unknown as [];
-      return pool.call(organization, 'count', args);
-    };
-    await Promise.all([...[1, 2, 3, 4, 5, 6].map(() => search('org_a')), search('org_b'), search('org_c')]);
-    expect(sent.slice(-3)).to.deep.equal(['org_a', 'org_a', 'org_a']);
   });
 
   it('rejects searches of an organization above a limit', async () => {
