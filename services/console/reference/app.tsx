@@ -4,7 +4,7 @@ import { theme, toggleTheme } from '../theme.js';
 import { Fields } from './fields.js';
 import { GUIDES, guideBlocks } from './guides.js';
 import { type Block, Inline, Markdown } from './markdown.js';
-import { failure, flatten, loadReference, type Operation, reference, refName } from './open-api.js';
+import { failure, kindsOf, loadReference, type Operation, reference, refName } from './open-api.js';
 import { OperationPage } from './operation.js';
 import { href, page, visits } from './router.js';
 import { search } from './search.js';
@@ -250,12 +250,10 @@ function GuidePage({ name, blocks }: { name: string; blocks: Block[] }) {
 function RecordSchemas() {
   const schema = reference.value?.byId.get('ingest')?.body?.content.schema;
   if (!schema) return null;
-  const flat = flatten(schema);
-  const kinds = flat.oneOf ?? (flat.items && flatten(flat.items).oneOf) ?? [];
   return (
     <>
-      {kinds.map((kind) => {
-        const name = refName(kind) ?? '';
+      {kindsOf(schema)?.map((kind) => {
+        const name = refName(kind);
         return (
           <section key={name}>
             <h2 id={name}>{name}</h2>

@@ -1,34 +1,26 @@
-/** The OpenAPI document, as far as the reference shows it. */
+/** The OpenAPI document of the gateway, with what its schemas use of JSON Schema. */
 import { signal } from '@preact/signals';
 
 export interface Schema {
   $ref?: string;
   type?: string | string[];
-  title?: string;
   description?: string;
   properties?: Record<string, Schema>;
-  additionalProperties?: boolean | Schema;
   required?: string[];
   items?: Schema;
-  oneOf?: Schema[];
+  /** The kinds of records, each a `$ref`. */
   anyOf?: Schema[];
-  allOf?: Schema[];
   enum?: unknown[];
-  const?: unknown;
-  example?: unknown;
-  examples?: unknown[];
   default?: unknown;
   format?: string;
   pattern?: string;
   minimum?: number;
   maximum?: number;
-  exclusiveMinimum?: number;
   exclusiveMaximum?: number;
   minLength?: number;
   maxLength?: number;
   minItems?: number;
   maxItems?: number;
-  uniqueItems?: boolean;
 }
 
 export interface Parameter {
@@ -67,7 +59,8 @@ export interface Operation {
   /** False where no key is needed. */
   secured: boolean;
   parameters: Parameter[];
-  body?: { type: string; types: string[]; description?: string; content: Content };
+  /** `content` is that of JSON; `types` are all. */
+  body?: { types: string[]; description?: string; content: Content };
   responses: [status: string, answer: Answer][];
 }
 
@@ -77,11 +70,11 @@ interface RawOperation {
   operationId: string;
   summary: string;
   description?: string;
-  tags?: string[];
+  tags: [string];
   security?: object[];
-  parameters?: Referable<Parameter>[];
-  requestBody?: Referable<{ description?: string; content: Record<string, Content> }>;
-  responses: Record<string, Referable<Answer>>;
+  parameters?: Parameter[];
+  requestBody?: { description?: string; content: Record<string, Content> };
+  responses: Record<string, Answer>;
 }
 
 interface OpenApi {
@@ -105,47 +98,34 @@ let components: OpenApi['components'] = {};
 export function resolve<T extends object>(value: Referable<T>): T {
   if (!('$ref' in value) || typeof value.$ref !== 'string') return value as T;
   const [kind = '', name = ''] = value.$ref.split('/').slice(-2);
-  return resolve((components[kind]?.[name] ?? {}) as T);
+  return (components[kind]?.[name] ?? {}) as T;
 }
 
-/** References resolved, `allOf` merged, and of `anyOf` with null the other one. */
-export function flatten(schema: Schema): Schema {
-  const { $ref, allOf, anyOf, oneOf, ...own } = schema;
-  if ($ref !== undefined) return { ...flatten(resolve(schema)), ...own };
-  if (allOf) {
-    const parts = allOf.map(flatten);
-    return {
-      ...Object.assign({}, ...parts),
-      ...own,
-      properties: Object.assign({}, ...parts.map(({ properties }) => properties), own.properties),
-      required: [...parts.flatMap(({ required }) => required ?? []), ...(own.required ?? [])],
-    };
-  }
-  const choices = (anyOf ?? oneOf)?.filter(({ type }) => type !== 'null');
-  if (choices?.length === 1) return { ...flatten(choices[0] as Schema), ...own };
-  return choices ? { ...own, oneOf: choices } : own;
-}
+export const flatten = (schema: Schema): Schema => ({ ...resolve(schema), ...schema });
 
-export const refName = ({ $ref }: Schema) => $ref?.slice($ref.lastIndexOf('/') + 1);
+export const refName = ({ $ref = '' }: Schema) => $ref.slice($ref.lastIndexOf('/') + 1);
+
+/** The kinds of records that a body can have; undefined where it is one object. */
+export function kindsOf(schema: Schema): Schema[] | undefined {
+  const { anyOf, items } = flatten(schema);
+  return anyOf ?? (items && kindsOf(items));
+}
 
 function operationOf(path: string, method: string, raw: RawOperation): Operation {
-  const body = raw.requestBody && resolve(raw.requestBody);
-  const types = Object.keys(body?.content ?? {});
-  const type = types.find((each) => each === 'application/json') ?? types[0];
+  const { requestBody } = raw;
+  const types = Object.keys(requestBody?.content ?? {});
+  const content = requestBody?.content['application/json'];
   return {
     id: raw.operationId,
     method: method.toUpperCase() as Operation['method'],
     path,
     summary: raw.summary,
     description: raw.description ?? '',
-    tag: raw.tags?.[0] ?? 'Other',
+    tag: raw.tags[0],
     secured: raw.security?.length !== 0,
-    parameters: (raw.parameters ?? []).map(resolve),
-    body:
-      body && type !== undefined
-        ? { type, types, description: body.description, content: body.content[type] as Content }
-        : undefined,
-    responses: Object.entries(raw.responses).map(([status, answer]) => [status, resolve(answer)]),
+    parameters: raw.parameters ?? [],
+    body: content && { types, description: requestBody?.description, content },
+    responses: Object.entries(raw.responses),
   };
 }
 
@@ -169,48 +149,14 @@ export async function loadReference(): Promise<void> {
   }
 }
 
-/** The example of a media type, or a value made from the examples of its schema. */
-export function exampleOf({ example, examples, schema }: Content): unknown {
-  const [first] = Object.values(examples ?? {});
-  return example ?? first?.value ?? (schema && sample(schema));
-}
-
-const knownExample = ({ example, examples, const: only, default: standard }: Schema) =>
-  example ?? examples?.[0] ?? only ?? standard ?? undefined;
-
-/** Of the fields of an object, those that are required or have an example. */
-function sample(given: Schema, depth = 0): unknown {
-  const schema = flatten(given);
-  const known = knownExample(schema) ?? schema.enum?.[0];
-  if (known !== undefined || depth > 6) return known ?? null;
-  if (schema.oneOf) return sample(schema.oneOf[0] as Schema, depth + 1);
-  if (schema.items) return [sample(schema.items, depth + 1)];
-  if (schema.properties) {
-    const entries = Object.entries(schema.properties).filter(
-      ([name, field]) => schema.required?.includes(name) || knownExample(flatten(field)) !== undefined,
-    );
-    return Object.fromEntries(entries.map(([name, field]) => [name, sample(field, depth + 1)]));
-  }
-  const types = [schema.type].flat();
-  if (types.includes('null')) return null;
-  if (schema.format === 'date') return '2026-08-31';
-  if (schema.format === 'date-time') return '2026-08-31T12:00:00.000Z';
-  if (types.includes('boolean')) return false;
-  return types.includes('string') ? 'text' : (schema.minimum ?? 0);
-}
-
 /** A type in words, such as `string (date) or null`. */
-export function typeOf(given: Schema): string {
-  const nullable =
-    [given.type].flat().includes('null') ||
-    [...(given.anyOf ?? []), ...(given.oneOf ?? [])].some(({ type }) => type === 'null');
-  const schema = flatten(given);
-  const types = [schema.type].flat().filter((type) => type !== undefined && type !== 'null');
-  const or = nullable ? ' or null' : '';
-  if (schema.oneOf) return schema.oneOf.map((each) => refName(each) ?? typeOf(each)).join(' or ') + or;
-  if (schema.items) return `array of ${typeOf(schema.items)}${or}`;
-  if (types.length === 0) return schema.enum ? 'string' : 'any';
-  return types.join(' or ') + (schema.format ? ` (${schema.format})` : '') + or;
+export function typeOf(schema: Schema): string {
+  const { type, format, items, anyOf } = flatten(schema);
+  if (anyOf) return anyOf.map(refName).join(' or ');
+  const types = [type].flat().filter((each) => each !== undefined);
+  const named = types.map((each) => (items && each === 'array' ? `array of ${typeOf(items)}` : each));
+  const [first = 'any', ...others] = named;
+  return [format ? `${first} (${format})` : first, ...others].join(' or ');
 }
 
 const range = (least: number | undefined, most: number | undefined, unit: string) => {
@@ -228,8 +174,7 @@ export function limitsOf(given: Schema): string[] {
     range(schema.minimum, schema.maximum, ''),
     range(schema.minLength, schema.maxLength, ' characters'),
     range(schema.minItems, schema.maxItems, ' entries'),
-    schema.exclusiveMinimum === undefined ? '' : `above ${schema.exclusiveMinimum}`,
-    schema.uniqueItems ? 'each once' : '',
+    schema.exclusiveMaximum === undefined ? '' : `less than ${schema.exclusiveMaximum}`,
     schema.default === undefined || schema.default === null
       ? ''
       : `default ${JSON.stringify(schema.default)}`,

@@ -3,8 +3,7 @@ import { Fields, ParameterFields } from './fields.js';
 import { Description, Inline } from './markdown.js';
 import {
   type Answer,
-  exampleOf,
-  flatten,
+  kindsOf,
   type Operation,
   problemsOf,
   refName,
@@ -83,17 +82,16 @@ export function OperationPage({ operation }: { operation: Operation }) {
 
 /** The fields of a body: of one object, of each entry of a list, or of each kind of record. */
 function BodyFields({ schema }: { schema: Schema }) {
-  const flat = flatten(schema);
-  const choices = flat.oneOf ?? (flat.items && flatten(flat.items).oneOf);
-  if (!choices) return <Fields schema={schema} anchor="request" />;
+  const kinds = kindsOf(schema);
+  if (!kinds) return <Fields schema={schema} anchor="request" />;
   return (
     <>
-      {choices.map((choice) => {
-        const name = refName(choice) ?? 'One form';
+      {kinds.map((kind) => {
+        const name = refName(kind);
         return (
           <details key={name} id={`record-${name}`} class="record">
             <summary>{name}</summary>
-            <Fields schema={choice} />
+            <Fields schema={kind} />
           </details>
         );
       })}
@@ -131,8 +129,7 @@ function HeaderFields({ headers }: { headers: NonNullable<Answer['headers']> }) 
 
 function AnswerExample({ answer }: { answer: Answer | undefined }) {
   const [content] = Object.values(answer?.content ?? {});
-  if (!content?.schema && !content?.example && !content?.examples) return null;
-  const value = exampleOf(content);
-  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  if (content?.example === undefined) return null;
+  const text = JSON.stringify(content.example, null, 2);
   return <CodeBlock language="json" label="Example of an answer" text={text} />;
 }

@@ -1,7 +1,7 @@
 /** The filter over operations, fields, errors and guides: every word must occur, in a title first. */
 import { GUIDES, guideBlocks } from './guides.js';
 import type { Block } from './markdown.js';
-import { flatten, objectOf, type Reference, refName, type Schema } from './open-api.js';
+import { flatten, kindsOf, objectOf, type Reference, refName, type Schema } from './open-api.js';
 
 export interface Entry {
   title: string;
@@ -52,11 +52,10 @@ function* referenceEntries({ operations }: Reference): Generator<Entry> {
       yield { title: name, context: `${summary}, ${place}`, to: `${id}#parameter-${name}`, text };
     const sent = body?.content.schema;
     if (sent) {
-      const flat = flatten(sent);
-      const kinds = flat.oneOf ?? (flat.items && flatten(flat.items).oneOf);
+      const kinds = kindsOf(sent);
       if (!kinds) yield* fieldEntries(sent, `${summary}, request`, `${id}#request`);
       for (const kind of kinds ?? [])
-        yield* fieldEntries(kind, refName(kind) ?? summary, `${id}#record-${refName(kind)}`, '', 1);
+        yield* fieldEntries(kind, refName(kind), `${id}#record-${refName(kind)}`, '', 1);
     }
     const [, success] = responses.find(([status]) => status === '200') ?? [];
     const [content] = Object.values(success?.content ?? {});

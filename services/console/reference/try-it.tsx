@@ -2,15 +2,7 @@
 import { useId, useState } from 'preact/hooks';
 import { Code, Samples } from './code.js';
 import { keepKey, key, keyInfo, lacksScope } from './key.js';
-import {
-  exampleOf,
-  flatten,
-  type Operation,
-  type Parameter,
-  refName,
-  type Schema,
-  scopeOf,
-} from './open-api.js';
+import { flatten, type Operation, type Parameter, scopeOf } from './open-api.js';
 import { href } from './router.js';
 import type { Sample } from './samples.js';
 
@@ -22,32 +14,12 @@ interface Received {
   milliseconds: number;
 }
 
-const isLines = (type: string | undefined) => type?.endsWith('ndjson') ?? false;
-
-const format = (value: unknown, type: string | undefined) =>
-  isLines(type)
-    ? [value]
-        .flat()
-        .map((each) => JSON.stringify(each))
-        .join('\n')
-    : JSON.stringify(value, null, 2);
-
 function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
     return text;
   }
-}
-
-/** The example of a record, for a body that takes the records of the stream that the path names. */
-function recordExample(schema: Schema | undefined, stream: string): unknown {
-  if (!schema) return undefined;
-  const flat = flatten(schema);
-  const choices = flat.oneOf ?? (flat.items && flatten(flat.items).oneOf);
-  const squeeze = (name: string) => name.toLowerCase().replaceAll(/[^a-z]|s\b/g, '');
-  const own = choices?.find((choice) => squeeze(refName(choice) ?? '').startsWith(squeeze(stream)));
-  return own && exampleOf({ schema: own });
 }
 
 /** With the organization of the key in place of that of the sample data. */
@@ -71,15 +43,11 @@ export function TryIt({ operation }: { operation: Operation }) {
   const [received, setReceived] = useState<Received | string>();
   const [sending, setSending] = useState(false);
   const stream = parameters.find(({ in: place }) => place === 'path')?.name;
-  const example =
-    body &&
-    ofOrganization(
-      exampleFor(body.content, stream === undefined ? undefined : values[stream]),
-      keyInfo.value?.organization_id,
-    );
-  const text = edited ?? (body && format(example, body.type));
+  const example = body?.content.examples?.[values[stream ?? ''] ?? '']?.value ?? body?.content.example;
+  const own = ofOrganization(example, keyInfo.value?.organization_id);
+  const text = edited ?? (body && JSON.stringify(own, null, 2));
 
-  const headers: Record<string, string> = body ? { 'Content-Type': body.type } : {};
+  const headers: Record<string, string> = body ? { 'Content-Type': 'application/json' } : {};
   const query = new URLSearchParams();
   let address = path;
   for (const { name, in: place } of parameters) {
@@ -140,7 +108,7 @@ export function TryIt({ operation }: { operation: Operation }) {
         />
         {text !== undefined && (
           <label class="field body-field">
-            <span>Body ({body?.type})</span>
+            <span>Body (application/json)</span>
             <textarea
               spellcheck={false}
               rows={Math.min(text.split('\n').length + 1, 18)}
@@ -171,16 +139,6 @@ export function TryIt({ operation }: { operation: Operation }) {
       </div>
     </section>
   );
-}
-
-function exampleFor(content: NonNullable<Operation['body']>['content'], stream: string | undefined): unknown {
-  if (stream !== undefined) {
-    const named = content.examples?.[stream]?.value;
-    if (named !== undefined) return named;
-    const record = recordExample(content.schema, stream);
-    if (record !== undefined) return content.schema && flatten(content.schema).items ? [record] : record;
-  }
-  return exampleOf(content);
 }
 
 function KeyField() {
