@@ -207,8 +207,8 @@ function nextPage(response: object): object | undefined {
   return page * page_size < total_count && listOf(response).length > 0 ? { page: page + 1 } : undefined;
 }
 
-/** `crypto.randomUUID` is absent where a page came over plain HTTP. */
-const randomKey = (): string =>
+/** An idempotency key. `crypto.randomUUID` is absent where a page came over plain HTTP. */
+export const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',
   );

@@ -69,30 +69,34 @@ export function usePages<P extends CursorPath, Row>(
   const controller = useRef<AbortController>(undefined);
   const of = body && `${attempt} ${path} ${JSON.stringify(body)}`;
 
-  useEffect(() => {
-    if (of === null || body === null) return;
-    const abort = new AbortController();
-    controller.current = abort;
-    call(path, body, { signal: abort.signal }).then(
+  /** The page behind those there are. */
+  const load = (request: RequestOf<P>, { signal }: AbortController, before: PagesState<Row>['pages']) =>
+    call(path, request, { signal }).then(
       (answer) =>
-        abort.signal.aborted ||
+        signal.aborted ||
         setState({
-          pages: [rowsOf(answer)],
+          pages: [...before, rowsOf(answer)],
           total: answer.total_count,
           cursor: answer.next_cursor,
-          of,
+          of: of ?? undefined,
           isLoadingMore: false,
         }),
       (error: unknown) =>
-        abort.signal.aborted ||
-        setState((before) => ({
-          ...before,
+        signal.aborted ||
+        setState((last) => ({
+          ...last,
           error: failureOf(error),
-          of,
-          cursor: null,
+          of: of ?? undefined,
+          cursor: before.length === 0 ? null : last.cursor,
           isLoadingMore: false,
         })),
     );
+
+  useEffect(() => {
+    if (body === null) return;
+    const abort = new AbortController();
+    controller.current = abort;
+    void load(body, abort, []);
     return () => abort.abort();
   }, [of]);
 
@@ -100,19 +104,7 @@ export function usePages<P extends CursorPath, Row>(
     const abort = controller.current;
     if (state.cursor === null || state.isLoadingMore || state.of !== of || !abort || !body) return;
     setState((before) => ({ ...before, isLoadingMore: true, error: undefined }));
-    call(path, { ...body, cursor: state.cursor }, { signal: abort.signal }).then(
-      (answer) =>
-        abort.signal.aborted ||
-        setState((before) => ({
-          ...before,
-          pages: [...before.pages, rowsOf(answer)],
-          cursor: answer.next_cursor,
-          isLoadingMore: false,
-        })),
-      (error: unknown) =>
-        abort.signal.aborted ||
-        setState((before) => ({ ...before, error: failureOf(error), isLoadingMore: false })),
-    );
+    void load({ ...body, cursor: state.cursor }, abort, state.pages);
   }
 
   return {

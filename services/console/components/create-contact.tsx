@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { randomKey } from '../../client/client.js';
 import type { CreateContactRequest } from '../../contacts/schema.js';
 import { type FailureText, failureOf, type ResponseOf } from '../api.js';
 import { plural } from '../format.js';
@@ -21,12 +22,6 @@ const FIELDS = [
 
 type Form = Record<(typeof FIELDS)[number][0] | 'email' | 'audience', string>;
 type Created = ResponseOf<'/api/contacts/create'>;
-
-/** `crypto.randomUUID` is absent where the page came over plain HTTP. */
-const randomKey = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  );
 
 /** Shows price and duplicates, by a dry run, before anything is spent. */
 export function CreateContact({ closeHref }: { closeHref: string }) {

@@ -81,10 +81,10 @@ export function ScopedLink({ href, scopes, children }: ScopedLinkProps) {
 }
 
 /** Grey bars in place of rows, so that nothing moves when the rows arrive. */
-export function SkeletonRows({ columns, rows = 8 }: { columns: number; rows?: number }) {
+export function SkeletonRows({ columns }: { columns: number }) {
   return (
     <tbody aria-hidden="true">
-      {Array.from({ length: rows }, (_, row) => (
+      {Array.from({ length: 8 }, (_, row) => (
         <tr key={row}>
           {Array.from({ length: columns }, (_, column) => (
             <td key={column}>

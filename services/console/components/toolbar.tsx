@@ -2,21 +2,20 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ExportFormat } from '../../client/index.js';
-import { curlOf, failureOf } from '../api.js';
+import { failureOf } from '../api.js';
+import { curl } from '../curl.js';
 import { download, type ExportSource } from '../export.js';
 import { count, plural } from '../format.js';
 
-export function CurlButton({
-  method = 'POST',
-  url,
-  body,
-}: {
-  method?: 'GET' | 'POST';
-  url: string;
-  body?: object;
-}) {
+export function CurlButton({ url, body }: { url: string; body: object }) {
   const [copied, setCopied] = useState(false);
-  const text = curlOf(method, url, body);
+  const text = curl({
+    method: 'POST',
+    url: new URL(url, location.origin).href,
+    secured: true,
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
   return (
     <Popover label="curl">
       <p class="note">The request of this view. Set REACHLINE_API_KEY to your key.</p>

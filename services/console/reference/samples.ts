@@ -1,23 +1,7 @@
 /** The same request in three languages. The key is a variable of the environment, so that a copied sample can be shown to others. */
-export interface Sample {
-  method: 'GET' | 'POST';
-  url: string;
-  secured: boolean;
-  headers: Record<string, string>;
-  /** As it is sent. */
-  body?: string;
-}
+import { type CurlRequest, curl } from '../curl.js';
 
-const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
-
-function curl({ method, url, secured, headers, body }: Sample): string {
-  return [
-    `curl -s ${method === 'POST' && body === undefined ? '-X POST ' : ''}${quote(url)}`,
-    ...(secured ? [`-H "X-Api-Key: $REACHLINE_API_KEY"`] : []),
-    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`-d ${quote(body)}`]),
-  ].join(' \\\n  ');
-}
+export type Sample = CurlRequest;
 
 /** JSON that is parsed and so can be shown as a literal; undefined for lines of JSON and for text that is not JSON. */
 function parsed(body: string): unknown {

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import type { Metric } from '../../advertising/metrics.js';
 import { Charts } from '../components/charts.js';
 import { Pager } from '../components/pager.js';
@@ -12,7 +11,8 @@ import {
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { ScrollRegion } from '../components/scroll-region.js';
 import { SearchBox, SelectFilter } from '../components/search-box.js';
-import { Empty, Failure, NoMatch, NoPermission, SkeletonRows } from '../components/states.js';
+import { Empty, Failure, NoMatch, NoPermission } from '../components/states.js';
+import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { figure, NONE, plural } from '../format.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, METRICS, type Point, withParts } from '../metrics.js';
@@ -31,12 +31,9 @@ interface Item {
   [field: string]: unknown;
 }
 
-interface TextColumn {
-  label: string;
+interface SortedColumn extends Column<Item> {
   /** Name of the order, where the list can be ordered by it. */
   sort?: string;
-  class?: string;
-  cell(item: Item): ComponentChildren;
 }
 
 interface Tab {
@@ -50,14 +47,14 @@ interface Tab {
   available: readonly Metric[];
   /** Metrics the list cannot be ordered by. */
   unsortable: readonly Metric[];
-  columns: readonly TextColumn[];
+  columns: readonly SortedColumn[];
   metrics: readonly Metric[];
   charts: readonly Metric[];
   order: string;
   statuses: readonly string[];
 }
 
-const text = (label: string, field: string, sort?: string): TextColumn => ({
+const text = (label: string, field: string, sort?: string): SortedColumn => ({
   label,
   sort,
   class: 'second',
@@ -152,6 +149,15 @@ export function Advertising() {
   const report = reportOf();
   const charts = chartMetrics(tab.available, tab.charts);
   const metrics = [...new Set([...tab.metrics, ...charts])];
+  const columns: SortedColumn[] = [
+    ...tab.columns,
+    ...metrics.map((name) => ({
+      label: METRICS[name].label,
+      sort: tab.unsortable.includes(name) ? undefined : name,
+      class: 'figure',
+      cell: (item: Item) => figure(item[name] as string, METRICS[name].kind, item.currency),
+    })),
+  ];
   const sortBy = param('sort') || tab.order;
   const direction = param('direction') === 'asc' ? 'asc' : 'desc';
   const status = param('status');
@@ -238,49 +244,17 @@ export function Advertising() {
         ))}
       {(data === undefined ? !error : data.total_count > 0) && (
         <ScrollRegion label={tab.label}>
-          <table class="list figures" aria-label={tab.label} aria-busy={loading}>
-            <thead>
-              <tr>
-                {tab.columns.map((column) => (
-                  <SortHead
-                    key={column.label}
-                    label={column.label}
-                    by={column.sort}
-                    current={sortBy}
-                    direction={direction}
-                    class={column.class}
-                  />
-                ))}
-                {metrics.map((name) => (
-                  <SortHead
-                    key={name}
-                    label={METRICS[name].label}
-                    by={tab.unsortable.includes(name) ? undefined : name}
-                    current={sortBy}
-                    direction={direction}
-                    class="figure"
-                  />
-                ))}
-              </tr>
-            </thead>
-            {!data && <SkeletonRows columns={tab.columns.length + metrics.length} />}
-            <tbody>
-              {items.map((item) => (
-                <tr key={item.id}>
-                  {tab.columns.map((column) => (
-                    <td key={column.label} class={column.class}>
-                      {column.cell(item)}
-                    </td>
-                  ))}
-                  {metrics.map((name) => (
-                    <td key={name} class="figure">
-                      {figure(item[name] as string, METRICS[name].kind, item.currency)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            label={tab.label}
+            class="list figures"
+            columns={columns.map((column) => ({
+              ...column,
+              heading: <SortHead key={column.label} {...column} current={sortBy} direction={direction} />,
+            }))}
+            pages={data && [items]}
+            keyOf={({ id }) => id}
+            busy={loading}
+          />
         </ScrollRegion>
       )}
       {data && data.total_count > 0 && (
@@ -290,16 +264,13 @@ export function Advertising() {
   );
 }
 
-interface SortHeadProps {
-  label: string;
-  by: string | undefined;
+interface SortHeadProps extends Pick<SortedColumn, 'label' | 'sort' | 'class'> {
   current: string;
   direction: 'asc' | 'desc';
-  class?: string;
 }
 
 /** Figures begin with the highest, names with A; again turns the order round. */
-function SortHead({ label, by, current, direction, class: name }: SortHeadProps) {
+function SortHead({ label, sort: by, current, direction, class: name }: SortHeadProps) {
   if (by === undefined) {
     return (
       <th scope="col" class={name}>

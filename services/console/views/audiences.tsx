@@ -4,7 +4,8 @@ import { Pager } from '../components/pager.js';
 import { Panel } from '../components/panel.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox } from '../components/search-box.js';
-import { Empty, Failure, NoMatch, NoPermission, ScopedLink, SkeletonRows } from '../components/states.js';
+import { Empty, Failure, NoMatch, NoPermission, ScopedLink } from '../components/states.js';
+import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { NONE, plural } from '../format.js';
 import { Marked, queryWords } from '../highlight.js';
@@ -22,6 +23,34 @@ const FLAGS = [
   ['network_c', 'Network C'],
 ] as const;
 
+const columnsOf = (words: readonly string[]): Column<Audience>[] => [
+  {
+    label: 'Name',
+    cell: ({ id, name }) => (
+      <a href={hrefWith({ audience: id })}>
+        <Marked text={name} words={words} />
+      </a>
+    ),
+  },
+  {
+    label: 'Description',
+    class: 'second',
+    cell: ({ description }) => <Marked text={description} words={words} />,
+  },
+  {
+    label: 'UTM value',
+    class: 'third',
+    cell: ({ tracking_utm_value }) => <Marked text={tracking_utm_value} words={words} />,
+  },
+  ...FLAGS.map(
+    ([name, label]): Column<Audience> => ({
+      label,
+      class: 'flag',
+      cell: (audience) => (audience[name] ? 'yes' : NONE),
+    }),
+  ),
+];
+
 export function Audiences() {
   const scope = missingScope('audiences:read');
   const query = param('query');
@@ -31,7 +60,6 @@ export function Audiences() {
   const { data, error, loading, retry } = useRequest('/api/audiences/search', scope ? null : body);
   const selected = param('audience');
   if (scope) return <NoPermission scope={scope} what="audiences" />;
-  const words = queryWords(query);
   return (
     <div class={selected === '' ? 'view' : 'view with-panel'}>
       <div class="list-side">
@@ -57,47 +85,14 @@ export function Audiences() {
           </Empty>
         )}
         {(data === undefined ? !error : data.total_count > 0) && (
-          <table class="list" aria-label="Audiences" aria-busy={loading}>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col" class="second">
-                  Description
-                </th>
-                <th scope="col" class="third">
-                  UTM value
-                </th>
-                {FLAGS.map(([name, label]) => (
-                  <th key={name} scope="col" class="flag">
-                    {label}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            {!data && <SkeletonRows columns={6} />}
-            <tbody>
-              {data?.audiences.map((audience) => (
-                <tr key={audience.id} aria-current={audience.id === selected ? 'true' : undefined}>
-                  <td>
-                    <a href={hrefWith({ audience: audience.id })}>
-                      <Marked text={audience.name} words={words} />
-                    </a>
-                  </td>
-                  <td class="second">
-                    <Marked text={audience.description} words={words} />
-                  </td>
-                  <td class="third">
-                    <Marked text={audience.tracking_utm_value} words={words} />
-                  </td>
-                  {FLAGS.map(([name]) => (
-                    <td key={name} class="flag">
-                      {audience[name] ? 'yes' : NONE}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <Table
+            label="Audiences"
+            columns={columnsOf(queryWords(query))}
+            pages={data && [data.audiences]}
+            keyOf={({ id }) => id}
+            selected={selected}
+            busy={loading}
+          />
         )}
         {data && data.total_count > PAGE && (
           <Pager

@@ -1,3 +1,4 @@
+import type { ResponseOf } from '../api.js';
 import { Charts } from '../components/charts.js';
 import { Pager } from '../components/pager.js';
 import {
@@ -9,6 +10,7 @@ import {
 } from '../components/report-controls.js';
 import { ScrollRegion } from '../components/scroll-region.js';
 import { Failure, NoPermission } from '../components/states.js';
+import { type Column, Table } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
 import { figure, NONE } from '../format.js';
 import { COMPANY_METRIC_NAMES, METRICS, type Point } from '../metrics.js';
@@ -26,6 +28,21 @@ const ATTRIBUTES = [
   ['network_a_company_id', 'Network id'],
   ['id', 'Id'],
 ] as const;
+
+type Campaign = ResponseOf<'/api/advertising/network_a/company'>['campaigns'][number];
+
+const CAMPAIGN_COLUMNS: readonly Column<Campaign>[] = [
+  { label: 'Campaign', cell: ({ name, campaign_id }) => name ?? campaign_id },
+  ...COLUMNS.map(
+    (name): Column<Campaign> => ({
+      label: METRICS[name].label,
+      class: 'figure',
+      cell: (campaign) => figure(campaign[name] as number, METRICS[name].kind),
+    }),
+  ),
+  { label: 'First seen', class: 'second', cell: ({ first_seen }) => first_seen ?? NONE },
+  { label: 'Last seen', class: 'second', cell: ({ last_seen }) => last_seen ?? NONE },
+];
 
 /** The list this company was opened from, as far as both have the same parameters. */
 function backHref(): string {
@@ -96,38 +113,14 @@ export function Company() {
             <p class="note">No campaign reached this company in the range.</p>
           ) : (
             <ScrollRegion label="Campaigns">
-              <table class="list figures" aria-label="Campaigns" aria-busy={loading}>
-                <thead>
-                  <tr>
-                    <th scope="col">Campaign</th>
-                    {COLUMNS.map((name) => (
-                      <th key={name} scope="col" class="figure">
-                        {METRICS[name].label}
-                      </th>
-                    ))}
-                    <th scope="col" class="second">
-                      First seen
-                    </th>
-                    <th scope="col" class="second">
-                      Last seen
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.campaigns.map((campaign) => (
-                    <tr key={campaign.campaign_id}>
-                      <td>{campaign.name ?? campaign.campaign_id}</td>
-                      {COLUMNS.map((name) => (
-                        <td key={name} class="figure">
-                          {figure(campaign[name] as number, METRICS[name].kind)}
-                        </td>
-                      ))}
-                      <td class="second">{campaign.first_seen ?? NONE}</td>
-                      <td class="second">{campaign.last_seen ?? NONE}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
+              <Table
+                label="Campaigns"
+                class="list figures"
+                columns={CAMPAIGN_COLUMNS}
+                pages={[data.campaigns]}
+                keyOf={({ campaign_id }) => campaign_id}
+                busy={loading}
+              />
             </ScrollRegion>
           )}
           {data.campaign_total_count > PAGE && (

@@ -1,7 +1,8 @@
 import { useEffect } from 'preact/hooks';
 import type { ResponseOf } from '../api.js';
 import { ScrollRegion } from '../components/scroll-region.js';
-import { Failure, SkeletonRows } from '../components/states.js';
+import { Failure } from '../components/states.js';
+import { type Column, Table } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
 import { count, minute, NONE } from '../format.js';
 import { organizationId, session } from '../session.js';
@@ -85,49 +86,43 @@ function newestOf(stream: Answer['streams'][keyof Answer['streams']]): string {
   return NONE;
 }
 
+type StreamName = keyof Answer['streams'];
+type Stream = [name: StreamName, figures: Answer['streams']['contacts']];
+
+const COLUMNS: readonly Column<Stream>[] = [
+  { label: 'Stream', cell: ([name]) => STREAMS[name] ?? name },
+  {
+    label: 'Records',
+    class: 'figure',
+    cell: ([, { records }]) => (records === null ? NONE : count(records)),
+  },
+  {
+    label: 'Newest accepted (UTC)',
+    class: 'figure',
+    cell: ([, { last_accepted_at }]) => (last_accepted_at ? minute(last_accepted_at) : NONE),
+  },
+  { label: 'Newest record', class: 'figure', cell: ([, stream]) => newestOf(stream) },
+];
+const WAITING: Column<Stream> = {
+  label: 'Waiting',
+  class: 'figure',
+  cell: ([, { lag }]) => (lag === undefined || lag === null ? NONE : count(lag)),
+};
+
 function Streams({ streams, loading }: { streams: Answer['streams'] | undefined; loading: boolean }) {
-  const entries = Object.entries(streams ?? {}) as [keyof Answer['streams'], Answer['streams']['contacts']][];
+  const entries = Object.entries(streams ?? {}) as Stream[];
   const hasLag = entries.some(([, { lag }]) => lag !== undefined);
   const provisional = streams?.['network-a-deliveries'].provisional_from;
   return (
     <ScrollRegion label="Streams">
-      <table class="list figures" aria-label="Streams" aria-busy={loading}>
-        <thead>
-          <tr>
-            <th scope="col">Stream</th>
-            <th scope="col" class="figure">
-              Records
-            </th>
-            <th scope="col" class="figure">
-              Newest accepted (UTC)
-            </th>
-            <th scope="col" class="figure">
-              Newest record
-            </th>
-            {hasLag && (
-              <th scope="col" class="figure">
-                Waiting
-              </th>
-            )}
-          </tr>
-        </thead>
-        {!streams && <SkeletonRows columns={4} rows={7} />}
-        <tbody>
-          {entries.map(([name, stream]) => (
-            <tr key={name}>
-              <td>{STREAMS[name] ?? name}</td>
-              <td class="figure">{stream.records === null ? NONE : count(stream.records)}</td>
-              <td class="figure">{stream.last_accepted_at ? minute(stream.last_accepted_at) : NONE}</td>
-              <td class="figure">{newestOf(stream)}</td>
-              {hasLag && (
-                <td class="figure">
-                  {stream.lag === undefined || stream.lag === null ? NONE : count(stream.lag)}
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        label="Streams"
+        class="list figures"
+        columns={hasLag ? [...COLUMNS, WAITING] : COLUMNS}
+        pages={streams && [entries]}
+        keyOf={([name]) => name}
+        busy={loading}
+      />
       {provisional && <p class="note">The network may still restate deliveries from {provisional} on.</p>}
     </ScrollRegion>
   );

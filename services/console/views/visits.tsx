@@ -1,10 +1,11 @@
 import type { Visit } from '../../visits/schema.js';
 import { DayBars } from '../components/day-bars.js';
-import { type Column, EndlessList } from '../components/endless-list.js';
+import { EndlessList } from '../components/endless-list.js';
 import { Filters } from '../components/filters.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox, SelectFilter, TextFilter } from '../components/search-box.js';
 import { Empty, NoMatch, NoPermission } from '../components/states.js';
+import type { Column } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { daysBefore, minute, NONE, plural } from '../format.js';
 import { hasParam, param } from '../router.js';
