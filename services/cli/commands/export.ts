@@ -30,7 +30,7 @@ const PATHS: Record<string, string> = {
 };
 const AUDIENCE_CONTACTS = '/api/audiences/contacts/search';
 
-/** Writes every match, and says on standard error how many there were. */
+/** Writes every match, and says on standard error how many there were when it began. */
 export async function exportCommand(io: Io, command: ExportCommand): Promise<void> {
   const { what, out } = command;
   const filters = (command.filter ?? []).map(parseFilter);
@@ -41,23 +41,25 @@ export async function exportCommand(io: Io, command: ExportCommand): Promise<voi
     filters.map(([name, text]) => [name, toValue(endpoint.request, name, text)]),
   );
   const format = command.format ?? (out?.endsWith('.csv') ? 'csv' : 'ndjson');
-  const counter = new MatchCounter(format);
+  let matches = 0;
   const seconds = await withProgress(io, async (progress) => {
     await withClient(io, command, endpoint.scope, async (client) => {
       const { total, stream } = await client.export(endpoint.path as PagedPath, body, format);
+      matches = total;
       async function* counted() {
+        let bytes = 0;
         for await (const chunk of unbroken(stream)) {
           yield chunk;
-          counter.add(chunk);
-          progress.update(`${formatCount(counter.matches)} ${what}`, counter.matches, total);
+          bytes += chunk.length;
+          progress.update(`${formatCount(bytes / 1024)} KiB of ${formatCount(total)} ${what}`, bytes);
         }
       }
       await writeOutput(io.stdout, out, Readable.from(counted()));
     });
     return Math.max(0.001, progress.seconds);
   });
-  const rate = formatCount(counter.matches / seconds);
-  printErr(io, `${what}: ${formatCount(counter.matches)} exported in ${seconds.toFixed(1)} s (${rate}/s)`);
+  const rate = formatCount(matches / seconds);
+  printErr(io, `${what}: ${formatCount(matches)} exported in ${seconds.toFixed(1)} s (${rate}/s)`);
 }
 
 async function* unbroken(stream: Export['stream']): AsyncGenerator<Uint8Array> {
@@ -100,29 +102,4 @@ function toValue(request: TSchema, name: string, text: string): unknown {
   if (types.includes('integer') && /^-?\d{1,15}$/.test(text)) return Number(text);
   if (types.includes('boolean') && /^(?:true|false)$/.test(text)) return text === 'true';
   return text;
-}
-
-const NEWLINE = 10;
-const QUOTE = 34;
-
-/** Counts lines: of CSV those outside of quotes, without the header. */
-class MatchCounter {
-  readonly #isCsv: boolean;
-  #lines = 0;
-  #isQuoted = false;
-
-  constructor(format: ExportFormat) {
-    this.#isCsv = format === 'csv';
-  }
-
-  get matches(): number {
-    return this.#isCsv ? Math.max(0, this.#lines - 1) : this.#lines;
-  }
-
-  add(chunk: Uint8Array): void {
-    for (const byte of chunk) {
-      if (byte === NEWLINE && !this.#isQuoted) this.#lines++;
-      else if (byte === QUOTE && this.#isCsv) this.#isQuoted = !this.#isQuoted;
-    }
-  }
 }
