@@ -2,13 +2,14 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Client, RequestOf, ResponseOf } from '../client/client.js';
 import { CreateContactQuery, CreateContactRequest } from '../contacts/schema.js';
-import { type JsonSchema, withoutNull } from './tools.js';
+import { publish } from '../http/openapi.js';
+import type { JsonSchema } from './tools.js';
 
 const PATH = '/api/contacts/create';
 type Created = ResponseOf<typeof PATH>;
 
-const queryFields = withoutNull(CreateContactQuery) as JsonSchema;
-const bodyFields = withoutNull(CreateContactRequest) as JsonSchema;
+const queryFields = publish(CreateContactQuery, {}) as JsonSchema;
+const bodyFields = publish(CreateContactRequest, {}) as JsonSchema;
 const { dry_run: _, ...queryProperties } = queryFields.properties;
 const { organization_id: __, ...bodyProperties } = bodyFields.properties;
 

@@ -1,5 +1,6 @@
 /** The tools for reading: every operation of the gateway that needs no scope but one for reading, as it is declared. */
 import { type ApiEndpoint, endpoints } from '../gateway/api.js';
+import { publish } from '../http/openapi.js';
 
 type Json = Record<string, unknown>;
 
@@ -50,7 +51,7 @@ export function toolOf(endpoint: ApiEndpoint): Tool {
 
 /** The body without the organization, which is that of the key. */
 function inputSchemaOf({ request }: ApiEndpoint): JsonSchema {
-  const { properties, required } = withoutNull(request) as JsonSchema;
+  const { properties, required } = publish(request, {}) as JsonSchema;
   const { organization_id: _, ...fields } = properties;
   for (const name of Object.keys(fields)) {
     if (name in OVERRIDES) fields[name] = { ...fields[name], ...OVERRIDES[name] };
@@ -61,19 +62,4 @@ function inputSchemaOf({ request }: ApiEndpoint): JsonSchema {
     required: (required ?? []).filter((name) => name !== 'organization_id'),
     additionalProperties: false,
   };
-}
-
-/** The schema without `null`, which means the same as an absent field, and without keywords of our own. */
-export function withoutNull(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutNull);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const entries = Object.entries(schema)
-    .filter(([name]) => name !== '$id' && !name.startsWith('x-'))
-    .map(([name, value]): [string, unknown] => {
-      if (name === 'enum') return [name, (value as unknown[]).filter((item) => item !== null)];
-      if (name !== 'type' || !Array.isArray(value)) return [name, withoutNull(value)];
-      const types = value.filter((type) => type !== 'null');
-      return [name, types.length === 1 ? types[0] : types];
-    });
-  return Object.fromEntries(entries);
 }
