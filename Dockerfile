@@ -23,6 +23,7 @@ WORKDIR /app
 RUN mkdir /data && chown node:node /data
 COPY package.json ./
 COPY mappings mappings
+COPY services/demo/locales.txt services/demo/locales.txt
 COPY services/gateway/examples.json services/gateway/examples.json
 COPY services/search/equivalents services/search/equivalents
 COPY --from=build /app/dist/services dist/services

@@ -1,5 +1,5 @@
 /** Dates as exports write them. */
-import { canonicalTimestamp, formatDay, formatTimestamp } from '../../services/shared/time.js';
+import { canonicalTimestamp, formatTimestamp, utcDate } from '../../services/shared/time.js';
 import type { TimeZone } from './time-zone.js';
 
 /** What a text or number says: an instant, or a day and time on some clock. */
@@ -203,5 +203,5 @@ export function toDay(parsed: ParsedDate, zone: TimeZone | undefined): string {
   if ('day' in parsed) return parsed.day;
   const instant = 'instant' in parsed ? parsed.instant : Date.parse(parsed.timestamp);
   if (Number.isNaN(instant)) return 'timestamp' in parsed ? parsed.timestamp : '';
-  return formatDay(instant + (zone?.offsetAt(instant) ?? 0));
+  return utcDate(instant + (zone?.offsetAt(instant) ?? 0));
 }

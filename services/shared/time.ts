@@ -36,11 +36,6 @@ export function parseTimestamp(given: string): number {
 
 export const DAY_MS = 86_400_000;
 
-/** `YYYY-MM-DD` in UTC, of milliseconds since the epoch. */
-export function formatDay(milliseconds: number): string {
-  return formatTimestamp(milliseconds).split('T', 1)[0] as string;
-}
-
 /** ISO 8601 in UTC with milliseconds, of milliseconds since the epoch. */
 export function formatTimestamp(milliseconds: number | bigint): string {
   return new Date(Number(milliseconds)).toISOString();

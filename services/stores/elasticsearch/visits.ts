@@ -3,7 +3,7 @@ import type { Facets } from '../../search/facets.js';
 import { KeyedMutex } from '../../shared/async.js';
 import { type Json, toJson } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
-import { type Clock, formatDay, parseTimestamp } from '../../shared/time.js';
+import { type Clock, parseTimestamp, utcDate } from '../../shared/time.js';
 import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import { MAX_FACET_DAYS, type VisitSearch, type VisitStore } from '../../visits/visit-store.js';
@@ -86,7 +86,7 @@ export function visitFacets({ day }: Record<string, estypes.AggregationsAggregat
     .buckets as estypes.AggregationsCompositeBucket[];
   return {
     day: buckets
-      .map(({ key, doc_count }) => ({ value: formatDay(Number(key.day)), count: doc_count }))
+      .map(({ key, doc_count }) => ({ value: utcDate(Number(key.day)), count: doc_count }))
       .reverse(),
   };
 }

@@ -1,7 +1,7 @@
 import type { FacetCount } from '../../search/facets.js';
 import type { Json } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
-import { DAY_MS, formatDay, parseTimestamp } from '../../shared/time.js';
+import { DAY_MS, parseTimestamp, utcDate } from '../../shared/time.js';
 import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import { MAX_FACET_DAYS, type VisitSearch } from '../../visits/visit-store.js';
@@ -113,7 +113,7 @@ function countDays(connection: Connection, where: string, values: SqlValue[]): F
   );
   return days
     .reverse()
-    .map(([day, count]) => ({ value: formatDay((Number(day) - FIRST_DAY) * DAY_MS), count: Number(count) }));
+    .map(([day, count]) => ({ value: utcDate((Number(day) - FIRST_DAY) * DAY_MS), count: Number(count) }));
 }
 
 /** All in one statement, read as far as the page has room. */
