@@ -179,7 +179,7 @@ export function exists(parsed: ParsedDate): boolean {
   if (!('day' in parsed)) return true;
   const { day, time } = parsed;
   const instant = Date.parse(`${day}T${time.replace(/:60/, ':59')}Z`);
-  return !Number.isNaN(instant) && formatDay(instant) === day;
+  return !Number.isNaN(instant) && utcDate(instant) === day;
 }
 
 /** A date-time with an offset; null for one that has none, where no time zone is known. */
