@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from 'typebox';
 import { decimalText, readMoney } from '../services/advertising/money.js';
+import { domainOf } from '../services/search/normalize.js';
 import { strictObject } from '../services/shared/schema.js';
 import type { UnknownFields } from '../services/shared/settings.js';
 import { DAY_MS, parseTimestamp } from '../services/shared/time.js';
@@ -90,6 +91,8 @@ export function decoder(
     const broken = stream.check?.(fields, acceptedAt);
     if (broken) return rejectionOf([broken]);
     stream.normalize?.(fields);
+    if (stream.domainField && !normalizeDomainField(fields, stream.domainField))
+      parsed.hadInvalidDomain = true;
     return parsed;
   };
 }
@@ -235,4 +238,14 @@ function normalizeMoney(fields: Fields, field: string): boolean {
   if (amount === null) return false;
   fields[field] = amount.text;
   return amount.isRounded;
+}
+
+/** Turns a domain into the text that is stored. Deletes one that is none, and returns false. */
+function normalizeDomainField(fields: Fields, field: string): boolean {
+  const given = fields[field];
+  if (typeof given !== 'string') return true;
+  const domain = domainOf(given);
+  if (domain !== null) fields[field] = domain;
+  else delete fields[field];
+  return domain !== null;
 }

@@ -37,6 +37,8 @@ export interface IngestResult {
   rounded: number;
   /** Accepted contacts that were left out, because the person was erased. */
   suppressed: number;
+  /** Accepted records whose domain was none, and was left out. */
+  invalid_domains: number;
   /** Accepted records whose unknown fields were ignored; absent where they are rejected. */
   ignored?: number;
   /** The first 100. */
@@ -49,6 +51,7 @@ export const emptyResult = (): IngestResult => ({
   skipped: 0,
   rounded: 0,
   suppressed: 0,
+  invalid_domains: 0,
   errors: [],
 });
 
@@ -225,15 +228,15 @@ class Report {
     if (options.unknownFields === 'ignore') this.result.ignored = 0;
   }
 
-  /** Counts records whose unknown fields were ignored. */
-  ignore(count: number): void {
-    if (this.result.ignored !== undefined) this.result.ignored += count;
-  }
-
-  accept(count: number, rounded: number, suppressed: number): void {
-    this.result.accepted += count;
-    this.result.rounded += rounded;
-    this.result.suppressed += suppressed;
+  accept(records: readonly Accepted<object>[], suppressed: number): void {
+    const { result } = this;
+    result.accepted += records.length;
+    result.suppressed += suppressed;
+    for (const { isRounded, hadInvalidDomain, hadUnknownFields } of records) {
+      if (isRounded) result.rounded++;
+      if (hadInvalidDomain) result.invalid_domains++;
+      if (hadUnknownFields && result.ignored !== undefined) result.ignored++;
+    }
     this.#options.onProgress?.(this.result.accepted, this.result.rejected);
   }
 
@@ -286,14 +289,12 @@ class Writer {
     const unknown = rejected.find(({ reason }) => !(reason instanceof RecordRejectedError));
     if (unknown && failed.length === records.length) throw unknown.reason;
     const lost = new Set(rejected.map(({ index }) => index));
-    this.#report.ignore(
-      records.filter((record, index) => record.hadUnknownFields && !lost.has(index)).length,
-    );
-    let rounded = records.filter(({ isRounded }) => isRounded).length;
     for (const { index, reason } of rejected) {
-      if (records[index]?.isRounded) rounded--;
       this.#report.reject(deadLetterOf(reason), origins[index] as RawRecord);
     }
-    this.#report.accept(records.length - rejected.length, rounded, failed.length - rejected.length);
+    this.#report.accept(
+      records.filter((_, index) => !lost.has(index)),
+      failed.length - rejected.length,
+    );
   }
 }

@@ -11,7 +11,7 @@ import {
   type ValueSource,
 } from './mapping-file.js';
 import { compilePath, parseTemplate, type Read, rootOf } from './path.js';
-import { fillTemplate, textOf, withPrefix } from './source-values.js';
+import { changedText, fillTemplate, textOf, withPrefix } from './source-values.js';
 import {
   type ColumnForm,
   ConversionFailure,
@@ -24,6 +24,7 @@ import {
 } from './target-types.js';
 import { type TimeZone, timeZone } from './time-zone.js';
 
+const TEXT_CHANGES = ['trim', 'part', 'host', 'lower', 'lookup'] as const;
 const MAX_LISTED = 10;
 /** Problems with columns that are listed. */
 const MAX_COLUMN_PROBLEMS = 100;
@@ -70,7 +71,7 @@ class Compiler {
   }
 
   compile(): Mapping {
-    const { stream: named, fields, where = {}, join = {}, recognize = [] } = this.#file;
+    const { stream: named, fields, where = {}, join = {}, recognize = [], each } = this.#file;
     if (named !== undefined && named !== this.#stream.name) {
       this.#problems.add('stream', `The mapping is for ${named}, not for ${this.#stream.name}.`);
     }
@@ -87,7 +88,10 @@ class Compiler {
     const takeOthers = this.#others();
     const open = this.#opener();
     const marks = recognize.map((path) => ({ path, read: compilePath(path) }));
-    const opened = (message: SourceRecord) => {
+    const split = each === undefined ? undefined : splitter(each);
+    const opened = (given: SourceRecord) => {
+      const [first] = split?.(given) ?? [];
+      const message = isRecord(first) ? first : given;
       const source = open(message);
       const isOpened = source !== message;
       // What kind of record it is stands on the envelope first, everything else in the record.
@@ -114,6 +118,7 @@ class Compiler {
         const { isLeftOut: isOther, whole } = opened(message);
         return isOther ? null : marks.filter(({ read }) => read(whole) === undefined).map(({ path }) => path);
       },
+      split,
       apply(message) {
         const { isLeftOut: isOther, whole, source } = opened(message);
         if (isOther) return 'skipped';
@@ -198,8 +203,14 @@ class Compiler {
   #extractor(where: string, type: TargetType, options: SourceOptions): Extractor {
     const extract = this.#sourceExtractor(where, options);
     const { prefix } = options;
-    if (prefix === undefined) return extract;
-    return (record) => withPrefix(extract(record), prefix, type === 'list');
+    const behind: Extractor =
+      prefix === undefined ? extract : (record) => withPrefix(extract(record), prefix, type === 'list');
+    if (!TEXT_CHANGES.some((name) => options[name])) return behind;
+    const changed = (value: unknown) => (typeof value === 'string' ? changedText(value, options) : value);
+    return (record) => {
+      const value = behind(record);
+      return Array.isArray(value) ? value.map(changed) : changed(value);
+    };
   }
 
   #sourceExtractor(where: string, options: SourceOptions): Extractor {
@@ -291,8 +302,7 @@ class Compiler {
     return (message) => {
       for (const read of reads) {
         const record = read(message);
-        if (typeof record === 'object' && record !== null && !Array.isArray(record))
-          return record as SourceRecord;
+        if (isRecord(record)) return record;
       }
       return message;
     };
@@ -423,6 +433,21 @@ class Compiler {
     );
   }
 }
+
+/** The entries of the list at a path, each with the other fields of its message. */
+function splitter(path: string): NonNullable<Mapping['split']> {
+  const read = compilePath(path);
+  const root = rootOf(path);
+  return (message) => {
+    const entries = read(message);
+    if (!Array.isArray(entries)) return null;
+    const { [root]: _, ...others } = message;
+    return entries.map((entry) => (isRecord(entry) ? { ...others, ...entry } : entry));
+  };
+}
+
+const isRecord = (value: unknown): value is SourceRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 interface Target {
   (source: SourceRecord): unknown | Rejection;

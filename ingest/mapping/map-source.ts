@@ -3,10 +3,12 @@ import { parseJson } from '../records/parse-json.js';
 import type { RawRecord, RecordSource } from '../records/raw-record.js';
 import type { Mapping, SourceRecord } from './mapping.js';
 
+const ENTRIES_PER_CHUNK = 200;
+
 /** The records of a source, each mapped, rejected, or skipped. */
 export async function* mapSource(source: RecordSource, mapping: Mapping): AsyncGenerator<RawRecord[]> {
   const slice = new TimeSlice();
-  for await (const records of source) {
+  for await (const records of mapping.split === undefined ? source : splitLists(source, mapping.split)) {
     for (const raw of records) {
       mapRaw(raw, mapping);
       if (slice.shouldYield(raw.bytes.length)) await slice.yieldToEventLoop();
@@ -15,18 +17,48 @@ export async function* mapSource(source: RecordSource, mapping: Mapping): AsyncG
   }
 }
 
+/** The entries of the lists that messages hold, numbered one after another: no two may have the same place in the order of records. */
+async function* splitLists(source: RecordSource, split: NonNullable<Mapping['split']>): RecordSource {
+  let line = 0;
+  for await (const records of source) {
+    for (const raw of records) {
+      if (raw.overlong === 'piece') {
+        yield [raw];
+        continue;
+      }
+      const message = raw.overlong || raw.rejection ? undefined : parsedValue(raw);
+      const entries = isObject(message) ? split(message) : null;
+      if (entries === null) yield [{ ...raw, line: ++line }];
+      for (let start = 0; entries !== null && start < entries.length; start += ENTRIES_PER_CHUNK) {
+        yield entries.slice(start, start + ENTRIES_PER_CHUNK).map((value) => ({
+          line: ++line,
+          bytes: Buffer.from(JSON.stringify(value)),
+          value,
+        }));
+      }
+    }
+  }
+}
+
 function mapRaw(raw: RawRecord, mapping: Mapping): void {
   if (raw.overlong || raw.rejection) return;
-  const parsed = raw.value === undefined ? parseJson(raw.bytes) : { value: raw.value };
-  if ('code' in parsed) {
-    raw.rejection = parsed;
-    return;
-  }
-  const { value } = parsed;
+  const value = parsedValue(raw);
   // The decoder rejects what is not an object.
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
-  const outcome = mapping.apply(value as SourceRecord);
+  if (!isObject(value)) return;
+  const outcome = mapping.apply(value);
   if (outcome === 'skipped') raw.isSkipped = true;
   else if ('record' in outcome) raw.mapped = outcome.record;
   else raw.rejection = outcome;
 }
+
+/** Undefined for a text that cannot be parsed, whose record is rejected. */
+function parsedValue(raw: RawRecord): unknown {
+  if (raw.value !== undefined) return raw.value;
+  const parsed = parseJson(raw.bytes);
+  if ('value' in parsed) return parsed.value;
+  raw.rejection = parsed;
+  return undefined;
+}
+
+const isObject = (value: unknown): value is SourceRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

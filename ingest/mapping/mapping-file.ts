@@ -27,6 +27,8 @@ export interface MappingFile {
   where?: { [path: string]: string | string[] };
   /** Paths of an object around which there is an envelope: the first that is one is the record. */
   envelope?: string[];
+  /** Path of a list whose entries are records each; fields that an entry lacks are read from the message. */
+  each?: string;
   /** Paths that every record or header of this source has. */
   recognize?: string[];
   /** Other tables of the same export. */
@@ -43,6 +45,11 @@ export interface SourceOptions {
   value?: string | number | boolean | string[];
   all?: (string | SourceOptions)[];
   prefix?: string;
+  trim?: string;
+  part?: 'first_word' | 'rest';
+  host?: boolean;
+  lower?: boolean;
+  lookup?: { [text: string]: string };
   format?: string | string[];
   timezone?: string;
   split?: string;
@@ -87,6 +94,32 @@ const modifiers = {
       minLength: 1,
       maxLength: MAX_PATH_LENGTH,
       examples: ['urn:li:sponsoredCampaign:'],
+    }),
+  ),
+  trim: Type.Optional(
+    Type.String({
+      description: 'Characters that are removed from both ends.',
+      minLength: 1,
+      maxLength: 32,
+      examples: ['"\''],
+    }),
+  ),
+  part: Type.Optional(
+    stringEnum('Of a full name, the first word or the rest behind it.', ['first_word', 'rest']),
+  ),
+  host: Type.Optional(
+    Type.Boolean({
+      description:
+        'The domain of an address of a page or of an email, in its normal form; no value where it has none.',
+    }),
+  ),
+  lower: Type.Optional(Type.Boolean({ description: 'The text in lower case.' })),
+  lookup: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      description: 'Text → the text to take instead. A text that it lacks stays.',
+      type: 'object',
+      additionalProperties: { type: 'string', maxLength: 1024 },
+      maxProperties: 1000,
     }),
   ),
   format: Type.Optional(
@@ -172,6 +205,11 @@ const topLevel = {
   envelope: Type.Optional(
     paths(
       'Paths at which a message may hold the record: the first object counts. Fields that it lacks are read from the message; where no path has an object, the message is the record.',
+    ),
+  ),
+  each: Type.Optional(
+    path(
+      'Path of a list whose entries are records each. Fields that an entry lacks are read from the message.',
     ),
   ),
   recognize: Type.Optional(paths('Paths that every record of this source has, to recognize it by.', 32)),

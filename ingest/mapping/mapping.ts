@@ -25,6 +25,8 @@ export interface JoinPlan {
 }
 
 export interface Mapping {
+  /** The records of a message that holds a list of them; null for any other message. Absent where messages are records. */
+  split?: ((message: SourceRecord) => unknown[] | null) | undefined;
   /** Pure. May be called with any JSON object. */
   apply(source: SourceRecord): MappingOutcome;
   /** The paths of `recognize` that a source record lacks; null where `where` leaves the record out. */

@@ -1,5 +1,7 @@
 /** Values of a source record before they have the type of their field. */
+import { domainOf } from '../../services/search/normalize.js';
 import type { SourceRecord } from './mapping.js';
+import type { SourceOptions } from './mapping-file.js';
 import type { Read } from './path.js';
 import { ConversionFailure } from './target-types.js';
 
@@ -16,6 +18,32 @@ export function withPrefix(value: unknown, prefix: string, isList: boolean): unk
   if (!Array.isArray(value)) return behind(typeof value === 'string' ? value.trim() : value);
   const found = value.map(behind).filter((entry) => entry !== undefined);
   return isList ? found : found[0];
+}
+
+/** What the options of a source make of a text; undefined for what is left of none. */
+export function changedText(
+  text: string,
+  { trim, part, host, lower, lookup }: TextChanges,
+): string | undefined {
+  let changed = trim === undefined ? text.trim() : trimmedOf(text.trim(), new Set(trim));
+  if (part !== undefined) {
+    const [first = '', ...rest] = changed.split(/\s+/);
+    changed = part === 'first_word' ? first : rest.join(' ');
+  }
+  if (host) changed = domainOf(changed) ?? '';
+  if (lower) changed = changed.toLowerCase();
+  if (lookup !== undefined && Object.hasOwn(lookup, changed)) changed = lookup[changed] as string;
+  return changed === '' ? undefined : changed;
+}
+
+export type TextChanges = Pick<SourceOptions, 'trim' | 'part' | 'host' | 'lower' | 'lookup'>;
+
+function trimmedOf(text: string, signs: ReadonlySet<string>): string {
+  let [start, end] = [0, text.length];
+  const isDropped = (sign: string | undefined) => sign !== undefined && (signs.has(sign) || /\s/.test(sign));
+  while (start < end && isDropped(text[start])) start++;
+  while (end > start && isDropped(text[end - 1])) end--;
+  return text.slice(start, end);
 }
 
 /** Longest text that a template gives: that of the longest field. */

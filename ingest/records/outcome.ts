@@ -7,6 +7,8 @@ export interface Accepted<Record> extends OrderedRecord<Record> {
   kind: 'ok';
   /** Whether an amount of money had more digits after the point than are stored. */
   isRounded?: boolean;
+  /** Whether its domain was none, and was left out. */
+  hadInvalidDomain?: boolean;
   /** Whether it had unknown fields, which were left out. */
   hadUnknownFields?: boolean;
 }

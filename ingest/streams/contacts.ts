@@ -12,6 +12,7 @@ export const contacts: Stream<ContactRecord> = {
   store: 'search',
   deletableBy: ['contact_id'],
   aliases: { id: 'contact_id' },
+  domainField: 'company_domain',
   check: contactTooLarge,
   normalize(record) {
     if (record.work_emails) record.work_emails = lowerCase(record.work_emails);

@@ -8,6 +8,7 @@ export const networkACompanies: Stream<CompanyRecord> = {
   schema: CompanyRecord,
   organizationField: 'organization_id',
   store: 'analytics',
+  domainField: 'domain',
   derivedFields: derivedFields(CompanyListItem, CompanyRecord),
   key: (record) => `${record.organization_id}/${record.id}`,
   write: (stores, records) => stores.analytics.insertCompanies(records),

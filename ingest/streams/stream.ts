@@ -35,6 +35,8 @@ export interface Stream<Record extends object = object> {
   aliases?: Readonly<{ [alias: string]: string }>;
   /** Fields with money: every digit of their numbers is kept. */
   moneyFields?: readonly string[];
+  /** The field with a domain, which is stored in its normal form; a text that is none is left out. */
+  domainField?: string;
   /** Changes values to their stored form. */
   normalize?(record: Record): void;
   /** Checks rules that span fields or depend on `acceptedAt` (milliseconds since the epoch); null when they hold. */

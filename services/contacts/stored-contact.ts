@@ -1,6 +1,6 @@
 /** A contact as every store keeps it, and what records and requests make of it (contract 3.1 to 3.3, 6.2). */
 
-import { normalizeDomain, normalizeEmail } from '../search/normalize.js';
+import { domainOf, normalizeDomain, normalizeEmail } from '../search/normalize.js';
 import { memoize } from '../shared/cache.js';
 import { companyId, newId } from '../shared/ids.js';
 import { fromJson, type Json } from '../shared/json.js';
@@ -169,12 +169,15 @@ const LISTS = fieldsOf<string[]>('array').map((field) => ({
 /** The fields of a contact that a record or a request may set. */
 type ContactChanges = Partial<Omit<ContactRecord, 'organization_id' | 'contact_id'>>;
 
-/** The body after the changes: given fields overwrite, absent ones stay, null and blank clear (contract 6.2). */
+/** The body after the changes: given fields overwrite, absent ones and a domain that is none stay, null and blank clear (contract 6.2). */
 function mergeBody(before: ContactBody, changes: ContactChanges): ContactBody {
   const body = { ...before };
   for (const field of TEXTS) {
     const value = changes[field];
     if (value !== undefined) body[field] = value === null || value.trim() === '' ? null : value;
+  }
+  if (changes.company_domain && body.company_domain !== null) {
+    body.company_domain = domainOf(body.company_domain) ?? before.company_domain;
   }
   for (const field of NUMBERS) {
     const value = changes[field];

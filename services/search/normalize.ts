@@ -16,6 +16,14 @@ export function normalizeDomain(value: string): string {
     .replace(/^www\./, '');
 }
 
+const domainName = /^(?:[\p{L}\p{M}\p{N}_-]{1,63}\.)+(?!\d+$)[\p{L}\p{M}\p{N}-]{2,63}$/u;
+
+/** The normal form of a domain; null for a text that is none, as `n/a` or `Acme Inc.` (contract 6.2b). */
+export function domainOf(value: string): string | null {
+  const domain = normalizeDomain(value);
+  return domain.length <= 253 && domainName.test(domain) ? domain : null;
+}
+
 const plainHost = /^(?!.*xn--)[a-z0-9.:-]*$/;
 
 /** A host name in Unicode, punycode decoded. Any other text stays as it is. */

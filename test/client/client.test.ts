@@ -275,6 +275,7 @@ describe('The client', function () {
         skipped: 0,
         rounded: 0,
         suppressed: 0,
+        invalid_domains: 0,
         errors: [],
       });
       expect(proxy.seen).to.have.length.within(4, 6);

@@ -121,6 +121,18 @@ describe('The ingest endpoint', () => {
     });
   });
 
+  it('stores domains in their normal form, and counts texts that are none', async () => {
+    const answer = await post('', { contact_id: 'site', company_domain: 'https://www.Acme.example/en' });
+    expect(answer.body).to.include({ accepted: 1, invalid_domains: 0 });
+    const none = await post('', { contact_id: 'site', company_domain: 'n/a' });
+    expect(none.body).to.include({ accepted: 1, invalid_domains: 1 });
+    const { body } = await gateway.call('/api/contacts/get', {
+      organization_id: 'org_a',
+      contact_id: 'site',
+    });
+    expect(body).to.nested.include({ 'contact.company_domain': 'acme.example' });
+  });
+
   it('accepts nothing with on_reject=fail when a record is rejected, and names it', async () => {
     const failed = await post('?on_reject=fail', { contact_id: 'fail' }, { contact_id: 'bad', age: 'old' });
     expectProblem(failed, 422, 'records_rejected');

@@ -64,7 +64,14 @@ describe('The pipeline', () => {
     const { errors, ...counts } = await load('network-a-deliveries', deliveries.join('\n'), {
       organizationId: 'org_p',
     });
-    expect(counts).to.deep.equal({ accepted: 3, rejected: 1, skipped: 0, rounded: 1, suppressed: 0 });
+    expect(counts).to.deep.equal({
+      accepted: 3,
+      rejected: 1,
+      skipped: 0,
+      rounded: 1,
+      suppressed: 0,
+      invalid_domains: 0,
+    });
     expect(errors).to.have.length(1);
     expect(errors[0]).to.include({ line: 3, pointer: '/ad_spend' });
   });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
+  domainOf,
   normalizeDomain,
   normalizeEmail,
   normalizePostalCode,
@@ -101,6 +102,14 @@ describe('normal forms', () => {
       expect(normalizeDomain(given)).to.equal(normal);
     });
   }
+
+  it('a text that is no domain has none', () => {
+    for (const text of ['n/a', 'Acme Inc.', 'localhost', '10.0.0.1', '', '-', 'acme.com; acme.de']) {
+      expect(domainOf(text), text).to.equal(null);
+    }
+    expect(domainOf('https://www.acme.co.uk/en')).to.equal('acme.co.uk');
+    expect(domainOf('ann@acme.example')).to.equal('acme.example');
+  });
 
   const profiles: [string, string, string][] = [
     ['https://www.network.example/in/Ann/?trk=1#x', 'network.example/in/ann', 'ann'],

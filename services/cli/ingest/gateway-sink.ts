@@ -81,10 +81,16 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
         const sent = pending[line - answered - 1];
         if (sent) reject({ line, code, pointer, detail }, sent);
       },
-      onProgress({ accepted, rejected, rounded, suppressed }) {
+      onProgress({ accepted, rejected, rounded, suppressed, invalid_domains }) {
         pending = pending.slice(accepted + rejected - answered);
         answered = accepted + rejected;
-        Object.assign(result, { accepted, rejected: rejected + rejectedHere, rounded, suppressed });
+        Object.assign(result, {
+          accepted,
+          rejected: rejected + rejectedHere,
+          rounded,
+          suppressed,
+          invalid_domains,
+        });
         options.onProgress?.(result.accepted, result.rejected);
       },
     });

@@ -67,6 +67,7 @@ export class Report {
     skipped: 0,
     rounded: 0,
     suppressed: 0,
+    invalid_domains: 0,
     ignored: 0,
   };
   #shown = 0;
@@ -100,7 +101,7 @@ export class Report {
 
   /** The file is loaded. */
   endFile(result: IngestResult): void {
-    for (const name of ['accepted', 'rejected', 'skipped', 'rounded', 'suppressed', 'ignored'] as const) {
+    for (const name of Object.keys(this.total) as (keyof typeof this.total)[]) {
       this.total[name] += result[name] ?? 0;
     }
     this.#readBefore += this.#input?.size ?? 0;
@@ -132,8 +133,12 @@ export class Report {
     const money =
       rounded > 0 ? ` (money of ${formatCount(rounded)} rounded to 12 digits after the point)` : '';
     const erased = suppressed > 0 ? ` (${formatCount(suppressed)} of erased persons left out)` : '';
+    const domains =
+      this.total.invalid_domains > 0
+        ? ` (${formatCount(this.total.invalid_domains)} texts that are no domain left out)`
+        : '';
     const unknown = ignored > 0 ? ` (unknown fields of ${formatCount(ignored)} left out)` : '';
     const leftOut = skipped > 0 ? `, ${formatCount(skipped)} skipped` : '';
-    return `${streamName}: ${formatCount(accepted)} accepted${money}${erased}${unknown}, ${formatCount(rejected)} rejected${leftOut} in ${seconds.toFixed(1)} s (${rate} records/s)`;
+    return `${streamName}: ${formatCount(accepted)} accepted${money}${erased}${domains}${unknown}, ${formatCount(rejected)} rejected${leftOut} in ${seconds.toFixed(1)} s (${rate} records/s)`;
   }
 }

@@ -98,6 +98,7 @@ describe('Intake into Kafka', function () {
         skipped: 0,
         rounded: 0,
         suppressed: 0,
+        invalid_domains: 0,
         errors: [],
       });
       expect(await topics.behind('contacts')).to.equal(1);

@@ -117,6 +117,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
         skipped: 0,
         rounded: 0,
         suppressed: 0,
+        invalid_domains: 0,
         errors: [],
       });
     }
@@ -141,7 +142,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     const contact = await get('con_1');
     expect(contact).to.deep.include({
       ...{ id: 'con_1', contact_id: 'con_1', organization_id: 'org_a', first_name: 'José' },
-      ...{ work_emails: ['n1@acme.example'], personal_emails: [], company_domain: 'www.acme.example' },
+      ...{ work_emails: ['n1@acme.example'], personal_emails: [], company_domain: 'acme.example' },
       ...{ data_import_id: null, age: null, audience_ids: ['aud_1'], created_at: '2026-11-02T00:00:00.000Z' },
     });
     expect(contact.company_id).to.match(/^com_/);

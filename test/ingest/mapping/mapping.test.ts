@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { compileMapping } from '../../../ingest/mapping/compile.js';
+import { mapSource } from '../../../ingest/mapping/map-source.js';
 import type { Mapping } from '../../../ingest/mapping/mapping.js';
 import { MAPPING_SCHEMA, type MappingFile, parseMappingFile } from '../../../ingest/mapping/mapping-file.js';
 import { STREAMS, type StreamName } from '../../../ingest/streams/index.js';
@@ -159,6 +160,63 @@ describe('A mapping', () => {
       creative_id: { path: 'pivotValues', prefix: 'urn:li:sponsoredCreative:' },
     });
     expect(mapped(mapping, pivots)).to.deep.equal({ campaign_id: '12', creative_id: '34' });
+  });
+
+  it('changes texts: host, lower case, signs at the ends, words of a name, a table of values', () => {
+    const mapping = contact({
+      contact_id: { path: 'Email', lower: true },
+      first_name: { path: 'Name', part: 'first_word' },
+      last_name: { path: 'Name', part: 'rest' },
+      company_domain: [
+        { path: 'Website', host: true },
+        { path: 'Email', host: true },
+      ],
+      job_title: { path: 'Title', trim: '"\'' },
+      functional_area: { path: 'Level', lower: true, lookup: { vp: 'Vice president' } },
+      personal_emails: { path: 'Others', split: ',', lower: true },
+    });
+    const ann = {
+      Email: 'Ann@Acme.example',
+      Name: 'Ann  Marie Lee',
+      Website: 'n/a',
+      Title: " 'CTO' ",
+      Level: 'VP',
+      Others: ['A@x.example', 'b@x.example'],
+    };
+    expect(mapped(mapping, ann)).to.deep.equal({
+      contact_id: 'ann@acme.example',
+      first_name: 'Ann',
+      last_name: 'Marie Lee',
+      company_domain: 'acme.example',
+      job_title: 'CTO',
+      functional_area: 'Vice president',
+      personal_emails: ['a@x.example', 'b@x.example'],
+    });
+    expect(mapped(mapping, { Email: 'x', Name: 'Ann', Level: 'Chief' })).to.deep.equal({
+      contact_id: 'x',
+      first_name: 'Ann',
+      functional_area: 'chief',
+    });
+  });
+
+  it('makes a record of each entry of a list, numbered one after another', async () => {
+    const mapping = contact({ contact_id: 'id', company_name: 'firm' }, { each: 'people' });
+    const messages = [
+      { firm: 'Acme', people: [{ id: 'a' }, { id: 'b', firm: 'Other' }] },
+      { id: 'c', firm: 'Single' },
+    ];
+    const source = (async function* () {
+      yield messages.map((value, index) => ({ line: index + 1, bytes: Buffer.from(JSON.stringify(value)) }));
+    })();
+    const records: [number, unknown][] = [];
+    for await (const chunk of mapSource(source, mapping)) {
+      records.push(...chunk.map(({ line, mapped }): [number, unknown] => [line, mapped]));
+    }
+    expect(records).to.deep.equal([
+      [1, { contact_id: 'a', company_name: 'Acme' }],
+      [2, { contact_id: 'b', company_name: 'Other' }],
+      [3, { contact_id: 'c', company_name: 'Single' }],
+    ]);
   });
 
   it('reads numbers with the decimal mark of their locale', () => {
@@ -382,11 +440,22 @@ describe('The page about mappings', () => {
   const blocks = [...readFileSync('docs/reference/mapping.md', 'utf8').matchAll(/```json\n(.+?)```/gs)].map(
     ([, json]) => JSON.parse(json ?? ''),
   );
-  const [crm, record, joined] = blocks as [MappingFile, object, MappingFile];
+  const [crm, record, changed, joined] = blocks as [MappingFile, object, MappingFile, MappingFile];
 
   it('shows a row as its example maps it', () => {
     const row = /^`(\{.+?\})` becomes/m.exec(readFileSync('docs/reference/mapping.md', 'utf8'))?.[1];
     expect(mapped(compile('contacts', crm), JSON.parse(row ?? ''))).to.deep.equal(record);
+    const person = { email: 'A@x.example', name: 'Ann Lee', site: 'http://www.x.example/', level: 'VP*' };
+    const changes = compile('contacts', changed);
+    expect(changes.split?.({ people: [person] })?.map((each) => mapped(changes, each))).to.deep.equal([
+      {
+        contact_id: 'a@x.example',
+        first_name: 'Ann',
+        last_name: 'Lee',
+        company_domain: 'x.example',
+        functional_area: 'Vice president',
+      },
+    ]);
     expect(
       mapped(compile('network-a-deliveries', joined), { creative_id: '7', cost_in_usd: '1' }),
     ).to.deep.equal({
@@ -398,7 +467,8 @@ describe('The page about mappings', () => {
 
   it('and the published schema agree about files', () => {
     const validate = new Ajv2020({ strict: false }).compile(MAPPING_SCHEMA);
-    for (const file of [crm, joined]) expect(validate(file), JSON.stringify(validate.errors)).to.equal(true);
+    for (const file of [crm, changed, joined])
+      expect(validate(file), JSON.stringify(validate.errors)).to.equal(true);
     for (const fields of [{ city: 5 }, { city: {} }, { city: { path: 'a', value: 'b' } }, { city: [] }]) {
       expect(validate({ fields })).to.equal(false);
     }
