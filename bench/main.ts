@@ -1,9 +1,8 @@
-/** `npm run bench [-- gateway|advertising|scale|elasticsearch|clickhouse|kafka|memory|relevance …]`: prints every figure beside its target, and keeps them in bench/results. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** `npm run bench [-- gateway|advertising|scale|elasticsearch|clickhouse|kafka|memory|relevance …]`: prints every figure beside its target, and writes those with a target to docs/performance.md. */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { packageRoot } from '../services/shared/fs.js';
 import { benchAdvertising } from './advertising.js';
 import { benchClickHouse } from './clickhouse.js';
 import { benchDeliveryScale } from './delivery-scale.js';
@@ -12,6 +11,7 @@ import { benchGateway } from './gateway.js';
 import { benchKafka } from './kafka.js';
 import type { Comparison, Figure } from './measure.js';
 import { benchMemory } from './memory.js';
+import { rowOf, writeFigures } from './page.js';
 import { benchPartitionWait } from './partition-wait.js';
 import { benchRelevance } from './relevance.js';
 import { benchImport, benchSearch, benchStart, benchTogether, startServer, stopServer } from './scale.js';
@@ -133,36 +133,13 @@ async function scaleContacts(count: number, organizations: number): Promise<void
 }
 
 function report(): void {
-  const format = (value: number) =>
-    value >= 1000 ? Math.round(value).toLocaleString('en') : value.toFixed(2);
-  const rows = results.map((result) => ({
-    what: result.name,
-    figure: 'ratio' in result ? `${result.ratio.toFixed(2)} ×` : `${format(result.value)} ${result.unit}`,
-    absolute: 'ratio' in result ? `${format(result.ours)} against ${format(result.base)} ${result.unit}` : '',
-    target: result.target,
-    met: result.target === 'reported' ? '' : result.met ? 'yes' : 'NO',
-  }));
-  const columns = ['what', 'figure', 'absolute', 'target', 'met'] as const;
-  const widths = columns.map((column) => Math.max(column.length, ...rows.map((row) => row[column].length)));
-  const line = (row: Record<(typeof columns)[number], string>) =>
-    `${columns.map((column, index) => row[column].padEnd(widths[index] as number)).join('  ')}\n`;
+  const rows = results.map(rowOf).map(({ what, cells }) => [what, ...cells]);
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  for (const row of rows)
+    process.stdout.write(`${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}\n`);
+  const { length: cores, 0: cpu } = cpus();
   process.stdout.write(
-    line({ what: 'what', figure: 'figure', absolute: 'absolute', target: 'target', met: 'met' }),
+    `${cores} cores (${cpu?.model}), ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}\n`,
   );
-  for (const row of rows) process.stdout.write(line(row));
-
-  const file = join(
-    packageRoot,
-    'bench/results',
-    `${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.json`,
-  );
-  mkdirSync(join(packageRoot, 'bench/results'), { recursive: true });
-  const machine = {
-    cores: cpus().length,
-    model: cpus()[0]?.model,
-    memoryGB: Math.round(totalmem() / 2 ** 30),
-    node: process.version,
-  };
-  writeFileSync(file, `${JSON.stringify({ machine, results }, null, 2)}\n`);
-  process.stdout.write(`\n${file}\n`);
+  writeFigures(results);
 }

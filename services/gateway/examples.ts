@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import type { Json } from '../http/openapi.js';
 import { packageRoot } from '../shared/fs.js';
 
-/** Written by `npm run docs` from the responses of a gateway with the sample data; a test compares. */
+/**
+ * Written by `npm run docs` from the responses of a gateway with the sample data; a test compares. Not made by the build: it takes 5 s
+ * and the embedded stores, which an installation with `--omit=optional` lacks.
+ */
 export const EXAMPLES_FILE = join(packageRoot, 'services/gateway/examples.json');
 
 /** A record by stream, and a response by path. */

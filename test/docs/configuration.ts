@@ -10,7 +10,7 @@ interface SettingSchema {
   enum?: readonly string[];
 }
 
-const STORES = 'all that open a store';
+const STORES = 'stores';
 const SERVE_AND_WORKER = '`serve`, `worker`';
 const BOOTSTRAP = '`migrate --bootstrap`';
 const KAFKA = '`serve`, `worker`, `migrate`, `doctor`, `dead-letters`';
@@ -39,8 +39,8 @@ const SETTINGS: Record<Setting, [section: keyof typeof TITLES, readBy: string]> 
   REACHLINE_METRICS_PORT: ['gateway', '`serve`'],
   REACHLINE_INGEST_UNKNOWN_FIELDS: ['gateway', '`serve`, `worker`'],
   REACHLINE_MAPPINGS: ['gateway', '`serve`'],
-  REACHLINE_LOG_LEVEL: ['gateway', 'all that write a log'],
-  REACHLINE_LOG_FORMAT: ['gateway', 'all that write a log'],
+  REACHLINE_LOG_LEVEL: ['gateway', 'all that log'],
+  REACHLINE_LOG_FORMAT: ['gateway', 'all that log'],
   REACHLINE_DATA_DIR: ['embedded', STORES],
   REACHLINE_SEARCH_THREADS: ['embedded', STORES],
   REACHLINE_SEARCH_TIMEOUT_MS: ['gateway', STORES],
@@ -86,12 +86,12 @@ const COMPUTED_DEFAULTS: Partial<Record<Setting, string>> = {
 
 const INTRODUCTION = `# Configuration
 
-<!-- Made from services/shared/settings.ts by \`npm run docs\`; a test compares. -->
+<!-- Generated from services/shared/settings.ts by \`npm run docs\`; a test compares. -->
 
-Settings are environment variables; there is no configuration file. An empty variable counts as absent. \`reachline doctor\` checks them
-and says what to fix. A name that begins with \`REACHLINE_\` and resembles a setting is an error; other unknown names are ignored, with a
-warning. "All that open a store" are \`serve\`, \`worker\`, \`migrate\`, \`doctor\`, \`demo\`, \`ingest\`, \`copy\`, \`keys\`, \`credits\` and
-\`audiences\`.
+Settings are environment variables; there is no configuration file. Empty variables count as absent. \`reachline doctor\` checks them and
+says what to fix. An unknown name close to a \`REACHLINE_\` setting is an error; other unknown names are ignored with a warning.
+"Stores" are the commands that open a store: \`serve\`, \`worker\`, \`migrate\`, \`doctor\`, \`demo\`, \`ingest\`, \`copy\`, \`keys\`,
+\`credits\`, \`audiences\`, \`contacts\`, \`export\` and \`dead-letters\`.
 `;
 
 /** The text of `docs/operating/configuration.md`. */

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parseAllDocuments } from 'yaml';
+import { createProgram } from '../../services/cli/program.js';
+import { packageRoot } from '../../services/shared/fs.js';
+import { settingNames } from '../../services/shared/settings.js';
+
+interface Container {
+  image: string;
+  args: string[];
+  ports?: { containerPort: number }[];
+  env?: { name: string }[];
+  envFrom?: ({ configMapRef: { name: string } } | { secretRef: { name: string } })[];
+  livenessProbe?: { httpGet: { path: string } };
+  readinessProbe?: { httpGet: { path: string } };
+}
+interface Manifest {
+  kind: string;
+  metadata: { name: string };
+  data?: Record<string, string>;
+  stringData?: Record<string, string>;
+  spec?: {
+    selector?: { matchLabels?: Record<string, string>; app?: string };
+    template?: { metadata?: { labels: Record<string, string> }; spec: { containers: Container[] } };
+  };
+}
+
+const FOLDER = join(packageRoot, 'deploy/kubernetes');
+
+describe('deploy/kubernetes', () => {
+  for (const name of readdirSync(FOLDER)) {
+    describe(name, () => {
+      const manifests = parseAllDocuments(readFileSync(join(FOLDER, name), 'utf8')).map((document) => {
+        expect(document.errors).to.deep.equal([]);
+        return document.toJS() as Manifest;
+      });
+      const containers = manifests.flatMap(({ spec }) => spec?.template?.spec.containers ?? []);
+      const named = (kind: string) =>
+        new Map(manifests.filter((each) => each.kind === kind).map((each) => [each.metadata.name, each]));
+
+      it('sets settings there are', () => {
+        const names = [
+          ...manifests.flatMap(({ data, stringData }) => Object.keys({ ...data, ...stringData })),
+          ...containers.flatMap(({ env = [] }) => env.map((each) => each.name)),
+        ];
+        expect(names).not.to.deep.equal([]);
+        expect(names.filter((each) => !settingNames.has(each))).to.deep.equal([]);
+      });
+
+      it('refers to what it defines', () => {
+        for (const source of containers.flatMap(({ envFrom = [] }) => envFrom)) {
+          if ('secretRef' in source) expect(named('Secret')).to.have.any.keys(source.secretRef.name);
+          else expect(named('ConfigMap')).to.have.any.keys(source.configMapRef.name);
+        }
+        const labels = manifests.map(({ spec }) => spec?.template?.metadata?.labels.app);
+        for (const { spec } of manifests) {
+          const app = spec?.selector?.app ?? spec?.selector?.matchLabels?.app;
+          if (app !== undefined) expect(labels).to.include(app);
+        }
+      });
+
+      it('runs commands there are, and never restarts a process for its stores', () => {
+        const commands = createProgram(
+          { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: {} },
+          () => undefined,
+        ).commands.map((command) => command.name());
+        expect(containers).not.to.deep.equal([]);
+        for (const { args, livenessProbe, readinessProbe } of containers) {
+          expect(commands).to.include(args[0]);
+          if (args[0] === 'migrate') continue;
+          expect(livenessProbe?.httpGet.path).to.equal('/livez');
+          expect(readinessProbe?.httpGet.path).to.equal('/readyz');
+        }
+      });
+    });
+  }
+});
