@@ -38,7 +38,9 @@ export function useRequest<P extends OperationPath>(
 
 type CursorPath = '/api/contacts/search' | '/api/audiences/contacts/search' | '/api/website-visits/search';
 
-export interface Pages<Row> {
+export interface Pages<Row, Answer = unknown> {
+  /** The answer with the last page. */
+  answer: Answer | undefined;
   /** Each page keeps its identity, so that a further one does not draw the others again. */
   pages: readonly (readonly Row[])[];
   total: number | undefined;
@@ -49,9 +51,9 @@ export interface Pages<Row> {
   retry(): void;
 }
 
-interface PagesState<Row> {
+interface PagesState<Row, Answer> {
   pages: (readonly Row[])[];
-  total?: number;
+  answer?: Answer;
   cursor: string | null;
   of?: string;
   error?: FailureText;
@@ -63,20 +65,28 @@ export function usePages<P extends CursorPath, Row>(
   path: P,
   body: RequestOf<P> | null,
   rowsOf: (answer: ResponseOf<P>) => readonly Row[],
-): Pages<Row> {
-  const [state, setState] = useState<PagesState<Row>>({ pages: [], cursor: null, isLoadingMore: false });
+): Pages<Row, ResponseOf<P>> {
+  const [state, setState] = useState<PagesState<Row, ResponseOf<P>>>({
+    pages: [],
+    cursor: null,
+    isLoadingMore: false,
+  });
   const [attempt, setAttempt] = useState(0);
   const controller = useRef<AbortController>(undefined);
   const of = body && `${attempt} ${path} ${JSON.stringify(body)}`;
 
   /** The page behind those there are. */
-  const load = (request: RequestOf<P>, { signal }: AbortController, before: PagesState<Row>['pages']) =>
+  const load = (
+    request: RequestOf<P>,
+    { signal }: AbortController,
+    before: PagesState<Row, unknown>['pages'],
+  ) =>
     call(path, request, { signal }).then(
       (answer) =>
         signal.aborted ||
         setState({
           pages: [...before, rowsOf(answer)],
-          total: answer.total_count,
+          answer,
           cursor: answer.next_cursor,
           of: of ?? undefined,
           isLoadingMore: false,
@@ -108,8 +118,9 @@ export function usePages<P extends CursorPath, Row>(
   }
 
   return {
+    answer: state.answer,
     pages: state.pages,
-    total: state.total,
+    total: state.answer?.total_count,
     error: state.of === of ? state.error : undefined,
     loading: (of !== null && state.of !== of) || state.isLoadingMore,
     hasMore: state.cursor !== null,

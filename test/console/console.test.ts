@@ -112,6 +112,18 @@ describe('The console in Chromium', function () {
     }
   });
 
+  it('says which word nobody matches, and shows who matches the rest', async () => {
+    await open('/contacts?query=marketing%20zzyzx');
+    const note = 'Nobody matches zzyzx; showing people who match the rest.';
+    await page.locator('output', { hasText: note }).waitFor();
+    await page
+      .locator('tbody mark', { hasText: /marketing/i })
+      .first()
+      .waitFor();
+    await open('/contacts?query=zzyzx');
+    await page.locator('output', { hasText: 'Nobody matches zzyzx.' }).waitFor();
+  });
+
   it('finds a contact by a typo, marks it, adds it to an audience and shows it there', async () => {
     const { contacts } = await read<{
       contacts: { contact_id: string; first_name: string; last_name: string }[];

@@ -1,6 +1,7 @@
 import { untracked } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
+import { Fragment } from 'preact';
 import type { Contact } from '../../contacts/schema.js';
+import type { ResponseOf } from '../api.js';
 import { ContactCard } from '../components/contact-card.js';
 import { CreateContact } from '../components/create-contact.js';
 import { EndlessList } from '../components/endless-list.js';
@@ -12,7 +13,7 @@ import { Empty, NoMatch, NoPermission, ScopedLink } from '../components/states.j
 import type { Column } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { plural } from '../format.js';
-import { Marked, queryWords } from '../highlight.js';
+import { Marked, wordsOf } from '../highlight.js';
 import { hasParam, hrefWith, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { usePages } from '../use-request.js';
@@ -31,40 +32,86 @@ const FILTER_NAMES = FILTERS.map(([name]) => name);
 export const fullName = ({ first_name, last_name }: Contact) =>
   [first_name, last_name].filter(Boolean).join(' ') || 'Without a name';
 
-/** Columns of a list of contacts; `words` are marked. */
-function contactColumns(words: readonly string[]): Column<Contact>[] {
-  return [
-    {
-      label: 'Name',
-      cell: (contact) => (
-        // Untracked, so that opening a card does not draw every row again.
-        <a href={untracked(() => hrefWith({ contact: contact.contact_id }))}>
-          <Marked text={fullName(contact)} words={words} />
-        </a>
-      ),
-    },
-    { label: 'Job title', cell: ({ job_title }) => <Marked text={job_title} words={words} /> },
-    {
-      label: 'Company',
-      class: 'second',
-      cell: ({ company_name }) => <Marked text={company_name} words={words} />,
-    },
-    {
-      label: 'Department',
-      class: 'third',
-      cell: ({ functional_area }) => <Marked text={functional_area} words={words} />,
-    },
-    {
-      label: 'Email',
-      class: 'third',
-      cell: ({ work_emails }) => <Marked text={work_emails[0] ?? null} words={words} />,
-    },
-    {
-      label: 'Place',
-      class: 'third',
-      cell: ({ city, country }) => <Marked text={[city, country].filter(Boolean).join(', ')} words={words} />,
-    },
-  ];
+type SearchResponse = ResponseOf<'/api/contacts/search'>;
+type Match = NonNullable<SearchResponse['explanations']>[number]['words'][number];
+
+/** A contact, and why it was found. */
+interface FoundContact {
+  contact: Contact;
+  matches: readonly Match[];
+}
+
+const foundContacts = ({ contacts, explanations }: SearchResponse): FoundContact[] =>
+  contacts.map((contact, index) => ({ contact, matches: explanations?.[index]?.words ?? [] }));
+
+/** The words of the fields that the query found. */
+const wordsIn = (matches: readonly Match[], ...fields: Match['field'][]): string[] =>
+  matches.flatMap(({ field, text }) => (fields.includes(field) ? wordsOf(text) : []));
+
+const COLUMNS: Column<FoundContact>[] = [
+  {
+    label: 'Name',
+    cell: ({ contact, matches }) => (
+      // Untracked, so that opening a card does not draw every row again.
+      <a href={untracked(() => hrefWith({ contact: contact.contact_id }))}>
+        <Marked text={fullName(contact)} words={wordsIn(matches, 'first_name', 'last_name', 'full_name')} />
+      </a>
+    ),
+  },
+  {
+    label: 'Job title',
+    cell: ({ contact, matches }) => <Marked text={contact.job_title} words={wordsIn(matches, 'job_title')} />,
+  },
+  {
+    label: 'Company',
+    class: 'second',
+    cell: ({ contact, matches }) => (
+      <Marked text={contact.company_name} words={wordsIn(matches, 'company_name')} />
+    ),
+  },
+  {
+    label: 'Department',
+    class: 'third',
+    cell: ({ contact, matches }) => (
+      <Marked text={contact.functional_area} words={wordsIn(matches, 'functional_area')} />
+    ),
+  },
+  {
+    label: 'Email',
+    class: 'third',
+    cell: ({ contact, matches }) => (
+      <Marked text={contact.work_emails[0] ?? null} words={wordsIn(matches, 'work_emails')} />
+    ),
+  },
+  {
+    label: 'Place',
+    class: 'third',
+    cell: ({ contact: { city, country }, matches }) => (
+      <Marked text={[city, country].filter(Boolean).join(', ')} words={wordsIn(matches, 'city', 'country')} />
+    ),
+  },
+];
+
+/** Which words of the query nobody matches, and who is shown instead. */
+function PartialNote({ answer }: { answer: SearchResponse | undefined }) {
+  const { partial, unmatched_words: unmatched = partial?.unmatched_words ?? [] } = answer ?? {};
+  if (!partial && unmatched.length === 0) return null;
+  const words = unmatched.map((word, index) => (
+    <Fragment key={word}>
+      {index > 0 && ', '}
+      <em>{word}</em>
+    </Fragment>
+  ));
+  return (
+    <output class="note">
+      Nobody matches {unmatched.length > 0 ? words : 'every word'}
+      {partial &&
+        (unmatched.length === partial.words - partial.matched
+          ? '; showing people who match the rest'
+          : `; showing people who match ${partial.matched} of ${partial.words} words`)}
+      .
+    </output>
+  );
 }
 
 export function Contacts() {
@@ -79,8 +126,8 @@ export function Contacts() {
     ...filters,
   };
   const body = { ...filtered, limit: PAGE };
-  const pages = usePages('/api/contacts/search', scope ? null : body, ({ contacts }) => contacts);
-  const columns = useMemo(() => contactColumns(queryWords(query)), [query]);
+  const explained = query === '' ? body : { ...body, explain: true };
+  const pages = usePages('/api/contacts/search', scope ? null : explained, foundContacts);
   const selected = param('contact');
   const isCreating = selected === '' && param('new') !== '';
   if (scope) return <NoPermission scope={scope} what="contacts" />;
@@ -108,12 +155,13 @@ export function Contacts() {
             <CurlButton url="/api/contacts/search" body={body} />
           </div>
         </div>
+        <PartialNote answer={pages.answer} />
         {pages.total !== 0 && <Facets filters={pages.loading ? null : filtered} />}
         <EndlessList
           label="Contacts"
-          columns={columns}
+          columns={COLUMNS}
           pages={pages}
-          keyOf={({ contact_id }) => contact_id}
+          keyOf={({ contact }) => contact.contact_id}
           selected={selected}
           empty={
             hasParam('query', ...FILTER_NAMES) ? (
