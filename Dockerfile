@@ -26,6 +26,7 @@ COPY mappings mappings
 COPY services/demo/locales.txt services/demo/locales.txt
 COPY services/gateway/examples.json services/gateway/examples.json
 COPY services/search/equivalents services/search/equivalents
+COPY services/shared/han-variants.txt services/shared/han-variants.txt
 COPY --from=build /app/dist/services dist/services
 COPY --from=build /app/dist/ingest dist/ingest
 COPY --from=build /app/dist/console dist/console

@@ -38,7 +38,7 @@ import {
   SearchContactsRequest,
   SearchContactsResponse,
 } from './schema.js';
-import { toContactSearch, withPartial } from './search.js';
+import { searchContacts, toContactSearch, withPartial } from './search.js';
 import { newContact, TOO_MANY_AUDIENCES } from './stored-contact.js';
 import { namedIdentifiers } from './suppression.js';
 
@@ -281,7 +281,7 @@ const listErasures = endpoint({
   }),
 });
 
-const searchContacts = endpoint({
+const searchContactsEndpoint = endpoint({
   path: '/api/contacts/search',
   name: 'SearchContacts',
   summary: 'Search contacts',
@@ -300,9 +300,9 @@ const searchContacts = endpoint({
     async readPage(context, range) {
       const { body, organizationId, services, textQuery, signal } = context;
       const search = { ...toContactSearch(organizationId, body, textQuery), ...range };
-      const page = await services.search.searchContacts(search, context);
-      const explanations = body.explain && (await explainPage(page, search.query, signal));
-      return { ...withPartial(page, search), ...(explanations && { explanations }) };
+      const { page, query } = await searchContacts(services.search, search, context);
+      const explanations = body.explain && (await explainPage(page, query, signal));
+      return { ...withPartial(page, query), ...(explanations && { explanations }) };
     },
   }),
 });
@@ -395,7 +395,7 @@ export const contactEndpoints = [
   deleteContacts,
   eraseContacts,
   listErasures,
-  searchContacts,
+  searchContactsEndpoint,
   addContact,
   removeContact,
   searchAudienceContacts,

@@ -3,7 +3,7 @@ import { invalid, noWords } from '../http/problems.js';
 import { normalizeCountry } from '../search/countries.js';
 import { filterAlternatives, withEquivalents } from '../search/equivalents.js';
 import { givenWord } from '../search/explain.js';
-import { joinedNeighbours, nameWords } from '../search/names.js';
+import { joinedNeighbours, withJoinedNames } from '../search/names.js';
 import {
   normalizeDomain,
   normalizeEmail,
@@ -11,14 +11,14 @@ import {
   normalizeProfileUrl,
 } from '../search/normalize.js';
 import type { QueryTerm, TextQuery } from '../search/query.js';
+import type { Cancellable } from '../shared/async.js';
 import { hasLetterOrDigit, words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
-import type { ContactFilter, ContactPage, ContactSearch, FilterWord } from './contact-store.js';
+import type { ContactFilter, ContactPage, ContactSearch, ContactStore, FilterWord } from './contact-store.js';
 import type { SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
 import {
   EQUIVALENT_FIELDS,
   FILTER_EQUIVALENTS,
-  SEARCH_FIELDS,
   type ValueField,
   WORD_FIELDS,
   type WordField,
@@ -27,6 +27,8 @@ import {
 /** Each is a filter on every row (contract 3.8). */
 const MAX_FILTER_WORDS = 32;
 const MAX_FILTER_EQUIVALENTS = 128;
+/** Whose words are also found as what they form with their neighbours. */
+const JOINED_FIELDS: ReadonlySet<WordField> = new Set(['first_name', 'last_name', 'company_name']);
 
 type GivenFilters = Omit<
   SearchContactsRequest,
@@ -44,15 +46,44 @@ export function toContactSearch(
     audienceId: 'audience_id' in body ? body.audience_id : undefined,
     filters: toFilters(body),
     updatedAfter: body.updated_after ? parseTimestamp(body.updated_after) : undefined,
-    query: query && withEquivalents(query, EQUIVALENT_FIELDS),
+    query: query && contactTerms(query),
     match: ('match' in body && body.match) || undefined,
     facets: body.facets ? [...new Set(body.facets)] : undefined,
     explain: ('explain' in body && body.explain) || undefined,
   };
 }
 
+/** The query with all that its words may mean in a contact. */
+export const contactTerms = (query: TextQuery): TextQuery =>
+  withJoinedNames(withEquivalents(query, EQUIVALENT_FIELDS));
+
+/**
+ * The page, and the query that it answers: the one asked for, or that with the parts of its emails and domains where no contact matches
+ * it as it is. Its next page answers the same.
+ */
+export async function searchContacts(
+  store: Pick<ContactStore, 'searchContacts'>,
+  search: ContactSearch,
+  request?: Cancellable,
+): Promise<{ page: ContactPage; query?: TextQuery }> {
+  const { query: { otherwise, ...query } = {}, after, match } = search;
+  if (otherwise === undefined)
+    return { page: await store.searchContacts(search, request), query: search.query };
+  const asked = query as TextQuery;
+  if (!after?.otherwise) {
+    const page = await store.searchContacts(
+      { ...search, query: asked, match: after ? match : undefined },
+      request,
+    );
+    if (page.total > 0 || after) return { page, query: asked };
+  }
+  const parts = contactTerms(otherwise);
+  const { next, ...page } = await store.searchContacts({ ...search, query: parts }, request);
+  return { page: { ...page, next: next && { ...next, otherwise: true } }, query: parts };
+}
+
 /** The page of a search, with what of its query was not found. Its next page answers as partially. */
-export function withPartial(page: ContactPage, { query }: Pick<ContactSearch, 'query'>) {
+export function withPartial(page: ContactPage, query: TextQuery | undefined) {
   const { partial, next, ...rest } = page;
   if (!partial || !query) return page;
   const unmatched_words = partial.unmatched.map((place) => givenWord(query.required[place] as QueryTerm));
@@ -99,7 +130,7 @@ function filterWords(field: WordField, text: string): FilterWord[] {
   const given = words(text);
   const kind = FILTER_EQUIVALENTS[field];
   const alternatives = kind && given.length > 0 ? filterAlternatives(given, kind) : [];
-  const joined = SEARCH_FIELDS[field].wordsOf === nameWords ? joinedNeighbours(given) : [];
+  const joined = JOINED_FIELDS.has(field) ? joinedNeighbours(given) : [];
   const spellings = new Map<string, Set<string>>();
   const equivalents = new Map<string, string[][]>();
   let room = MAX_FILTER_EQUIVALENTS;

@@ -3,7 +3,7 @@
 import { countryWords, normalizeCountry } from '../search/countries.js';
 import type { EquivalentFields, EquivalentKind } from '../search/equivalents.js';
 import type { SearchedValue } from '../search/explain.js';
-import { type NameKeys, nameKeys, namesTogether, nameWords } from '../search/names.js';
+import { companyWords, type NameKeys, nameKeys, namesTogether, nameWords } from '../search/names.js';
 import {
   normalizeDomain,
   normalizePostalCode,
@@ -33,10 +33,10 @@ export const SEARCH_FIELDS = {
   first_name: { of: ['first_name'], group: 0, wordsOf: nameWords },
   last_name: { of: ['last_name'], group: 0, wordsOf: nameWords },
   // Names together, see `searchableTexts`.
-  full_name: { of: [], group: 0, wordsOf: textWords, isUnique: true },
+  full_name: { of: [], group: 0, wordsOf: (together) => [together], isUnique: true },
   emails: { of: ['work_emails', 'personal_emails'], group: 1, wordsOf: emailWords, isUnique: true },
   job_title: { of: ['job_title'], group: 2, wordsOf: textWords },
-  company_name: { of: ['company_name'], group: 2, wordsOf: nameWords },
+  company_name: { of: ['company_name'], group: 2, wordsOf: companyWords },
   company_domain: { of: ['company_domain'], group: 2, wordsOf: wordsOfDomain },
   functional_area: { of: ['functional_area'], group: 3, wordsOf: textWords },
   city: { of: ['city'], group: 3, wordsOf: textWords },

@@ -27,8 +27,9 @@ export interface CursorScope {
 /** The cursor of the page after `position`; null on the last page. */
 export function writeCursor(scope: CursorScope, sortKey: SortKey | null): string | null {
   if (sortKey === null) return null;
-  const { rank, createdAt, id, partial } = sortKey;
-  const fields = [scopeHash(scope), rank, createdAt, id, ...(partial ? [partial] : [])];
+  const { rank, createdAt, id, ...reading } = sortKey;
+  const hasReading = Object.keys(reading).length > 0;
+  const fields = [scopeHash(scope), rank, createdAt, id, ...(hasReading ? [reading] : [])];
   return Buffer.from(JSON.stringify(fields)).toString('base64url');
 }
 
@@ -38,7 +39,8 @@ export function readCursor(
   cursor: string,
   query?: TextQuery,
 ): SortKey | { code: 'invalid_cursor' | 'cursor_mismatch'; detail: string } {
-  const [scopeOf, rank, createdAt, id, partial] = decode(cursor);
+  const [scopeOf, rank, createdAt, id, given = {}] = decode(cursor);
+  const reading = toReading(given, query);
   const isRanked = (query?.required.length ?? 0) > 0;
   if (
     typeof scopeOf !== 'string' ||
@@ -46,7 +48,7 @@ export function readCursor(
     (rank !== 0 && !isRanked) ||
     !Number.isSafeInteger(createdAt) ||
     typeof id !== 'string' ||
-    (partial !== undefined && !isPartial(partial, query))
+    reading === null
   ) {
     const detail = 'cursor is not one that this service gave out; start again without it.';
     return { code: 'invalid_cursor', detail };
@@ -55,13 +57,18 @@ export function readCursor(
     const detail = 'cursor belongs to a search with other filters; repeat those, or start again without it.';
     return { code: 'cursor_mismatch', detail };
   }
-  return {
-    rank: rank as number,
-    createdAt: createdAt as number,
-    id,
-    ...(partial !== undefined && { partial }),
-  };
+  return { rank: rank as number, createdAt: createdAt as number, id, ...reading };
 }
+
+/** How the query was read; null where this service reads it in no such way. */
+function toReading(given: unknown, query: TextQuery | undefined): Reading | null {
+  const { otherwise, partial } = (given ?? { otherwise: null }) as { [Name in keyof Reading]: unknown };
+  if (otherwise !== undefined && (otherwise !== true || !query?.otherwise)) return null;
+  if (partial !== undefined && !isPartial(partial, otherwise ? query?.otherwise : query)) return null;
+  return { ...(otherwise && { otherwise }), ...(partial !== undefined && { partial }) };
+}
+
+type Reading = Pick<SortKey, 'otherwise' | 'partial'>;
 
 function isPartial(value: unknown, query: TextQuery | undefined): value is PartialMatch {
   const { matched, unmatched } = (value ?? {}) as { [Name in keyof PartialMatch]?: unknown };

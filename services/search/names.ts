@@ -1,7 +1,8 @@
 /** Names as people write them: in parts or joined, and written together where the script has no space (contract 3.9). */
 import { memoize } from '../shared/cache.js';
-import { fold, words } from '../shared/text.js';
-import { textWords } from './words.js';
+import { fold, plainAscii, words } from '../shared/text.js';
+import type { QueryTerm, TextQuery } from './query.js';
+import { joinDottedLetters, textWords } from './words.js';
 
 const insideWords = /['’‐-]+/g;
 const betweenWords = /['’‐\s-]+/g;
@@ -9,7 +10,7 @@ const betweenWords = /['’‐\s-]+/g;
 const plainWord = /^[a-z0-9]+$/;
 const withoutSpaces = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{M}ー々]+$/u;
 
-/** The words of a name split everywhere, only at spaces, and nowhere: [o, connor, smith], [oconnor, smith], [oconnorsmith]. */
+/** The words of a name split everywhere, only at spaces, and nowhere: [o, connor, smith], [oconnor, smith], [oconnorsmith]; of "T. J." also [tj]. */
 function readings(name: string): string[][] {
   const folded = fold(name);
   return plainWord.test(folded) ? [[folded]] : differentReadings(folded);
@@ -17,7 +18,8 @@ function readings(name: string): string[][] {
 
 const differentReadings = memoize((folded: string): string[][] => {
   const different = new Map<string, string[]>();
-  for (const text of [folded, folded.replace(insideWords, ''), folded.replace(betweenWords, '')]) {
+  const written = [folded, folded.replace(insideWords, ''), folded.replace(betweenWords, '')];
+  for (const text of [...written, joinDottedLetters(folded)]) {
     const read = words(text);
     if (read.length > 0) different.set(read.join(' '), read);
   }
@@ -34,16 +36,62 @@ export function nameWords(name: string): string[] {
   return value;
 }
 
-const hasAsciiLetter = /[a-z]/i;
+/** A company name in Han, kana or Hangul is found by any run of as many of its first characters. */
+const MAX_RUN_CHARACTERS = 64;
+const runWithoutSpaces = /[\p{sc=Han}\p{sc=Kana}\p{sc=Hang}\p{M}ー々]{3,}/gu;
+/** Not within a syllable of Hangul, which is folded to two or three letters, nor before a mark. */
+const beginsCharacter = /^[^\p{M}\u1160-\u11ff]/u;
 
-/** Last and first name together, in both orders; none for scripts that put a space between them. */
+/** The words of a name, and those that begin within a run of Han, kana or Hangul. */
+export function companyWords(name: string): string[] {
+  const value = nameWords(name);
+  if (plainAscii.test(name)) return value;
+  const within = new Set<string>();
+  for (const [run] of fold(name).matchAll(runWithoutSpaces)) {
+    const characters = Array.from(run).slice(0, MAX_RUN_CHARACTERS);
+    for (let start = 0; start < characters.length - 1; start++) {
+      const rest = characters.slice(start).join('');
+      if (beginsCharacter.test(rest)) within.add(rest);
+    }
+  }
+  for (const word of value) within.delete(word);
+  value.push(...within);
+  return value;
+}
+
+/**
+ * Last and first name together, in both orders: a word where the script puts no space between them, else marked by `joinedName`, which
+ * has no typos: it would double the words that queries may misspell.
+ */
 export function namesTogether(firstName: string | null, lastName: string | null): string[] {
-  if (firstName === null || lastName === null || hasAsciiLetter.test(lastName)) return [];
-  const [first, last] = [firstName, lastName].map((name) => fold(name).replace(betweenWords, '')) as [
-    string,
-    string,
-  ];
-  return withoutSpaces.test(first) && withoutSpaces.test(last) ? [`${last}${first}`, `${first}${last}`] : [];
+  if (firstName === null || lastName === null) return [];
+  const [first, last] = [firstName, lastName].map((name) => words(name).join('')) as [string, string];
+  if (first === '' || last === '') return [];
+  const together = [`${last}${first}`, `${first}${last}`];
+  return withoutSpaces.test(first) && withoutSpaces.test(last) ? together : together.map(joinedName);
+}
+
+/** First and last name as one word. No other word begins with a plus. */
+const joinedName = (word: string) => `+${word}`;
+
+/** Shorter words begin names as they are. */
+const MIN_JOINED_NAME_LETTERS = 5;
+/** "Khun" before a name, written together with it. */
+const THAI_TITLE = 'คุณ';
+
+/** The query, with words that may be a first and last name written together. */
+export function withJoinedNames(query: TextQuery): TextQuery {
+  const withJoined = (term: QueryTerm): QueryTerm => {
+    if (term.kind === 'phrase' || !term.prefix || !letters.test(term.word)) return term;
+    const { word } = term;
+    const untitled = word.startsWith(THAI_TITLE) ? [word.slice(THAI_TITLE.length)] : [];
+    const joined = [word, ...untitled]
+      .filter(({ length }) => length >= MIN_JOINED_NAME_LETTERS)
+      .map(joinedName);
+    const all = [...(term.joined ?? []), ...untitled, ...joined].filter((other) => other !== '');
+    return all.length === 0 ? term : { ...term, joined: all };
+  };
+  return { ...query, required: query.required.map(withJoined) };
 }
 
 /** A query gives a whole name if its words equal these: distinct, in alphabetical order. */
@@ -73,7 +121,7 @@ export function nameKeys(names: readonly (string | null)[]): NameKeys {
   }
   const [first = null, last = null] = names;
   const keys = new Set(whole.map(nameKey));
-  for (const together of namesTogether(first, last)) keys.add(together);
+  for (const together of namesTogether(first, last)) if (withoutSpaces.test(together)) keys.add(together);
   keys.delete('');
   return { whole: [...keys], parts: [...parts], initials: [...initials] };
 }
@@ -81,9 +129,16 @@ export function nameKeys(names: readonly (string | null)[]): NameKeys {
 /** Joined words shorter than this would match too much. */
 const MIN_JOINED_LENGTH = 4;
 const letters = /^[\p{L}\p{M}]+$/u;
+const oneLetter = /^\p{L}\p{M}*$/u;
 
-/** For each word, the words it forms with its neighbours: "mc", "connell" may mean "mcconnell". */
+/** For each word, the words it forms with its neighbours: "mc", "connell" may mean "mcconnell", and "t", "j" "tj". */
 export function joinedNeighbours(given: readonly string[]): string[][] {
+  const initials = given.map((): string[] => []);
+  for (let start = 0, end = 0; start < given.length; start = end + 1) {
+    end = start;
+    while (end < given.length && oneLetter.test(given[end] as string)) end++;
+    if (end - start > 1) initials.fill([given.slice(start, end).join('')], start, end);
+  }
   const join = (left: string | undefined, right: string | undefined): string[] =>
     left !== undefined &&
     right !== undefined &&
@@ -92,5 +147,9 @@ export function joinedNeighbours(given: readonly string[]): string[][] {
     letters.test(right)
       ? [`${left}${right}`]
       : [];
-  return given.map((word, index) => [...join(given[index - 1], word), ...join(word, given[index + 1])]);
+  return given.map((word, index) => [
+    ...(initials[index] as string[]),
+    ...join(given[index - 1], word),
+    ...join(word, given[index + 1]),
+  ]);
 }

@@ -27,9 +27,10 @@ export function phoneWords(phone: string): string[] {
   return digits === '' ? [] : [...new Set([digits, nationalDigits(digits), ...endWord(digits)])];
 }
 
-/** What a number in a query matches exactly or as a beginning: its digits, or the end of a number. */
+/** What a number in a query matches exactly or as a beginning: its digits, or the end of a number, also without its trunk zero. */
 export function phoneAlternatives(digits: string): string[] {
-  return [...new Set([nationalDigits(digits), digits, ...endWord(digits)])];
+  const withoutZero = digits.startsWith('0') ? endWord(digits.slice(1)) : [];
+  return [...new Set([nationalDigits(digits), digits, ...endWord(digits), ...withoutZero])];
 }
 
 /** The ten digits of a North American number that was given with its country code, else the digits themselves. */

@@ -49,11 +49,25 @@ const MAX_PHONE_DIGITS = 15;
 
 /** Everything in the result is folded. A text without any word gives no terms. Never throws. */
 export function parseQuery(text: string): TextQuery | QueryProblem {
-  const folded = fold(text);
+  const folded = fold(text).replace(/[“”„‟«»]/g, '"');
   // Some characters stand for many: a ligature of 18 letters is one. `piece` may only see short text.
   if (codePoints(folded) > MAX_QUERY_LENGTH) {
     return { code: 'too_long', detail: `query ${tooLongOnceFolded(MAX_QUERY_LENGTH)}` };
   }
+  const pieces = piecesOf(folded);
+  const query = readPieces(pieces);
+  if ('code' in query || !pieces.some(({ compound }) => compound !== undefined)) return query;
+  const split = readPieces(pieces.map(splitCompound));
+  return 'code' in split || split.required.length === query.required.length
+    ? query
+    : { ...query, otherwise: split };
+}
+
+/** An email or domain as words of text. */
+const splitCompound = (piece: Piece): Piece =>
+  piece.compound === undefined ? piece : { text: piece.compound };
+
+function readPieces(pieces: readonly Piece[]): TextQuery | QueryProblem {
   const query: TextQuery = { required: [], excluded: [] };
   let count = 0;
   let excluding = false;
@@ -66,7 +80,7 @@ export function parseQuery(text: string): TextQuery | QueryProblem {
     }
     neighbours = [];
   };
-  for (const groups of piecesOf(folded.replace(/[“”„‟«»]/g, '"'))) {
+  for (const groups of pieces) {
     if (groups.dash !== undefined) {
       excluding = true;
       continue;

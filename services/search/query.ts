@@ -34,6 +34,8 @@ export interface TextQuery {
   required: QueryTerm[];
   /** A word excludes only contacts that hold it exactly. */
   excluded: QueryTerm[];
+  /** The query with its emails and domains as their parts, where it has some: asked where nobody matches it as it is. */
+  otherwise?: TextQuery;
 }
 
 /** Whether a search that finds no record with every term answers those with the most of them (contract 3.9). */
@@ -57,6 +59,8 @@ export interface SortKey {
   /** Milliseconds since the epoch. */
   createdAt: number;
   id: string;
+  /** Of a search for `TextQuery.otherwise`. */
+  otherwise?: true;
   /** Of a search by `best` that found no record with every term. */
   partial?: PartialMatch;
 }

@@ -2,12 +2,23 @@
 import { compounds, fold, plainAscii, words } from '../shared/text.js';
 import { normalizeDomain, normalizeEmail, normalizeProfileUrl, profileSlug } from './normalize.js';
 
-/** The words of a text, then its emails and domains. */
+/** The words of a text, then its emails and domains, and its dotted letters joined. */
 export function textWords(text: string): string[] {
   const value = words(text);
+  if (!text.includes('.')) return value;
   for (const compound of compounds(text)) value.push(compoundWord(compound));
+  for (const [dotted] of fold(text).matchAll(dottedLetters)) value.push(joinLetters(dotted));
   return value;
 }
+
+/** "b.v", "s.p.a", "t. j", with a dot behind all but the last. */
+const dottedLetters = /(?<![\p{L}\p{M}\p{N}])\p{L}\p{M}*(?:\.\s?\p{L}\p{M}*)+(?![\p{L}\p{M}\p{N}])/gu;
+
+const joinLetters = (dotted: string) => dotted.replace(/[.\s]/g, '');
+
+/** The folded text with its dotted letters as words. */
+export const joinDottedLetters = (folded: string): string =>
+  folded.includes('.') ? folded.replace(dottedLetters, joinLetters) : folded;
 
 /** The one word that stands for an email or domain of a text. */
 export function compoundWord(compound: string): string {

@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from './fs.js';
+
 /**
  * Text: its normal form, its words and its length. Stored and searched text pass through the same functions, so a word matches in one
  * store exactly when it matches in the other (contract 3.9).
@@ -23,21 +27,43 @@ const UNDECOMPOSED: Record<string, string> = {
 const undecomposed = /[ßæœøđðþħıłŧςʼ]/g;
 export const plainAscii = /^[\0-\x7f]*$/;
 
-/** Marks of other scripts stay: without vowel signs and voicing marks, different names would be one. */
-const accents = /(^|[^\p{L}\p{M}]|[\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}])\p{M}+/gu;
-/** Marks that only select a glyph, or join marks. */
-const glyphSelectors = /\p{Variation_Selector}|\u034f/gu;
+/** Accents, harakat and niqqud. Marks of other scripts stay: without vowel signs and voicing marks, different names would be one. */
+const accents = /(^|[^\p{L}\p{M}]|[\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Arab}\p{sc=Hebr}])\p{M}+/gu;
+/** Marks that only select a glyph, or join marks; the stroke that lengthens Arabic words. */
+const glyphSelectors = /\p{Variation_Selector}|[\u034f\u0640]/gu;
+const hiragana = /[\u3041-\u3096\u309d\u309e]/g;
+const KATAKANA_OFFSET = 0x60;
+const hasHan = /\p{sc=Han}/u;
+const han = /\p{sc=Han}/gu;
+/** A Han character by each of its other forms. */
+const HAN_VARIANTS: ReadonlyMap<string, string> = readHanVariants();
 const otherDigit = /(?![0-9])\p{Nd}/gu;
 
 /**
- * Compatibility-decomposed, lower-cased, accents of Latin, Greek and Cyrillic dropped, digits of every script in ASCII: "Luján" and
- * "LUJAN" become "lujan".
+ * Compatibility-decomposed, lower-cased, accents of Latin, Greek and Cyrillic, harakat and niqqud dropped, hiragana as katakana,
+ * traditional Han as simplified, digits of every script in ASCII: "Luján" and "LUJAN" become "lujan".
  */
 export function fold(text: string): string {
   if (plainAscii.test(text)) return text.toLowerCase();
-  return dropAccents(dropAccents(text).toLowerCase())
+  const folded = dropAccents(dropAccents(text).toLowerCase())
     .replace(undecomposed, (letter) => UNDECOMPOSED[letter] ?? letter)
+    .replace(hiragana, (kana) => String.fromCharCode(kana.charCodeAt(0) + KATAKANA_OFFSET))
     .replace(otherDigit, asciiDigit);
+  return hasHan.test(folded)
+    ? folded.replace(han, (character) => HAN_VARIANTS.get(character) ?? character)
+    : folded;
+}
+
+/** The rows of a table: the form that stands for the others, and those. */
+function readHanVariants(): Map<string, string> {
+  const rows = readFileSync(join(packageRoot, 'services/shared/han-variants.txt'), 'utf8').split('\n');
+  const variants = new Map<string, string>();
+  for (const row of rows) {
+    if (row.startsWith('#')) continue;
+    const [folded = '', ...others] = row;
+    for (const other of others) variants.set(other, folded);
+  }
+  return variants;
 }
 
 function dropAccents(text: string): string {

@@ -1,20 +1,18 @@
 import { expect } from 'chai';
 import { explainPage } from '../../services/contacts/explain.js';
-import type { ContactRecord } from '../../services/contacts/schema.js';
 import { toJson } from '../../services/shared/json.js';
 import { useOpened } from '../support/opened.js';
 import {
   allPages,
   asked,
-  type Filters,
-  found,
+  type FoundCase,
+  findsCases,
   freshOrganization,
   load,
   type Open,
 } from './search-support.js';
 
-/** Each is found by every one of the requests, and by none of the others. */
-const CASES: { holds: Partial<ContactRecord>; finds: Filters[]; not?: Filters[] }[] = [
+const CASES: FoundCase[] = [
   {
     holds: { last_name: 'Polder', job_title: 'VP of Marketing' },
     finds: [
@@ -111,20 +109,7 @@ export function searchStoreEquivalents(open: Open): void {
       );
     });
 
-    for (const [index, { holds, finds, not = [] }] of CASES.entries()) {
-      it(`find ${JSON.stringify(holds)}`, async () => {
-        for (const request of finds) {
-          expect(await found(opened.store, organization, request), JSON.stringify(request)).to.deep.equal([
-            `c${index}`,
-          ]);
-        }
-        for (const request of not) {
-          expect(await found(opened.store, organization, request), JSON.stringify(request)).not.to.include(
-            `c${index}`,
-          );
-        }
-      });
-    }
+    findsCases(CASES, () => ({ store: opened.store, organization }));
 
     it('come after exact words and before beginnings and typos, page by page, and name their row', async () => {
       const own = freshOrganization();

@@ -106,7 +106,7 @@ export function searchStoreMatch(open: Open): void {
       const page = await opened.store.searchContacts(search);
       const { items, total, partial, unmatched_words } = withPartial(
         { ...page, items: page.items.map(toJson) },
-        search,
+        search.query,
       ) as ReturnType<typeof withPartial> & { partial?: object; unmatched_words?: string[] };
       expect(total).to.equal(items.length);
       return { ids: page.items.map(({ contact_id }) => contact_id), partial, unmatched_words };

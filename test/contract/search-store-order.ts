@@ -18,6 +18,7 @@ const WORDS = [
   ...['maria', 'mario', 'marie', 'mara', 'omar', 'mar', 'María', 'garcia', 'garzia', 'gracia', 'García'],
   ...['alexander', 'aleksander', 'alexandra', 'alexandre', 'al', 'x7a', '42', 'new', 'york', 'newyork'],
   // Of tables of equivalents, as the York of above.
+  ...['mariagarcia', 'garciamario', 't.j.', 'T. J.', 'tj', 'al.garcia'],
   ...['vp', 'vice', 'president', 'svp', 'sr', 'alex', 'nyc', 'ny', 'ltd', 'limited', 'and', 'of', 'dr'],
 ];
 const word = fc.constantFrom(...WORDS);

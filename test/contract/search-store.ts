@@ -20,6 +20,7 @@ import { searchStoreQuery } from './search-store-query.js';
 import { searchStoreRecordOrder } from './search-store-record-order.js';
 import { searchStoreRecords } from './search-store-records.js';
 import { searchStoreRejections } from './search-store-rejections.js';
+import { searchStoreTokens } from './search-store-tokens.js';
 import { searchStoreValues } from './search-store-values.js';
 import { searchStoreVisits } from './search-store-visits.js';
 import type { Open, OpenStore } from './search-support.js';
@@ -54,6 +55,7 @@ export function searchStoreContract(
     searchStoreQuery(open);
     searchStoreNames(open);
     searchStoreValues(open);
+    searchStoreTokens(open);
     searchStoreEquivalents(open);
     searchStoreOrder(open);
     searchStoreMatch(open);

@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import type { ContactSearch } from '../../services/contacts/contact-store.js';
 import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
-import { toFilters } from '../../services/contacts/search.js';
-import { EQUIVALENT_FIELDS } from '../../services/contacts/searchable.js';
-import { withEquivalents } from '../../services/search/equivalents.js';
+import { contactTerms, toFilters } from '../../services/contacts/search.js';
 import type { SortKey, TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 import type { Clock } from '../../services/shared/time.js';
@@ -47,7 +45,7 @@ export function asked(
     organizationId,
     filters: toFilters(filters),
     updatedAfter: after ? Date.parse(after) : undefined,
-    query: query ? withEquivalents(parseQuery(query) as TextQuery, EQUIVALENT_FIELDS) : undefined,
+    query: query ? contactTerms(parseQuery(query) as TextQuery) : undefined,
     match,
     limit,
     ...page,
@@ -65,6 +63,35 @@ export async function found(
   expect(page.total).to.equal(page.items.length);
   expect(page.next).to.equal(null);
   return page.items.map((contact) => contact.contact_id);
+}
+
+/** A record that every one of the requests finds alone, and none of the others finds. */
+export interface FoundCase {
+  holds: Partial<ContactRecord>;
+  finds: Filters[];
+  not?: Filters[];
+}
+
+/** The record of each case has the id `c` and its index. */
+export function findsCases(
+  cases: readonly FoundCase[],
+  loaded: () => { store: ParsedStore; organization: string },
+): void {
+  for (const [index, { holds, finds, not = [] }] of cases.entries()) {
+    it(`find ${JSON.stringify(holds)}`, async () => {
+      const { store, organization } = loaded();
+      for (const request of finds) {
+        expect(await found(store, organization, request), JSON.stringify(request)).to.deep.equal([
+          `c${index}`,
+        ]);
+      }
+      for (const request of not) {
+        expect(await found(store, organization, request), JSON.stringify(request)).not.to.include(
+          `c${index}`,
+        );
+      }
+    });
+  }
 }
 
 /** Every page of a search, by its cursors. */

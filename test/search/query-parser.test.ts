@@ -94,7 +94,7 @@ describe('a query', () => {
     ['r2d2', ['r2d2']],
     ['AND OR NOT *', ['and', 'or', 'not']],
     ['"" !? -', []],
-    ['東京 都', ['東京', '都']],
+    ['東京 都', ['东京', '都']],
   ];
   for (const [text, terms] of cases) {
     it(`reads ${text} as ${terms.join(', ') || 'nothing'}`, () => {
