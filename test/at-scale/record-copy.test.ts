@@ -151,7 +151,7 @@ atScale(() => {
         ({ groups }) => Number(groups?.number) > 10,
       );
       expect(questions).to.have.length(10);
-      const embedded = await openSampleEndpoint(TODAY, { withRecords: true });
+      const embedded = await openSampleEndpoint(TODAY);
       try {
         for (const [name, records] of demoRecords(TODAY)) {
           await STREAMS[name].write(stores, accepted(records as never[], Date.parse(TODAY)));

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { temporaryFolder } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { run } from './support.js';
 
 interface Request {
@@ -19,12 +19,12 @@ const ACCOUNT = { username: 'reachline', password: 'its own' };
 /** What a server is asked, with the user of its HTTP authentication. It lets in `root` only, so the command ends after the account. */
 describe('reachline migrate --bootstrap', function () {
   this.timeout(60_000);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let server: Server;
   let requests: Request[];
   let status: number;
   beforeEach(async () => {
-    folder = await temporaryFolder();
+    folder = tempFolder();
     requests = [];
     status = 200;
     server = createServer(async (request, response) => {
@@ -49,11 +49,10 @@ describe('reachline migrate --bootstrap', function () {
   afterEach(async () => {
     server.closeAllConnections();
     server.close();
-    await folder.remove();
   });
 
   const settings = (prefix: string, admin: Partial<typeof ADMIN> = ADMIN, account = ACCOUNT) => ({
-    REACHLINE_DATA_DIR: join(folder.path, 'data'),
+    REACHLINE_DATA_DIR: join(folder, 'data'),
     [`${prefix}_URL`]: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     [`${prefix}_USERNAME`]: account.username,
     [`${prefix}_PASSWORD`]: account.password,
@@ -135,7 +134,7 @@ describe('reachline migrate --bootstrap', function () {
   });
 
   it('is rejected where the stores are embedded', async () => {
-    const { code, stderr } = await bootstrap({ REACHLINE_DATA_DIR: join(folder.path, 'data') });
+    const { code, stderr } = await bootstrap({ REACHLINE_DATA_DIR: join(folder, 'data') });
     expect(code).to.equal(2);
     expect(stderr).to.contain('--bootstrap is for servers');
   });

@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 import { parseKey } from '../../services/accounts/keys.js';
 import { createProgram } from '../../services/cli/program.js';
 import { freePort } from '../stack/free-port.js';
-import { temporaryFolder } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { run, runProcess, type Served, serve } from './support.js';
 
 /** The words of each command, `help` and its like left out. */
@@ -23,13 +23,12 @@ const dataUrl = (module: string) => `data:text/javascript,${encodeURIComponent(m
 
 describe('The command line', function () {
   this.timeout(60_000);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let env: Record<string, string>;
   before(async () => {
-    folder = await temporaryFolder();
-    env = { REACHLINE_DATA_DIR: join(folder.path, 'data') };
+    folder = tempFolder();
+    env = { REACHLINE_DATA_DIR: join(folder, 'data') };
   });
-  after(() => folder.remove());
 
   it('has help with an example for every command, a version and the OpenAPI document', async () => {
     const { stdin, stdout: out, stderr } = process;
@@ -51,7 +50,7 @@ describe('The command line', function () {
   });
 
   it('loads no schemas for help, keys and credits', async () => {
-    const loaded = join(folder.path, 'loaded');
+    const loaded = join(folder, 'loaded');
     const hook = `import { appendFileSync } from 'node:fs';
       export function load(url, context, next) { appendFileSync(${JSON.stringify(loaded)}, url + '\\n'); return next(url, context); }`;
     const register = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(hook))});`;
@@ -112,9 +111,9 @@ describe('The command line', function () {
   });
 
   it('shows a stack only at the log level debug', async () => {
-    const args = ['ingest', 'contacts', join(folder.path, 'missing.ndjson')];
+    const args = ['ingest', 'contacts', join(folder, 'missing.ndjson')];
     const quiet = await run(args, { env });
-    expect(quiet).to.include({ code: 1, stderr: `${join(folder.path, 'missing.ndjson')} does not exist.\n` });
+    expect(quiet).to.include({ code: 1, stderr: `${join(folder, 'missing.ndjson')} does not exist.\n` });
     const loud = await run(args, { env: { ...env, REACHLINE_LOG_LEVEL: 'debug' } });
     expect(loud.stderr).to.match(/\n\s+at /);
   });
@@ -191,7 +190,7 @@ describe('The command line', function () {
   });
 
   it('has a doctor who finds nothing wrong, and makes no folder by looking', async () => {
-    const fresh = { REACHLINE_DATA_DIR: join(folder.path, 'fresh'), PORT: '0' };
+    const fresh = { REACHLINE_DATA_DIR: join(folder, 'fresh'), PORT: '0' };
     const { code, stdout } = await run(['doctor'], { env: fresh });
     expect({ code, stdout }).to.include({ code: 0 });
     expect(stdout)
@@ -224,7 +223,7 @@ describe('The command line', function () {
 
   it('has a doctor who knows which server has the data folder', async () => {
     const [mine, theirs] = ['mine', 'theirs'].map((name) => ({
-      REACHLINE_DATA_DIR: join(folder.path, name),
+      REACHLINE_DATA_DIR: join(folder, name),
     }));
     const own = await serve([], { env: mine });
     const other = await serve([], { env: theirs });
@@ -247,7 +246,7 @@ describe('The command line', function () {
       const elsewhere = await run(['doctor'], { env: { ...mine, PORT: '0' } });
       expect(elsewhere.stdout).to.contain(`/mine are open in the server at ${own.url}, which is ready`);
       expect(elsewhere.code, elsewhere.stdout).to.equal(0);
-      const free = await doctor({ REACHLINE_DATA_DIR: join(folder.path, 'third') }, other);
+      const free = await doctor({ REACHLINE_DATA_DIR: join(folder, 'third') }, other);
       expect(free.code).to.equal(1);
       expect(free.stdout).to.match(/✗ The Reachline server at .* does not have .*\/third but another/);
     } finally {
@@ -256,7 +255,7 @@ describe('The command line', function () {
   });
 
   it('says in a line that the data folder is a file', async () => {
-    const file = join(folder.path, 'not-a-folder');
+    const file = join(folder, 'not-a-folder');
     await writeFile(file, '');
     for (const command of [['keys', 'list'], ['serve', '--port', '0'], ['doctor']]) {
       const runIt = command[0] === 'serve' ? runProcess : run;

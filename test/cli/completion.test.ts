@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { STREAM_NAMES } from '../../ingest/streams/index.js';
-import { temporaryFolder } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { MAIN, run } from './support.js';
 
 /** Prints what each shell offers for the words of a command line, the last of which is being typed. */
@@ -39,13 +39,12 @@ const EXPECTED: [words: string, offered: string[]][] = [
 
 describe('reachline completion', function () {
   this.timeout(60_000);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   before(async () => {
-    folder = await temporaryFolder();
+    folder = tempFolder();
     const command = `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`;
-    await writeFile(join(folder.path, 'reachline'), command, { mode: 0o755 });
+    await writeFile(join(folder, 'reachline'), command, { mode: 0o755 });
   });
-  after(() => folder.remove());
 
   for (const [shell, ask] of Object.entries(ASK)) {
     it(`completes commands, options, streams and formats in ${shell}`, async function () {
@@ -56,11 +55,11 @@ describe('reachline completion', function () {
       }
       const { code, stdout } = await run(['completion', shell]);
       expect(code).to.equal(0);
-      const script = join(folder.path, shell);
+      const script = join(folder, shell);
       await writeFile(script, stdout);
       for (const [line, offered] of EXPECTED) {
-        const PATH = `${folder.path}:${process.env.PATH}`;
-        const env = { ...process.env, HOME: folder.path, PATH };
+        const PATH = `${folder}:${process.env.PATH}`;
+        const env = { ...process.env, HOME: folder, PATH };
         const answer = execFileSync(shell, ask(script, line.split(' ')), { encoding: 'utf8', env });
         expect(answer.split('\n').filter(Boolean).sort(), `${shell}: ${line}`).to.deep.equal(offered);
       }

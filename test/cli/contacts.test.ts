@@ -3,14 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { temporaryFolder } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { run, type Served, serve } from './support.js';
 
 const person = ['--organization', 'org_c', '--email', 'ADA@lovelace.example'];
 
 describe('The commands for single persons', function () {
   this.timeout(60_000);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let env: Record<string, string>;
   let file: string;
   let served: Served | undefined;
@@ -18,9 +18,9 @@ describe('The commands for single persons', function () {
   const load = () => run(['ingest', 'contacts', file, '--organization', 'org_c'], { env });
 
   before(async () => {
-    folder = await temporaryFolder();
-    env = { REACHLINE_DATA_DIR: join(folder.path, 'data') };
-    file = join(folder.path, 'contacts.ndjson');
+    folder = tempFolder();
+    env = { REACHLINE_DATA_DIR: join(folder, 'data') };
+    file = join(folder, 'contacts.ndjson');
     const records = [
       { contact_id: 'ada', first_name: 'Ada', work_emails: ['ada@lovelace.example'], audience_ids: ['a'] },
       { contact_id: 'bob', first_name: 'Bob' },
@@ -30,7 +30,6 @@ describe('The commands for single persons', function () {
   });
   after(async () => {
     await served?.stop();
-    await folder.remove();
   });
 
   it('need one of id, email and profile, and an organization', async () => {

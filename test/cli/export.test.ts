@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startTestGateway, type TestGateway, temporaryFolder } from '../support/gateway.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { run } from './support.js';
 
 const RANGE = ['start_date=2026-01-01', 'end_date=2026-01-31'];
@@ -58,17 +59,16 @@ const RECORDS: Record<string, object[]> = {
 
 describe('reachline export', () => {
   let from: TestGateway;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   before(async () => {
     from = await startTestGateway();
-    folder = await temporaryFolder();
+    folder = tempFolder();
     for (const [stream, records] of Object.entries(RECORDS)) {
       expect((await from.ingest(stream, records)).body, stream).to.include({ rejected: 0 });
     }
   });
   after(async () => {
     await from.close();
-    await folder.remove();
   });
   async function exported(stream: string, filters: string[], key = from.key, more: string[] = []) {
     const filter = filters.length === 0 ? [] : ['--filter', ...filters];
@@ -112,11 +112,11 @@ describe('reachline export', () => {
     for (const [stream, filters] of STREAMS.filter(([name]) =>
       ['audiences', 'contacts', 'network-a-companies'].includes(name),
     )) {
-      const file = join(folder.path, `${stream}.csv`);
+      const file = join(folder, `${stream}.csv`);
       const wrote = await exported(stream, [...filters], from.key, ['--out', file]);
       expect(wrote.stderr).to.include(`${stream}: ${RECORDS[stream]?.length} exported`);
       const text = readFileSync(file, 'utf8').replaceAll('org_a', 'org_c');
-      const renamedFile = join(folder.path, `renamed-${stream}.csv`);
+      const renamedFile = join(folder, `renamed-${stream}.csv`);
       writeFileSync(renamedFile, text);
       const took = await run(['ingest', stream, renamedFile], {
         env: { REACHLINE_URL: from.url, REACHLINE_API_KEY: key },
@@ -138,7 +138,7 @@ describe('reachline export', () => {
         .split('\n')
         .map((line) => JSON.parse(line).id),
     ).to.deep.equal(['con_1']);
-    const file = join(folder.path, 'none.csv');
+    const file = join(folder, 'none.csv');
     const failed = await run(['export', 'contacts', '--filter', 'contry=US', '--out', file], { env });
     expect(failed.code).to.equal(2);
     expect(failed.stderr).to.match(/422 validation_failed: .*country/);
@@ -147,7 +147,7 @@ describe('reachline export', () => {
 
   it('reads the data folder where no server holds it', async function () {
     this.timeout(60_000);
-    const env = { REACHLINE_DATA_DIR: folder.path };
+    const env = { REACHLINE_DATA_DIR: folder };
     await run(['audiences', 'create', '--organization', 'org_x', '--id', 'aud_x', '--name', 'X'], { env });
     const { code, stdout, stderr } = await run(
       ['export', 'audiences', '--organization', 'org_x', '--format', 'csv'],

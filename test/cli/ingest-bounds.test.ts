@@ -5,20 +5,19 @@ import { compileMapping } from '../../ingest/mapping/compile.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import { readTable } from '../../services/cli/ingest/mapped-input.js';
 import type { Io } from '../../services/cli/io.js';
-import { temporaryFolder } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 const io = { env: {}, stderr: { write: () => true } } as unknown as Io;
 
 describe('The input of a command', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   before(async () => {
-    folder = await temporaryFolder();
-    writeFileSync(join(folder.path, 'groups.csv'), 'id\n1\n2\n');
+    folder = tempFolder();
+    writeFileSync(join(folder, 'groups.csv'), 'id\n1\n2\n');
   });
-  after(() => folder.remove());
 
   it('has a bound of different rows that it joins', async () => {
-    const table = join(folder.path, 'groups.csv');
+    const table = join(folder, 'groups.csv');
     const join_ = { groups: { table: 'groups', on: 'id', key: 'id' } };
     const { joins } = compileMapping({ fields: { name: 'groups.name' }, join: join_ }, STREAMS.audiences);
     const read = (most: number) => readTable(io, table, joins.groups as never, false, most);

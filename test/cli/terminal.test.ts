@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../services/shared/fs.js';
-import { temporaryFolder } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { run } from './support.js';
 
 const COMMAND = `${process.execPath} ${join(packageRoot, 'dist/services/cli/main.js')}`;
@@ -12,7 +12,7 @@ const ESCAPE = '\u001b[';
 
 describe('On a terminal, the command line', function () {
   this.timeout(60_000);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let env: Record<string, string>;
   before(async function () {
     try {
@@ -21,10 +21,9 @@ describe('On a terminal, the command line', function () {
       // util-linux gives a terminal to a process.
       this.skip();
     }
-    folder = await temporaryFolder();
-    env = { REACHLINE_DATA_DIR: join(folder.path, 'data'), PORT: '0' };
+    folder = tempFolder();
+    env = { REACHLINE_DATA_DIR: join(folder, 'data'), PORT: '0' };
   });
-  after(() => folder?.remove());
 
   const onTerminal = (line: string, settings: Record<string, string> = {}): ChildProcess =>
     spawn('script', ['-qec', `stty cols 80; exec ${COMMAND} ${line}`, '/dev/null'], {
@@ -111,7 +110,7 @@ describe('On a terminal, the command line', function () {
   });
 
   it('shows the rate and the time left of a load', async () => {
-    const file = join(folder.path, 'many.ndjson');
+    const file = join(folder, 'many.ndjson');
     const line = (n: number) => JSON.stringify({ id: `v${n}`, createdAt: '2026-01-01T00:00:00Z' });
     await writeFile(file, Array.from({ length: 60_000 }, (_, n) => line(n)).join('\n'));
     const { code, output } = await typed(`ingest website-visits ${file} --organization org_a`);

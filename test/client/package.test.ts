@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
-import { loadDemo } from '../../services/demo/load.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { readDoc } from '../docs/support.js';
-import { startTestGateway, type TestGateway, temporaryFolder } from '../support/gateway.js';
+import { startSampleGateway } from '../support/gateway.js';
+import { useOpened } from '../support/opened.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 const run = promisify(execFile);
 const BUILT = join(packageRoot, 'dist/reachline-client');
@@ -52,30 +53,29 @@ export const city = (contact: ResponseOf<'/api/contacts/search'>['contacts'][num
 
 describe('The package reachline-client', function () {
   this.timeout(120_000);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
 
   before(async () => {
-    folder = await temporaryFolder();
-    writeFileSync(join(folder.path, 'package.json'), '{"type":"module"}');
-    await run('npm', ['install', '--offline', '--install-links', BUILT], { cwd: folder.path });
+    folder = tempFolder();
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    await run('npm', ['install', '--offline', '--install-links', BUILT], { cwd: folder });
   });
-  after(() => folder.remove());
 
   async function compile(config: object, files: string[]): Promise<void> {
-    writeFileSync(join(folder.path, 'tsconfig.json'), JSON.stringify({ ...config, files }));
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...config, files }));
     const tsc = join(packageRoot, 'node_modules/@typescript/native/bin/tsc');
-    await run(process.execPath, [tsc, '-p', folder.path]).catch((error: { stdout: string }) =>
+    await run(process.execPath, [tsc, '-p', folder]).catch((error: { stdout: string }) =>
       expect.fail(error.stdout),
     );
   }
 
   it('compiles in a strict project for browsers, and rejects what the API would reject', async () => {
-    writeFileSync(join(folder.path, 'wrong.ts'), WRONG);
+    writeFileSync(join(folder, 'wrong.ts'), WRONG);
     await compile(configOf([], ['ES2022', 'DOM', 'DOM.AsyncIterable']), ['wrong.ts']);
   });
 
   it('brings no other package, and less than 300 kB', () => {
-    const modules = join(folder.path, 'node_modules');
+    const modules = join(folder, 'node_modules');
     expect(readdirSync(modules).filter((name) => !name.startsWith('.'))).to.deep.equal(['reachline-client']);
     const sizes = readdirSync(join(modules, 'reachline-client')).map(
       (name) => statSync(join(modules, 'reachline-client', name)).size,
@@ -92,12 +92,7 @@ describe('The package reachline-client', function () {
   });
 
   describe('with the examples of its page', () => {
-    let gateway: TestGateway;
-    before(async () => {
-      gateway = await startTestGateway();
-      await loadDemo(gateway.stores, { now: Date.now() });
-    });
-    after(() => gateway?.close());
+    const gateway = useOpened(startSampleGateway);
 
     it('compiles in a strict project for Node.js and runs against a gateway', async () => {
       const examples = [...readDoc('docs/reference/client.md').matchAll(/```ts\n(.*?)```/gs)].map(
@@ -106,7 +101,7 @@ describe('The package reachline-client', function () {
       expect(examples).to.have.length(6);
       const names = examples.map((_, index) => `example${index}`);
       for (const [index, name] of names.entries()) {
-        writeFileSync(join(folder.path, `${name}.ts`), examples[index] as string);
+        writeFileSync(join(folder, `${name}.ts`), examples[index] as string);
       }
       await compile(
         configOf(['node'], ['ES2022']),
@@ -120,14 +115,13 @@ describe('The package reachline-client', function () {
       const printed: string[] = [];
       for (const name of names) {
         printed.push(
-          (await run(process.execPath, [join(folder.path, `out/${name}.js`)], { env, cwd: folder.path }))
-            .stdout,
+          (await run(process.execPath, [join(folder, `out/${name}.js`)], { env, cwd: folder })).stdout,
         );
       }
       expect(printed[0]).to.match(/^5 of \d+\n$/);
       expect(printed[1]).to.match(/^\d+ [\d.]+\n$/);
       expect(Number(printed[2])).to.be.above(0);
-      const rows = readFileSync(join(folder.path, 'contacts.csv'), 'utf8').split('\r\n');
+      const rows = readFileSync(join(folder, 'contacts.csv'), 'utf8').split('\r\n');
       expect(rows.length - 2).to.equal(Number(printed[2]));
       expect(printed[3]).to.equal('audience_not_found\n');
       expect(printed[4]).to.match(/^con_\w+ 1\n$/);

@@ -2,9 +2,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
-import { loadDemo } from '../../services/demo/load.js';
 import { packageRoot } from '../../services/shared/fs.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { startSampleGateway, type TestGateway } from '../support/gateway.js';
 import { installGenerator, installTools, type Tools } from './tools.js';
 
 const TSC = [
@@ -32,8 +31,7 @@ before(async function () {
   folder = mkdtempSync(join(tools.folder, 'run-'));
   // Deliveries of the sample end the day before; the clients ask for October 2026.
   const now = Date.parse('2026-11-01T12:00:00Z');
-  gateway = await startTestGateway({}, { now: () => now });
-  await loadDemo(gateway.stores, { now });
+  gateway = await startSampleGateway({}, { now: () => now });
   const key = await gateway.keyFor(DEMO_ORGANIZATION);
   environment = { REACHLINE_URL: gateway.url, REACHLINE_API_KEY: key };
   const { text } = await gateway.call('/openapi.json', undefined, { method: 'GET', key: null });

@@ -6,11 +6,10 @@ import { expect } from 'chai';
 import { parse } from 'csv-parse/sync';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
-import { loadDemo } from '../../services/demo/load.js';
 import { startGateway } from '../../services/gateway/server.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { startSampleGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 import { axeRules, launchBrowser } from './browser.js';
 
@@ -43,8 +42,7 @@ describe('The console in Chromium', function () {
 
   before(async function () {
     browser = await launchBrowser(this);
-    gateway = await startTestGateway();
-    await loadDemo(gateway.stores, { now: Date.now() });
+    gateway = await startSampleGateway();
     key = await gateway.keyFor(DEMO_ORGANIZATION);
   });
   after(async () => {

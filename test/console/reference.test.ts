@@ -6,13 +6,12 @@ import axe from 'axe-core';
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
-import { loadDemo } from '../../services/demo/load.js';
 import { apiDocument, operations as declaredOperations } from '../../services/gateway/api.js';
 import { CONSOLE_CSP } from '../../services/gateway/console.js';
 import { PROBLEMS } from '../../services/http/problems.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { linksOf, servedPages } from '../docs/support.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { startSampleGateway, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 import { axeRules, launchBrowser } from './browser.js';
 
@@ -156,8 +155,7 @@ describe('The API reference in Chromium', function () {
 
   before(async function () {
     browser = await launchBrowser(this);
-    gateway = await startTestGateway();
-    await loadDemo(gateway.stores, { now: Date.now() });
+    gateway = await startSampleGateway();
     key = await gateway.keyFor(DEMO_ORGANIZATION);
   });
   after(async () => {

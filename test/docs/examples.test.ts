@@ -3,10 +3,10 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { loadDemo } from '../../services/demo/load.js';
 import { PROBLEMS } from '../../services/http/problems.js';
 import { packageRoot } from '../../services/shared/fs.js';
-import { startTestGateway, type TestGateway, temporaryFolder } from '../support/gateway.js';
+import { startSampleGateway, type TestGateway } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { docPaths, readDoc } from './support.js';
 
 const run = promisify(execFile);
@@ -84,22 +84,20 @@ const pages = ['README.md', ...docPaths().filter((path) => path.startsWith('docs
 describe('The examples of the documentation, run on the sample data', function () {
   this.timeout(120_000);
   let gateway: TestGateway;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let key: string;
   let hasPython = true;
 
   before(async () => {
-    gateway = await startTestGateway({ rateLimit: 6000 });
-    await loadDemo(gateway.stores, { now: Date.now() });
+    gateway = await startSampleGateway({ rateLimit: 6000 });
     key = await gateway.keyFor('org_demo');
-    folder = await temporaryFolder();
+    folder = tempFolder();
     await run('python3', ['--version']).catch(() => {
       hasPython = false;
     });
   });
   after(async () => {
     await gateway?.close();
-    await folder?.remove();
   });
 
   for (const path of pages) {
@@ -108,7 +106,7 @@ describe('The examples of the documentation, run on the sample data', function (
       // Without Python on the machine, the other examples are still run.
       const examples = all.filter(({ language }) => hasPython || language !== 'python');
       if (examples.length === 0) return this.skip();
-      const home = join(folder.path, path.replaceAll('/', '-'));
+      const home = join(folder, path.replaceAll('/', '-'));
       await mkdir(home);
       await writeFile(join(home, 'contacts.ndjson'), '{"contact_id": "crm-1"}\n');
       await symlink(join(packageRoot, 'reachline'), join(home, 'reachline'));

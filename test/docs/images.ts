@@ -3,10 +3,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
-import { loadDemo } from '../../services/demo/load.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { chromiumPath } from '../console/browser.js';
-import { startTestGateway } from '../support/gateway.js';
+import { startSampleGateway } from '../support/gateway.js';
 
 const PICTURES = {
   contacts: '/console/contacts?query=enginering&country=Germany',
@@ -17,8 +16,7 @@ if (chromiumPath === undefined)
   throw new Error('Chromium is not installed; CHROMIUM_PATH names another browser');
 const folder = join(packageRoot, 'docs/images');
 mkdirSync(folder, { recursive: true });
-const gateway = await startTestGateway();
-await loadDemo(gateway.stores, { now: Date.now() });
+const gateway = await startSampleGateway();
 const key = await gateway.keyFor(DEMO_ORGANIZATION);
 const browser = await chromium.launch({ executablePath: chromiumPath });
 const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });

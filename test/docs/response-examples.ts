@@ -1,11 +1,11 @@
 /** The examples of the OpenAPI document: what a gateway answers on the sample data of one day. */
 
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
-import { demoRecords, loadDemo } from '../../services/demo/load.js';
+import { demoRecords } from '../../services/demo/load.js';
 import { endpoints } from '../../services/gateway/api.js';
 import type { Json } from '../../services/http/openapi.js';
 import { utcDate } from '../../services/shared/time.js';
-import { startTestGateway } from '../support/gateway.js';
+import { startSampleGateway } from '../support/gateway.js';
 
 const DAY = '2026-11-01';
 const NOW = Date.parse(`${DAY}T12:00:00Z`);
@@ -31,9 +31,8 @@ function firstRecords(): Json {
 
 /** Sends every request example to a gateway with the sample data. Throws when one is not answered with 200. */
 export async function responseExamples(): Promise<{ records: Json; responses: Json }> {
-  const gateway = await startTestGateway({}, { now: () => NOW });
+  const gateway = await startSampleGateway({}, { now: () => NOW });
   try {
-    await loadDemo(gateway.stores, { now: NOW });
     const key = await gateway.keyFor(DEMO_ORGANIZATION);
     const records = firstRecords();
     const responses: Json = {};

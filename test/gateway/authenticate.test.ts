@@ -6,7 +6,7 @@ import { type Authenticate, createAuthenticate } from '../../services/gateway/au
 import { Problem } from '../../services/http/problems.js';
 import { systemClock } from '../../services/shared/time.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
-import { temporaryFolder } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
 /** The keys of a store, whose lookups are counted and can be held up. */
@@ -53,7 +53,7 @@ function withOtherSecret(key: string): string {
 }
 
 describe('Authentication', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let stores: Stores;
   let keys: WatchedKeys;
   let authenticate: Authenticate;
@@ -62,8 +62,8 @@ describe('Authentication', () => {
   const wrong: string[] = [];
 
   before(async () => {
-    folder = await temporaryFolder();
-    stores = await openStores({ dataDir: folder.path, searchThreads: 1 });
+    folder = tempFolder();
+    stores = await openStores({ dataDir: folder, searchThreads: 1 });
     const forgotten = { insertKey: async () => undefined } as unknown as KeyStore;
     for (let index = 0; index < 11_000; index++) {
       wrong.push(await issueKey(forgotten, { organizationId: 'org_a' }));
@@ -76,7 +76,6 @@ describe('Authentication', () => {
   });
   after(async () => {
     await stores.close();
-    await folder.remove();
   });
 
   const call = async (header: string, address = '192.0.2.1') => authenticate(header, address);
@@ -127,7 +126,7 @@ describe('Authentication', () => {
     expect(keys.lookups).to.be.above(lookups);
     expect(await outcome(key)).to.equal('org_a');
     await stores.close();
-    stores = await openStores({ dataDir: folder.path, searchThreads: 1 });
+    stores = await openStores({ dataDir: folder, searchThreads: 1 });
   });
 
   it('rate-limits wrong keys per address with Retry-After', async () => {

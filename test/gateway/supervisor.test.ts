@@ -4,21 +4,21 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { temporaryFolder } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
 const FIXTURE = fileURLToPath(new URL('./supervisor.fixture.js', import.meta.url));
 
 describe('The supervisor of gateway processes', function () {
   this.timeout(60_000);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let primary: ChildProcess;
   let log: string;
   let ended: Promise<unknown[]>;
   beforeEach(async () => {
-    folder = await temporaryFolder();
+    folder = tempFolder();
     log = '';
-    primary = spawn(process.execPath, [FIXTURE, folder.path]);
+    primary = spawn(process.execPath, [FIXTURE, folder]);
     ended = once(primary, 'close');
     primary.stderr?.on('data', (chunk: Buffer) => {
       log += chunk;
@@ -28,13 +28,10 @@ describe('The supervisor of gateway processes', function () {
   afterEach(async () => {
     primary.kill('SIGKILL');
     await ended;
-    await folder.remove();
   });
 
   const pids = async () =>
-    (await readdir(folder.path))
-      .filter((name) => name.startsWith('pid-'))
-      .map((name) => Number(name.slice(4)));
+    (await readdir(folder)).filter((name) => name.startsWith('pid-')).map((name) => Number(name.slice(4)));
   const lines = () =>
     log
       .split('\n')
@@ -44,18 +41,18 @@ describe('The supervisor of gateway processes', function () {
   it('keeps the other processes while one slot cannot be started, and starts it once that works', async () => {
     const [victim, ...others] = await pids();
     expect(others).to.have.lengthOf(2);
-    await writeFile(join(folder.path, 'broken'), '');
+    await writeFile(join(folder, 'broken'), '');
     process.kill(victim as number, 'SIGUSR2');
     await until(async () => (await pids()).length >= 3 + 6, 'six starts have failed');
     for (const pid of others) expect(isThere(pid), String(pid)).to.equal(true);
     expect(lines()[0]?.msg, 'a short run, whatever the clock says').to.include('restarting it in 10 ms');
-    await rm(join(folder.path, 'broken'));
+    await rm(join(folder, 'broken'));
     await until(async () => (await pids()).filter(isThere).length === 3, 'the slot has a process again');
     expect(primary.exitCode).to.equal(null);
   });
 
   it('ends with exit code 1 and the reason in the log when no process listens and one cannot be started', async () => {
-    await writeFile(join(folder.path, 'broken'), '');
+    await writeFile(join(folder, 'broken'), '');
     for (const pid of await pids()) process.kill(pid, 'SIGUSR2');
     expect(await ended).to.deep.equal([1, null]);
     for (const pid of await pids()) expect(isThere(pid), String(pid)).to.equal(false);
@@ -66,11 +63,11 @@ describe('The supervisor of gateway processes', function () {
 
   it('counts failed starts per slot, so that all slots may fail at the same time', async () => {
     const first = await pids();
-    await writeFile(join(folder.path, 'broken'), '');
+    await writeFile(join(folder, 'broken'), '');
     for (const pid of first) process.kill(pid, 'SIGUSR2');
     // Five failed starts over three slots.
     await until(async () => (await pids()).length >= first.length + 5, 'five starts have failed');
-    await rm(join(folder.path, 'broken'));
+    await rm(join(folder, 'broken'));
     await until(async () => {
       const running = (await pids()).filter((pid) => isThere(pid));
       return running.length === 3 && running.every((pid) => !first.includes(pid));

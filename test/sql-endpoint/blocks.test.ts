@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import lz4 from 'lz4js';
 import { cityHash128 } from '../../services/sql-endpoint/city-hash.js';
 import { compressedBlocks } from '../../services/sql-endpoint/compressed-blocks.js';
 import { nativeBlocks } from '../../services/sql-endpoint/native-blocks.js';
 import { openEngine } from '../../services/stores/clickhouse/engine.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 describe('Blocks of ClickHouse', () => {
   // Calculated by github.com/go-faster/city, which clickhouse-go uses.
@@ -52,7 +50,7 @@ describe('Blocks of ClickHouse', () => {
   });
 
   it('get a header, and from version 54454 on a byte a column, whatever the types', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'reachline-blocks-'));
+    const folder = tempFolder();
     const engine = openEngine(folder);
     const session = engine.session();
     const columns = [
@@ -82,7 +80,6 @@ describe('Blocks of ClickHouse', () => {
     } finally {
       session.close();
       await engine.close();
-      rmSync(folder, { recursive: true, force: true });
     }
   });
 });

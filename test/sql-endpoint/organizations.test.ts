@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import { issueKey } from '../../services/accounts/keys.js';
@@ -8,6 +5,7 @@ import { RecordSource } from '../../services/sql-endpoint/records.js';
 import { type SqlEndpoint, startSqlEndpoint } from '../../services/sql-endpoint/server.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 import { accepted } from '../support/accepted.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 const PASSWORD = 'analysts';
 const DAY = '2026-10-01';
@@ -72,7 +70,7 @@ describe('An API key at the SQL endpoint', () => {
   let theirs: string;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'reachline-organizations-'));
+    folder = tempFolder();
     stores = await openStores({ dataDir: folder, searchThreads: 1 });
     for (const [organization, word] of [
       ['org_ours', 'apple'],
@@ -91,7 +89,6 @@ describe('An API key at the SQL endpoint', () => {
   after(async () => {
     await endpoint.close();
     await stores.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const ask = async (query: string, password = ours, parameters: Record<string, string> = {}) => {

@@ -1,7 +1,6 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { SqlEndpoint } from '../../services/sql-endpoint/server.js';
@@ -9,6 +8,7 @@ import { startSqlEndpoint } from '../../services/sql-endpoint/server.js';
 import type { ClickHouse } from '../../services/stores/clickhouse/client.js';
 import { migrate } from '../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../services/stores/clickhouse/open.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 const PASSWORD = 'analysts';
 
@@ -22,7 +22,7 @@ describe('the SQL endpoint for analysts', () => {
   let tables: string[];
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'reachline-analysts-'));
+    folder = tempFolder();
     writeFileSync(join(folder, 'secret.csv'), 'secret\n');
     clickhouse = await openClickHouse({ path: join(folder, 'clickhouse') });
     await migrate(clickhouse);
@@ -43,7 +43,6 @@ describe('the SQL endpoint for analysts', () => {
     outside.close();
     await endpoint.close();
     await clickhouse.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const ask = async (query: string, parameters: Record<string, string> = {}) => {

@@ -1,15 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { STREAMS } from '../../ingest/streams/index.js';
 import { issueKey } from '../../services/accounts/keys.js';
 import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
-import { demoRecords } from '../../services/demo/load.js';
 import { startSqlEndpoint } from '../../services/sql-endpoint/server.js';
 import { openStores } from '../../services/stores/open-stores.js';
-import { accepted } from '../support/accepted.js';
 import { closedWithFile } from '../support/opened.js';
+import { sampleFolder } from '../support/sample.js';
 
 export const PASSWORD = 'analysts';
 
@@ -24,22 +19,13 @@ export interface SampleEndpoint {
   close(): Promise<void>;
 }
 
-/** The sample ends with the day before `day` (`YYYY-MM-DD`). Contacts, audiences and visits are loaded only where they are wanted. */
-export const openSampleEndpoint = (
-  day: string,
-  { withRecords = false }: { withRecords?: boolean } = {},
-): Promise<SampleEndpoint> => closedWithFile(open(day, withRecords));
+/** The sample ends with the day before `day` (`YYYY-MM-DD`). */
+export const openSampleEndpoint = (day: string): Promise<SampleEndpoint> => closedWithFile(open(day));
 
-async function open(day: string, withRecords: boolean): Promise<SampleEndpoint> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'reachline-sample-endpoint-'));
-  const stores = await openStores({ dataDir, searchThreads: 1 });
+async function open(day: string): Promise<SampleEndpoint> {
+  const stores = await openStores({ dataDir: await sampleFolder(Date.parse(day)), searchThreads: 1 });
   const { search, analytics: store, engine } = stores;
   if (!engine) throw new Error('the store is not embedded');
-  for (const [name, records] of demoRecords(day)) {
-    const { store: kept, write } = STREAMS[name];
-    if (withRecords || kept === 'analytics')
-      await write(stores, accepted(records as never[], Date.parse(day)));
-  }
   const key = await issueKey(search, { organizationId: DEMO_ORGANIZATION });
   const endpoint = await startSqlEndpoint({ engine, search, port: 0, password: PASSWORD });
   return {
@@ -60,7 +46,6 @@ async function open(day: string, withRecords: boolean): Promise<SampleEndpoint> 
     async close() {
       await endpoint.close();
       await stores.close();
-      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

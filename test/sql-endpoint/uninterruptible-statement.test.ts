@@ -1,18 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { type ClickHouseServer, startClickHouseServer } from '../support/clickhouse-server.js';
 import { ask, endless } from '../support/endless-statement.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
 describe('a statement that the engine cannot end', function () {
   this.timeout(60_000);
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'reachline-endless-'));
+    folder = tempFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   describe('in an endpoint that runs one at a time', () => {
     let server: ClickHouseServer;

@@ -1,15 +1,14 @@
 import { expect } from 'chai';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
-import { temporaryFolder } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 describe('closing the stores', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   beforeEach(async () => {
-    folder = await temporaryFolder();
+    folder = tempFolder();
   });
-  afterEach(() => folder.remove());
 
-  const open = () => openStores({ dataDir: folder.path, searchThreads: 1 }, { analyticsOnDemand: true });
+  const open = () => openStores({ dataDir: folder, searchThreads: 1 }, { analyticsOnDemand: true });
 
   /** Logs each close of a store, and lets it fail where `error` is given. */
   function observeClose(stores: Stores, name: 'search' | 'analytics', log: string[], error?: Error): void {

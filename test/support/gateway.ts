@@ -8,6 +8,7 @@ import { createLogger } from '../../services/shared/logger.js';
 import { type Clock, systemClock } from '../../services/shared/time.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 import { closedWithFile, useOpened } from './opened.js';
+import { sampleFolder } from './sample.js';
 
 export interface Answer {
   status: number;
@@ -95,6 +96,12 @@ export const useGateway = (
     return gateway;
   });
 
+/** A gateway over the sample data of the days before `now`. */
+export const startSampleGateway = async (
+  settings: Partial<Config> = {},
+  clock: Clock = systemClock,
+): Promise<TestGateway> => startTestGateway({ ...settings, dataDir: await sampleFolder(clock.now()) }, clock);
+
 /** A gateway over embedded stores in a folder of its own, save where the settings name others. Most tests never start the engine. */
 export const startTestGateway = (
   settings: Partial<Config> = {},
@@ -125,7 +132,7 @@ async function start(
 
   return {
     url: gateway.url,
-    dataDir: folder.path,
+    dataDir: config.dataDir,
     stores,
     key,
     keyFor,

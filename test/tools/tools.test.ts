@@ -46,7 +46,7 @@ describe('Clients of analysts at the SQL endpoint', function () {
   let endpoint: SampleEndpoint;
 
   before(async () => {
-    endpoint = await openSampleEndpoint(TODAY, { withRecords: true });
+    endpoint = await openSampleEndpoint(TODAY);
   });
   after(() => endpoint?.close());
 

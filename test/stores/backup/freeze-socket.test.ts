@@ -12,18 +12,18 @@ import {
   FREEZE_SOCKET,
   FROZEN_PARTS_FOLDER,
 } from '../../../services/stores/data-folder/layout.js';
-import { temporaryFolder } from '../../support/gateway.js';
+import { tempFolder } from '../../support/temp-folder.js';
 import { until } from '../../support/until.js';
 
 describe('The socket of backups', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let listener: FreezeListener;
   let turn: Promise<void> = Promise.resolve();
   const asked: string[] = [];
   const frozen: string[] = [];
-  const partsOf = (name: string) => join(folder.path, ANALYTICS_FOLDER, FROZEN_PARTS_FOLDER, name);
+  const partsOf = (name: string) => join(folder, ANALYTICS_FOLDER, FROZEN_PARTS_FOLDER, name);
   before(async () => {
-    folder = await temporaryFolder();
+    folder = tempFolder();
     const freeze = async (name: string, work: () => Promise<void>) => {
       asked.push(name);
       await turn;
@@ -31,17 +31,16 @@ describe('The socket of backups', () => {
       frozen.push(name);
       await work();
     };
-    listener = await listenForFreezes(folder.path, freeze, (error) => {
+    listener = await listenForFreezes(folder, freeze, (error) => {
       throw error;
     });
   });
   after(async () => {
     await listener.close();
-    await folder.remove();
   });
 
   it('keeps frozen parts as long as the backup is connected', async () => {
-    const { name, release } = await requestFreeze(folder.path, async () => undefined);
+    const { name, release } = await requestFreeze(folder, async () => undefined);
     expect(existsSync(partsOf(name))).to.equal(true);
     await release();
     expect(existsSync(partsOf(name)), 'parts after the release').to.equal(false);
@@ -53,7 +52,7 @@ describe('The socket of backups', () => {
       begin = resolve;
     });
     for (const name of ['gone', 'next']) {
-      const socket = connect(join(folder.path, FREEZE_SOCKET));
+      const socket = connect(join(folder, FREEZE_SOCKET));
       socket.write(`freeze ${name}\n`);
       await until(() => asked.includes(name), `${name} is asked for`);
       socket.destroy();
@@ -63,7 +62,7 @@ describe('The socket of backups', () => {
   });
 
   it('ends a connection that sends more than a command takes', async () => {
-    const socket = connect(join(folder.path, FREEZE_SOCKET));
+    const socket = connect(join(folder, FREEZE_SOCKET));
     // The listener may close it while it is written.
     socket.on('error', () => undefined);
     socket.write('x'.repeat(100_000));
@@ -72,8 +71,8 @@ describe('The socket of backups', () => {
 
   it('turns the fifth backup at once away', async () => {
     turn = new Promise(() => {});
-    const waiting = Array.from({ length: 4 }, () => requestFreeze(folder.path, async () => undefined));
-    const [fifth] = await Promise.allSettled([requestFreeze(folder.path, async () => undefined)]);
+    const waiting = Array.from({ length: 4 }, () => requestFreeze(folder, async () => undefined));
+    const [fifth] = await Promise.allSettled([requestFreeze(folder, async () => undefined)]);
     expect((fifth as PromiseRejectedResult).reason).to.include({ name: 'BackupError' });
     await listener.close();
     for (const result of await Promise.allSettled(waiting)) expect(result.status).to.equal('rejected');

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { accountStatements } from '../../../services/stores/clickhouse/account.js';
-import { temporaryFolder } from '../../support/gateway.js';
+import { tempFolder } from '../../support/temp-folder.js';
 
 const FIXTURE = fileURLToPath(new URL('./account.fixture.js', import.meta.url));
 
@@ -10,17 +10,16 @@ describe('The account of Reachline on a ClickHouse server', function () {
   this.timeout(60_000);
 
   it('may do all that migrations, reads and writes need, within its databases only', async () => {
-    const folder = await temporaryFolder();
+    const folder = tempFolder();
     try {
       const { failed, denied, tried } = JSON.parse(
-        execFileSync(process.execPath, [FIXTURE, folder.path], { encoding: 'utf8' }),
+        execFileSync(process.execPath, [FIXTURE, folder], { encoding: 'utf8' }),
       ) as { failed: string[][]; denied: [string, string | null][]; tried: number };
       expect(failed).to.deep.equal([]);
       expect(tried).to.be.above(30);
       expect(denied).to.have.lengthOf(10);
       for (const [sql, error] of denied) expect(error, sql).to.match(/ACCESS_DENIED|READONLY/);
     } finally {
-      await folder.remove();
     }
   });
 

@@ -1,0 +1,41 @@
+/** The sample data in data folders: loaded once for each day and build, and copied for each test that wants it. */
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadDemo } from '../../services/demo/load.js';
+import { ensureDir, packageRoot } from '../../services/shared/fs.js';
+import { utcDate } from '../../services/shared/time.js';
+import { openStores } from '../../services/stores/open-stores.js';
+import { tempFolder } from './temp-folder.js';
+
+const PREPARED = join(packageRoot, 'dist/samples');
+
+/** Of this build: that of another may be stored in another form. */
+const suffix = () => `-${Math.floor(statSync(join(packageRoot, 'dist/.built-tests')).mtimeMs)}`;
+
+/** A data folder of the test's own with the sample as of `now`, whose last day is the one before. */
+export async function sampleFolder(now = Date.now()): Promise<string> {
+  const prepared = join(PREPARED, `${utcDate(now)}${suffix()}`);
+  if (!existsSync(prepared)) await prepare(prepared, now);
+  const copy = join(tempFolder(), 'data');
+  await cp(prepared, copy, { recursive: true });
+  return copy;
+}
+
+async function prepare(prepared: string, now: number): Promise<void> {
+  ensureDir(PREPARED);
+  for (const old of readdirSync(PREPARED).filter((name) => /^\d/.test(name) && !name.endsWith(suffix())))
+    rmSync(join(PREPARED, old), { recursive: true, force: true });
+  const folder = await mkdtemp(join(PREPARED, 'loading-'));
+  const stores = await openStores({ dataDir: join(folder, 'data'), searchThreads: 1 });
+  try {
+    await loadDemo(stores, { now });
+  } finally {
+    await stores.close();
+  }
+  // Another process may have been faster.
+  await rename(join(folder, 'data'), prepared).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  });
+  await rm(folder, { recursive: true });
+}
