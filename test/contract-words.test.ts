@@ -112,7 +112,7 @@ id network_a_campaign_id name account_id campaign_group_id campaign_group_name s
 format cost_type currency daily_budget total_budget start_date end_date creatives_count
 `),
     ...METRICS,
-    ...wordsOf('provisional timeseries'),
+    ...wordsOf('provisional previous timeseries'),
   ],
   CreativeItem: [
     ...wordsOf(`
@@ -120,12 +120,12 @@ id network_a_creative_id campaign_id campaign_name name status review_status for
 landing_page_url image_url currency
 `),
     ...METRICS,
-    ...wordsOf('provisional timeseries'),
+    ...wordsOf('provisional previous timeseries'),
   ],
   CompanyListItem: [
     ...wordsOf('id network_a_company_id name domain network_a_url industry employee_range country logo_url'),
     ...COMPANY_METRICS,
-    ...wordsOf('campaigns_reached campaigns_engaged first_seen last_seen timeseries'),
+    ...wordsOf('campaigns_reached campaigns_engaged first_seen last_seen previous timeseries'),
   ],
 };
 
@@ -207,7 +207,8 @@ describe('The words of the contract', () => {
     );
     const warnings = warningsOf({
       report,
-      context: { first_date: '2026-10-03', last_date: '2026-10-04', currencies: ['EUR', 'USD'] },
+      context: { first_date: '2026-10-03', last_date: '2026-10-04' },
+      currencies: ['EUR', 'USD'],
       requested: { campaignIds: ['a'], creativeIds: ['b'], companyIds: ['c'], domains: ['d'] },
       statuses: ['e'],
       objectiveTypes: ['f'],

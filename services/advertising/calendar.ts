@@ -1,6 +1,6 @@
 /** Days and periods of a range. Days are `YYYY-MM-DD` text, UTC, which orders as it reads. */
 import { DAY_MS, utcDate } from '../shared/time.js';
-import type { Granularity } from './requests.js';
+import type { CompareTo, Granularity } from './requests.js';
 
 export interface DateRange {
   start: string;
@@ -26,6 +26,18 @@ export function daysBetween(from: string, to: string): number {
 
 /** The earlier of two days. */
 export const earlier = (one: string, other: string) => [one, other].sort()[0] as string;
+
+/** The range that another is compared with: as many days before it, or the same days a year earlier. */
+export function previousRange({ start, end }: DateRange, compareTo: CompareTo): DateRange {
+  if (compareTo === 'previous_year') return { start: yearBefore(start), end: yearBefore(end) };
+  return { start: addDays(start, -1 - daysBetween(start, end)), end: addDays(start, -1) };
+}
+
+/** The same day of the year before; the 28th of February for the 29th. */
+function yearBefore(day: string): string {
+  const year = String(Number(day.slice(0, 4)) - 1).padStart(4, '0');
+  return `${year}${day.slice(4).replace('-02-29', '-02-28')}`;
+}
 
 /** Last day of the month a day is in. */
 export function lastOfMonth(day: string): string {

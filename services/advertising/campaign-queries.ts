@@ -2,7 +2,7 @@
 import type { AnalyticsQuery } from './analytics-store.js';
 import { campaignAttributes, creativeAttributes } from './attributes.js';
 import { requiredSums } from './metric-values.js';
-import { METRIC_NAMES, type Metric } from './metrics.js';
+import { isAmount, METRIC_NAMES, type Metric, type SummedMetric } from './metrics.js';
 import type { ListParams, ReportParams } from './report-params.js';
 import type { CampaignSort, CreativeSort } from './requests.js';
 import { deliverySource } from './rollups.js';
@@ -19,8 +19,8 @@ import {
   metricKey,
   orderAndPage,
   pageParams,
-  type QueryParams,
   sumColumns,
+  totalColumns,
   where,
 } from './sql.js';
 
@@ -39,14 +39,12 @@ export interface AdEntity<SortName extends string> {
   name: 'campaign' | 'creative';
   /** All ids, as `known`. */
   known: string;
-  /** The records that filters and orders read, joined with `known`. */
+  /** The records that filters and orders read, joined with `known`; `campaign` is that of the currency. */
   records: string;
   /** The ids in `ids`, as `known`, joined with what `columns` reads. */
   attributesFrom: string;
   columns: string[];
-  conditions(filters: AdFilters, id?: string): (string | undefined)[];
-  /** The campaigns of all that match, and the id that the conditions are on. */
-  campaigns: { from: string; id: string };
+  conditions(filters: AdFilters): (string | undefined)[];
   ids(filters: AdFilters): string[] | undefined;
   /** Orders other than those by metrics. */
   sortKeys: Record<Exclude<SortName, Metric>, string>;
@@ -84,13 +82,12 @@ export const CAMPAIGNS: AdEntity<CampaignSort> = {
     ...columnsOf('campaign', Object.keys(campaignAttributes)),
     'ifNull(counted.creatives, 0) AS creatives_count',
   ],
-  conditions: ({ campaignIds, statuses, objectiveTypes, search }, id = 'known.id') => [
-    inList(id, 'campaign_ids', campaignIds),
+  conditions: ({ campaignIds, statuses, objectiveTypes, search }) => [
+    inList('known.id', 'campaign_ids', campaignIds),
     inList('campaign.status_key', 'statuses', statuses),
     inList('campaign.objective_type_key', 'objective_types', objectiveTypes),
     containsAny(['campaign.name_key', 'campaign.campaign_group_name_key'], search),
   ],
-  campaigns: { from: `FROM ${CAMPAIGN_RECORDS} AS campaign`, id: 'campaign.id' },
   ids: ({ campaignIds }) => campaignIds,
   sortKeys: {
     name: 'campaign.name_key',
@@ -100,15 +97,13 @@ export const CAMPAIGNS: AdEntity<CampaignSort> = {
   },
 };
 
-const RECORDS_OF_CREATIVES = joinLines(
-  `LEFT JOIN ${CREATIVE_RECORDS} AS creative ON creative.id = known.id`,
-  `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.campaign_id`,
-);
-
 export const CREATIVES: AdEntity<CreativeSort> = {
   name: 'creative',
   known: ALL_CREATIVES,
-  records: RECORDS_OF_CREATIVES,
+  records: joinLines(
+    `LEFT JOIN ${CREATIVE_RECORDS} AS creative ON creative.id = known.id`,
+    `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.campaign_id`,
+  ),
   attributesFrom: joinLines(
     `FROM (SELECT id, campaign_id FROM ${ALL_CREATIVES} WHERE id ${OF_PAGE}) AS known`,
     `LEFT JOIN (SELECT * FROM creatives FINAL WHERE ${IN_ORGANIZATION} AND id ${OF_PAGE}) AS creative ON creative.id = known.id`,
@@ -120,14 +115,13 @@ export const CREATIVES: AdEntity<CreativeSort> = {
     ...columnsOf('creative', Object.keys(creativeAttributes)),
     'campaign.currency AS currency',
   ],
-  conditions: ({ campaignIds, creativeIds, statuses, objectiveTypes, search }, id = 'known.id') => [
+  conditions: ({ campaignIds, creativeIds, statuses, objectiveTypes, search }) => [
     inList('known.campaign_id', 'campaign_ids', campaignIds),
-    inList(id, 'creative_ids', creativeIds),
+    inList('known.id', 'creative_ids', creativeIds),
     inList('creative.status_key', 'statuses', statuses),
     inList('campaign.objective_type_key', 'objective_types', objectiveTypes),
     containsAny(['creative.name_key', 'creative.headline_key', 'campaign.name_key'], search),
   ],
-  campaigns: { from: joinLines(`FROM ${ALL_CREATIVES} AS known`, RECORDS_OF_CREATIVES), id: 'known.id' },
   ids: ({ creativeIds }) => creativeIds,
   sortKeys: {
     name: 'creative.name_key',
@@ -137,53 +131,93 @@ export const CREATIVES: AdEntity<CreativeSort> = {
   },
 };
 
-const filterParams = (organizationId: string, filters: AdFilters): QueryParams =>
-  definedParams({
-    organization_id: organizationId,
-    campaign_ids: filters.campaignIds,
-    creative_ids: filters.creativeIds,
-    statuses: filters.statuses,
-    objective_types: filters.objectiveTypes,
-    search: filters.search,
-  });
+interface Matches {
+  report: ReportParams;
+  filters: AdFilters;
+  sums: readonly SummedMetric[];
+  /** Whether the statement reads records, even where no filter does. */
+  readsRecords: boolean;
+}
 
-/** The ids of one page of campaigns or creatives, and how many match. Only what they are ordered by is summed. */
-export function adsQuery<SortName extends string>(
-  { name, known, records, conditions, ids, sortKeys }: AdEntity<SortName>,
-  { report, filters, sort, page }: ListParams<AdFilters, SortName>,
-): AnalyticsQuery {
-  const metric = METRIC_NAMES.find((each) => each === sort.by);
-  const { statuses, objectiveTypes, search, campaignIds } = filters;
-  const readsRecords = [statuses, objectiveTypes, search, !metric].some(Boolean);
-  const from = joinLines(`FROM ${known} AS known`, readsRecords ? records : '');
+/** Everything that matches, with its sums as `metrics`: the end of a statement. */
+function matchesOf<SortName extends string>(
+  { name, known, records, conditions, ids }: AdEntity<SortName>,
+  { report, filters, sums, readsRecords }: Matches,
+): Pick<AnalyticsQuery, 'sql' | 'params'> {
+  const { statuses, objectiveTypes, search, campaignIds, creativeIds } = filters;
+  const filtersRecords = [statuses, objectiveTypes, search].some(Boolean);
+  const from = `FROM ${known} AS known`;
   const selected = where(...conditions(filters));
-  const parts = [from];
-  let params: QueryParams = {};
-  const sums = metric ? requiredSums([metric]) : [];
-  if (metric) {
-    const id = `${name}_id`;
-    const isFiltered = readsRecords || (name === 'creative' && campaignIds !== undefined);
-    const delivery = deliverySource('creative', report, sums, [
-      inList(id, `${id}s`, ids(filters)),
-      isFiltered && `${id} IN (SELECT known.id ${from} ${selected})`,
-    ]);
-    parts.push(`LEFT JOIN (
+  const id = `${name}_id`;
+  const isFiltered = filtersRecords || (name === 'creative' && campaignIds !== undefined);
+  const delivery = deliverySource('creative', report, sums, [
+    inList(id, `${id}s`, ids(filters)),
+    isFiltered && `${id} IN (SELECT known.id ${joinLines(from, filtersRecords ? records : '')} ${selected})`,
+  ]);
+  const metrics = `LEFT JOIN (
   SELECT ${[id, ...sumColumns(sums, 'delivery')].join(', ')}
   ${delivery.from}
   GROUP BY ${id}
-) AS metrics ON metrics.${id} = known.id`);
-    params = delivery.params;
-  }
-  const order = metric ? metricKey(metric) : sortKeys[sort.by as Exclude<SortName, Metric>];
+) AS metrics ON metrics.${id} = known.id`;
   return {
-    name: `${name}s_page`,
+    sql: joinLines(
+      from,
+      readsRecords || filtersRecords ? records : '',
+      sums.length > 0 ? metrics : '',
+      selected,
+    ),
+    params: definedParams({
+      ...(sums.length > 0 ? delivery.params : {}),
+      organization_id: report.organizationId,
+      campaign_ids: campaignIds,
+      creative_ids: creativeIds,
+      statuses,
+      objective_types: objectiveTypes,
+      search,
+    }),
+  };
+}
+
+/** Currencies with more items come first (contract 5.13). */
+const BY_CURRENCY = 'count() OVER (PARTITION BY campaign.currency) DESC, campaign.currency ASC NULLS LAST, ';
+
+/** The ids of one page of campaigns or creatives, and how many match. Only what they are ordered by is summed. */
+export function adsQuery<SortName extends string>(
+  entity: AdEntity<SortName>,
+  { report, filters, sort, page }: ListParams<AdFilters, SortName>,
+): AnalyticsQuery {
+  const metric = METRIC_NAMES.find((each) => each === sort.by);
+  const sums = metric ? requiredSums([metric]) : [];
+  const byCurrency = metric !== undefined && isAmount(metric);
+  const { sql, params } = matchesOf(entity, { report, filters, sums, readsRecords: !metric || byCurrency });
+  const order = metric ? metricKey(metric) : entity.sortKeys[sort.by as Exclude<SortName, Metric>];
+  return {
+    name: `${entity.name}s_page`,
     sql: joinLines(
       `SELECT ${['known.id AS id', ...metricColumns(sums, 'metrics')].join(', ')}`,
-      ...parts,
-      selected,
-      orderAndPage(order, sort.descending),
+      sql,
+      orderAndPage(order, sort.descending, byCurrency ? BY_CURRENCY : ''),
     ),
-    params: { ...filterParams(report.organizationId, filters), ...pageParams(page), ...params },
+    params: { ...params, ...pageParams(page) },
+  };
+}
+
+/** The sums of everything that matches by currency, those with more items first. */
+export function adTotalsQuery(
+  entity: AdEntity<never>,
+  report: ReportParams,
+  filters: AdFilters,
+): AnalyticsQuery {
+  const sums = requiredSums(report.metrics);
+  const { sql, params } = matchesOf(entity, { report, filters, sums, readsRecords: true });
+  return {
+    name: `${entity.name}s_totals`,
+    sql: joinLines(
+      `SELECT ${['campaign.currency AS currency', ...totalColumns(sums)].join(', ')}`,
+      sql,
+      'GROUP BY currency ORDER BY count() DESC, currency ASC NULLS LAST',
+    ),
+    params,
   };
 }
 
@@ -208,21 +242,4 @@ export function adMetricsQuery(
   const by = `${name}_id` as const;
   const conditions = [inList(by, 'ids', ids)];
   return metricsQuery({ name: `${name}s_figures`, by, source: 'creative', conditions }, report, ids, rows);
-}
-
-/** Currencies of the campaigns of everything that matches, not only of one page. */
-export function currenciesQuery(
-  { name, campaigns, conditions }: Pick<AdEntity<never>, 'name' | 'campaigns' | 'conditions'>,
-  organizationId: string,
-  filters: AdFilters,
-): AnalyticsQuery {
-  return {
-    name: `${name}_currencies`,
-    sql: joinLines(
-      'SELECT arraySort(groupUniqArray(campaign.currency))',
-      campaigns.from,
-      where(...conditions(filters, campaigns.id)),
-    ),
-    params: filterParams(organizationId, filters),
-  };
 }

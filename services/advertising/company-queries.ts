@@ -75,6 +75,16 @@ const companyReach = (isSummed: boolean) => {
   };
 };
 
+const filterParams = (organizationId: string, filters: CompanyFilters) =>
+  definedParams({
+    organization_id: organizationId,
+    campaign_ids: filters.campaignIds,
+    company_ids: filters.companyIds,
+    [NETWORK_IDS]: filters.networkIds,
+    domains: filters.domains,
+    search: filters.search,
+  });
+
 /** One page of companies, and how many match. Of all companies only what they are ordered by is summed; the page gets its figures afterwards. */
 export function companiesQuery({
   report,
@@ -135,15 +145,32 @@ export function companiesQuery({
       orderAndPage(SORT_KEYS[sort.by], sort.descending),
     ),
     params: {
-      ...definedParams({
-        campaign_ids: campaignIds,
-        company_ids: companyIds,
-        [NETWORK_IDS]: networkIds,
-        domains,
-        search,
-      }),
-      organization_id: report.organizationId,
+      ...filterParams(report.organizationId, filters),
       ...pageParams(page),
+      ...delivery.params,
+    },
+  };
+}
+
+/** The sums of everything that matches: one row. A company without activity, which may match too, adds nothing. */
+export function companyTotalsQuery(report: ReportParams, filters: CompanyFilters): AnalyticsQuery {
+  const { campaignIds, companyIds, networkIds, domains, search } = filters;
+  const ofRecords = where(
+    inList('network_a_company_id', NETWORK_IDS, networkIds),
+    inList('domain', 'domains', domains),
+    containsAny(['name_key', 'domain_key'], search),
+  );
+  const sums = requiredSums(report.metrics);
+  const delivery = deliverySource('company', ofAllCampaigns(report, campaignIds), sums, [
+    inList('campaign_id', 'campaign_ids', campaignIds),
+    inList('company_id', 'company_ids', companyIds),
+    ofRecords !== '' && `company_id IN (SELECT id FROM ${COMPANY_RECORDS} ${ofRecords})`,
+  ]);
+  return {
+    name: 'companies_totals',
+    sql: joinLines(`SELECT ${sumColumns(sums, 'delivery').join(', ')}`, delivery.from),
+    params: {
+      ...filterParams(report.organizationId, filters),
       ...delivery.params,
     },
   };

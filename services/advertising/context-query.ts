@@ -25,17 +25,9 @@ export interface ContextRow {
   domains?: string[];
   statuses?: string[];
   objective_types?: string[];
-  /** Of all matching campaigns. */
-  currencies?: string[];
 }
 
-/** `currencies` is a statement whose result is one array. */
-export function contextQuery(
-  organizationId: string,
-  today: string,
-  requested: RequestedIds,
-  currencies?: Pick<AnalyticsQuery, 'sql' | 'params'>,
-): AnalyticsQuery {
+export function contextQuery(organizationId: string, today: string, requested: RequestedIds): AnalyticsQuery {
   const { campaignIds, creativeIds, companyIds, networkIds, domains, statuses, objectiveTypes } = requested;
   const parts = ['minOrNull(date) AS first_date', 'maxOrNullIf(date, date <= {today:Date}) AS last_date'];
   const exists = (
@@ -57,9 +49,7 @@ export function contextQuery(
   exists('domains', domains, ['domain', 'companies FINAL']);
   exists('statuses', statuses, ['status_key', 'campaigns FINAL'], ['status_key', 'creatives FINAL']);
   exists('objective_types', objectiveTypes, ['objective_type_key', 'campaigns FINAL']);
-  if (currencies) parts.push(`(${currencies.sql}) AS currencies`);
   const params: QueryParams = definedParams({
-    ...currencies?.params,
     organization_id: organizationId,
     today,
     requested_campaign_ids: campaignIds,

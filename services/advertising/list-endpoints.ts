@@ -1,19 +1,26 @@
 /** The lists of campaigns, creatives and companies. */
 import type { TSchema } from 'typebox';
 import type { HandlerContext, WithText } from '../http/endpoint.js';
+import { invalid } from '../http/problems.js';
 import { normalizeDomain } from '../search/normalize.js';
+import { previousRange } from './calendar.js';
 import {
   type AdEntity,
   adAttributesQuery,
   adMetricsQuery,
   adsQuery,
+  adTotalsQuery,
   CAMPAIGNS,
   CREATIVES,
-  currenciesQuery,
 } from './campaign-queries.js';
-import { companiesQuery, companyAttributesQuery, companyMetricsQuery } from './company-queries.js';
+import {
+  companiesQuery,
+  companyAttributesQuery,
+  companyMetricsQuery,
+  companyTotalsQuery,
+} from './company-queries.js';
 import { requiredSums } from './metric-values.js';
-import { COMPANY_METRIC_NAMES, isMoney, METRIC_NAMES, type Metric } from './metrics.js';
+import { COMPANY_METRIC_NAMES, isAmount, isMoney, METRIC_NAMES, type Metric } from './metrics.js';
 import {
   caseFold,
   isKnownObjective,
@@ -36,6 +43,7 @@ import {
   itemsWithSeries,
   readIds,
   readNext,
+  readTotals,
   reportParamsOf,
   type UnsentIds,
   withSealedMonths,
@@ -47,7 +55,7 @@ import {
   type ReportParams,
   type Sort,
 } from './report-params.js';
-import { CampaignsRequest, CompaniesRequest, CreativesRequest } from './requests.js';
+import { CampaignsRequest, CompaniesRequest, type CompareTo, CreativesRequest } from './requests.js';
 import {
   type Attributes,
   adItem,
@@ -63,24 +71,25 @@ import {
   CreativeItem,
   CreativesResponse,
 } from './responses.js';
+import type { SourceName } from './rollups.js';
 import { isSparse } from './series.js';
 import { type WarningFacts, warningsOf } from './warnings.js';
 
 type Call<Body> = HandlerContext<Body, unknown, AdvertisingServices>;
-type ListBody = Parameters<typeof parsePage>[0] & Parameters<typeof parseReportParams>[0];
+type ListBody = Parameters<typeof parsePage>[0] &
+  Parameters<typeof parseReportParams>[0] & { compare_to?: CompareTo | null };
 
 /** What a list adds to the statements and items: what its warnings depend on. */
 interface ListParts extends EntityList {
-  warningFacts: Pick<WarningFacts, 'requested' | 'statuses' | 'objectiveTypes' | 'money'>;
-  currencies?: Parameters<typeof contextOf>[3];
+  warningFacts: Pick<WarningFacts, 'requested' | 'statuses' | 'objectiveTypes' | 'money' | 'sortedByAmount'>;
 }
 
 /** All that differs between the lists. */
 interface Entity<Body> {
   metrics: readonly Metric[];
   item: TSchema;
-  list(call: Call<Body>, report: ReportParams, hasSeries: boolean): Promise<ListParts>;
-  hasCompanyMetrics: boolean;
+  source: SourceName;
+  list(body: Body, report: ReportParams): ListParts;
 }
 
 const searchFilter = (search: string | null | undefined) => (search ? caseFold(search) : undefined);
@@ -107,12 +116,9 @@ const ads = <SortName extends string>(
 ): Entity<AdsBody<SortName>> => ({
   metrics: METRIC_NAMES,
   item,
-  hasCompanyMetrics: false,
-  async list(call, params, hasSeries) {
-    const { body } = call;
-    // A series by day reads the deliveries anyway, and sums of months spare the page little.
-    const readsDays = hasSeries && params.granularity === 'daily';
-    const report = readsDays ? params : await withSealedMonths(call, params, 'creative');
+  source: 'creative',
+  list(body, report) {
+    const sort = sortOf(body, 'ad_spend');
     const filters = {
       campaignIds: listFilter(body.campaign_ids),
       creativeIds: listFilter(body.creative_ids),
@@ -121,15 +127,14 @@ const ads = <SortName extends string>(
       search: searchFilter(body.search),
     };
     const { campaignIds, creativeIds, statuses, objectiveTypes } = filters;
-    const money = requiredSums(report.metrics).some(isMoney);
     return {
       report,
-      idsQuery: (page) => adsQuery(entity, { report, filters, sort: sortOf(body, 'ad_spend'), page }),
+      idsQuery: (page) => adsQuery(entity, { report, filters, sort, page }),
+      totalsQuery: (range) => adTotalsQuery(entity, range, filters),
       attributesQuery: (ids) => adAttributesQuery(entity, report.organizationId, ids),
       metricsQuery: (part, ids, rows) => adMetricsQuery(entity, part, ids, rows),
       // Every known id has attributes.
       toItem: (_, attributes, totals) => adItem(report, attributes as Attributes, totals),
-      currencies: money ? currenciesQuery(entity, report.organizationId, filters) : undefined,
       warningFacts: {
         requested: {
           campaignIds,
@@ -139,7 +144,8 @@ const ads = <SortName extends string>(
         },
         statuses: body.statuses,
         objectiveTypes: body.objective_types,
-        money,
+        money: requiredSums(report.metrics).some(isMoney),
+        sortedByAmount: METRIC_NAMES.some((metric) => metric === sort.by && isAmount(metric)),
       },
     };
   },
@@ -148,10 +154,8 @@ const ads = <SortName extends string>(
 const COMPANIES: Entity<CompaniesRequest> = {
   metrics: COMPANY_METRIC_NAMES,
   item: CompanyListItem,
-  hasCompanyMetrics: true,
-  async list(call, params) {
-    const { body } = call;
-    const report = await withSealedMonths(call, params, 'company');
+  source: 'company',
+  list(body, report) {
     const filters = {
       campaignIds: listFilter(body.campaign_ids),
       companyIds: listFilter(body.company_ids),
@@ -162,6 +166,7 @@ const COMPANIES: Entity<CompaniesRequest> = {
     return {
       report,
       idsQuery: (page) => companiesQuery({ report, filters, sort: sortOf(body, 'engagements'), page }),
+      totalsQuery: (range) => companyTotalsQuery(range, filters),
       attributesQuery: (ids) => companyAttributesQuery(report.organizationId, ids),
       metricsQuery: (part, ids, rows) => companyMetricsQuery(part, ids, filters.campaignIds, rows),
       toItem: (id, attributes, totals) =>
@@ -169,6 +174,12 @@ const COMPANIES: Entity<CompaniesRequest> = {
       warningFacts: { requested: filters },
     };
   },
+};
+
+const BEFORE_FIRST_YEAR = {
+  pointer: '/compare_to',
+  code: 'before_first_year',
+  detail: 'The range to compare with would begin before the year 0000.',
 };
 
 /** How a page of a list is answered, and every match of an export read. */
@@ -180,32 +191,48 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
       pageFields: PAGE_FIELDS,
       columns: columnsOf(entity.item, entity.metrics),
       readPage: async (call: Call<Body>, next: unknown, format: 'csv' | 'ndjson') => {
-        const report = reportParamsOf(call, entity.metrics);
-        const list = await entity.list(call, report, format !== 'csv');
+        const params = reportParamsOf(call, entity.metrics);
+        const list = entity.list(call.body, await withSealedMonths(call, params, entity.source));
         return readNext(call, list, next as UnsentIds | undefined, format);
       },
     },
     async handle(call: Call<Body>) {
       const params = reportParamsOf(call, entity.metrics);
       const page = parsePage(call.body, params);
-      const list = await entity.list(call, params, true);
-      const { report, warningFacts, currencies } = list;
-      const [{ ids, total }, context] = await Promise.all([
+      const { compare_to } = call.body;
+      const range = compare_to && previousRange(params.range, compare_to);
+      if (range && range.start < '0000-01-01') throw invalid(BEFORE_FIRST_YEAR);
+      const [report, previous] = await Promise.all([
+        withSealedMonths(call, params, entity.source),
+        range ? withSealedMonths(call, { ...params, range }, entity.source) : undefined,
+      ]);
+      const list = entity.list(call.body, report);
+      const { warningFacts } = list;
+      const [{ ids, total }, totals, previousTotals, context] = await Promise.all([
         readIds(call, list.idsQuery(page)),
-        contextOf(call, report, warningFacts.requested, currencies),
+        readTotals(call, list, report),
+        previous && readTotals(call, list, previous),
+        contextOf(call, report, warningFacts.requested),
       ]);
       return {
-        items: await itemsWithSeries(call, list, ids),
+        items: await itemsWithSeries(call, list, ids, previous),
         page: page.page,
         page_size: page.size,
         total_count: total,
+        totals,
+        ...(range && {
+          previous_start_date: range.start,
+          previous_end_date: range.end,
+          previous_totals: previousTotals,
+        }),
         provisional: isProvisional(report),
         warnings: warningsOf({
           report,
           context,
           ...warningFacts,
+          currencies: totals.flatMap(({ currency }) => currency ?? []),
           sparse: isSparse(report, ids.length),
-          companyMetrics: entity.hasCompanyMetrics && ids.length > 0,
+          companyMetrics: entity.source === 'company' && ids.length > 0,
         }),
       };
     },

@@ -87,6 +87,10 @@ export const isRate = (metric: Metric): metric is Rate => metric in RATES;
 
 export const isMoney = (name: SummedMetric) => SUMMED_METRICS[name].kind === 'money';
 
+/** Whether values are amounts of a currency: money, and money per count. */
+export const isAmount = (metric: Metric) =>
+  isRate(metric) ? isMoney(RATES[metric].numerator) && !isMoney(RATES[metric].denominator) : isMoney(metric);
+
 /** Metrics of companies: all but those of money, which networks do not break down by company. */
 export const COMPANY_METRIC_NAMES: Metric[] = [
   ...SUMMED_NAMES.filter((name) => !isMoney(name)),

@@ -34,5 +34,5 @@ export const columnsOf =
     );
 
 export const advertising = { tag: 'Advertising', scope: ['advertising:read'] } as const;
-export const PAGE_FIELDS = ['page', 'page_size'];
+export const PAGE_FIELDS = ['page', 'page_size', 'compare_to'];
 export const listing = { ...advertising, slots: () => 4, problems: ['too_many_points'] } as const;

@@ -2,10 +2,11 @@
 import type { ExportFormat, HandlerContext, MatchPage } from '../http/endpoint.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { type ContextRow, contextQuery, type RequestedIds } from './context-query.js';
+import type { MetricSums } from './metric-values.js';
 import type { Metric } from './metrics.js';
 import type { AdvertisingContext, AdvertisingServices } from './operation.js';
 import { type Page, parseReportParams, type ReportParams, type SealedMonth } from './report-params.js';
-import { type Attributes, withSeries } from './response-mapping.js';
+import { type Attributes, metricValues, withSeries } from './response-mapping.js';
 import { type SourceName, sealedMonthsQuery, wholeMonths } from './rollups.js';
 import { completeItems, type MetricRows, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
 
@@ -37,12 +38,8 @@ export async function contextOf(
   call: AdvertisingContext,
   { today }: ReportParams,
   requested: RequestedIds,
-  currencies?: AnalyticsQuery,
 ): Promise<ContextRow> {
-  const { rows } = await run<ContextRow>(
-    call,
-    contextQuery(call.organizationId, today, requested, currencies),
-  );
+  const { rows } = await run<ContextRow>(call, contextQuery(call.organizationId, today, requested));
   return rows[0] as ContextRow;
 }
 
@@ -58,6 +55,8 @@ export interface UnsentIds {
 export interface EntityList {
   report: ReportParams;
   idsQuery(page: Page): AnalyticsQuery;
+  /** The sums of everything that matches, in a row for each currency, or in one. */
+  totalsQuery(report: ReportParams): AnalyticsQuery;
   attributesQuery(ids: string[]): AnalyticsQuery;
   metricsQuery(part: ReportParams, ids: string[], rows: MetricRows): AnalyticsQuery;
   /** An item without its series. */
@@ -110,9 +109,31 @@ async function itemsOf(call: AdvertisingContext, list: EntityList, ids: string[]
   return { items, series };
 }
 
-export async function itemsWithSeries(call: AdvertisingContext, list: EntityList, ids: string[]) {
-  const { items, series } = await itemsOf(call, list, ids, true);
-  return items.map((item, index) => withSeries(item, series.seriesOf(ids[index] as string)));
+/** With the metrics of an earlier range, if one is given. */
+export async function itemsWithSeries(
+  call: AdvertisingContext,
+  list: EntityList,
+  ids: string[],
+  previous?: ReportParams,
+) {
+  const [{ items, series }, earlier] = await Promise.all([
+    itemsOf(call, list, ids, true),
+    previous && readMetrics(call, { ...list, report: previous }, ids, false),
+  ]);
+  return items.map((item, index) => {
+    const id = ids[index] as string;
+    const compared = previous && { previous: metricValues(previous, earlier?.totals.get(id)) };
+    return withSeries({ ...item, ...compared }, series.seriesOf(id));
+  });
+}
+
+/** The totals of everything that matches: by currency where there is money. */
+export async function readTotals(call: AdvertisingContext, list: EntityList, report: ReportParams) {
+  const { rows } = await run<MetricSums & { currency?: string | null }>(call, list.totalsQuery(report));
+  return rows.map(({ currency, ...sums }) => ({
+    ...(currency === undefined ? {} : { currency }),
+    ...metricValues(report, sums),
+  }));
 }
 
 /** Ids that an export reads in one statement: each statement computes all, and orders them. */

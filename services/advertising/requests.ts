@@ -27,6 +27,8 @@ const strings = (description: string, item: string, maxLength = 64, options = {}
 /** As long as an id of a record can be (contract 3.1). */
 const MAX_ID_LENGTH = 128;
 const ids = (description: string, item: string) => strings(description, item, MAX_ID_LENGTH);
+export const COMPARISONS = ['previous_period', 'previous_year'] as const;
+export type CompareTo = (typeof COMPARISONS)[number];
 const pageNumber = (description: string) =>
   optional(integer(description, { minimum: 1, maximum: 1_000_000, default: 1 }));
 const pageSize = (description: string) =>
@@ -58,6 +60,12 @@ const objectiveTypes = strings(
   'An objective.',
   64,
   { examples: [['LEAD_GENERATION']] },
+);
+const compareTo = optional(
+  stringEnum(
+    'Adds the figures of an earlier range: as many days just before start_date, or the same days a year before.',
+    COMPARISONS,
+  ),
 );
 const campaignIds = ids('Only of these campaigns.', 'Identifier of a campaign.');
 
@@ -99,6 +107,7 @@ export const CampaignsRequest = strictObject({
   sort_direction: sortDirection,
   page: pageNumber('Page, from 1.'),
   page_size: itemsPerPage,
+  compare_to: compareTo,
 });
 export type CampaignsRequest = Static<typeof CampaignsRequest>;
 
@@ -114,6 +123,7 @@ export const CreativesRequest = strictObject({
   sort_direction: sortDirection,
   page: pageNumber('Page, from 1.'),
   page_size: itemsPerPage,
+  compare_to: compareTo,
 });
 export type CreativesRequest = Static<typeof CreativesRequest>;
 
@@ -137,6 +147,7 @@ export const CompaniesRequest = strictObject({
   sort_direction: sortDirection,
   page: pageNumber('Page, from 1.'),
   page_size: itemsPerPage,
+  compare_to: compareTo,
 });
 export type CompaniesRequest = Static<typeof CompaniesRequest>;
 

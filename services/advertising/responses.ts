@@ -55,6 +55,23 @@ const PERIODS = 'The periods of the range, ascending.';
 const timeseries = arrayOf(PERIODS, point('AdPoint', METRIC_NAMES));
 const companyTimeseries = arrayOf(PERIODS, point('CompanyPoint', COMPANY_METRIC_NAMES));
 
+const adMetrics = metricSchemas(METRIC_NAMES);
+const companyMetrics = metricSchemas(COMPANY_METRIC_NAMES);
+const AdMetrics = looseObject(adMetrics, {
+  $id: 'AdMetrics',
+  description: 'Figures of campaigns or creatives over a range.',
+});
+const CompanyMetrics = looseObject(companyMetrics, {
+  $id: 'CompanyTotals',
+  description: 'Figures of companies over a range.',
+});
+const CurrencyTotals = looseObject(
+  {
+    currency: nullable(Type.String({ description: 'Currency of the money; null where it is unknown.' })),
+    ...adMetrics,
+  },
+  { $id: 'CurrencyTotals', description: 'Figures of the matches of one currency over a range.' },
+);
 const ofCampaign = schemasOf(campaignAttributes, 'response');
 const campaignName = nullable(Type.String({ description: 'Name of the campaign.' }));
 const seen = {
@@ -81,7 +98,13 @@ export const companyFields = {
 
 const adItem = <Fields extends Record<string, TSchema>>($id: string, what: string, fields: Fields) =>
   looseObject(
-    { ...fields, ...metricSchemas(METRIC_NAMES), provisional, timeseries },
+    {
+      ...fields,
+      ...adMetrics,
+      provisional,
+      previous: Type.Optional(AdMetrics),
+      timeseries,
+    },
     { $id, description: `${what} and its performance over the range.` },
   );
 export const CampaignItem = adItem('CampaignItem', 'A campaign', campaignFields);
@@ -92,10 +115,11 @@ export type CreativeItem = Static<typeof CreativeItem>;
 export const CompanyListItem = looseObject(
   {
     ...companyFields,
-    ...metricSchemas(COMPANY_METRIC_NAMES),
+    ...companyMetrics,
     campaigns_reached: Type.Integer({ description: 'Campaigns with impressions.', minimum: 0 }),
     campaigns_engaged: Type.Integer({ description: 'Campaigns with engagements.', minimum: 0 }),
     ...seen,
+    previous: Type.Optional(CompanyMetrics),
     timeseries: companyTimeseries,
   },
   { $id: 'CompanyListItem', description: 'A company and what it saw of the campaigns over the range.' },
@@ -107,24 +131,30 @@ const warnings = arrayOf(
   Type.String({ description: 'One warning.' }),
   { examples: [['data_provisional: The network may still restate days after 2026-11-14.']] },
 );
-const pageFields = {
+const listResponse = <Item extends TSchema, Totals extends TSchema>(
+  what: string,
+  item: Item,
+  totals: Totals,
+) => ({
+  items: arrayOf(`The ${what} of this page.`, item),
   page: integer('The page.', { minimum: 1 }),
   page_size: integer('Items a page.', { minimum: 1 }),
   total_count: integer('How many match, exactly.', { minimum: 0 }),
-};
+  totals: arrayOf(`Figures of all ${what} that match, not of the page alone.`, totals),
+  previous_start_date: Type.Optional(date('First day of the earlier range, with compare_to.')),
+  previous_end_date: Type.Optional(date('Last day of that range.')),
+  previous_totals: Type.Optional(arrayOf('The totals of that range.', totals)),
+  warnings,
+});
 
 const adsResponse = <Item extends TSchema>(what: string, item: Item) =>
-  looseObject({ items: arrayOf(`The ${what} of this page.`, item), ...pageFields, provisional, warnings });
+  looseObject({ ...listResponse(what, item, CurrencyTotals), provisional });
 export const CampaignsResponse = adsResponse('campaigns', CampaignItem);
 export type CampaignsResponse = Static<typeof CampaignsResponse>;
 export const CreativesResponse = adsResponse('creatives', CreativeItem);
 export type CreativesResponse = Static<typeof CreativesResponse>;
 
-export const CompaniesResponse = looseObject({
-  items: arrayOf('The companies of this page.', CompanyListItem),
-  ...pageFields,
-  warnings,
-});
+export const CompaniesResponse = looseObject(listResponse('companies', CompanyListItem, CompanyMetrics));
 export type CompaniesResponse = Static<typeof CompaniesResponse>;
 
 export const CompanyResponse = looseObject({
@@ -132,10 +162,7 @@ export const CompanyResponse = looseObject({
   start_date: date('First day, UTC.'),
   end_date: date('Last day, UTC.'),
   granularity: stringEnum('Length of the periods.', GRANULARITIES),
-  totals: looseObject(metricSchemas(COMPANY_METRIC_NAMES), {
-    $id: 'CompanyTotals',
-    description: 'Figures over the whole range.',
-  }),
+  totals: CompanyMetrics,
   timeseries: companyTimeseries,
   campaigns: arrayOf(
     'The campaigns the company saw, by engagements then impressions, descending, then id.',
@@ -145,7 +172,7 @@ export const CompanyResponse = looseObject({
         name: campaignName,
         status: ofCampaign.status,
         objective_type: ofCampaign.objective_type,
-        ...metricSchemas(COMPANY_METRIC_NAMES),
+        ...companyMetrics,
         ...seen,
       },
       { $id: 'CompanyCampaign', description: 'A campaign as one company saw it.' },

@@ -57,6 +57,11 @@ export function metricColumns(names: readonly SummedMetric[], from: string): str
   return names.map((name) => `ifNull(${from}.${name}, 0) AS ${name}`);
 }
 
+/** The sums of all rows of a joined aggregate, zero where none has one. */
+export function totalColumns(names: readonly SummedMetric[]): string[] {
+  return names.map((name) => `ifNull(sum(metrics.${name}), 0) AS ${name}`);
+}
+
 /** A rate in millionths, half up, as `metric-values.ts` computes it; null where the denominator is 0. In 256 bits, money in units of 10^-12. */
 function rateKey(rate: Rate): string {
   const { numerator, denominator, factor } = RATES[rate];
@@ -77,9 +82,9 @@ export function metricKey(metric: Metric): string {
 /** Text without regard to case, for columns whose values are plain ASCII codes. */
 export const asciiKey = (column: string) => `lower(${column})`;
 
-/** Nulls last both ways, then id ascending, so that pages never overlap. */
-export const orderAndPage = (key: string, descending: boolean) =>
-  `ORDER BY ${key} ${descending ? 'DESC' : 'ASC'} NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}`;
+/** Nulls last both ways, then id ascending, so that pages never overlap; `groups` come before all. */
+export const orderAndPage = (key: string, descending: boolean, groups = '') =>
+  `ORDER BY ${groups}${key} ${descending ? 'DESC' : 'ASC'} NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}`;
 
 export function pageParams({ page, size }: Page): QueryParams {
   return { limit: size, offset: (page - 1) * size };

@@ -14,8 +14,12 @@ export interface WarningFacts {
   objectiveTypes?: readonly string[] | null;
   /** Whether empty periods were left out. */
   sparse: boolean;
-  /** Whether the response shows money, which may be of several currencies. */
+  /** Known currencies of everything that matches. */
+  currencies?: readonly string[];
+  /** Whether the response shows money. */
   money?: boolean;
+  /** Whether its items are ordered by amounts. */
+  sortedByAmount?: boolean;
   /** Whether the response shows metrics of companies. */
   companyMetrics?: boolean;
 }
@@ -32,11 +36,14 @@ export function warningsOf(facts: WarningFacts): string[] {
   if (facts.sparse) {
     warn('timeseries_sparse', 'The series would be too long, so periods without deliveries are left out.');
   }
-  const currencies = context.currencies ?? [];
-  if (facts.money && currencies.length > 1) {
+  const { currencies = [], money, sortedByAmount } = facts;
+  if ((money || sortedByAmount) && currencies.length > 1) {
+    const order = sortedByAmount
+      ? ', so that items are ordered within each currency, those with more items first.'
+      : '.';
     warn(
       'mixed_currencies',
-      `Amounts are in different currencies (${firstFew(currencies)}) and are not comparable across campaigns.`,
+      `Amounts are in different currencies (${firstFew(currencies)}) and are not comparable across campaigns${order}`,
     );
   }
   if (facts.companyMetrics) {

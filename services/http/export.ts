@@ -93,8 +93,8 @@ async function* exportText<Services>(
 function columnsOf<Body>({ item, columns }: Pick<MatchList<Body>, 'item' | 'columns'>, body: Body): string[] {
   const { properties } = item as TObject;
   return (columns?.(body) ?? Object.keys(properties)).filter((name) => {
-    const { items } = (properties[name] ?? {}) as { items?: { type?: string } };
-    return items?.type !== 'object';
+    const { type, items } = (properties[name] ?? {}) as { type?: string; items?: { type?: string } };
+    return type !== 'object' && items?.type !== 'object';
   });
 }
 

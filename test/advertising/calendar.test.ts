@@ -8,6 +8,7 @@ import {
   lastFinalDay,
   lastOfMonth,
   periodsOf,
+  previousRange,
   splitByMonths,
 } from '../../services/advertising/calendar.js';
 
@@ -92,5 +93,17 @@ describe('the calendar of advertising', () => {
   it('takes days later than today less the provisional days for provisional', () => {
     expect(lastFinalDay('2026-11-21', 7)).to.equal('2026-11-14');
     expect(lastFinalDay('2026-01-03', 0)).to.equal('2026-01-03');
+  });
+
+  it('compares with as many days before a range, or with the same days a year earlier', () => {
+    const leapYear = { start: '2024-02-29', end: '2024-03-01' };
+    expect(previousRange(leapYear, 'previous_period')).to.deep.equal({
+      start: '2024-02-27',
+      end: '2024-02-28',
+    });
+    expect(previousRange(leapYear, 'previous_year')).to.deep.equal({
+      start: '2023-02-28',
+      end: '2023-03-01',
+    });
   });
 });

@@ -33,6 +33,7 @@ export interface OracleRequest {
   sort_direction?: 'asc' | 'desc';
   page?: number;
   page_size?: number;
+  compare_to?: 'previous_period' | 'previous_year';
   company_id?: string;
   domain?: string;
   campaign_page?: number;
@@ -46,9 +47,17 @@ export interface ExpectedWarning {
 }
 
 type Row = { [field: string]: unknown };
+interface Entry {
+  id: string;
+  key: unknown;
+  values: Map<string, bigint>;
+  item: Row;
+}
 type Day = { campaign: string; creative: string; company: string; date: string; values: Map<string, bigint> };
 
 const MONEY = ['ad_spend', 'conversion_value'];
+const AMOUNTS = ['cpc', 'cpm', 'cost_per_engagement', 'cost_per_lead', 'cost_per_conversion', ...MONEY];
+const isAmount = (name: string) => AMOUNTS.includes(name);
 export const COUNTS = [
   'impressions',
   'clicks',
@@ -130,6 +139,36 @@ function sum(days: Day[]): Map<string, bigint> {
 }
 
 const isActive = (day: Day) => SUMMED.some((name) => (day.values.get(name) ?? 0n) > 0n);
+
+/** In the order of their number of entries, then by name, the unknown one last. */
+const byCurrency = (entries: Entry[]) =>
+  [...groupBy(entries, ({ item }) => item.currency)].sort(
+    ([one, some], [other, others]) => others.length - some.length || compare(one ?? '~', other ?? '~'),
+  );
+
+/** Of companies, which have no currency, in one row even where there are none. */
+function totalsOf(names: string[], entries: Entry[], hasCurrencies: boolean): Row[] {
+  const total = (some: Entry[]) => {
+    const sums = new Map<string, bigint>();
+    for (const { values } of some)
+      for (const [name, value] of values) sums.set(name, (sums.get(name) ?? 0n) + value);
+    return figures(names, sums);
+  };
+  if (!hasCurrencies) return [total(entries)];
+  return byCurrency(entries).map(([currency, some]) => ({ currency, ...total(some) }));
+}
+
+function earlierRange({ start_date, end_date }: OracleRequest, compareTo: string) {
+  if (compareTo === 'previous_year') {
+    const before = (day: string) =>
+      `${Number(day.slice(0, 4)) - 1}${day.endsWith('-02-29') ? '-02-28' : day.slice(4)}`;
+    return { start_date: before(start_date), end_date: before(end_date) };
+  }
+  const days = datesOf(start_date, end_date).length;
+  const ago = (count: number) =>
+    new Date(Date.parse(start_date) - count * 86_400_000).toISOString().slice(0, 10);
+  return { start_date: ago(days), end_date: ago(1) };
+}
 
 function datesOf(start: string, end: string): string[] {
   const dates: string[] = [];
@@ -300,9 +339,39 @@ export class Oracle {
     }));
   }
 
-  #page(entries: { id: string; key: unknown; item: Row }[], request: OracleRequest) {
+  /** A page of what `entriesOf` finds in a range, with totals, and with what it finds in an earlier one. */
+  #list(
+    request: OracleRequest,
+    names: string[],
+    entriesOf: (request: OracleRequest) => Entry[],
+    hasCurrencies = true,
+  ) {
+    const entries = entriesOf(request);
+    const { compare_to, ...rest } = request;
+    const range = compare_to && earlierRange(request, compare_to);
+    const before = range && entriesOf({ ...rest, ...range });
+    for (const { id, item } of before ? entries : []) {
+      item.previous = figures(names, before?.find((entry) => entry.id === id)?.values ?? new Map());
+    }
+    return {
+      ...this.#page(entries, request),
+      totals: totalsOf(names, entries, hasCurrencies),
+      ...(range && {
+        previous_start_date: range.start_date,
+        previous_end_date: range.end_date,
+        previous_totals: totalsOf(names, before ?? [], hasCurrencies),
+      }),
+    };
+  }
+
+  #page(entries: Entry[], request: OracleRequest) {
     const direction = request.sort_direction === 'asc' ? 1 : -1;
+    const currencies = byCurrency(entries).map(([currency]) => currency);
     entries.sort((one, other) => {
+      if (isAmount(request.sort_by ?? 'ad_spend')) {
+        const order = currencies.indexOf(one.item.currency) - currencies.indexOf(other.item.currency);
+        if (order !== 0) return order;
+      }
       const nulls = Number(one.key === null) - Number(other.key === null);
       if (nulls !== 0) return nulls;
       const byKey = one.key === null ? 0 : compare(one.key, other.key) * direction;
@@ -335,12 +404,25 @@ export class Oracle {
 
   campaigns(request: OracleRequest) {
     const names = request.metrics ?? ALL;
+    const list = this.#list(request, names, (range) => this.#campaignEntries(range, names));
+    return {
+      ...list,
+      provisional: this.#provisional(request.end_date),
+      warnings: this.#warnings(
+        request,
+        names,
+        list.totals.map(({ currency }) => currency),
+      ),
+    };
+  }
+
+  #campaignEntries(request: OracleRequest, names: string[]): Entry[] {
     const byCampaign = groupBy(
       this.#inRange(request, ({ creative }) => creative !== ''),
       ({ campaign }) => campaign,
     );
     const counts = groupBy(this.#creativeCampaigns(), ([, campaign]) => campaign);
-    const entries = [];
+    const entries: Entry[] = [];
     for (const id of this.#campaignIds()) {
       const record = this.#campaigns.get(id) ?? {};
       if (!this.#matches(request.campaign_ids, id)) continue;
@@ -358,6 +440,7 @@ export class Oracle {
       const values = sum(days);
       entries.push({
         id,
+        values,
         key: ALL.includes(sortBy)
           ? comparable(sortBy, values)
           : sortBy === 'start_date'
@@ -375,21 +458,29 @@ export class Oracle {
         },
       });
     }
-    const currencies = entries.map(({ item }) => (item as Row).currency);
-    return {
-      ...this.#page(entries, request),
-      provisional: this.#provisional(request.end_date),
-      warnings: this.#warnings(request, names, currencies),
-    };
+    return entries;
   }
 
   creatives(request: OracleRequest) {
     const names = request.metrics ?? ALL;
+    const list = this.#list(request, names, (range) => this.#creativeEntries(range, names));
+    return {
+      ...list,
+      provisional: this.#provisional(request.end_date),
+      warnings: this.#warnings(
+        request,
+        names,
+        list.totals.map(({ currency }) => currency),
+      ),
+    };
+  }
+
+  #creativeEntries(request: OracleRequest, names: string[]): Entry[] {
     const byCreative = groupBy(
       this.#inRange(request, ({ creative }) => creative !== ''),
       ({ creative }) => creative,
     );
-    const entries = [];
+    const entries: Entry[] = [];
     for (const [id, campaignId] of this.#creativeCampaigns()) {
       const record = this.#creatives.get(id) ?? {};
       const campaign = this.#campaigns.get(campaignId) ?? {};
@@ -409,6 +500,7 @@ export class Oracle {
       const values = sum(days);
       entries.push({
         id,
+        values,
         key: ALL.includes(sortBy)
           ? comparable(sortBy, values)
           : lower(sortBy === 'campaign_name' ? campaign.name : record[sortBy]),
@@ -424,12 +516,7 @@ export class Oracle {
         },
       });
     }
-    const currencies = entries.map(({ item }) => (item as Row).currency);
-    return {
-      ...this.#page(entries, request),
-      provisional: this.#provisional(request.end_date),
-      warnings: this.#warnings(request, names, currencies),
-    };
+    return entries;
   }
 
   #company(id: string): Row {
@@ -447,6 +534,11 @@ export class Oracle {
 
   companies(request: OracleRequest) {
     const names = request.metrics ?? COMPANY_ALL;
+    const list = this.#list(request, names, (range) => this.#companyEntries(range, names), false);
+    return { ...list, warnings: this.#warnings(request, [], [], list.items.length > 0) };
+  }
+
+  #companyEntries(request: OracleRequest, names: string[]): Entry[] {
     const days = this.#inRange(
       request,
       ({ company, campaign }) => company !== '' && this.#matches(request.campaign_ids, campaign),
@@ -455,7 +547,7 @@ export class Oracle {
     const isNamed = [request.company_ids, request.network_a_company_ids, request.domains].some(
       (list) => list?.length,
     );
-    const entries = [];
+    const entries: Entry[] = [];
     for (const id of new Set([...this.#companies.keys(), ...this.#days.map(({ company }) => company)])) {
       if (id === '') continue;
       const company = this.#company(id);
@@ -482,6 +574,7 @@ export class Oracle {
       const sortBy = request.sort_by ?? 'engagements';
       entries.push({
         id,
+        values,
         key:
           sortBy in reach
             ? reach[sortBy as keyof typeof reach]
@@ -497,8 +590,7 @@ export class Oracle {
         },
       });
     }
-    const page = this.#page(entries, request);
-    return { ...page, warnings: this.#warnings(request, [], [], page.items.length > 0) };
+    return entries;
   }
 
   /** Null where no company, or several, are meant. */
@@ -630,7 +722,8 @@ export class Oracle {
     const isMoney = (name: string) =>
       MONEY.some((money) => money === name || RATES[name]?.slice(0, 2).includes(money));
     const distinct = new Set(currencies.filter((currency) => currency !== null));
-    if (distinct.size > 1 && names.some(isMoney)) codes.set('mixed_currencies', []);
+    if (distinct.size > 1 && (names.some(isMoney) || isAmount(request.sort_by ?? 'ad_spend')))
+      codes.set('mixed_currencies', []);
     if (approximate) codes.set('company_metrics_approximate', []);
     return [...codes]
       .map(([code, values]) => ({ code, names: values.slice(0, NAMED_AT_MOST) }))

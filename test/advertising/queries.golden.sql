@@ -4,13 +4,14 @@ FROM (
   SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
   UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE organization_id = {organization_id:String}
 ) AS known
+LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id
 LEFT JOIN (
   SELECT campaign_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend
   FROM creative_deliveries AS delivery FINAL
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
   GROUP BY campaign_id
 ) AS metrics ON metrics.campaign_id = known.id
-ORDER BY ad_spend DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+ORDER BY count() OVER (PARTITION BY campaign.currency) DESC, campaign.currency ASC NULLS LAST, ad_spend DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- campaigns, filtered: campaigns_page
 SELECT known.id AS id, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.conversion_value, 0) AS conversion_value
@@ -71,7 +72,7 @@ LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_i
   GROUP BY creative_id
 ) AS metrics ON metrics.creative_id = known.id
 WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creative_ids:Array(String)} AND creative.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(creative.name_key, ''), {search:String}) > 0 OR position(ifNull(creative.headline_key, ''), {search:String}) > 0 OR position(ifNull(campaign.name_key, ''), {search:String}) > 0)
-ORDER BY intDiv(2 * reinterpret(toDecimal256(ad_spend, 12), 'Int256') * 1000000000 + toInt256(impressions) * 1000000000000, nullIf(2 * toInt256(impressions) * 1000000000000, 0)) DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+ORDER BY count() OVER (PARTITION BY campaign.currency) DESC, campaign.currency ASC NULLS LAST, intDiv(2 * reinterpret(toDecimal256(ad_spend, 12), 'Int256') * 1000000000 + toInt256(impressions) * 1000000000000, nullIf(2 * toInt256(impressions) * 1000000000000, 0)) DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- attributes of campaigns: campaigns_attributes
 SELECT known.id AS id, campaign.network_a_campaign_id AS network_a_campaign_id, campaign.name AS name, campaign.account_id AS account_id, campaign.campaign_group_id AS campaign_group_id, campaign.campaign_group_name AS campaign_group_name, campaign.status AS status, campaign.objective_type AS objective_type, campaign.format AS format, campaign.cost_type AS cost_type, campaign.currency AS currency, campaign.daily_budget AS daily_budget, campaign.total_budget AS total_budget, campaign.start_date AS start_date, campaign.end_date AS end_date, ifNull(counted.creatives, 0) AS creatives_count
@@ -250,22 +251,43 @@ SELECT
   maxOrNullIf(date, date <= {today:Date}) AS last_date
 FROM delivery_days WHERE organization_id = {organization_id:String}
 
--- context of campaigns: warnings_context
-SELECT
-  minOrNull(date) AS first_date,
-  maxOrNullIf(date, date <= {today:Date}) AS last_date,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids,
-  (SELECT arraySort(groupUniqArray(campaign.currency))
-FROM (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign
-WHERE campaign.id IN {campaign_ids:Array(String)} AND campaign.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(campaign.name_key, ''), {search:String}) > 0 OR position(ifNull(campaign.campaign_group_name_key, ''), {search:String}) > 0)) AS currencies
-FROM delivery_days WHERE organization_id = {organization_id:String}
+-- totals of campaigns: campaigns_totals
+SELECT campaign.currency AS currency, ifNull(sum(metrics.ad_spend), 0) AS ad_spend, ifNull(sum(metrics.clicks), 0) AS clicks
+FROM (
+  SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
+  UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE organization_id = {organization_id:String}
+) AS known
+LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id
+LEFT JOIN (
+  SELECT campaign_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
+  FROM creative_deliveries AS delivery FINAL
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
+  GROUP BY campaign_id
+) AS metrics ON metrics.campaign_id = known.id
+GROUP BY currency ORDER BY count() DESC, currency ASC NULLS LAST
 
--- context of creatives: warnings_context
-SELECT
-  minOrNull(date) AS first_date,
-  maxOrNullIf(date, date <= {today:Date}) AS last_date,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM creatives WHERE organization_id = {organization_id:String} AND id IN {requested_creative_ids:Array(String)} UNION ALL SELECT creative_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND creative_id IN {requested_creative_ids:Array(String)})) AS creative_ids,
-  (SELECT arraySort(groupUniqArray(campaign.currency))
+-- totals of campaigns, filtered: campaigns_totals
+SELECT campaign.currency AS currency, ifNull(sum(metrics.ad_spend), 0) AS ad_spend, ifNull(sum(metrics.clicks), 0) AS clicks
+FROM (
+  SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
+  UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE organization_id = {organization_id:String}
+) AS known
+LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id
+LEFT JOIN (
+  SELECT campaign_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
+  FROM creative_deliveries AS delivery FINAL
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)} AND campaign_id IN (SELECT known.id FROM (
+  SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
+  UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE organization_id = {organization_id:String}
+) AS known
+LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.id WHERE known.id IN {campaign_ids:Array(String)} AND campaign.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(campaign.name_key, ''), {search:String}) > 0 OR position(ifNull(campaign.campaign_group_name_key, ''), {search:String}) > 0))
+  GROUP BY campaign_id
+) AS metrics ON metrics.campaign_id = known.id
+WHERE known.id IN {campaign_ids:Array(String)} AND campaign.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(campaign.name_key, ''), {search:String}) > 0 OR position(ifNull(campaign.campaign_group_name_key, ''), {search:String}) > 0)
+GROUP BY currency ORDER BY count() DESC, currency ASC NULLS LAST
+
+-- totals of creatives, filtered: creatives_totals
+SELECT campaign.currency AS currency, ifNull(sum(metrics.ad_spend), 0) AS ad_spend, ifNull(sum(metrics.clicks), 0) AS clicks
 FROM (
   SELECT id, min((is_named, campaign_id)).2 AS campaign_id FROM (
     SELECT id, campaign_id, false AS is_named FROM creatives FINAL WHERE organization_id = {organization_id:String}
@@ -275,7 +297,45 @@ FROM (
 ) AS known
 LEFT JOIN (SELECT * FROM creatives FINAL WHERE organization_id = {organization_id:String}) AS creative ON creative.id = known.id
 LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.campaign_id
-WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creative_ids:Array(String)} AND creative.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(creative.name_key, ''), {search:String}) > 0 OR position(ifNull(creative.headline_key, ''), {search:String}) > 0 OR position(ifNull(campaign.name_key, ''), {search:String}) > 0)) AS currencies
+LEFT JOIN (
+  SELECT creative_id, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
+  FROM creative_deliveries AS delivery FINAL
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND creative_id IN {creative_ids:Array(String)} AND creative_id IN (SELECT known.id FROM (
+  SELECT id, min((is_named, campaign_id)).2 AS campaign_id FROM (
+    SELECT id, campaign_id, false AS is_named FROM creatives FINAL WHERE organization_id = {organization_id:String}
+    UNION ALL
+    SELECT creative_id, campaign_id, true FROM delivery_names WHERE organization_id = {organization_id:String} AND creative_id != ''
+  ) GROUP BY id
+) AS known
+LEFT JOIN (SELECT * FROM creatives FINAL WHERE organization_id = {organization_id:String}) AS creative ON creative.id = known.id
+LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_id:String}) AS campaign ON campaign.id = known.campaign_id WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creative_ids:Array(String)} AND creative.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(creative.name_key, ''), {search:String}) > 0 OR position(ifNull(creative.headline_key, ''), {search:String}) > 0 OR position(ifNull(campaign.name_key, ''), {search:String}) > 0))
+  GROUP BY creative_id
+) AS metrics ON metrics.creative_id = known.id
+WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creative_ids:Array(String)} AND creative.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(creative.name_key, ''), {search:String}) > 0 OR position(ifNull(creative.headline_key, ''), {search:String}) > 0 OR position(ifNull(campaign.name_key, ''), {search:String}) > 0)
+GROUP BY currency ORDER BY count() DESC, currency ASC NULLS LAST
+
+-- totals of all companies: companies_totals
+SELECT sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks
+FROM company_deliveries AS delivery FINAL
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
+
+-- totals of all companies, filtered: companies_totals
+SELECT sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks
+FROM company_deliveries AS delivery FINAL
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)} AND company_id IN {company_ids:Array(String)} AND company_id IN (SELECT id FROM (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) WHERE network_a_company_id IN {network_a_company_ids:Array(String)} AND domain IN {domains:Array(String)} AND (position(ifNull(name_key, ''), {search:String}) > 0 OR position(ifNull(domain_key, ''), {search:String}) > 0))
+
+-- context of campaigns: warnings_context
+SELECT
+  minOrNull(date) AS first_date,
+  maxOrNullIf(date, date <= {today:Date}) AS last_date,
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids
+FROM delivery_days WHERE organization_id = {organization_id:String}
+
+-- context of creatives: warnings_context
+SELECT
+  minOrNull(date) AS first_date,
+  maxOrNullIf(date, date <= {today:Date}) AS last_date,
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM creatives WHERE organization_id = {organization_id:String} AND id IN {requested_creative_ids:Array(String)} UNION ALL SELECT creative_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND creative_id IN {requested_creative_ids:Array(String)})) AS creative_ids
 FROM delivery_days WHERE organization_id = {organization_id:String}
 
 -- context of companies: warnings_context

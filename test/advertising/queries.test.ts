@@ -6,9 +6,9 @@ import {
   adAttributesQuery,
   adMetricsQuery,
   adsQuery,
+  adTotalsQuery,
   CAMPAIGNS,
   CREATIVES,
-  currenciesQuery,
 } from '../../services/advertising/campaign-queries.js';
 import {
   companiesByDomainQuery,
@@ -17,6 +17,7 @@ import {
   companyByIdQuery,
   companyCampaignsQuery,
   companyMetricsQuery,
+  companyTotalsQuery,
 } from '../../services/advertising/company-queries.js';
 import { contextQuery } from '../../services/advertising/context-query.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES } from '../../services/advertising/metrics.js';
@@ -171,24 +172,13 @@ const CASES: [string, AnalyticsQuery][] = [
   ['company by id', companyByIdQuery('org_hostile', HOSTILE[0] as string, 20)],
   ['companies by domain', companiesByDomainQuery('org_hostile', HOSTILE[0] as string, 20)],
   ['context', contextQuery('org_hostile', '2026-11-21', {})],
-  [
-    'context of campaigns',
-    contextQuery(
-      'org_hostile',
-      '2026-11-21',
-      { campaignIds: HOSTILE },
-      currenciesQuery(CAMPAIGNS, 'org_hostile', campaignEverything),
-    ),
-  ],
-  [
-    'context of creatives',
-    contextQuery(
-      'org_hostile',
-      '2026-11-21',
-      { creativeIds: HOSTILE },
-      currenciesQuery(CREATIVES, 'org_hostile', creativeEverything),
-    ),
-  ],
+  ['totals of campaigns', adTotalsQuery(CAMPAIGNS, report(few), {})],
+  ['totals of campaigns, filtered', adTotalsQuery(CAMPAIGNS, report(few), campaignEverything)],
+  ['totals of creatives, filtered', adTotalsQuery(CREATIVES, report(few), creativeEverything)],
+  ['totals of all companies', companyTotalsQuery(report(['ctr']), {})],
+  ['totals of all companies, filtered', companyTotalsQuery(report(['ctr']), companyEverything)],
+  ['context of campaigns', contextQuery('org_hostile', '2026-11-21', { campaignIds: HOSTILE })],
+  ['context of creatives', contextQuery('org_hostile', '2026-11-21', { creativeIds: HOSTILE })],
   ['context of companies', contextQuery('org_hostile', '2026-11-21', companyEverything)],
 ];
 

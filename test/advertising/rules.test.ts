@@ -37,25 +37,6 @@ describe('the advertising API', () => {
   });
   after(() => dispose());
 
-  it('reads sums of months for CSV, which has no series, by day too', async () => {
-    const statements = async (format: 'csv' | 'ndjson') => {
-      const names: string[] = [];
-      const analytics: AnalyticsReader = {
-        query(query, signal) {
-          names.push(query.name);
-          return store.query(query, signal);
-        },
-      };
-      const services = { analytics, clock: { now: () => Date.parse('2026-11-21') }, provisionalDays: 7 };
-      const { signal } = new AbortController();
-      const context = { body: { ...range, granularity: 'daily' }, organizationId: 'org_a', services, signal };
-      await searchCampaigns.list?.readPage(context as never, undefined, format);
-      return names;
-    };
-    expect(await statements('csv')).to.include('creative_sealed_months');
-    expect(await statements('ndjson')).not.to.include('creative_sealed_months');
-  });
-
   it('rejects a page of more than 100 000 points before it queries the store', async () => {
     const asked: string[] = [];
     const counting: AnalyticsReader = {
@@ -71,6 +52,14 @@ describe('the advertising API', () => {
     expect(asked).to.deep.equal([]);
     const company = await call(getCompany, store, 'org_a', { ...decade, company_id: 'o1' });
     expect(company.timeseries).to.have.length(3661);
+  });
+
+  it('rejects a comparison with a range before the year 0000', async () => {
+    for (const compare_to of ['previous_period', 'previous_year'] as const) {
+      const body = { start_date: '0000-01-01', end_date: '0000-01-02', compare_to };
+      const problem = await problemOf(call(searchCampaigns, store, 'org_a', body));
+      expect(problem.extras.errors?.map(({ pointer }) => pointer)).to.deep.equal(['/compare_to']);
+    }
   });
 
   it('finds no deliveries in ranges outside the days they can have', async () => {

@@ -45,11 +45,12 @@ describe('advertising warnings', () => {
     expect(warning).to.equal('unknown_campaign_ids: No campaign has the id: a, b, c, d, e and 2 more.');
   });
 
-  it('name several currencies only when money is shown', () => {
-    const mixed = { ...context, currencies: ['EUR', 'USD'] };
-    expect(codes({ context: mixed, money: true })).to.deep.equal(['mixed_currencies']);
-    expect(codes({ context: mixed })).to.deep.equal([]);
-    expect(codes({ context: { ...context, currencies: ['EUR'] }, money: true })).to.deep.equal([]);
+  it('name several currencies only when money is shown or ordered by', () => {
+    const currencies = ['EUR', 'USD'];
+    expect(codes({ currencies, money: true })).to.deep.equal(['mixed_currencies']);
+    expect(codes({ currencies, sortedByAmount: true })).to.deep.equal(['mixed_currencies']);
+    expect(codes({ currencies })).to.deep.equal([]);
+    expect(codes({ currencies: ['EUR'], money: true })).to.deep.equal([]);
   });
 
   it('say when series are sparse and metrics of companies approximate', () => {
