@@ -104,7 +104,12 @@ export function createClient(options: ClientOptions): Client {
   const transport = createTransport(options);
   const describeKey = ({ signal }: { signal?: AbortSignal } = {}) =>
     transport.send<KeyDescription>({ method: 'GET', path: '/api/key', signal });
-  const organization = createOrganization(options, describeKey);
+  let known = options.organizationId;
+  /** A key belongs to one organization, so it is asked for once. */
+  const organization = async (signal?: AbortSignal): Promise<string> => {
+    known ??= (await describeKey({ signal })).organization_id;
+    return known;
+  };
 
   async function call<Path extends OperationPath>(
     path: Path,
@@ -172,18 +177,6 @@ export function createClient(options: ClientOptions): Client {
     export: exportAll,
     ingest: (stream, records, ingestOptions = {}) => sendRecords(transport, stream, records, ingestOptions),
     describeKey,
-  };
-}
-
-/** The organization of the client. A key belongs to one, so it is asked for once. */
-function createOrganization(
-  { organizationId }: ClientOptions,
-  describeKey: (options: { signal?: AbortSignal }) => Promise<KeyDescription>,
-): (signal?: AbortSignal) => Promise<string> {
-  let known = organizationId;
-  return async (signal) => {
-    known ??= (await describeKey({ signal })).organization_id;
-    return known;
   };
 }
 

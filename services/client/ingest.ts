@@ -77,13 +77,12 @@ export async function sendRecords(
   let sent = 0;
 
   async function post(batch: Uint8Array<ArrayBuffer>[]): Promise<IngestResult> {
-    const { body, headers } = await compress(new Blob(batch));
     return send<IngestResult>({
       method: 'POST',
       path: `/api/ingest/${encodeURIComponent(stream)}`,
       query,
-      headers: { 'Content-Type': 'application/x-ndjson', ...headers },
-      body,
+      headers: { 'Content-Type': 'application/x-ndjson', 'Content-Encoding': 'gzip' },
+      body: await gzip(new Blob(batch)),
       signal,
     });
   }
@@ -137,13 +136,7 @@ function withNewline(text: Uint8Array): Uint8Array<ArrayBuffer> {
   return line;
 }
 
-async function compress(
-  body: Blob,
-): Promise<{ body: Uint8Array<ArrayBuffer>; headers: Record<string, string> }> {
-  const isAvailable = typeof CompressionStream !== 'undefined';
-  const stream = isAvailable ? body.stream().pipeThrough(new CompressionStream('gzip')) : body.stream();
-  const bytes = new Uint8Array(
-    await new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer(),
-  );
-  return { body: bytes, headers: isAvailable ? { 'Content-Encoding': 'gzip' } : {} };
+async function gzip(body: Blob): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = body.stream().pipeThrough(new CompressionStream('gzip'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }

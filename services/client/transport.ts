@@ -77,18 +77,16 @@ function backoffMs(attempt: number): number {
   return most / 2 + (Math.random() * most) / 2;
 }
 
+/** Ends early when the signal is aborted. */
 function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const abort = () => {
+  return new Promise((resolve) => {
+    const end = () => {
       clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
+      signal?.removeEventListener('abort', end);
       resolve();
-    }, milliseconds);
-    signal?.addEventListener('abort', abort, { once: true });
+    };
+    const timer = setTimeout(end, signal?.aborted ? 0 : milliseconds);
+    signal?.addEventListener('abort', end);
   });
 }
 

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { noUsage, type Usage } from '../http/admission.js';
-import { cached } from '../shared/cache.js';
+import { cached, memoize } from '../shared/cache.js';
 import type { RecoveryStatus } from '../stores/common/search-store.js';
 
 /** Metrics of a gateway process. Their names are public. */
@@ -112,20 +112,15 @@ export function createMetrics(): Metrics {
     },
   });
   // Looking up a series by its labels is slower than observing it.
-  const series = new Map<string, { observe(seconds: number): void }>();
+  const series = memoize((statusAndOperation) => {
+    const [status = '', operation = ''] = statusAndOperation.split(' ', 2);
+    return requests.labels(operation, status);
+  });
   return {
     registry,
     render: cached(RENDER_CACHE_MS, () => registry.metrics()),
     measure: (given) => void Object.assign(sources, given),
-    observeRequest(operation, status, seconds) {
-      const name = `${status} ${operation}`;
-      let known = series.get(name);
-      if (!known) {
-        known = requests.labels(operation, String(status));
-        series.set(name, known);
-      }
-      known.observe(seconds);
-    },
+    observeRequest: (operation, status, seconds) => series(`${status} ${operation}`).observe(seconds),
     problems: new Counter({
       name: 'reachline_http_problems_total',
       help: 'Answers that were an error, by code.',

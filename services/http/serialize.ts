@@ -10,12 +10,7 @@ const CHUNK_CHARS = 256 * 1024;
 /** Serializes a response to JSON. Large lists yield to the event loop, so that one response does not delay all others. */
 export function serialize(response: object): string | Promise<Buffer> {
   const fields = Object.entries(response);
-  let hasText = false;
-  for (const [, value] of fields) {
-    if (isLargeList(value)) return serializeLarge(fields);
-    hasText ||= hasJsonText(value);
-  }
-  return hasText ? spliceText(fields) : JSON.stringify(response);
+  return fields.some(([, value]) => isLargeList(value)) ? serializeLarge(fields) : serializeSmall(fields);
 }
 
 /** The JSON of a field or item, some of which may be text already; undefined where JSON leaves the field out. */
@@ -25,10 +20,7 @@ function toText(value: unknown): string | undefined {
   return JSON.stringify(value);
 }
 
-const hasJsonText = (value: unknown) =>
-  value instanceof JsonText || (Array.isArray(value) && value[0] instanceof JsonText);
-
-function spliceText(fields: [name: string, value: unknown][]): string {
+function serializeSmall(fields: [name: string, value: unknown][]): string {
   let text = '';
   for (const [name, value] of fields) {
     const json = toText(value);

@@ -12,20 +12,14 @@ export function addressKey(value: string): string | null {
 
 /** First and last `addressKey` of an address or a CIDR block, null when the text is neither. */
 export function addressRange(value: string): { from: string; to: string } | null {
-  const slash = value.indexOf('/');
-  if (slash < 0) {
-    const key = addressKey(value);
-    return key === null ? null : { from: key, to: key };
-  }
-  const base = addressKey(value.slice(0, slash));
-  const prefixText = value.slice(slash + 1);
-  if (base === null || !/^\d{1,3}$/.test(prefixText)) return null;
-  const isIpv4 = ipaddr.IPv4.isValid(value.slice(0, slash));
-  const prefix = Number(prefixText) + (isIpv4 ? 96 : 0);
-  if (prefix > 128) return null;
-  const hostBits = BigInt(128 - prefix);
-  const from = (BigInt(`0x${base}`) >> hostBits) << hostBits;
-  const to = from | ((1n << hostBits) - 1n);
-  const hex = (address: bigint) => address.toString(16).padStart(32, '0');
-  return { from: hex(from), to: hex(to) };
+  const [address = '', ...prefix] = value.split('/');
+  const key = addressKey(address);
+  if (key === null) return null;
+  if (prefix.length === 0) return { from: key, to: key };
+  const kind = ipaddr.IPv4.isValid(address) ? ipaddr.IPv4 : ipaddr.IPv6;
+  if (!kind.isValidCIDR(value)) return null;
+  const [from, to] = [kind.networkAddressFromCIDR(value), kind.broadcastAddressFromCIDR(value)].map((end) =>
+    addressKey(end.toString()),
+  ) as [string, string];
+  return { from, to };
 }

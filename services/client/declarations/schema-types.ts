@@ -5,7 +5,6 @@ interface Schema {
   description?: string;
   enum?: unknown[];
   anyOf?: Schema[];
-  oneOf?: Schema[];
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
@@ -42,8 +41,7 @@ export class TypeWriter {
 
   #inline(schema: Schema, indent: string): string {
     if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-    const variants = schema.anyOf ?? schema.oneOf;
-    if (variants) return variants.map((variant) => this.typeOf(variant, indent)).join(' | ');
+    if (schema.anyOf) return schema.anyOf.map((variant) => this.typeOf(variant, indent)).join(' | ');
     return [schema.type ?? 'unknown']
       .flat()
       .map((type) => {
