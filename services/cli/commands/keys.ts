@@ -88,17 +88,10 @@ function scopesOf({ scopes }: StoredKey): string {
   return isDefault ? 'default' : scopes.join(',');
 }
 
-const toJson = (key: StoredKey): object => ({
-  id: key.id,
-  organization_id: key.organization_id,
-  name: key.name,
-  state: stateOf(key),
-  scopes: key.scopes,
-  created_at: key.created_at,
-  expires_at: key.expires_at,
-  revoked_at: key.revoked_at,
-  last_used_at: key.last_used_at,
-});
+function toJson(key: StoredKey): object {
+  const { secret_hash: _, ...shown } = key;
+  return { ...shown, state: stateOf(key) };
+}
 
 function stateOf(key: StoredKey): string {
   if (key.revoked_at !== null) return 'revoked';
