@@ -64,7 +64,7 @@ export class Progress {
     const bar = new library.SingleBar(
       {
         stream: this.#io.stderr as NodeJS.WriteStream,
-        format: hasTotal ? '{bar} {percentage} % {text}' : '{text}',
+        format: hasTotal ? '{bar} {percentage} % {eta_formatted} left {text}' : '{text}',
         hideCursor: true,
         clearOnComplete: true,
       },

@@ -4,14 +4,6 @@ import { formatCount, type Io, printErr } from '../io.js';
 import type { Progress } from '../progress.js';
 import type { Input } from './input.js';
 
-/** `40 s`, `3 min 20 s`, `1 h 5 min`. */
-export function formatDuration(seconds: number): string {
-  const whole = Math.ceil(seconds);
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
-}
-
 const NEWLINE = Buffer.from('\n');
 
 /**
@@ -90,13 +82,10 @@ export class Report {
   progress(accepted: number, rejected: number): void {
     this.#accepted = this.total.accepted + accepted;
     this.#rejected = this.total.rejected + rejected;
-    const size = this.#size;
-    const read = this.#readBefore + (this.#input?.position() ?? 0);
-    const { seconds } = this.#progress;
     const records = this.#accepted + this.#rejected;
-    const rate = formatCount(records / seconds);
-    const left = size && read > 0 ? `, ${formatDuration(((size - read) / read) * seconds)} left` : '';
-    this.#progress.update(`${this.#label}${formatCount(records)} records, ${rate}/s${left}`, read, size);
+    const rate = formatCount(records / this.#progress.seconds);
+    const read = this.#readBefore + (this.#input?.position() ?? 0);
+    this.#progress.update(`${this.#label}${formatCount(records)} records, ${rate}/s`, read, this.#size);
   }
 
   /** The file is loaded. */
