@@ -90,8 +90,7 @@ const INTRODUCTION = `# Configuration
 
 Settings are environment variables; there is no configuration file. Empty variables count as absent. \`reachline doctor\` checks them and
 says what to fix. An unknown name close to a \`REACHLINE_\` setting is an error; other unknown names are ignored with a warning.
-"Stores" are the commands that open a store: \`serve\`, \`worker\`, \`migrate\`, \`doctor\`, \`demo\`, \`ingest\`, \`copy\`, \`keys\`,
-\`credits\`, \`audiences\`, \`contacts\`, \`export\` and \`dead-letters\`.
+"Stores" are all commands that open a store.
 `;
 
 /** The text of `docs/operating/configuration.md`. */
@@ -101,8 +100,8 @@ export function configurationPage(): string {
     return [
       `## ${title}`,
       '',
-      '| variable | meaning | default | unit or values | read by |',
-      '|---|---|---|---|---|',
+      '| variable | meaning | default | read by |',
+      '|---|---|---|---|',
       ...names.map(row),
     ].join('\n');
   });
@@ -112,18 +111,18 @@ export function configurationPage(): string {
 function row(name: Setting): string {
   const schema = settingSchemas[name] as unknown as SettingSchema;
   const value = COMPUTED_DEFAULTS[name] ?? (schema.default === '' ? 'none' : `\`${schema.default}\``);
-  return `| \`${name}\` | ${schema.description} | ${value} | ${valuesOf(name, schema)} | ${SETTINGS[name][1]} |`;
+  const values = valuesOf(schema);
+  return `| \`${name}\` | ${schema.description} | ${value}${values && `; ${values}`} | ${SETTINGS[name][1]} |`;
 }
 
-function valuesOf(name: string, { type, enum: values, minimum, maximum }: SettingSchema): string {
+/** What is allowed besides the default, where that is not any text. */
+function valuesOf({ type, enum: values, default: fallback, minimum, maximum }: SettingSchema): string {
   if (values)
     return values
-      .filter((value) => value !== '')
+      .filter((value) => value !== '' && value !== fallback)
       .map((value) => `\`${value}\``)
       .join(', ');
-  if (type === 'boolean') return '`true`, `false`';
-  if (type !== 'integer') return 'text';
-  const unit = /_(MS|DAYS|PORT)$/.exec(`_${name}`)?.[1];
-  const noun = { MS: 'ms', DAYS: 'days', PORT: 'port' }[unit ?? ''] ?? 'number';
-  return maximum === undefined ? `${noun}, at least ${minimum}` : `${noun}, ${minimum} to ${maximum}`;
+  if (type === 'boolean') return `\`${!fallback}\``;
+  if (type !== 'integer') return '';
+  return maximum === undefined ? `at least ${minimum}` : `${minimum} to ${maximum}`;
 }
