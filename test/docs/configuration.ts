@@ -10,11 +10,6 @@ interface SettingSchema {
   enum?: readonly string[];
 }
 
-const STORES = 'stores';
-const SERVE_AND_WORKER = '`serve`, `worker`';
-const BOOTSTRAP = '`migrate --bootstrap`';
-const KAFKA = '`serve`, `worker`, `migrate`, `doctor`, `dead-letters`';
-
 const TITLES = {
   gateway: 'Gateway',
   embedded: 'Embedded stores',
@@ -24,59 +19,59 @@ const TITLES = {
   ingest: 'Sending records through a gateway',
 } as const;
 
-/** Where the page lists a setting, and which commands read it. */
-const SETTINGS: Record<Setting, [section: keyof typeof TITLES, readBy: string]> = {
-  PORT: ['gateway', '`serve`, `doctor`'],
-  HOST: ['gateway', '`serve`, `worker`, `doctor`'],
-  REACHLINE_PROCESSES: ['gateway', '`serve`'],
-  REACHLINE_RATE_LIMIT: ['gateway', '`serve`'],
-  REACHLINE_REQUEST_TIMEOUT_MS: ['gateway', '`serve`'],
-  REACHLINE_PROVISIONAL_DAYS: ['gateway', '`serve`, `export`'],
-  REACHLINE_RETENTION_VISITS_DAYS: ['gateway', '`serve`, `worker`, `doctor`'],
-  REACHLINE_RETENTION_DELIVERIES_DAYS: ['gateway', '`serve`, `worker`, `doctor`'],
-  REACHLINE_CORS_ORIGINS: ['gateway', '`serve`'],
-  REACHLINE_TRUSTED_PROXIES: ['gateway', '`serve`'],
-  REACHLINE_METRICS_PORT: ['gateway', '`serve`'],
-  REACHLINE_INGEST_UNKNOWN_FIELDS: ['gateway', '`serve`, `worker`'],
-  REACHLINE_MAPPINGS: ['gateway', '`serve`'],
-  REACHLINE_LOG_LEVEL: ['gateway', 'all that log'],
-  REACHLINE_LOG_FORMAT: ['gateway', 'all that log'],
-  REACHLINE_DATA_DIR: ['embedded', STORES],
-  REACHLINE_SEARCH_THREADS: ['embedded', STORES],
-  REACHLINE_SEARCH_TIMEOUT_MS: ['gateway', STORES],
-  REACHLINE_SQL_PORT: ['embedded', '`serve`'],
-  REACHLINE_SQL_PASSWORD: ['embedded', '`serve`'],
-  ELASTICSEARCH_URL: ['elasticsearch', STORES],
-  ELASTICSEARCH_API_KEY: ['elasticsearch', STORES],
-  ELASTICSEARCH_USERNAME: ['elasticsearch', STORES],
-  ELASTICSEARCH_PASSWORD: ['elasticsearch', STORES],
-  ELASTICSEARCH_CA_FILE: ['elasticsearch', STORES],
-  ELASTICSEARCH_INDEX_PREFIX: ['elasticsearch', STORES],
-  ELASTICSEARCH_ADMIN_USERNAME: ['elasticsearch', BOOTSTRAP],
-  ELASTICSEARCH_ADMIN_PASSWORD: ['elasticsearch', BOOTSTRAP],
-  CLICKHOUSE_URL: ['clickhouse', STORES],
-  CLICKHOUSE_USERNAME: ['clickhouse', STORES],
-  CLICKHOUSE_PASSWORD: ['clickhouse', STORES],
-  CLICKHOUSE_DATABASE: ['clickhouse', STORES],
-  REACHLINE_SQL_COPY_MINUTES: ['clickhouse', SERVE_AND_WORKER],
-  CLICKHOUSE_CLUSTER: ['clickhouse', STORES],
-  CLICKHOUSE_ADMIN_USERNAME: ['clickhouse', BOOTSTRAP],
-  CLICKHOUSE_ADMIN_PASSWORD: ['clickhouse', BOOTSTRAP],
-  KAFKA_BROKERS: ['kafka', KAFKA],
-  KAFKA_TLS: ['kafka', KAFKA],
-  KAFKA_CA_FILE: ['kafka', KAFKA],
-  KAFKA_SASL_MECHANISM: ['kafka', KAFKA],
-  KAFKA_USERNAME: ['kafka', KAFKA],
-  KAFKA_PASSWORD: ['kafka', KAFKA],
-  KAFKA_CLIENT_ID: ['kafka', KAFKA],
-  KAFKA_GROUP: ['kafka', '`serve`, `worker`, `dead-letters`'],
-  KAFKA_SESSION_TIMEOUT_MS: ['kafka', SERVE_AND_WORKER],
-  REACHLINE_TOPIC_PREFIX: ['kafka', KAFKA],
-  REACHLINE_TOPIC_PARTITIONS: ['kafka', '`serve`, `worker`, `migrate`'],
-  REACHLINE_TOPIC_REPLICAS: ['kafka', '`serve`, `worker`, `migrate`'],
-  REACHLINE_WORKER_PORT: ['kafka', '`worker`'],
-  REACHLINE_URL: ['ingest', '`ingest`, `export`, `contacts`, `mcp`'],
-  REACHLINE_API_KEY: ['ingest', '`ingest`, `export`, `contacts`, `mcp`'],
+/** The section of the page that lists a setting, in its order. */
+const SECTIONS: Record<Setting, keyof typeof TITLES> = {
+  PORT: 'gateway',
+  HOST: 'gateway',
+  REACHLINE_PROCESSES: 'gateway',
+  REACHLINE_RATE_LIMIT: 'gateway',
+  REACHLINE_REQUEST_TIMEOUT_MS: 'gateway',
+  REACHLINE_PROVISIONAL_DAYS: 'gateway',
+  REACHLINE_RETENTION_VISITS_DAYS: 'gateway',
+  REACHLINE_RETENTION_DELIVERIES_DAYS: 'gateway',
+  REACHLINE_CORS_ORIGINS: 'gateway',
+  REACHLINE_TRUSTED_PROXIES: 'gateway',
+  REACHLINE_METRICS_PORT: 'gateway',
+  REACHLINE_INGEST_UNKNOWN_FIELDS: 'gateway',
+  REACHLINE_MAPPINGS: 'gateway',
+  REACHLINE_LOG_LEVEL: 'gateway',
+  REACHLINE_LOG_FORMAT: 'gateway',
+  REACHLINE_DATA_DIR: 'embedded',
+  REACHLINE_SEARCH_THREADS: 'embedded',
+  REACHLINE_SEARCH_TIMEOUT_MS: 'gateway',
+  REACHLINE_SQL_PORT: 'embedded',
+  REACHLINE_SQL_PASSWORD: 'embedded',
+  ELASTICSEARCH_URL: 'elasticsearch',
+  ELASTICSEARCH_API_KEY: 'elasticsearch',
+  ELASTICSEARCH_USERNAME: 'elasticsearch',
+  ELASTICSEARCH_PASSWORD: 'elasticsearch',
+  ELASTICSEARCH_CA_FILE: 'elasticsearch',
+  ELASTICSEARCH_INDEX_PREFIX: 'elasticsearch',
+  ELASTICSEARCH_ADMIN_USERNAME: 'elasticsearch',
+  ELASTICSEARCH_ADMIN_PASSWORD: 'elasticsearch',
+  CLICKHOUSE_URL: 'clickhouse',
+  CLICKHOUSE_USERNAME: 'clickhouse',
+  CLICKHOUSE_PASSWORD: 'clickhouse',
+  CLICKHOUSE_DATABASE: 'clickhouse',
+  REACHLINE_SQL_COPY_MINUTES: 'clickhouse',
+  CLICKHOUSE_CLUSTER: 'clickhouse',
+  CLICKHOUSE_ADMIN_USERNAME: 'clickhouse',
+  CLICKHOUSE_ADMIN_PASSWORD: 'clickhouse',
+  KAFKA_BROKERS: 'kafka',
+  KAFKA_TLS: 'kafka',
+  KAFKA_CA_FILE: 'kafka',
+  KAFKA_SASL_MECHANISM: 'kafka',
+  KAFKA_USERNAME: 'kafka',
+  KAFKA_PASSWORD: 'kafka',
+  KAFKA_CLIENT_ID: 'kafka',
+  KAFKA_GROUP: 'kafka',
+  KAFKA_SESSION_TIMEOUT_MS: 'kafka',
+  REACHLINE_TOPIC_PREFIX: 'kafka',
+  REACHLINE_TOPIC_PARTITIONS: 'kafka',
+  REACHLINE_TOPIC_REPLICAS: 'kafka',
+  REACHLINE_WORKER_PORT: 'kafka',
+  REACHLINE_URL: 'ingest',
+  REACHLINE_API_KEY: 'ingest',
 };
 
 /** Defaults that depend on the machine. */
@@ -90,20 +85,16 @@ const INTRODUCTION = `# Configuration
 
 Settings are environment variables; there is no configuration file. Empty variables count as absent. \`reachline doctor\` checks them and
 says what to fix. An unknown name close to a \`REACHLINE_\` setting is an error; other unknown names are ignored with a warning.
-"Stores" are all commands that open a store.
+Give each command the settings of the stores that it uses.
 `;
 
 /** The text of `docs/operating/configuration.md`. */
 export function configurationPage(): string {
   const sections = Object.entries(TITLES).map(([section, title]) => {
-    const names = (Object.keys(SETTINGS) as Setting[]).filter((name) => SETTINGS[name][0] === section);
-    return [
-      `## ${title}`,
-      '',
-      '| variable | meaning | default | read by |',
-      '|---|---|---|---|',
-      ...names.map(row),
-    ].join('\n');
+    const names = (Object.keys(SECTIONS) as Setting[]).filter((name) => SECTIONS[name] === section);
+    return [`## ${title}`, '', '| variable | meaning | default |', '|---|---|---|', ...names.map(row)].join(
+      '\n',
+    );
   });
   return `${[INTRODUCTION.trimEnd(), ...sections].join('\n\n')}\n`;
 }
@@ -112,7 +103,7 @@ function row(name: Setting): string {
   const schema = settingSchemas[name] as unknown as SettingSchema;
   const value = COMPUTED_DEFAULTS[name] ?? (schema.default === '' ? 'none' : `\`${schema.default}\``);
   const values = valuesOf(schema);
-  return `| \`${name}\` | ${schema.description} | ${value}${values && `; ${values}`} | ${SETTINGS[name][1]} |`;
+  return `| \`${name}\` | ${schema.description} | ${value}${values && `; ${values}`} |`;
 }
 
 /** What is allowed besides the default, where that is not any text. */
