@@ -219,12 +219,20 @@ describe('The words of the contract', () => {
     expect(warnings.map((warning) => warning.split(': ')[0])).to.deep.equal(WARNINGS);
   });
 
-  it('are the limits of requests', () => {
-    for (const name of ['campaigns', 'creatives', 'companies']) {
-      const { metrics, page_size, campaign_ids } = advertising(name);
+  it('are the limits and defaults of requests', () => {
+    for (const name of ['campaigns', 'creatives', 'companies', 'company']) {
+      const { metrics, campaign_ids, granularity, search, sort_by, sort_direction, ...rest } =
+        advertising(name);
+      const prefix = name === 'company' ? 'campaign_' : '';
       expect(metrics, name).to.include({ minItems: 1, maxItems: 64 });
-      expect(page_size, name).to.include({ minimum: 1, maximum: 200, default: 50 });
       expect(campaign_ids, name).to.include({ maxItems: 100 });
+      expect(granularity, name).to.include({ default: 'daily' });
+      expect(rest[`${prefix}page`], name).to.include({ minimum: 1, maximum: 1_000_000, default: 1 });
+      expect(rest[`${prefix}page_size`], name).to.include({ minimum: 1, maximum: 200, default: 50 });
+      if (name === 'company') continue;
+      expect(search, name).to.include({ maxLength: 200 });
+      expect(sort_direction, name).to.include({ default: 'desc' });
+      expect(sort_by?.default, name).to.equal(name === 'companies' ? 'engagements' : 'ad_spend');
     }
     expect(request('/api/contacts/search').limit).to.include({ minimum: 1, maximum: 1000, default: 50 });
     expect(request('/api/contacts/get-many').contact_ids).to.include({ minItems: 1, maxItems: 1000 });

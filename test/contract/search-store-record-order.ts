@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import type { AudienceRecord } from '../../services/audiences/schema.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
 import type { ParsedStore } from '../support/parsed-store.js';
 import { Random } from '../support/random.js';
@@ -265,15 +264,5 @@ export function searchStoreRecordOrder(open: Open): void {
         expect(await stateOf(inFlight)).to.deep.equal(await stateOf(oneByOne));
       });
     }
-
-    it('the first visit of an id and moment stays', async () => {
-      const organizationId = freshOrganization();
-      const visit = (city: string) => ({ organizationId, id: 'v', createdAt: at(0), city });
-      await opened.store.insertVisits(accepted([visit('Oslo')], T0 + 5));
-      await another.insertVisits(accepted([visit('Rome')], T0));
-      await opened.store.refresh();
-      const { items } = await opened.store.searchVisits({ organizationId, limit: 10 });
-      expect(items.map(({ city }) => city)).to.deep.equal(['Oslo']);
-    });
   });
 }

@@ -116,10 +116,10 @@ export function searchStoreVisits(open: Open): void {
         { ...base, city: 'Rome' },
         { ...base, city: 'Oslo' },
       ]);
-      await insert([
-        { ...base, city: 'Bern' },
-        { ...base, createdAt: '2026-01-01T00:00:01Z' },
-      ]);
+      const another = await opened.another();
+      await another.insertVisits(accepted([{ ...base, city: 'Bern' }], T0 - 5));
+      await another.close();
+      await insert([{ ...base, createdAt: '2026-01-01T00:00:01Z' }]);
       const page = await opened.store.searchVisits({ organizationId: organization, limit: 10 });
       expect(page.items.map(({ city }) => city)).to.deep.equal([null, 'Rome']);
       expect(page.total).to.equal(2);
@@ -171,63 +171,63 @@ export function searchStoreVisits(open: Open): void {
       }
     });
 
-    it('a word of a browser or platform begins after anything but a letter or digit', async () => {
-      const organizationId = freshOrganization();
-      const createdAt = new Date(T0).toISOString();
-      const browsers = ['AppEngine-Google', 'magpie-crawler', 'UI/WKWebView', 'Google Chrome', 'C++'];
-      await insert(
-        browsers.map((browser, index) => ({
-          id: `v${index}`,
-          organizationId,
-          createdAt,
-          browser,
-          platform: browser,
-        })),
-      );
-      const found: [string, number[]][] = [
-        ['google', [3, 0]],
-        ['crawler', [1]],
-        ['wkwebview', [2]],
-        ['ui/wkweb', [2]],
-        ['webview', []],
-        ['rawler', []],
-        ['c++', [4]],
-        ['+', []],
-        ['appengine google', []],
-      ];
-      for (const [text, expected] of found) {
-        for (const field of ['browser', 'platform'] as const) {
-          const search = { organizationId, limit: 9, [field]: normalizeWordStarts(text) };
-          const page = await opened.store.searchVisits(search);
-          expect(
-            page.items.map(({ id }) => id),
-            text,
-          ).to.deep.equal(expected.map((index) => `v${index}`));
+    const places: [
+      title: string,
+      values: string[],
+      field: 'browser' | 'startUrl',
+      found: [string, number[]][],
+    ][] = [
+      [
+        'a word of a browser or platform begins after anything but a letter or digit',
+        ['AppEngine-Google', 'magpie-crawler', 'UI/WKWebView', 'Google Chrome', 'C++'],
+        'browser',
+        [
+          ['google', [3, 0]],
+          ['crawler', [1]],
+          ['wkwebview', [2]],
+          ['ui/wkweb', [2]],
+          ['webview', []],
+          ['rawler', []],
+          ['c++', [4]],
+          ['+', []],
+          ['appengine google', []],
+        ],
+      ],
+      [
+        'a URL is found by a part with slashes but no scheme before its host',
+        ['https://www.x.example/pricing/', '//x.example/about', 'http://x.example:8443/port'],
+        'startUrl',
+        [
+          ['//www.x.example/pricing', [0]],
+          ['://x.example', [2, 1, 0]],
+          ['android-app://x.example/about/', [1]],
+          [':8443/port', [2]],
+          ['/pricing', [0]],
+        ],
+      ],
+    ];
+    for (const [title, values, field, found] of places) {
+      it(title, async () => {
+        const organizationId = freshOrganization();
+        const createdAt = new Date(T0).toISOString();
+        const fields = field === 'browser' ? (['browser', 'platform'] as const) : (['startUrl'] as const);
+        const held = (value: string) => Object.fromEntries(fields.map((name) => [name, value]));
+        await insert(
+          values.map((value, index) => ({ id: `v${index}`, organizationId, createdAt, ...held(value) })),
+        );
+        for (const [text, expected] of found) {
+          for (const name of fields) {
+            const normal = name === 'startUrl' ? normalizeUrlText(text) : normalizeWordStarts(text);
+            const { items } = await opened.store.searchVisits({ organizationId, limit: 9, [name]: normal });
+            const ids = expected.map((index) => `v${index}`);
+            expect(
+              items.map(({ id }) => id),
+              text,
+            ).to.deep.equal(ids);
+          }
         }
-      }
-    });
-
-    it('a URL is found by a part with slashes but no scheme before its host', async () => {
-      const organizationId = freshOrganization();
-      const createdAt = new Date(T0).toISOString();
-      const urls = ['https://www.x.example/pricing/', '//x.example/about', 'http://x.example:8443/port'];
-      await insert(urls.map((startUrl, index) => ({ id: `v${index}`, organizationId, createdAt, startUrl })));
-      const found: [string, number[]][] = [
-        ['//www.x.example/pricing', [0]],
-        ['://x.example', [2, 1, 0]],
-        ['android-app://x.example/about/', [1]],
-        [':8443/port', [2]],
-        ['/pricing', [0]],
-      ];
-      for (const [text, expected] of found) {
-        const search = { organizationId, limit: 9, startUrl: normalizeUrlText(text) };
-        const page = await opened.store.searchVisits(search);
-        expect(
-          page.items.map(({ id }) => id),
-          text,
-        ).to.deep.equal(expected.map((index) => `v${index}`));
-      }
-    });
+      });
+    }
 
     it('a part of a URL of any length is found, and only where it stands as a whole', async () => {
       const unit = fc.constantFrom(
