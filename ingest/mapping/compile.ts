@@ -10,7 +10,7 @@ import {
   type SourceOptions,
   type ValueSource,
 } from './mapping-file.js';
-import { compilePath, parseTemplate, type Read, rootOf } from './path.js';
+import { compilePath, parsedCell, parseTemplate, type Read, rootOf } from './path.js';
 import { changedText, fillTemplate, textOf, withPrefix } from './source-values.js';
 import {
   type ColumnForm,
@@ -71,7 +71,7 @@ class Compiler {
   }
 
   compile(): Mapping {
-    const { stream: named, fields, where = {}, join = {}, recognize = [], each } = this.#file;
+    const { stream: named, fields, where = {}, unless = {}, join = {}, recognize = [], each } = this.#file;
     if (named !== undefined && named !== this.#stream.name) {
       this.#problems.add('stream', `The mapping is for ${named}, not for ${this.#stream.name}.`);
     }
@@ -80,14 +80,23 @@ class Compiler {
     );
     this.#onOf = new Map(onOf);
     const targets = Object.entries(fields).map(([name, source]) => this.#target(name, source));
-    const isLeftOut = this.#condition(where);
+    const isAnother = this.#condition(where);
+    const isOneOf = this.#condition(unless, true);
+    const isLeftOut = (record: SourceRecord) => isAnother(record) || isOneOf(record);
     const joins = Object.fromEntries(
       Object.entries(join).map(([name, each]) => [name, this.#join(name, each)]),
     );
     this.#problems.throwIfAny();
     const takeOthers = this.#others();
     const open = this.#opener();
-    const marks = recognize.map((path) => ({ path, read: compilePath(path) }));
+    const marks = recognize.map((mark) => {
+      const names = [mark].flat();
+      const reads = names.map((name) => compilePath(name));
+      return {
+        name: names[0] as string,
+        isIn: (source: SourceRecord) => reads.some((read) => read(source) !== undefined),
+      };
+    });
     const split = each === undefined ? undefined : splitter(each);
     const opened = (given: SourceRecord) => {
       const [first] = split?.(given) ?? [];
@@ -110,13 +119,14 @@ class Compiler {
       },
       declared: { dateOrder: this.#file.date_order, decimal: this.#file.decimal },
       marks: recognize,
+      columnNames: (columns) => this.#columnNames(columns),
       checkColumns: (columns) => this.#checkColumns(columns),
       missingPaths: (columns) =>
         [...this.#paths].filter((path) => !columns.includes(path) && !columns.includes(rootOf(path))),
       givesOrganization: (columns) => this.#givesOrganization(columns),
       missingMarks(message) {
         const { isLeftOut: isOther, whole } = opened(message);
-        return isOther ? null : marks.filter(({ read }) => read(whole) === undefined).map(({ path }) => path);
+        return isOther ? null : marks.filter(({ isIn }) => !isIn(whole)).map(({ name }) => name);
       },
       split,
       apply(message) {
@@ -202,9 +212,11 @@ class Compiler {
   /** The value before it is converted to the type of its field. */
   #extractor(where: string, type: TargetType, options: SourceOptions): Extractor {
     const extract = this.#sourceExtractor(where, options);
-    const { prefix } = options;
+    const { prefix, keep_prefix = false } = options;
     const behind: Extractor =
-      prefix === undefined ? extract : (record) => withPrefix(extract(record), prefix, type === 'list');
+      prefix === undefined
+        ? extract
+        : (record) => withPrefix(extract(record), prefix, keep_prefix, type === 'list');
     if (!TEXT_CHANGES.some((name) => options[name])) return behind;
     const changed = (value: unknown) => (typeof value === 'string' ? changedText(value, options) : value);
     return (record) => {
@@ -301,20 +313,21 @@ class Compiler {
     const reads = (this.#file.envelope ?? []).map((path) => compilePath(path));
     return (message) => {
       for (const read of reads) {
-        const record = read(message);
+        const found = read(message);
+        const record = typeof found === 'string' ? parsedCell(found) : found;
         if (isRecord(record)) return record;
       }
       return message;
     };
   }
 
-  /** Whether a record has another text at one of the paths. */
-  #condition(where: NonNullable<MappingFile['where']>): (record: SourceRecord) => boolean {
+  /** Whether a record has another text at one of the paths, or one of the texts where they are `excluded`. */
+  #condition(where: NonNullable<MappingFile['where']>, excluded = false): (record: SourceRecord) => boolean {
     const conditions = Object.entries(where).map(([path, texts]) => ({
       read: this.#read(path),
       texts: new Set([texts].flat()),
     }));
-    return (record) => conditions.some(({ read, texts }) => !texts.has(textOf(read(record))));
+    return (record) => conditions.some(({ read, texts }) => texts.has(textOf(read(record))) === excluded);
   }
 
   #join(name: string, { table, key, newest = [], where = {} }: Join): JoinPlan {
@@ -401,6 +414,25 @@ class Compiler {
       '',
       `The mapping does not mention ${shown.join(', ')}${more}. List them under "ignore", or ignore "rest".`,
     );
+  }
+
+  #columnNames(columns: readonly string[]): Map<string, string> {
+    const { ignore, recognize = [] } = this.#file;
+    const marks = recognize.flat();
+    const known = [...this.#mentioned(), ...marks, ...(ignore === 'rest' ? [] : this.#types.keys())];
+    const given = new Set(columns);
+    const spelling = new Map(
+      known.filter((name) => !given.has(name)).map((name) => [name.toLowerCase(), name]),
+    );
+    const isKnown = new Set(known);
+    const names = new Map<string, string>();
+    for (const column of columns) {
+      const name = isKnown.has(column) ? undefined : spelling.get(column.toLowerCase());
+      if (name === undefined) continue;
+      names.set(column, name);
+      spelling.delete(column.toLowerCase());
+    }
+    return names;
   }
 
   #checkColumns(columns: readonly string[]): string[] {

@@ -41,7 +41,7 @@ async function* splitLists(source: RecordSource, split: NonNullable<Mapping['spl
 }
 
 function mapRaw(raw: RawRecord, mapping: Mapping): void {
-  if (raw.overlong || raw.rejection) return;
+  if (raw.overlong || raw.rejection || raw.isSkipped) return;
   const value = parsedValue(raw);
   // The decoder rejects what is not an object.
   if (!isObject(value)) return;
@@ -49,6 +49,18 @@ function mapRaw(raw: RawRecord, mapping: Mapping): void {
   if (outcome === 'skipped') raw.isSkipped = true;
   else if ('record' in outcome) raw.mapped = outcome.record;
   else raw.rejection = outcome;
+}
+
+/** The source record of a raw one; undefined for one that is none. */
+export function sourceRecordOf(raw: RawRecord): SourceRecord | undefined {
+  const value = raw.overlong || raw.rejection || raw.isSkipped ? undefined : parsedValue({ ...raw });
+  return isObject(value) ? value : undefined;
+}
+
+/** A row with other names of its columns. */
+export function renamed(row: SourceRecord, names: ReadonlyMap<string, string>): SourceRecord {
+  if (names.size === 0) return row;
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [names.get(name) ?? name, value]));
 }
 
 /** Undefined for a text that cannot be parsed, whose record is rejected. */

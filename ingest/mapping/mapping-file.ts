@@ -27,10 +27,12 @@ export interface MappingFile {
   where?: { [path: string]: string | string[] };
   /** Paths of an object around which there is an envelope: the first that is one is the record. */
   envelope?: string[];
+  /** Source records with one of these texts at a path are skipped. */
+  unless?: { [path: string]: string | string[] };
   /** Path of a list whose entries are records each; fields that an entry lacks are read from the message. */
   each?: string;
-  /** Paths that every record or header of this source has. */
-  recognize?: string[];
+  /** Paths that every record or header of this source has; of a list one. */
+  recognize?: (string | string[])[];
   /** Other tables of the same export. */
   join?: { [name: string]: Join };
 }
@@ -45,6 +47,7 @@ export interface SourceOptions {
   value?: string | number | boolean | string[];
   all?: (string | SourceOptions)[];
   prefix?: string;
+  keep_prefix?: boolean;
   trim?: string;
   part?: 'first_word' | 'rest';
   host?: boolean;
@@ -96,6 +99,7 @@ const modifiers = {
       examples: ['urn:li:sponsoredCampaign:'],
     }),
   ),
+  keep_prefix: Type.Optional(Type.Boolean({ description: 'The prefix stays.' })),
   trim: Type.Optional(
     Type.String({
       description: 'Characters that are removed from both ends.',
@@ -212,7 +216,15 @@ const topLevel = {
       'Path of a list whose entries are records each. Fields that an entry lacks are read from the message.',
     ),
   ),
-  recognize: Type.Optional(paths('Paths that every record of this source has, to recognize it by.', 32)),
+  recognize: Type.Optional(
+    Type.Unsafe<(string | string[])[]>({
+      description: 'Paths that every record of this source has, to recognize it by; of a list, one.',
+      type: 'array',
+      items: { anyOf: [path('A path.'), paths('Paths.')] },
+      minItems: 1,
+      maxItems: 32,
+    }),
+  ),
 };
 
 const object = (description: string, values: TSchema, maxProperties: number) =>
@@ -274,6 +286,7 @@ const fileSchema = (source: TSchema, texts: TSchema, join: TSchema) =>
         MAX_FIELDS,
       ),
       where: where('Path → texts: records with another one are skipped.', texts),
+      unless: where('Path → texts: records with one of them are skipped.', texts),
       join: Type.Optional(
         object(
           'Name → another table of the export, whose fields are at the paths <name>.<field>.',
@@ -340,9 +353,10 @@ export function validateMapping(value: unknown): MappingFile {
   const problems = new Problems();
   problems.check('', validators.file, value);
   if (problems.isEmpty) {
-    const { fields, where = {}, join = {} } = value as MappingFile;
+    const { fields, where = {}, unless = {}, join = {} } = value as MappingFile;
     for (const [name, source] of Object.entries(fields)) problems.source(`fields.${name}`, source);
     problems.where('where', where);
+    problems.where('unless', unless);
     for (const [name, table] of Object.entries(join)) problems.join(`join.${name}`, table);
   }
   problems.throwIfAny();

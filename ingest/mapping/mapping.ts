@@ -38,8 +38,10 @@ export interface Mapping {
   /** Columns of a table whose form is to be settled, and what the mapping declares of it. */
   openColumns: OpenColumns;
   declared: DeclaredForms;
-  /** The paths that every record of the source has. */
-  marks: readonly string[];
+  /** The paths that every record of the source has; of a list one. */
+  marks: readonly (string | readonly string[])[];
+  /** The names under which the mapping knows columns that it spells with other capitals. */
+  columnNames(columns: readonly string[]): ReadonlyMap<string, string>;
   /** The mapping for a table of these forms, by column, or for values of these forms in any. */
   withForms(forms: ReadonlyMap<string, ColumnForm> | ColumnForm): Mapping;
   /** The problems with a table of these columns, as sentences. */

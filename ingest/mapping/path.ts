@@ -57,7 +57,7 @@ export function compilePath(path: string): Read {
 const MAX_CELL_LENGTH = 64 * 1024;
 
 /** Warehouses and connectors write objects and lists into a cell as JSON. */
-function parsedCell(text: string): unknown {
+export function parsedCell(text: string): unknown {
   if (!/^\s*[[{]/.test(text) || text.length > MAX_CELL_LENGTH) return undefined;
   try {
     return JSON.parse(text);

@@ -11,10 +11,12 @@ export function textOf(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
-/** The text behind the prefix; of a list all such entries, or the first where the field holds one value. */
-export function withPrefix(value: unknown, prefix: string, isList: boolean): unknown {
+/** The text behind the prefix, or with it; of a list all such entries, or the first where the field holds one value. */
+export function withPrefix(value: unknown, prefix: string, isKept: boolean, isList: boolean): unknown {
   const behind = (entry: unknown) =>
-    typeof entry === 'string' && entry.startsWith(prefix) ? entry.slice(prefix.length) : undefined;
+    typeof entry === 'string' && entry.startsWith(prefix)
+      ? entry.slice(isKept ? 0 : prefix.length)
+      : undefined;
   if (!Array.isArray(value)) return behind(typeof value === 'string' ? value.trim() : value);
   const found = value.map(behind).filter((entry) => entry !== undefined);
   return isList ? found : found[0];

@@ -9,11 +9,16 @@ const ENVELOPE = ['data', 'record.data', '_airbyte_data'];
 
 const extractedAt = ['_airbyte_extracted_at', '_airbyte_emitted_at', 'emitted_at', 'record.emitted_at'];
 
+/** Where a message names its stream: of the connector, or of its protocol. */
+const ofStream = (stream: string) => ({ stream: [stream, ''], 'record.stream': [stream, ''] });
+
 const entity = (stream: string, mapping: Omit<Preset, 'description'>): Preset => ({
   description: `Airbyte LinkedIn Ads, stream ${stream}`,
   envelope: ENVELOPE,
   decimal: '.',
-  where: { stream: [stream, ''] },
+  where: ofStream(stream),
+  // The other messages of the protocol: https://docs.airbyte.com/platform/understanding-airbyte/airbyte-protocol
+  unless: { type: ['LOG', 'STATE', 'TRACE', 'CONTROL', 'CATALOG', 'SPEC', 'CONNECTION_STATUS'] },
   ignore: 'rest',
   ...mapping,
 });
@@ -21,8 +26,13 @@ const entity = (stream: string, mapping: Omit<Preset, 'description'>): Preset =>
 const report = (stream: string, pivot: string, fields: Preset['fields']): Preset =>
   entity(stream, {
     stream: 'network-a-deliveries',
-    where: { stream: [stream, ''], pivot: [pivot, ''] },
-    recognize: ['start_date', 'end_date', 'impressions', 'oneClickLeads'],
+    where: { ...ofStream(stream), pivot: [pivot, ''] },
+    recognize: [
+      'start_date',
+      'end_date',
+      ['pivotValues', 'string_of_pivot_values', 'pivotValue'],
+      ['costInLocalCurrency', 'costInUsd', 'impressions', 'clicks'],
+    ],
     fields: {
       date: 'start_date',
       ...fields,

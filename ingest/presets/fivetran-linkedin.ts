@@ -77,8 +77,22 @@ const deliveries: Preset = {
   ignore: 'rest',
 };
 
+// https://github.com/fivetran/dbt_linkedin_source/blob/main/macros/get_ad_analytics_by_campaign_columns.sql, 2026-11-25.
+const byCampaign: Preset = {
+  ...deliveries,
+  description: 'Fivetran LinkedIn Ads, table ad_analytics_by_campaign',
+  recognize: ['campaign_id', 'day', 'impressions', 'cost_in_local_currency'],
+  join: {},
+  fields: {
+    ...deliveries.fields,
+    campaign_id: 'campaign_id',
+    creative_id: { template: 'urn:li:sponsoredCampaign:{campaign_id}' },
+  },
+};
+
 export const fivetranLinkedin = {
   'fivetran-linkedin/campaign_history': campaigns,
   'fivetran-linkedin/creative_history': creatives,
+  'fivetran-linkedin/ad_analytics_by_campaign': byCampaign,
   'fivetran-linkedin/ad_analytics_by_creative': deliveries,
 };

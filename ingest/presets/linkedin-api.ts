@@ -1,5 +1,6 @@
 /** What the connectors for LinkedIn Ads have in common: they pass on the names and values of LinkedIn's API. */
 import type { MappingFile } from '../mapping/mapping-file.js';
+import type { Preset } from './preset.js';
 
 type Fields = MappingFile['fields'];
 
@@ -37,3 +38,38 @@ export function metricFields(names: 'camelCase' | 'snake_case'): Fields {
 /** The id in `urn:li:<entity>:<id>`; values of other entities do not count. */
 export const idOf = (entity: string, ...paths: string[]) =>
   paths.map((path) => ({ path, prefix: `urn:li:${entity}:` }));
+
+const PIVOT_VALUES = ['pivotValues', 'pivotValue'];
+
+export const linkedinApi = {
+  // Responses by day: https://learn.microsoft.com/linkedin/marketing/integrations/ads-reporting/ads-reporting, 2026-11-25.
+  'linkedin-api/adAnalytics': {
+    description: 'LinkedIn API, responses of adAnalytics by campaign, creative or company and day',
+    stream: 'network-a-deliveries',
+    each: 'elements',
+    recognize: [
+      'dateRange.start.year',
+      ['pivotValues', 'pivotValue'],
+      ['impressions', 'costInLocalCurrency', 'clicks'],
+    ],
+    fields: {
+      date: {
+        template: '{dateRange.start.year}-{dateRange.start.month}-{dateRange.start.day}',
+        format: 'YYYY-M-D',
+      },
+      campaign_id: [
+        ...idOf('sponsoredCampaign', ...PIVOT_VALUES),
+        { template: 'unknown_{pivotValues[0]}' },
+        { template: 'unknown_{pivotValue}' },
+      ],
+      creative_id: [
+        ...idOf('sponsoredCreative', ...PIVOT_VALUES),
+        // The campaign as a whole.
+        ...idOf('sponsoredCampaign', ...PIVOT_VALUES).map((source) => ({ ...source, keep_prefix: true })),
+      ],
+      company_id: idOf('organization', ...PIVOT_VALUES),
+      ...metricFields('camelCase'),
+    },
+    ignore: 'rest',
+  },
+} satisfies Record<string, Preset>;

@@ -1,4 +1,5 @@
 /** Finds the preset of an export by its columns, or by the fields of its first records. */
+import { renamed } from '../mapping/map-source.js';
 import type { SourceRecord } from '../mapping/mapping.js';
 import { PRESETS } from './index.js';
 import { presetMapping } from './named-mappings.js';
@@ -15,17 +16,21 @@ export function presetsNamed(name: string): string[] {
 /** The preset that fits, or why there is not exactly one. */
 export type Recognition = { name: string; preset: Preset } | { reason: string };
 
+/** The first records of an export, and the columns of a table. */
+interface Sample {
+  columns: readonly string[] | undefined;
+  samples: readonly SourceRecord[];
+}
+
 /**
  * Recognizes the first records of an export as those of one of the presets `names` that is for a stream. Where a preset asks for all
  * that another one asks for and more, only the first counts.
  */
-export function recognizePreset(
-  names: readonly string[],
-  streamName: string,
-  samples: readonly SourceRecord[],
-): Recognition {
-  const candidates = names.map((name) => candidateOf(name, samples));
-  const fitting = candidates.filter(({ missing }) => missing?.length === 0);
+export function recognizePreset(names: readonly string[], streamName: string, sample: Sample): Recognition {
+  const candidates = names.map((name) => candidateOf(name, sample));
+  const all = candidates.filter(({ missing }) => missing?.length === 0);
+  const exact = all.filter(({ isExact }) => isExact);
+  const fitting = exact.length > 0 ? exact : all;
   const ofStream = fitting.filter(({ preset }) => preset.stream === streamName);
   const [first, second] = ofStream.filter(
     ({ marks }) =>
@@ -53,26 +58,44 @@ export function recognizePreset(
 interface Candidate {
   name: string;
   preset: Preset;
+  /** The first of the alternatives of each. */
   marks: readonly string[];
+  /** Whether the columns are spelled as the preset has them, with the same capitals. */
+  isExact: boolean;
   /** What the sample that comes closest lacks; undefined where all are of another kind. */
   missing: string[] | undefined;
 }
 
-function candidateOf(name: string, samples: readonly SourceRecord[]): Candidate {
+const marksOf = ({ recognize }: Preset) => recognize.map((mark) => [mark].flat()[0] as string);
+
+function candidateOf(name: string, { columns, samples }: Sample): Candidate {
   const preset = PRESETS[name] as Preset;
   const mapping = presetMapping(name);
+  const names = columns && mapping.columnNames(columns);
   let missing: string[] | undefined;
   for (const sample of samples) {
-    const marks = mapping.missingMarks(sample);
+    const marks = mapping.missingMarks(names ? renamed(sample, names) : sample);
     if (marks !== null && (missing === undefined || marks.length < missing.length)) missing = marks;
   }
-  return { name, preset, marks: preset.recognize, missing };
+  const isMark = new Set(preset.recognize.flat());
+  const isExact = ![...(names?.values() ?? [])].some((column) => isMark.has(column));
+  return { name, preset, marks: marksOf(preset), isExact, missing };
 }
 
-/** What the preset that comes closest misses. */
+/** What the preset that comes closest misses. One that has nothing of the file but what other sources have too is none. */
 function nearest(candidates: readonly Candidate[]): string {
+  const sourceOf = (name: string) => name.split('/', 1)[0];
+  const isOwn = ({ name, preset }: Candidate, mark: string) =>
+    !Object.entries(PRESETS).some(
+      ([other, each]) =>
+        sourceOf(other) !== sourceOf(name) && each.stream === preset.stream && marksOf(each).includes(mark),
+    );
   const [closest] = candidates
-    .filter(({ missing, marks }) => missing !== undefined && missing.length < marks.length)
+    .filter((candidate) => {
+      const { missing, marks } = candidate;
+      if (missing === undefined || missing.length * 2 > marks.length) return false;
+      return marks.some((mark) => !missing.includes(mark) && isOwn(candidate, mark));
+    })
     .sort((a, b) => (a.missing?.length ?? 0) / a.marks.length - (b.missing?.length ?? 0) / b.marks.length);
   if (closest === undefined) return '';
   const missing = closest.missing?.map((path) => JSON.stringify(path)).join(', ');

@@ -37,7 +37,7 @@ export interface CsvFile {
 
 export interface CsvOptions {
   /** Columns of known tables: lines before one that has all columns of a table are no part of it. */
-  headers?: readonly (readonly string[])[];
+  headers?: readonly (readonly (string | readonly string[])[])[];
 }
 
 /**
@@ -112,16 +112,28 @@ async function* readRows(
   skippedLines: number,
 ): AsyncGenerator<RawRecord[]> {
   let ready: RawRecord[] = [];
+  /** Lines of one cell behind a blank line: the end of a report, unless a row follows. */
+  let footer: RawRecord[] = [];
+  let lastLine = skippedLines + 1;
   for (let step = await next(rows); !step.done; step = await next(rows)) {
     const row = step.value;
     const bytes = rawBytes(row);
     const line = skippedLines + row.info.lines - newlinesIn(bytes);
-    ready.push({ line, bytes, ...objectOf(row.record, bytes, header) });
+    const raw = { line, bytes, ...objectOf(row.record, bytes, header) };
+    const isApart = footer.length > 0 || line > lastLine + 1;
+    lastLine = skippedLines + row.info.lines;
+    if (isApart && row.record.length === 1 && header.length > 1 && footer.length < MAX_FOOTER_LINES) {
+      footer.push(raw);
+      continue;
+    }
+    ready.push(...footer, raw);
+    footer = [];
     if (ready.length === ROWS_PER_CHUNK) {
       yield ready;
       ready = [];
     }
   }
+  ready.push(...footer.map(({ rejection: _, ...raw }) => ({ ...raw, isSkipped: true })));
   if (ready.length > 0) yield ready;
 }
 
@@ -191,19 +203,30 @@ async function readBeginning(iterator: AsyncIterator<Uint8Array>, hasKnownHeader
 }
 
 const MAX_PREAMBLE_LINES = 50;
+const MAX_FOOTER_LINES = 50;
 
 /** The text from the first line on that is the header of a known table; all of it where none is. */
 function afterPreamble(
   beginning: Buffer,
-  headers: readonly (readonly string[])[],
+  headers: NonNullable<CsvOptions['headers']>,
 ): { beginning: Buffer; preamble: string } {
   let from = 0;
+  const known = headers.map((header) =>
+    header.map((column) => [column].flat().map((name) => name.toLowerCase())),
+  );
   for (let lines = 0; headers.length > 0 && lines < MAX_PREAMBLE_LINES; lines++) {
     const end = beginning.indexOf(10, from);
     const rest = beginning.subarray(from);
     const line = rest.subarray(0, end < 0 ? rest.length : end - from).toString();
-    const names = line.split(delimiterOf(rest)).map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
-    if (headers.some((header) => header.every((name) => names.includes(name)))) {
+    const names = new Set(
+      line.split(delimiterOf(rest)).map((name) =>
+        name
+          .trim()
+          .replace(/^"(.*)"$/, '$1')
+          .toLowerCase(),
+      ),
+    );
+    if (known.some((header) => header.every((column) => column.some((name) => names.has(name))))) {
       return { beginning: rest, preamble: beginning.subarray(0, from).toString() };
     }
     if (end < 0) break;

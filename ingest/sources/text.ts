@@ -2,7 +2,7 @@
 
 import { type DeclaredForms, settleColumns } from '../mapping/column-forms.js';
 import { compileMapping } from '../mapping/compile.js';
-import { mapSource } from '../mapping/map-source.js';
+import { mapSource, renamed } from '../mapping/map-source.js';
 import type { Mapping, SourceRecord } from '../mapping/mapping.js';
 import type { RawRecord, RecordSource } from '../records/raw-record.js';
 import type { Stream } from '../streams/stream.js';
@@ -58,15 +58,27 @@ export async function mapText(
     return mapSource(records, order || mark ? mapping.withForms({ order, mark }) : mapping);
   }
   const used = mapping ?? compileMapping({ fields: {} }, stream);
+  const names = used.columnNames(header.columns);
   try {
-    const problems = used.checkColumns(header.columns);
+    const problems = used.checkColumns(header.columns.map((column) => names.get(column) ?? column));
     if (problems.length > 0) throw new ColumnsError(problems.join('\n'));
-    const { source, rows, isWhole } = await readFirstRows(records);
+    const { source, rows, isWhole } = await readFirstRows(
+      names.size === 0 ? records : renamedRows(records, names),
+    );
     const table = { rows, isWhole, preamble: header.preamble, isOwnForm: mapping === undefined };
     return mapSource(source, used.withForms(settleColumns(used.openColumns, table, form)));
   } catch (error) {
     text.close();
     throw error;
+  }
+}
+
+/** Rows of a table under the names that a mapping has for its columns. */
+async function* renamedRows(records: RecordSource, names: ReadonlyMap<string, string>): RecordSource {
+  for await (const rows of records) {
+    yield rows.map((row) =>
+      row.value === undefined ? row : { ...row, value: renamed(row.value as SourceRecord, names) },
+    );
   }
 }
 

@@ -44,6 +44,25 @@ describe('A CSV file', () => {
     }
   });
 
+  it('may end with lines of one cell behind a blank line, which are skipped and not rejected', async () => {
+    const end = '\n\n"Contacts of the week"\n"Confidential"\n';
+    const read = async (text: string) => {
+      const all: string[] = [];
+      for await (const records of (await openCsv(bytes(Buffer.from(text)))).records()) {
+        all.push(
+          ...records.map(
+            ({ line, rejection, isSkipped }) =>
+              `${line}${rejection ? ' rejected' : ''}${isSkipped ? ' skipped' : ''}`,
+          ),
+        );
+      }
+      return all;
+    };
+    expect(await read(`a,b\n1,2\n${end}`)).to.deep.equal(['2', '5 skipped', '6 skipped']);
+    expect(await read(`a,b\n1,2\n${end}3,4\n`)).to.deep.equal(['2', '5 rejected', '6 rejected', '7']);
+    expect(await read('a,b\n1,2\n3\n')).to.deep.equal(['2', '3 rejected']);
+  });
+
   it('has at most 10 000 columns, and rows with more cells are rejected without keeping them', async () => {
     const commas = ','.repeat(10_000);
     const error = await openCsv(bytes(Buffer.from(`${commas}\n`))).catch((reason: Error) => reason);

@@ -132,18 +132,25 @@ async function* decompressed(chunks: AsyncIterable<Uint8Array>, name: string): A
   }
 }
 
-/** Whether the text is a JSON array rather than lines, and the text itself again. */
-export async function peekArray(
+/** Longest first line that decides. */
+const MAX_PEEKED_BYTES = 1024 * 1024;
+
+/** Whether the text is a JSON array, or an object of several lines, rather than lines of JSON; and the text itself again. */
+export async function peekJson(
   chunks: AsyncIterable<Uint8Array>,
-): Promise<{ isArray: boolean; chunks: AsyncIterable<Uint8Array> }> {
+): Promise<{ format: 'json' | 'ndjson'; chunks: AsyncIterable<Uint8Array> }> {
   const iterator = chunks[Symbol.asyncIterator]();
   let first: Buffer = Buffer.alloc(0);
-  let begins = '';
-  while (begins === '') {
+  let line = '';
+  while (line === '' || (!/^\[|\n/.test(line) && first.length < MAX_PEEKED_BYTES)) {
     const step = await iterator.next();
     if (step.done) break;
     first = Buffer.concat([first, step.value]);
-    begins = first.toString('latin1').replace('\u00ef\u00bb\u00bf', '').trimStart().slice(0, 1);
+    line = first.toString().replace('\ufeff', '').trimStart();
   }
-  return { isArray: begins === '[', chunks: resumed([first], iterator) };
+  const isObjectOfLines = /^\{[ \t\r]*\n/.test(line);
+  return {
+    format: line.startsWith('[') || isObjectOfLines ? 'json' : 'ndjson',
+    chunks: resumed([first], iterator),
+  };
 }

@@ -3,21 +3,21 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { compileMapping } from '../../../ingest/mapping/compile.js';
 import type { DateOrder } from '../../../ingest/mapping/date-format.js';
+import { sourceRecordOf } from '../../../ingest/mapping/map-source.js';
 import type { JoinedRows, JoinPlan, Mapping, SourceRecord } from '../../../ingest/mapping/mapping.js';
 import { MappingError, type MappingFile, parseMappingFile } from '../../../ingest/mapping/mapping-file.js';
 import type { DecimalMark } from '../../../ingest/mapping/number-format.js';
 import { PRESETS } from '../../../ingest/presets/index.js';
-import { presetsNamed, recognizePreset } from '../../../ingest/presets/recognize.js';
-import { parseJson } from '../../../ingest/records/parse-json.js';
-import type { RawRecord, RecordSource } from '../../../ingest/records/raw-record.js';
+import { presetsNamed } from '../../../ingest/presets/recognize.js';
+import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import type { CsvOptions } from '../../../ingest/sources/csv.js';
-import { resumed } from '../../../ingest/sources/resumed.js';
+import { recognizeText } from '../../../ingest/sources/recognize-text.js';
 import { mapText, type OpenedText, openText } from '../../../ingest/sources/text.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type Io, printErr } from '../io.js';
-import { type Format, formatOf, type Input, openInput, peekArray } from './input.js';
+import { type Format, formatOf, type Input, openInput, peekJson } from './input.js';
 
 export interface MappedOptions {
   /** A path, or - for standard input. */
@@ -47,12 +47,13 @@ export async function openMapped(io: Io, stream: Stream, options: MappedOptions)
   const candidates = candidatesOf(options, stream);
   const headers = Object.values(candidates).flatMap(({ recognize }) => (recognize ? [recognize] : []));
   const { input, text } = await openFile(io, options.file, options.format, { headers });
-  const columns = text.header?.columns;
   const file = await chooseMapping(io, candidates, text, stream, options);
   let mapping = file && compileFor(file, stream, options);
   if (mapping !== undefined && file?.join !== undefined) {
     mapping = mapping.withJoins(await readJoins(io, mapping.joins, options));
   }
+  const names = text.header && mapping?.columnNames(text.header.columns);
+  const columns = text.header?.columns.map((column) => names?.get(column) ?? column);
   const source = await mapText(text, stream, mapping, options);
   if (columns !== undefined) {
     const field = stream.organizationField;
@@ -105,34 +106,13 @@ async function chooseMapping(
   if (map !== undefined || Object.hasOwn(candidates, preset)) return Object.values(candidates)[0];
   const names = Object.keys(candidates);
   if (names.length === 0) return undefined;
-  const recognition = recognizePreset(names, stream.name, await peekRecords(text));
+  const recognition = await recognizeText(text, names, stream.name);
   if ('reason' in recognition) {
     text.close();
     throw new UsageError(`${basename(file)}: ${recognition.reason}`);
   }
   printErr(io, `${basename(file)}: preset ${recognition.name} (${recognition.preset.description}).`);
   return recognition.preset;
-}
-
-const PEEKED_RECORDS = 100;
-
-/** The first records of a text, which keeps them. Rows of CSV have all columns. */
-async function peekRecords(text: OpenedText): Promise<SourceRecord[]> {
-  const columns = Object.fromEntries(text.header?.columns.map((name) => [name, '']) ?? []);
-  const iterator = text.records[Symbol.asyncIterator]();
-  const peeked: RawRecord[][] = [];
-  const samples: SourceRecord[] = [];
-  while (samples.length < PEEKED_RECORDS) {
-    const step = await iterator.next();
-    if (step.done) break;
-    peeked.push(step.value);
-    for (const raw of step.value) {
-      const row = rowOf(raw);
-      if (row !== undefined) samples.push({ ...columns, ...row });
-    }
-  }
-  text.records = resumed(peeked, iterator);
-  return samples;
 }
 
 function compileFor(file: MappingFile, stream: Stream, { file: path, map, preset }: MappedOptions): Mapping {
@@ -158,8 +138,8 @@ async function openFile(
 ): Promise<{ input: Input; text: OpenedText }> {
   const input = openInput(io, file);
   if (format !== undefined) return { input, text: await openText(input.chunks, format, csv) };
-  const { isArray, chunks } = await peekArray(input.chunks);
-  return { input, text: await openText(chunks, isArray ? 'json' : 'ndjson') };
+  const peeked = await peekJson(input.chunks);
+  return { input, text: await openText(peeked.chunks, peeked.format) };
 }
 
 /** Reads the joined tables: files named with `--with`, or in the folder of the input. Reports missing ones. */
@@ -213,7 +193,7 @@ export async function readTable(
   try {
     for await (const records of text.records) {
       for (const raw of records) {
-        const row = rowOf(raw);
+        const row = sourceRecordOf(raw);
         if (row === undefined) continue;
         const key = plan.keyOf(row, onlyMessages);
         if (key === undefined) continue;
@@ -231,13 +211,4 @@ export async function readTable(
     input.close();
   }
   return new Map([...newest].map(([key, { row }]) => [key, row]));
-}
-
-function rowOf(raw: RawRecord): SourceRecord | undefined {
-  if (raw.rejection || raw.overlong) return undefined;
-  const parsed = raw.value === undefined ? parseJson(raw.bytes) : { value: raw.value };
-  const value = 'value' in parsed ? parsed.value : undefined;
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as SourceRecord)
-    : undefined;
 }

@@ -1,0 +1,19 @@
+import type { StreamName } from '../../ingest/streams/index.js';
+
+/** Preset → its file, and the stream it is for. */
+export const PRESET_FILES: Record<string, [file: string, stream: StreamName]> = {
+  'apollo/contacts': ['apollo/contacts.csv', 'contacts'],
+  'zoominfo/contacts': ['zoominfo/contacts.csv', 'contacts'],
+  'marketo/leads': ['marketo/leads.csv', 'contacts'],
+  'linkedin-connections/contacts': ['linkedin-connections/Connections.csv', 'contacts'],
+  'rb2b/contacts': ['rb2b/visitors.ndjson', 'contacts'],
+  'salesforce/contacts-report': ['salesforce/report.csv', 'contacts'],
+  'fivetran-linkedin/ad_analytics_by_campaign': [
+    'fivetran-linkedin/ad_analytics_by_campaign.csv',
+    'network-a-deliveries',
+  ],
+  'linkedin-api/adAnalytics': ['linkedin-api/adAnalytics.ndjson', 'network-a-deliveries'],
+  'posthog/events': ['posthog/events.ndjson', 'website-visits'],
+  'matomo/visits': ['matomo/visits.ndjson', 'website-visits'],
+  'snowplow/events': ['snowplow/events.csv', 'website-visits'],
+};
