@@ -54,10 +54,10 @@ const partsOf = (name: Metric): Metric[] => {
   return 'numerator' in metric ? [metric.numerator, metric.denominator] : [name];
 };
 
+const isOfMoney = (name: Metric) => partsOf(name).some((part) => METRICS[part].kind === 'money');
+
 /** Networks break no money down by company. */
-export const COMPANY_METRIC_NAMES = METRIC_NAMES.filter((name) =>
-  partsOf(name).every((part) => METRICS[part].kind !== 'money'),
-);
+export const COMPANY_METRIC_NAMES = METRIC_NAMES.filter((name) => !isOfMoney(name));
 
 /** What a request must ask for, so that a chart can add up rows. */
 export const withParts = (names: readonly Metric[]): Metric[] => [
@@ -70,6 +70,23 @@ export interface Point {
   start_date: string;
   provisional: boolean;
   [metric: string]: unknown;
+}
+
+/** An item as far as charts read it; without a currency where it has no money. */
+export interface Charted {
+  currency?: string | null;
+  timeseries: readonly Point[];
+}
+
+/** The items that a metric may be added up over: those of each currency apart, where it is of money. */
+export function addable(items: readonly Charted[], name: Metric): [currency: string | null, Charted[]][] {
+  if (!isOfMoney(name)) return [[null, [...items]]];
+  const groups = new Map<string | null, Charted[]>();
+  for (const item of items) {
+    const currency = item.currency ?? null;
+    groups.set(currency, [...(groups.get(currency) ?? []), item]);
+  }
+  return [...groups];
 }
 
 /** The value of a metric over several items in each period; null where a rate has no denominator. */

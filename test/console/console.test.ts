@@ -242,6 +242,40 @@ describe('The console in Chromium', function () {
     expect(new URL(page.url()).searchParams.get('chart')).to.equal('ad_spend,engagement_rate,clicks');
   });
 
+  it('adds up money of each currency alone, in charts and in totals', async () => {
+    const [response] = await Promise.all([
+      page.waitForResponse((answer) => answer.url().endsWith('/campaigns')),
+      open('/advertising'),
+    ]);
+    interface Campaign {
+      currency: string;
+      timeseries: { period: string; ad_spend: string }[];
+    }
+    const { items, totals } = (await response.json()) as {
+      items: Campaign[];
+      totals: { currency: string; ad_spend: string }[];
+    };
+    const written = (amount: number, currency: string) =>
+      new Intl.NumberFormat('en', { style: 'currency', currency }).format(amount);
+    expect(totals.map(({ currency }) => currency)).to.have.members(['USD', 'EUR']);
+    for (const { currency, ad_spend } of totals) {
+      await page
+        .locator('.totals', { hasText: currency })
+        .getByText(written(Number(ad_spend), currency))
+        .waitFor();
+      const chart = page.locator('.chart', { hasText: `Spend, ${currency}` });
+      await chart.locator('.u-over').hover();
+      const [period, amount] = ((await chart.locator('.chart-value').textContent()) ?? '').split(': ');
+      const spent = items
+        .filter((item) => item.currency === currency)
+        .flatMap(({ timeseries }) => timeseries)
+        .filter((point) => point.period === period)
+        .reduce((sum, point) => sum + Number(point.ad_spend), 0);
+      expect(amount, period).to.equal(written(spent, currency));
+    }
+    expect(await page.locator('.chart', { hasText: 'Engagement rate' }).count()).to.equal(1);
+  });
+
   it('shows the request of the screen as curl, which answers the same', async () => {
     await open('/visits?country=US&browser=chrome');
     const shown = await page.locator('output.total', { hasText: 'visits' }).textContent();

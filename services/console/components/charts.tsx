@@ -1,20 +1,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Metric } from '../../advertising/metrics.js';
 import { lazyChart } from '../lazy-chart.js';
-import { METRICS, type Point, sumSeries } from '../metrics.js';
+import { addable, type Charted, METRICS, type Point, sumSeries } from '../metrics.js';
 import { theme } from '../theme.js';
 
 interface ChartsProps {
   metrics: readonly Metric[];
-  series: readonly (readonly Point[])[];
-  currency?: string | null;
+  items: readonly Charted[];
   /** What the lines are of, for those who cannot see them. */
   caption: string;
 }
 
-/** One small chart per metric, below the same days, so that no two scales share an axis. */
-export function Charts({ metrics, series, currency, caption }: ChartsProps) {
-  const isProvisional = series[0]?.some(({ provisional }) => provisional) ?? false;
+/** One small chart per metric, and currency of money, below the same days, so that no two scales share an axis. */
+export function Charts({ metrics, items, caption }: ChartsProps) {
+  const isProvisional = items[0]?.timeseries.some(({ provisional }) => provisional) ?? false;
   return (
     <figure class="charts">
       <figcaption>
@@ -24,26 +23,33 @@ export function Charts({ metrics, series, currency, caption }: ChartsProps) {
         )}
       </figcaption>
       <div class="charts-grid">
-        {metrics.map((metric) => (
-          <Chart key={metric} metric={metric} series={series} currency={currency} />
-        ))}
+        {metrics.flatMap((metric) =>
+          addable(items, metric).map(([currency, some], _, groups) => (
+            <Chart
+              key={`${metric} ${currency}`}
+              metric={metric}
+              label={`${METRICS[metric].label}${groups.length > 1 ? `, ${currency ?? 'currency unknown'}` : ''}`}
+              series={some.map(({ timeseries }) => timeseries)}
+              currency={currency}
+            />
+          )),
+        )}
       </div>
     </figure>
   );
 }
 
-function Chart({
-  metric,
-  series,
-  currency,
-}: {
+interface ChartProps {
   metric: Metric;
-  series: ChartsProps['series'];
-  currency?: string | null;
-}) {
+  label: string;
+  series: readonly (readonly Point[])[];
+  currency: string | null;
+}
+
+function Chart({ metric, label, series, currency }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const [failed, setFailed] = useState(false);
-  const { label, kind } = METRICS[metric];
+  const { kind } = METRICS[metric];
   const colours = theme.value;
   useEffect(() => {
     let destroy: (() => void) | undefined;
@@ -80,6 +86,6 @@ function Chart({
 }
 
 /** The series of the most periods; where a series is sparse the others have them. */
-function longest(series: ChartsProps['series']): readonly Point[] {
+function longest(series: ChartProps['series']): readonly Point[] {
   return series.reduce<readonly Point[]>((best, points) => (points.length > best.length ? points : best), []);
 }

@@ -176,8 +176,7 @@ export function Advertising() {
   const { data, error, loading, retry } = useRequest(tab.path, scope ? null : body);
   if (scope) return <NoPermission scope={scope} what="advertising" />;
   const items = (data?.items ?? []) as unknown as readonly Item[];
-  const currencies = new Set(items.map(({ currency }) => currency ?? null));
-  const currency = currencies.size === 1 ? [...currencies][0] : null;
+  const totals = (data?.totals ?? []) as readonly Record<string, string | number | null>[];
   const isFiltered = param('query') !== '' || status !== '';
   return (
     <div class="view">
@@ -212,8 +211,7 @@ export function Advertising() {
       {items.length > 0 && (
         <Charts
           metrics={charts}
-          series={items.map(({ timeseries }) => timeseries)}
-          currency={currency}
+          items={items}
           caption={`The ${plural(items.length, tab.one, tab.many)} of this page together, ${report.granularity === 'daily' ? 'by day' : 'by month'}.`}
         />
       )}
@@ -228,6 +226,23 @@ export function Advertising() {
         )}
         <output class="total">{data && plural(data.total_count, tab.one, tab.many)}</output>
       </div>
+      {items.length > 0 &&
+        totals.map((total) => (
+          <dl key={total.currency} class="totals">
+            {totals.length > 1 && (
+              <div>
+                <dt>All in</dt>
+                <dd>{total.currency ?? 'unknown'}</dd>
+              </div>
+            )}
+            {metrics.map((name) => (
+              <div key={name}>
+                <dt>{METRICS[name].label}</dt>
+                <dd>{figure(total[name], METRICS[name].kind, total.currency as string | null)}</dd>
+              </div>
+            ))}
+          </dl>
+        ))}
       {data?.total_count === 0 &&
         (isFiltered ? (
           <NoMatch what={tab.many} clear={['query', 'status', 'page']} />

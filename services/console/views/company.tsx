@@ -105,7 +105,7 @@ export function Company() {
           </dl>
           <Charts
             metrics={charts}
-            series={[data.timeseries as unknown as readonly Point[]]}
+            items={[{ timeseries: data.timeseries as unknown as readonly Point[] }]}
             caption={report.granularity === 'daily' ? 'By day.' : 'By month.'}
           />
           <h2>Campaigns that reached it</h2>
