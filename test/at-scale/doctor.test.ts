@@ -4,7 +4,7 @@ import { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
 import { runProcess as run } from '../cli/support.js';
 import { freePort } from '../stack/free-port.js';
-import { temporaryFolder } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { type TestDatabase, testDatabase } from './clickhouse/support.js';
 import { type TestIndices, testIndices } from './elasticsearch/support.js';
 import { atScale } from './start-gateway.js';
@@ -13,15 +13,15 @@ atScale(() => {
   describe('The doctor, where both stores are on servers', () => {
     let indices: TestIndices;
     let database: TestDatabase;
-    let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+    let folder: string;
     let env: Record<string, string>;
 
     before(async () => {
       indices = testIndices();
       database = testDatabase();
-      folder = await temporaryFolder();
+      folder = tempFolder();
       // No store needs the folder, so that it may be anything.
-      const file = join(folder.path, 'a-file');
+      const file = join(folder, 'a-file');
       await writeFile(file, '');
       env = {
         PORT: '0',
@@ -37,7 +37,6 @@ atScale(() => {
     after(async () => {
       await indices.remove();
       await database.drop();
-      await folder.remove();
     });
 
     const client = () => new Client({ nodes: indices.config.nodes });

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { packageRoot } from '../../services/shared/fs.js';
 import { freePort } from '../stack/free-port.js';
 import { StackError } from '../stack/stack-error.js';
+import { type Answer, callerOf } from '../support/gateway.js';
 import { until } from '../support/until.js';
 import { docker, lines, PROJECT, REPOSITORY, run } from './docker.js';
 
@@ -116,18 +117,12 @@ export class ContainerStack {
   }
 
   /** A request as a client sends it. Rejects when the connection breaks. */
-  async call(
-    path: string,
-    body: string | object,
-    { key, type = 'application/json' }: CallOptions = {},
-  ): Promise<Answer> {
-    const response = await fetch(`${this.url}${path}`, {
-      method: 'POST',
-      headers: { 'Content-Type': type, 'X-Api-Key': key ?? (await this.key()) },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
-    const text = await response.text();
-    return { status: response.status, body: JSON.parse(text) as Record<string, unknown>, text };
+  async call(path: string, body: object): Promise<Answer> {
+    return callerOf(this.url, await this.key()).call(path, body);
+  }
+
+  async ingest(stream: string, records: readonly object[]): Promise<Answer> {
+    return callerOf(this.url, await this.key()).ingest(stream, records);
   }
 
   /** Repeats a read until it is answered. */
@@ -139,26 +134,10 @@ export class ContainerStack {
       await pause(500);
     }
   }
-
-  ingest(stream: string, records: readonly object[]): Promise<Answer> {
-    const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
-    return this.call(`/api/ingest/${stream}`, text, { type: 'application/x-ndjson' });
-  }
 }
 
 /** The hard limit of this process, as far as the servers ask for it. */
 function openFiles(): number {
   const [, hard] = /^Max open files +\S+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
   return Math.min(65_535, Number(hard ?? 65_535));
-}
-
-interface CallOptions {
-  key?: string;
-  type?: string;
-}
-
-export interface Answer {
-  status: number;
-  body: Record<string, unknown>;
-  text: string;
 }

@@ -1,8 +1,9 @@
 /** Well-behaved clients: they search and send records, repeat what failed, and know what was acknowledged. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { StackError } from '../stack/stack-error.js';
+import type { Answer } from '../support/api-client.js';
 import { until } from '../support/until.js';
-import { type Answer, type ContainerStack, ORGANIZATION } from './container-stack.js';
+import { type ContainerStack, ORGANIZATION } from './container-stack.js';
 
 const RECORDS_PER_REQUEST = 20;
 const RETRY_MS = 250;

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { packageRoot } from '../../services/shared/fs.js';
 import { settingNames } from '../../services/shared/settings.js';
 import { readDoc } from '../docs/support.js';
-import { temporaryFolder } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 const blocks = new Map(
   [...readDoc('docs/operating/install.md').matchAll(/^```sh (\w+)\n([\s\S]*?)^```/gm)].map(
@@ -20,18 +20,17 @@ const isInstalled = (...command: [string, ...string[]]) =>
 const NOT_RUN = ['useradd', 'apt-get', 'systemctl', 'nginx', 'caddy'];
 
 describe('docs/operating/install.md', () => {
-  let root: Awaited<ReturnType<typeof temporaryFolder>>;
-  const inRoot = (text: string) => text.replaceAll(/(?<=\s|^)(\/(?:etc|srv|opt)\b)/gm, `${root.path}$1`);
+  let root: string;
+  const inRoot = (text: string) => text.replaceAll(/(?<=\s|^)(\/(?:etc|srv|opt)\b)/gm, `${root}$1`);
 
   before(async () => {
-    root = await temporaryFolder();
-    mkdirSync(join(root.path, 'opt/reachline'), { recursive: true });
-    mkdirSync(join(root.path, 'srv'));
-    mkdirSync(join(root.path, 'etc/systemd/system'), { recursive: true });
-    mkdirSync(join(root.path, 'etc/nginx/conf.d'), { recursive: true });
-    cpSync(join(packageRoot, 'deploy'), join(root.path, 'opt/reachline/deploy'), { recursive: true });
+    root = tempFolder();
+    mkdirSync(join(root, 'opt/reachline'), { recursive: true });
+    mkdirSync(join(root, 'srv'));
+    mkdirSync(join(root, 'etc/systemd/system'), { recursive: true });
+    mkdirSync(join(root, 'etc/nginx/conf.d'), { recursive: true });
+    cpSync(join(packageRoot, 'deploy'), join(root, 'opt/reachline/deploy'), { recursive: true });
   });
-  after(() => root.remove());
 
   for (const name of ['install', 'nginx', 'caddy']) {
     it(`has commands that run: ${name}`, () => {
@@ -48,7 +47,7 @@ describe('docs/operating/install.md', () => {
 
   it('installs data and backups readable by their user only', () => {
     for (const folder of ['srv/reachline', 'srv/reachline-backups'])
-      expect(statSync(join(root.path, folder)).mode & 0o777).to.equal(0o700);
+      expect(statSync(join(root, folder)).mode & 0o777).to.equal(0o700);
   });
 
   it('has units that name settings there are', () => {
@@ -64,7 +63,7 @@ describe('docs/operating/install.md', () => {
 
   it('has units that systemd takes', function () {
     if (!isInstalled('systemd-analyze', '--version')) this.skip();
-    const folder = join(root.path, 'units');
+    const folder = join(root, 'units');
     mkdirSync(folder);
     for (const name of readdirSync(join(packageRoot, 'deploy/systemd')).filter(
       (each) => each !== 'journald.conf',
@@ -83,7 +82,7 @@ describe('docs/operating/install.md', () => {
   it('has a file for nginx that nginx takes', function () {
     this.timeout(30_000);
     if (!isInstalled('nginx', '-v') || !isInstalled('openssl', 'version')) this.skip();
-    const etc = join(root.path, 'etc');
+    const etc = join(root, 'etc');
     const tls = join(etc, 'reachline/tls');
     mkdirSync(tls, { recursive: true });
     const keys = ['-keyout', join(tls, 'privkey.pem'), '-out', join(tls, 'fullchain.pem')];
@@ -101,7 +100,7 @@ describe('docs/operating/install.md', () => {
       .replaceAll('/etc/', `${etc}/`)
       .replaceAll(/listen \d+/g, 'listen 127.0.0.1:0');
     const main = join(etc, 'nginx/nginx.conf');
-    writeFileSync(main, `pid ${root.path}/nginx.pid;\nerror_log stderr;\nevents {}\nhttp {\n${server}\n}\n`);
+    writeFileSync(main, `pid ${root}/nginx.pid;\nerror_log stderr;\nevents {}\nhttp {\n${server}\n}\n`);
     const { status, stderr } = spawnSync('nginx', ['-t', '-c', main], { encoding: 'utf8' });
     expect(stderr).to.contain('test is successful');
     expect(status).to.equal(0);

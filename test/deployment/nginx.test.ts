@@ -9,7 +9,8 @@ import { expect } from 'chai';
 import { PROBLEMS, type ProblemCode } from '../../services/http/problems.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { freePort } from '../stack/free-port.js';
-import { startTestGateway, type TestGateway, temporaryFolder } from '../support/gateway.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 const read = (name: string) => readFileSync(join(packageRoot, 'deploy', name), 'utf8');
 const main = read('nginx/nginx.conf');
@@ -59,7 +60,7 @@ describe('nginx', function () {
     return;
   }
 
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let gateway: TestGateway;
   let port: number;
   let running: ChildProcess | undefined;
@@ -67,7 +68,7 @@ describe('nginx', function () {
     gateway = await startTestGateway();
   });
   beforeEach(async () => {
-    folder = await temporaryFolder();
+    folder = tempFolder();
     port = await freePort();
   });
   afterEach(async () => {
@@ -77,29 +78,28 @@ describe('nginx', function () {
       await closed;
     }
     running = undefined;
-    await folder.remove();
   });
   after(() => gateway.close());
 
   /** Writes the files with this machine's paths and ports, and returns the arguments for nginx. */
   function configure(server: string, upstream: string, tlsPort = 0): string[] {
-    const path = (name: string) => join(folder.path, name);
+    const path = (name: string) => join(folder, name);
     mkdirSync(path('servers'));
     const local = (text: string) =>
       text
-        .replaceAll(/\/(?:etc\/nginx|tmp)\//g, `${folder.path}/`)
+        .replaceAll(/\/(?:etc\/nginx|tmp)\//g, `${folder}/`)
         .replaceAll('server gateway-1:8080', `server ${upstream}`)
         .replaceAll(/ +server gateway-2:8080.*\n/g, '')
         .replaceAll('listen 8080', `listen 127.0.0.1:${port}`)
         .replaceAll('listen 8443', `listen 127.0.0.1:${tlsPort}`)
-        .replace('/dev/stderr', `${folder.path}/error.log`);
+        .replace('/dev/stderr', `${folder}/error.log`);
     writeFileSync(
       path('nginx.conf'),
       `daemon off;\nmaster_process off;\n${local(main).replace('worker_processes auto;', '')}`,
     );
     writeFileSync(path('locations.conf'), local(locations));
     writeFileSync(path('servers/server.conf'), local(server));
-    return ['-p', folder.path, '-c', path('nginx.conf'), '-e', path('error.log')];
+    return ['-p', folder, '-c', path('nginx.conf'), '-e', path('error.log')];
   }
 
   async function start(args: string[]): Promise<void> {
@@ -111,7 +111,7 @@ describe('nginx', function () {
         () => false,
       );
       if (reached) return;
-      if (running.exitCode !== null) throw new Error(readFileSync(join(folder.path, 'error.log'), 'utf8'));
+      if (running.exitCode !== null) throw new Error(readFileSync(join(folder, 'error.log'), 'utf8'));
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -200,7 +200,7 @@ describe('nginx', function () {
     });
 
     it('serves TLS from the example, and sends nothing on that came in the clear', async () => {
-      const certificates = join(folder.path, 'tls');
+      const certificates = join(folder, 'tls');
       mkdirSync(certificates);
       const key = join(certificates, 'privkey.pem');
       const subject = ['-subj', '/CN=localhost', '-days', '2', '-newkey', 'rsa:2048', '-nodes'];

@@ -1,22 +1,20 @@
 import { expect } from 'chai';
-import { temporaryFolder } from '../support/gateway.js';
 import { runServer } from '../support/server-process.js';
 import { slim } from '../support/slim.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 describe('An installation without optional packages', () => {
   it('says what to set when the settings name no servers', async () => {
-    const folder = await temporaryFolder();
-    const { code, errors } = await runServer({ dataDir: folder.path, environment: slim });
-    await folder.remove();
+    const folder = tempFolder();
+    const { code, errors } = await runServer({ dataDir: folder, environment: slim });
     expect(code).to.equal(1);
     expect(errors).to.match(/^This installation is without .* set ELASTICSEARCH_URL and CLICKHOUSE_URL.*\n$/);
   });
 
   it('says what to set when they name only Elasticsearch', async () => {
-    const folder = await temporaryFolder();
+    const folder = tempFolder();
     const environment = { ...slim, ELASTICSEARCH_URL: 'http://127.0.0.1:1' };
-    const { code, errors } = await runServer({ dataDir: folder.path, environment });
-    await folder.remove();
+    const { code, errors } = await runServer({ dataDir: folder, environment });
     expect(code).to.equal(1);
     expect(errors).to.match(/^This installation is without .* CLICKHOUSE_URL.*\n$/);
   });

@@ -15,13 +15,13 @@ import { expect } from 'chai';
 import { type Manifest, manifestText, readManifest } from '../../services/stores/backup/manifest.js';
 import { verifyBackup } from '../../services/stores/backup/restore-backup.js';
 import { MAIN, run } from '../cli/support.js';
-import { temporaryFolder } from '../support/gateway.js';
 import {
   prepareOrganization,
   runServer,
   type ServerProcess,
   startServer,
 } from '../support/server-process.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { mountSmallDisk } from './small-disk.js';
 
 const ORGANIZATION = 'org_backup';
@@ -140,7 +140,7 @@ async function presenceOf(server: ServerProcess, stream: string, name: string): 
 
 describe('A backup', function () {
   this.timeout(240_000);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let dataDir: string;
   let environment: Record<string, string>;
   let key: string;
@@ -150,10 +150,10 @@ describe('A backup', function () {
     return server;
   };
   const command = (...args: string[]) => run(args, { env: environment });
-  const path = (name: string) => join(folder.path, name);
+  const path = (name: string) => join(folder, name);
 
   before(async () => {
-    folder = await temporaryFolder();
+    folder = tempFolder();
     dataDir = path('data');
     environment = { REACHLINE_DATA_DIR: dataDir, PORT: '0' };
     key = await prepareOrganization(dataDir, ORGANIZATION);
@@ -173,7 +173,6 @@ describe('A backup', function () {
   });
   after(async () => {
     await server?.kill();
-    await folder.remove();
   });
 
   it('gives the same answers after the folder is lost and restored', async () => {

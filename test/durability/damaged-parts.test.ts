@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { inOrder } from '../../services/shared/record-order.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { run } from '../cli/support.js';
-import { temporaryFolder } from '../support/gateway.js';
 import { runServer } from '../support/server-process.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 /** Data files of parts in the folder of the analytics store. */
 function dataFiles(folder: string, table: string): string[] {
@@ -17,14 +17,14 @@ function dataFiles(folder: string, table: string): string[] {
 
 describe('ClickHouse parts that are damaged on disk', function () {
   this.timeout(120_000);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let files: string[];
   let environment: Record<string, string>;
 
   beforeEach(async () => {
-    folder = await temporaryFolder();
-    environment = { REACHLINE_DATA_DIR: folder.path, PORT: '0' };
-    const stores = await openStores({ dataDir: folder.path, searchThreads: 1 });
+    folder = tempFolder();
+    environment = { REACHLINE_DATA_DIR: folder, PORT: '0' };
+    const stores = await openStores({ dataDir: folder, searchThreads: 1 });
     const deliveries = Array.from({ length: 50 }, (_, index) => ({
       organization_id: 'org_a',
       date: '2026-08-05',
@@ -34,24 +34,23 @@ describe('ClickHouse parts that are damaged on disk', function () {
     }));
     await stores.analytics.insertDeliveries(inOrder(deliveries, 1));
     await stores.close();
-    files = dataFiles(join(folder.path, 'clickhouse'), '202608_');
+    files = dataFiles(join(folder, 'clickhouse'), '202608_');
     expect(files).to.have.length(1);
   });
-  afterEach(() => folder.remove());
 
   it('keep a server from starting, with a message that names them, until they are gone', async () => {
     for (const file of files) truncateSync(file, 10);
     for (const attempt of ['first', 'second']) {
-      const { code, errors } = await runServer({ dataDir: folder.path });
+      const { code, errors } = await runServer({ dataDir: folder });
       expect(code, attempt).to.equal(1);
       expect(errors).to.match(/could not read 1 parts of its tables \(creative_deliveries \S*202608_\S+\)/);
       expect(errors).to.include('Restore the data folder from a backup');
     }
-    const detached = readdirSync(join(folder.path, 'clickhouse'), { recursive: true, encoding: 'utf8' });
+    const detached = readdirSync(join(folder, 'clickhouse'), { recursive: true, encoding: 'utf8' });
     for (const path of detached.filter((path) => /detached\/[^/]*broken[^/]*$/.test(path))) {
-      rmSync(join(folder.path, 'clickhouse', path), { recursive: true, force: true });
+      rmSync(join(folder, 'clickhouse', path), { recursive: true, force: true });
     }
-    const stores = await openStores({ dataDir: folder.path, searchThreads: 1 });
+    const stores = await openStores({ dataDir: folder, searchThreads: 1 });
     await stores.analytics.ping();
     await stores.close();
   });

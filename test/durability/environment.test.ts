@@ -5,7 +5,6 @@ import { DataFolderError } from '../../services/stores/data-folder/errors.js';
 import { readFolderId, writeFolderId } from '../../services/stores/data-folder/folder-id.js';
 import { openSqliteStore } from '../../services/stores/sqlite/store.js';
 import { run } from '../cli/support.js';
-import { temporaryFolder } from '../support/gateway.js';
 import {
   prepareOrganization,
   runServer,
@@ -13,6 +12,7 @@ import {
   type ServerProcess,
   startServer,
 } from '../support/server-process.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { mountSmallDisk, type SmallDisk } from './small-disk.js';
 
 const ORGANIZATION = 'org_environment';
@@ -43,24 +43,23 @@ function expectFewLines(message: string): void {
 
 describe('A server that cannot start', function () {
   this.timeout(120_000);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let running: ServerProcess;
 
   before(async () => {
-    folder = await temporaryFolder();
-    const key = await prepareOrganization(folder.path, ORGANIZATION);
-    running = await startServer({ dataDir: folder.path, key });
+    folder = tempFolder();
+    const key = await prepareOrganization(folder, ORGANIZATION);
+    running = await startServer({ dataDir: folder, key });
     await running.ingest('contacts', [{ contact_id: 'ada', first_name: 'Ada' }]);
   });
   after(async () => {
     await running.kill();
-    await folder.remove();
   });
 
   it('names the process that holds the data folder, and leaves it unharmed', async () => {
-    const message = await errorOfServe(folder.path);
+    const message = await errorOfServe(folder);
     expectFewLines(message);
-    expect(message).to.include(folder.path);
+    expect(message).to.include(folder);
     expect(message).to.include(String(running.pid));
     expect(message).to.include('--url');
     const written = await running.ingest('contacts', [{ contact_id: 'alan', first_name: 'Alan' }]);
@@ -70,7 +69,7 @@ describe('A server that cannot start', function () {
   });
 
   it('names an address of another machine', async () => {
-    const message = await errorOfServe(join(folder.path, 'other'), { HOST: '203.0.113.7' });
+    const message = await errorOfServe(join(folder, 'other'), { HOST: '203.0.113.7' });
     expectFewLines(message);
     expect(message).to.include('HOST=203.0.113.7');
   });

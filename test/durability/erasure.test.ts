@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
 import { filesWith } from '../support/files.js';
-import { temporaryFolder } from '../support/gateway.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 const ORGANIZATION = 'org_erase';
 const organization = { organization_id: ORGANIZATION };
@@ -33,20 +33,20 @@ const tracesOf = (number: number) => [
 
 describe('An erasure', function () {
   this.timeout(120_000);
-  let folder: { path: string; remove(): Promise<void> };
+  let folder: string;
   let server: ServerProcess;
   let output = '';
   let key: string;
   const start = async () => {
     server = await startServer({
-      dataDir: folder.path,
+      dataDir: folder,
       key,
       environment: { REACHLINE_LOG_LEVEL: 'debug' },
     });
   };
   before(async () => {
-    folder = await temporaryFolder();
-    key = await prepareOrganization(folder.path, ORGANIZATION);
+    folder = tempFolder();
+    key = await prepareOrganization(folder, ORGANIZATION);
     await start();
     const others = Array.from({ length: 3000 }, (_, index) => ({
       contact_id: `other_${index}`,
@@ -63,7 +63,6 @@ describe('An erasure', function () {
   });
   after(async () => {
     await server.kill();
-    await folder.remove();
   });
 
   const erase = (body: object, query = '') =>
@@ -77,7 +76,7 @@ describe('An erasure', function () {
    * `indexedWords` reads what can be read (docs/operating/personal-data.md).
    */
   function traces(texts: readonly string[]): string[] {
-    const database = new DatabaseSync(join(folder.path, 'reachline.db'), { readOnly: true });
+    const database = new DatabaseSync(join(folder, 'reachline.db'), { readOnly: true });
     const tables = database
       .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'`)
       .all() as { name: string }[];
@@ -91,11 +90,11 @@ describe('An erasure', function () {
       return texts.filter((text) => matches.get(Buffer.from(text).toString('hex').toUpperCase()));
     });
     database.close();
-    return [...found, ...filesWith(folder.path, texts).filter((each) => !each.startsWith('reachline.db'))];
+    return [...found, ...filesWith(folder, texts).filter((each) => !each.startsWith('reachline.db'))];
   }
   /** What can be read from the index and the vocabulary: terms are stored without the beginning that the one before has. */
   function indexedWords(): string {
-    const database = new DatabaseSync(join(folder.path, 'reachline.db'));
+    const database = new DatabaseSync(join(folder, 'reachline.db'));
     try {
       database.exec(`CREATE VIRTUAL TABLE temp.terms USING fts5vocab (main, contact_terms, row)`);
       const rows = database.prepare(`SELECT term FROM terms UNION ALL SELECT word FROM vocabulary`).all();
@@ -124,7 +123,7 @@ describe('An erasure', function () {
     expect((await server.ingest('contacts', [{ ...person(0), age: 'old' }])).body).to.include({
       rejected: 1,
     });
-    const before = filesWith(folder.path, tracesOf(0));
+    const before = filesWith(folder, tracesOf(0));
     expect(before).not.to.have.length(0);
 
     const email = 'Q.VEX0@erased-employer.example';
@@ -195,7 +194,7 @@ describe('An erasure', function () {
   });
 
   it('holds up no write while a reader needs the log, which is emptied once it does not', async () => {
-    const reader = new DatabaseSync(join(folder.path, 'reachline.db'), { readOnly: true });
+    const reader = new DatabaseSync(join(folder, 'reachline.db'), { readOnly: true });
     reader.exec('BEGIN');
     reader.prepare('SELECT count(*) FROM contacts').get();
     const { status, body } = await erase({ contact_id: 'person_2' });

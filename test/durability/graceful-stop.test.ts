@@ -1,27 +1,27 @@
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { temporaryFolder } from '../support/gateway.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
 const ORGANIZATION = 'org_stop';
 
 describe('A graceful shutdown', function () {
   this.timeout(60_000);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let key: string;
   let server: ServerProcess;
   /** The test has left a server that the next one can use. */
   let isFresh = false;
   const start = async () => {
-    server = await startServer({ dataDir: folder.path, key });
+    server = await startServer({ dataDir: folder, key });
     isFresh = true;
   };
 
   before(async () => {
-    folder = await temporaryFolder();
-    key = await prepareOrganization(folder.path, ORGANIZATION);
+    folder = tempFolder();
+    key = await prepareOrganization(folder, ORGANIZATION);
   });
   beforeEach(async () => {
     if (!isFresh) await start();
@@ -32,7 +32,6 @@ describe('A graceful shutdown', function () {
   });
   after(async () => {
     await server.kill();
-    await folder.remove();
   });
 
   /** An ingest request whose body is incomplete; `started` resolves when the server handles it. */

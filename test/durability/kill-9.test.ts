@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import { AssertionError, expect } from 'chai';
-import { temporaryFolder } from '../support/gateway.js';
 import { Random, SEED } from '../support/random.js';
 import {
   endOf,
@@ -9,6 +8,7 @@ import {
   spawnServer,
   startServer,
 } from '../support/server-process.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { inParallel, Ledger, ORGANIZATION, START_CREDITS } from './ledger.js';
 import { type Client, nextOperation, type Operation } from './operations.js';
 
@@ -35,17 +35,13 @@ describe(`kill -9 (seed ${SEED})`, function () {
   });
 
   it('starts without manual repair after kills during its first start', async () => {
-    const folder = await temporaryFolder();
-    try {
-      for (let kill = 0; kill < KILLS_OF_FIRST_START; kill++) await killWhileStarting(folder.path);
-      const key = await prepareOrganization(folder.path, ORGANIZATION);
-      const server = await startServer({ dataDir: folder.path, key });
-      const ready = await server.call('/readyz', undefined, { method: 'GET' });
-      await server.kill();
-      expect(ready.body).to.deep.include({ ready: true });
-    } finally {
-      await folder.remove();
-    }
+    const folder = tempFolder();
+    for (let kill = 0; kill < KILLS_OF_FIRST_START; kill++) await killWhileStarting(folder);
+    const key = await prepareOrganization(folder, ORGANIZATION);
+    const server = await startServer({ dataDir: folder, key });
+    const ready = await server.call('/readyz', undefined, { method: 'GET' });
+    await server.kill();
+    expect(ready.body).to.deep.include({ ready: true });
   });
 });
 
@@ -58,9 +54,9 @@ interface Lane {
 
 /** Rounds on one data folder: write, kill, start, verify. */
 async function killRepeatedly(rounds: number): Promise<Lane> {
-  const folder = await temporaryFolder();
-  const key = await prepareOrganization(folder.path, ORGANIZATION, START_CREDITS);
-  const start = () => startServer({ dataDir: folder.path, key });
+  const folder = tempFolder();
+  const key = await prepareOrganization(folder, ORGANIZATION, START_CREDITS);
+  const start = () => startServer({ dataDir: folder, key });
   const ledger = new Ledger();
   const shared: Client['shared'] = [];
   const clients = Array.from({ length: CLIENTS }, (_, index): Client => {
@@ -74,7 +70,7 @@ async function killRepeatedly(rounds: number): Promise<Lane> {
     for (const { id, name } of audiences) ledger.audience(id, name);
     for (let round = 1; round <= rounds; round++) {
       const { answered, unanswered } = await writeUntilKilled(server, clients);
-      if (random.below(5) === 0) await killWhileStarting(folder.path);
+      if (random.below(5) === 0) await killWhileStarting(folder);
       server = await start();
       const current = server;
       await inParallel(
@@ -91,7 +87,6 @@ async function killRepeatedly(rounds: number): Promise<Lane> {
     return lane;
   } finally {
     await server.kill();
-    await folder.remove();
   }
 }
 

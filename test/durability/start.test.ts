@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { demoRecords } from '../../services/demo/load.js';
 import { utcDate } from '../../services/shared/time.js';
-import { temporaryFolder } from '../support/gateway.js';
 import { Random, SEED } from '../support/random.js';
 import { endOf, type ServerProcess, spawnServer, startServer } from '../support/server-process.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 const DEMO = 'org_demo';
 const KEY = /rl_live_[0-9A-Za-z_]+/;
@@ -69,16 +69,15 @@ async function daysWithImpressions(server: ServerProcess, key: string): Promise<
 
 describe('serve --demo in an empty folder', function () {
   this.timeout(120_000);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  const start = () => startServer({ cwd: folder.path, args: ['serve', '--demo'] });
+  let folder: string;
+  const start = () => startServer({ cwd: folder, args: ['serve', '--demo'] });
 
   before(async () => {
-    folder = await temporaryFolder();
+    folder = tempFolder();
   });
-  after(() => folder.remove());
 
   async function killAmidLoad(): Promise<void> {
-    const child = spawnServer({ cwd: folder.path, args: ['serve', '--demo'] });
+    const child = spawnServer({ cwd: folder, args: ['serve', '--demo'] });
     const ended = endOf(child);
     const begun = new Promise<void>((resolve) => {
       child.stderr?.on('data', (chunk: Buffer) => {

@@ -53,7 +53,6 @@ const FILES = [
   'advertising/rollups.test.js',
   'at-scale/clickhouse/analytics-store.test.js',
   'at-scale/clickhouse/advertising.test.js',
-  'at-scale/stack.test.js',
 ];
 
 function testsIn(folder: string): string[] {

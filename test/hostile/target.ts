@@ -5,8 +5,9 @@ import { createWriteStream, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../services/shared/fs.js';
 import { freePort } from '../stack/free-port.js';
-import { type Answer, type CallOptions, temporaryFolder } from '../support/gateway.js';
+import type { Answer, CallOptions } from '../support/gateway.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 const COMMAND = join(packageRoot, 'dist/services/cli/main.js');
 
@@ -36,11 +37,11 @@ export interface Target {
 }
 
 export async function startTarget(): Promise<Target> {
-  const folder = await temporaryFolder();
-  const dataDir = join(folder.path, 'data');
+  const folder = tempFolder();
+  const dataDir = join(folder, 'data');
   const environment = { REACHLINE_DATA_DIR: dataDir };
   const demoKey = (await runCommand(['demo'], environment)).trim();
-  const contacts = join(folder.path, 'contacts.ndjson');
+  const contacts = join(folder, 'contacts.ndjson');
   await writeContacts(contacts);
   await runCommand(['ingest', 'contacts', contacts, '--organization', HOSTILE_ORGANIZATION], environment);
   await runCommand(
@@ -68,12 +69,11 @@ export async function startTarget(): Promise<Target> {
     key,
     demoKey,
     call: server.call,
-    backup: (name) => runCommand(['backup', join(folder.path, name)], environment),
+    backup: (name) => runCommand(['backup', join(folder, name)], environment),
     residentBytes: () => residentBytes(server.pid),
     openFiles: () => readdirSync(`/proc/${server.pid}/fd`).length,
     async stop() {
       await server.stop();
-      await folder.remove();
     },
   };
 }

@@ -50,16 +50,6 @@ export async function toxiproxyProgram(): Promise<string> {
   return join(folder, 'server');
 }
 
-/** Folder for PYTHONPATH, with what the package needs. */
-export async function pythonPackage(name: string, version: string): Promise<string> {
-  const program = 'import sys; print("%d.%d" % sys.version_info[:2])';
-  // Some packages are compiled for one version of Python.
-  const python = (await runPython(['-c', program])).trim();
-  return cached(`${name}-${version}-python${python}`, async (into) => {
-    await runPython(['-m', 'pip', 'install', '--quiet', '--target', into, `${name}==${version}`]);
-  });
-}
-
 /** Folder of `node_modules` with Node.js, as the package `node-bin`, and npm. */
 export function nodeDistribution(version: string): Promise<string> {
   const binary = `node-bin@npm:node-linux-${process.arch}@${version}`;

@@ -1,17 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
 import type { ElasticsearchConfig } from '../../../services/shared/config.js';
 import { freePort } from '../../stack/free-port.js';
 import type { Answer, CallOptions } from '../../support/gateway.js';
-import { temporaryFolder } from '../../support/gateway.js';
 import { type ServerProcess, startServer } from '../../support/server-process.js';
+import { tempFolder } from '../../support/temp-folder.js';
+import { until } from '../../support/until.js';
 
 const RETRY_MS = 100;
+const MAX_RESPONSE_MS = 2000;
 
 /** Gateway processes on one cluster, as behind a load balancer: a call goes to the next one when one is down. */
 export class Gateways {
   readonly #environment: Record<string, string>;
   readonly #key: string;
-  readonly #instances: { port: number; folder: Awaited<ReturnType<typeof temporaryFolder>> }[] = [];
+  readonly #instances: { port: number; folder: string }[] = [];
   readonly #servers: ServerProcess[] = [];
   #next = 0;
 
@@ -32,7 +35,7 @@ export class Gateways {
   ): Promise<Gateways> {
     const gateways = new Gateways(config, key, environment);
     for (let index = 0; index < count; index++) {
-      gateways.#instances.push({ port: await freePort(), folder: await temporaryFolder() });
+      gateways.#instances.push({ port: await freePort(), folder: tempFolder() });
       await gateways.#start(index);
     }
     return gateways;
@@ -62,20 +65,45 @@ export class Gateways {
     await this.#start(index);
   }
 
-  output(): string {
-    return this.#servers.map((server) => server.output()).join('\n');
+  /** Every gateway says within two seconds that the store of `path` is out, without a word about it, and answers `other`. */
+  async expectOutage(
+    store: 'search' | 'analytics',
+    [path, body]: [path: string, body: object],
+    [otherPath, otherBody]: [path: string, body: object],
+  ): Promise<void> {
+    for (let index = 0; index < this.count; index++) {
+      const begun = performance.now();
+      const response = await this.call(index, path, body);
+      expect(performance.now() - begun, 'an outage is reported in time').to.be.lessThan(MAX_RESPONSE_MS);
+      expect(response.status, response.text).to.equal(503);
+      expect(response.body.code).to.equal('store_unavailable');
+      expect(response.headers.get('Retry-After')).to.match(/^\d+$/);
+      expect(response.text).not.to.match(/elastic|clickhouse|ECONN|127\.0\.0\.1/i);
+      const other = await this.call(index, otherPath, otherBody);
+      expect(other.status, other.text).to.equal(200);
+      const readiness = await this.call(index, '/readyz', undefined, { method: 'GET' });
+      expect(readiness.status).to.equal(503);
+      expect(readiness.body.stores).to.deep.equal({ search: 'ok', analytics: 'ok', [store]: 'unavailable' });
+    }
+  }
+
+  async ready(): Promise<void> {
+    for (let index = 0; index < this.count; index++) {
+      const isReady = async () =>
+        (await this.call(index, '/readyz', undefined, { method: 'GET' })).status === 200;
+      await until(isReady, 'the gateway is ready', { pollMs: 100, timeoutMs: 120_000 });
+    }
   }
 
   async stop(): Promise<void> {
     await Promise.all(this.#servers.map((server) => server.stop()));
-    await Promise.all(this.#instances.map(({ folder }) => folder.remove()));
   }
 
   async #start(index: number): Promise<void> {
     const instance = this.#instances[index];
     if (!instance) throw new Error(`gateway ${index} does not exist`);
     this.#servers[index] = await startServer({
-      dataDir: instance.folder.path,
+      dataDir: instance.folder,
       key: this.#key,
       environment: { ...this.#environment, PORT: String(instance.port) },
     });

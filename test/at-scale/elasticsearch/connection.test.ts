@@ -9,7 +9,7 @@ import { type ElasticsearchConfig, loadConfig } from '../../../services/shared/c
 import { StoreUnavailableError } from '../../../services/shared/store-errors.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freePort } from '../../stack/free-port.js';
-import { temporaryFolder } from '../../support/gateway.js';
+import { tempFolder } from '../../support/temp-folder.js';
 import { type TestIndices, testIndices } from './support.js';
 
 const USER = 'gateway';
@@ -17,30 +17,29 @@ const PASSWORD = 'pass: word';
 const API_KEY = 'aWQ6c2VjcmV0';
 
 describe('The connection to Elasticsearch', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let indices: TestIndices;
   let tlsProxy: Server;
   let address: string;
   let caFile: string;
 
   before(async () => {
-    folder = await temporaryFolder();
+    folder = tempFolder();
     indices = testIndices();
     caFile = certificate('ca');
-    tlsProxy = await startTlsProxy(readFileSync(caFile), readFileSync(join(folder.path, 'ca.key')));
+    tlsProxy = await startTlsProxy(readFileSync(caFile), readFileSync(join(folder, 'ca.key')));
     address = `https://127.0.0.1:${(tlsProxy.address() as AddressInfo).port}`;
   });
   after(async () => {
     tlsProxy.closeAllConnections();
     await new Promise((resolve) => tlsProxy.close(resolve));
     await indices.remove();
-    await folder.remove();
   });
 
   /** Creates a self-signed certificate; returns its PEM file. */
   function certificate(name: string): string {
-    const file = join(folder.path, `${name}.pem`);
-    const key = join(folder.path, `${name}.key`);
+    const file = join(folder, `${name}.pem`);
+    const key = join(folder, `${name}.key`);
     const kind = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1'];
     const names = ['-addext', 'subjectAltName=IP:127.0.0.1'];
     execFileSync('openssl', ['req', ...kind, ...names, '-keyout', key, '-out', file], { stdio: 'pipe' });

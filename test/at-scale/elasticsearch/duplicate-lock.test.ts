@@ -126,28 +126,4 @@ describe('Duplicate locks on Elasticsearch', () => {
     held.open();
     expect(await late).to.equal('created');
   });
-
-  it('keeps a duplicate lock held by a slow but live creator beyond the duration of its lease', async () => {
-    const store = await open(indices.config);
-    const organization = await organizationWithCredits(store);
-    const slow = await open(proxy.config);
-    const held = gate();
-    proxy.decide = async (request) => {
-      if (isCreateOf('slow')(request)) await held.wait();
-      return 'pass' as const;
-    };
-    const late = outcomeOf(slow, creation(organization, 'slow'));
-    await held.reached;
-    let isOver = false;
-    const other = outcomeOf(store, creation(organization, 'other')).finally(() => {
-      isOver = true;
-    });
-    for (const end = Date.now() + 15_000; Date.now() < end; ) {
-      await new Promise((resolve) => setTimeout(resolve, 250));
-      expect(isOver).to.equal(false);
-    }
-    held.open();
-    expect(await late).to.equal('created');
-    expect(await other).to.equal('contact_exists');
-  });
 });

@@ -4,15 +4,12 @@ import { expect } from 'chai';
 import type { Resource } from '../../../services/stores/elasticsearch/migrations/indices.js';
 import { migrateElasticsearch } from '../../../services/stores/elasticsearch/migrations/migrate.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
-import { allPages, asked, newContact, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { type ParsedStore, parsed } from '../../support/parsed-store.js';
 import { type Fate, gate, type HttpProxy, type ProxiedRequest, startHttpProxy } from './http-proxy.js';
+import { ORGANIZATION, Traffic } from './reindex-traffic.js';
 import { type TestIndices, testIndices } from './support.js';
 
-const ORGANIZATION = 'org_reindexed';
-const LOADED = 300;
-const REQUESTS_PER_SECOND = 60;
 /** Longer than any lease, shorter than idempotency keys are kept. */
 const AFTER_LEASES_MS = 60_000;
 
@@ -220,145 +217,3 @@ describe('A reindex that fails', () => {
     await traffic.verify();
   }).timeout(120_000);
 });
-
-/** Creates, updates, adds, removes and retries at a constant rate, and records what was acknowledged. */
-class Traffic {
-  readonly #store: ParsedStore;
-  readonly #created = new Set<string>();
-  readonly #cities = new Map<string, string>();
-  readonly #members = new Map<string, boolean>();
-  /** Requests whose outcome is kept, by idempotency key. */
-  readonly #kept = new Map<string, () => Promise<unknown>>();
-  readonly #errors: string[] = [];
-  readonly #open = new Set<Promise<void>>();
-  #running: Promise<void> = Promise.resolve();
-  #paused = false;
-  #number = 0;
-
-  private constructor(store: ParsedStore) {
-    this.#store = store;
-  }
-
-  static async start(store: ParsedStore): Promise<Traffic> {
-    const traffic = new Traffic(store);
-    await store.upsertAudiences(
-      accepted([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0),
-    );
-    await store.upsertContacts(
-      accepted(
-        Array.from({ length: LOADED }, (_, index) => ({
-          organization_id: ORGANIZATION,
-          contact_id: `loaded_${index}`,
-          first_name: 'Loaded',
-        })),
-        T0,
-      ),
-    );
-    traffic.#resume();
-    return traffic;
-  }
-
-  #resume(): void {
-    this.#paused = false;
-    this.#running = this.#run();
-  }
-
-  async #run(): Promise<void> {
-    const first = this.#number;
-    const begun = performance.now();
-    while (!this.#paused) {
-      while (this.#number - first < ((performance.now() - begun) / 1000) * REQUESTS_PER_SECOND) {
-        const number = this.#number++;
-        const request = this.#one(number)
-          .catch((error: Error) => void this.#errors.push(`${number}: ${error.message}: ${error.cause}`))
-          .finally(() => this.#open.delete(request));
-        this.#open.add(request);
-      }
-      await pause(10);
-    }
-    await Promise.all(this.#open);
-  }
-
-  async stop(): Promise<void> {
-    this.#paused = true;
-    await this.#running;
-  }
-
-  /** Pauses, compares what was acknowledged with what is stored, and resumes. */
-  async verify(when = 'undisturbed'): Promise<void> {
-    await this.stop();
-    expect(this.#errors, when).to.deep.equal([]);
-    await this.#store.refresh();
-    const contacts = await allPages(this.#store, asked(ORGANIZATION, { limit: 1000 }));
-    const held = new Map(contacts.map((contact) => [contact.contact_id, contact]));
-    for (let index = 0; index < LOADED; index++) {
-      expect(held.has(`loaded_${index}`), `${when}: loaded_${index}`).to.equal(true);
-    }
-    for (const id of this.#created) expect(held.has(id), `${when}: ${id}`).to.equal(true);
-    for (const [id, city] of this.#cities) expect(held.get(id)?.city, `${when}: ${id}`).to.equal(city);
-    for (const [id, isMember] of this.#members) {
-      expect(held.get(id)?.audience_ids, `${when}: ${id}`).to.deep.equal(isMember ? ['aud'] : []);
-    }
-    const kept = [...this.#kept].slice(-20);
-    const repeated = await Promise.all(kept.map(async ([key, repeat]) => ({ key, result: await repeat() })));
-    for (const { key, result } of repeated) {
-      expect(result, `${when}: the outcome kept for ${key}`).to.deep.include({ replayed: true });
-    }
-    this.#resume();
-  }
-
-  async #one(number: number): Promise<void> {
-    // Each kind of request has its own contacts, with one request at a time per contact.
-    const id = `loaded_${number % LOADED}`;
-    const membership = { organizationId: ORGANIZATION, audienceId: 'aud', contactId: id };
-    const idempotency = { route: 'test', key: `k${number}`, fingerprint: 'f' };
-    switch (number % 5) {
-      case 0: {
-        const create = () =>
-          this.#store.createContact({
-            contact: newContact(ORGANIZATION, `c${number}`, { work_emails: [`p${number}@x.example`] }),
-            audienceId: 'aud',
-            requiredCredits: 1,
-            onDuplicate: 'reject',
-            dryRun: false,
-            idempotency,
-          });
-        const created = await create();
-        if (created.kind !== 'done' || created.value.kind !== 'created')
-          throw new Error(JSON.stringify(created));
-        this.#created.add(`c${number}`);
-        this.#kept.set(idempotency.key, create);
-        return;
-      }
-      case 1: {
-        const city = `City${number}`;
-        const record = { organization_id: ORGANIZATION, contact_id: id, city };
-        const updated_at = new Date(T0 + number).toISOString();
-        await this.#store.upsertContacts(accepted([{ ...record, updated_at }], T0));
-        this.#cities.set(id, city);
-        return;
-      }
-      case 2: {
-        const added = await this.#store.addMembership(membership);
-        if (added.kind !== 'done' || added.value.kind !== 'added') throw new Error(JSON.stringify(added));
-        this.#members.set(id, true);
-        return;
-      }
-      case 3: {
-        const leave = async () => this.#store.removeMembership({ ...membership, idempotency });
-        const left = await leave();
-        if (left.kind !== 'done') throw new Error(JSON.stringify(left));
-        this.#kept.set(idempotency.key, leave);
-        return;
-      }
-      default: {
-        // Writes nothing, so its key is released.
-        const missing = { ...membership, audienceId: 'missing', idempotency };
-        const rejected = await this.#store.addMembership(missing);
-        if (rejected.kind !== 'done' || rejected.value.kind !== 'audience_not_found') {
-          throw new Error(JSON.stringify(rejected));
-        }
-      }
-    }
-  }
-}

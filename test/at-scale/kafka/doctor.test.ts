@@ -1,25 +1,24 @@
 import { expect } from 'chai';
 import { runProcess as run } from '../../cli/support.js';
 import { freePort } from '../../stack/free-port.js';
-import { temporaryFolder } from '../../support/gateway.js';
+import { tempFolder } from '../../support/temp-folder.js';
 import { type TestTopics, testTopics } from './topics.js';
 
 describe('The doctor with Kafka', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let topics: TestTopics;
 
   before(async () => {
-    folder = await temporaryFolder();
+    folder = tempFolder();
     topics = await testTopics();
   });
   after(async () => {
     await topics.close();
-    await folder.remove();
   });
 
   const doctor = (more: Record<string, string> = {}) =>
     run(['doctor'], {
-      env: { ...topics.environment, PORT: '0', REACHLINE_DATA_DIR: folder.path, ...more },
+      env: { ...topics.environment, PORT: '0', REACHLINE_DATA_DIR: folder, ...more },
     });
   const complete = '✓ The topics of all streams and of their dead letters are there\n';
 

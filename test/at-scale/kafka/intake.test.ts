@@ -9,8 +9,8 @@ import { createLogger } from '../../../services/shared/logger.js';
 import { acceptanceClock } from '../../../services/shared/record-order.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freePort } from '../../stack/free-port.js';
-import { temporaryFolder } from '../../support/gateway.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../../support/server-process.js';
+import { tempFolder } from '../../support/temp-folder.js';
 import { testIndices } from '../elasticsearch/support.js';
 import { type TestTopics, testTopics } from './topics.js';
 
@@ -36,20 +36,19 @@ const ORGANIZATION = 'org_intake';
 
 describe('Intake into Kafka', function () {
   this.timeout(120_000);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let topics: TestTopics;
   let server: ServerProcess;
 
   async function start(environment: Record<string, string>): Promise<void> {
-    folder = await temporaryFolder();
-    const key = await prepareOrganization(folder.path, ORGANIZATION);
+    folder = tempFolder();
+    const key = await prepareOrganization(folder, ORGANIZATION);
     const embedded = { ELASTICSEARCH_URL: '', CLICKHOUSE_URL: '' };
-    server = await startServer({ dataDir: folder.path, key, environment: { ...embedded, ...environment } });
+    server = await startServer({ dataDir: folder, key, environment: { ...embedded, ...environment } });
   }
   afterEach(async () => {
     await server?.stop();
     await topics?.close();
-    await folder?.remove();
   });
 
   const contact = async (id: string) =>

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import kafkajs from 'kafkajs';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
-import { temporaryFolder } from '../../support/gateway.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../../support/server-process.js';
+import { tempFolder } from '../../support/temp-folder.js';
 import { type TestTopics, testTopics } from './topics.js';
 
 const { CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } = kafkajs;
@@ -17,7 +17,7 @@ describe('records that are much larger than their compressed batches', function 
   this.timeout(180_000);
   const codecs = CompressionCodecs as Record<number, () => object>;
   const before = { ...codecs };
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: string;
   let topics: TestTopics;
   let server: ServerProcess;
 
@@ -27,16 +27,15 @@ describe('records that are much larger than their compressed batches', function 
     });
     // All of one partition, so that each record comes behind those before it.
     topics = await testTopics({ partitions: 1 });
-    folder = await temporaryFolder();
-    const key = await prepareOrganization(folder.path, ORGANIZATION);
+    folder = tempFolder();
+    const key = await prepareOrganization(folder, ORGANIZATION);
     const environment = { ELASTICSEARCH_URL: '', CLICKHOUSE_URL: '', ...topics.environment };
-    server = await startServer({ dataDir: folder.path, key, environment });
+    server = await startServer({ dataDir: folder, key, environment });
   });
   afterEach(async () => {
     Object.assign(codecs, before);
     await server?.stop();
     await topics?.close();
-    await folder?.remove();
   });
 
   it('become dead letters with their offsets, and the records behind them are stored', async () => {

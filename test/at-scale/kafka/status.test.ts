@@ -3,30 +3,29 @@ import { Publisher } from '../../../ingest/publisher.js';
 import { STREAM_NAMES } from '../../../ingest/streams/index.js';
 import { createLogger } from '../../../services/shared/logger.js';
 import { freePort } from '../../stack/free-port.js';
-import { temporaryFolder } from '../../support/gateway.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../../support/server-process.js';
+import { tempFolder } from '../../support/temp-folder.js';
 import { type TestTopics, testTopics } from './topics.js';
 
 const ORGANIZATION = 'org_status';
 
 describe('The status with Kafka', function () {
   this.timeout(120_000);
-  let folder: Awaited<ReturnType<typeof temporaryFolder>> | undefined;
+  let folder: string;
   let topics: TestTopics | undefined;
   let server: ServerProcess | undefined;
 
   async function start(environment: Record<string, string>): Promise<ServerProcess> {
-    folder = await temporaryFolder();
-    const key = await prepareOrganization(folder.path, ORGANIZATION);
+    folder = tempFolder();
+    const key = await prepareOrganization(folder, ORGANIZATION);
     const embedded = { ELASTICSEARCH_URL: '', CLICKHOUSE_URL: '' };
-    server = await startServer({ dataDir: folder.path, key, environment: { ...embedded, ...environment } });
+    server = await startServer({ dataDir: folder, key, environment: { ...embedded, ...environment } });
     return server;
   }
   afterEach(async () => {
     await server?.stop();
     await topics?.close();
-    await folder?.remove();
-    [server, topics, folder] = [undefined, undefined, undefined];
+    [server, topics] = [undefined, undefined];
   });
 
   it('counts the records that no worker has committed, and none of topics that do not exist', async () => {
