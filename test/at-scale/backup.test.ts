@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { type TestDatabase, testDatabase } from './clickhouse/support.js';
 import { type TestIndices, testIndices } from './elasticsearch/support.js';
-import { atScale } from './start-gateway.js';
 
 const ORGANIZATION = { organization_id: 'org_a' };
 const RANGE = { start_date: '2026-01-01', end_date: '2026-01-31' };
@@ -43,99 +42,94 @@ const RECORDS: Record<string, object[]> = {
   })),
 };
 
-atScale(() => {
-  describe('A snapshot of Elasticsearch and a backup of ClickHouse', () => {
-    let indices: TestIndices;
-    let database: TestDatabase;
-    let gateway: TestGateway | undefined;
-    let elasticsearch: Client;
-    let repository: string;
+describe('A snapshot of Elasticsearch and a backup of ClickHouse', () => {
+  let indices: TestIndices;
+  let database: TestDatabase;
+  let gateway: TestGateway | undefined;
+  let elasticsearch: Client;
+  let repository: string;
 
-    before(() => {
-      indices = testIndices();
-      database = testDatabase();
-      elasticsearch = new Client({ nodes: indices.config.nodes });
-      repository = `${indices.config.indexPrefix}-repository`;
+  before(() => {
+    indices = testIndices();
+    database = testDatabase();
+    elasticsearch = new Client({ nodes: indices.config.nodes });
+    repository = `${indices.config.indexPrefix}-repository`;
+  });
+  after(async () => {
+    await gateway?.close();
+    await elasticsearch.snapshot.deleteRepository({ name: repository }, { ignore: [404] });
+    await elasticsearch.close();
+    await indices.remove();
+    await database.drop();
+  });
+
+  const start = async () => {
+    gateway = await startTestGateway({ elasticsearch: indices.config, clickhouse: database.config });
+    return gateway;
+  };
+  const answersOf = async ({ call }: TestGateway, key: string) => {
+    const answers: string[] = [];
+    for (const [path, body] of REQUESTS) {
+      const { status, text } = await call(path, body, { key });
+      expect(status, `${path} ${text}`).to.equal(200);
+      answers.push(`${path} ${text}`);
+    }
+    return answers;
+  };
+  const expectAlike = (answers: string[], expected: string[]) => {
+    for (const [index, answer] of answers.entries()) expect(answer).to.equal(expected[index]);
+  };
+  /** Statements of docs/operating/backup.md, over both databases. */
+  const databases = () => {
+    const { database: views } = database.config;
+    return `DATABASE ${views}_tables, DATABASE ${views}`;
+  };
+
+  it('bring the same answers back after every index and table is lost', async () => {
+    const first = await start();
+    const { key } = first;
+    await first.stores.search.setCredits('org_a', 5);
+    for (const [stream, records] of Object.entries(RECORDS)) {
+      expect((await first.ingest(stream, records)).body.accepted).to.equal(records.length);
+    }
+    const before = await answersOf(first, key);
+
+    const index = `${indices.config.indexPrefix}-*`;
+    await elasticsearch.snapshot.createRepository({
+      name: repository,
+      repository: { type: 'fs', settings: { location: repository } },
     });
-    after(async () => {
-      await gateway?.close();
-      await elasticsearch.snapshot.deleteRepository({ name: repository }, { ignore: [404] });
-      await elasticsearch.close();
-      await indices.remove();
-      await database.drop();
+    const taken = await elasticsearch.snapshot.create({
+      repository,
+      snapshot: 'nightly',
+      indices: index,
+      include_global_state: false,
+      wait_for_completion: true,
     });
+    expect(taken.snapshot?.state).to.equal('SUCCESS');
+    const file = `File('${database.config.database}')`;
+    await database.client.command({ query: `BACKUP ${databases()} TO ${file}` });
 
-    const start = async () => {
-      gateway = await startTestGateway({ elasticsearch: indices.config, clickhouse: database.config });
-      return gateway;
-    };
-    const answersOf = async ({ call }: TestGateway, key: string) => {
-      const answers: string[] = [];
-      for (const [path, body] of REQUESTS) {
-        const { status, text } = await call(path, body, { key });
-        expect(status, `${path} ${text}`).to.equal(200);
-        answers.push(`${path} ${text}`);
-      }
-      return answers;
-    };
-    const expectAlike = (answers: string[], expected: string[]) => {
-      for (const [index, answer] of answers.entries()) expect(answer).to.equal(expected[index]);
-    };
-    /** Statements of docs/operating/backup.md, over both databases. */
-    const databases = () => {
-      const { database: views } = database.config;
-      return `DATABASE ${views}_tables, DATABASE ${views}`;
-    };
+    await first.close();
+    await indices.remove();
+    for (const name of [database.config.database, `${database.config.database}_tables`]) {
+      await database.client.command({ query: `DROP DATABASE ${name} SYNC` });
+    }
 
-    it('bring the same answers back after every index and table is lost', async () => {
-      const first = await start();
-      const { key } = first;
-      await first.stores.search.setCredits('org_a', 5);
-      for (const [stream, records] of Object.entries(RECORDS)) {
-        expect((await first.ingest(stream, records)).body.accepted).to.equal(records.length);
-      }
-      const before = await answersOf(first, key);
-
-      const index = `${indices.config.indexPrefix}-*`;
-      await elasticsearch.snapshot.createRepository({
-        name: repository,
-        repository: { type: 'fs', settings: { location: repository } },
-      });
-      const taken = await elasticsearch.snapshot.create({
-        repository,
-        snapshot: 'nightly',
-        indices: index,
-        include_global_state: false,
-        wait_for_completion: true,
-      });
-      expect(taken.snapshot?.state).to.equal('SUCCESS');
-      const file = `File('${database.config.database}')`;
-      await database.client.command({ query: `BACKUP ${databases()} TO ${file}` });
-
-      await first.close();
-      await indices.remove();
-      for (const name of [database.config.database, `${database.config.database}_tables`]) {
-        await database.client.command({ query: `DROP DATABASE ${name} SYNC` });
-      }
-
-      const restored = await elasticsearch.snapshot.restore({
-        repository,
-        snapshot: 'nightly',
-        indices: index,
-        include_global_state: false,
-        wait_for_completion: true,
-      });
-      expect(restored.snapshot?.shards.failed).to.equal(0);
-      await database.client.command({ query: `RESTORE ${databases()} FROM ${file}` });
-      expectAlike(await answersOf(await start(), key), before);
-      expect(await gateway?.stores.search.getCredits('org_a')).to.equal(5);
-      // Sums are derived from inserts again.
-      const again = await gateway?.ingest(
-        'network-a-deliveries',
-        RECORDS['network-a-deliveries'] as object[],
-      );
-      expect(again?.body.accepted).to.equal(40);
-      expectAlike(await answersOf(gateway as TestGateway, key), before);
+    const restored = await elasticsearch.snapshot.restore({
+      repository,
+      snapshot: 'nightly',
+      indices: index,
+      include_global_state: false,
+      wait_for_completion: true,
     });
+    expect(restored.snapshot?.shards.failed).to.equal(0);
+    await database.client.command({ query: `RESTORE ${databases()} FROM ${file}` });
+    expectAlike(await answersOf(await start(), key), before);
+    expect(await gateway?.stores.search.getCredits('org_a')).to.equal(5);
+    // Sums are derived from inserts again.
+    const again = await gateway?.ingest('network-a-deliveries', RECORDS['network-a-deliveries'] as object[]);
+    expect(again?.body.accepted).to.equal(40);
+    expectAlike(await answersOf(gateway as TestGateway, key), before);
   });
 });

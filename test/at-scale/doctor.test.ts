@@ -7,91 +7,84 @@ import { freePort } from '../stack/free-port.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { type TestDatabase, testDatabase } from './clickhouse/support.js';
 import { type TestIndices, testIndices } from './elasticsearch/support.js';
-import { atScale } from './start-gateway.js';
+import { serverEnvironment } from './start-gateway.js';
 
-atScale(() => {
-  describe('The doctor, where both stores are on servers', () => {
-    let indices: TestIndices;
-    let database: TestDatabase;
-    let folder: string;
-    let env: Record<string, string>;
+describe('The doctor, where both stores are on servers', () => {
+  let indices: TestIndices;
+  let database: TestDatabase;
+  let folder: string;
+  let env: Record<string, string>;
 
-    before(async () => {
-      indices = testIndices();
-      database = testDatabase();
-      folder = tempFolder();
-      // No store needs the folder, so that it may be anything.
-      const file = join(folder, 'a-file');
-      await writeFile(file, '');
-      env = {
-        PORT: '0',
-        REACHLINE_DATA_DIR: file,
-        ELASTICSEARCH_URL: indices.config.nodes.join(','),
-        ELASTICSEARCH_INDEX_PREFIX: indices.config.indexPrefix,
-        CLICKHOUSE_URL: database.config.url,
-        CLICKHOUSE_USERNAME: database.config.username,
-        CLICKHOUSE_PASSWORD: database.config.password,
-        CLICKHOUSE_DATABASE: database.config.database,
-      };
+  before(async () => {
+    indices = testIndices();
+    database = testDatabase();
+    folder = tempFolder();
+    // No store needs the folder, so that it may be anything.
+    const file = join(folder, 'a-file');
+    await writeFile(file, '');
+    env = {
+      PORT: '0',
+      REACHLINE_DATA_DIR: file,
+      ...serverEnvironment(indices.config, database.config),
+    };
+  });
+  after(async () => {
+    await indices.remove();
+    await database.drop();
+  });
+
+  const client = () => new Client({ nodes: indices.config.nodes });
+
+  it('reports their versions and what serve will create, and creates nothing', async () => {
+    const { code, stdout } = await run(['doctor'], { env });
+    expect({ code, stdout }).to.include({ code: 0 });
+    expect(stdout).to.match(/✓ Elasticsearch \d+\.\S+ answers, one node, health (?:green|yellow)/);
+    expect(stdout).to.match(/✓ serve makes the indices that are missing: contacts, /);
+    expect(stdout).to.match(/✓ ClickHouse \d+\.\S+ answers/);
+    expect(stdout).to.match(/✓ serve brings the tables up to date: \d+ migrations from 0001_/);
+    const elasticsearch = client();
+    expect(await elasticsearch.indices.get({ index: `${indices.config.indexPrefix}-*` })).to.deep.equal({});
+    await elasticsearch.close();
+    const made = await database.client.query({
+      query: `SELECT name FROM system.databases WHERE startsWith(name, '${database.config.database}')`,
+      format: 'JSON',
     });
-    after(async () => {
-      await indices.remove();
-      await database.drop();
-    });
+    expect((await made.json()).data).to.deep.equal([]);
+  });
 
-    const client = () => new Client({ nodes: indices.config.nodes });
+  it('finds nothing wrong once they are migrated', async () => {
+    expect(await run(['migrate'], { env })).to.include({ code: 0 });
+    const { code, stdout } = await run(['doctor'], { env });
+    expect({ code, stdout }).to.include({ code: 0 });
+    expect(stdout).to.match(/✓ The indices \S+-\* are up to date\n/);
+    expect(stdout).to.match(/✓ The tables in test_\w+ are up to date\n/);
+    expect(stdout).to.contain('All is well.');
+  });
 
-    it('reports their versions and what serve will create, and creates nothing', async () => {
-      const { code, stdout } = await run(['doctor'], { env });
-      expect({ code, stdout }).to.include({ code: 0 });
-      expect(stdout).to.match(/✓ Elasticsearch \d+\.\S+ answers, one node, health (?:green|yellow)/);
-      expect(stdout).to.match(/✓ serve makes the indices that are missing: contacts, /);
-      expect(stdout).to.match(/✓ ClickHouse \d+\.\S+ answers/);
-      expect(stdout).to.match(/✓ serve brings the tables up to date: \d+ migrations from 0001_/);
-      const elasticsearch = client();
-      expect(await elasticsearch.indices.get({ index: `${indices.config.indexPrefix}-*` })).to.deep.equal({});
-      await elasticsearch.close();
-      const made = await database.client.query({
-        query: `SELECT name FROM system.databases WHERE startsWith(name, '${database.config.database}')`,
-        format: 'JSON',
-      });
-      expect((await made.json()).data).to.deep.equal([]);
-    });
+  it('names an index of another version, and what to run', async () => {
+    const elasticsearch = client();
+    const index = `${indices.config.indexPrefix}-keys`;
+    await elasticsearch.indices.putMapping({ index, _meta: { version: 0, checksum: '' } });
+    await elasticsearch.close();
+    const { code, stdout } = await run(['doctor'], { env });
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/✗ Of an older version: \S+-keys-v2-1\. Run: reachline migrate\n/);
+  });
 
-    it('finds nothing wrong once they are migrated', async () => {
-      expect(await run(['migrate'], { env })).to.include({ code: 0 });
-      const { code, stdout } = await run(['doctor'], { env });
-      expect({ code, stdout }).to.include({ code: 0 });
-      expect(stdout).to.match(/✓ The indices \S+-\* are up to date\n/);
-      expect(stdout).to.match(/✓ The tables in test_\w+ are up to date\n/);
-      expect(stdout).to.contain('All is well.');
-    });
-
-    it('names an index of another version, and what to run', async () => {
-      const elasticsearch = client();
-      const index = `${indices.config.indexPrefix}-keys`;
-      await elasticsearch.indices.putMapping({ index, _meta: { version: 0, checksum: '' } });
-      await elasticsearch.close();
-      const { code, stdout } = await run(['doctor'], { env });
-      expect(code).to.equal(1);
-      expect(stdout).to.match(/✗ Of an older version: \S+-keys-v2-1\. Run: reachline migrate\n/);
-    });
-
-    it('names a server that is away or rejects the password, and still looks at the other', async () => {
-      const nobody = `http://127.0.0.1:${await freePort()}`;
-      const search = await run(['doctor'], { env: { ...env, ELASTICSEARCH_URL: nobody } });
-      expect(search.code).to.equal(1);
-      expect(search.stdout).to.match(/✗ The search store does not answer.*check that it runs/);
-      expect(search.stdout).to.match(/✓ ClickHouse \d/);
-      for (const [name, wrong] of [
-        ['CLICKHOUSE_URL', nobody],
-        ['CLICKHOUSE_PASSWORD', 'wrong'],
-      ] as const) {
-        const analytics = await run(['doctor'], { env: { ...env, [name]: wrong } });
-        expect(analytics.code).to.equal(1);
-        expect(analytics.stdout).to.match(/✗ The analytics store does not answer.*user name and password/);
-        expect(analytics.stdout).to.match(/✓ Elasticsearch \d/);
-      }
-    });
+  it('names a server that is away or rejects the password, and still looks at the other', async () => {
+    const nobody = `http://127.0.0.1:${await freePort()}`;
+    const search = await run(['doctor'], { env: { ...env, ELASTICSEARCH_URL: nobody } });
+    expect(search.code).to.equal(1);
+    expect(search.stdout).to.match(/✗ The search store does not answer.*check that it runs/);
+    expect(search.stdout).to.match(/✓ ClickHouse \d/);
+    for (const [name, wrong] of [
+      ['CLICKHOUSE_URL', nobody],
+      ['CLICKHOUSE_PASSWORD', 'wrong'],
+    ] as const) {
+      const analytics = await run(['doctor'], { env: { ...env, [name]: wrong } });
+      expect(analytics.code).to.equal(1);
+      expect(analytics.stdout).to.match(/✗ The analytics store does not answer.*user name and password/);
+      expect(analytics.stdout).to.match(/✓ Elasticsearch \d/);
+    }
   });
 });

@@ -1,4 +1,4 @@
 import { gatewayContract } from '../gateway/suites/index.js';
-import { atScale, startAtScaleGateway } from './start-gateway.js';
+import { startAtScaleGateway } from './start-gateway.js';
 
-atScale(() => gatewayContract('Elasticsearch and ClickHouse', startAtScaleGateway));
+gatewayContract('Elasticsearch and ClickHouse', startAtScaleGateway);

@@ -1,3 +1,4 @@
+import type { ClickHouseConfig, ElasticsearchConfig } from '../../services/shared/config.js';
 import { type StartGateway, startTestGateway } from '../support/gateway.js';
 import { testDatabase } from './clickhouse/support.js';
 import { testIndices } from './elasticsearch/support.js';
@@ -19,14 +20,15 @@ export const startAtScaleGateway: StartGateway = async (settings, clock) => {
   };
 };
 
-/** Registers tests that need the servers, or says why there are none. */
-export function atScale(register: () => void): void {
-  const missing = ['ELASTICSEARCH_URL', 'CLICKHOUSE_URL'].filter((name) => !process.env[name]);
-  if (missing.length === 0) {
-    register();
-    return;
-  }
-  describe('A gateway at scale', () => {
-    it.skip(`is not tested: without ${missing.join(' and ')} (npm run test:stack starts the servers)`);
-  });
-}
+/** What a process on these servers is told. */
+export const serverEnvironment = (
+  { nodes, indexPrefix }: ElasticsearchConfig,
+  clickhouse: ClickHouseConfig,
+): Record<string, string> => ({
+  ELASTICSEARCH_URL: nodes.join(','),
+  ELASTICSEARCH_INDEX_PREFIX: indexPrefix,
+  CLICKHOUSE_URL: clickhouse.url,
+  CLICKHOUSE_USERNAME: clickhouse.username,
+  CLICKHOUSE_PASSWORD: clickhouse.password,
+  CLICKHOUSE_DATABASE: clickhouse.database,
+});

@@ -1,7 +1,7 @@
 /** Well-behaved clients: they search and send records, repeat what failed, and know what was acknowledged. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { StackError } from '../stack/stack-error.js';
-import type { Answer } from '../support/api-client.js';
+import type { Answer } from '../support/gateway.js';
 import { until } from '../support/until.js';
 import { type ContainerStack, ORGANIZATION } from './container-stack.js';
 

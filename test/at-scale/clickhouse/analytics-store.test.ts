@@ -1,4 +1,4 @@
 import { analyticsStoreContract } from '../../contract/analytics-store.js';
-import { onClickHouse, openHttpStore } from './support.js';
+import { openHttpStore } from './support.js';
 
-await onClickHouse(() => analyticsStoreContract('over HTTP', () => openHttpStore()));
+analyticsStoreContract('over HTTP', () => openHttpStore());

@@ -6,7 +6,7 @@ import { startClickHouse } from '../../stack/clickhouse.js';
 import { freePort } from '../../stack/free-port.js';
 import type { Server } from '../../stack/server.js';
 import { accepted } from '../../support/accepted.js';
-import { onClickHouse, testDatabase } from './support.js';
+import { testDatabase } from './support.js';
 
 const nameOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -61,71 +61,69 @@ describe('a ClickHouse server that comes and goes', () => {
   });
 });
 
-await onClickHouse(() =>
-  describe('ClickHouse over HTTP', () => {
-    it('is unavailable to who has the wrong password', async () => {
-      const { config } = testDatabase();
-      expect(await nameOf(openAnalyticsStore({ ...config, password: 'wrong' }))).to.equal(
-        'StoreUnavailableError',
-      );
-    });
+describe('ClickHouse over HTTP', () => {
+  it('is unavailable to who has the wrong password', async () => {
+    const { config } = testDatabase();
+    expect(await nameOf(openAnalyticsStore({ ...config, password: 'wrong' }))).to.equal(
+      'StoreUnavailableError',
+    );
+  });
 
-    it('says that a query takes too long', async () => {
-      const { config } = testDatabase();
-      const clickhouse = await openClickHouse({ ...config, timeoutMs: 300 });
-      await clickhouse.createDatabase();
-      const sql = 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1';
-      expect(await nameOf(clickhouse.query({ name: 'test', sql, params: {} }))).to.equal('StoreTimeoutError');
-      await clickhouse.close();
-    });
+  it('says that a query takes too long', async () => {
+    const { config } = testDatabase();
+    const clickhouse = await openClickHouse({ ...config, timeoutMs: 300 });
+    await clickhouse.createDatabase();
+    const sql = 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1';
+    expect(await nameOf(clickhouse.query({ name: 'test', sql, params: {} }))).to.equal('StoreTimeoutError');
+    await clickhouse.close();
+  });
 
-    it('ends a query nobody waits for any more', async () => {
-      const { config, client, drop } = testDatabase();
-      const clickhouse = await openClickHouse(config);
-      await clickhouse.createDatabase();
-      const abort = new AbortController();
-      const sql = 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 4242';
-      const running = nameOf(clickhouse.query({ name: 'test', sql, params: {} }, abort.signal));
-      const others = `SELECT count() AS c FROM system.processes WHERE query LIKE '%= 4242%' AND query NOT LIKE '%processes%'`;
-      const count = async () => {
-        const answer = await client.query({ query: others, format: 'JSONEachRow' });
-        return (await answer.json<{ c: number }>())[0]?.c;
-      };
-      while ((await count()) !== 1);
-      abort.abort();
-      expect(await running).to.equal('AbortError');
-      while ((await count()) !== 0);
-      await clickhouse.close();
-      await drop();
-    });
+  it('ends a query nobody waits for any more', async () => {
+    const { config, client, drop } = testDatabase();
+    const clickhouse = await openClickHouse(config);
+    await clickhouse.createDatabase();
+    const abort = new AbortController();
+    const sql = 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 4242';
+    const running = nameOf(clickhouse.query({ name: 'test', sql, params: {} }, abort.signal));
+    const others = `SELECT count() AS c FROM system.processes WHERE query LIKE '%= 4242%' AND query NOT LIKE '%processes%'`;
+    const count = async () => {
+      const answer = await client.query({ query: others, format: 'JSONEachRow' });
+      return (await answer.json<{ c: number }>())[0]?.c;
+    };
+    while ((await count()) !== 1);
+    abort.abort();
+    expect(await running).to.equal('AbortError');
+    while ((await count()) !== 0);
+    await clickhouse.close();
+    await drop();
+  });
 
-    it('is migrated once, however many processes start at the same time', async () => {
-      const { config, drop } = testDatabase();
-      const clients = await Promise.all(Array.from({ length: 6 }, () => openClickHouse(config)));
-      await Promise.all(clients.map((clickhouse) => migrate(clickhouse)));
-      const [first] = clients;
-      const { rows } = await (first as (typeof clients)[number]).query<{ name: string }>({
-        name: 'test',
-        sql: 'SELECT DISTINCT name FROM schema_migrations ORDER BY name',
-        params: {},
-      });
-      expect(rows.map(({ name }) => name)).to.deep.equal(serverMigrations().map(({ name }) => name));
-      for (const clickhouse of clients) await clickhouse.close();
-      await drop();
+  it('is migrated once, however many processes start at the same time', async () => {
+    const { config, drop } = testDatabase();
+    const clients = await Promise.all(Array.from({ length: 6 }, () => openClickHouse(config)));
+    await Promise.all(clients.map((clickhouse) => migrate(clickhouse)));
+    const [first] = clients;
+    const { rows } = await (first as (typeof clients)[number]).query<{ name: string }>({
+      name: 'test',
+      sql: 'SELECT DISTINCT name FROM schema_migrations ORDER BY name',
+      params: {},
     });
+    expect(rows.map(({ name }) => name)).to.deep.equal(serverMigrations().map(({ name }) => name));
+    for (const clickhouse of clients) await clickhouse.close();
+    await drop();
+  });
 
-    it('takes lists too long for an address', async () => {
-      const { config, drop } = testDatabase();
-      const { store } = await openAnalyticsStore(config);
-      const ids = Array.from({ length: 5000 }, (_, index) => `id '${index}' \\ é`);
-      const { rows } = await store.query({
-        name: 'test',
-        sql: 'SELECT length({ids:Array(String)}) AS length, {ids:Array(String)}[5000] AS last',
-        params: { ids },
-      });
-      expect(rows).to.deep.equal([{ length: 5000, last: ids.at(-1) }]);
-      await store.close();
-      await drop();
+  it('takes lists too long for an address', async () => {
+    const { config, drop } = testDatabase();
+    const { store } = await openAnalyticsStore(config);
+    const ids = Array.from({ length: 5000 }, (_, index) => `id '${index}' \\ é`);
+    const { rows } = await store.query({
+      name: 'test',
+      sql: 'SELECT length({ids:Array(String)}) AS length, {ids:Array(String)}[5000] AS last',
+      params: { ids },
     });
-  }),
-);
+    expect(rows).to.deep.equal([{ length: 5000, last: ids.at(-1) }]);
+    await store.close();
+    await drop();
+  });
+});

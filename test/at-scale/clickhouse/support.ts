@@ -8,17 +8,6 @@ const url = process.env.CLICKHOUSE_URL ?? '';
 const username = process.env.CLICKHOUSE_USERNAME ?? 'default';
 const password = process.env.CLICKHOUSE_PASSWORD ?? '';
 
-/** Registers tests that need a server, or says why there are none. */
-export async function onClickHouse(register: () => unknown): Promise<void> {
-  if (url !== '') {
-    await register();
-    return;
-  }
-  describe('ClickHouse over HTTP', () => {
-    it.skip('is not tested: CLICKHOUSE_URL names no server (npm run test:stack starts one)');
-  });
-}
-
 export interface TestDatabase {
   config: ClickHouseConfig;
   /** Outside of any database. */
@@ -26,8 +15,9 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database that no other test has. */
+/** A database that no other test has. Throws when `CLICKHOUSE_URL` is not set. */
 export function testDatabase(server = url): TestDatabase {
+  if (server === '') throw new Error('CLICKHOUSE_URL names no server; npm run test:stack starts one');
   const database = `test_${randomBytes(6).toString('hex')}`;
   const client = createClient({ url: server, username, password });
   return {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { runProcess as run } from '../../cli/support.js';
 import { startTestGateway, type TestGateway } from '../../support/gateway.js';
 import { until } from '../../support/until.js';
+import { serverEnvironment } from '../start-gateway.js';
 import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
 
 const VISITS = Number(process.env.TEST_RECORDS ?? 8000);
@@ -63,15 +64,7 @@ describe('What SQL reads of the search store, beside a worker', function () {
       { organization_id: 'org_a', contact_id: 'ann', audience_ids: ['aud'] },
       { organization_id: 'org_a', contact_id: 'bob' },
     ]);
-    const env = {
-      PORT: '0',
-      ELASTICSEARCH_URL: indices.config.nodes.join(','),
-      ELASTICSEARCH_INDEX_PREFIX: indices.config.indexPrefix,
-      CLICKHOUSE_URL: database.config.url,
-      CLICKHOUSE_USERNAME: database.config.username,
-      CLICKHOUSE_PASSWORD: database.config.password,
-      CLICKHOUSE_DATABASE: database.config.database,
-    };
+    const env = { PORT: '0', ...serverEnvironment(indices.config, database.config) };
     const { code, stdout, stderr } = await run(['copy'], { env });
     expect({ code, stdout }, stderr).to.deep.equal({
       code: 0,

@@ -5,6 +5,7 @@ import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import type { Random } from '../../support/random.js';
 import { type ServerProcess, startServer } from '../../support/server-process.js';
+import { serverEnvironment } from '../start-gateway.js';
 import { actualContacts, actualDeliveries, actualVisits, expectSame } from './actual.js';
 import { contactHistory, deliveryHistory, type History, visitHistory } from './histories.js';
 import type { TestTopics } from './topics.js';
@@ -60,11 +61,7 @@ export class Workers {
       ...this.#topics.environment,
       REACHLINE_WORKER_PORT: '0',
       REACHLINE_LOG_LEVEL: 'warn',
-      ELASTICSEARCH_URL: elasticsearch.nodes.join(','),
-      ELASTICSEARCH_INDEX_PREFIX: elasticsearch.indexPrefix,
-      CLICKHOUSE_URL: clickhouse.url,
-      CLICKHOUSE_DATABASE: clickhouse.database,
-      CLICKHOUSE_PASSWORD: clickhouse.password,
+      ...serverEnvironment(elasticsearch, clickhouse),
     };
   }
 
