@@ -24,7 +24,7 @@ const ALONE = [
 
 /** Faults that the simulation or a smaller test finds daily: nightly, at their full size, in the suite faults. */
 const FAULTS = [
-  'kafka/{frozen-points,network,outages,replay-large}',
+  'kafka/{frozen-points,network,replay-large}',
   'elasticsearch/{reindex-faults,erasure-faults}',
   'durability/{analytics-outage,creates}',
 ].map((files) => `dist/test/at-scale/${files}.test.js`);

@@ -15,14 +15,17 @@ import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { RecordCopier } from '../../services/stores/copy/record-copier.js';
 import { openElasticsearchStore } from '../../services/stores/elasticsearch/store.js';
 import { TODAY } from '../advertising/helper.js';
+import { run } from '../cli/support.js';
 import { freshOrganization } from '../contract/search-support.js';
 import { openSampleEndpoint } from '../sql-endpoint/sample-endpoint.js';
 import { readStack } from '../stack/stack.js';
 import { accepted } from '../support/accepted.js';
 import { filesWith } from '../support/files.js';
+import { startTestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
 import { type TestDatabase, testDatabase } from './clickhouse/support.js';
 import { type TestIndices, testIndices } from './elasticsearch/support.js';
+import { serverEnvironment } from './start-gateway.js';
 
 /** As no run before, whose files the server keeps for a while. */
 const MARK = `xyz${process.pid}`;
@@ -316,5 +319,22 @@ describe('The copy of records in ClickHouse', function () {
       await new RecordCopier({ source, copy: racing, clock: systemClock }).run();
       expect(await ids(organizationId), moment).to.deep.equal(['ann']);
     }
+  });
+
+  it('is made by reachline copy, and the status and doctor say as of when', async () => {
+    const organizationId = freshOrganization();
+    await write('contacts', organizationId, [{ contact_id: 'ann' }]);
+    const { elasticsearch, clickhouse } = { elasticsearch: indices.config, clickhouse: database.config };
+    const env = { PORT: '0', ...serverEnvironment(elasticsearch, clickhouse) };
+    const { code, stdout, stderr } = await run(['copy'], { env });
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.match(/^\d+ contacts and audiences are copied\.\n$/);
+    expect(await ids(organizationId)).to.deep.equal(['ann']);
+    const gateway = await startTestGateway({ elasticsearch, clickhouse });
+    const { body: status } = await gateway.call('/api/status', { organization_id: 'org_a' });
+    await gateway.close();
+    expect(status.sql_copied_at).to.be.a('string');
+    const doctor = await run(['doctor'], { env });
+    expect(doctor.stdout).to.include(`SQL reads contacts and audiences as of ${status.sql_copied_at}`);
   });
 });

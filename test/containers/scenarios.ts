@@ -138,7 +138,7 @@ const anyOrder: Scenario = {
   name: 'Start in any order',
   done: `everything stopped, then started with 3 s between: ${STARTS.join(', ')}`,
   async run(stack) {
-    const traffic = Traffic.start(stack, 'order', 2);
+    const traffic = new Traffic(stack, 'order', 2);
     await until(async () => traffic.acknowledged > 100, 'records were acknowledged', { timeoutMs: 60_000 });
     await traffic.stop();
     await stack.compose(['stop', '--timeout', '20', ...SERVICES]);

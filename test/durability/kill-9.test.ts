@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { AssertionError, expect } from 'chai';
 import { Random, SEED } from '../support/random.js';
+import { repeat } from '../support/repeat.js';
 import {
   endOf,
   prepareOrganization,
@@ -9,7 +10,7 @@ import {
   startServer,
 } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { inParallel, Ledger, ORGANIZATION, START_CREDITS } from './ledger.js';
+import { Ledger, ORGANIZATION, START_CREDITS } from './ledger.js';
 import { type Client, nextOperation, type Operation } from './operations.js';
 
 const ROUNDS = Number(process.env.TEST_KILL_ROUNDS ?? 2);
@@ -73,10 +74,7 @@ async function killRepeatedly(rounds: number): Promise<Lane> {
       if (random.below(5) === 0) await killWhileStarting(folder);
       server = await start();
       const current = server;
-      await inParallel(
-        CLIENTS,
-        unanswered.map((operation) => () => operation.settle(current)),
-      );
+      await repeat(unanswered.length, CLIENTS, async (index) => unanswered[index]?.settle(current));
       await ledger.verifyRecent(server);
       if (round % 25 === 0 || round === rounds) await ledger.verifyAll(server);
       expect(server.output(), 'errors in the log').not.to.match(/"level":[56]0/);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { repeat } from '../support/repeat.js';
 import type { ServerProcess } from '../support/server-process.js';
 
 export const ORGANIZATION = 'org_kill';
@@ -83,7 +84,7 @@ export class Ledger {
       () => this.#verifyBalance(server),
       () => this.#verifyCounts(server),
     ];
-    await inParallel(8, checks);
+    await repeat(checks.length, 8, async (index) => checks[index]?.());
     this.#touchedContacts = new Set();
     this.#touchedAudiences = new Set();
     this.#touchedVisits = new Map();
@@ -236,13 +237,4 @@ async function allOf<Item>(server: ServerProcess, path: string, name: string, fi
     cursor = body.next_cursor;
   } while (cursor !== null);
   return items;
-}
-
-/** Runs all, at most `width` at once. */
-export async function inParallel(width: number, jobs: readonly (() => Promise<void>)[]): Promise<void> {
-  let next = 0;
-  const run = async () => {
-    while (next < jobs.length) await jobs[next++]?.();
-  };
-  await Promise.all(Array.from({ length: width }, run));
 }

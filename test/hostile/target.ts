@@ -1,15 +1,12 @@
 /** The server under attack, with what an attacker knows of it, and what can be seen of the process from outside. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../services/shared/fs.js';
+import { runProcess } from '../cli/support.js';
 import { freePort } from '../stack/free-port.js';
 import type { Answer, CallOptions } from '../support/gateway.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
-
-const COMMAND = join(packageRoot, 'dist/services/cli/main.js');
 
 /** Contacts of the attacker, who has an ordinary key. */
 export const HOSTILE_CONTACTS = 100_000;
@@ -79,22 +76,10 @@ export async function startTarget(): Promise<Target> {
 }
 
 /** Runs the command line; resolves with its standard output. */
-async function runCommand(args: readonly string[], environment: Record<string, string>): Promise<string> {
-  const child = spawn(process.execPath, [COMMAND, ...args], {
-    env: { ...process.env, ...environment, REACHLINE_LOG_LEVEL: 'error' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  let errors = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk;
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    errors += chunk;
-  });
-  const [code] = (await once(child, 'close')) as [number];
-  if (code !== 0) throw new Error(`reachline ${args.join(' ')} ended with ${code}: ${errors}`);
-  return output;
+async function runCommand(args: string[], environment: Record<string, string>): Promise<string> {
+  const { code, stdout, stderr } = await runProcess(args, { env: environment });
+  if (code !== 0) throw new Error(`reachline ${args.join(' ')} ended with ${code}: ${stderr}`);
+  return stdout;
 }
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';

@@ -8,6 +8,7 @@ import { allPages, asked, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { parsed } from '../../support/parsed-store.js';
 import { Random, SEED } from '../../support/random.js';
+import { repeat } from '../../support/repeat.js';
 import { until } from '../../support/until.js';
 import { type TestIndices, testIndices } from '../elasticsearch/support.js';
 import { Gateways } from './gateways.js';
@@ -42,14 +43,6 @@ describe(`Creating contacts through several gateways (REACHLINE_TEST_SEED=${SEED
     await indices?.remove();
   });
 
-  const inParallel = async (count: number, one: (number: number) => Promise<void>) => {
-    let next = 0;
-    const creator = async () => {
-      while (next < count) await one(next++);
-    };
-    await Promise.all(Array.from({ length: CREATORS }, creator));
-  };
-
   it(`charges each of ${CREATES} contacts once with ${CREATORS} creators on four processes, some of them killed`, async () => {
     await store.setCredits(ORGANIZATION, BALANCE);
     const four = await Gateways.start(4, indices.config, key);
@@ -66,7 +59,7 @@ describe(`Creating contacts through several gateways (REACHLINE_TEST_SEED=${SEED
       }
     })();
     const ids = new Set<unknown>();
-    await inParallel(CREATES, async (number) => {
+    await repeat(CREATES, CREATORS, async (number) => {
       const response = await four.callUntilDone(
         '/api/contacts/create',
         { organization_id: ORGANIZATION, audience_id: 'aud', first_name: `Person ${number}` },
@@ -95,7 +88,7 @@ describe(`Creating contacts through several gateways (REACHLINE_TEST_SEED=${SEED
     const two = await Gateways.start(2, indices.config, key);
     gateways = two;
     const missed: unknown[] = [];
-    await inParallel(PAIRS, async (number) => {
+    await repeat(PAIRS, CREATORS, async (number) => {
       const name = `pair${number}`;
       const created = await two.call(number % 2, '/api/contacts/create', {
         organization_id: ORGANIZATION,

@@ -5,31 +5,50 @@ import { expect } from 'chai';
 import type { ClickHouseConfig, ElasticsearchConfig } from '../../../services/shared/config.js';
 import { contactState } from './histories.js';
 
-export async function actualDeliveries(
-  config: ClickHouseConfig,
+/** Pairs of key and state. */
+async function rowsOf(
+  { url, username, password }: ClickHouseConfig,
+  query: string,
   organizations: readonly string[],
-): Promise<Map<string, string>> {
-  const client = createClient({
-    url: config.url,
-    username: config.username,
-    password: config.password,
-  });
+): Promise<[key: string, state: string][]> {
+  const client = createClient({ url, username, password });
   const answer = await client.query({
-    query: `SELECT concat(organization_id, '/', toString(date), '/', campaign_id, '/', creative_id),
-      concat(toString(impressions), '|', toString(clicks), '|', toString(round(ad_spend, 2)))
-      FROM ${config.database}_tables.creative_deliveries FINAL
-      WHERE campaign_id != '' AND has({organizations:Array(String)}, organization_id)`,
+    query: `${query} AND has({organizations:Array(String)}, organization_id)`,
     query_params: { organizations },
     format: 'JSONCompactEachRow',
   });
   const rows = await answer.json<[string, string]>();
   await client.close();
+  return rows;
+}
+
+export async function actualDeliveries(
+  config: ClickHouseConfig,
+  organizations: readonly string[],
+): Promise<Map<string, string>> {
+  const query = `SELECT concat(organization_id, '/', toString(date), '/', campaign_id, '/', creative_id),
+      concat(toString(impressions), '|', toString(clicks), '|', toString(round(ad_spend, 2)))
+      FROM ${config.database}_tables.creative_deliveries FINAL
+      WHERE campaign_id != ''`;
   return new Map(
-    rows.map(([key, state]) => {
+    (await rowsOf(config, query, organizations)).map(([key, state]) => {
       const [impressions, clicks, spent] = state.split('|');
       return [key, [impressions, clicks, Number(spent).toFixed(2)].join('|')];
     }),
   );
+}
+
+/** What SQL reads of the visits. */
+export async function queriedVisits(
+  config: ClickHouseConfig,
+  organizations: readonly string[],
+): Promise<Map<string, string>> {
+  const query = `SELECT concat(organization_id, '/', visit_id, '/', toString(toUnixTimestamp64Milli(created_at))), city
+      FROM ${config.database}.website_visits
+      WHERE visit_id != ''`;
+  const rows = await rowsOf(config, query, organizations);
+  expect(new Set(rows.map(([key]) => key)).size, 'each visit is there once').to.equal(rows.length);
+  return new Map(rows);
 }
 
 export const actualVisits = (config: ElasticsearchConfig, organizations: readonly string[]) =>

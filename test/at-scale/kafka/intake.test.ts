@@ -69,6 +69,9 @@ describe('Intake into Kafka', function () {
     await topics.drained('contacts');
     expect((await contact('c')).body).to.have.nested.property('contact.city', cities.at(-1));
     expect((await contact('d')).status).to.equal(404);
+    const { body: known } = await server.call('/api/status', {});
+    expect(known.stores).to.deep.equal({ search: 'ok', analytics: 'ok', intake: 'ok' });
+    expect(known).to.deep.nested.include({ 'streams.contacts.records': 1, 'streams.contacts.lag': 0 });
     const metrics = await server.call('/metrics', undefined, { method: 'GET' });
     expect(metrics.text).to.contain(
       `reachline_worker_records_total{stream="contacts",outcome="applied"} ${cities.length}`,
@@ -101,6 +104,7 @@ describe('Intake into Kafka', function () {
         errors: [],
       });
       expect(await topics.behind('contacts')).to.equal(1);
+      expect(await publisher.lag()).to.include({ contacts: 1, audiences: 0 });
     } finally {
       await publisher.close();
       await search.close();
@@ -127,5 +131,9 @@ describe('Intake into Kafka', function () {
     const readiness = await server.call('/readyz', undefined, { method: 'GET' });
     expect(readiness.status).to.equal(200);
     expect(readiness.body.stores).to.deep.equal({ search: 'ok', analytics: 'ok', intake: 'unavailable' });
+    const { status, body } = await server.call('/api/status', {});
+    expect(status).to.equal(200);
+    expect(body.stores).to.deep.equal(readiness.body.stores);
+    expect(body).to.deep.nested.include({ 'streams.contacts.records': 0, 'streams.contacts.lag': null });
   });
 });

@@ -7,12 +7,14 @@ import { MissingPrerequisite } from '../../stack/stack-error.js';
 import { type NetworkProxy, startToxiproxy, type Toxic, type Toxiproxy } from '../../stack/toxiproxy.js';
 import { Random, SEED } from '../../support/random.js';
 import type { ServerProcess } from '../../support/server-process.js';
-import type { TestTopics } from './topics.js';
+import { until } from '../../support/until.js';
+import { POLLING, type TestTopics } from './topics.js';
 import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
 import { histories, rebalances, STREAMS, type Workers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
 const ROUNDS = Number(process.env.TEST_FAULT_ROUNDS ?? 1);
+const KILLS = Number(process.env.TEST_BROKER_KILLS ?? 1);
 const FAULT_MS = 1500;
 /** A broken store is noticed in less. */
 const RETRIED_MS = 30_000;
@@ -126,6 +128,38 @@ describe(`a worker whose network fails (REACHLINE_TEST_SEED=${SEED})`, function 
       });
     }
   }
+
+  it(`the broker killed ${KILLS} times: every record is stored once`, async () => {
+    const history = histories(new Random(SEED), COUNT);
+    let isOver = false;
+    // Started again when it ends, as whatever runs it does.
+    const supervised = (async () => {
+      while (!isOver) await (await workers.start()).ended;
+    })();
+    for (let kill = 0; kill <= KILLS; kill++) {
+      for (const stream of STREAMS) {
+        const { records } = history[stream];
+        const at = (part: number) => Math.floor((records.length * part) / (KILLS + 1));
+        const some = records.slice(at(kill), at(kill + 1));
+        // One try ends before the next begins: one given up might arrive after records that were sent later.
+        const isProduced = () =>
+          topics.produce(stream, some).then(
+            () => true,
+            () => false,
+          );
+        await until(isProduced, `some records of ${stream} are produced`, POLLING);
+      }
+      if (kill === KILLS) break;
+      await kafka.kill();
+      await kafka.start();
+    }
+    await topics.drained(...STREAMS);
+    await workers.expectState(history);
+    expect(await workers.deadLetters()).to.deep.equal([]);
+    isOver = true;
+    await workers.killAll();
+    await supervised;
+  });
 });
 
 const hostOf = (url = '') => new URL(url).host;
@@ -137,10 +171,8 @@ async function retries({ url }: ServerProcess): Promise<number> {
 }
 
 /** Resolves when the worker gave a write up and is to try it again: the client of a store tries a few times by itself. */
-async function isRetried(worker: ServerProcess, before: number): Promise<void> {
-  const until = Date.now() + RETRIED_MS;
-  while ((await retries(worker)) <= before) {
-    if (Date.now() > until) throw new Error(`no write failed in ${RETRIED_MS / 1000} s:\n${worker.output()}`);
-    await pause(100);
-  }
-}
+const isRetried = (worker: ServerProcess, before: number) =>
+  until(async () => (await retries(worker)) > before, 'a write failed', {
+    pollMs: 100,
+    timeoutMs: RETRIED_MS,
+  });

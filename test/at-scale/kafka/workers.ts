@@ -6,7 +6,7 @@ import { openElasticsearchStore } from '../../../services/stores/elasticsearch/s
 import type { Random } from '../../support/random.js';
 import { type ServerProcess, startServer } from '../../support/server-process.js';
 import { serverEnvironment } from '../start-gateway.js';
-import { actualContacts, actualDeliveries, actualVisits, expectSame } from './actual.js';
+import { actualContacts, actualDeliveries, actualVisits, expectSame, queriedVisits } from './actual.js';
 import { contactHistory, deliveryHistory, type History, visitHistory } from './histories.js';
 import type { TestTopics } from './topics.js';
 
@@ -65,12 +65,13 @@ export class Workers {
     };
   }
 
-  /** Compares all three stores with the expected state, by key. */
+  /** Compares what each stream is stored as, visits in both stores, with the expected state, by key. */
   async expectState(history: Histories): Promise<void> {
     const { elasticsearch, clickhouse } = this.#servers;
     const { 'network-a-deliveries': deliveries, 'website-visits': visits, contacts } = history;
     expectSame(await actualDeliveries(clickhouse, deliveries.organizations), deliveries.expected);
     expectSame(await actualVisits(elasticsearch, visits.organizations), visits.expected);
+    expectSame(await queriedVisits(clickhouse, visits.organizations), visits.expected);
     expectSame(await actualContacts(elasticsearch, contacts.organizations), contacts.expected);
   }
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { repeat } from '../../support/repeat.js';
 import { openSocket, requestText } from '../raw-connections.js';
-import { type Attack, ask, NDJSON, ndjson, organization_id, repeat } from './attack.js';
+import { type Attack, ask, NDJSON, ndjson, organization_id } from './attack.js';
 
 const ADVERTISING = '/api/advertising/network_a';
 

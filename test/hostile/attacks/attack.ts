@@ -27,19 +27,6 @@ export async function ask(
   return answer;
 }
 
-/** Runs `count` times, `concurrency` at once. */
-export async function repeat(
-  count: number,
-  concurrency: number,
-  work: (index: number) => Promise<unknown>,
-): Promise<void> {
-  let next = 0;
-  const run = async () => {
-    while (next < count) await work(next++);
-  };
-  await Promise.all(Array.from({ length: concurrency }, run));
-}
-
 export const ndjson = (records: readonly object[]) =>
   records.map((record) => JSON.stringify(record)).join('\n');
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Attack, ask, repeat } from './attack.js';
+import { repeat } from '../../support/repeat.js';
+import { type Attack, ask } from './attack.js';
 
 /** A mebibyte of values, in as many shapes as there are ways to make a parser slow. */
 const VALUES = ['[', '{"a":', '{},'].map((repeated) =>

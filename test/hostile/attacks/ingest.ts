@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type Attack, ask, NDJSON, ndjson, repeat } from './attack.js';
+import { repeat } from '../../support/repeat.js';
+import { type Attack, ask, NDJSON, ndjson } from './attack.js';
 
 const MIB = 1024 * 1024;
 const INGEST = '/api/ingest/contacts';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Attack, ask, organization_id, repeat } from './attack.js';
+import { repeat } from '../../support/repeat.js';
+import { type Attack, ask, organization_id } from './attack.js';
 
 const DELETE = '/api/contacts/delete';
 

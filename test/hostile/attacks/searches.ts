@@ -1,4 +1,5 @@
-import { type Attack, ask, organization_id, repeat } from './attack.js';
+import { repeat } from '../../support/repeat.js';
+import { type Attack, ask, organization_id } from './attack.js';
 
 const LETTERS = [...'abcdefghijklm'];
 const range = { start_date: '2016-01-01', end_date: '2025-12-31' };
