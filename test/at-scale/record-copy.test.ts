@@ -328,7 +328,7 @@ describe('The copy of records in ClickHouse', function () {
     const env = { PORT: '0', ...serverEnvironment(elasticsearch, clickhouse) };
     const { code, stdout, stderr } = await run(['copy'], { env });
     expect(code, stderr).to.equal(0);
-    expect(stdout).to.match(/^\d+ contacts and audiences are copied\.\n$/);
+    expect(stdout).to.match(/^\d[\d\s]* contacts and audiences are copied\.\n$/);
     expect(await ids(organizationId)).to.deep.equal(['ann']);
     const gateway = await startTestGateway({ elasticsearch, clickhouse });
     const { body: status } = await gateway.call('/api/status', { organization_id: 'org_a' });

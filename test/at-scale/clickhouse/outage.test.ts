@@ -69,6 +69,17 @@ describe('ClickHouse over HTTP', () => {
     );
   });
 
+  it('is unavailable while a table is missing, and rejects no record', async () => {
+    const { config, client, drop } = testDatabase();
+    const { store } = await openAnalyticsStore(config);
+    const tables = `${config.database}_tables`;
+    await client.command({ query: `RENAME TABLE ${tables}.creative_deliveries TO ${tables}.away` });
+    const delivery = { organization_id: 'org', date: '2026-10-01', campaign_id: 'c', creative_id: 'r' };
+    expect(await nameOf(store.insertDeliveries(accepted([delivery], 1)))).to.equal('StoreUnavailableError');
+    await store.close();
+    await drop();
+  });
+
   it('says that a query takes too long', async () => {
     const { config } = testDatabase();
     const clickhouse = await openClickHouse({ ...config, timeoutMs: 300 });
