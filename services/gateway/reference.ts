@@ -48,9 +48,13 @@ export function addReferenceRoutes(
   const guides = JSON.parse(readFileSync(join(folder, 'guides.json'), 'utf8')) as Guide[];
   const openApi = () => document() as unknown as OpenApi;
   const index = () => indexText(openApi(), guides);
-  const textOf = (name: string) => {
-    if (name === '') return index();
-    return guides.find((guide) => guide.name === name)?.text ?? operationText(openApi(), name);
+  const textOf = (name: string, api = openApi()) => {
+    if (name === '') return indexText(api, guides);
+    return guides.find((guide) => guide.name === name)?.text ?? operationText(api, name);
+  };
+  const fullText = () => {
+    const api = openApi();
+    return names.map((name) => textOf(name, api)).join('\n');
   };
   const names = ['', ...guides.map(({ name }) => name), ...operationsOf(openApi()).map(({ id }) => id)];
   const pages = new Map(
@@ -60,10 +64,7 @@ export function addReferenceRoutes(
     ]),
   );
   router.get('/llms.txt', serveText(clock, TEXT, index));
-  router.get(
-    '/llms-full.txt',
-    serveText(clock, TEXT, () => names.map(textOf).join('\n')),
-  );
+  router.get('/llms-full.txt', serveText(clock, TEXT, fullText));
   router.get(['/docs', '/docs/'], pages.get('') as (ctx: Context) => Promise<void>);
   router.get('/docs/:page', (ctx, next) => {
     const { page = '' } = ctx.params;

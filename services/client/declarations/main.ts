@@ -63,7 +63,9 @@ for (const file of readdirSync(SOURCE).filter((name) => name.endsWith('.ts') && 
   writeFileSync(join(PACKAGE, file.replace(/\.ts$/, '.d.ts')), outputText);
 }
 writeFileSync(join(PACKAGE, 'operations.d.ts'), operations());
-copyFileSync(join(packageRoot, 'docs/reference/client.md'), join(PACKAGE, 'README.md'));
+// Its links lead to pages that the package does not have.
+const guide = readFileSync(join(packageRoot, 'docs/reference/client.md'), 'utf8');
+writeFileSync(join(PACKAGE, 'README.md'), guide.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, '$1'));
 writeFileSync(
   join(PACKAGE, 'package.json'),
   JSON.stringify(
