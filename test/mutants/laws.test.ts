@@ -46,7 +46,7 @@ const MUTANTS: Record<string, Mutant> = {
     file: 'services/http/request.js',
     from: "typeof sent !== 'string'",
     to: 'true',
-    test: ['gateway/embedded', 'answers 403 when the body names another organization'],
+    test: ['gateway/http', 'search rejects other keys, organizations'],
   },
   'isolation: a contact is read by its id alone': {
     file: 'services/stores/sqlite/contacts/search.js',
