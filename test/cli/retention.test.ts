@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { deleteExpired } from '../../services/cli/retention.js';
 import { DAY_MS, utcDate } from '../../services/shared/time.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { startTestGateway } from '../support/gateway.js';
+import { useOpened } from '../support/opened.js';
 import { until } from '../support/until.js';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const range = { start_date: utcDate(NOW - 200 * DAY_MS), end_date: utcDate(NOW) };
 
 describe('The retention of records', () => {
-  let gateway: TestGateway;
+  const gateway = useOpened(() => startTestGateway({}, { now: () => NOW }, { analyticsOnDemand: false }));
   before(async () => {
-    gateway = await startTestGateway({}, { now: () => NOW }, { analyticsOnDemand: false });
     const days = [0, 29, 31, 100];
     for (const organization of ['org_a', 'org_b']) {
       const key = await gateway.keyFor(organization);
@@ -35,7 +35,6 @@ describe('The retention of records', () => {
       })),
     );
   });
-  after(() => gateway.close());
 
   const visits = async () => {
     const answer = await gateway.call('/api/website-visits/search', { organization_id: 'org_a', limit: 1 });

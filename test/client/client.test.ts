@@ -16,7 +16,7 @@ import {
 import { startGateway } from '../../services/gateway/server.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { useGateway } from '../support/gateway.js';
 import { type Fault, startProxy } from './proxy.js';
 
 const fail = async (work: Promise<unknown>): Promise<ReachlineProblem> =>
@@ -36,10 +36,9 @@ const people = (count: number) =>
 
 describe('The client', function () {
   this.timeout(30_000);
-  let gateway: TestGateway;
+  const gateway = useGateway();
   let client: Client;
   before(async () => {
-    gateway = await startTestGateway();
     client = createClient({ url: gateway.url, apiKey: gateway.key });
     await client.ingest('audiences', [
       { id: 'aud_a', name: 'First' },
@@ -51,7 +50,6 @@ describe('The client', function () {
       people(25).map((record) => ({ ...record, audience_ids: ['aud_a'] })),
     );
   });
-  after(() => gateway.close());
 
   /** Runs with a client behind a proxy that does this to the first requests. */
   async function behindProxy<T>(

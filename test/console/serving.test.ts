@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { CONSOLE_CSP } from '../../services/gateway/console.js';
 import { packageRoot } from '../../services/shared/fs.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { useGateway } from '../support/gateway.js';
 
 const folder = join(packageRoot, 'dist/console');
 const page = readFileSync(join(folder, 'index.html'), 'utf8');
@@ -14,11 +14,7 @@ const firstAssets = [...page.matchAll(/(?:src|href)="\/console\/(assets\/[^"]+)"
 );
 
 describe('The console as the gateway serves it', () => {
-  let gateway: TestGateway;
-  before(async () => {
-    gateway = await startTestGateway();
-  });
-  after(() => gateway.close());
+  const gateway = useGateway();
 
   /** With fetch, the answer would come decompressed and redirects would be followed. */
   const get = (path: string, headers: Record<string, string> = {}) =>
@@ -103,11 +99,7 @@ describe('The console as the gateway serves it', () => {
 });
 
 describe('GET /api/key', () => {
-  let gateway: TestGateway;
-  before(async () => {
-    gateway = await startTestGateway();
-  });
-  after(() => gateway.close());
+  const gateway = useGateway();
 
   it('describes the key in use', async () => {
     const scopes = ['contacts:read', 'visits:read'];

@@ -18,7 +18,7 @@ export function orderedRecords<T>(record: fc.Arbitrary<T>, maxLength = 12): fc.A
 }
 
 /** What two writers write, each all of the records. */
-export function twoWriters<T>(records: OrderedRecord<T>[]): fc.Arbitrary<OrderedRecord<T>[][][]> {
+function twoWriters<T>(records: OrderedRecord<T>[]): fc.Arbitrary<OrderedRecord<T>[][][]> {
   const shuffled = fc.shuffledSubarray(records, { minLength: records.length });
   return fc
     .array(fc.tuple(shuffled, fc.infiniteStream(fc.integer({ min: 1, max: 4 }))), {
@@ -26,6 +26,21 @@ export function twoWriters<T>(records: OrderedRecord<T>[]): fc.Arbitrary<Ordered
       maxLength: 2,
     })
     .map((writers) => writers.map(([order, sizes]) => inBatches(order, sizes)));
+}
+
+/** Checks what two writers make of random records, each of all of them, in any order. */
+export function assertForTwoWriters<T>(
+  record: fc.Arbitrary<T>,
+  check: (records: OrderedRecord<T>[], batches: OrderedRecord<T>[][][]) => Promise<void>,
+  numRuns: number,
+): Promise<void> {
+  const cases = orderedRecords(record).chain((records) =>
+    fc.tuple(fc.constant(records), twoWriters(records)),
+  );
+  return fc.assert(
+    fc.asyncProperty(cases, ([records, batches]) => check(records, batches)),
+    { numRuns },
+  );
 }
 
 /** Sizes of the batches of one writer: adapters treat small and large batches, and the last of a file, in their own ways. */

@@ -2,9 +2,17 @@ import { expect } from 'chai';
 import type { CreateContact } from '../../services/contacts/contact-store.js';
 import type { Contact } from '../../services/contacts/schema.js';
 import type { Idempotency } from '../../services/shared/idempotency.js';
-import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
-import { asked, found, freshOrganization, load, newContact, type Open, T0 } from './search-support.js';
+import {
+  asked,
+  found,
+  freshOrganization,
+  load,
+  loadAudiences,
+  newContact,
+  type Open,
+  T0,
+} from './search-support.js';
 
 export function searchStoreCreate(open: Open): void {
   describe('creating contacts (contract 3.2 to 3.5)', () => {
@@ -13,9 +21,7 @@ export function searchStoreCreate(open: Open): void {
 
     async function organizationWith(balance?: number): Promise<string> {
       const organization = freshOrganization();
-      await opened.store.upsertAudiences(
-        accepted([{ organization_id: organization, id: 'aud', name: 'A' }], T0),
-      );
+      await loadAudiences(opened.store, organization, 'aud');
       if (balance !== undefined) await opened.store.setCredits(organization, balance);
       return organization;
     }
@@ -102,9 +108,7 @@ export function searchStoreCreate(open: Open): void {
         created_at: moment(0),
       });
       await create(organization, 'other', { personal_emails: ['a@x.example'] });
-      await opened.store.upsertAudiences(
-        accepted([{ organization_id: organization, id: 'two', name: 'B' }], T0),
-      );
+      await loadAudiences(opened.store, organization, 'two');
       const given = { work_emails: ['b@x.example', 'A@x.example'], network_a_url: 'n.example/in/a' };
       const returned = await create(organization, 'fresh', given, {
         onDuplicate: 'return',

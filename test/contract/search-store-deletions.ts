@@ -5,8 +5,8 @@ import type { ContactRecord } from '../../services/contacts/schema.js';
 import { DAY_MS } from '../../services/shared/time.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
-import { at, KEYS, lastOfEach, orderedRecords, spokenOf, twoWriters } from './record-order.js';
-import { asked, found, freshOrganization, load, type Open, T0 } from './search-support.js';
+import { assertForTwoWriters, at, KEYS, lastOfEach, spokenOf } from './record-order.js';
+import { asked, found, freshOrganization, load, loadAudiences, type Open, T0 } from './search-support.js';
 
 const midnight = (day: string | undefined) => `${day}T00:00:00.000Z`;
 
@@ -18,9 +18,7 @@ export function searchStoreDeletions(open: Open): void {
     beforeEach(async () => {
       organization = freshOrganization();
       now = T0 + DAY_MS;
-      await opened.store.upsertAudiences(
-        accepted([{ organization_id: organization, id: 'a', name: 'North' }], T0),
-      );
+      await loadAudiences(opened.store, organization, 'a');
       await load(opened.store, organization, [
         { contact_id: 'ada', first_name: 'Ada', last_name: 'Zyxwvut', audience_ids: ['a'] },
         { contact_id: 'bob', first_name: 'Bob', audience_ids: ['a'] },
@@ -102,11 +100,9 @@ export function searchStoreDeletions(open: Open): void {
         deleted: fc.boolean(),
         updated_at: spokenOf,
       });
-      const cases = orderedRecords(contact).chain((records) =>
-        fc.tuple(fc.constant(records), twoWriters(records)),
-      );
-      await fc.assert(
-        fc.asyncProperty(cases, async ([records, batches]) => {
+      await assertForTwoWriters(
+        contact,
+        async (records, batches) => {
           const organization_id = freshOrganization();
           await Promise.all(
             batches.map(async (own, writer) => {
@@ -130,8 +126,8 @@ export function searchStoreDeletions(open: Open): void {
           const page = await opened.store.searchContacts(asked(organization_id));
           const expected = [...last.values()].filter(({ record: newest }) => !newest.deleted).length;
           expect(page.total).to.equal(expected);
-        }),
-        { numRuns: 30 },
+        },
+        30,
       );
       await other.close();
     });

@@ -3,7 +3,7 @@ import type { SortKey } from '../../services/search/query.js';
 import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
-import { freshOrganization, load, newContact, type Open, T0 } from './search-support.js';
+import { freshOrganization, load, loadAudiences, newContact, type Open, T0 } from './search-support.js';
 
 export function searchStoreErasures(open: Open): void {
   describe('erasures', () => {
@@ -71,9 +71,7 @@ export function searchStoreErasures(open: Open): void {
       expect([...(error as PartialWriteError).rejected.keys()]).to.deep.equal([
         ...records.slice(0, -1).keys(),
       ]);
-      await opened.store.upsertAudiences(
-        accepted([{ organization_id: organizationId, id: 'a', name: 'A' }], T0),
-      );
+      await loadAudiences(opened.store, organizationId, 'a');
       const created = await opened.store.createContact({
         contact: newContact(organizationId, 'c9', person),
         audienceId: 'a',

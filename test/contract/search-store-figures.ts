@@ -3,7 +3,7 @@ import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
 import { until } from '../support/until.js';
-import { freshOrganization, newContact, type Open, T0 } from './search-support.js';
+import { freshOrganization, loadAudiences, newContact, type Open, T0 } from './search-support.js';
 
 const MINUTE_MS = 60_000;
 
@@ -49,7 +49,7 @@ export function searchStoreFigures(open: Open): void {
     it('count contacts that requests created, which are no records of the stream', async () => {
       const { store } = opened;
       const organization_id = freshOrganization();
-      await store.upsertAudiences(accepted([{ organization_id, id: 'a', name: 'One' }], T0));
+      await loadAudiences(store, organization_id, 'a');
       await store.createContact({
         contact: newContact(organization_id, 'c1'),
         audienceId: 'a',

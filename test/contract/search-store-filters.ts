@@ -1,7 +1,15 @@
 import { expect } from 'chai';
-import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
-import { asked, type Filters, found, freshOrganization, load, type Open, T0 } from './search-support.js';
+import {
+  asked,
+  type Filters,
+  found,
+  freshOrganization,
+  load,
+  loadAudiences,
+  type Open,
+  T0,
+} from './search-support.js';
 
 export function searchStoreFilters(open: Open): void {
   describe('filters (contract 3.8)', () => {
@@ -114,9 +122,7 @@ export function searchStoreFilters(open: Open): void {
 
     it('a contact changed through the API is found by its new time', async () => {
       const organization = freshOrganization();
-      await opened.store.upsertAudiences(
-        accepted([{ organization_id: organization, id: 'aud', name: 'A' }], T0),
-      );
+      await loadAudiences(opened.store, organization, 'aud');
       await load(opened.store, organization, [{ contact_id: 'c', updated_at: at(0) }]);
       const changed = () => found(opened.store, organization, { updated_after: at(0) });
       expect(await changed()).to.deep.equal([]);

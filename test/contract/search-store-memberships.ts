@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
-import { found, freshOrganization, load, type Open, T0 } from './search-support.js';
+import { found, freshOrganization, load, loadAudiences, type Open } from './search-support.js';
 
 export function searchStoreMemberships(open: Open): void {
   describe('memberships (contract 3.6)', () => {
@@ -9,12 +8,7 @@ export function searchStoreMemberships(open: Open): void {
     const opened = useOpened(() => open());
     beforeEach(async () => {
       organization = freshOrganization();
-      await opened.store.upsertAudiences(
-        accepted(
-          ['a', 'b', 'c', 'd'].map((id) => ({ organization_id: organization, id, name: id })),
-          T0,
-        ),
-      );
+      await loadAudiences(opened.store, organization, 'a', 'b', 'c', 'd');
       await load(opened.store, organization, [{ contact_id: 'c', first_name: 'Ann' }]);
     });
 

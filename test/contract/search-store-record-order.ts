@@ -7,6 +7,7 @@ import { useOpened } from '../support/opened.js';
 import type { ParsedStore } from '../support/parsed-store.js';
 import { Random } from '../support/random.js';
 import {
+  assertForTwoWriters,
   at,
   BATCH_SIZES,
   batchesOf,
@@ -14,7 +15,6 @@ import {
   lastOfEach,
   orderedRecords,
   spokenOf,
-  twoWriters,
 } from './record-order.js';
 import { asked, freshOrganization, type Open, T0 } from './search-support.js';
 
@@ -46,11 +46,9 @@ export function searchStoreRecordOrder(open: Open): void {
     });
 
     it('the last record of a contact stays, whatever order records are written in, twice and by two writers', async () => {
-      const cases = orderedRecords(contact).chain((records) =>
-        fc.tuple(fc.constant(records), twoWriters(records)),
-      );
-      await fc.assert(
-        fc.asyncProperty(cases, async ([records, batches]) => {
+      await assertForTwoWriters(
+        contact,
+        async (records, batches) => {
           const organization_id = freshOrganization();
           await writeAll(batches, (store, batch) =>
             store.upsertContacts(
@@ -69,8 +67,8 @@ export function searchStoreRecordOrder(open: Open): void {
               updated_at: record.updated_at ?? new Date(acceptedAt).toISOString(),
             });
           }
-        }),
-        RUNS,
+        },
+        RUNS.numRuns,
       );
     });
 
@@ -82,11 +80,9 @@ export function searchStoreRecordOrder(open: Open): void {
         created_at: fc.constantFrom(0, 5).map(at),
         updated_at: spokenOf,
       });
-      const cases = orderedRecords(audience).chain((records) =>
-        fc.tuple(fc.constant(records), twoWriters(records)),
-      );
-      await fc.assert(
-        fc.asyncProperty(cases, async ([records, batches]) => {
+      await assertForTwoWriters(
+        audience,
+        async (records, batches) => {
           const organization_id = freshOrganization();
           await writeAll(batches, (store, batch) =>
             store.upsertAudiences(
@@ -115,8 +111,8 @@ export function searchStoreRecordOrder(open: Open): void {
               : created(right).localeCompare(created(left)),
           );
           expect(items.map(({ id }) => id)).to.deep.equal(newestFirst);
-        }),
-        RUNS,
+        },
+        RUNS.numRuns,
       );
     });
 

@@ -3,7 +3,15 @@ import { companyId } from '../../services/shared/ids.js';
 import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
-import { asked, found, freshOrganization, newContact, type Open, T0 } from './search-support.js';
+import {
+  asked,
+  found,
+  freshOrganization,
+  loadAudiences,
+  newContact,
+  type Open,
+  T0,
+} from './search-support.js';
 
 export function searchStoreRecords(open: Open): void {
   describe('contact records (contract 6.2)', () => {
@@ -88,9 +96,7 @@ export function searchStoreRecords(open: Open): void {
 
     it('changes through the API do not count in the order of records', async () => {
       const organization = freshOrganization();
-      await opened.store.upsertAudiences(
-        accepted([{ organization_id: organization, id: 'a', name: 'A' }], T0),
-      );
+      await loadAudiences(opened.store, organization, 'a');
       await upsert(organization, { first_name: 'One', updated_at: at(-1000) });
       const added = await opened.store.addMembership({
         organizationId: organization,
@@ -110,9 +116,7 @@ export function searchStoreRecords(open: Open): void {
       const contact = await upsert(organization, { audience_ids: ['c', 'a'] });
       expect(contact?.audience_ids).to.deep.equal(['a', 'b', 'c']);
       expect(await opened.store.getAudience(organization, 'a')).to.equal(null);
-      await opened.store.upsertAudiences(
-        accepted([{ organization_id: organization, id: 'a', name: 'A' }], T0),
-      );
+      await loadAudiences(opened.store, organization, 'a');
       expect(await found(opened.store, organization, {}, 'a')).to.deep.equal(['c']);
     });
 
@@ -216,9 +220,7 @@ export function searchStoreRecords(open: Open): void {
       expect(contact?.audience_ids).to.have.length(10_000).and.not.include('aud_10000');
       expect(await found(opened.store, organization, {}, 'aud_9999')).to.deep.equal(['c']);
       expect(await found(opened.store, organization, {}, 'aud_10000')).to.deep.equal(['other']);
-      await opened.store.upsertAudiences(
-        accepted([{ organization_id: organization, id: 'aud', name: 'One more' }], T0),
-      );
+      await loadAudiences(opened.store, organization, 'aud');
       const membership = { organizationId: organization, audienceId: 'aud', contactId: 'c' };
       const tooMany = { value: { kind: 'too_many_audiences' } };
       expect(await opened.store.addMembership(membership)).to.deep.include(tooMany);
@@ -232,9 +234,7 @@ export function searchStoreRecords(open: Open): void {
         dryRun: false,
       });
       expect(returned).to.deep.include(tooMany);
-      await opened.store.upsertAudiences(
-        accepted([{ organization_id: organization, id: 'aud_7', name: 'Old' }], T0),
-      );
+      await loadAudiences(opened.store, organization, 'aud_7');
       await opened.store.removeMembership({ ...membership, audienceId: 'aud_7' });
       expect(await opened.store.addMembership(membership)).to.have.nested.property('value.kind', 'added');
     });

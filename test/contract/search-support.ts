@@ -166,3 +166,16 @@ export function newContact(organizationId: string, contactId: string, given: Par
     ...given,
   };
 }
+
+/** Audiences for contacts to join. */
+export const loadAudiences = (
+  store: Pick<SearchStore, 'upsertAudiences'>,
+  organizationId: string,
+  ...ids: string[]
+): Promise<void> =>
+  store.upsertAudiences(
+    accepted(
+      ids.map((id) => ({ organization_id: organizationId, id, name: id })),
+      T0,
+    ),
+  );

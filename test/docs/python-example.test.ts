@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { packageRoot } from '../../services/shared/fs.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { startTestGateway } from '../support/gateway.js';
+import { useOpened } from '../support/opened.js';
+import { until } from '../support/until.js';
 
 const SCRIPT = join(packageRoot, 'docs/examples/all_visits.py');
 const VISITS = 7;
@@ -12,11 +14,10 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 (hasPython ? describe : describe.skip)('The Python example', function () {
   this.timeout(60_000);
-  let gateway: TestGateway;
   const expected: string[] = [];
+  // 30 requests at once, then one every 2 s.
+  const gateway = useOpened(() => startTestGateway({ rateLimit: 30 }));
   before(async () => {
-    // 30 requests at once, then one every 2 s.
-    gateway = await startTestGateway({ rateLimit: 30 });
     const records = Array.from({ length: VISITS }, (_, index) => ({
       id: `v${index}`,
       createdAt: new Date(Date.UTC(2026, 10, 1, 0, index)).toISOString(),
@@ -24,7 +25,6 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
     await gateway.ingest('website-visits', records);
     for (const { id, createdAt } of records.reverse()) expected.push(`${createdAt} ${id}`);
   });
-  after(() => gateway.close());
 
   const run = async (key: string) => {
     const child = spawn('python3', [SCRIPT, 'org_a', '2'], {
@@ -37,7 +37,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
 
   it('pages through all visits, and waits out each 429', async () => {
     const describeKey = () => gateway.call('/api/key', undefined, { method: 'GET' });
-    while ((await describeKey()).status !== 429);
+    await until(async () => (await describeKey()).status === 429, 'the key is limited', { pollMs: 0 });
     const { output, errors, code } = await run(gateway.key);
     expect(code, errors).to.equal(0);
     expect(output.trim().split('\n')).to.deep.equal(expected);

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { useGateway } from '../support/gateway.js';
 
 interface Raw {
   status: number;
@@ -12,16 +12,11 @@ interface Raw {
 const DECODERS: Record<string, (bytes: Buffer) => Buffer> = { br: brotliDecompressSync, gzip: gunzipSync };
 
 describe('Compression of responses', () => {
-  let gateway: TestGateway;
-  before(async () => {
-    gateway = await startTestGateway();
-    const contacts = Array.from({ length: 200 }, (_, index) => ({
-      contact_id: `con_${index}`,
-      first_name: `Ada ${index}`,
-    }));
-    await gateway.ingest('contacts', contacts);
-  });
-  after(() => gateway.close());
+  const contacts = Array.from({ length: 200 }, (_, index) => ({
+    contact_id: `con_${index}`,
+    first_name: `Ada ${index}`,
+  }));
+  const gateway = useGateway(({ ingest }) => ingest('contacts', contacts));
 
   /** `fetch` would decompress. */
   function send(
@@ -109,13 +104,10 @@ describe('Compression of responses', () => {
     expect(headers).not.to.have.property('vary');
   });
 
-  it('compresses large responses on the thread pool', async () => {
+  it('compresses large responses, and problems', async () => {
     const plain = await search(undefined, 200);
     expect(plain.bytes.length).to.be.above(64 * 1024);
     expect(gunzipSync((await search('gzip', 200)).bytes).equals(plain.bytes)).to.equal(true);
-  });
-
-  it('compresses problems', async () => {
     const body = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`unknown_${index}`, 1]));
     const { status, headers, bytes } = await send('/api/contacts/search', 'gzip', 'POST', body);
     expect(status).to.equal(422);

@@ -1,18 +1,9 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
-import { AddContactRequest, AddContactResponse } from '../../services/contacts/schema.js';
-import type { ApiEndpoint, ApiServices } from '../../services/gateway/api.js';
-import { createApp } from '../../services/gateway/app.js';
-import { createMetrics } from '../../services/gateway/metrics.js';
-import { createRateLimiter } from '../../services/gateway/rate-limit.js';
-import { endpointsWith } from '../../services/http/endpoint.js';
-import { createLogger } from '../../services/shared/logger.js';
-import { systemClock } from '../../services/shared/time.js';
-import { readVersion } from '../../services/shared/version.js';
-import { type Answer, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { OPERATION_BODY, serveOperations } from '../support/app.js';
+import { type Answer, callerOf, startTestGateway, useGateway } from '../support/gateway.js';
+import { useOpened } from '../support/opened.js';
 import { expectProblem } from '../support/problems.js';
 import { until } from '../support/until.js';
 
@@ -56,71 +47,25 @@ describe('A gateway with a short request timeout', () => {
 });
 
 describe('An operation that fails', () => {
-  let gateway: TestGateway;
-  let server: Server;
-  let url: string;
+  const gateway = useGateway();
   let release: () => void = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const declare = (path: `/api/${string}`, work: () => Promise<never>, slots = 1) =>
-    endpointsWith<ApiServices>()({
-      path,
-      name: 'Test',
-      summary: 'Fails',
-      tag: 'Contacts',
-      scope: ['contacts:read'],
-      request: AddContactRequest,
-      response: AddContactResponse,
-      example: { audience_id: 'a', contact_id: 'b' },
-      slots: () => slots,
-      handle: work,
-    }) as unknown as ApiEndpoint;
-  const failing = () => {
+  const failing = async () => {
     throw new Error('SQLITE_ERROR: no such table: contacts at /services/x.ts:1');
   };
+  const app = useOpened(() =>
+    serveOperations(gateway.stores, {
+      '/api/fails': failing,
+      '/api/waits': () => held.then(failing),
+      '/api/weighs': { work: failing, slots: 501 },
+    }),
+  );
+  after(() => release());
 
-  before(async () => {
-    gateway = await startTestGateway();
-    const app = createApp(
-      {
-        stores: gateway.stores,
-        logger: createLogger('silent'),
-        metrics: createMetrics(),
-        clock: systemClock,
-        version: readVersion(),
-        rateLimiter: createRateLimiter(0),
-        corsOrigins: [],
-        requestTimeoutMs: 60_000,
-        provisionalDays: 7,
-        stopping: () => false,
-      },
-      [
-        declare('/api/fails', failing),
-        declare('/api/waits', () => held.then(failing)),
-        declare('/api/weighs', failing, 501),
-      ],
-    );
-    server = createServer(app.callback());
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  after(async () => {
-    release();
-    await new Promise((resolve) => server.close(resolve));
-    await gateway.close();
-  });
-
-  async function call(path: string, key = gateway.key): Promise<Answer> {
-    const response = await fetch(`${url}${path}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-Api-Key': key },
-      body: '{"audience_id":"a","contact_id":"b"}',
-    });
-    const text = await response.text();
-    const body = JSON.parse(text) as Record<string, unknown>;
-    return { status: response.status, headers: response.headers, body, text };
-  }
+  const call = (path: string, key = gateway.key): Promise<Answer> =>
+    callerOf(app.url, key).call(path, undefined, { raw: OPERATION_BODY });
 
   it('with an unexpected error answers 500 without details', async () => {
     expectProblem(await call('/api/fails'), 500, 'internal');

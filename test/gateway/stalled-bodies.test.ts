@@ -1,7 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { ADMISSION_LIMITS } from '../../services/http/admission.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { startTestGateway } from '../support/gateway.js';
+import { useOpened } from '../support/opened.js';
 import { sendBytes } from '../support/raw-http.js';
 
 const SEARCH = '/api/contacts/search';
@@ -34,11 +35,7 @@ const BODIES: [name: string, path: string, headers: string[], begun: string | Bu
 
 describe('Bodies that never end', function () {
   this.timeout(60_000);
-  let gateway: TestGateway;
-  before(async () => {
-    gateway = await startTestGateway({ requestTimeoutMs: 1000 });
-  });
-  after(() => gateway.close());
+  const gateway = useOpened(() => startTestGateway({ requestTimeoutMs: 1000 }));
 
   for (const [name, path, headers, begun] of BODIES) {
     it(`do not block other requests when sent ${name} to ${path}`, async () => {

@@ -13,6 +13,7 @@ import { Problem } from '../../services/http/problems.js';
 describe('Admission', () => {
   let now = 0;
   let admission: Admission;
+  const ends: (() => Promise<void>)[] = [];
   beforeEach(() => {
     now = 0;
     admission = new Admission(60_000, ADMISSION_LIMITS, () => now);
@@ -40,8 +41,11 @@ describe('Admission', () => {
       await run;
       res.emit('close');
     };
+    ends.push(end);
     return { outcome, end };
   }
+  // Or their deadlines would keep the process.
+  afterEach(() => Promise.all(ends.splice(0).map((end) => end())));
 
   it('gives an organization less than all of everything, with however many keys', () => {
     for (const [resource, { total, perOrganization, perKey }] of Object.entries(ADMISSION_LIMITS)) {

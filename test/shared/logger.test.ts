@@ -1,20 +1,12 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Logger } from 'pino';
-import { AddContactRequest, AddContactResponse } from '../../services/contacts/schema.js';
-import type { ApiEndpoint, ApiServices } from '../../services/gateway/api.js';
-import { createApp } from '../../services/gateway/app.js';
-import { createMetrics } from '../../services/gateway/metrics.js';
-import { createRateLimiter } from '../../services/gateway/rate-limit.js';
 import { type Gateway, startGateway } from '../../services/gateway/server.js';
-import { endpointsWith } from '../../services/http/endpoint.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { createLogger, loggedPath } from '../../services/shared/logger.js';
-import { systemClock } from '../../services/shared/time.js';
-import { readVersion } from '../../services/shared/version.js';
+import { OPERATION_BODY, serveOperations } from '../support/app.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { useOpened } from '../support/opened.js';
 import { sendBytes } from '../support/raw-http.js';
 import { until } from '../support/until.js';
 
@@ -74,69 +66,33 @@ describe('The log of requests', function () {
   describe('of slow operations', () => {
     const begun: (() => void)[] = [];
     const aborted: unknown[] = [];
-    let url: string;
-    const servers: Server[] = [];
-    let serve: (requestTimeoutMs: number) => Promise<string>;
+    const waits = ({ signal }: { signal: AbortSignal }) =>
+      new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted.push(signal.reason);
+          reject(signal.reason as Error);
+        });
+        begun.shift()?.();
+      });
+    const serve = (requestTimeoutMs: number) => () =>
+      serveOperations(stores.stores, { '/api/waits': waits }, { requestTimeoutMs, logger });
+    const hasty = useOpened(serve(1000));
+    const patient = useOpened(serve(60_000));
 
-    before(async () => {
-      const waits = endpointsWith<ApiServices>()({
-        path: '/api/waits',
-        name: 'Test',
-        summary: 'Waits until it is given up',
-        tag: 'Contacts',
-        scope: ['contacts:read'],
-        request: AddContactRequest,
-        response: AddContactResponse,
-        example: { audience_id: 'a', contact_id: 'b' },
-        handle: ({ signal }) =>
-          new Promise<never>((_, reject) => {
-            signal.addEventListener('abort', () => {
-              aborted.push(signal.reason);
-              reject(signal.reason as Error);
-            });
-            begun.shift()?.();
-          }),
-      }) as unknown as ApiEndpoint;
-      serve = async (requestTimeoutMs) => {
-        const app = createApp(
-          {
-            stores: stores.stores,
-            logger,
-            metrics: createMetrics(),
-            clock: systemClock,
-            version: readVersion(),
-            rateLimiter: createRateLimiter(0),
-            corsOrigins: [],
-            requestTimeoutMs,
-            provisionalDays: 7,
-            stopping: () => false,
-          },
-          [waits],
-        );
-        const server = createServer(app.callback());
-        servers.push(server);
-        await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-        return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      };
-      url = await serve(1000);
-    });
-    after(() => Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve)))));
-
-    const body = '{"audience_id":"a","contact_id":"b"}';
     const text = () =>
       [
         'POST /api/waits HTTP/1.1',
         'Host: x',
         `X-Api-Key: ${stores.key}`,
         'Content-Type: application/json',
-        `Content-Length: ${body.length}`,
+        `Content-Length: ${OPERATION_BODY.length}`,
         'Connection: close',
-        `\r\n${body}`,
+        `\r\n${OPERATION_BODY}`,
       ].join('\r\n');
 
     it('logs 499 for a client that disconnects, and aborts its work', async () => {
       const running = new Promise<void>((resolve) => begun.push(resolve));
-      const { port, hostname } = new URL(url);
+      const { port, hostname } = new URL(hasty.url);
       const socket: Socket = connect(Number(port), hostname);
       socket.write(text());
       await running;
@@ -149,7 +105,7 @@ describe('The log of requests', function () {
     });
 
     it('logs a timeout without a stack', async () => {
-      await sendBytes(url, [text()]);
+      await sendBytes(hasty.url, [text()]);
       const logged = await line(({ level }) => level === 50);
       expect(logged).to.include({ code: 'timeout', detail: 'The request took longer than 1 s.' });
       expect(logged).not.to.have.property('err');
@@ -158,7 +114,7 @@ describe('The log of requests', function () {
 
     it('counts requests rejected as overloaded in one warning', async () => {
       // None of them ends by itself, so that those above the limit of a key are rejected however slowly they arrive.
-      const { port, hostname } = new URL(await serve(60_000));
+      const { port, hostname } = new URL(patient.url);
       const sockets = Array.from({ length: 1000 }, () =>
         connect(Number(port), hostname).on('error', () => undefined),
       );

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
+import { gatewaySuite, type TestGateway, useGateway } from '../../support/gateway.js';
 import { responseCheck } from '../../support/schema-check.js';
 
 const PATH = '/api/status';
@@ -13,11 +13,7 @@ async function readStatus(gateway: TestGateway, key?: string) {
 }
 
 export const status = gatewaySuite('The status of an organization', (start) => {
-  let gateway: TestGateway;
-  before(async () => {
-    gateway = await start();
-  });
-  after(() => gateway.close());
+  const gateway = useGateway(undefined, start);
 
   it('names the ingested records, for the organization of the key only', async () => {
     const startedAt = Date.now();

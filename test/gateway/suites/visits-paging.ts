@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
+import { gatewaySuite, useGateway } from '../../support/gateway.js';
 import { realLines } from '../../support/real-data.js';
 
-const COUNT = 9_999;
+const COUNT = 2_500;
 
 interface VisitLine {
   id: string;
@@ -10,21 +10,16 @@ interface VisitLine {
 }
 
 const visitLines = () =>
-  realLines('website-visits').map((line) => ({
-    ...(JSON.parse(line) as VisitLine),
-    organizationId: 'org_a',
-  }));
+  realLines('website-visits')
+    .slice(0, COUNT)
+    .map((line) => ({ ...(JSON.parse(line) as VisitLine), organizationId: 'org_a' }));
 
 export const visitsPaging = gatewaySuite('Paging through all visits while new ones arrive', (start) => {
-  let gateway: TestGateway;
   const visits = visitLines();
-  before(async function () {
-    this.timeout(60_000);
-    gateway = await start();
-    const answer = await gateway.ingest('website-visits', visits);
+  const gateway = useGateway(async ({ ingest }) => {
+    const answer = await ingest('website-visits', visits);
     expect(answer.body, answer.text).to.include({ accepted: COUNT, rejected: 0 });
-  });
-  after(() => gateway.close());
+  }, start);
 
   const tomorrow = new Date(Date.now() + 12 * 3_600_000).toISOString();
   it('returns each visit that existed at the start exactly once, newest first', async function () {
@@ -35,7 +30,7 @@ export const visitsPaging = gatewaySuite('Paging through all visits while new on
     do {
       const answer = await gateway.call('/api/website-visits/search', {
         organization_id: 'org_a',
-        limit: 500,
+        limit: 125,
         cursor,
       });
       expect(answer.status, answer.text).to.equal(200);
