@@ -209,7 +209,7 @@ describe('The words of the contract', () => {
       report,
       context: { first_date: '2026-10-03', last_date: '2026-10-04' },
       currencies: ['EUR', 'USD'],
-      requested: { campaignIds: ['a'], creativeIds: ['b'], companyIds: ['c'], domains: ['d'] },
+      filters: { campaign_ids: ['a'], creative_ids: ['b'], company_ids: ['c'], domains: ['d'] },
       statuses: ['e'],
       objectiveTypes: ['f'],
       sparse: true,

@@ -3,7 +3,7 @@ import type { AnalyticsQuery } from './analytics-store.js';
 import { campaignAttributes, creativeAttributes } from './attributes.js';
 import { requiredSums } from './metric-values.js';
 import { isAmount, METRIC_NAMES, type Metric, type SummedMetric } from './metrics.js';
-import type { ListParams, ReportParams } from './report-params.js';
+import type { Filters, ListParams, ReportParams } from './report-params.js';
 import type { CampaignSort, CreativeSort } from './requests.js';
 import { deliverySource } from './rollups.js';
 import { type MetricRows, metricsQuery } from './series.js';
@@ -11,7 +11,6 @@ import {
   asciiKey,
   columnsOf,
   containsAny,
-  definedParams,
   IN_ORGANIZATION,
   inList,
   joinLines,
@@ -24,16 +23,6 @@ import {
   where,
 } from './sql.js';
 
-/** Filters in the forms compared: statuses and objectives normalized, the search text case-folded. */
-export interface AdFilters {
-  campaignIds?: string[];
-  /** Of creatives only. */
-  creativeIds?: string[];
-  statuses?: string[];
-  objectiveTypes?: string[];
-  search?: string;
-}
-
 /** All that differs between the queries of campaigns and of creatives. */
 export interface AdEntity<SortName extends string> {
   name: 'campaign' | 'creative';
@@ -44,8 +33,9 @@ export interface AdEntity<SortName extends string> {
   /** The ids in `ids`, as `known`, joined with what `columns` reads. */
   attributesFrom: string;
   columns: string[];
-  conditions(filters: AdFilters): (string | undefined)[];
-  ids(filters: AdFilters): string[] | undefined;
+  conditions(filters: Filters): (string | undefined)[];
+  /** The filter by its ids. */
+  ids: 'campaign_ids' | 'creative_ids';
   /** Orders other than those by metrics. */
   sortKeys: Record<Exclude<SortName, Metric>, string>;
 }
@@ -82,13 +72,13 @@ export const CAMPAIGNS: AdEntity<CampaignSort> = {
     ...columnsOf('campaign', Object.keys(campaignAttributes)),
     'ifNull(counted.creatives, 0) AS creatives_count',
   ],
-  conditions: ({ campaignIds, statuses, objectiveTypes, search }) => [
-    inList('known.id', 'campaign_ids', campaignIds),
+  conditions: ({ campaign_ids, statuses, objective_types, search }) => [
+    inList('known.id', 'campaign_ids', campaign_ids),
     inList('campaign.status_key', 'statuses', statuses),
-    inList('campaign.objective_type_key', 'objective_types', objectiveTypes),
+    inList('campaign.objective_type_key', 'objective_types', objective_types),
     containsAny(['campaign.name_key', 'campaign.campaign_group_name_key'], search),
   ],
-  ids: ({ campaignIds }) => campaignIds,
+  ids: 'campaign_ids',
   sortKeys: {
     name: 'campaign.name_key',
     status: asciiKey('campaign.status'),
@@ -115,14 +105,14 @@ export const CREATIVES: AdEntity<CreativeSort> = {
     ...columnsOf('creative', Object.keys(creativeAttributes)),
     'campaign.currency AS currency',
   ],
-  conditions: ({ campaignIds, creativeIds, statuses, objectiveTypes, search }) => [
-    inList('known.campaign_id', 'campaign_ids', campaignIds),
-    inList('known.id', 'creative_ids', creativeIds),
+  conditions: ({ campaign_ids, creative_ids, statuses, objective_types, search }) => [
+    inList('known.campaign_id', 'campaign_ids', campaign_ids),
+    inList('known.id', 'creative_ids', creative_ids),
     inList('creative.status_key', 'statuses', statuses),
-    inList('campaign.objective_type_key', 'objective_types', objectiveTypes),
+    inList('campaign.objective_type_key', 'objective_types', objective_types),
     containsAny(['creative.name_key', 'creative.headline_key', 'campaign.name_key'], search),
   ],
-  ids: ({ creativeIds }) => creativeIds,
+  ids: 'creative_ids',
   sortKeys: {
     name: 'creative.name_key',
     status: asciiKey('creative.status'),
@@ -133,7 +123,7 @@ export const CREATIVES: AdEntity<CreativeSort> = {
 
 interface Matches {
   report: ReportParams;
-  filters: AdFilters;
+  filters: Filters;
   sums: readonly SummedMetric[];
   /** Whether the statement reads records, even where no filter does. */
   readsRecords: boolean;
@@ -144,14 +134,14 @@ function matchesOf<SortName extends string>(
   { name, known, records, conditions, ids }: AdEntity<SortName>,
   { report, filters, sums, readsRecords }: Matches,
 ): Pick<AnalyticsQuery, 'sql' | 'params'> {
-  const { statuses, objectiveTypes, search, campaignIds, creativeIds } = filters;
-  const filtersRecords = [statuses, objectiveTypes, search].some(Boolean);
+  const { statuses, objective_types, search, campaign_ids } = filters;
+  const filtersRecords = [statuses, objective_types, search].some(Boolean);
   const from = `FROM ${known} AS known`;
   const selected = where(...conditions(filters));
   const id = `${name}_id`;
-  const isFiltered = filtersRecords || (name === 'creative' && campaignIds !== undefined);
+  const isFiltered = filtersRecords || (name === 'creative' && campaign_ids !== undefined);
   const delivery = deliverySource('creative', report, sums, [
-    inList(id, `${id}s`, ids(filters)),
+    inList(id, ids, filters[ids]),
     isFiltered && `${id} IN (SELECT known.id ${joinLines(from, filtersRecords ? records : '')} ${selected})`,
   ]);
   const metrics = `LEFT JOIN (
@@ -166,15 +156,11 @@ function matchesOf<SortName extends string>(
       sums.length > 0 ? metrics : '',
       selected,
     ),
-    params: definedParams({
-      ...(sums.length > 0 ? delivery.params : {}),
+    params: {
       organization_id: report.organizationId,
-      campaign_ids: campaignIds,
-      creative_ids: creativeIds,
-      statuses,
-      objective_types: objectiveTypes,
-      search,
-    }),
+      ...filters,
+      ...(sums.length > 0 ? delivery.params : {}),
+    },
   };
 }
 
@@ -184,7 +170,7 @@ const BY_CURRENCY = 'count() OVER (PARTITION BY campaign.currency) DESC, campaig
 /** The ids of one page of campaigns or creatives, and how many match. Only what they are ordered by is summed. */
 export function adsQuery<SortName extends string>(
   entity: AdEntity<SortName>,
-  { report, filters, sort, page }: ListParams<AdFilters, SortName>,
+  { report, filters, sort, page }: ListParams<SortName>,
 ): AnalyticsQuery {
   const metric = METRIC_NAMES.find((each) => each === sort.by);
   const sums = metric ? requiredSums([metric]) : [];
@@ -206,7 +192,7 @@ export function adsQuery<SortName extends string>(
 export function adTotalsQuery(
   entity: AdEntity<never>,
   report: ReportParams,
-  filters: AdFilters,
+  filters: Filters,
 ): AnalyticsQuery {
   const sums = requiredSums(report.metrics);
   const { sql, params } = matchesOf(entity, { report, filters, sums, readsRecords: true });

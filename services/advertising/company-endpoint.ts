@@ -14,7 +14,7 @@ import type { MetricSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES } from './metrics.js';
 import { type AdvertisingServices, advertising, describe, endpoint, exampleRange } from './operation.js';
 import { contextOf, reportParamsOf, run } from './page.js';
-import { DEFAULT_PAGE_SIZE, listFilter } from './report-params.js';
+import { DEFAULT_PAGE_SIZE, filtersOf } from './report-params.js';
 import { CompanyRequest } from './requests.js';
 import {
   type CompanyAttributes,
@@ -92,15 +92,15 @@ export const getCompany = endpoint({
       !body.company_id === !body.domain ? [problem] : [],
     );
     const company = await findCompany(call);
-    const campaignIds = listFilter(body.campaign_ids);
+    const { campaign_ids } = filtersOf({ campaign_ids: body.campaign_ids });
     const page = { page: body.campaign_page ?? 1, size: body.campaign_page_size ?? DEFAULT_PAGE_SIZE };
     const [rows, campaigns, context] = await Promise.all([
       run<SeriesRow>(
         call,
-        companyMetricsQuery(report, [company.id], campaignIds, { points: true, totals: true }),
+        companyMetricsQuery(report, [company.id], campaign_ids, { points: true, totals: true }),
       ),
-      run<CompanyCampaignRow>(call, companyCampaignsQuery(report, company.id, campaignIds, page)),
-      contextOf(call, report, { campaignIds }),
+      run<CompanyCampaignRow>(call, companyCampaignsQuery(report, company.id, campaign_ids, page)),
+      contextOf(call, report, { campaign_ids }),
     ]);
     const series = new SeriesBuilder(report, [company.id]);
     await series.append(report.range, rows.rows, call.signal);
@@ -120,7 +120,7 @@ export const getCompany = endpoint({
       warnings: warningsOf({
         report,
         context,
-        requested: { campaignIds },
+        filters: { campaign_ids },
         sparse: isSparse(report, 1),
         companyMetrics: Boolean(totals.first_seen),
       }),

@@ -3,14 +3,13 @@ import type { AnalyticsQuery } from './analytics-store.js';
 import { companyAttributes } from './attributes.js';
 import { requiredSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES } from './metrics.js';
-import type { ListParams, Page, ReportParams } from './report-params.js';
+import type { Filters, ListParams, Page, ReportParams } from './report-params.js';
 import type { CompanySort } from './requests.js';
 import { deliverySource } from './rollups.js';
 import { type MetricRows, metricsQuery } from './series.js';
 import {
   columnsOf,
   containsAny,
-  definedParams,
   IN_ORGANIZATION,
   IN_RANGE,
   inList,
@@ -23,15 +22,6 @@ import {
   sumColumns,
   where,
 } from './sql.js';
-
-/** Filters in the forms compared: domains normalized, the search text case-folded. */
-export interface CompanyFilters {
-  campaignIds?: string[];
-  companyIds?: string[];
-  networkIds?: string[];
-  domains?: string[];
-  search?: string;
-}
 
 const SORT_KEYS: Record<CompanySort, string> = {
   name: 'name_key',
@@ -46,8 +36,6 @@ const SORT_KEYS: Record<CompanySort, string> = {
 const COLUMNS = Object.keys(companyAttributes);
 
 const COMPANY_RECORDS = `(SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION})`;
-
-const NETWORK_IDS = 'network_a_company_ids';
 
 /** Days with activity. Where `active` is false there was none, and both days are meaningless. */
 const ACTIVITY = [
@@ -75,34 +63,19 @@ const companyReach = (isSummed: boolean) => {
   };
 };
 
-const filterParams = (organizationId: string, filters: CompanyFilters) =>
-  definedParams({
-    organization_id: organizationId,
-    campaign_ids: filters.campaignIds,
-    company_ids: filters.companyIds,
-    [NETWORK_IDS]: filters.networkIds,
-    domains: filters.domains,
-    search: filters.search,
-  });
-
 /** One page of companies, and how many match. Of all companies only what they are ordered by is summed; the page gets its figures afterwards. */
-export function companiesQuery({
-  report,
-  filters,
-  sort,
-  page,
-}: ListParams<CompanyFilters, CompanySort>): AnalyticsQuery {
-  const { campaignIds, companyIds, networkIds, domains, search } = filters;
+export function companiesQuery({ report, filters, sort, page }: ListParams<CompanySort>): AnalyticsQuery {
+  const { campaign_ids, company_ids, network_a_company_ids, domains, search } = filters;
   const names = requiredSums(COMPANY_METRIC_NAMES.filter((metric) => metric === sort.by));
-  const onlyIds = inList('company_id', 'company_ids', companyIds);
+  const onlyIds = inList('company_id', 'company_ids', company_ids);
   const ofRecords = [
-    inList('network_a_company_id', NETWORK_IDS, networkIds),
+    inList('network_a_company_id', 'network_a_company_ids', network_a_company_ids),
     inList('domain', 'domains', domains),
   ];
   // Counting them for every company takes longer than all the rest, so only to order by it.
   const reach = REACH_NAMES.filter((name) => name === sort.by);
-  const byRecord = networkIds !== undefined || domains !== undefined;
-  const isNamed = byRecord || companyIds !== undefined;
+  const byRecord = network_a_company_ids !== undefined || domains !== undefined;
+  const isNamed = byRecord || company_ids !== undefined;
   const id = isNamed ? 'known.id' : 'metrics.company_id';
   // All companies are joined with their records only where the page depends on them; it gets its attributes afterwards.
   const needsRecord = byRecord || search !== undefined || sort.by === 'name';
@@ -112,8 +85,8 @@ export function companiesQuery({
     ...metricColumns(names, 'metrics'),
     ...reach.map((name) => `ifNull(metrics.${name}, 0) AS ${name}`),
   ];
-  const delivery = deliverySource('company', ofAllCampaigns(report, campaignIds), names, [
-    inList('campaign_id', 'campaign_ids', campaignIds),
+  const delivery = deliverySource('company', ofAllCampaigns(report, campaign_ids), names, [
+    inList('campaign_id', 'campaign_ids', campaign_ids),
     onlyIds,
     byRecord && `company_id IN (SELECT id FROM companies FINAL ${where(IN_ORGANIZATION, ...ofRecords)})`,
   ]);
@@ -138,14 +111,15 @@ export function companiesQuery({
       where(
         // Without named companies, those with activity are listed.
         !isNamed && 'metrics.active',
-        inList('company.network_a_company_id', NETWORK_IDS, networkIds),
+        inList('company.network_a_company_id', 'network_a_company_ids', network_a_company_ids),
         inList('company.domain', 'domains', domains),
         containsAny(['company.name_key', 'company.domain_key'], search),
       ),
       orderAndPage(SORT_KEYS[sort.by], sort.descending),
     ),
     params: {
-      ...filterParams(report.organizationId, filters),
+      organization_id: report.organizationId,
+      ...filters,
       ...pageParams(page),
       ...delivery.params,
     },
@@ -153,38 +127,39 @@ export function companiesQuery({
 }
 
 /** The sums of everything that matches: one row. A company without activity, which may match too, adds nothing. */
-export function companyTotalsQuery(report: ReportParams, filters: CompanyFilters): AnalyticsQuery {
-  const { campaignIds, companyIds, networkIds, domains, search } = filters;
+export function companyTotalsQuery(report: ReportParams, filters: Filters): AnalyticsQuery {
+  const { campaign_ids, company_ids, network_a_company_ids, domains, search } = filters;
   const ofRecords = where(
-    inList('network_a_company_id', NETWORK_IDS, networkIds),
+    inList('network_a_company_id', 'network_a_company_ids', network_a_company_ids),
     inList('domain', 'domains', domains),
     containsAny(['name_key', 'domain_key'], search),
   );
   const sums = requiredSums(report.metrics);
-  const delivery = deliverySource('company', ofAllCampaigns(report, campaignIds), sums, [
-    inList('campaign_id', 'campaign_ids', campaignIds),
-    inList('company_id', 'company_ids', companyIds),
+  const delivery = deliverySource('company', ofAllCampaigns(report, campaign_ids), sums, [
+    inList('campaign_id', 'campaign_ids', campaign_ids),
+    inList('company_id', 'company_ids', company_ids),
     ofRecords !== '' && `company_id IN (SELECT id FROM ${COMPANY_RECORDS} ${ofRecords})`,
   ]);
   return {
     name: 'companies_totals',
     sql: joinLines(`SELECT ${sumColumns(sums, 'delivery').join(', ')}`, delivery.from),
     params: {
-      ...filterParams(report.organizationId, filters),
+      organization_id: report.organizationId,
+      ...filters,
       ...delivery.params,
     },
   };
 }
 
 /** Sums of months are of all campaigns. */
-const ofAllCampaigns = (report: ReportParams, campaignIds: string[] | undefined): ReportParams =>
-  campaignIds === undefined ? report : { ...report, sealed: [] };
+const ofAllCampaigns = (report: ReportParams, campaign_ids: string[] | undefined): ReportParams =>
+  campaign_ids === undefined ? report : { ...report, sealed: [] };
 
 /** The metrics of some companies, their reach and their days of activity. */
 export const companyMetricsQuery = (
   report: ReportParams,
   ids: readonly string[],
-  campaignIds: string[] | undefined,
+  campaign_ids: string[] | undefined,
   rows: MetricRows,
 ): AnalyticsQuery =>
   metricsQuery(
@@ -193,10 +168,10 @@ export const companyMetricsQuery = (
       by: 'company_id',
       source: 'company',
       others: companyReach,
-      conditions: [inList('company_id', 'ids', ids), inList('campaign_id', 'campaign_ids', campaignIds)],
-      params: definedParams({ campaign_ids: campaignIds }),
+      conditions: [inList('company_id', 'ids', ids), inList('campaign_id', 'campaign_ids', campaign_ids)],
+      params: { ...(campaign_ids && { campaign_ids }) },
     },
-    ofAllCampaigns(report, campaignIds),
+    ofAllCampaigns(report, campaign_ids),
     ids,
     rows,
   );
@@ -222,7 +197,7 @@ function allCompanies(onlyIds: string | undefined, byRecord: boolean): string {
 export function companyCampaignsQuery(
   report: ReportParams,
   id: string,
-  campaignIds: string[] | undefined,
+  campaign_ids: string[] | undefined,
   page: Page,
 ): AnalyticsQuery {
   const names = requiredSums([...report.metrics, 'engagements', 'impressions']);
@@ -237,7 +212,7 @@ export function companyCampaignsQuery(
     IN_ORGANIZATION,
     IN_RANGE,
     'company_id = {company_id:String}',
-    inList('campaign_id', 'campaign_ids', campaignIds),
+    inList('campaign_id', 'campaign_ids', campaign_ids),
   )}
   GROUP BY campaign_id
   HAVING active
@@ -250,7 +225,7 @@ export function companyCampaignsQuery(
       ...reportQueryParams(report),
       ...pageParams(page),
       company_id: id,
-      ...definedParams({ campaign_ids: campaignIds }),
+      ...(campaign_ids && { campaign_ids }),
     },
   };
 }

@@ -2,7 +2,6 @@
 import type { TSchema } from 'typebox';
 import type { HandlerContext, WithText } from '../http/endpoint.js';
 import { invalid } from '../http/problems.js';
-import { normalizeDomain } from '../search/normalize.js';
 import { previousRange } from './calendar.js';
 import {
   type AdEntity,
@@ -21,13 +20,6 @@ import {
 } from './company-queries.js';
 import { requiredSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES, isAmount, isMoney, METRIC_NAMES, type Metric } from './metrics.js';
-import {
-  caseFold,
-  isKnownObjective,
-  isKnownStatus,
-  normalizeObjective,
-  normalizeStatus,
-} from './normalization.js';
 import {
   type AdvertisingServices,
   columnsOf,
@@ -49,7 +41,7 @@ import {
   withSealedMonths,
 } from './page.js';
 import {
-  listFilter,
+  filtersOf,
   parsePage,
   type parseReportParams,
   type ReportParams,
@@ -81,7 +73,7 @@ type ListBody = Parameters<typeof parsePage>[0] &
 
 /** What a list adds to the statements and items: what its warnings depend on. */
 interface ListParts extends EntityList {
-  warningFacts: Pick<WarningFacts, 'requested' | 'statuses' | 'objectiveTypes' | 'money' | 'sortedByAmount'>;
+  warningFacts: Pick<WarningFacts, 'filters' | 'statuses' | 'objectiveTypes' | 'money' | 'sortedByAmount'>;
 }
 
 /** All that differs between the lists. */
@@ -92,19 +84,11 @@ interface Entity<Body> {
   list(body: Body, report: ReportParams): ListParts;
 }
 
-const searchFilter = (search: string | null | undefined) => (search ? caseFold(search) : undefined);
-
 /** Descending unless the request says otherwise. */
 const sortOf = <Name extends string>(
   { sort_by, sort_direction }: { sort_by?: Name | null; sort_direction?: string | null },
   standard: Name,
 ): Sort<Name> => ({ by: sort_by ?? standard, descending: sort_direction !== 'asc' });
-
-/** Values that only an entity of the organization can make known; undefined without any. */
-function unknownValues(values: string[] | undefined, isKnown: (value: string) => boolean) {
-  const unknown = values?.filter((value) => !isKnown(value)) ?? [];
-  return unknown.length > 0 ? unknown : undefined;
-}
 
 type AdsBody<SortName extends string> = Omit<CampaignsRequest, 'sort_by'> &
   Pick<Partial<CreativesRequest>, 'creative_ids'> & { sort_by?: SortName | 'ad_spend' | null };
@@ -119,14 +103,7 @@ const ads = <SortName extends string>(
   source: 'creative',
   list(body, report) {
     const sort = sortOf(body, 'ad_spend');
-    const filters = {
-      campaignIds: listFilter(body.campaign_ids),
-      creativeIds: listFilter(body.creative_ids),
-      statuses: listFilter(body.statuses, normalizeStatus),
-      objectiveTypes: listFilter(body.objective_types, normalizeObjective),
-      search: searchFilter(body.search),
-    };
-    const { campaignIds, creativeIds, statuses, objectiveTypes } = filters;
+    const filters = filtersOf(body);
     return {
       report,
       idsQuery: (page) => adsQuery(entity, { report, filters, sort, page }),
@@ -136,12 +113,7 @@ const ads = <SortName extends string>(
       // Every known id has attributes.
       toItem: (_, attributes, totals) => adItem(report, attributes as Attributes, totals),
       warningFacts: {
-        requested: {
-          campaignIds,
-          creativeIds,
-          statuses: unknownValues(statuses, isKnownStatus),
-          objectiveTypes: unknownValues(objectiveTypes, isKnownObjective),
-        },
+        filters,
         statuses: body.statuses,
         objectiveTypes: body.objective_types,
         money: requiredSums(report.metrics).some(isMoney),
@@ -156,22 +128,16 @@ const COMPANIES: Entity<CompaniesRequest> = {
   item: CompanyListItem,
   source: 'company',
   list(body, report) {
-    const filters = {
-      campaignIds: listFilter(body.campaign_ids),
-      companyIds: listFilter(body.company_ids),
-      networkIds: listFilter(body.network_a_company_ids),
-      domains: listFilter(body.domains, normalizeDomain),
-      search: searchFilter(body.search),
-    };
+    const filters = filtersOf(body);
     return {
       report,
       idsQuery: (page) => companiesQuery({ report, filters, sort: sortOf(body, 'engagements'), page }),
       totalsQuery: (range) => companyTotalsQuery(range, filters),
       attributesQuery: (ids) => companyAttributesQuery(report.organizationId, ids),
-      metricsQuery: (part, ids, rows) => companyMetricsQuery(part, ids, filters.campaignIds, rows),
+      metricsQuery: (part, ids, rows) => companyMetricsQuery(part, ids, filters.campaign_ids, rows),
       toItem: (id, attributes, totals) =>
         companyItem(report, id, attributes, totals as CompanyTotals | undefined),
-      warningFacts: { requested: filters },
+      warningFacts: { filters },
     };
   },
 };
@@ -212,7 +178,7 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
         readIds(call, list.idsQuery(page)),
         readTotals(call, list, report),
         previous && readTotals(call, list, previous),
-        contextOf(call, report, warningFacts.requested),
+        contextOf(call, report, warningFacts.filters),
       ]);
       return {
         items: await itemsWithSeries(call, list, ids, previous),

@@ -1,11 +1,17 @@
 /** A page of a list, step by step: its ids, their attributes and metrics, items, series; and an export page by page. */
 import type { ExportFormat, HandlerContext, MatchPage } from '../http/endpoint.js';
 import type { AnalyticsQuery } from './analytics-store.js';
-import { type ContextRow, contextQuery, type RequestedIds } from './context-query.js';
+import { type ContextRow, contextQuery } from './context-query.js';
 import type { MetricSums } from './metric-values.js';
 import type { Metric } from './metrics.js';
 import type { AdvertisingContext, AdvertisingServices } from './operation.js';
-import { type Page, parseReportParams, type ReportParams, type SealedMonth } from './report-params.js';
+import {
+  type Filters,
+  type Page,
+  parseReportParams,
+  type ReportParams,
+  type SealedMonth,
+} from './report-params.js';
 import { type Attributes, metricValues, withSeries } from './response-mapping.js';
 import { type SourceName, sealedMonthsQuery, wholeMonths } from './rollups.js';
 import { completeItems, type MetricRows, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
@@ -37,9 +43,9 @@ export async function withSealedMonths(
 export async function contextOf(
   call: AdvertisingContext,
   { today }: ReportParams,
-  requested: RequestedIds,
+  filters: Filters,
 ): Promise<ContextRow> {
-  const { rows } = await run<ContextRow>(call, contextQuery(call.organizationId, today, requested));
+  const { rows } = await run<ContextRow>(call, contextQuery(call.organizationId, today, filters));
   return rows[0] as ContextRow;
 }
 

@@ -1,10 +1,12 @@
 /** Parameters of a report: checked, with defaults filled in and values in the forms compared. No SQL. */
 
 import { invalid, Problem } from '../http/problems.js';
+import { normalizeDomain } from '../search/normalize.js';
 import { utcDate } from '../shared/time.js';
 import type { FieldError } from '../shared/validation.js';
 import { countPeriods, type DateRange, daysBetween, lastFinalDay } from './calendar.js';
 import type { Metric } from './metrics.js';
+import { caseFold, normalizeObjective, normalizeStatus } from './normalization.js';
 import type { Granularity } from './requests.js';
 
 const MAX_DAYS_APART = 3660;
@@ -46,7 +48,7 @@ export interface Sort<Name extends string> {
 }
 
 /** A page of a list of entities. */
-export interface ListParams<Filters, SortName extends string> {
+export interface ListParams<SortName extends string> {
   report: ReportParams;
   filters: Filters;
   sort: Sort<SortName>;
@@ -110,10 +112,30 @@ function rangeErrors({ start, end }: DateRange): FieldError[] {
   return [];
 }
 
-/** A list filter without duplicates; an absent and an empty list both mean no filter. */
-export function listFilter(
-  values: readonly string[] | null | undefined,
-  normalize: (value: string) => string = (value) => value,
-): string[] | undefined {
-  return values && values.length > 0 ? [...new Set(values.map(normalize))] : undefined;
+const asWritten = (value: string) => value;
+/** The forms compared of the lists that requests filter by. */
+const NORMALIZE = {
+  campaign_ids: asWritten,
+  creative_ids: asWritten,
+  company_ids: asWritten,
+  network_a_company_ids: asWritten,
+  domains: normalizeDomain,
+  statuses: normalizeStatus,
+  objective_types: normalizeObjective,
+};
+export type ListFilter = keyof typeof NORMALIZE;
+
+/** Filters in the forms compared, under the names that they have in requests and as parameters of SQL. */
+export type Filters = { [Name in ListFilter]?: string[] } & { search?: string };
+
+/** Lists without duplicates; an absent and an empty one both mean no filter. */
+export function filtersOf(
+  body: { [Name in ListFilter]?: readonly string[] | null } & { search?: string | null },
+): Filters {
+  const filters: Filters = body.search ? { search: caseFold(body.search) } : {};
+  for (const [name, normalize] of Object.entries(NORMALIZE) as [ListFilter, (value: string) => string][]) {
+    const values = body[name];
+    if (values && values.length > 0) filters[name] = [...new Set(values.map(normalize))];
+  }
+  return filters;
 }

@@ -38,13 +38,6 @@ export function containsAny(keys: readonly string[], search: string | undefined)
     : `(${keys.map((key) => `position(ifNull(${key}, ''), {search:String}) > 0`).join(' OR ')})`;
 }
 
-/** The parameters that have a value. */
-export function definedParams(
-  params: Record<string, string | number | readonly string[] | undefined>,
-): QueryParams {
-  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined)) as QueryParams;
-}
-
 /** `sum(…) AS name` for each metric. Money is summed in 256 bits: 128 would overflow silently. */
 export function sumColumns(names: readonly SummedMetric[], from: string): string[] {
   return names.map((name) =>

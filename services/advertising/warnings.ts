@@ -1,14 +1,14 @@
 /** Warnings of a report, as `code: sentence` (contract 5.11). Pure. */
 import { firstFew } from '../shared/text.js';
 import { addDays, cutsMonth, earlier } from './calendar.js';
-import type { ContextRow, RequestedIds } from './context-query.js';
+import type { ContextRow } from './context-query.js';
 import { isKnownObjective, isKnownStatus, normalizeObjective, normalizeStatus } from './normalization.js';
-import type { ReportParams } from './report-params.js';
+import type { Filters, ListFilter, ReportParams } from './report-params.js';
 
 export interface WarningFacts {
   report: ReportParams;
   context: ContextRow;
-  requested: RequestedIds;
+  filters: Filters;
   /** As written in the request. */
   statuses?: readonly string[] | null;
   objectiveTypes?: readonly string[] | null;
@@ -23,9 +23,6 @@ export interface WarningFacts {
   /** Whether the response shows metrics of companies. */
   companyMetrics?: boolean;
 }
-
-const missing = (requested: readonly string[] = [], found: readonly string[] = []) =>
-  requested.filter((value) => !found.includes(value));
 
 export function warningsOf(facts: WarningFacts): string[] {
   const { report, context } = facts;
@@ -85,34 +82,32 @@ function rangeWarnings(
   }
 }
 
-function requestWarnings({ requested, context, statuses, objectiveTypes }: WarningFacts, warn: Warn) {
-  const unknownStatuses = (statuses ?? []).filter(
-    (status) => !isKnownStatus(status) && !context.statuses?.includes(normalizeStatus(status)),
-  );
-  if (unknownStatuses.length > 0) warn('unknown_status', `Matches nothing: ${firstFew(unknownStatuses)}.`);
-  const unknownObjectives = (objectiveTypes ?? []).filter(
-    (objective) =>
-      !isKnownObjective(objective) && !context.objective_types?.includes(normalizeObjective(objective)),
-  );
-  if (unknownObjectives.length > 0) {
-    warn('unknown_objective_type', `Matches nothing: ${firstFew(unknownObjectives)}.`);
-  }
-  const unknown = (code: string, what: string, values: string[]) => {
-    if (values.length > 0) warn(code, `No ${what}: ${firstFew(values)}.`);
+function requestWarnings({ filters, context, statuses, objectiveTypes }: WarningFacts, warn: Warn) {
+  const unknown = (code: string, what: string, values: readonly string[]) => {
+    if (values.length > 0) warn(code, `${what}: ${firstFew(values)}.`);
   };
   unknown(
-    'unknown_campaign_ids',
-    'campaign has the id',
-    missing(requested.campaignIds, context.campaign_ids),
+    'unknown_status',
+    'Matches nothing',
+    (statuses ?? []).filter(
+      (status) => !isKnownStatus(status) && !context.statuses?.includes(normalizeStatus(status)),
+    ),
   );
   unknown(
-    'unknown_creative_ids',
-    'creative has the id',
-    missing(requested.creativeIds, context.creative_ids),
+    'unknown_objective_type',
+    'Matches nothing',
+    (objectiveTypes ?? []).filter(
+      (objective) =>
+        !isKnownObjective(objective) && !context.objective_types?.includes(normalizeObjective(objective)),
+    ),
   );
-  unknown('unknown_company_ids', 'company has the id', [
-    ...missing(requested.companyIds, context.company_ids),
-    ...missing(requested.networkIds, context.network_ids),
+  const missing = (name: ListFilter) =>
+    filters[name]?.filter((value) => !context[name]?.includes(value)) ?? [];
+  unknown('unknown_campaign_ids', 'No campaign has the id', missing('campaign_ids'));
+  unknown('unknown_creative_ids', 'No creative has the id', missing('creative_ids'));
+  unknown('unknown_company_ids', 'No company has the id', [
+    ...missing('company_ids'),
+    ...missing('network_a_company_ids'),
   ]);
-  unknown('unmatched_domains', 'company has the domain', missing(requested.domains, context.domains));
+  unknown('unmatched_domains', 'No company has the domain', missing('domains'));
 }

@@ -328,22 +328,22 @@ WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Da
 SELECT
   minOrNull(date) AS first_date,
   maxOrNullIf(date, date <= {today:Date}) AS last_date,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND campaign_id IN {campaign_ids:Array(String)})) AS campaign_ids
 FROM delivery_days WHERE organization_id = {organization_id:String}
 
 -- context of creatives: warnings_context
 SELECT
   minOrNull(date) AS first_date,
   maxOrNullIf(date, date <= {today:Date}) AS last_date,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM creatives WHERE organization_id = {organization_id:String} AND id IN {requested_creative_ids:Array(String)} UNION ALL SELECT creative_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND creative_id IN {requested_creative_ids:Array(String)})) AS creative_ids
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM creatives WHERE organization_id = {organization_id:String} AND id IN {creative_ids:Array(String)} UNION ALL SELECT creative_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND creative_id IN {creative_ids:Array(String)})) AS creative_ids
 FROM delivery_days WHERE organization_id = {organization_id:String}
 
 -- context of companies: warnings_context
 SELECT
   minOrNull(date) AS first_date,
   maxOrNullIf(date, date <= {today:Date}) AS last_date,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {requested_campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND campaign_id IN {requested_campaign_ids:Array(String)})) AS campaign_ids,
-  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM companies WHERE organization_id = {organization_id:String} AND id IN {requested_company_ids:Array(String)} UNION ALL SELECT company_id AS value FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id IN {requested_company_ids:Array(String)})) AS company_ids,
-  (SELECT groupUniqArray(value) FROM (SELECT network_a_company_id AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {requested_network_ids:Array(String)})) AS network_ids,
-  (SELECT groupUniqArray(value) FROM (SELECT domain AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND domain IN {requested_domains:Array(String)})) AS domains
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM campaigns WHERE organization_id = {organization_id:String} AND id IN {campaign_ids:Array(String)} UNION ALL SELECT campaign_id AS value FROM delivery_names WHERE organization_id = {organization_id:String} AND campaign_id IN {campaign_ids:Array(String)})) AS campaign_ids,
+  (SELECT groupUniqArray(value) FROM (SELECT id AS value FROM companies WHERE organization_id = {organization_id:String} AND id IN {company_ids:Array(String)} UNION ALL SELECT company_id AS value FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id IN {company_ids:Array(String)})) AS company_ids,
+  (SELECT groupUniqArray(value) FROM (SELECT network_a_company_id AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {network_a_company_ids:Array(String)})) AS network_a_company_ids,
+  (SELECT groupUniqArray(value) FROM (SELECT domain AS value FROM companies FINAL WHERE organization_id = {organization_id:String} AND domain IN {domains:Array(String)})) AS domains
 FROM delivery_days WHERE organization_id = {organization_id:String}

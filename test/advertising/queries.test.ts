@@ -44,16 +44,16 @@ const report = (
     },
   );
 const campaignEverything = {
-  campaignIds: HOSTILE,
+  campaign_ids: HOSTILE,
   statuses: HOSTILE,
-  objectiveTypes: HOSTILE,
+  objective_types: HOSTILE,
   search: HOSTILE[0],
 };
-const creativeEverything = { ...campaignEverything, creativeIds: HOSTILE };
+const creativeEverything = { ...campaignEverything, creative_ids: HOSTILE };
 const companyEverything = {
-  campaignIds: HOSTILE,
-  companyIds: HOSTILE,
-  networkIds: HOSTILE,
+  campaign_ids: HOSTILE,
+  company_ids: HOSTILE,
+  network_a_company_ids: HOSTILE,
   domains: HOSTILE,
   search: HOSTILE[0],
 };
@@ -132,7 +132,7 @@ const CASES: [string, AnalyticsQuery][] = [
     'companies, by reach',
     companiesQuery({
       report: report(['ctr']),
-      filters: { campaignIds: HOSTILE },
+      filters: { campaign_ids: HOSTILE },
       sort: { by: 'campaigns_reached', descending: true },
       page,
     }),
@@ -141,7 +141,7 @@ const CASES: [string, AnalyticsQuery][] = [
     'companies, by ids',
     companiesQuery({
       report: report(['ctr']),
-      filters: { companyIds: HOSTILE },
+      filters: { company_ids: HOSTILE },
       sort: { by: 'name', descending: false },
       page,
     }),
@@ -177,8 +177,8 @@ const CASES: [string, AnalyticsQuery][] = [
   ['totals of creatives, filtered', adTotalsQuery(CREATIVES, report(few), creativeEverything)],
   ['totals of all companies', companyTotalsQuery(report(['ctr']), {})],
   ['totals of all companies, filtered', companyTotalsQuery(report(['ctr']), companyEverything)],
-  ['context of campaigns', contextQuery('org_hostile', '2026-11-21', { campaignIds: HOSTILE })],
-  ['context of creatives', contextQuery('org_hostile', '2026-11-21', { creativeIds: HOSTILE })],
+  ['context of campaigns', contextQuery('org_hostile', '2026-11-21', { campaign_ids: HOSTILE })],
+  ['context of creatives', contextQuery('org_hostile', '2026-11-21', { creative_ids: HOSTILE })],
   ['context of companies', contextQuery('org_hostile', '2026-11-21', companyEverything)],
 ];
 

@@ -14,7 +14,7 @@ const codes = (facts: Partial<WarningFacts>) =>
   warningsOf({
     report: report('2026-10-01', '2026-10-31'),
     context,
-    requested: {},
+    filters: {},
     sparse: false,
     ...facts,
   }).map((warning) => warning.split(': ')[0]);
@@ -35,11 +35,11 @@ describe('advertising warnings', () => {
   });
 
   it('name the first values that matched nothing, and count the rest', () => {
-    const requested = { campaignIds: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'known'] };
+    const filters = { campaign_ids: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'known'] };
     const [warning] = warningsOf({
       report: report('2026-10-01', '2026-10-31'),
       context: { ...context, campaign_ids: ['known'] },
-      requested,
+      filters,
       sparse: false,
     });
     expect(warning).to.equal('unknown_campaign_ids: No campaign has the id: a, b, c, d, e and 2 more.');
