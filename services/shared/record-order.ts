@@ -10,8 +10,10 @@ export interface OrderedRecord<Record> {
   sequence: number;
 }
 
-/** The organization of a record of any stream that a search store holds. */
-export function organizationOf(record: { organization_id: string } | { organizationId: string }): string {
+/** A record of any stream that a search store holds. */
+export type Organized = { organization_id: string } | { organizationId: string };
+
+export function organizationOf(record: Organized): string {
   return 'organization_id' in record ? record.organization_id : record.organizationId;
 }
 

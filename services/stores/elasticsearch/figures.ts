@@ -1,6 +1,6 @@
 /** What is stored of the streams of an organization, and when their newest records were accepted. */
 import type { estypes } from '@elastic/elasticsearch';
-import type { OrderedRecord } from '../../shared/record-order.js';
+import { type OrderedRecord, type Organized, organizationOf } from '../../shared/record-order.js';
 import { PartialWriteError } from '../../shared/store-errors.js';
 import type { SearchFigures } from '../../status/status-store.js';
 import type { BulkOperation, Cluster } from './client.js';
@@ -32,7 +32,7 @@ export class AcceptanceTimes {
   /** Notes the records that a write does not reject. */
   async noteWritten(
     stream: Stream,
-    records: readonly OrderedRecord<object>[],
+    records: readonly OrderedRecord<Organized>[],
     written: Promise<void>,
   ): Promise<void> {
     try {
@@ -53,14 +53,10 @@ export class AcceptanceTimes {
    * The acceptance time is the version of its document, so that the newest stays, whichever process writes it. No record fails for its
    * time: the next one writes a newer.
    */
-  async #note(stream: Stream, records: readonly OrderedRecord<object>[]): Promise<void> {
+  async #note(stream: Stream, records: readonly OrderedRecord<Organized>[]): Promise<void> {
     const newest = new Map<string, number>();
     for (const { record, acceptedAt } of records) {
-      const { organization_id, organizationId } = record as {
-        organization_id?: string;
-        organizationId?: string;
-      };
-      const organization = organization_id ?? organizationId ?? '';
+      const organization = organizationOf(record);
       newest.set(organization, Math.max(newest.get(organization) ?? 0, acceptedAt));
     }
     const operation = ([organization_id, accepted_at]: [string, number]): BulkOperation => {

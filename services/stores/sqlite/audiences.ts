@@ -28,20 +28,6 @@ import type { WriteSession } from './writes/write-session.js';
 export const AUDIENCE_COLUMNS = ['name', 'tracking_utm_value', 'description', 'exact'] as const;
 const AUDIENCE_GROUPS: ColumnGroups = [['name'], ['tracking_utm_value']];
 
-/** The key of an audience, also of one that only memberships name. */
-export function findAudienceKey(
-  connection: Connection,
-  organization: number,
-  id: string,
-): number | undefined {
-  const row = connection.row<[bigint]>(
-    `SELECT key FROM audiences WHERE organization = ? AND id = ?`,
-    organization,
-    id,
-  );
-  return row && Number(row[0]);
-}
-
 export function hasAudience(connection: Connection, organization: number, id: string): boolean {
   return (
     connection.row(

@@ -61,6 +61,12 @@ export class Connection {
     return this.#statement(sql).get(...values) as Row | undefined;
   }
 
+  /** The number in the first row; undefined where there is no row. */
+  number(sql: string, ...values: SqlValue[]): number | undefined {
+    const row = this.row<[bigint]>(sql, ...values);
+    return row && Number(row[0]);
+  }
+
   rows<Row extends readonly unknown[]>(sql: string, ...values: SqlValue[]): Row[] {
     return this.#statement(sql).all(...values) as Row[];
   }
@@ -92,8 +98,7 @@ export class Connection {
   truncateLog(): boolean {
     this.#db.exec('PRAGMA busy_timeout = 0');
     try {
-      const [isBusy] = this.row<[bigint]>('PRAGMA wal_checkpoint(TRUNCATE)') ?? [];
-      return isBusy === 0n;
+      return this.number('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
     } finally {
       this.#db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     }

@@ -2,11 +2,7 @@ import type { Connection } from './connection.js';
 
 /** The balance; null when the organization is not metered. */
 export function readCredits(connection: Connection, organizationId: string): number | null {
-  const row = connection.row<[bigint]>(
-    `SELECT balance FROM credits WHERE organization_id = ?`,
-    organizationId,
-  );
-  return row ? Number(row[0]) : null;
+  return connection.number(`SELECT balance FROM credits WHERE organization_id = ?`, organizationId) ?? null;
 }
 
 export function setCredits(connection: Connection, organizationId: string, balance: number): void {
@@ -20,10 +16,10 @@ export function setCredits(connection: Connection, organizationId: string, balan
 
 /** Adds to the balance, or with a negative amount consumes of it. The new balance; null when the organization is not metered. */
 export function addCredits(connection: Connection, organizationId: string, amount: number): number | null {
-  const row = connection.row<[bigint]>(
+  const balance = connection.number(
     `UPDATE credits SET balance = balance + ? WHERE organization_id = ? RETURNING balance`,
     amount,
     organizationId,
   );
-  return row ? Number(row[0]) : null;
+  return balance ?? null;
 }

@@ -17,21 +17,21 @@ export function readFigures(connection: Connection, organizationId: string): Sea
          FROM organizations WHERE id = ?`,
       organizationId,
     ) ?? [-1n, 0n, null, null, 0n, null];
-    const [audiences] = connection.row<[bigint]>(
+    const audiences = connection.number(
       `SELECT count(*) FROM audiences WHERE organization = ? AND position IS NOT NULL`,
       key,
-    ) as [bigint];
-    const newest = connection.row<[bigint]>(
+    );
+    const newest = connection.number(
       `SELECT created_ms FROM visits WHERE organization = ? ORDER BY created_ms DESC, id DESC LIMIT 1`,
       key,
     );
     return {
       contacts: { records: Number(contacts), lastAcceptedAt: orNull(contactsMs) },
-      audiences: { records: Number(audiences), lastAcceptedAt: orNull(audiencesMs) },
+      audiences: { records: audiences ?? 0, lastAcceptedAt: orNull(audiencesMs) },
       visits: {
         records: Number(visits),
         lastAcceptedAt: orNull(visitsMs),
-        lastCreatedAt: orNull(newest?.[0] ?? null),
+        lastCreatedAt: newest ?? null,
       },
     };
   });

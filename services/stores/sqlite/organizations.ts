@@ -2,8 +2,16 @@ import type { Connection } from './connection.js';
 
 /** The short key by which every other table knows the organization. */
 export function findOrganizationKey(connection: Connection, id: string): number | undefined {
-  const row = connection.row<[bigint]>(`SELECT key FROM organizations WHERE id = ?`, id);
-  return row && Number(row[0]);
+  return connection.number(`SELECT key FROM organizations WHERE id = ?`, id);
+}
+
+/** The key of an audience, also of one that only memberships name. */
+export function findAudienceKey(
+  connection: Connection,
+  organization: number,
+  id: string,
+): number | undefined {
+  return connection.number(`SELECT key FROM audiences WHERE organization = ? AND id = ?`, organization, id);
 }
 
 export interface Organization {

@@ -27,7 +27,7 @@ export class DatabaseSnapshot {
   }
 
   get bytes(): number {
-    const pragma = (name: string) => Number(this.#connection.row<[bigint]>(`PRAGMA ${name}`)?.[0]);
+    const pragma = (name: string) => this.#connection.number(`PRAGMA ${name}`) as number;
     return pragma('page_count') * pragma('page_size');
   }
 

@@ -24,7 +24,7 @@ import { startSearchProcess } from './workers/process-client.js';
 import { SearchPool } from './workers/search-pool.js';
 import type { SearchOperations } from './workers/search-process.js';
 import { WorkerClient } from './workers/worker-client.js';
-import { RECORDS_PER_MESSAGE, RecordMessages, type Writer } from './writes/record-messages.js';
+import { RECORDS_PER_MESSAGE, type Writer, writeRecords } from './writes/record-messages.js';
 
 const WRITER = new URL('./workers/writer-thread.js', import.meta.url);
 const SEARCHES = fileURLToPath(new URL('./workers/search-process.js', import.meta.url));
@@ -76,21 +76,20 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
       return () => clearTimeout(timer);
     },
   });
-  const records = new RecordMessages(writer);
   const read = async <T>(work: (connection: Connection) => T): Promise<T> => reader.read(work);
   return {
     preferredBatchSize: BATCH_RECORDS,
     /** Reads always see earlier writes. */
     refresh: async () => undefined,
-    ...contactStore({ writer, records, searches, reader, clock }),
+    ...contactStore({ writer, searches, reader, clock }),
     getAudience: (organizationId, id) =>
       read((connection) => fromJson(getAudience(connection, organizationId, id))),
     searchAudiences: async (search, signal) =>
       fromJson(await searches.call(search.organizationId, 'searchAudiences', [search], signal)),
-    upsertAudiences: (audiences) => records.write('upsertAudiences', audiences),
+    upsertAudiences: (audiences) => writeRecords(writer, 'upsertAudiences', audiences),
     searchVisits: async (search, signal) =>
       parsePage(await searches.call(search.organizationId, 'searchVisits', [search], signal)),
-    insertVisits: (visits) => records.write('insertVisits', visits),
+    insertVisits: (visits) => writeRecords(writer, 'insertVisits', visits),
     ...writer.calls('deleteVisitsBefore', 'insertKey', 'revokeKey', 'recordKeyUse'),
     ...writer.calls('setCredits', 'grantCredits', 'deleteRejections'),
     findKey: (keyId) => read((connection) => findKey(connection, keyId)),
@@ -113,7 +112,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     },
     pauseWrites: (work) => writer.runExclusive(work),
     async close() {
-      await records.idle();
       await Promise.all([writer.close(), searches.close()]);
       // A write that ended meanwhile reads what it answers.
       reader.close();

@@ -77,13 +77,13 @@ export function searchVisits(connection: Connection, search: VisitSearch): JsonP
     const isNarrowed = values.length > 1;
     const { after } = search;
     const isCounted = !after || !search.skipsTotal;
-    const [total] = (
+    const total = (
       isNarrowed && isCounted
-        ? connection.row<[bigint]>(`SELECT count(*) FROM visits WHERE ${where}`, ...values)
-        : connection.row<[bigint]>(`SELECT visits FROM organizations WHERE key = ?`, organization)
-    ) as [bigint];
+        ? connection.number(`SELECT count(*) FROM visits WHERE ${where}`, ...values)
+        : connection.number(`SELECT visits FROM organizations WHERE key = ?`, organization)
+    ) as number;
     const rows =
-      total === 0n
+      total === 0
         ? []
         : connection.rows<[bigint, string, bigint]>(
             `SELECT created_ms, id, key FROM visits
@@ -93,7 +93,7 @@ export function searchVisits(connection: Connection, search: VisitSearch): JsonP
             ...(after ? [after.createdAt, after.id] : []),
             rowsToFetch(search.limit),
           );
-    return buildPage(withBodies(connection, rows), isCounted ? Number(total) : 0, {
+    return buildPage(withBodies(connection, rows), isCounted ? total : 0, {
       limit: search.limit,
       facets: search.facets && { day: countDays(connection, where, values) },
       toJson: ([, , body]) => body,

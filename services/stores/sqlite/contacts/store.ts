@@ -14,7 +14,7 @@ import type { Reader } from '../reader.js';
 import type { Result } from '../workers/rpc.js';
 import type { SearchPool } from '../workers/search-pool.js';
 import type { SearchOperations } from '../workers/search-process.js';
-import type { RecordMessages, Writer } from '../writes/record-messages.js';
+import { type Writer, writeRecords } from '../writes/record-messages.js';
 import type { WriteOperations } from '../writes/write-operations.js';
 import { getContact, quickSearch } from './search.js';
 
@@ -26,7 +26,6 @@ const DELETIONS_PER_MESSAGE = 50;
 
 export interface ContactStoreDeps {
   writer: Writer;
-  records: RecordMessages;
   searches: SearchPool<SearchOperations>;
   reader: Reader;
   clock: Clock;
@@ -35,7 +34,6 @@ export interface ContactStoreDeps {
 /** Contacts, their memberships and their erasures. */
 export function contactStore({
   writer,
-  records,
   searches,
   reader,
   clock,
@@ -96,7 +94,7 @@ export function contactStore({
     createContact: (command) => writeOnce(command.contact.organization_id, 'createContact', command),
     addMembership: (membership) => writeOnce(membership.organizationId, 'addMembership', membership),
     removeMembership: (membership) => writeOnce(membership.organizationId, 'removeMembership', membership),
-    upsertContacts: (contacts) => records.write('upsertContacts', contacts),
+    upsertContacts: (contacts) => writeRecords(writer, 'upsertContacts', contacts),
     /** In parts, between which other requests are written. */
     async deleteContacts(organizationId, contactIds) {
       const deleted: string[] = [];

@@ -16,9 +16,7 @@ export function listErasures(
 ): JsonPage<ErasureProof> {
   return connection.readTransaction(() => {
     const where = 'organization_id = ?';
-    const [total] = connection.row(`SELECT count(*) FROM erasures WHERE ${where}`, organizationId) as [
-      bigint,
-    ];
+    const total = connection.number(`SELECT count(*) FROM erasures WHERE ${where}`, organizationId);
     const rows = connection.each<[proof: Json<ErasureProof>, requestedAt: string, id: string]>(
       `SELECT proof, proof ->> 'requested_at' AS requested_at, id FROM erasures
         WHERE ${where} ${after ? 'AND (requested_at, id) > (?, ?)' : ''}
@@ -27,7 +25,7 @@ export function listErasures(
       ...(after ? [formatTimestamp(after.createdAt), after.id] : []),
       rowsToFetch(limit),
     );
-    return buildPage(rows, Number(total), {
+    return buildPage(rows, total ?? 0, {
       limit,
       toJson: ([proof]) => proof,
       sortKeyOf: ([, requestedAt, id]) => ({ rank: 0, createdAt: Date.parse(requestedAt), id }),

@@ -42,7 +42,7 @@ export async function rebuildDerived(connection: Connection, onProgress?: Rebuil
   for (const rebuild of pending) {
     const { table } = rebuild;
     const count = (where = '', ...values: SqlValue[]) =>
-      Number(connection.row<[bigint]>(`SELECT count(*) FROM ${table} ${where}`, ...values)?.[0]);
+      connection.number(`SELECT count(*) FROM ${table} ${where}`, ...values) as number;
     const total = count();
     let done = count('WHERE key <= ?', stateOf(connection, table)?.rebuiltTo ?? 0n);
     while (!session.transaction(() => rebuildBatch(session, rebuild))) {

@@ -2,12 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Connection } from '../connection.js';
 import { completeErasures } from '../erasure/complete.js';
-import { serializeError } from '../errors.js';
 import { mergeSegments, TEXT_INDEXES, type TextIndex } from '../text/text-index.js';
 import { WriteQueue } from '../writes/write-queue.js';
 import { WriteSession } from '../writes/write-session.js';
 import { runInBackground } from './priority.js';
-import { CLOSE, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
+import { CLOSE, type RpcRequest, type WorkerData } from './rpc.js';
 
 /** Time without writes after which segments of the text indexes are merged. */
 const IDLE_MS = 50;
@@ -15,23 +14,12 @@ const IDLE_MS = 50;
 /** A backup reads the log for minutes. */
 const LOG_RETRY_MS = 10_000;
 
-const data = workerData as WorkerData;
-let opened: { connection: Connection; queue: WriteQueue } | undefined;
+const { path, cacheMb } = workerData as WorkerData;
+const connection = new Connection(path, { cacheMb });
+const queue = new WriteQueue(new WriteSession(connection), (response) => parentPort?.postMessage(response));
 let isScheduled = false;
 let isClosing = false;
 let idle: NodeJS.Timeout | undefined;
-
-function send(response: RpcResponse): void {
-  parentPort?.postMessage(response);
-}
-
-function open(): { connection: Connection; queue: WriteQueue } {
-  if (!opened) {
-    const connection = new Connection(data.path, { cacheMb: data.cacheMb });
-    opened = { connection, queue: new WriteQueue(new WriteSession(connection), send) };
-  }
-  return opened;
-}
 
 function schedule(): void {
   if (isScheduled) return;
@@ -43,14 +31,12 @@ function schedule(): void {
 }
 
 function work(): void {
-  opened?.queue.work();
-  if (opened && !opened.queue.isEmpty) {
-    schedule();
-  } else if (isClosing) {
-    opened?.connection.close();
+  queue.work();
+  if (!queue.isEmpty) schedule();
+  else if (!isClosing) idle = setTimeout(mergeWhileIdle, IDLE_MS);
+  else {
+    connection.close();
     parentPort?.close();
-  } else {
-    idle = setTimeout(mergeWhileIdle, IDLE_MS);
   }
 }
 
@@ -58,7 +44,6 @@ function mergeWhileIdle(): void {
   let isWorkLeft = false;
   let isLogInUse = false;
   try {
-    const { connection } = open();
     isLogInUse = !completeErasures(connection, Date.now());
     for (const index of Object.keys(TEXT_INDEXES) as TextIndex[]) {
       isWorkLeft = mergeSegments(connection, index) || isWorkLeft;
@@ -73,14 +58,7 @@ function mergeWhileIdle(): void {
 runInBackground();
 parentPort?.on('message', (request: RpcRequest) => {
   clearTimeout(idle);
-  if (request.operation === CLOSE) {
-    isClosing = true;
-  } else {
-    try {
-      open().queue.add(request);
-    } catch (error) {
-      send({ id: request.id, error: serializeError(error) });
-    }
-  }
+  if (request.operation === CLOSE) isClosing = true;
+  else queue.add(request);
   schedule();
 });

@@ -1,60 +1,38 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { type OrderedRecord, organizationOf } from '../../../shared/record-order.js';
+import { type OrderedRecord, type Organized, organizationOf } from '../../../shared/record-order.js';
 import { PartialWriteError, RecordRejectedError } from '../../../shared/store-errors.js';
 import type { WorkerClient } from '../workers/worker-client.js';
-import type { BatchResult } from './write-batch.js';
 import type { RecordOperations, RecordWriter, WriteOperations } from './write-operations.js';
 
 export type Writer = WorkerClient<WriteOperations & RecordOperations>;
 
-/** Few enough that serializing them does not hold up the event loop. */
+/** Few enough that other requests are written between two of them. */
 export const RECORDS_PER_MESSAGE = 500;
 
-type Organized = Parameters<typeof organizationOf>[0];
+/** Sends records to the writer, which keeps the order of calls for each organization. Throws `PartialWriteError`. */
+export async function writeRecords(
+  writer: Writer,
+  operation: RecordWriter,
+  records: readonly OrderedRecord<Organized>[],
+): Promise<void> {
+  const messages = messagesOf(records);
+  const written = messages.map(({ organizationId, indexes }) =>
+    writer.callFor(organizationId, operation, JSON.stringify(indexes.map((index) => records[index]))),
+  );
+  const results = await Promise.allSettled(written);
+  const rejected = new Map<number, RecordRejectedError>();
+  for (const [at, result] of results.entries()) {
+    if (result.status === 'rejected') throw result.reason;
+    for (const { index, code, pointer, detail } of result.value) {
+      rejected.set(messages[at]?.indexes[index] as number, new RecordRejectedError(code, pointer, detail));
+    }
+  }
+  if (rejected.size > 0) throw new PartialWriteError(rejected);
+}
 
 /** Records of one organization, by their indexes in the write. */
 interface Message {
   organizationId: string;
   indexes: number[];
-}
-
-/** Sends the records of writes to the writer in the order of calls. */
-export class RecordMessages {
-  readonly #writer: Writer;
-  #sending: Promise<unknown> = Promise.resolve();
-
-  constructor(writer: Writer) {
-    this.#writer = writer;
-  }
-
-  /** Yields to the event loop between two messages. Throws `PartialWriteError`. */
-  async write(writer: RecordWriter, records: readonly OrderedRecord<Organized>[]): Promise<void> {
-    const written: Promise<BatchResult['rejected']>[] = [];
-    const messages = messagesOf(records);
-    const send = async () => {
-      for (const { organizationId, indexes } of messages) {
-        if (written.length > 0) await yieldToEventLoop();
-        const json = JSON.stringify(indexes.map((index) => records[index]));
-        written.push(this.#writer.callFor(organizationId, writer, json));
-      }
-    };
-    this.#sending = this.#sending.then(send);
-    await this.#sending;
-    const results = await Promise.allSettled(written);
-    const rejected = new Map<number, RecordRejectedError>();
-    for (const [at, result] of results.entries()) {
-      if (result.status === 'rejected') throw result.reason;
-      for (const { index, code, pointer, detail } of result.value) {
-        rejected.set(messages[at]?.indexes[index] as number, new RecordRejectedError(code, pointer, detail));
-      }
-    }
-    if (rejected.size > 0) throw new PartialWriteError(rejected);
-  }
-
-  /** Resolves when every record is sent. */
-  async idle(): Promise<void> {
-    await this.#sending;
-  }
 }
 
 /** Of one organization each, in its order: the writer keeps the order of its messages, while organizations take turns. */

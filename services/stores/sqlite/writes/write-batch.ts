@@ -1,4 +1,4 @@
-import { type OrderedRecord, organizationOf } from '../../../shared/record-order.js';
+import { type OrderedRecord, type Organized, organizationOf } from '../../../shared/record-order.js';
 import { RecordRejectedError } from '../../../shared/store-errors.js';
 import type { WriteSession } from './write-session.js';
 
@@ -15,7 +15,7 @@ export type IsTimeUp = () => boolean;
  * Writes records of one organization in order until all are done or time is up, at least one. Notes when the newest of those that are not
  * rejected was accepted, whether or not it changes anything.
  */
-export function writeBatch<Record extends { organization_id: string } | { organizationId: string }>(
+export function writeBatch<Record extends Organized>(
   session: WriteSession,
   stream: 'contacts' | 'audiences' | 'visits',
   records: readonly OrderedRecord<Record>[],

@@ -1,5 +1,5 @@
 import type { Connection } from '../connection.js';
-import { findOrganizationKey } from '../organizations.js';
+import { findAudienceKey, findOrganizationKey } from '../organizations.js';
 import { type RowId, rowIdOf, SEQUENCE_SIZE } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import { TermEncoder, ValueCache } from '../text/term-encoder.js';
@@ -37,8 +37,7 @@ export class WriteSession {
     try {
       return this.connection.writeTransaction(() => {
         this.#trimCaches();
-        const row = this.connection.row<[bigint]>(`SELECT value FROM counters WHERE name = 'position'`);
-        const sequence = Number(row?.[0] ?? 0);
+        const sequence = this.connection.number(`SELECT value FROM counters WHERE name = 'position'`) ?? 0;
         this.#sequence = sequence;
         const result = work();
         if (this.#sequence !== sequence) {
@@ -91,12 +90,7 @@ export class WriteSession {
         organization,
         id,
       );
-      const row = this.connection.row<[bigint]>(
-        `SELECT key FROM audiences WHERE organization = ? AND id = ?`,
-        organization,
-        id,
-      ) as [bigint];
-      key = Number(row[0]);
+      key = findAudienceKey(this.connection, organization, id) as number;
       this.#audiences.set(name, key);
     }
     return key;
