@@ -15,7 +15,7 @@ import { applyRecords } from './apply-records.js';
 import { letterTokens } from './contacts/mapping.js';
 import { type Documents, documentId } from './documents.js';
 import type { AcceptanceTimes } from './figures.js';
-import { pageSort, searchAfter, sortKey, totalHits } from './pages.js';
+import { pageSort, searchAfter, sortKey, totalHits, withDeadline } from './pages.js';
 import { matchText, type TextFields } from './text/text-query.js';
 import { valueToken, wordTokens } from './text/tokens.js';
 
@@ -127,7 +127,11 @@ export function audienceDocument(source: AudienceSource | AudienceTombstone): ob
 
 type AudienceDocuments = Documents<AudienceSource | AudienceTombstone>;
 
-export function audienceStore(audiences: AudienceDocuments, acceptance: AcceptanceTimes): AudienceStore {
+export function audienceStore(
+  audiences: AudienceDocuments,
+  acceptance: AcceptanceTimes,
+  searchTimeoutMs: number,
+): AudienceStore {
   return {
     async getAudience(organizationId, audienceId, request) {
       const id = documentId(organizationId, audienceId);
@@ -135,15 +139,17 @@ export function audienceStore(audiences: AudienceDocuments, acceptance: Acceptan
       return found && isAudience(found.source) ? toAudience(found.source) : null;
     },
 
-    async searchAudiences(search, signal) {
+    searchAudiences(search, caller) {
       const { request, bestScore } = audienceQuery(search);
-      const { hits } = await audiences.search(request, signal);
-      const last = hits.hits.length < search.limit ? undefined : hits.hits.at(-1);
-      return {
-        items: hits.hits.map(({ _source }) => toAudience(_source as AudienceSource)),
-        total: totalHits(hits),
-        next: last ? sortKey(last.sort as (string | number)[], bestScore) : null,
-      };
+      return withDeadline(caller, searchTimeoutMs, async (signal) => {
+        const { hits } = await audiences.search(request, signal);
+        const last = hits.hits.length < search.limit ? undefined : hits.hits.at(-1);
+        return {
+          items: hits.hits.map(({ _source }) => toAudience(_source as AudienceSource)),
+          total: totalHits(hits),
+          next: last ? sortKey(last.sort as (string | number)[], bestScore) : null,
+        };
+      });
     },
 
     upsertAudiences(records) {

@@ -49,7 +49,8 @@ export function boundedReads(timeoutMs: number): Bounded {
   };
 }
 
-async function withDeadline<T>(
+/** The signal of `read` aborts with the caller's, or with `StoreTimeoutError` at the deadline, where the cluster cancels the search. */
+export async function withDeadline<T>(
   signal: AbortSignal | undefined,
   timeoutMs: number,
   read: (signal: AbortSignal) => Promise<T>,

@@ -110,7 +110,7 @@ function composeStore(
     recovery: recovery.status,
     refresh,
     ...contactStore({ contacts, writes, idempotencyKeys, suppression, acceptance, clock, bounded, refresh }),
-    ...audienceStore(audiences, acceptance),
+    ...audienceStore(audiences, acceptance, searchTimeoutMs),
     ...visitStore({ cluster, names, visits, acceptance, clock, bounded }),
     ...keyStore(cluster, names),
     getCredits: (organizationId) => ledger.balance(organizationId),

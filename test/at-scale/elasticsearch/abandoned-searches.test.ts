@@ -64,18 +64,21 @@ describe('Aborted reads on Elasticsearch', () => {
     try {
       for (const search of [
         () => impatient.searchContacts(asked(organizationId, { limit: 1 })),
+        () => impatient.searchAudiences({ organizationId, offset: 0, limit: 1 }),
         () => impatient.searchVisits({ organizationId, limit: 1 }),
       ]) {
         const held = gate();
         let closed: Promise<void> = Promise.resolve();
         proxy.decide = async (request) => {
-          if (!/-(contacts|visits)\/_search/.test(request.path)) return 'pass' as const;
+          if (!/-(contacts|audiences|visits)\/_search/.test(request.path)) return 'pass' as const;
           closed = request.closed;
           await held.wait();
           return 'pass' as const;
         };
         const outcome = await search().catch((error: unknown) => error);
         expect(outcome).to.be.instanceOf(StoreTimeoutError);
+        // That of the client, after 28 s, has a cause.
+        expect((outcome as Error).cause).to.equal(undefined);
         await closed;
         held.open();
       }
