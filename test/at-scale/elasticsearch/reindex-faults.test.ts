@@ -162,6 +162,22 @@ describe('A reindex that fails', () => {
     await traffic.verify();
   }).timeout(120_000);
 
+  it('ends although rejections are deleted meanwhile', async () => {
+    const id = 'rejected';
+    const rejected_at = new Date(clock.now()).toISOString();
+    const place = { stream: 'contacts', line: 1, sequence: 1, pointer: '', record_id: null };
+    await store.keepRejections(ORGANIZATION, [
+      { id, organization_id: ORGANIZATION, code: 'not_an_object', rejected_at, ...place },
+    ]);
+    proxy.decide = async (request): Promise<Fate> => {
+      const step = stepOf(request, indices.config.indexPrefix);
+      if (step === 'PUT rejections/_block/write') await store.deleteRejections([id]);
+      return 'pass';
+    };
+    const targets = await migrate('rejections');
+    expect(await behind('rejections')).to.deep.equal(targets);
+  }).timeout(120_000);
+
   for (const forwarded of [false, true]) {
     it(`keeps the old index until the cluster acknowledges the move of the alias, ${forwarded ? 'which was done' : 'which was not done'} at first`, async () => {
       let rejected = 0;
