@@ -1,5 +1,5 @@
 import { PartialWriteError, RecordRejectedError } from '../../shared/store-errors.js';
-import type { Documents, VersionedDocument } from './documents.js';
+import type { Documents } from './documents.js';
 import { retryWithBackoff } from './retry.js';
 
 /** The records of one document, in their order. */
@@ -18,8 +18,6 @@ export interface ApplyOptions<Source, State, Record> {
   apply(before: State | undefined, record: Record): State | null;
   /** The document to index. */
   toDocument(state: State): object;
-  /** Reads the documents before the first attempt, where a missing one is not to be written. */
-  readsFirst?: boolean;
   screen?: Screen<State, Record>;
 }
 
@@ -37,8 +35,8 @@ export interface Screen<State, Record> {
 }
 
 /**
- * Applies stream records in order, also after those of earlier calls. New documents are written without a read; those in
- * conflict are read, changed and written again until none is left. Throws `PartialWriteError` once all other records are
+ * Applies stream records in order, also after those of earlier calls. Documents in conflict with another write are read, changed and
+ * written again until none is left. Throws `PartialWriteError` once all other records are
  * written, and `StoreTimeoutError` as `retryWithBackoff`.
  */
 export async function applyRecords<Source, State, Record>(
@@ -61,7 +59,7 @@ export async function applyRecords<Source, State, Record>(
 async function applyGroups<Source, State, Record>(
   documents: Documents<Source>,
   groups: Group<Record>[],
-  { fromSource, apply, toDocument, readsFirst = false, screen }: ApplyOptions<Source, State, Record>,
+  { fromSource, apply, toDocument, screen }: ApplyOptions<Source, State, Record>,
 ): Promise<Map<Record, RecordRejectedError>> {
   const rejections = new Map<Record, RecordRejectedError>();
   /** The document may have changed since the record was tried before. */
@@ -76,13 +74,8 @@ async function applyGroups<Source, State, Record>(
     }
   };
   let pending = groups;
-  let reads = readsFirst;
   return retryWithBackoff(async () => {
-    const found: Map<string, VersionedDocument<Source>> = reads
-      ? await documents.getMany(pending)
-      : new Map();
-    const unread = reads ? undefined : new Set(pending.map(({ id }) => id));
-    reads = true;
+    const found = await documents.getMany(pending);
     const results = pending.map((group) => {
       const before = found.get(group.id);
       const stored = before && fromSource(before.source);
@@ -113,9 +106,7 @@ async function applyGroups<Source, State, Record>(
     );
     const written = changed.filter(({ id }) => !conflicts.has(id) && !forbidden?.has(id));
     const late = await screen?.forbidden(statesOf(written, ({ state }) => state));
-    pending = pending.filter(
-      ({ id }) => conflicts.has(id) || late?.has(id) || (forbidden?.has(id) && unread?.has(id)),
-    );
+    pending = pending.filter(({ id }) => conflicts.has(id) || late?.has(id));
     return pending.length === 0 ? rejections : undefined;
   });
 }

@@ -9,6 +9,7 @@ import { retryWhileBlocked, retryWithBackoff } from './retry.js';
 export interface VersionedDocument<Source> {
   id: string;
   index: string;
+  routing?: string;
   source: Source;
   seqNo: number;
   primaryTerm: number;
@@ -35,6 +36,7 @@ const DOCUMENTS_PER_MGET = 1000;
 interface GetResult {
   _index?: string;
   _id?: string;
+  _routing?: string;
   found?: boolean;
   _source?: unknown;
   _seq_no?: number;
@@ -142,12 +144,17 @@ export class Documents<Source> {
     await this.#cluster.run((client) => client.indices.refresh({ index: this.alias }));
   }
 
-  /** Changes a document by compare-and-set; does nothing when there is none. */
-  async update(id: string, change: (source: Source) => Source & object): Promise<void> {
-    await retryWithBackoff(async () => {
+  /** Changes a document by compare-and-set, unless `change` returns null. False when there is none. */
+  update(
+    id: string,
+    change: (source: Source) => (Source & object) | null,
+    { refresh = 'wait_for' }: { refresh?: Refresh } = {},
+  ): Promise<boolean> {
+    return retryWithBackoff(async () => {
       const found = await this.get(id);
-      if (!found) return true;
-      return (await this.replace(found, change(found.source), { refresh: 'wait_for' })) ? true : undefined;
+      if (!found) return false;
+      const changed = change(found.source);
+      return changed === null || (await this.replace(found, changed, { refresh })) ? true : undefined;
     });
   }
 
@@ -155,29 +162,16 @@ export class Documents<Source> {
     await this.#cluster.run((client) => client.indices.refresh({ index: this.alias }));
   }
 
-  /** As `deleteMany`, of documents that were read. */
-  deleteVersions(documents: readonly (VersionedDocument<Source> & { routing: string })[]): Promise<number> {
-    return this.deleteMany(
-      documents.map(({ id, index, seqNo, primaryTerm, routing }) => ({
-        _id: id,
-        _index: index,
-        _seq_no: seqNo,
-        _primary_term: primaryTerm,
-        _routing: routing,
-      })),
-    );
-  }
-
-  /** Deletes the documents of hits, except those changed since; resolves with how many. */
-  async deleteMany(hits: readonly estypes.SearchHit<Source>[]): Promise<number> {
+  /** Deletes documents, except those changed since they were read; resolves with how many. */
+  async deleteMany(read: readonly VersionedDocument<unknown>[]): Promise<number> {
     let kept = 0;
     let failure: Error | undefined;
-    await this.#cluster.bulk(this.alias, hits, deletion, (_, status, error) => {
+    await this.#cluster.bulk(this.alias, read, deletion, (_, status, error) => {
       if (status === 409 || status === 404) kept++;
       else failure ??= itemError(status, error);
     });
     if (failure) throw failure;
-    return hits.length - kept;
+    return read.length - kept;
   }
 
   /** Searches every shard or throws: no partial results. */
@@ -235,15 +229,15 @@ export class Documents<Source> {
 export const versionOfHit = <Source>(hit: estypes.SearchHit<Source>): VersionedDocument<Source> => ({
   id: hit._id as string,
   index: hit._index,
+  routing: hit._routing,
   source: hit._source as Source,
   seqNo: hit._seq_no as number,
   primaryTerm: hit._primary_term as number,
 });
 
-const deletion = <Source>(hit: estypes.SearchHit<Source>): BulkOperation => {
-  const { _index, _id, _routing: routing, _seq_no, _primary_term } = hit;
-  return [{ delete: { _index, _id, routing, if_seq_no: _seq_no, if_primary_term: _primary_term } }];
-};
+const deletion = ({ id, index, routing, seqNo, primaryTerm }: VersionedDocument<unknown>): BulkOperation => [
+  { delete: { _index: index, _id: id, routing, if_seq_no: seqNo, if_primary_term: primaryTerm } },
+];
 
 function operation({ id, routing, before, json }: DocumentWrite): BulkOperation {
   if (!before) return [{ create: { _id: id, routing, require_alias: true } }, json()];
@@ -257,6 +251,7 @@ function versioned<Source>(item: GetResult): VersionedDocument<Source> | null {
   return {
     id: item._id as string,
     index: item._index as string,
+    routing: item._routing,
     source: item._source as Source,
     seqNo: item._seq_no as number,
     primaryTerm: item._primary_term as number,

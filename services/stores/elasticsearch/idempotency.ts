@@ -203,7 +203,7 @@ export class IdempotencyKeys {
     const { route, key } = idempotency;
     await this.#documents.update(idempotencyId(organizationId, route, key), (source) =>
       // Without an outcome, the key is in use again.
-      source.outcome === null ? source : FORGOTTEN,
+      source.outcome === null ? null : FORGOTTEN,
     );
     return true;
   }
@@ -233,7 +233,7 @@ export class IdempotencyKeys {
     });
     for await (const hits of pages) {
       signal.throwIfAborted();
-      purged += await this.#documents.deleteMany(hits);
+      purged += await this.#documents.deleteMany(hits.map(versionOfHit));
       if (++batches === MAX_PURGE_BATCHES) break;
     }
     return purged;

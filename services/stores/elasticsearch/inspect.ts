@@ -2,14 +2,7 @@ import type { ElasticsearchConfig } from '../../shared/config.js';
 import { systemClock } from '../../shared/time.js';
 import { Cluster } from './client.js';
 import type { LeaseHolder } from './lease.js';
-import {
-  IndexNames,
-  liveIndices,
-  needsReindex,
-  RESOURCES,
-  type Resource,
-  readDefinition,
-} from './migrations/indices.js';
+import { IndexNames, needsReindex, type Resource, readIndices } from './migrations/indices.js';
 import { findReindexLockHolder } from './migrations/reindex-lock.js';
 
 /** The state of a cluster, read without changing it. */
@@ -39,9 +32,7 @@ export async function inspectElasticsearch(config: ElasticsearchConfig): Promise
       outdated: [],
       lockHolder: null,
     };
-    for (const resource of RESOURCES) {
-      const definition = readDefinition(resource);
-      const live = await liveIndices(cluster, names, resource);
+    for (const { resource, definition, live } of await readIndices(cluster, names)) {
       if (live.length === 0) report.missing.push(resource);
       for (const each of live) {
         if (needsReindex(resource, each, definition)) report.outdated.push(each.index);

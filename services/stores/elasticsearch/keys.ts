@@ -2,7 +2,6 @@ import type { KeyStore, StoredKey } from '../../accounts/key-store.js';
 import type { Cluster } from './client.js';
 import { Documents } from './documents.js';
 import type { IndexNames } from './migrations/indices.js';
-import { retryWithBackoff } from './retry.js';
 
 const KEYS_PER_PAGE = 1000;
 
@@ -38,23 +37,16 @@ export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
       return keys;
     },
 
-    async revokeKey(keyId, revokedAt) {
-      return retryWithBackoff(async () => {
-        const found = await documents.get(keyId);
-        if (!found) return false;
-        if (found.source.revoked_at !== null) return true;
-        const revoked = { ...found.source, revoked_at: revokedAt };
-        return (await documents.replace(found, revoked, { refresh: 'wait_for' })) ? true : undefined;
-      });
+    revokeKey(keyId, revokedAt) {
+      return documents.update(keyId, (key) =>
+        key.revoked_at === null ? { ...key, revoked_at: revokedAt } : null,
+      );
     },
 
     async recordKeyUse(keyId, usedAt) {
-      await retryWithBackoff(async () => {
-        const found = await documents.get(keyId);
-        if (!found || (found.source.last_used_at ?? '') >= usedAt) return true;
-        const used = { ...found.source, last_used_at: usedAt };
-        return (await documents.replace(found, used, { refresh: false })) ? true : undefined;
-      });
+      const change = (key: StoredKey) =>
+        (key.last_used_at ?? '') < usedAt ? { ...key, last_used_at: usedAt } : null;
+      await documents.update(keyId, change, { refresh: false });
     },
   };
 }

@@ -2,7 +2,7 @@ import type { estypes } from '@elastic/elasticsearch';
 import { REJECTION_LIMITS, type Rejection, type RejectionStore } from '../../rejections/rejection-store.js';
 import type { Clock } from '../../shared/time.js';
 import type { Cluster } from './client.js';
-import { Documents } from './documents.js';
+import { Documents, versionOfHit } from './documents.js';
 import type { IndexNames } from './migrations/indices.js';
 
 interface RejectionSource {
@@ -23,7 +23,7 @@ export function rejectionStore(cluster: Cluster, names: IndexNames, clock: Clock
   async function deleteAll(query: estypes.QueryDslQueryContainer): Promise<void> {
     const request = { size: DOCUMENTS_PER_PAGE, seq_no_primary_term: true, _source: false, query };
     for await (const hits of documents.pages({ ...request, sort: NEWEST_FIRST })) {
-      await documents.deleteMany(hits);
+      await documents.deleteMany(hits.map(versionOfHit));
     }
   }
 

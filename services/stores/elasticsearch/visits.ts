@@ -8,7 +8,7 @@ import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import { MAX_FACET_DAYS, type VisitSearch, type VisitStore } from '../../visits/visit-store.js';
 import type { Cluster } from './client.js';
-import { Documents, type DocumentWrite, documentId } from './documents.js';
+import { Documents, type DocumentWrite, documentId, versionOfHit } from './documents.js';
 import { IndexMissingError } from './errors.js';
 import type { AcceptanceTimes } from './figures.js';
 import { dropMonthsBefore, ensureMonthIndex, type IndexNames, monthOfVisit } from './migrations/indices.js';
@@ -188,7 +188,7 @@ export function visitStore({
           sort: [{ created_at: 'asc' }],
         });
         lock.throwIfLost();
-        const deleted = await visits.deleteMany(hits.hits);
+        const deleted = await visits.deleteMany(hits.hits.map(versionOfHit));
         await visits.refresh();
         return deleted;
       } finally {

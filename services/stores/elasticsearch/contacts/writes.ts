@@ -134,7 +134,6 @@ export async function deleteContacts(
       return tombstoneOf(deletionAt(now, before), now);
     },
     toDocument: contactDocument,
-    readsFirst: true,
   });
   return deleted;
 }

@@ -54,13 +54,15 @@ const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 
 /** Indices that held documents of erased persons. */
 const EXPUNGED_RESOURCES = ['contacts', 'idempotency'] as const;
 const EXPUNGE_ID = 'expunge';
+const NOTHING = { contacts: 0, memberships: 0, idempotency_answers: 0, dead_letters: 0 };
 /** Between two looks whether a force merge would drop anything: each flushes. */
 const EXPUNGE_CHECK_MS = 60_000;
 
 const PENDING = [{ term: { pending: true } }];
-const DELETED = { bool: { filter: [...PENDING, { exists: { field: 'deleted_at' } }] } };
+/** Nothing but bytes is left. */
+const DELETED = [...PENDING, { exists: { field: 'deleted_at' } }];
 
-type PendingErasure = VersionedDocument<ErasureSource>;
+type Journal = VersionedDocument<ErasureSource>;
 
 /** Null where there is none; undefined before it is opened, and in a process that does not open it: no erasure ends there. */
 export type CopyToErase = () => RecordCopy | null | undefined;
@@ -94,34 +96,52 @@ export class Erasures {
   async erase(command: EraseCommand): Promise<ErasureResult> {
     const { organizationId, proofId, contactIds, named } = command;
     const now = this.#deps.clock.now();
+    // Before the journal, as the recovery job may be faster then.
     const found = await this.#people(organizationId, contactIds);
-    const namedHashes = await this.#deps.suppression.hashesOf(organizationId, named);
+    const hashes = await this.#deps.suppression.hashesOf(organizationId, named);
     const namedIds = named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
-    const removed = { contacts: 0, memberships: 0, idempotency_answers: 0, dead_letters: 0 };
-    const source: ErasureSource = {
+    const journal: ErasureSource = {
       organization_id: organizationId,
       requested_at: now,
       proof_id: proofId,
       pending: true,
       contact_ids: [...new Set([...contactIds, ...namedIds])],
-      proof: pendingProof(command, { hashes: namedHashes, removed }, now),
+      proof: pendingProof(command, { hashes, removed: NOTHING }, now),
     };
     const id = documentId(organizationId, proofId);
-    await this.#documents.create(id, source, { refresh: 'wait_for' });
-    const { people, hashes, related, identifiers } = await this.#suppress(source, found, named);
-    removed.contacts = people.length;
-    removed.memberships = people.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0);
-    removed.idempotency_answers = await this.#deps.idempotencyKeys.forgetOutcomes(
-      organizationId,
-      identifiers,
-    );
-    const proof = pendingProof(command, { hashes, removed }, now);
-    const erased = people.map(({ body }) => body.contact_id);
-    const contact_ids = [...new Set([...(source.contact_ids ?? []), ...erased])];
+    await this.#documents.create(id, journal, { refresh: 'wait_for' });
+    const { done, erased, related } = await this.#remove(journal, found, named);
     // Pending again where the recovery job was faster.
-    await this.#documents.update(id, () => ({ ...source, contact_ids, proof }));
-    await this.#hideAtOnce(organizationId, contact_ids);
-    return { erased, related, proof };
+    await this.#documents.update(id, () => done);
+    await this.#hideAtOnce(organizationId, done.contact_ids ?? []);
+    return { erased, related, proof: done.proof as ErasureProof };
+  }
+
+  /** What a journaled erasure is to do, or what the process that began it has left. Resolves with the journal of what was done. */
+  async #remove(journal: ErasureSource, found: readonly IndexedContact[], named: readonly Identifier[]) {
+    const { suppression, idempotencyKeys } = this.#deps;
+    const { organization_id: organizationId = '', contact_ids = [] } = journal;
+    const proof = journal.proof as ErasureProof;
+    await suppression.add(organizationId, proof.hashes);
+    const { people, hashes, related, identifiers } =
+      found.length + named.length > 0
+        ? await this.#suppress(journal, found, named)
+        : { people: [], hashes: [], related: [], identifiers: [] };
+    const erased = people.map(({ body }) => body.contact_id);
+    const ids = contact_ids.map((value): Identifier => ({ kind: 'id', value }));
+    const removed = { ...proof.removed };
+    removed.contacts += people.length;
+    removed.memberships += people.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0);
+    removed.idempotency_answers += await idempotencyKeys.forgetOutcomes(
+      organizationId,
+      uniqueIdentifiers([...ids, ...identifiers]),
+    );
+    const done: ErasureSource = {
+      ...journal,
+      contact_ids: [...new Set([...contact_ids, ...erased])],
+      proof: { ...proof, hashes: [...new Set([...proof.hashes, ...hashes])].sort(), removed },
+    };
+    return { done, erased, related };
   }
 
   /** Where ClickHouse does not answer, the recovery job hides them. */
@@ -146,7 +166,14 @@ export class Erasures {
       named,
       people.map(({ body }) => body),
     );
-    const erasing = await this.#idsOfPending(organizationId);
+    // Of all erasures that are not finished.
+    const erasing = new Set<string>();
+    for await (const journals of this.#journals([
+      ...PENDING,
+      { term: { organization_id: organizationId } },
+    ])) {
+      for (const { source } of journals) for (const id of source.contact_ids ?? []) erasing.add(id);
+    }
     const { suppressed, related } = planErasure(await this.#holders(organizationId, identifiers, erasing));
     const hashes = await suppression.hashesOf(organizationId, suppressed);
     await suppression.add(organizationId, hashes);
@@ -177,22 +204,6 @@ export class Erasures {
     return held;
   }
 
-  /** The contacts of all erasures that are not finished. */
-  async #idsOfPending(organizationId: string): Promise<Set<string>> {
-    const ids = new Set<string>();
-    const pages = this.#documents.pages({
-      size: ERASURES_PER_RUN,
-      query: {
-        bool: { filter: [{ term: { organization_id: organizationId } }, { term: { pending: true } }] },
-      },
-      sort: ORDER,
-    });
-    for await (const hits of pages) {
-      for (const { _source } of hits) for (const id of _source?.contact_ids ?? []) ids.add(id);
-    }
-    return ids;
-  }
-
   async list({ organizationId, limit, after }: ErasureSearch): Promise<Page<Json<ErasureProof>>> {
     const filter = [{ term: { organization_id: organizationId } }, { exists: { field: 'proof_id' } }];
     const { result } = await fetchPage<ErasureSource, ErasureProof>(
@@ -221,23 +232,23 @@ export class Erasures {
     const request = { size: ERASURES_PER_RUN, seq_no_primary_term: true, query: isNew, sort: ORDER };
     const { hits } = (await this.#documents.search(request)).hits;
     if (hits.length === 0) return;
-    const finished: PendingErasure[] = [];
+    const finished: Journal[] = [];
     let deletedUpTo: ShardNumbers;
     const lock = await acquireReindexLock(cluster, names, clock);
     if (!lock) return;
     try {
       for (const journal of hits.map(versionOfHit)) {
-        const { organization_id: routing = '', contact_ids = [] } = journal.source;
-        const proof = await this.#finish(journal.source);
+        const { organization_id: routing = '' } = journal.source;
+        const left = await this.#people(routing, journal.source.contact_ids ?? []);
+        const { done } = await this.#remove(journal.source, left, []);
+        const { contact_ids = [] } = done;
         const tombstones = await contacts.getMany(
           contact_ids.map((id) => ({ id: documentId(routing, id), routing })),
         );
         lock.throwIfLost();
-        const deleted = await contacts.deleteVersions(
-          [...tombstones.values()].map((each) => ({ ...each, routing })),
-        );
+        const deleted = await contacts.deleteMany([...tombstones.values()]);
         // A document that was written meanwhile is deleted by the next run.
-        if (deleted === tombstones.size) finished.push({ ...journal, source: { ...journal.source, proof } });
+        if (deleted === tombstones.size) finished.push({ ...journal, source: done });
       }
       deletedUpTo = await lastOperations(cluster, this.#expungedIndices());
       lock.throwIfLost();
@@ -249,26 +260,6 @@ export class Erasures {
       deleted_at: clock.now(),
       deleted_up_to: deletedUpTo,
     }));
-  }
-
-  /** What the process that began may not have done any more. Resolves with the proof. */
-  async #finish(source: ErasureSource): Promise<ErasureProof> {
-    const { suppression, idempotencyKeys } = this.#deps;
-    const { organization_id = '', contact_ids = [] } = source;
-    const proof = source.proof as ErasureProof;
-    await suppression.add(organization_id, proof.hashes);
-    const left = await this.#people(organization_id, contact_ids);
-    const ids = contact_ids.map((value): Identifier => ({ kind: 'id', value }));
-    const { people, hashes, identifiers } =
-      left.length > 0 ? await this.#suppress(source, left, []) : { people: [], hashes: [], identifiers: [] };
-    const removed = { ...proof.removed };
-    removed.contacts += people.length;
-    removed.memberships += people.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0);
-    removed.idempotency_answers += await idempotencyKeys.forgetOutcomes(
-      organization_id,
-      uniqueIdentifiers([...ids, ...identifiers]),
-    );
-    return { ...proof, hashes: [...new Set([...proof.hashes, ...hashes])].sort(), removed };
   }
 
   /** Starts a force merge where one is due; once it has ended, completes the erasures that it was for. */
@@ -302,7 +293,7 @@ export class Erasures {
   /** False while a copy outside of Elasticsearch may hold bytes. */
   async #completeAll(retainedFrom: ShardNumbers): Promise<boolean> {
     const { clock } = this.#deps;
-    for await (const journals of this.#deleted()) {
+    for await (const journals of this.#journals(DELETED)) {
       const expunged = journals.filter(({ source }) => isDropped(source.deleted_up_to ?? {}, retainedFrom));
       if (!(await this.#isFreeOf(expunged))) return false;
       const completed_at = formatTimestamp(clock.now());
@@ -319,25 +310,28 @@ export class Erasures {
   }
 
   async #anyDropped(retainedFrom: ShardNumbers): Promise<boolean> {
-    for await (const journals of this.#deleted()) {
+    for await (const journals of this.#journals(DELETED)) {
       if (journals.some(({ source }) => isDropped(source.deleted_up_to ?? {}, retainedFrom))) return true;
     }
     return false;
   }
 
   async #hasDeleted(): Promise<boolean> {
-    return totalHits((await this.#documents.search({ size: 0, query: DELETED })).hits) > 0;
+    return (
+      totalHits((await this.#documents.search({ size: 0, query: { bool: { filter: DELETED } } })).hits) > 0
+    );
   }
 
-  /** Pending erasures of which only bytes are left. */
-  async *#deleted(): AsyncGenerator<PendingErasure[], void> {
-    const request = { size: ERASURES_PER_RUN, seq_no_primary_term: true, query: DELETED, sort: ORDER };
+  /** Erasures, oldest first. */
+  async *#journals(filter: estypes.QueryDslQueryContainer[]): AsyncGenerator<Journal[], void> {
+    const query = { bool: { filter } };
+    const request = { size: ERASURES_PER_RUN, seq_no_primary_term: true, query, sort: ORDER };
     for await (const hits of this.#documents.pages(request)) yield hits.map(versionOfHit);
   }
 
   /** Those that changed meanwhile are left to the next run. */
   async #replaceJournals(
-    journals: readonly PendingErasure[],
+    journals: readonly Journal[],
     change: (source: ErasureSource) => ErasureSource,
   ): Promise<void> {
     await this.#documents.writeMany(
@@ -357,38 +351,31 @@ export class Erasures {
   async #hidePending(): Promise<void> {
     const copy = this.#deps.copy?.();
     if (!copy) return;
-    for await (const hits of this.#pending()) {
-      if (hits.length === 0) return;
+    for await (const journals of this.#journals(PENDING)) {
+      if (journals.length === 0) return;
       const beganAt = await copy.beganAt();
       if (this.#hidden.beganAt !== beganAt) this.#hidden = { beganAt, ids: new Set() };
       const { ids } = this.#hidden;
-      const fresh = hits.filter(({ _id }) => !ids.has(_id as string));
-      await copy.hide(fresh.flatMap(({ _source }) => contactsOf(_source as ErasureSource)));
-      for (const { _id } of fresh) ids.add(_id as string);
+      const fresh = journals.filter(({ id }) => !ids.has(id));
+      await copy.hide(fresh.flatMap(({ source }) => contactsOf(source)));
+      for (const { id } of fresh) ids.add(id);
     }
   }
 
   /** Whether no byte of the erased contacts is in the copy; false where this process does not know. */
-  async #isFreeOf(erasures: readonly PendingErasure[]): Promise<boolean> {
+  async #isFreeOf(erasures: readonly Journal[]): Promise<boolean> {
     if (!this.#deps.copy || erasures.length === 0) return true;
     const copy = this.#deps.copy();
     if (copy === undefined) return false;
     return copy === null || copy.isFreeOf(erasures.flatMap(({ source }) => contactsOf(source)));
   }
 
-  #pending() {
-    return this.#documents.pages({
-      size: ERASURES_PER_RUN,
-      query: { bool: { filter: PENDING } },
-      sort: ORDER,
-    });
-  }
-
   /** Contacts of the erasures whose proof is not complete. */
   async *erasedContacts(): AsyncGenerator<ContactKey[]> {
     await this.#documents.refresh();
-    for await (const hits of this.#pending())
-      yield hits.flatMap(({ _source }) => contactsOf(_source as ErasureSource));
+    for await (const journals of this.#journals(PENDING)) {
+      yield journals.flatMap(({ source }) => contactsOf(source));
+    }
   }
 
   /** The contacts that exist. */

@@ -131,11 +131,7 @@ export async function createIndex(
 }
 
 /** The indices behind the alias of a resource. */
-export async function liveIndices(
-  cluster: Cluster,
-  names: IndexNames,
-  resource: Resource,
-): Promise<LiveIndex[]> {
+async function liveIndices(cluster: Cluster, names: IndexNames, resource: Resource): Promise<LiveIndex[]> {
   const all = names.alias(resource);
   const response = await cluster.run((client) =>
     client.indices.get({ index: all, features: ['aliases', 'mappings'] }, { ignore: [404] }),
@@ -154,21 +150,33 @@ export async function liveIndices(
   });
 }
 
+/** Every resource with its definition and its indices; none where it is missing. */
+export async function readIndices(
+  cluster: Cluster,
+  names: IndexNames,
+  folder?: string,
+): Promise<{ resource: Resource; definition: Definition; live: LiveIndex[] }[]> {
+  const all = RESOURCES.map(async (resource) => ({
+    resource,
+    definition: readDefinition(resource, folder),
+    live: await liveIndices(cluster, names, resource),
+  }));
+  return Promise.all(all);
+}
+
 /** Creates the indices of resources that have none. */
 export async function createMissingIndices(
   cluster: Cluster,
   names: IndexNames,
   folder?: string,
 ): Promise<void> {
-  for (const resource of RESOURCES) {
-    const live = await liveIndices(cluster, names, resource);
+  for (const { resource, definition, live } of await readIndices(cluster, names, folder)) {
     if (live.length > 0) continue;
     if (resource === 'visits') {
       // So that a search before the first visit finds an alias.
       await ensureMonthIndex(cluster, names, 'other', folder);
       continue;
     }
-    const definition = readDefinition(resource, folder);
     const alias = names.alias(resource);
     await createIndex(cluster, names.index(alias, definition.version, 1), definition, [alias]);
   }
@@ -177,15 +185,12 @@ export async function createMissingIndices(
 /** Creates missing indices and checks the others. Throws `MappingChangedError` and `MigrationNeededError`. */
 export async function ensureIndices(cluster: Cluster, names: IndexNames): Promise<void> {
   await createMissingIndices(cluster, names);
-  for (const resource of RESOURCES) {
-    const definition = readDefinition(resource);
-    for (const live of await liveIndices(cluster, names, resource)) {
-      if (needsReindex(resource, live, definition)) {
-        throw new MigrationNeededError(
-          `The index ${live.index} is of version ${live.version}, this Reachline needs version ${definition.version}. Run: reachline migrate`,
-        );
-      }
-    }
+  for (const { resource, definition, live } of await readIndices(cluster, names)) {
+    const outdated = live.find((each) => needsReindex(resource, each, definition));
+    if (!outdated) continue;
+    throw new MigrationNeededError(
+      `The index ${outdated.index} is of version ${outdated.version}, this Reachline needs version ${definition.version}. Run: reachline migrate`,
+    );
   }
 }
 

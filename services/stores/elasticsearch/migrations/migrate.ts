@@ -4,15 +4,7 @@ import { type Clock, systemClock } from '../../../shared/time.js';
 import { Cluster } from '../client.js';
 import type { LeaseHolder } from '../lease.js';
 import { toDocument } from './derivations.js';
-import {
-  createMissingIndices,
-  IndexNames,
-  liveIndices,
-  needsReindex,
-  RESOURCES,
-  type Resource,
-  readDefinition,
-} from './indices.js';
+import { createMissingIndices, IndexNames, needsReindex, type Resource, readIndices } from './indices.js';
 import { reindex } from './reindex.js';
 import { acquireReindexLock, findReindexLockHolder, type ReindexLock } from './reindex-lock.js';
 
@@ -44,10 +36,9 @@ export async function migrateElasticsearch(
     const lock = await waitForLock(cluster, names, clock, onWait);
     try {
       const created: string[] = [];
-      for (const resource of RESOURCES) {
-        const definition = readDefinition(resource, mappings);
+      for (const { resource, definition, live: indices } of await readIndices(cluster, names, mappings)) {
         const all = names.alias(resource);
-        for (const live of await liveIndices(cluster, names, resource)) {
+        for (const live of indices) {
           if (!needsReindex(resource, live, definition) && !reindexed.includes(resource)) continue;
           created.push(
             await reindex({
