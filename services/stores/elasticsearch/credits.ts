@@ -37,21 +37,20 @@ type Account = Pick<AccountSource, 'balance' | 'reservations'>;
 /** The account after a change, the same object when nothing changes; null when the organization is not metered. */
 type AccountChange<T> = (account: Account | null) => { account: Account | null; result: T };
 
-interface QueuedChange {
-  change: AccountChange<unknown>;
-  resolve(result: unknown): void;
-  reject(error: unknown): void;
+/** Changes of one account that share a write. */
+interface Batch {
+  changes: AccountChange<unknown>[];
+  results: Promise<unknown[]>;
 }
 
 const MAX_WRITE_IDS = 64;
-const CHANGES_PER_WRITE = 200;
 const ACCOUNTS_PER_PAGE = 100;
 
 export class Ledger {
   readonly #accounts: Documents<AccountSource>;
-  /** By organization; changes that queue up during a write share the next one. */
-  readonly #queues = new Map<string, QueuedChange[]>();
-  readonly #running = new Set<Promise<void>>();
+  /** By organization: what queues up during a write shares the next one. */
+  readonly #next = new Map<string, Batch>();
+  readonly #running = new Set<Promise<unknown>>();
 
   constructor(cluster: Cluster, names: IndexNames) {
     this.#accounts = new Documents(cluster, names.alias('accounts'));
@@ -128,7 +127,7 @@ export class Ledger {
 
   /** Resolves when no write is running. */
   async idle(): Promise<void> {
-    await Promise.all(this.#running);
+    await Promise.allSettled(this.#running);
   }
 
   #close(organizationId: string, id: string, refunded: boolean): Promise<void> {
@@ -145,35 +144,23 @@ export class Ledger {
     });
   }
 
-  #change<T>(organizationId: string, change: AccountChange<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const queued = { change, resolve, reject } as QueuedChange;
-      const others = this.#queues.get(organizationId);
-      if (others) {
-        others.push(queued);
-        return;
-      }
-      const queue = [queued];
-      this.#queues.set(organizationId, queue);
-      const running = this.#run(organizationId, queue).finally(() => this.#running.delete(running));
-      this.#running.add(running);
-    });
+  async #change<T>(organizationId: string, change: AccountChange<T>): Promise<T> {
+    const { changes, results } = this.#next.get(organizationId) ?? this.#begin(organizationId);
+    const index = changes.push(change) - 1;
+    return (await results)[index] as T;
   }
 
-  async #run(organizationId: string, queue: QueuedChange[]): Promise<void> {
-    while (queue.length > 0) {
-      const batch = queue.splice(0, CHANGES_PER_WRITE);
-      try {
-        const results = await this.#apply(
-          organizationId,
-          batch.map(({ change }) => change),
-        );
-        for (const [index, { resolve }] of batch.entries()) resolve(results[index]);
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
-    }
-    this.#queues.delete(organizationId);
+  #begin(organizationId: string): Batch {
+    const changes: AccountChange<unknown>[] = [];
+    const results = this.#accounts.keyedMutex.runExclusive([organizationId], () => {
+      this.#next.delete(organizationId);
+      return this.#apply(organizationId, changes);
+    });
+    this.#running.add(results);
+    void results.catch(() => undefined).finally(() => this.#running.delete(results));
+    const batch = { changes, results };
+    this.#next.set(organizationId, batch);
+    return batch;
   }
 
   async #apply(organizationId: string, changes: AccountChange<unknown>[]): Promise<unknown[]> {
