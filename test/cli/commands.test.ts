@@ -8,8 +8,9 @@ import type { Command } from 'commander';
 import { parseKey } from '../../services/accounts/keys.js';
 import { createProgram } from '../../services/cli/program.js';
 import { freePort } from '../stack/free-port.js';
+import type { ServerProcess } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { run, runProcess, type Served, serve } from './support.js';
+import { run, runProcess, serve } from './support.js';
 
 /** The words of each command, `help` and its like left out. */
 function commandsOf({ commands }: Command): string[][] {
@@ -227,7 +228,7 @@ describe('The command line', function () {
     }));
     const own = await serve([], { env: mine });
     const other = await serve([], { env: theirs });
-    const doctor = async (dataDir: Record<string, string> | undefined, served: Served) =>
+    const doctor = async (dataDir: Record<string, string> | undefined, served: ServerProcess) =>
       run(['doctor'], { env: { ...dataDir, PORT: new URL(served.url).port } });
     try {
       const healthy = await doctor(mine, own);

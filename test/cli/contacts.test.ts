@@ -3,8 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { ServerProcess } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { run, type Served, serve } from './support.js';
+import { run, serve } from './support.js';
 
 const person = ['--organization', 'org_c', '--email', 'ADA@lovelace.example'];
 
@@ -13,7 +14,7 @@ describe('The commands for single persons', function () {
   let folder: string;
   let env: Record<string, string>;
   let file: string;
-  let served: Served | undefined;
+  let served: ServerProcess | undefined;
   const contacts = (...args: string[]) => run(['contacts', ...args], { env });
   const load = () => run(['ingest', 'contacts', file, '--organization', 'org_c'], { env });
 

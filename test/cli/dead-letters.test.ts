@@ -2,14 +2,15 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { filesWith } from '../support/files.js';
+import type { ServerProcess } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { run, type Served, serve } from './support.js';
+import { run, serve } from './support.js';
 
 describe('Dead letters of HTTP ingest', function () {
   this.timeout(60_000);
   let folder: string;
   let env: Record<string, string>;
-  let served: Served;
+  let served: ServerProcess;
   before(async () => {
     folder = tempFolder();
     env = { REACHLINE_DATA_DIR: join(folder, 'data') };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { run as runCommand } from '../../services/cli/run.js';
 import { packageRoot } from '../../services/shared/fs.js';
+import { type ServerProcess, startServer } from '../support/server-process.js';
 
 export const MAIN = join(packageRoot, 'dist/services/cli/main.js');
 
@@ -67,38 +68,6 @@ export async function runProcess(args: string[], options: RunOptions = {}): Prom
   return { code, stdout, stderr };
 }
 
-/** A server that runs until it is stopped. */
-export interface Served {
-  url: string;
-  /** What it has said up to now. */
-  output(): string;
-  stop(signal?: NodeJS.Signals): Promise<number | null>;
-}
-
-export async function serve(args: string[], options: RunOptions = {}): Promise<Served> {
-  const wholeGreeting = args.includes('--demo')
-    ? /listens on (\S+)[\s\S]*(?:network_a\/campaigns .*\n|Nothing was loaded)/
-    : /listens on (\S+)/;
-  const child = start(['serve', '--port', '0', ...args], options);
-  let output = '';
-  const closed = once(child, 'close') as Promise<[number | null]>;
-  const url = await new Promise<string>((resolve, reject) => {
-    const look = (chunk: Buffer) => {
-      output += chunk;
-      const found = wholeGreeting.exec(output)?.[1];
-      if (found) resolve(found);
-    };
-    child.stdout?.on('data', look);
-    child.stderr?.on('data', look);
-    void closed.then(() => reject(new Error(`serve ended: ${output}`)));
-  });
-  return {
-    url,
-    output: () => output,
-    async stop(signal = 'SIGTERM') {
-      child.kill(signal);
-      const [code] = await closed;
-      return code;
-    },
-  };
-}
+/** A server on a port of its own, which says what it says on a terminal. */
+export const serve = (args: string[], { env }: RunOptions = {}): Promise<ServerProcess> =>
+  startServer({ args: ['serve', ...args], environment: { REACHLINE_LOG_LEVEL: 'info', ...env } });
