@@ -6,9 +6,13 @@ import { RecordRejectedError } from '../services/shared/store-errors.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
 import type { DeclaredForms } from './mapping/column-forms.js';
 import type { Mapping } from './mapping/mapping.js';
+import { PRESETS } from './presets/index.js';
+import { presetMapping } from './presets/named-mappings.js';
+import { AUTO, presetsNamed } from './presets/recognize.js';
 import { type Accepted, type DeadLetter, deadLetterOf } from './records/outcome.js';
 import type { RawRecord, RecordSource } from './records/raw-record.js';
 import { LINE_TOO_LONG } from './sources/lines.js';
+import { recognizeText } from './sources/recognize-text.js';
 import { mapText, openText, type TextFormat } from './sources/text.js';
 import type { IngestStores, Stream } from './streams/stream.js';
 import { writeRecords } from './write-records.js';
@@ -39,6 +43,8 @@ export interface IngestResult {
   suppressed: number;
   /** Accepted records whose domain was none, and was left out. */
   invalid_domains: number;
+  /** The preset that the records were recognized by; absent where none was asked for. */
+  preset?: string;
   /** Accepted records whose unknown fields were ignored; absent where they are rejected. */
   ignored?: number;
   /** The first 100. */
@@ -74,6 +80,11 @@ export class IngestLimitError extends Error {
   }
 }
 
+/** No preset fits the records, or several do; none was read. The message says which. */
+export class UnrecognizedInputError extends Error {
+  override readonly name = 'UnrecognizedInputError';
+}
+
 export interface IngestOptions extends Partial<OrganizationRule> {
   stream: Stream;
   stores: IngestStores;
@@ -95,20 +106,37 @@ export interface IngestOptions extends Partial<OrganizationRule> {
 /**
  * Ingests the records of a text. Rejected records never stop the others. Throws `StoreUnavailableError` or `StoreTimeoutError` when the
  * store is unavailable, `ColumnsError` when the header of CSV names unknown columns, `UnreadableInputError` when the text is not of
- * its format, `AmbiguousInputError`, and `IngestLimitError`; the caller may send everything again, since every stream is idempotent.
+ * its format, `AmbiguousInputError`, `UnrecognizedInputError`, and `IngestLimitError`; the caller may send everything again, since every stream is idempotent.
  */
 export async function ingestText(
   options: IngestOptions & {
     source: AsyncIterable<Uint8Array>;
     format: TextFormat;
-    mapping?: Mapping;
+    mapping?: Mapping | 'auto';
     declared?: DeclaredForms;
   },
 ): Promise<IngestResult> {
-  const { mapping, declared, limits } = options;
-  const headers = mapping === undefined || mapping.marks.length === 0 ? [] : [mapping.marks];
-  const text = await openText(options.source, options.format, { maxRecords: limits?.records, headers });
-  return ingestRecords({ ...options, source: await mapText(text, options.stream, mapping, declared) });
+  const { stream, declared, limits } = options;
+  const text = await openText(options.source, options.format, {
+    maxRecords: limits?.records,
+    headers: headersOf(options.mapping),
+  });
+  if (options.mapping !== 'auto') {
+    return ingestRecords({ ...options, source: await mapText(text, stream, options.mapping, declared) });
+  }
+  const found = await recognizeText(text, presetsNamed(AUTO), stream.name);
+  if ('reason' in found) {
+    text.close();
+    throw new UnrecognizedInputError(found.reason);
+  }
+  const source = await mapText(text, stream, presetMapping(found.name), declared);
+  return { ...(await ingestRecords({ ...options, source })), preset: found.name };
+}
+
+/** What the header of a table may have, so that lines before it are found. */
+function headersOf(mapping: Mapping | 'auto' | undefined): Mapping['marks'][] {
+  if (mapping === 'auto') return Object.values(PRESETS).map(({ recognize }) => recognize);
+  return mapping === undefined || mapping.marks.length === 0 ? [] : [mapping.marks];
 }
 
 /** Decodes records in order and writes them in batches; a record counts as accepted once it is written. */

@@ -12,6 +12,7 @@ import {
   type IngestResult,
   ingestText,
   type RejectedRecord,
+  UnrecognizedInputError,
 } from '../../ingest/pipeline.js';
 import type { Publisher } from '../../ingest/publisher.js';
 import { parseJson } from '../../ingest/records/parse-json.js';
@@ -88,7 +89,7 @@ export const IngestQuery = strictObject({
   map: Type.Optional(
     Type.String({
       description:
-        'Name of a mapping that turns the records of another tool into records of the stream: a preset, or a file of the folder `REACHLINE_MAPPINGS`.',
+        'Name of a mapping that turns the records of another tool into records of the stream: a preset, a file of the folder `REACHLINE_MAPPINGS`, or `auto` for the preset that the records are recognized by.',
       minLength: 1,
       maxLength: MAX_NAME_LENGTH,
       examples: ['crm-contacts'],
@@ -109,6 +110,9 @@ const count = (description: string) => integer(description, { minimum: 0 });
 const IngestResponse = looseObject(
   {
     stream: Type.String({ description: 'Stream the records went to.' }),
+    preset: Type.Optional(
+      Type.String({ description: 'The preset that `map=auto` recognized the records by; absent otherwise.' }),
+    ),
     dry_run: Type.Optional(boolean('True where nothing was written; absent otherwise.')),
     records: Type.Optional(
       arrayOf(
@@ -197,7 +201,7 @@ export const ingest = endpointsWith<IngestServices>()({
 interface Ingestion {
   stream: Stream;
   format: TextFormat;
-  mapping: Mapping | undefined;
+  mapping: Mapping | 'auto' | undefined;
   acceptance: Acceptance;
   context: HandlerContext<unknown, Parsed<typeof IngestQuery>, IngestServices>;
 }
@@ -294,12 +298,20 @@ function rejectionOf(
 }
 
 /** Throws 422 for an unknown name, and for a mapping of another stream. */
-function findMapping(mappings: ReadonlyMap<string, StoredMapping>, name: string, stream: Stream): Mapping {
+function findMapping(
+  mappings: ReadonlyMap<string, StoredMapping>,
+  name: string,
+  stream: Stream,
+): Mapping | 'auto' {
+  if (name === 'auto') return name;
   const found = mappings.get(name);
   const rejected = (detail: string) => invalid({ pointer: '?map', code: 'unknown_mapping', detail });
   if (found === undefined) {
-    const hint = didYouMean(name, [...mappings.keys()]);
-    throw rejected(`There is no mapping ${JSON.stringify(name)}. ${hint}`.trimEnd());
+    const ofStream = [...mappings].flatMap(([each, { stream: its }]) => (its === stream ? [each] : []));
+    const hint =
+      didYouMean(name, [...mappings.keys()]) ||
+      `Those of ${stream.name} are ${['auto', ...ofStream].join(', ')}.`;
+    throw rejected(`There is no mapping ${JSON.stringify(name)}. ${hint}`);
   }
   if (found.stream === stream) return found.mapping;
   throw rejected(`The mapping ${JSON.stringify(name)} is for ${found.stream.name}.`);
@@ -364,6 +376,10 @@ function toProblem(error: unknown): unknown {
   }
   if (error instanceof AmbiguousInputError) {
     return invalid({ pointer: '', code: error.code, detail: error.message });
+  }
+  if (error instanceof UnrecognizedInputError) {
+    const detail = error.message.replaceAll('--preset ', '?map=');
+    return invalid({ pointer: '?map', code: 'unknown_mapping', detail });
   }
   if (error instanceof UnreadableInputError) return new Problem(error.code, error.message);
   return error;

@@ -4,6 +4,9 @@ import { compileValidator, type FieldError } from '../shared/validation.js';
 
 export type QueryParameters = Readonly<Record<string, string | string[] | undefined>>;
 
+/** What parameters are called elsewhere: on the command line. */
+const MISTAKEN_NAMES: Readonly<Record<string, string>> = { preset: 'map', mapping: 'map' };
+
 /**
  * Parses and validates query parameters. Booleans and integers are converted where the schema has them and they are written as JSON
  * writes them; any other text stays text, which validation rejects. Pointers are written `?required_credits`.
@@ -23,7 +26,11 @@ export function readQuery(
   for (const [name, value] of Object.entries(sent)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (!property) {
-      const hint = didYouMean(name, Object.keys(properties));
+      const meant = MISTAKEN_NAMES[name];
+      const hint =
+        meant !== undefined && Object.hasOwn(properties, meant)
+          ? `Did you mean ${meant}?`
+          : didYouMean(name, Object.keys(properties));
       errors.push({
         pointer: `?${name.slice(0, 128)}`,
         code: 'unknown_field',

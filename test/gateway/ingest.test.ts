@@ -133,6 +133,23 @@ describe('The ingest endpoint', () => {
     expect(body).to.nested.include({ 'contact.company_domain': 'acme.example' });
   });
 
+  it('recognizes the preset of records, and says which mappings there are', async () => {
+    const call = (query: string, raw: string) =>
+      gateway.call(`/api/ingest/contacts?dry_run=true&${query}`, undefined, {
+        raw,
+        headers: { 'Content-Type': 'text/csv' },
+      });
+    const hubspot = 'Record ID,First Name,Last Name,Email\n1,Ann,Lee,a@x.example\n';
+    expect((await call('map=auto', hubspot)).body).to.include({ accepted: 1, preset: 'hubspot/contacts' });
+    const unknown = await call('map=auto', 'A,B\n1,2\n');
+    expectRules(unknown, ['?map unknown_mapping']);
+    expect(unknown.text).to.contain('No preset fits.');
+    const elsewhere = await call('map=auto', 'idVisit,visitorId,firstActionTimestamp\n1,2,3\n');
+    expect(elsewhere.text).to.contain('(?map=matomo/visits)');
+    expect((await call('preset=hubspot', hubspot)).text).to.contain('Did you mean map?');
+    expect((await call('map=crm', hubspot)).text).to.contain('hubspot/contacts');
+  });
+
   it('accepts nothing with on_reject=fail when a record is rejected, and names it', async () => {
     const failed = await post('?on_reject=fail', { contact_id: 'fail' }, { contact_id: 'bad', age: 'old' });
     expectProblem(failed, 422, 'records_rejected');

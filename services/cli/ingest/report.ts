@@ -53,7 +53,7 @@ export class Report {
   #label = '';
   /** Bytes of the files before this one, and what became of their records. */
   #readBefore = 0;
-  readonly total: Required<Omit<IngestResult, 'errors'>> = {
+  readonly total: Required<Omit<IngestResult, 'errors' | 'preset'>> = {
     accepted: 0,
     rejected: 0,
     skipped: 0,
