@@ -53,6 +53,7 @@ export interface SourceOptions {
   host?: boolean;
   lower?: boolean;
   lookup?: { [text: string]: string };
+  id?: boolean;
   format?: string | string[];
   timezone?: string;
   split?: string;
@@ -124,6 +125,12 @@ const modifiers = {
       type: 'object',
       additionalProperties: { type: 'string', maxLength: 1024 },
       maxProperties: 1000,
+    }),
+  ),
+  id: Type.Optional(
+    Type.Boolean({
+      description:
+        'As an identifier: a sign that an id cannot have, and _, become _ and the two hexadecimal digits of each byte.',
     }),
   ),
   format: Type.Optional(

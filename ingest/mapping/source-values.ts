@@ -25,7 +25,7 @@ export function withPrefix(value: unknown, prefix: string, isKept: boolean, isLi
 /** What the options of a source make of a text; undefined for what is left of none. */
 export function changedText(
   text: string,
-  { trim, part, host, lower, lookup }: TextChanges,
+  { trim, part, host, lower, lookup, id }: TextChanges,
 ): string | undefined {
   let changed = trim === undefined ? text.trim() : trimmedOf(text.trim(), new Set(trim));
   if (part !== undefined) {
@@ -35,10 +35,15 @@ export function changedText(
   if (host) changed = domainOf(changed) ?? '';
   if (lower) changed = changed.toLowerCase();
   if (lookup !== undefined && Object.hasOwn(lookup, changed)) changed = lookup[changed] as string;
+  if (id) changed = asId(changed);
   return changed === '' ? undefined : changed;
 }
 
-export type TextChanges = Pick<SourceOptions, 'trim' | 'part' | 'host' | 'lower' | 'lookup'>;
+export type TextChanges = Pick<SourceOptions, 'trim' | 'part' | 'host' | 'lower' | 'lookup' | 'id'>;
+
+/** Different texts have different ids. */
+const asId = (text: string) =>
+  text.replace(/[^A-Za-z0-9.:-]/gu, (sign) => Buffer.from(sign).toString('hex').replace(/../g, '_$&'));
 
 function trimmedOf(text: string, signs: ReadonlySet<string>): string {
   let [start, end] = [0, text.length];

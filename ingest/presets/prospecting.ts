@@ -1,5 +1,17 @@
 /** Contacts as tools for prospecting and marketing export them. */
+import type { SourceOptions } from '../mapping/mapping-file.js';
 import type { Preset } from './preset.js';
+
+/** The slug of a profile as an id. */
+const profileIds = (path: string): SourceOptions[] =>
+  ['https://www.linkedin.com/in/', 'http://www.linkedin.com/in/'].map((prefix) => ({
+    path,
+    prefix,
+    trim: '/',
+    lower: true,
+    id: true,
+  }));
+const emailId = (path: string): SourceOptions => ({ path, lower: true, id: true });
 
 export const apollo = {
   // Apollo publishes no list: the columns that public programs read, among them two forms of the export (2026-11-25).
@@ -13,11 +25,7 @@ export const apollo = {
       ['Apollo Contact Id', 'Company Linkedin Url'],
     ],
     fields: {
-      contact_id: [
-        'Apollo Contact Id',
-        { path: 'Person Linkedin Url', lower: true },
-        { path: 'Email', lower: true },
-      ],
+      contact_id: ['Apollo Contact Id', ...profileIds('Person Linkedin Url'), emailId('Email')],
       first_name: 'First Name',
       last_name: 'Last Name',
       work_emails: { all: ['Email', 'Secondary Email', 'Tertiary Email'] },
@@ -116,10 +124,7 @@ export const linkedinConnections = {
     timezone: 'UTC',
     recognize: ['First Name', 'Last Name', 'Position', 'Connected On'],
     fields: {
-      contact_id: [
-        { path: 'URL', lower: true },
-        { path: 'Email Address', lower: true },
-      ],
+      contact_id: [...profileIds('URL'), emailId('Email Address')],
       first_name: 'First Name',
       last_name: 'Last Name',
       network_a_url: 'URL',
@@ -139,10 +144,7 @@ export const rb2b = {
     stream: 'contacts',
     recognize: ['LinkedIn URL', 'Business Email', 'Seen At', 'Captured URL'],
     fields: {
-      contact_id: [
-        { path: 'LinkedIn URL', lower: true },
-        { path: 'Business Email', lower: true },
-      ],
+      contact_id: [...profileIds('LinkedIn URL'), emailId('Business Email')],
       first_name: 'First Name',
       last_name: 'Last Name',
       work_emails: 'Business Email',

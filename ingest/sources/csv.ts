@@ -35,9 +35,11 @@ export interface CsvFile {
   close(): void;
 }
 
+type Headers = readonly (readonly (string | readonly string[])[])[] | 'any';
+
 export interface CsvOptions {
-  /** Columns of known tables: lines before one that has all columns of a table are no part of it. */
-  headers?: readonly (readonly (string | readonly string[])[])[];
+  /** Columns of known tables: lines before one that has all columns of a table are no part of it. `any`: before the one with most cells. */
+  headers?: Headers;
 }
 
 /**
@@ -206,10 +208,8 @@ const MAX_PREAMBLE_LINES = 50;
 const MAX_FOOTER_LINES = 50;
 
 /** The text from the first line on that is the header of a known table; all of it where none is. */
-function afterPreamble(
-  beginning: Buffer,
-  headers: NonNullable<CsvOptions['headers']>,
-): { beginning: Buffer; preamble: string } {
+function afterPreamble(beginning: Buffer, headers: Headers): { beginning: Buffer; preamble: string } {
+  if (headers === 'any') return afterNarrowLines(beginning);
   let from = 0;
   const known = headers.map((header) =>
     header.map((column) => [column].flat().map((name) => name.toLowerCase())),
@@ -233,6 +233,17 @@ function afterPreamble(
     from = end + 1;
   }
   return { beginning, preamble: '' };
+}
+
+/** The text from the first line on that has more cells than all before it and as many as any behind it. */
+function afterNarrowLines(beginning: Buffer): { beginning: Buffer; preamble: string } {
+  const lines = beginning.toString('latin1').split('\n').slice(0, MAX_PREAMBLE_LINES);
+  const cells = lines.map(
+    (line) => line.replace(/"[^"]*"/g, '').split(delimiterOf(Buffer.from(line, 'latin1'))).length,
+  );
+  const header = cells.indexOf(Math.max(...cells));
+  const from = lines.slice(0, header).reduce((bytes, line) => bytes + line.length + 1, 0);
+  return { beginning: beginning.subarray(from), preamble: beginning.subarray(0, from).toString() };
 }
 
 function delimiterOf(beginning: Buffer): string {

@@ -7,7 +7,7 @@ import { readVersion } from '../shared/version.js';
 import { type Io, printErr, showsColors } from './io.js';
 import { portNumber, ReachlineCommand, STREAM_NAMES } from './options.js';
 import { addAudiences, addContacts, addCredits, addKeys } from './organization-commands.js';
-import { addDeadLetters, addExport, addIngest } from './record-commands.js';
+import { addDeadLetters, addExport, addIngest, addMapping } from './record-commands.js';
 
 const withoutMcp = explainMissing(
   'The command mcp needs a package that is not installed: npm install @modelcontextprotocol/server.',
@@ -62,6 +62,7 @@ waits. Health and metrics are on REACHLINE_WORKER_PORT.
     .argument('[name]', 'preset to print, to be changed and loaded with ingest --map')
     .examples('reachline presets', 'reachline presets hubspot/contacts > hubspot.json')
     .action(async (name) => (await import('./commands/presets.js')).presets(io, name));
+  addMapping(program, io);
   addExport(program, io);
   addDeadLetters(program, io);
   addKeys(program, io);

@@ -83,6 +83,23 @@ export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number
     );
 }
 
+export function addMapping(program: ReachlineCommand, io: Io): void {
+  const mapping = program.add('mapping', 'mapping files of exports that no preset loads');
+  mapping
+    .add('draft', 'write a mapping with guesses, and say what to look at')
+    .argument('<file>', 'NDJSON, CSV or JSON; - for standard input')
+    .requiredOption('--stream <stream>', 'stream the records belong to')
+    .addOption(
+      new Option('--format <format>', 'format, where the file name does not show it').choices([
+        'ndjson',
+        'csv',
+        'json',
+      ]),
+    )
+    .examples('reachline mapping draft leads.csv --stream contacts > leads.json')
+    .action(async (file, options) => (await import('./commands/mapping.js')).draft(io, file, options));
+}
+
 export function addExport(program: ReachlineCommand, io: Io): void {
   program
     .add('export', 'write every match of a search or list to a file or standard output')

@@ -2,6 +2,7 @@
 import { createReadStream, readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
+import { decoder } from '../../ingest/decode.js';
 import { PRESETS } from '../../ingest/presets/index.js';
 import { presetMapping } from '../../ingest/presets/named-mappings.js';
 import { AUTO, presetsNamed } from '../../ingest/presets/recognize.js';
@@ -41,6 +42,14 @@ describe('The preset', () => {
       const format = file.endsWith('.csv') ? 'csv' : 'ndjson';
       const { records, ...found } = await load(createReadStream(`${DATA}/${file}`), stream, format);
       expect(found).to.deep.equal({ preset });
+      const decode = decoder(STREAMS[stream] as Stream, { organizationId: 'org_a', others: 'reject' });
+      for (const record of records) {
+        if (typeof record === 'string') continue;
+        const mapped = structuredClone(record) as object;
+        expect(
+          decode({ line: 1, bytes: Buffer.alloc(0), mapped }, Date.parse('2026-11-25'), 1).kind,
+        ).to.equal('ok');
+      }
       const expected = readFileSync(`${DATA}/${file.replace(/\.\w+$/, '.expected.ndjson')}`, 'utf8');
       expect(records).to.deep.equal(
         expected

@@ -109,7 +109,10 @@ async function chooseMapping(
   const recognition = await recognizeText(text, names, stream.name);
   if ('reason' in recognition) {
     text.close();
-    throw new UsageError(`${basename(file)}: ${recognition.reason}`);
+    const next = recognition.reason.startsWith('No preset fits.')
+      ? ` Draft a mapping with: reachline mapping draft ${file} --stream ${stream.name}`
+      : '';
+    throw new UsageError(`${basename(file)}: ${recognition.reason}${next}`);
   }
   printErr(io, `${basename(file)}: preset ${recognition.name} (${recognition.preset.description}).`);
   return recognition.preset;
@@ -130,7 +133,8 @@ function compileFor(file: MappingFile, stream: Stream, { file: path, map, preset
   }
 }
 
-async function openFile(
+/** Opens a text in the format that its name or its beginning shows. */
+export async function openFile(
   io: Io,
   file: string,
   format = formatOf(file),

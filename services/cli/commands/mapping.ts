@@ -1,0 +1,56 @@
+import { AmbiguousInputError, settleColumns } from '../../../ingest/mapping/column-forms.js';
+import { compileMapping } from '../../../ingest/mapping/compile.js';
+import { draftMapping } from '../../../ingest/mapping/draft.js';
+import { peekRecords } from '../../../ingest/sources/recognize-text.js';
+import type { Format } from '../ingest/input.js';
+import { openFile } from '../ingest/mapped-input.js';
+import { type Io, printErr, printOut } from '../io.js';
+import { requireStream } from '../streams.js';
+
+/** Prints a mapping for the export of an unknown source, and what to look at. Throws UsageError. */
+export async function draft(
+  io: Io,
+  file: string,
+  command: { stream: string; format?: Format },
+): Promise<void> {
+  const stream = requireStream(command.stream);
+  const { input, text } = await openFile(io, file, command.format, { headers: 'any' });
+  try {
+    const samples = await peekRecords(text);
+    const preamble = text.header?.preamble ?? '';
+    const { mapping, todos } = draftMapping(stream, samples, {
+      columns: text.header?.columns,
+      preambleLines: preamble.split('\n').length - 1,
+    });
+    if (text.header !== undefined) todos.push(...ambiguities(mapping, stream, samples, preamble));
+    printOut(io, JSON.stringify(mapping, null, 2));
+    for (const todo of todos) printErr(io, `TODO ${todo}`);
+    printErr(
+      io,
+      `Save it, and look at the first records: reachline ingest ${stream.name} ${file} --map <file> --dry-run`,
+    );
+  } finally {
+    input.close();
+    text.close();
+  }
+}
+
+/** What the first rows of a table leave open. */
+function ambiguities(
+  mapping: Parameters<typeof compileMapping>[0],
+  stream: Parameters<typeof compileMapping>[1],
+  rows: Parameters<typeof draftMapping>[1],
+  preamble: string,
+): string[] {
+  try {
+    settleColumns(
+      compileMapping(mapping, stream).openColumns,
+      { rows, preamble, isWhole: false, isOwnForm: false },
+      {},
+    );
+    return [];
+  } catch (error) {
+    if (!(error instanceof AmbiguousInputError)) throw error;
+    return [error.message];
+  }
+}
