@@ -190,6 +190,14 @@ describe('The command line', function () {
     expect(first.stderr).to.equal('1 of 2 audiences; --limit shows more.\n');
   });
 
+  it('migrates empty stores', async () => {
+    const own = { REACHLINE_DATA_DIR: join(folder, 'migrated') };
+    expect(await run(['migrate'], { env: own })).to.include({
+      code: 0,
+      stdout: 'The stores are up to date.\n',
+    });
+  });
+
   it('has a doctor who finds nothing wrong, and makes no folder by looking', async () => {
     const fresh = { REACHLINE_DATA_DIR: join(folder, 'fresh'), PORT: '0' };
     const { code, stdout } = await run(['doctor'], { env: fresh });
@@ -226,8 +234,7 @@ describe('The command line', function () {
     const [mine, theirs] = ['mine', 'theirs'].map((name) => ({
       REACHLINE_DATA_DIR: join(folder, name),
     }));
-    const own = await serve([], { env: mine });
-    const other = await serve([], { env: theirs });
+    const [own, other] = await Promise.all([serve([], { env: mine }), serve([], { env: theirs })]);
     const doctor = async (dataDir: Record<string, string> | undefined, served: ServerProcess) =>
       run(['doctor'], { env: { ...dataDir, PORT: new URL(served.url).port } });
     try {

@@ -396,40 +396,40 @@ describe('reachline ingest', function () {
     const csv = (table: string) => join(data, `linkedin_${table}.csv`);
     const preset = ['--preset', 'fivetran-linkedin'];
     const ofCongress = [...preset, '--organization', 'org_congress'];
-    const stateOf = (dir: string) =>
-      withStores(dir, async ({ analytics }) => {
-        const rows = async (sql: string) => (await analytics.query({ name: 'test', sql, params: {} })).rows;
-        return [
-          // The seeds do not tell the currency, the records were made for US dollars.
-          await rows("SELECT * REPLACE ('' AS currency) FROM campaigns FINAL ORDER BY id"),
-          await rows('SELECT * FROM creatives FINAL ORDER BY id'),
-          await rows(
-            "SELECT * EXCEPT (version, mark) FROM creative_deliveries FINAL WHERE campaign_id != '' ORDER BY date, campaign_id, creative_id",
-          ),
-        ];
-      });
+    const gateway = useGateway();
+    const stateOf = async (organization: string) => {
+      const rows = async (table: string, replaced: string) => {
+        const sql = `SELECT * ${replaced} FROM ${table} FINAL WHERE organization_id = {organization:String} AND ${table === 'creative_deliveries' ? 'campaign_id' : 'id'} != '' ORDER BY ALL`;
+        const query = { name: 'test', sql, params: { organization } };
+        return (await gateway.stores.analytics.query(query)).rows;
+      };
+      return [
+        // The seeds do not tell the currency, the records were made for US dollars.
+        await rows('campaigns', "EXCEPT organization_id REPLACE ('' AS currency)"),
+        await rows('creatives', 'EXCEPT organization_id'),
+        await rows('creative_deliveries', 'EXCEPT (organization_id, version, mark)'),
+      ];
+    };
 
     it('stores the same as the records made from them', async () => {
-      const [fromRecords, fromFiles] = ['records', 'files'].map((name) => join(folder, name)) as [
-        string,
-        string,
-      ];
       for (const [stream, table] of [
         ['network-a-campaigns', 'campaign_history'],
         ['network-a-creatives', 'creative_history'],
         ['network-a-deliveries', 'ad_analytics_by_creative'],
       ] as const) {
-        for (const [dir, ...args] of [
-          [fromRecords, join(data, `${stream}.ndjson`)],
-          [fromFiles, csv(table), ...ofCongress],
+        for (const [organization, ...args] of [
+          ['org_congress', join(data, `${stream}.ndjson`)],
+          ['org_files', csv(table), ...preset],
         ] as const) {
-          const { stdout } = await run(['ingest', stream, ...args], { env: { REACHLINE_DATA_DIR: dir } });
-          expect(stdout).to.match(/\d+ accepted, 0 rejected/);
+          const key = await gateway.keyFor(organization);
+          const through = { REACHLINE_URL: gateway.url, REACHLINE_API_KEY: key };
+          const { stdout, stderr } = await run(['ingest', stream, ...args], { env: through });
+          expect(stdout, stderr).to.match(/\d+ accepted, 0 rejected/);
         }
       }
-      const stored = await stateOf(fromRecords);
+      const stored = await stateOf('org_congress');
       expect(stored.map((rows) => rows.length)).to.deep.equal([12, 66, 100]);
-      expect(await stateOf(fromFiles)).to.deep.equal(stored);
+      expect(await stateOf('org_files')).to.deep.equal(stored);
     });
 
     it('takes the other tables from --with, and names missing ones', async () => {

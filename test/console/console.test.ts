@@ -276,6 +276,17 @@ describe('The console in Chromium', function () {
     expect(await page.locator('.chart', { hasText: 'Engagement rate' }).count()).to.equal(1);
   });
 
+  it('opens a company by its domain', async () => {
+    await open('/advertising?tab=companies');
+    await page.locator('tbody tr:first-child a').waitFor();
+    const domain = (await page.locator('tbody tr:first-child td:nth-child(2)').textContent()) ?? '';
+    const name = (await page.locator('tbody tr:first-child a').textContent()) ?? '';
+    await page.goto(`${gateway.url}/console/advertising/company?domain=www.${domain.toUpperCase()}`);
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+    await page.locator('.chart canvas').first().waitFor();
+    await page.getByRole('table', { name: 'Campaigns' }).waitFor();
+  });
+
   it('shows the request of the screen as curl, which answers the same', async () => {
     await open('/visits?country=US&browser=chrome');
     const shown = await page.locator('output.total', { hasText: 'visits' }).textContent();

@@ -224,11 +224,11 @@ describe('Export under load and failure', () => {
 
   it('takes longer than the time of a request as long as it progresses', async () => {
     search = async (after) => {
-      await sleep(TIMEOUT_MS * 0.6);
-      return page(indexOf(after), 3);
+      await sleep(TIMEOUT_MS / 4);
+      return page(indexOf(after), 5);
     };
     const text = await (await openFor({})).text();
-    expect(text.split('\n')).to.have.length(4001);
+    expect(text.split('\n')).to.have.length(6001);
   });
 
   it('destroys the connection when a store fails after the first page', async () => {
@@ -261,9 +261,10 @@ describe('Export under load and failure', () => {
     const response = await openFor({}, {}, controller.signal);
     await response.body?.getReader().read();
     controller.abort();
-    await sleep(200);
+    const metrics = async () => (await gateway.call('/metrics', undefined, { method: 'GET' })).text;
+    await until(async () => /^reachline_exports_running 0$/m.test(await metrics()), 'the export has ended');
     const before = pages;
-    await sleep(200);
+    await sleep(100);
     expect(pages).to.equal(before);
     expect(aborted).to.equal(pages);
   });
