@@ -1,24 +1,52 @@
 /** How often a right record comes first: judged queries over the real contacts and the sample, in each search store. */
 import type { ElasticsearchConfig } from '../services/shared/config.js';
-import { testIndices } from '../test/at-scale/elasticsearch/support.js';
+import { type TestIndices, testIndices } from '../test/at-scale/elasticsearch/support.js';
 import { type Figure, figure } from './measure.js';
 import { type JudgedAnswer, relevanceOf, startJudgedGateway } from './relevance/ask.js';
-import { judgedQueries } from './relevance/judged-query.js';
+import { forgivingQueries, judgedQueries } from './relevance/judged-query.js';
+import { askPlainly, indexPlainly, PLAIN_QUERIES } from './relevance/plain-elasticsearch.js';
 import { RECORD_SETS } from './relevance/record-sets.js';
 
-/** Elasticsearch too, where `ELASTICSEARCH_URL` names one. */
+/** Elasticsearch too, and what it finds without Reachline, where `ELASTICSEARCH_URL` names one. */
 export async function benchRelevance(note: (text: string) => void): Promise<Figure[]> {
   const figures = await benchStore('embedded', undefined, note);
   if (!process.env.ELASTICSEARCH_URL) return figures;
   const indices = testIndices();
   try {
-    return [...figures, ...(await benchStore('Elasticsearch', indices.config, note))];
+    const ofStore = await benchStore('Elasticsearch', indices.config, note);
+    return [...figures, ...ofStore, ...(await benchPlainQueries(indices, note))];
   } finally {
     await indices.remove();
   }
 }
 
-const SUCCESS = { first: 0.95, three: 0.98 };
+async function benchPlainQueries(
+  { client: open, config }: TestIndices,
+  note: (text: string) => void,
+): Promise<Figure[]> {
+  const client = open();
+  const index = `${config.indexPrefix}-plain`;
+  try {
+    await indexPlainly(client, index);
+    const figures: Figure[] = [];
+    for (const [name, toQuery] of Object.entries(PLAIN_QUERIES)) {
+      note(`plain Elasticsearch: ${name} …`);
+      const answers = await askPlainly(client, index, toQuery, forgivingQueries());
+      printKinds(`plain Elasticsearch, ${name}`, answers);
+      const { successAt1, successAt3 } = relevanceOf(answers);
+      figures.push(figure(`plain Elasticsearch, ${name}: success@1`, 'of all', successAt1, {}));
+      figures.push(figure(`plain Elasticsearch, ${name}: success@3`, 'of all', successAt3, {}));
+    }
+    return figures;
+  } finally {
+    await client.close();
+  }
+}
+
+const PARTS = [
+  { name: 'judged queries', queries: judgedQueries, atLeast: { first: 0.95, three: 0.98 } },
+  { name: 'forgiving queries', queries: forgivingQueries, atLeast: { first: 0.92, three: 0.95 } },
+];
 
 async function benchStore(
   store: string,
@@ -28,23 +56,31 @@ async function benchStore(
   note(`${store}: records …`);
   const gateway = await startJudgedGateway(elasticsearch);
   try {
-    const answers = await gateway.ask(judgedQueries());
-    const all = relevanceOf(answers);
-    print(`${store}, judged queries`, answers);
-    const measured = (measure: string, value: number, bound: { atLeast?: number }) =>
-      figure(`${store}, judged queries (${answers.length}): ${measure}`, 'of all', value, bound);
-    return [
-      measured('success@1', all.successAt1, { atLeast: SUCCESS.first }),
-      measured('success@3', all.successAt3, { atLeast: SUCCESS.three }),
-      measured('mean reciprocal rank', all.meanReciprocalRank, {}),
-    ];
+    const figures: Figure[] = [];
+    for (const { name, queries, atLeast } of PARTS) {
+      note(`${store}: ${name} …`);
+      const answers = await gateway.ask(queries());
+      const all = relevanceOf(answers);
+      printKinds(`${store}, ${name}`, answers);
+      printMisses(answers);
+      const measured = (measure: string, value: number, bound: { atLeast?: number }) =>
+        figure(`${store}, ${name} (${answers.length}): ${measure}`, 'of all', value, bound);
+      figures.push(
+        measured('success@1', all.successAt1, { atLeast: atLeast.first }),
+        measured('success@3', all.successAt3, { atLeast: atLeast.three }),
+        measured('mean reciprocal rank', all.meanReciprocalRank, {}),
+      );
+    }
+    return figures;
   } finally {
     await gateway.close();
   }
 }
 
-/** A line per kind, then a line per miss. */
-function print(title: string, answers: readonly JudgedAnswer[]): void {
+type Judged = Pick<JudgedAnswer, 'judged' | 'rank' | 'isFirst' | 'isAmongThree'>;
+
+/** A line per kind. */
+function printKinds(title: string, answers: readonly Judged[]): void {
   const kinds = [...new Set(answers.map(({ judged }) => judged.kind))].map(
     (kind) => [kind, answers.filter(({ judged }) => judged.kind === kind)] as const,
   );
@@ -53,10 +89,15 @@ function print(title: string, answers: readonly JudgedAnswer[]): void {
     const figures = [successAt1, successAt3, meanReciprocalRank].map((value) => value.toFixed(3));
     return `${kind.padEnd(32)} ${String(queries).padStart(5)}  ${figures.join('  ')}`;
   });
-  const misses = answers.filter(({ isFirst, isAmongThree }) => !isFirst || !isAmongThree);
   process.stdout.write(
-    `\n${title}: queries, success@1, success@3, mean reciprocal rank\n${lines.join('\n')}\n\n${misses.map(describeMiss).join('')}`,
+    `\n${title}: queries, success@1, success@3, mean reciprocal rank\n${lines.join('\n')}\n\n`,
   );
+}
+
+/** A line per miss. */
+function printMisses(answers: readonly JudgedAnswer[]): void {
+  const misses = answers.filter(({ isFirst, isAmongThree }) => !isFirst || !isAmongThree);
+  process.stdout.write(misses.map(describeMiss).join(''));
 }
 
 function describeMiss({ judged, rank, total, first }: JudgedAnswer): string {

@@ -36,6 +36,7 @@ export async function startJudgedGateway(
   const keys = {
     congress: await load(gateway, 'congress'),
     sample: await load(gateway, 'sample'),
+    mixed: await load(gateway, 'mixed'),
   };
   return {
     async ask(queries) {
@@ -90,7 +91,9 @@ async function ask(gateway: TestGateway, key: string, judged: JudgedQuery): Prom
   };
 }
 
-export function relevanceOf(answers: readonly JudgedAnswer[]): Relevance {
+export function relevanceOf(
+  answers: readonly Pick<JudgedAnswer, 'rank' | 'isFirst' | 'isAmongThree'>[],
+): Relevance {
   const share = (count: number) => count / answers.length;
   let reciprocal = 0;
   for (const { rank } of answers) reciprocal += rank === null ? 0 : 1 / rank;

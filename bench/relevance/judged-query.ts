@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../services/shared/fs.js';
-import type { RecordSet, SearchedRecord } from './record-sets.js';
+import type { RECORD_SETS, RecordSet, SearchedRecord } from './record-sets.js';
 
 export interface JudgedQuery {
   kind: string;
-  /** The records searched: those of Congress or the sample. */
-  set: 'congress' | 'sample';
+  /** The records searched. */
+  set: keyof typeof RECORD_SETS;
   operation: 'contacts' | 'audiences';
   query?: string;
   filters?: Record<string, string>;
@@ -20,17 +20,17 @@ export interface JudgedQuery {
   why: string;
 }
 
-/** Judged by a person, and drawn from the records once. */
-const FILES = ['by-hand.jsonl', 'drawn.jsonl'];
+const read = (file: string) =>
+  readFileSync(join(packageRoot, 'bench/relevance', file), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as JudgedQuery);
 
-export function judgedQueries(): JudgedQuery[] {
-  return FILES.flatMap((file) =>
-    readFileSync(join(packageRoot, 'bench/relevance', file), 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as JudgedQuery),
-  );
-}
+/** Judged by a person, and drawn from the records once. */
+export const judgedQueries = (): JudgedQuery[] => [...read('by-hand.jsonl'), ...read('drawn.jsonl')];
+
+/** Of the made people, in words that their records do not hold: other titles, legal forms, cities, numbers, names and typos. */
+export const forgivingQueries = (): JudgedQuery[] => read('forgiving.jsonl');
 
 /** The ids of the right records. */
 export function rightIds({ right, operation }: JudgedQuery, set: RecordSet): Set<string> {

@@ -1,7 +1,10 @@
 /** The records that the judged queries search: the real ones of test/data, and the sample, in the scripts of 24 countries. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { StreamName } from '../../ingest/streams/index.js';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { audienceRecords, contactRecords } from '../../services/demo/contacts.js';
+import { packageRoot } from '../../services/shared/fs.js';
 import { realLines } from '../../test/support/real-data.js';
 
 export interface SearchedRecord {
@@ -18,16 +21,40 @@ export interface RecordSet {
 /** The sample differs between days in nothing but its dates. */
 const DAY = '2026-11-21';
 
-export const RECORD_SETS: Record<'congress' | 'sample', RecordSet> = {
-  congress: {
-    organizationId: 'org_congress',
-    contacts: realRecords('contacts'),
-    audiences: realRecords('audiences'),
-  },
-  sample: {
-    organizationId: DEMO_ORGANIZATION,
-    contacts: contactRecords(DAY).map((fields) => ({ id: fields.contact_id, fields })),
-    audiences: audienceRecords(DAY).map((fields) => ({ id: fields.id, fields })),
+const congress: RecordSet = {
+  organizationId: 'org_congress',
+  contacts: realRecords('contacts'),
+  audiences: realRecords('audiences'),
+};
+const sample: RecordSet = {
+  organizationId: DEMO_ORGANIZATION,
+  contacts: contactRecords(DAY).map((fields) => ({ id: fields.contact_id, fields })),
+  audiences: audienceRecords(DAY).map((fields) => ({ id: fields.id, fields })),
+};
+
+/** 62 made people, whose names, titles, companies, cities and phones people write in several ways. */
+export const MADE_PEOPLE: SearchedRecord[] = readFileSync(
+  join(packageRoot, 'bench/relevance/people.jsonl'),
+  'utf8',
+)
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Record<string, unknown>)
+  .map((fields) => ({ id: fields.contact_id as string, fields }));
+
+const MIXED = 'org_mixed';
+
+export const RECORD_SETS: Record<'congress' | 'sample' | 'mixed', RecordSet> = {
+  congress,
+  sample,
+  /** The made people among all others. */
+  mixed: {
+    organizationId: MIXED,
+    contacts: [...MADE_PEOPLE, ...sample.contacts, ...congress.contacts].map(({ id, fields }) => ({
+      id,
+      fields: { ...fields, organization_id: MIXED, audience_ids: undefined },
+    })),
+    audiences: [],
   },
 };
 
