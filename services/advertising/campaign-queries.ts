@@ -21,6 +21,7 @@ import {
   sumColumns,
   totalColumns,
   where,
+  withoutAccents,
 } from './sql.js';
 
 /** All that differs between the queries of campaigns and of creatives. */
@@ -80,7 +81,7 @@ export const CAMPAIGNS: AdEntity<CampaignSort> = {
   ],
   ids: 'campaign_ids',
   sortKeys: {
-    name: 'campaign.name_key',
+    name: withoutAccents('campaign.name_key'),
     status: asciiKey('campaign.status'),
     objective_type: asciiKey('campaign.objective_type'),
     start_date: 'campaign.start_date',
@@ -114,9 +115,9 @@ export const CREATIVES: AdEntity<CreativeSort> = {
   ],
   ids: 'creative_ids',
   sortKeys: {
-    name: 'creative.name_key',
+    name: withoutAccents('creative.name_key'),
     status: asciiKey('creative.status'),
-    campaign_name: 'campaign.name_key',
+    campaign_name: withoutAccents('campaign.name_key'),
     review_status: asciiKey('creative.review_status'),
   },
 };

@@ -21,10 +21,11 @@ import {
   reportQueryParams,
   sumColumns,
   where,
+  withoutAccents,
 } from './sql.js';
 
 const SORT_KEYS: Record<CompanySort, string> = {
-  name: 'name_key',
+  name: withoutAccents('name_key'),
   impressions: 'impressions',
   clicks: 'clicks',
   engagements: 'engagements',

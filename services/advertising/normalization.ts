@@ -11,6 +11,15 @@ export function caseFold(text: string): string {
     .replaceAll('ς', 'σ');
 }
 
+const STROKES: Record<string, string> = { ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', ŧ: 't' };
+
+/** Case-folded text without accents and strokes, which searches and orders by name leave out; `withoutAccents` is the same in SQL. */
+export const dropAccents = (folded: string): string =>
+  folded
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .replace(/[øłđðħŧ]/g, (letter) => STROKES[letter] ?? letter);
+
 export const CAMPAIGN_STATUSES = [
   'ACTIVE',
   'PAUSED',

@@ -6,7 +6,7 @@ import { utcDate } from '../shared/time.js';
 import type { FieldError } from '../shared/validation.js';
 import { countPeriods, type DateRange, daysBetween, lastFinalDay } from './calendar.js';
 import type { Metric } from './metrics.js';
-import { caseFold, normalizeObjective, normalizeStatus } from './normalization.js';
+import { caseFold, dropAccents, normalizeObjective, normalizeStatus } from './normalization.js';
 import type { Granularity } from './requests.js';
 
 const MAX_DAYS_APART = 3660;
@@ -132,7 +132,7 @@ export type Filters = { [Name in ListFilter]?: string[] } & { search?: string };
 export function filtersOf(
   body: { [Name in ListFilter]?: readonly string[] | null } & { search?: string | null },
 ): Filters {
-  const filters: Filters = body.search ? { search: caseFold(body.search) } : {};
+  const filters: Filters = body.search ? { search: dropAccents(caseFold(body.search)) } : {};
   for (const [name, normalize] of Object.entries(NORMALIZE) as [ListFilter, (value: string) => string][]) {
     const values = body[name];
     if (values && values.length > 0) filters[name] = [...new Set(values.map(normalize))];

@@ -31,11 +31,15 @@ export function inList(expression: string, name: string, values: readonly string
   return values && `${expression} IN {${name}:Array(String)}`;
 }
 
+/** SQL of a case-folded text without accents, as `dropAccents` does it: of plain ASCII at no cost. */
+export const withoutAccents = (key: string) =>
+  `if(length(${key}) = lengthUTF8(${key}), ${key}, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(${key}), '[\\\\x{0300}-\\\\x{036f}]', ''), 'øłđðħŧ', 'olddht'))`;
+
 /** Whether one of the keys contains the text; the keys are null where the attribute is. */
 export function containsAny(keys: readonly string[], search: string | undefined) {
   return search === undefined
     ? undefined
-    : `(${keys.map((key) => `position(ifNull(${key}, ''), {search:String}) > 0`).join(' OR ')})`;
+    : `(${keys.map((key) => `position(ifNull(${withoutAccents(key)}, ''), {search:String}) > 0`).join(' OR ')})`;
 }
 
 /** `sum(…) AS name` for each metric. Money is summed in 256 bits: 128 would overflow silently. */

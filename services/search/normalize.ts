@@ -1,6 +1,6 @@
 /** Normal forms under which values are stored for comparison. Each is idempotent on values of its own kind. */
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { foldValue, plainAscii, trimTrailingSlashes } from '../shared/text.js';
+import { fold, foldValue, plainAscii, trimTrailingSlashes } from '../shared/text.js';
 
 /** A domain without scheme, credentials, one leading `www.`, port, path, case and trailing dot, in Unicode (contract 3.8). */
 export function normalizeDomain(value: string): string {
@@ -114,14 +114,12 @@ export function normalizePostalCode(value: string): string {
   return foldValue(value).replaceAll(' ', '');
 }
 
-/** A URL in lower case without scheme, the slashes before its host and trailing slashes: what `start_url` is a substring of. */
+/** A URL, folded, without scheme, the slashes before its host and trailing slashes, punycode undone: what `start_url` is a substring of. */
 export function normalizeUrlText(value: string): string {
-  return trimTrailingSlashes(
-    value
-      .trim()
-      .toLowerCase()
-      .replace(/^(?:(?:[a-z][a-z0-9+.-]*)?:)?\/\//, ''),
-  );
+  const address = fold(value.trim())
+    .replace(/^(?:(?:[a-z][a-z0-9+.-]*)?:)?\/\//, '')
+    .replace(/(?<![a-z0-9-])xn--[a-z0-9-]+/g, (label) => domainToUnicode(label) || label);
+  return trimTrailingSlashes(fold(address));
 }
 
 /** Folded, with a space before every word: a text that begins where a word of another does is a substring of it (contract 4.1). */

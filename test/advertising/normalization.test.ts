@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   caseFold,
+  dropAccents,
   isKnownObjective,
   isKnownStatus,
   normalizeObjective,
@@ -22,6 +23,18 @@ describe('the forms in which advertising text is compared', () => {
     }
     expect(caseFold('É')).not.to.equal(caseFold('e'));
     expect(caseFold('İstanbul')).to.contain(caseFold('stanbul'));
+  });
+
+  it('leave accents and strokes of letters out of searches, and marks of other scripts in', () => {
+    for (const [one, other] of [
+      ['Émile', 'emile'],
+      ['Łódź Søndag', 'lodz sondag'],
+      ['İstanbul', 'istanbul'],
+    ] as const) {
+      expect(dropAccents(caseFold(one))).to.equal(other);
+    }
+    expect(dropAccents(caseFold('प्रिया'))).to.equal('प्रिया');
+    expect(dropAccents(caseFold('ガ'))).not.to.equal('カ');
   });
 
   it('are idempotent and the same for upper case', () => {

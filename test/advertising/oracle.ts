@@ -178,7 +178,14 @@ function datesOf(start: string, end: string): string[] {
   return dates;
 }
 
-const lower = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : null);
+/** In lower case, without accents. */
+const lower = (value: unknown) =>
+  typeof value === 'string'
+    ? value
+        .toLowerCase()
+        .normalize('NFD')
+        .replace(/[\u0300-\u036f]/g, '')
+    : null;
 const domainOf = (value: unknown) =>
   typeof value === 'string'
     ? value
@@ -659,10 +666,7 @@ export class Oracle {
   }
 
   #found(search: string | undefined, ...values: unknown[]): boolean {
-    return (
-      !search ||
-      values.some((value) => typeof value === 'string' && value.toLowerCase().includes(search.toLowerCase()))
-    );
+    return !search || values.some((value) => lower(value)?.includes(lower(search) as string));
   }
 
   #warnings(

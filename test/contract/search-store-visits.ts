@@ -13,7 +13,12 @@ import { freshOrganization, type Open, T0 } from './search-support.js';
 const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 3 });
 const visit = fc.record({
   audienceId: some(fc.constantFrom('a', 'b')),
-  startUrl: some(fc.constantFrom('https://X.example/Pricing/', 'http://x.example/%_a?q=1', 'x.example')),
+  startUrl: some(
+    fc.constantFrom(
+      ...['https://X.example/Pricing/', 'http://x.example/%_a?q=1', 'x.example'],
+      ...['https://münchen.example/Straße', 'https://xn--mnchen-3ya.example/strasse'],
+    ),
+  ),
   country: some(fc.constantFrom('United States', 'Deutschland', 'Mexico', ' ')),
   countryCode: some(fc.constantFrom('US', 'DE', 'mx')),
   city: some(fc.constantFrom('São Paulo', 'Sao  paulo', 'Rome')),
@@ -39,7 +44,11 @@ const search = fc.record({
   address: maybe(
     fc.constantFrom('10.0.0.1', '10.0.0.0/24', '::/0').map((text) => addressRange(text) ?? undefined),
   ),
-  startUrl: maybe(fc.constantFrom('http://x.example/', 'PRICING', '%_', '_').map(normalizeUrlText)),
+  startUrl: maybe(
+    fc
+      .constantFrom('http://x.example/', 'PRICING', '%_', '_', 'MÜNCHEN.example/STRASSE', 'munchen')
+      .map(normalizeUrlText),
+  ),
   createdFrom: maybe(fc.constant(T0 + 1)),
   createdBefore: maybe(fc.constant(T0 + 2)),
   minIntentScore: maybe(fc.constant(1)),

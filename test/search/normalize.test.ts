@@ -64,6 +64,15 @@ const email = fc
   .map(([local, domain]) => `${local}@${domain}`);
 
 describe('normal forms', () => {
+  it('a part of a web address is found in punycode, Unicode or plain letters', () => {
+    const stored = ['https://münchen.example/Straße', 'http://xn--mnchen-3ya.example/strasse'].map(
+      normalizeUrlText,
+    );
+    for (const part of ['MÜNCHEN.example/STRASSE', 'xn--mnchen-3ya', 'munchen.example', '//münchen']) {
+      for (const url of stored) expect(url).to.include(normalizeUrlText(part));
+    }
+  });
+
   const forms: [(text: string) => string, fc.Arbitrary<string>][] = [
     [normalizeDomain, url],
     [normalizeProfileUrl, url],
