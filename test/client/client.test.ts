@@ -170,6 +170,14 @@ describe('The client', function () {
     });
   });
 
+  it('does not repeat a request after 504, whatever Retry-After says', async () => {
+    await behindProxy(['timeout'], async (behind, proxy) => {
+      const late = await fail(behind.call('/api/contacts/search', {}));
+      expect(late).to.be.instanceOf(UnavailableProblem).and.include({ status: 504 });
+      expect(proxy.seen).to.have.length(1);
+    });
+  });
+
   it('throws the last failure once its attempts are used up', async () => {
     const proxy = await startProxy(gateway.url, ['cut before', 'bad gateway', 'cut before']);
     const options = { url: proxy.url, apiKey: gateway.key, organizationId: 'org_a' };

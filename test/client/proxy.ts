@@ -2,7 +2,14 @@ import { createServer, request as forward, type IncomingMessage, type ServerResp
 import type { AddressInfo } from 'node:net';
 
 /** What becomes of a request: passed on, cut before or after the gateway handled it, answered as an overloaded proxy does, or never. */
-export type Fault = 'none' | 'cut before' | 'cut after' | 'unavailable' | 'bad gateway' | 'silence';
+export type Fault =
+  | 'none'
+  | 'cut before'
+  | 'cut after'
+  | 'unavailable'
+  | 'bad gateway'
+  | 'timeout'
+  | 'silence';
 
 /** A proxy before a gateway that treats its requests as the list says, and passes on those behind it. */
 export async function startProxy(target: string, faults: Fault[]) {
@@ -13,6 +20,7 @@ export async function startProxy(target: string, faults: Fault[]) {
     if (fault === 'silence') return;
     if (fault === 'cut before') request.socket.destroy();
     else if (fault === 'unavailable') response.writeHead(503, { 'Retry-After': '1' }).end('busy');
+    else if (fault === 'timeout') response.writeHead(504, { 'Retry-After': '1' }).end('late');
     else if (fault === 'bad gateway') response.writeHead(502).end('<html>');
     else pass(target, request, response, fault === 'cut after');
   });

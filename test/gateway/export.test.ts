@@ -175,6 +175,7 @@ describe('Export of every match', () => {
       job_title: "'=x",
       postal_code: '-12.5',
       city: '@home',
+      state_region: '\uff1d1+1',
       age: 30,
     };
     await gateway.ingest('contacts', [record], { key: await gateway.keyFor('org_csv') });
@@ -184,7 +185,15 @@ describe('Export of every match', () => {
       { organization_id: 'org_csv' },
       { key, headers: { Accept: 'text/csv' } },
     );
-    for (const cell of [`'=1+1,"a ""b"", c"`, `'+49 30 1;2`, `''=x`, ',-12.5,', `'@home`, ',30,']) {
+    for (const cell of [
+      `'=1+1,"a ""b"", c"`,
+      `'+49 30 1;2`,
+      `''=x`,
+      ',-12.5,',
+      `'@home`,
+      ',30,',
+      `'\uff1d1+1`,
+    ]) {
       expect(text).to.include(cell);
     }
   });
