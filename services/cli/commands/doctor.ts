@@ -52,13 +52,13 @@ export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Prom
     const server = await findServer(config);
     if (server === undefined) show(await checkPort(config));
     else if (!stores) show({ ok: `A Reachline server answers at ${server}` });
-    else if (stores.kind !== 'held' || stores.server !== server) show(otherFolder(config, server));
-    if (stores && stores.kind !== 'result') {
+    else if (stores.server !== server) show(otherFolder(config, server));
+    if (stores?.isUsed) {
       const backup = readLastBackup(config.dataDir);
       if (backup) show({ ok: `The last backup, ${backup.folder}, is of ${backup.taken_at}` });
       else warn('No backup of the data folder was taken yet: reachline backup <folder>');
     }
-    if (stores) show(await describeStores(config, stores));
+    if (stores) show(stores.result);
     if (deep) (await checkWhole(config, stores)).forEach(show);
   }
   printOut(
@@ -141,42 +141,51 @@ function checkPort({ host, port }: Config): Promise<CheckResult> {
   });
 }
 
-/** Outcome of opening the embedded stores: opened, held by a running process, or a result to show. */
-type OpenResult =
-  | { kind: 'opened'; damagedParts: string[] }
-  | { kind: 'held'; server: string | undefined; detail: string }
-  | Failed;
-interface Failed {
-  kind: 'result';
+/** What became of opening the embedded stores. */
+interface Opened {
   result: CheckResult;
+  /** Whether there is a data folder that opens, here or in the process that holds it. */
+  isUsed?: boolean;
+  /** The server that holds the folder. */
+  server?: string;
+  /** Only where they were opened here, and looked for. */
+  damagedParts?: string[];
 }
 
-async function openOnce(config: Config, deep: boolean): Promise<OpenResult> {
-  if (!existsSync(resolve(config.dataDir))) {
-    return { kind: 'result', result: { ok: 'The stores are made when serve runs first' } };
-  }
+async function openOnce(config: Config, deep: boolean): Promise<Opened> {
+  const folder = resolve(config.dataDir);
+  if (!existsSync(folder)) return { result: { ok: 'The stores are made when serve runs first' } };
   try {
     const stores = await openStores(config);
     try {
       await stores.search.ping();
       await stores.analytics.ping();
       const damagedParts = deep && !config.clickhouse ? await findDamagedParts(stores.analytics) : [];
-      return { kind: 'opened', damagedParts };
+      return { result: { ok: 'The stores open and are up to date' }, isUsed: true, damagedParts };
     } finally {
       await stores.close();
     }
   } catch (error) {
-    if (error instanceof StoreUnavailableError) return asFailed(cannotAnswer(error));
-    if (!(error instanceof LockHeldError)) return asFailed(explain(error).message);
+    if (error instanceof StoreUnavailableError) return { result: { failed: cannotAnswer(error) } };
+    if (!(error instanceof LockHeldError)) return { result: { failed: explain(error).message } };
     const server = await findServer({ ...config, port: error.owner?.port ?? 0 });
-    return { kind: 'held', server, detail: error.message };
+    const result = server === undefined ? { failed: error.message } : await checkReady(folder, server);
+    return { result, isUsed: true, server };
   }
+}
+
+/** A folder that a running server holds is as it should be, on whatever port that server listens. */
+async function checkReady(folder: string, server: string): Promise<CheckResult> {
+  const answer = await request(`${server}/readyz`, {}, 5000).catch(() => undefined);
+  return answer?.status === 200
+    ? { ok: `The stores of ${folder} are open in the server at ${server}, which is ready` }
+    : { failed: `The server at ${server} is not ready (${server}/readyz): see its log` };
 }
 
 const RESTORE = 'restore it from a backup';
 
 /** What `--deep` looks at: every page of SQLite, every part of ClickHouse. */
-async function checkWhole(config: Config, stores: OpenResult | undefined): Promise<CheckResult[]> {
+async function checkWhole(config: Config, stores: Opened | undefined): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   const hasFolder = existsSync(resolve(config.dataDir));
   if (!config.elasticsearch && hasFolder) {
@@ -184,7 +193,7 @@ async function checkWhole(config: Config, stores: OpenResult | undefined): Promi
     results.push(...whole('The search store', checkIntegrity(config.dataDir)));
   }
   if (config.clickhouse) results.push(...whole('The analytics store', await inspectParts(config.clickhouse)));
-  else if (stores?.kind === 'opened') results.push(...whole('The analytics store', stores.damagedParts));
+  else if (stores?.damagedParts) results.push(...whole('The analytics store', stores.damagedParts));
   else if (hasFolder) {
     results.push({
       failed:
@@ -199,20 +208,6 @@ const whole = (store: string, problems: readonly string[]): CheckResult[] =>
     ? [{ ok: `${store} is whole` }]
     : problems.map((problem) => ({ failed: `${store} is damaged (${problem}): ${RESTORE}` }));
 
-const asFailed = (failed: string): Failed => ({ kind: 'result', result: { failed } });
-
 const otherFolder = ({ dataDir }: Config, server: string): CheckResult => ({
   failed: `The Reachline server at ${server} does not have the data folder ${resolve(dataDir)} but another: set PORT to another port, or REACHLINE_DATA_DIR to its folder`,
 });
-
-/** A folder that a running server holds is as it should be, on whatever port that server listens. */
-async function describeStores({ dataDir }: Config, stores: OpenResult): Promise<CheckResult> {
-  if (stores.kind === 'opened') return { ok: 'The stores open and are up to date' };
-  if (stores.kind === 'result') return stores.result;
-  const { server, detail } = stores;
-  if (server === undefined) return { failed: detail };
-  const answer = await request(`${server}/readyz`, {}, 5000).catch(() => undefined);
-  return answer?.status === 200
-    ? { ok: `The stores of ${resolve(dataDir)} are open in the server at ${server}, which is ready` }
-    : { failed: `The server at ${server} is not ready (${server}/readyz): see its log` };
-}
