@@ -36,7 +36,7 @@ function readGuides(): { name: string; group: string; title: string; text: strin
   const groups = served.split(/^## /m).slice(1);
   const files = groups.flatMap((section) => {
     const [group = ''] = section.split('\n');
-    return [...section.matchAll(/^- \[(.+)\]\((.+\.md)\)$/gm)].map(([, title = '', file = '']) => ({
+    return [...section.matchAll(/^- \[([^\]]+)\]\(([^)]+\.md)\)$/gm)].map(([, title = '', file = '']) => ({
       group,
       title,
       file,

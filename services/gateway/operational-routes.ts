@@ -100,16 +100,16 @@ export function describeOperational(schemas: Json): Json {
   const json = (schema: unknown) => ({ 'application/json': { schema: publish(schema, schemas) } });
   const ready = json(readiness);
   const contents: Record<string, [summary: string, description: string, content: Json]> = {
-    '/livez': ['Whether the process runs', 'Touches no store.', json(liveness)],
+    '/livez': ['Liveness', 'Whether the process runs; asks no store.', json(liveness)],
     '/readyz': [
-      'Whether every store answers',
-      'The stores are asked once a second at most. 503 while one does not answer, or during shutdown.',
+      'Readiness',
+      'Asks every store, at most once a second. 503 while one does not answer, or during shutdown.',
       ready,
     ],
     '/metrics': [
       'Metrics in the Prometheus text format',
-      'Not served where `REACHLINE_METRICS_PORT` gives them a port of their own.',
-      { 'text/plain': { schema: text('Metrics, one a line.') } },
+      'Not served if `REACHLINE_METRICS_PORT` is set.',
+      { 'text/plain': { schema: text('Metrics, one per line.') } },
     ],
     '/version': ['Name and version of what runs', 'Of the program and of Node.js.', json(version)],
     '/openapi.json': [

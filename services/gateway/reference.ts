@@ -133,7 +133,7 @@ function operationText(openApi: OpenApi, id: string): string {
     `# ${summary}`,
     `\`${method} ${path}\``,
     description,
-    '## Request and answer',
+    '## Request and response',
     `\`\`\`json\n${JSON.stringify(fields)}\n\`\`\``,
     '## Errors',
     Object.entries(errors)

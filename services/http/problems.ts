@@ -29,7 +29,7 @@ export const PROBLEMS = {
   too_many_records: [413, 'The body has too many records'],
   unsupported_media_type: [415, 'The body must be JSON in UTF-8'],
   expectation_failed: [417, 'The expectation cannot be met'],
-  validation_failed: [422, 'The request breaks a rule'],
+  validation_failed: [422, 'Invalid request'],
   idempotency_key_reused: [422, 'The idempotency key was used for another request'],
   records_rejected: [422, 'Records were rejected'],
   page_window_exceeded: [422, 'Page is beyond the pagination limit'],

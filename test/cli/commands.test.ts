@@ -227,7 +227,7 @@ describe('The command line', function () {
     expect(code).to.equal(1);
     for (const name of ['PORT', 'REACHLINE_LOG_LEVEL', 'REACHLINE_SQL_PORT and', 'KAFKA_BROKERS'])
       expect(stdout).to.match(new RegExp(`^✗ ${name}`, 'm'));
-    expect(stdout).to.contain('4 things');
+    expect(stdout).to.contain('4 problems');
   });
 
   it('has a doctor who knows which server has the data folder', async () => {
@@ -249,7 +249,7 @@ describe('The command line', function () {
         new RegExp(`✗ The Reachline server at ${other.url} does not have .*/mine `),
       );
       expect(held.stdout).to.contain(
-        `/mine are open in the server at ${own.url}, which is ready\nOne thing is`,
+        `/mine are open in the server at ${own.url}, which is ready\n1 problem to fix`,
       );
       const elsewhere = await run(['doctor'], { env: { ...mine, PORT: '0' } });
       expect(elsewhere.stdout).to.contain(`/mine are open in the server at ${own.url}, which is ready`);

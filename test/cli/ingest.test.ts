@@ -180,8 +180,7 @@ describe('reachline ingest', function () {
     const [code] = (await once(loading, 'close')) as [number | null];
     expect({ code, stderr }).to.deep.equal({
       code: 130,
-      stderr:
-        'Interrupted: 1 records are in. Loading all of them again is harmless: those that are in stay as they are.\n',
+      stderr: 'Interrupted after 1 record. You can safely run the command again.\n',
     });
     expect(await contact('i1')).to.include({ contact_id: 'i1' });
   });

@@ -63,9 +63,7 @@ export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Prom
   }
   printOut(
     io,
-    problems === 0
-      ? 'All is well.'
-      : `${problems === 1 ? 'One thing is' : `${problems} things are`} to be fixed.`,
+    problems === 0 ? 'All is well.' : `${problems} ${problems === 1 ? 'problem' : 'problems'} to fix.`,
   );
   return problems === 0 ? EXIT.ok : EXIT.failed;
 }

@@ -98,7 +98,7 @@ export class Report {
 
   /** What somebody who pressed Ctrl-C needs to know. */
   interruption(): string {
-    return `Interrupted: ${formatCount(this.#accepted)} records are in. Loading all of them again is harmless: those that are in stay as they are.`;
+    return `Interrupted after ${formatCount(this.#accepted)} ${this.#accepted === 1 ? 'record' : 'records'}. You can safely run the command again.`;
   }
 
   rejected({ line, code, pointer, detail }: RejectedRecord): void {
