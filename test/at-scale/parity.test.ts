@@ -100,32 +100,6 @@ function itAnswersAlike(records: Records, requests: number): void {
     expectMuchFound();
   });
 
-  it('rejects alike in both forms for every reason a store can give', async function () {
-    this.timeout(60_000);
-    // Many random requests spend them all.
-    await pair.setCredits(CREDITS);
-    const contact = { organization_id: 'org_a', audience_id: records.audiences[0]?.id };
-    const created = { ...contact, work_emails: ['rejected@parity.example'] };
-    for (const [path, body, status] of [
-      ['/api/contacts/create', created, 200],
-      ['/api/contacts/create?on_duplicate=reject', created, 409],
-      ['/api/contacts/get', { organization_id: 'org_a', contact_id: 'con_nobody' }, 404],
-      ['/api/audiences/get', { organization_id: 'org_a', audience_id: 'nothing' }, 404],
-      ['/api/contacts/create', { ...created, age: 151 }, 422],
-      [`/api/contacts/create?required_credits=${10_000}`, contact, 402],
-    ] as const) {
-      const headers = { 'Content-Type': 'application/json', 'X-Api-Key': pair.key };
-      const response = await sendToBoth({
-        method: 'POST',
-        path,
-        headers,
-        body: Buffer.from(JSON.stringify(body)),
-      });
-      expect(response.status, `${path}: ${response.text}`).to.equal(status);
-    }
-    expectNoDifference();
-  });
-
   async function sendOnce(request: FuzzRequest): Promise<Received> {
     const response = await sendToBoth(request);
     coverage.count(request, response);

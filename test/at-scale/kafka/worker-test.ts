@@ -1,7 +1,9 @@
+import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
+import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
 import { type TestIndices, testIndices } from '../elasticsearch/support.js';
 import { type TestTopics, type TopicOptions, testTopics } from './topics.js';
-import { prepareStores, Workers } from './workers.js';
+import { Workers } from './workers.js';
 
 /** Indices and a database that no other file has. */
 export interface WorkerStores {
@@ -14,7 +16,9 @@ export interface WorkerStores {
 export async function workerStores(): Promise<WorkerStores> {
   const indices = testIndices();
   const database = testDatabase();
-  await prepareStores({ elasticsearch: indices.config, clickhouse: database.config });
+  // Migrated before, so that the tests measure the workers alone.
+  await (await openElasticsearchStore(indices.config)).close();
+  await (await openAnalyticsStore(database.config)).store.close();
   return {
     indices,
     database,

@@ -1,8 +1,6 @@
 import type { KafkaRecord } from '../../../ingest/sources/kafka/record.js';
 import type { StreamName } from '../../../ingest/streams/index.js';
 import type { ClickHouseConfig, ElasticsearchConfig } from '../../../services/shared/config.js';
-import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import type { Random } from '../../support/random.js';
 import { type ServerProcess, startServer } from '../../support/server-process.js';
 import { serverEnvironment } from '../start-gateway.js';
@@ -20,15 +18,9 @@ export const histories = (random: Random, count: number): Histories => ({
   contacts: contactHistory(random, count / 5),
 });
 
-export interface Servers {
+interface Servers {
   elasticsearch: ElasticsearchConfig;
   clickhouse: ClickHouseConfig;
-}
-
-/** Opens and migrates the stores, so that the tests measure the workers alone. */
-export async function prepareStores({ elasticsearch, clickhouse }: Servers): Promise<void> {
-  await (await openElasticsearchStore(elasticsearch)).close();
-  await (await openAnalyticsStore(clickhouse)).store.close();
 }
 
 /** Worker processes on the servers of a test. */
