@@ -2,6 +2,7 @@
  * Admission control: limits concurrent requests and their memory, in total, per organization and per key, and the duration of each. A request releases
  * what it holds at its deadline at the latest, whatever client, handler or store do.
  */
+import { getEventListeners } from 'node:events';
 import type { Context } from 'koa';
 import type { Principal } from './principal.js';
 import { Problem } from './problems.js';
@@ -172,7 +173,7 @@ export class AdmittedRequest {
     this.received = received;
   }
 
-  /** Aborted when the client disconnects, at the deadline, and when the request fails; once answered, nothing listens. */
+  /** Aborted when the client disconnects, at the deadline, when the request fails, and once it is answered where something still listens. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -253,6 +254,8 @@ export class AdmittedRequest {
   release(): void {
     clearTimeout(this.deadline);
     this.#isReleased = true;
+    // Stores count their answers as in flight until then; without them, an abort would only cost time.
+    if (getEventListeners(this.#controller.signal, 'abort').length > 0) this.abort();
     this.#admission.exports.delete(this);
     for (const resource of ['requests', 'slots', 'bodies', 'bodyBytes', 'exports'] as const) {
       this.#drop(resource);

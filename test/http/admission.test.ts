@@ -9,6 +9,7 @@ import {
   noUsage,
 } from '../../services/http/admission.js';
 import { Problem } from '../../services/http/problems.js';
+import { InFlightBytes } from '../../services/stores/common/in-flight-bytes.js';
 
 describe('Admission', () => {
   let now = 0;
@@ -51,6 +52,14 @@ describe('Admission', () => {
     for (const [resource, { total, perOrganization, perKey }] of Object.entries(ADMISSION_LIMITS)) {
       expect(perOrganization, resource).to.be.below(total).and.at.least(perKey);
     }
+  });
+
+  it('no longer counts the answer of a store as in flight once its request is answered', async () => {
+    const inFlight = new InFlightBytes(1);
+    const { end } = await begin('org', 'a', ({ signal }) => inFlight.hold(1, signal));
+    expect(inFlight.isFull).to.equal(true);
+    await end();
+    expect(inFlight.isFull).to.equal(false);
   });
 
   it('limits the slots of all keys of an organization together, and forgets what ended', async () => {
