@@ -2,10 +2,10 @@
 import type { AnalyticsQuery } from './analytics-store.js';
 import { companyAttributes } from './attributes.js';
 import { requiredSums } from './metric-values.js';
-import { COMPANY_METRIC_NAMES } from './metrics.js';
+import { COMPANY_METRIC_NAMES, type SummedMetric } from './metrics.js';
 import type { Filters, ListParams, Page, ReportParams } from './report-params.js';
 import type { CompanySort } from './requests.js';
-import { deliverySource } from './rollups.js';
+import { type DeliverySource, deliverySource } from './rollups.js';
 import { type MetricRows, metricsQuery } from './series.js';
 import {
   columnsOf,
@@ -64,35 +64,54 @@ const companyReach = (isSummed: boolean) => {
   };
 };
 
-/** One page of companies, and how many match. Of all companies only what they are ordered by is summed; the page gets its figures afterwards. */
-export function companiesQuery({ report, filters, sort, page }: ListParams<CompanySort>): AnalyticsQuery {
-  const { campaign_ids, company_ids, network_a_company_ids, domains, search } = filters;
-  const names = requiredSums(COMPANY_METRIC_NAMES.filter((metric) => metric === sort.by));
-  const onlyIds = inList('company_id', 'company_ids', company_ids);
-  const ofRecords = [
+/** The records of companies that filters match; undefined where none is on records. */
+function matchingRecords({ network_a_company_ids, domains, search }: Filters): string | undefined {
+  const conditions = [
     inList('network_a_company_id', 'network_a_company_ids', network_a_company_ids),
     inList('domain', 'domains', domains),
-  ];
+    containsAny(['name_key', 'domain_key'], search),
+  ].filter((condition) => condition !== undefined);
+  if (conditions.length === 0) return undefined;
+  return `SELECT id FROM companies FINAL ${where(IN_ORGANIZATION, ...conditions)}`;
+}
+
+/** The deliveries of all companies that match. */
+function deliveriesOf(report: ReportParams, filters: Filters, sums: readonly SummedMetric[]): DeliverySource {
+  const { campaign_ids, company_ids } = filters;
+  const records = matchingRecords(filters);
+  return deliverySource('company', ofAllCampaigns(report, campaign_ids), sums, [
+    inList('campaign_id', 'campaign_ids', campaign_ids),
+    inList('company_id', 'company_ids', company_ids),
+    records && `company_id IN (${records})`,
+  ]);
+}
+
+/** Companies that a request names: those that a record describes; unless an attribute is filtered by, also those that only deliveries name. */
+function namedCompanies(filters: Filters): string {
+  const records = matchingRecords(filters);
+  const ofIds = (column: string) => inList(column, 'company_ids', filters.company_ids);
+  if (records) return `SELECT id FROM (${records}) ${where(ofIds('id'))}`;
+  return `SELECT id FROM companies ${where(IN_ORGANIZATION, ofIds('id'))}
+  UNION DISTINCT SELECT company_id FROM company_deliveries ${where(IN_ORGANIZATION, ofIds('company_id'))}`;
+}
+
+/** One page of companies, and how many match. Of all companies only what they are ordered by is summed; the page gets its figures afterwards. */
+export function companiesQuery({ report, filters, sort, page }: ListParams<CompanySort>): AnalyticsQuery {
+  const sums = requiredSums(COMPANY_METRIC_NAMES.filter((metric) => metric === sort.by));
   // Counting them for every company takes longer than all the rest, so only to order by it.
   const reach = REACH_NAMES.filter((name) => name === sort.by);
-  const byRecord = network_a_company_ids !== undefined || domains !== undefined;
-  const isNamed = byRecord || company_ids !== undefined;
+  const isNamed = Boolean(filters.company_ids ?? filters.network_a_company_ids ?? filters.domains);
   const id = isNamed ? 'known.id' : 'metrics.company_id';
-  // All companies are joined with their records only where the page depends on them; it gets its attributes afterwards.
-  const needsRecord = byRecord || search !== undefined || sort.by === 'name';
+  const byName = sort.by === 'name';
   const columns = [
     `${id} AS id`,
-    ...(needsRecord ? ['company.name_key AS name_key'] : []),
-    ...metricColumns(names, 'metrics'),
+    ...(byName ? ['company.name_key AS name_key'] : []),
+    ...metricColumns(sums, 'metrics'),
     ...reach.map((name) => `ifNull(metrics.${name}, 0) AS ${name}`),
   ];
-  const delivery = deliverySource('company', ofAllCampaigns(report, campaign_ids), names, [
-    inList('campaign_id', 'campaign_ids', campaign_ids),
-    onlyIds,
-    byRecord && `company_id IN (SELECT id FROM companies FINAL ${where(IN_ORGANIZATION, ...ofRecords)})`,
-  ]);
+  const delivery = deliveriesOf(report, filters, sums);
   const aggregates = [
-    ...sumColumns(names, 'delivery'),
+    ...sumColumns(sums, 'delivery'),
     'max(delivery.active) AS active',
     ...reach.map((name) => `${(delivery.isSummed ? SUMMED_REACH : REACH)[name]} AS ${name}`),
   ];
@@ -106,16 +125,11 @@ export function companiesQuery({ report, filters, sort, page }: ListParams<Compa
     sql: joinLines(
       `SELECT ${columns.join(', ')}`,
       isNamed
-        ? `FROM ${allCompanies(onlyIds, byRecord)} AS known\nLEFT JOIN ${metrics} ON metrics.company_id = known.id`
+        ? `FROM (${namedCompanies(filters)}) AS known\nLEFT JOIN ${metrics} ON metrics.company_id = known.id`
         : `FROM ${metrics}`,
-      needsRecord ? `LEFT JOIN ${COMPANY_RECORDS} AS company ON company.id = ${id}` : '',
-      where(
-        // Without named companies, those with activity are listed.
-        !isNamed && 'metrics.active',
-        inList('company.network_a_company_id', 'network_a_company_ids', network_a_company_ids),
-        inList('company.domain', 'domains', domains),
-        containsAny(['company.name_key', 'company.domain_key'], search),
-      ),
+      byName ? `LEFT JOIN ${COMPANY_RECORDS} AS company ON company.id = ${id}` : '',
+      // Without named companies, those with activity are listed.
+      isNamed ? '' : 'WHERE metrics.active',
       orderAndPage(SORT_KEYS[sort.by], sort.descending),
     ),
     params: {
@@ -129,26 +143,12 @@ export function companiesQuery({ report, filters, sort, page }: ListParams<Compa
 
 /** The sums of everything that matches: one row. A company without activity, which may match too, adds nothing. */
 export function companyTotalsQuery(report: ReportParams, filters: Filters): AnalyticsQuery {
-  const { campaign_ids, company_ids, network_a_company_ids, domains, search } = filters;
-  const ofRecords = where(
-    inList('network_a_company_id', 'network_a_company_ids', network_a_company_ids),
-    inList('domain', 'domains', domains),
-    containsAny(['name_key', 'domain_key'], search),
-  );
   const sums = requiredSums(report.metrics);
-  const delivery = deliverySource('company', ofAllCampaigns(report, campaign_ids), sums, [
-    inList('campaign_id', 'campaign_ids', campaign_ids),
-    inList('company_id', 'company_ids', company_ids),
-    ofRecords !== '' && `company_id IN (SELECT id FROM ${COMPANY_RECORDS} ${ofRecords})`,
-  ]);
+  const delivery = deliveriesOf(report, filters, sums);
   return {
     name: 'companies_totals',
     sql: joinLines(`SELECT ${sumColumns(sums, 'delivery').join(', ')}`, delivery.from),
-    params: {
-      organization_id: report.organizationId,
-      ...filters,
-      ...delivery.params,
-    },
+    params: { organization_id: report.organizationId, ...filters, ...delivery.params },
   };
 }
 
@@ -184,14 +184,6 @@ export function companyAttributesQuery(organizationId: string, ids: readonly str
     sql: `SELECT id, ${COLUMNS.join(', ')} FROM companies FINAL\n${where(IN_ORGANIZATION, inList('id', 'ids', ids))}`,
     params: { organization_id: organizationId, ids },
   };
-}
-
-/** Companies that a record describes; unless an attribute is filtered by, also those that only deliveries name. */
-function allCompanies(onlyIds: string | undefined, byRecord: boolean): string {
-  const companies = `SELECT id AS company_id FROM companies WHERE ${IN_ORGANIZATION}`;
-  const named = `SELECT company_id FROM company_deliveries ${where(IN_ORGANIZATION, onlyIds)}`;
-  const all = byRecord ? `SELECT DISTINCT * FROM (${companies})` : `${companies} UNION DISTINCT ${named}`;
-  return `(SELECT company_id AS id FROM (${all}) ${where(onlyIds)})`;
 }
 
 /** The campaigns one company saw, by engagements, then impressions, then id; and how many. */

@@ -165,7 +165,8 @@ ORDER BY campaigns_reached DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {
 
 -- companies, by ids: companies_page
 SELECT known.id AS id, company.name_key AS name_key
-FROM (SELECT company_id AS id FROM (SELECT id AS company_id FROM companies WHERE organization_id = {organization_id:String} UNION DISTINCT SELECT company_id FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id IN {company_ids:Array(String)}) WHERE company_id IN {company_ids:Array(String)}) AS known
+FROM (SELECT id FROM companies WHERE organization_id = {organization_id:String} AND id IN {company_ids:Array(String)}
+  UNION DISTINCT SELECT company_id FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id IN {company_ids:Array(String)}) AS known
 LEFT JOIN (
   SELECT company_id, max(delivery.active) AS active
   FROM company_deliveries AS delivery FINAL
@@ -176,16 +177,14 @@ LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_i
 ORDER BY if(length(name_key) = lengthUTF8(name_key), name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- companies, filtered: companies_page
-SELECT known.id AS id, company.name_key AS name_key, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.engagements, 0) AS engagements
-FROM (SELECT company_id AS id FROM (SELECT DISTINCT * FROM (SELECT id AS company_id FROM companies WHERE organization_id = {organization_id:String})) WHERE company_id IN {company_ids:Array(String)}) AS known
+SELECT known.id AS id, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.engagements, 0) AS engagements
+FROM (SELECT id FROM (SELECT id FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {network_a_company_ids:Array(String)} AND domain IN {domains:Array(String)} AND (position(ifNull(if(length(name_key) = lengthUTF8(name_key), name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0 OR position(ifNull(if(length(domain_key) = lengthUTF8(domain_key), domain_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(domain_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0)) WHERE id IN {company_ids:Array(String)}) AS known
 LEFT JOIN (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.engagements) AS engagements, max(delivery.active) AS active
   FROM company_deliveries AS delivery FINAL
-WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)} AND company_id IN {company_ids:Array(String)} AND company_id IN (SELECT id FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {network_a_company_ids:Array(String)} AND domain IN {domains:Array(String)})
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)} AND company_id IN {company_ids:Array(String)} AND company_id IN (SELECT id FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {network_a_company_ids:Array(String)} AND domain IN {domains:Array(String)} AND (position(ifNull(if(length(name_key) = lengthUTF8(name_key), name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0 OR position(ifNull(if(length(domain_key) = lengthUTF8(domain_key), domain_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(domain_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0))
   GROUP BY company_id
 ) AS metrics ON metrics.company_id = known.id
-LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = known.id
-WHERE company.network_a_company_id IN {network_a_company_ids:Array(String)} AND company.domain IN {domains:Array(String)} AND (position(ifNull(if(length(company.name_key) = lengthUTF8(company.name_key), company.name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(company.name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0 OR position(ifNull(if(length(company.domain_key) = lengthUTF8(company.domain_key), company.domain_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(company.domain_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0)
 ORDER BY intDiv(2 * toInt256(engagements) * 1000000 + toInt256(impressions), nullIf(2 * toInt256(impressions), 0)) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- attributes of companies: companies_attributes
@@ -322,7 +321,7 @@ WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Da
 -- totals of all companies, filtered: companies_totals
 SELECT sum(delivery.impressions) AS impressions, sum(delivery.clicks) AS clicks
 FROM company_deliveries AS delivery FINAL
-WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)} AND company_id IN {company_ids:Array(String)} AND company_id IN (SELECT id FROM (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) WHERE network_a_company_id IN {network_a_company_ids:Array(String)} AND domain IN {domains:Array(String)} AND (position(ifNull(if(length(name_key) = lengthUTF8(name_key), name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0 OR position(ifNull(if(length(domain_key) = lengthUTF8(domain_key), domain_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(domain_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0))
+WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)} AND company_id IN {company_ids:Array(String)} AND company_id IN (SELECT id FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {network_a_company_ids:Array(String)} AND domain IN {domains:Array(String)} AND (position(ifNull(if(length(name_key) = lengthUTF8(name_key), name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0 OR position(ifNull(if(length(domain_key) = lengthUTF8(domain_key), domain_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(domain_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0))
 
 -- context of campaigns: warnings_context
 SELECT
