@@ -5,21 +5,21 @@ import { useOpened } from '../support/opened.js';
 import type { ParsedStore } from '../support/parsed-store.js';
 import { freshOrganization, type Open, T0 } from './search-support.js';
 
+const key = (organizationId: string, id: string, createdAt = '2026-01-01T00:00:00.000Z'): StoredKey => ({
+  id: `${organizationId}_${id}`,
+  secret_hash: 'ab'.repeat(32),
+  organization_id: organizationId,
+  name: null,
+  scopes: ['contacts:read', '*'],
+  created_at: createdAt,
+  expires_at: null,
+  revoked_at: null,
+  last_used_at: null,
+});
+
 export function searchStoreAccounts(open: Open): void {
   describe('keys and credits', () => {
     const opened = useOpened(() => open());
-
-    const key = (organizationId: string, id: string, createdAt = '2026-01-01T00:00:00.000Z'): StoredKey => ({
-      id: `${organizationId}_${id}`,
-      secret_hash: 'ab'.repeat(32),
-      organization_id: organizationId,
-      name: null,
-      scopes: ['contacts:read', '*'],
-      created_at: createdAt,
-      expires_at: null,
-      revoked_at: null,
-      last_used_at: null,
-    });
 
     it('a key is found by its id', async () => {
       const stored = {
@@ -97,18 +97,7 @@ export function searchStoreAccounts(open: Open): void {
         store.insertVisits(
           accepted([{ organizationId, id: 'v', createdAt: new Date(T0).toISOString() }], T0),
         ),
-      keys: (store, organizationId) =>
-        store.insertKey({
-          id: organizationId,
-          secret_hash: '',
-          organization_id: organizationId,
-          name: null,
-          scopes: [],
-          created_at: new Date(T0).toISOString(),
-          expires_at: null,
-          revoked_at: null,
-          last_used_at: null,
-        }),
+      keys: (store, organizationId) => store.insertKey(key(organizationId, 'a')),
       credits: (store, organization) => store.setCredits(organization, 1),
     };
     for (const [kind, write] of Object.entries(writes)) {

@@ -57,30 +57,15 @@ describe('The connections of a gateway', function () {
     });
     const chunk = Buffer.alloc(MIB, 'x');
     const sixMib = Array.from({ length: 6 }, () => chunk);
+    const length = (mebibytes: number) => `Content-Length: ${mebibytes * MIB}`;
+    const own = () => jsonOf(stores.key);
+    const text = () => [`X-Api-Key: ${stores.key}`, 'Content-Type: text/plain'];
     const cases: [what: string, path: string, headers: () => string[], status: number, code: string][] = [
-      ['without a key', SEARCH, () => [`Content-Length: ${6 * MIB}`], 401, 'missing_api_key'],
-      [
-        'too large',
-        SEARCH,
-        () => [...jsonOf(stores.key), `Content-Length: ${6 * MIB}`],
-        413,
-        'body_too_large',
-      ],
-      [
-        'too large for ingest',
-        INTAKE,
-        () => [...jsonOf(stores.key), `Content-Length: ${17 * MIB}`],
-        413,
-        'body_too_large',
-      ],
-      [
-        'of a type that is not taken',
-        SEARCH,
-        () => [`X-Api-Key: ${stores.key}`, 'Content-Type: text/plain', `Content-Length: ${6 * MIB}`],
-        415,
-        'unsupported_media_type',
-      ],
-      ['to nowhere', '/api/nowhere', () => [`Content-Length: ${6 * MIB}`], 404, 'route_not_found'],
+      ['without a key', SEARCH, () => [length(6)], 401, 'missing_api_key'],
+      ['too large', SEARCH, () => [...own(), length(6)], 413, 'body_too_large'],
+      ['too large for ingest', INTAKE, () => [...own(), length(17)], 413, 'body_too_large'],
+      ['of another type', SEARCH, () => [...text(), length(6)], 415, 'unsupported_media_type'],
+      ['to nowhere', '/api/nowhere', () => [length(6)], 404, 'route_not_found'],
     ];
     for (const [what, path, headers, status, code] of cases) {
       it(what, async () => {

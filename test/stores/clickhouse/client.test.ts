@@ -30,39 +30,29 @@ describe('embedded ClickHouse', () => {
   const ask = (sql: string, params = {}, signal?: AbortSignal) =>
     clickhouse.query<Record<string, unknown>>({ name: 'test', sql, params }, signal);
 
+  const expectNothingOfIt = async () =>
+    expect((await ask("SELECT 'of org_b' AS value")).rows).to.deep.equal([{ value: 'of org_b' }]);
+
   it('ends a query at its time limit, and later results hold nothing of it', async () => {
     // Enough rows of one organization that some are written before the time is up.
     const secret = "SELECT 'secret of org_a' AS value, sleepEachRow(0.01) FROM numbers(100000)";
     expect(await nameOf(ask(`${secret} SETTINGS max_block_size = 1`))).to.equal('StoreTimeoutError');
-    for (let again = 0; again < 4; again++) {
-      expect((await ask("SELECT 'of org_b' AS value")).rows).to.deep.equal([{ value: 'of org_b' }]);
-    }
+    for (let again = 0; again < 4; again++) await expectNothingOfIt();
   });
 
-  it('keeps rows of a query that fails half way out of later results', async () => {
+  it('keeps rows of a query that fails half way or is aborted out of later results', async () => {
     await reopenWithoutTimeLimit();
     const failing = "SELECT 'secret of org_a' AS value, throwIf(number = 50000) AS x FROM numbers(100000)";
+    const long = "SELECT 'secret of org_a' AS value, cityHash64(number) AS hash FROM numbers(3000000)";
     for (let again = 0; again < 4; again++) {
       expect(await nameOf(ask(failing))).to.equal('StoreUnavailableError');
-      expect((await ask("SELECT 'of org_b' AS value")).rows).to.deep.equal([{ value: 'of org_b' }]);
-    }
-  });
-
-  it('keeps rows of an aborted query out of later results', async () => {
-    await reopenWithoutTimeLimit();
-    for (let again = 0; again < 4; again++) {
+      await expectNothingOfIt();
       const abort = new AbortController();
-      const running = nameOf(
-        ask(
-          "SELECT 'secret of org_a' AS value, cityHash64(number) AS hash FROM numbers(3000000)",
-          {},
-          abort.signal,
-        ),
-      );
+      const running = nameOf(ask(long, {}, abort.signal));
       await ask('SELECT 1');
       abort.abort();
       expect(await running).to.equal('AbortError');
-      expect((await ask("SELECT 'of org_b' AS value")).rows).to.deep.equal([{ value: 'of org_b' }]);
+      await expectNothingOfIt();
     }
   });
 

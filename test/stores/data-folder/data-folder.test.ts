@@ -38,32 +38,36 @@ async function createFolder(): Promise<string> {
 }
 
 describe('A data folder', () => {
-  it('is readable by its user only, with all its files', async () => {
-    const mask = process.umask(0o022);
-    try {
+  describe('whatever the mask of file modes', () => {
+    let mask: number;
+    beforeEach(() => {
+      mask = process.umask(0o022);
+    });
+    afterEach(() => void process.umask(mask));
+
+    it('is readable by its user only, with all its files, and the mask stays', async () => {
       const dataDir = await createFolder();
+      expect(process.umask()).to.equal(0o022);
       expect(modeOf(dataDir)).to.equal('700');
       for (const name of readdirSync(dataDir)) {
         const path = join(dataDir, name);
         expect(modeOf(path), name).to.equal(statSync(path).isDirectory() ? '700' : '600');
       }
-    } finally {
-      process.umask(mask);
-    }
-  });
+    });
 
-  it('loses the permissions of other users when it is opened', async () => {
-    const mask = process.umask(0o022);
-    try {
-      const dataDir = join(tempFolder(), 'data');
-      mkdirSync(dataDir);
-      writeFileSync(join(dataDir, 'reachline.db'), '');
-      expect(modeOf(dataDir)).to.equal('755');
-      await (await open(dataDir)).close();
-      expect(modeOf(dataDir)).to.equal('700');
-      expect(modeOf(join(dataDir, 'reachline.db'))).to.equal('600');
-    } finally {
-      process.umask(mask);
+    for (const [how, other, mode] of [
+      ['loses the permissions of other users when it is opened', 'reachline.db', '700'],
+      ['keeps its permissions when it holds other files too', 'letter.txt', '755'],
+    ] as const) {
+      it(how, async () => {
+        const dataDir = join(tempFolder(), 'data');
+        mkdirSync(dataDir);
+        writeFileSync(join(dataDir, other), '');
+        expect(modeOf(dataDir)).to.equal('755');
+        await (await open(dataDir)).close();
+        expect(modeOf(dataDir)).to.equal(mode);
+        expect(modeOf(join(dataDir, 'reachline.db'))).to.equal('600');
+      });
     }
   });
 
@@ -93,26 +97,6 @@ describe('A data folder', () => {
     const stores = await open(dataDir);
     expect(readdirSync(dataDir)).not.to.include('freeze.sock');
     await stores.close();
-  });
-
-  it('leaves the file mode mask of the process unchanged', async () => {
-    const mask = process.umask(0o022);
-    try {
-      await createFolder();
-      expect(process.umask()).to.equal(0o022);
-    } finally {
-      process.umask(mask);
-    }
-  });
-
-  it('keeps its permissions when it holds other files too', async () => {
-    const dataDir = join(tempFolder(), 'home');
-    mkdirSync(dataDir);
-    writeFileSync(join(dataDir, 'letter.txt'), 'Dear');
-    const mode = modeOf(dataDir);
-    await (await open(dataDir)).close();
-    expect(modeOf(dataDir)).to.equal(mode);
-    expect(modeOf(join(dataDir, 'reachline.db'))).to.equal('600');
   });
 
   for (const [how, lose] of [
