@@ -18,7 +18,7 @@ import { OrganizationTerms } from './text/fts-query.js';
 import { countRows, newestRows, type RowSource } from './text/ordered-rows.js';
 import { type ColumnGroups, planMatch } from './text/query-plan.js';
 import { rankedRows } from './text/ranked-rows.js';
-import type { TermEncoder } from './text/term-encoder.js';
+import { TermEncoder } from './text/term-encoder.js';
 import { IndexChanges } from './text/text-index.js';
 import { similarWords } from './text/vocabulary.js';
 import { type BatchResult, type IsTimeUp, writeBatch } from './writes/write-batch.js';
@@ -135,7 +135,7 @@ function upsertAudience(
   ) as Row;
   const stored = applyAudienceRecord(versionOf(created, recordOrder), ordered);
   if (stored === null) return;
-  const text = session.encoder('audience_terms', organization);
+  const text = new TermEncoder(organization);
   const before = body === null ? [] : audienceColumns(text, JSON.parse(body) as AudienceBody);
   // Of the words only those after it are added to the vocabulary.
   text.takeWords();
@@ -178,9 +178,9 @@ function versionOf(created: bigint | null, recordOrder: string | null): RecordVe
 export function audienceColumns(text: TermEncoder, audience: AudienceBody): string[] {
   const { name, tracking_utm_value: tracking, description } = audience;
   const others = [tracking, description].map((value) =>
-    text.encodeColumn(value === null ? [] : [value], textWords, null),
+    text.encodeColumn(value === null ? [] : [value], textWords),
   );
   const { whole, initials } = nameKeys([name]);
   const exact = text.terms.matchAllTerm + text.terms.name({ whole, parts: [], initials });
-  return [text.encodeColumn([name], nameWords, null), ...others, exact];
+  return [text.encodeColumn([name], nameWords), ...others, exact];
 }

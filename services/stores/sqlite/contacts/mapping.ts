@@ -9,6 +9,7 @@ import {
   type ValueField,
 } from '../../../contacts/searchable.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
+import { memoize } from '../../../shared/cache.js';
 import {
   allOf,
   anyOf,
@@ -30,10 +31,9 @@ export const CONTACT_GROUPS: ColumnGroups = [0, 1, 2].map((group) =>
 /** Columns of contact_terms, in order. */
 export const CONTACT_COLUMNS = [...FIELD_NAMES, 'exact'] as const;
 
-/** How the values of each field are encoded. */
 const FIELDS = FIELD_NAMES.map((name) => {
   const field = SEARCH_FIELDS[name];
-  return { name, wordsOf: field.wordsOf, cacheKey: 'isUnique' in field ? null : name };
+  return { name, wordsOf: 'isUnique' in field ? field.wordsOf : memoize(field.wordsOf) };
 });
 
 export function contactColumns(
@@ -42,9 +42,7 @@ export function contactColumns(
   values: ReturnType<typeof searchableValues> = searchableValues(body),
 ): string[] {
   const { terms } = text;
-  const columns = FIELDS.map(({ name, wordsOf, cacheKey }) =>
-    text.encodeColumn(searchableTexts(body, name), wordsOf, cacheKey),
-  );
+  const columns = FIELDS.map(({ name, wordsOf }) => text.encodeColumn(searchableTexts(body, name), wordsOf));
   const { country, postal_code, company_domain, network_a_url } = values;
   let exact = terms.matchAllTerm;
   if (country !== null) exact += ` ${terms.value('country', country)}`;

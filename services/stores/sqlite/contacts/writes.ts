@@ -27,6 +27,8 @@ import { addCredits, readCredits } from '../credits.js';
 import { Suppression } from '../erasure/suppression.js';
 import { findOrganizationKey } from '../organizations.js';
 import type { RowId } from '../row-ids.js';
+import { OrganizationTerms } from '../text/fts-query.js';
+import { TermEncoder } from '../text/term-encoder.js';
 import { IndexChanges } from '../text/text-index.js';
 import { type BatchResult, type IsTimeUp, writeBatch } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
@@ -158,7 +160,7 @@ function deleteRow(
     body.contact_id,
   );
   for (const id of row.audienceIds) deleteMembership(session, organization, id, row);
-  const text = session.encoder('contact_terms', organization);
+  const text = new TermEncoder(organization);
   changes.remove(row.rowId, contactColumns(text, body));
   session.count('contacts', organization, -1);
   return { organization, words: text.takeWords() };
@@ -185,7 +187,7 @@ function insertContact(
   stored: StoredContact,
 ): void {
   const { body, createdMs, updatedMs, recordOrder, audienceIds } = stored;
-  const text = session.encoder('contact_terms', organization);
+  const text = new TermEncoder(organization);
   const values = searchableValues(body);
   const rowId = session.newRowId('contact_terms', createdMs);
   session.connection.execute(
@@ -215,7 +217,7 @@ function updateContact(
   after: ContactRow,
 ): LostWords {
   const { connection } = session;
-  const text = session.encoder('contact_terms', organization);
+  const text = new TermEncoder(organization);
   connection.run(
     `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, body = ?, country = ?
       WHERE organization = ? AND id = ?`,
@@ -336,7 +338,7 @@ function organizationOf(
 
 /** The oldest. Of very many that may be, the oldest are looked at. */
 function findDuplicates(session: WriteSession, organization: number, body: ContactBody): ContactRow[] {
-  const expression = duplicateQuery(session.encoder('contact_terms', organization).terms, body);
+  const expression = duplicateQuery(new OrganizationTerms(organization), body);
   if (expression === null) return [];
   const candidates = session.connection.rows<[string]>(
     `SELECT c.id FROM contact_terms t

@@ -9,7 +9,7 @@ import { searchableVisit } from '../../../visits/stored-visit.js';
 import { AUDIENCE_COLUMNS, audienceColumns } from '../audiences.js';
 import type { Connection, SqlValue } from '../connection.js';
 import { CONTACT_COLUMNS, contactColumns } from '../contacts/mapping.js';
-import type { TermEncoder } from '../text/term-encoder.js';
+import { TermEncoder } from '../text/term-encoder.js';
 import { IndexChanges, TEXT_INDEXES, type TextIndex } from '../text/text-index.js';
 import { WriteSession } from '../writes/write-session.js';
 
@@ -114,7 +114,7 @@ function textRebuild<Body>(
       for (const [key, organization, position, json] of rows) {
         const body = JSON.parse(json) as Body;
         rebuildRow(session.connection, key, body);
-        const encoder = session.encoder(index, Number(organization));
+        const encoder = new TermEncoder(Number(organization));
         changes.add(position, columnsOf(encoder, body));
         session.addWords(index, Number(organization), encoder.takeWords());
       }

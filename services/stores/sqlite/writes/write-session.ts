@@ -2,27 +2,23 @@ import type { Connection } from '../connection.js';
 import { findAudienceKey, findOrganizationKey } from '../organizations.js';
 import { type RowId, rowIdOf, SEQUENCE_SIZE } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
-import { TermEncoder, ValueCache } from '../text/term-encoder.js';
 import type { TextIndex } from '../text/text-index.js';
 import { addToVocabulary, removeFromVocabulary } from '../text/vocabulary.js';
 
-/** Cached values and known words, about 200 bytes each. */
-const MAX_CACHED_TERMS = 400_000;
+/** About 200 bytes each. */
+const MAX_CACHED_WORDS = 200_000;
 
 /** Keys of organizations, and of audiences. */
 const MAX_CACHED_KEYS = 100_000;
 
 /**
- * Transactions of the one writer of a process, and what it caches between them: keys, terms, counters. The caches hold only what
+ * Transactions of the one writer of a process, and what it caches between them: keys and words. The caches hold only what
  * is committed or about to be; a rollback clears them.
  */
 export class WriteSession {
   readonly connection: Connection;
   readonly #organizations = new Map<string, number>();
   readonly #audiences = new Map<string, number>();
-  readonly #encoders = new Map<string, TermEncoder>();
-  /** Of all encoders. */
-  #values = new ValueCache();
   /** Words in the vocabulary, by index and organization. */
   readonly #knownWords = new Map<string, Set<string>>();
   /** Makes row ids unique; saved at the commit. */
@@ -96,17 +92,6 @@ export class WriteSession {
     return key;
   }
 
-  /** Encodes the columns of rows; their words are to be added to the vocabulary. */
-  encoder(index: TextIndex, organization: number): TermEncoder {
-    const name = `${index}${organization}`;
-    let encoder = this.#encoders.get(name);
-    if (!encoder) {
-      encoder = new TermEncoder(new OrganizationTerms(organization), this.#values);
-      this.#encoders.set(name, encoder);
-    }
-    return encoder;
-  }
-
   /** Adds words of rows to the vocabulary. */
   addWords(index: TextIndex, organization: number, words: Iterable<string>): void {
     const name = `${index}${organization}`;
@@ -164,25 +149,16 @@ export class WriteSession {
   }
 
   #trimCaches(): void {
-    let terms = this.#values.size;
-    for (const { size } of this.#knownWords.values()) terms += size;
-    if (terms > MAX_CACHED_TERMS) {
-      this.#clearEncoders();
-      this.#knownWords.clear();
-    }
+    let words = 0;
+    for (const { size } of this.#knownWords.values()) words += size;
+    if (words > MAX_CACHED_WORDS) this.#knownWords.clear();
     if (this.#audiences.size > MAX_CACHED_KEYS) this.#audiences.clear();
     if (this.#organizations.size > MAX_CACHED_KEYS) this.#organizations.clear();
-  }
-
-  #clearEncoders(): void {
-    this.#encoders.clear();
-    this.#values = new ValueCache();
   }
 
   #invalidateCaches(): void {
     this.#organizations.clear();
     this.#audiences.clear();
-    this.#clearEncoders();
     this.#knownWords.clear();
   }
 }
