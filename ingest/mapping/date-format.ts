@@ -174,10 +174,15 @@ function hourOf({ hour, hour12, half }: Parts): string | number | undefined {
 
 const pad = (part: string | number | undefined) => String(part ?? 0).padStart(2, '0');
 
+/** In any year: most dates are not worth a calendar. */
+const ordinaryDay = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
+const ordinaryTime = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d/;
+
 /** Whether the calendar has a day and a clock the time. */
 export function exists(parsed: ParsedDate): boolean {
   if (!('day' in parsed)) return true;
   const { day, time } = parsed;
+  if (ordinaryDay.test(day) && ordinaryTime.test(time)) return true;
   const instant = Date.parse(`${day}T${time.replace(/:60/, ':59')}Z`);
   return !Number.isNaN(instant) && utcDate(instant) === day;
 }

@@ -19,12 +19,12 @@ const sign = /^[+\-−]|[-−]$/u;
 const currency =
   /^(?:[A-Z]{1,3}\$|[A-Z]{3}(?![A-Za-z])|\p{Sc}|kr\.?|zł|Fr\.)\s*|\s*(?:[A-Z]{3}|\p{Sc}|kr\.?|zł|Fr\.)$/u;
 /** A cell that reports print where there is no number. */
-const absent = /^[-–—]+$/u;
+const absent = /^\s*[-–—]+\s*$/u;
 
 const MAX_LENGTH = 96;
 const plainDigits = /^\d{1,17}$/;
 
-export const isAbsentNumber = (text: string): boolean => absent.test(text.trim());
+export const isAbsentNumber = (text: string): boolean => absent.test(text);
 
 /** The number without sign and currency; parentheses are a sign, as accountants write it. Null for a text that is too long. */
 function unsigned(text: string): { isNegative: boolean; body: string } | null {

@@ -123,13 +123,16 @@ function toMoney(value: unknown): unknown {
   return digits === undefined ? value : sign + decimalText(digits);
 }
 
+/** The same with either decimal mark. */
+const wholeNumber = /^\d{1,17}$/;
+
 /** `declared` counts before the mark of the column. Without both, text is taken as it is. */
 function numberConverter(convert: Convert, declared: DecimalMark | undefined, form?: ColumnForm): Convert {
   const settled = declared ?? form?.mark;
   const isAsItIs = declared === undefined && form === undefined;
   return (value) => {
     if (typeof value !== 'string') return convert(value);
-    if (isAsItIs) return convert(value.trim());
+    if (isAsItIs || wholeNumber.test(value)) return convert(value.trim());
     if (isAbsentNumber(value)) return undefined;
     const evidence = settled ?? markEvidence(value, convert === toInteger);
     if (evidence === 'ambiguous') return ambiguousNumber;

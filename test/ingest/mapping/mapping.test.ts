@@ -219,6 +219,21 @@ describe('A mapping', () => {
     ]);
   });
 
+  it('names a date that fits its format and does not exist, with both', () => {
+    const mapping = delivery({ date: { path: 'day', format: ['DD.MM.YYYY', 'iso'] } });
+    for (const [day, format] of [
+      ['30.02.2026', 'DD.MM.YYYY'],
+      ['2026-02-30', 'iso'],
+    ]) {
+      const outcome = mapping.apply({ day });
+      expect(outcome).to.deep.include({
+        code: 'invalid_date',
+        detail: `date is "${day}": it fits ${format}, but there is no such date.`,
+      });
+    }
+    expect(mapped(mapping, { day: '29.02.2024' })).to.deep.equal({ date: '2024-02-29' });
+  });
+
   it('reads numbers with the decimal mark of their locale', () => {
     const mapping = delivery({
       clicks: { path: 'clicks', decimal: '.' },
