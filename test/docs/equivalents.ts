@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EQUIVALENTS_FOLDER } from '../../services/search/equivalents.js';
 
-const SHOWN_ROWS = 5;
+const SHOWN_ROWS = 3;
 
 /** docs/reference/equivalents.md: what each table is about, from its comments, and its first rows. */
 export function equivalentsPage(): string {
