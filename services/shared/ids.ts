@@ -1,4 +1,4 @@
-import { hash, randomFillSync } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 
 /** Characters an id may have, whoever made it (contract 3.1). */
 export const ID_PATTERN = '^[A-Za-z0-9._:-]{1,128}$';
@@ -22,22 +22,10 @@ function base32(bytes: Uint8Array): string {
   return text;
 }
 
-const pool = new Uint8Array(4096);
-let used = pool.length;
-
-/** 16 random bytes; asking the operating system for many at once costs a fraction of asking each time. */
-function randomBytes16(): Uint8Array {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += 16;
-  return pool.slice(used - 16, used);
-}
-
 /** A time-ordered id: `prefix_` and a UUIDv7 in 26 characters of base32. Sorts by creation time to the millisecond. */
 export function newId(prefix: 'con' | 'aud' | 'rej' | 'req' | 'era', now: number = Date.now()): string {
-  const bytes = randomBytes16();
+  // Node.js keeps random bytes ready for these; asking the operating system each time takes four times as long.
+  const bytes = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
   bytes[0] = now / 2 ** 40;
   bytes[1] = now / 2 ** 32;
   bytes[2] = now / 2 ** 24;
@@ -45,7 +33,6 @@ export function newId(prefix: 'con' | 'aud' | 'rej' | 'req' | 'era', now: number
   bytes[4] = now / 2 ** 8;
   bytes[5] = now;
   bytes[6] = 0x70 | ((bytes[6] as number) & 0x0f);
-  bytes[8] = 0x80 | ((bytes[8] as number) & 0x3f);
   return `${prefix}_${base32(bytes)}`;
 }
 

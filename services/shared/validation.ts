@@ -121,16 +121,18 @@ export function compileValidator(schema: TSchema): Validator {
     check ??= ajv.compile(schema);
     return check;
   };
-  const { properties = {} } = schema as { properties?: Record<string, ListLimits> };
+  const { properties = {} } = schema as { properties?: Record<string, { maxItems?: number }> };
   const fields = Object.keys(properties);
   const lists = Object.entries(properties).filter(([, { maxItems }]) => maxItems !== undefined);
   const validator: Validator = (value) => {
     const isValid = check ?? compile();
-    const { shortened, errors: found } = withoutLongLists(value, lists);
-    if (isValid(shortened)) return found;
+    const { shortened, tooLong } = withShortLists(value, lists);
+    if (isValid(shortened)) return [];
+    const found: FieldError[] = [];
     let hints = 0;
     for (const error of isValid.errors ?? []) {
       if (found.length >= MAX_ERRORS) break;
+      if (tooLong.some((pointer) => error.instancePath.startsWith(pointer))) continue;
       // Finding a suggestion is the most expensive part.
       const known = error.keyword === 'additionalProperties' && ++hints > MAX_HINTS ? [] : fields;
       found.push(explain(error, known));
@@ -141,28 +143,21 @@ export function compileValidator(schema: TSchema): Validator {
   return validator;
 }
 
-interface ListLimits {
-  minItems?: number;
-  maxItems?: number;
-}
-
-/** Cuts lists that are too long, which is one error: Ajv would list those of every item too. */
-function withoutLongLists(
+/** Cuts lists that are too long, since Ajv checks every item; `tooLong` are the pointers to their items, of which no error is told. */
+function withShortLists(
   value: unknown,
-  lists: readonly [name: string, limits: ListLimits][],
-): { shortened: unknown; errors: FieldError[] } {
-  if (typeof value !== 'object' || value === null) return { shortened: value, errors: [] };
+  lists: readonly [name: string, limits: { maxItems?: number }][],
+): { shortened: unknown; tooLong: string[] } {
+  const tooLong: string[] = [];
+  if (typeof value !== 'object' || value === null) return { shortened: value, tooLong };
   let shortened = value as Record<string, unknown>;
-  const errors: FieldError[] = [];
-  for (const [name, { minItems = 0, maxItems = 0 }] of lists) {
+  for (const [name, { maxItems = 0 }] of lists) {
     const list = Object.hasOwn(value, name) ? shortened[name] : undefined;
     if (!Array.isArray(list) || list.length <= maxItems) continue;
-    shortened = { ...shortened, [name]: list.slice(0, minItems) };
-    const pointer = `/${escapePointer(name)}`;
-    const detail = `${fieldName(pointer)} must have at most ${items(maxItems)}.`;
-    errors.push({ pointer, code: 'too_many_items', detail });
+    shortened = { ...shortened, [name]: list.slice(0, maxItems + 1) };
+    tooLong.push(`/${escapePointer(name)}/`);
   }
-  return { shortened, errors };
+  return { shortened, tooLong };
 }
 
 export const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');

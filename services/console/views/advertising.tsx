@@ -6,6 +6,7 @@ import {
   MetricPicker,
   ReportControls,
   reportOf,
+  reportParams,
   Warnings,
 } from '../components/report-controls.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
@@ -16,7 +17,7 @@ import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { figure, NONE, plural } from '../format.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, METRICS, type Point, withParts } from '../metrics.js';
-import { address, href, hrefWith, param, setParams } from '../router.js';
+import { href, hrefWith, param, setParams } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
 
@@ -135,12 +136,7 @@ const TABS: Record<string, Tab> = {
   },
 };
 
-/** The page of a company over the range of the list. */
-function companyHref(id: string): string {
-  const { params } = address.value;
-  const kept = ['start', 'end', 'granularity', 'chart'].map((name) => [name, params.get(name)]);
-  return href('/advertising/company', { ...Object.fromEntries(kept), company_id: id });
-}
+const companyHref = (id: string) => href('/advertising/company', { ...reportParams(), company_id: id });
 
 export function Advertising() {
   const scope = missingScope('advertising:read');

@@ -6,6 +6,7 @@ import {
   MetricPicker,
   ReportControls,
   reportOf,
+  reportParams,
   Warnings,
 } from '../components/report-controls.js';
 import { ScrollRegion } from '../components/scroll-region.js';
@@ -14,7 +15,7 @@ import { type Column, Table } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
 import { figure, NONE } from '../format.js';
 import { COMPANY_METRIC_NAMES, METRICS, type Point } from '../metrics.js';
-import { address, href, param } from '../router.js';
+import { href, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
 
@@ -44,13 +45,6 @@ const CAMPAIGN_COLUMNS: readonly Column<Campaign>[] = [
   { label: 'Last seen', class: 'second', cell: ({ last_seen }) => last_seen ?? NONE },
 ];
 
-/** The list this company was opened from, as far as both have the same parameters. */
-function backHref(): string {
-  const { params } = address.value;
-  const kept = ['start', 'end', 'granularity', 'chart'].map((name) => [name, params.get(name)]);
-  return href('/advertising', { tab: 'companies', ...Object.fromEntries(kept) });
-}
-
 export function Company() {
   const scope = missingScope('advertising:read');
   const report = reportOf();
@@ -73,7 +67,7 @@ export function Company() {
   return (
     <div class="view">
       <div class="toolbar">
-        <a class="button" href={backHref()}>
+        <a class="button" href={href('/advertising', { tab: 'companies', ...reportParams() })}>
           ← Companies
         </a>
         <h1>{company ? (company.name ?? company.domain ?? company.id) : 'Company'}</h1>
