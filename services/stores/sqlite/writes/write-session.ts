@@ -49,14 +49,9 @@ export class WriteSession {
 
   /** Runs a part of a transaction that may fail alone. */
   savepoint<T>(work: () => T): T {
-    this.connection.exec('SAVEPOINT part');
     try {
-      const result = work();
-      this.connection.exec('RELEASE part');
-      return result;
+      return this.connection.savepoint(work);
     } catch (error) {
-      this.connection.exec('ROLLBACK TO part');
-      this.connection.exec('RELEASE part');
       this.#invalidateCaches();
       throw error;
     }
