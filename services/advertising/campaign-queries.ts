@@ -14,7 +14,6 @@ import {
   IN_ORGANIZATION,
   inList,
   joinLines,
-  metricColumns,
   metricKey,
   orderAndPage,
   pageParams,
@@ -181,7 +180,7 @@ export function adsQuery<SortName extends string>(
   return {
     name: `${entity.name}s_page`,
     sql: joinLines(
-      `SELECT ${['known.id AS id', ...metricColumns(sums, 'metrics')].join(', ')}`,
+      'SELECT known.id AS id',
       sql,
       orderAndPage(order, sort.descending, byCurrency ? BY_CURRENCY : ''),
     ),

@@ -14,8 +14,8 @@ import {
   IN_RANGE,
   inList,
   joinLines,
-  metricColumns,
   metricKey,
+  metricOf,
   orderAndPage,
   pageParams,
   reportQueryParams,
@@ -25,13 +25,13 @@ import {
 } from './sql.js';
 
 const SORT_KEYS: Record<CompanySort, string> = {
-  name: withoutAccents('name_key'),
-  impressions: 'impressions',
-  clicks: 'clicks',
-  engagements: 'engagements',
+  name: withoutAccents('company.name_key'),
+  impressions: metricKey('impressions'),
+  clicks: metricKey('clicks'),
+  engagements: metricKey('engagements'),
   engagement_rate: metricKey('engagement_rate'),
-  campaigns_reached: 'campaigns_reached',
-  campaigns_engaged: 'campaigns_engaged',
+  campaigns_reached: metricOf('campaigns_reached'),
+  campaigns_engaged: metricOf('campaigns_engaged'),
 };
 
 const COLUMNS = Object.keys(companyAttributes);
@@ -103,12 +103,6 @@ export function companiesQuery({ report, filters, sort, page }: ListParams<Compa
   const isNamed = Boolean(filters.company_ids ?? filters.network_a_company_ids ?? filters.domains);
   const id = isNamed ? 'known.id' : 'metrics.company_id';
   const byName = sort.by === 'name';
-  const columns = [
-    `${id} AS id`,
-    ...(byName ? ['company.name_key AS name_key'] : []),
-    ...metricColumns(sums, 'metrics'),
-    ...reach.map((name) => `ifNull(metrics.${name}, 0) AS ${name}`),
-  ];
   const delivery = deliveriesOf(report, filters, sums);
   const aggregates = [
     ...sumColumns(sums, 'delivery'),
@@ -123,7 +117,7 @@ export function companiesQuery({ report, filters, sort, page }: ListParams<Compa
   return {
     name: 'companies_page',
     sql: joinLines(
-      `SELECT ${columns.join(', ')}`,
+      `SELECT ${id} AS id`,
       isNamed
         ? `FROM (${namedCompanies(filters)}) AS known\nLEFT JOIN ${metrics} ON metrics.company_id = known.id`
         : `FROM ${metrics}`,

@@ -49,11 +49,6 @@ export function sumColumns(names: readonly SummedMetric[], from: string): string
   );
 }
 
-/** The summed metrics of a joined aggregate, zero where it has no row. */
-export function metricColumns(names: readonly SummedMetric[], from: string): string[] {
-  return names.map((name) => `ifNull(${from}.${name}, 0) AS ${name}`);
-}
-
 /** The sums of all rows of a joined aggregate, zero where none has one. */
 export function totalColumns(names: readonly SummedMetric[]): string[] {
   return names.map((name) => `ifNull(sum(metrics.${name}), 0) AS ${name}`);
@@ -63,7 +58,7 @@ export function totalColumns(names: readonly SummedMetric[]): string[] {
 function rateKey(rate: Rate): string {
   const { numerator, denominator, factor } = RATES[rate];
   const units = (name: SummedMetric) =>
-    isMoney(name) ? `reinterpret(toDecimal256(${name}, 12), 'Int256')` : `toInt256(${name})`;
+    isMoney(name) ? `reinterpret(toDecimal256(metrics.${name}, 12), 'Int256')` : `toInt256(metrics.${name})`;
   const scale = (by: SummedMetric, other: SummedMetric) =>
     isMoney(by) && !isMoney(other) ? ' * 1000000000000' : '';
   const above = `${units(numerator)} * ${factor * 1_000_000}${scale(denominator, numerator)}`;
@@ -71,10 +66,11 @@ function rateKey(rate: Rate): string {
   return `intDiv(2 * ${above} + ${below}, nullIf(2 * ${below}, 0))`;
 }
 
+/** A column of the joined aggregate `metrics`, zero where it has no row. */
+export const metricOf = (column: string) => `ifNull(metrics.${column}, 0)`;
+
 /** The expression that orders by a metric or rate: exactly the value that is shown. */
-export function metricKey(metric: Metric): string {
-  return isRate(metric) ? rateKey(metric) : metric;
-}
+export const metricKey = (metric: Metric) => (isRate(metric) ? rateKey(metric) : metricOf(metric));
 
 /** Text without regard to case, for columns whose values are plain ASCII codes. */
 export const asciiKey = (column: string) => `lower(${column})`;

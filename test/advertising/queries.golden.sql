@@ -1,5 +1,5 @@
 -- campaigns: campaigns_page
-SELECT known.id AS id, ifNull(metrics.ad_spend, 0) AS ad_spend
+SELECT known.id AS id
 FROM (
   SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
   UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE organization_id = {organization_id:String}
@@ -11,10 +11,10 @@ LEFT JOIN (
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}
   GROUP BY campaign_id
 ) AS metrics ON metrics.campaign_id = known.id
-ORDER BY count() OVER (PARTITION BY campaign.currency) DESC, campaign.currency ASC NULLS LAST, ad_spend DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+ORDER BY count() OVER (PARTITION BY campaign.currency) DESC, campaign.currency ASC NULLS LAST, ifNull(metrics.ad_spend, 0) DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- campaigns, filtered: campaigns_page
-SELECT known.id AS id, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.conversion_value, 0) AS conversion_value
+SELECT known.id AS id
 FROM (
   SELECT id FROM campaigns WHERE organization_id = {organization_id:String}
   UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE organization_id = {organization_id:String}
@@ -31,7 +31,7 @@ LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_i
   GROUP BY campaign_id
 ) AS metrics ON metrics.campaign_id = known.id
 WHERE known.id IN {campaign_ids:Array(String)} AND campaign.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(if(length(campaign.name_key) = lengthUTF8(campaign.name_key), campaign.name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(campaign.name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0 OR position(ifNull(if(length(campaign.campaign_group_name_key) = lengthUTF8(campaign.campaign_group_name_key), campaign.campaign_group_name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(campaign.campaign_group_name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0)
-ORDER BY intDiv(2 * reinterpret(toDecimal256(conversion_value, 12), 'Int256') * 1000000 + reinterpret(toDecimal256(ad_spend, 12), 'Int256'), nullIf(2 * reinterpret(toDecimal256(ad_spend, 12), 'Int256'), 0)) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+ORDER BY intDiv(2 * reinterpret(toDecimal256(metrics.conversion_value, 12), 'Int256') * 1000000 + reinterpret(toDecimal256(metrics.ad_spend, 12), 'Int256'), nullIf(2 * reinterpret(toDecimal256(metrics.ad_spend, 12), 'Int256'), 0)) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- creatives: creatives_page
 SELECT known.id AS id
@@ -47,7 +47,7 @@ LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_i
 ORDER BY if(length(campaign.name_key) = lengthUTF8(campaign.name_key), campaign.name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(campaign.name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- creatives, filtered: creatives_page
-SELECT known.id AS id, ifNull(metrics.ad_spend, 0) AS ad_spend, ifNull(metrics.impressions, 0) AS impressions
+SELECT known.id AS id
 FROM (
   SELECT id, min((is_named, campaign_id)).2 AS campaign_id FROM (
     SELECT id, campaign_id, false AS is_named FROM creatives FINAL WHERE organization_id = {organization_id:String}
@@ -72,7 +72,7 @@ LEFT JOIN (SELECT * FROM campaigns FINAL WHERE organization_id = {organization_i
   GROUP BY creative_id
 ) AS metrics ON metrics.creative_id = known.id
 WHERE known.campaign_id IN {campaign_ids:Array(String)} AND known.id IN {creative_ids:Array(String)} AND creative.status_key IN {statuses:Array(String)} AND campaign.objective_type_key IN {objective_types:Array(String)} AND (position(ifNull(if(length(creative.name_key) = lengthUTF8(creative.name_key), creative.name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(creative.name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0 OR position(ifNull(if(length(creative.headline_key) = lengthUTF8(creative.headline_key), creative.headline_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(creative.headline_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0 OR position(ifNull(if(length(campaign.name_key) = lengthUTF8(campaign.name_key), campaign.name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(campaign.name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0)
-ORDER BY count() OVER (PARTITION BY campaign.currency) DESC, campaign.currency ASC NULLS LAST, intDiv(2 * reinterpret(toDecimal256(ad_spend, 12), 'Int256') * 1000000000 + toInt256(impressions) * 1000000000000, nullIf(2 * toInt256(impressions) * 1000000000000, 0)) DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+ORDER BY count() OVER (PARTITION BY campaign.currency) DESC, campaign.currency ASC NULLS LAST, intDiv(2 * reinterpret(toDecimal256(metrics.ad_spend, 12), 'Int256') * 1000000000 + toInt256(metrics.impressions) * 1000000000000, nullIf(2 * toInt256(metrics.impressions) * 1000000000000, 0)) DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- attributes of campaigns: campaigns_attributes
 SELECT known.id AS id, campaign.network_a_campaign_id AS network_a_campaign_id, campaign.name AS name, campaign.account_id AS account_id, campaign.campaign_group_id AS campaign_group_id, campaign.campaign_group_name AS campaign_group_name, campaign.status AS status, campaign.objective_type AS objective_type, campaign.format AS format, campaign.cost_type AS cost_type, campaign.currency AS currency, campaign.daily_budget AS daily_budget, campaign.total_budget AS total_budget, campaign.start_date AS start_date, campaign.end_date AS end_date, ifNull(counted.creatives, 0) AS creatives_count
@@ -114,7 +114,7 @@ GROUP BY creative_id, toStartOfMonth(date)
 LIMIT {limit:UInt32}
 
 -- companies: companies_page
-SELECT metrics.company_id AS id, ifNull(metrics.engagements, 0) AS engagements
+SELECT metrics.company_id AS id
 FROM (
   SELECT company_id, sum(delivery.engagements) AS engagements, max(delivery.active) AS active
   FROM company_deliveries AS delivery FINAL
@@ -122,10 +122,10 @@ WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Da
   GROUP BY company_id
 ) AS metrics
 WHERE metrics.active
-ORDER BY engagements DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+ORDER BY ifNull(metrics.engagements, 0) DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- companies, of a month with sums: companies_page
-SELECT metrics.company_id AS id, ifNull(metrics.engagements, 0) AS engagements
+SELECT metrics.company_id AS id
 FROM (
   SELECT company_id, sum(delivery.engagements) AS engagements, max(delivery.active) AS active
   FROM company_months AS delivery
@@ -133,7 +133,7 @@ WHERE organization_id = {organization_id:String} AND build IN CAST({builds:Array
   GROUP BY company_id
 ) AS metrics
 WHERE metrics.active
-ORDER BY engagements DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+ORDER BY ifNull(metrics.engagements, 0) DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- figures of campaigns, of a month with sums: campaigns_figures
 SELECT campaign_id AS id, if(grouping(toStartOfMonth(date)) = 1, '', toString(toStartOfMonth(date))) AS day, sum(toDecimal256(delivery.ad_spend, 12)) AS ad_spend, sum(delivery.clicks) AS clicks
@@ -153,7 +153,7 @@ INNER JOIN (SELECT date AS month, mark FROM company_deliveries FINAL WHERE organ
 ORDER BY month
 
 -- companies, by reach: companies_page
-SELECT metrics.company_id AS id, ifNull(metrics.campaigns_reached, 0) AS campaigns_reached
+SELECT metrics.company_id AS id
 FROM (
   SELECT company_id, max(delivery.active) AS active, uniqExactIf(campaign_id, delivery.impressions > 0) AS campaigns_reached
   FROM company_deliveries AS delivery FINAL
@@ -161,10 +161,10 @@ WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Da
   GROUP BY company_id
 ) AS metrics
 WHERE metrics.active
-ORDER BY campaigns_reached DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+ORDER BY ifNull(metrics.campaigns_reached, 0) DESC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- companies, by ids: companies_page
-SELECT known.id AS id, company.name_key AS name_key
+SELECT known.id AS id
 FROM (SELECT id FROM companies WHERE organization_id = {organization_id:String} AND id IN {company_ids:Array(String)}
   UNION DISTINCT SELECT company_id FROM company_deliveries WHERE organization_id = {organization_id:String} AND company_id IN {company_ids:Array(String)}) AS known
 LEFT JOIN (
@@ -174,10 +174,10 @@ WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Da
   GROUP BY company_id
 ) AS metrics ON metrics.company_id = known.id
 LEFT JOIN (SELECT * FROM companies FINAL WHERE organization_id = {organization_id:String}) AS company ON company.id = known.id
-ORDER BY if(length(name_key) = lengthUTF8(name_key), name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+ORDER BY if(length(company.name_key) = lengthUTF8(company.name_key), company.name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(company.name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- companies, filtered: companies_page
-SELECT known.id AS id, ifNull(metrics.impressions, 0) AS impressions, ifNull(metrics.engagements, 0) AS engagements
+SELECT known.id AS id
 FROM (SELECT id FROM (SELECT id FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {network_a_company_ids:Array(String)} AND domain IN {domains:Array(String)} AND (position(ifNull(if(length(name_key) = lengthUTF8(name_key), name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0 OR position(ifNull(if(length(domain_key) = lengthUTF8(domain_key), domain_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(domain_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0)) WHERE id IN {company_ids:Array(String)}) AS known
 LEFT JOIN (
   SELECT company_id, sum(delivery.impressions) AS impressions, sum(delivery.engagements) AS engagements, max(delivery.active) AS active
@@ -185,7 +185,7 @@ LEFT JOIN (
 WHERE organization_id = {organization_id:String} AND date BETWEEN {start_date:Date} AND {end_date:Date} AND campaign_id IN {campaign_ids:Array(String)} AND company_id IN {company_ids:Array(String)} AND company_id IN (SELECT id FROM companies FINAL WHERE organization_id = {organization_id:String} AND network_a_company_id IN {network_a_company_ids:Array(String)} AND domain IN {domains:Array(String)} AND (position(ifNull(if(length(name_key) = lengthUTF8(name_key), name_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(name_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0 OR position(ifNull(if(length(domain_key) = lengthUTF8(domain_key), domain_key, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(domain_key), '[\\x{0300}-\\x{036f}]', ''), 'øłđðħŧ', 'olddht')), ''), {search:String}) > 0))
   GROUP BY company_id
 ) AS metrics ON metrics.company_id = known.id
-ORDER BY intDiv(2 * toInt256(engagements) * 1000000 + toInt256(impressions), nullIf(2 * toInt256(impressions), 0)) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
+ORDER BY intDiv(2 * toInt256(metrics.engagements) * 1000000 + toInt256(metrics.impressions), nullIf(2 * toInt256(metrics.impressions), 0)) ASC NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}
 
 -- attributes of companies: companies_attributes
 SELECT id, network_a_company_id, name, domain, network_a_url, industry, employee_range, country, logo_url FROM companies FINAL
