@@ -175,8 +175,9 @@ const MONTHS = new Map(
   ),
 );
 
+/** Words of bounded length: a preamble of one word would otherwise be read from each of its letters to its end. */
 const namedDate =
-  /(?<monthFirst>\p{L}+)\.? (?<dayAfter>\d{1,2}),? (?<yearAfter>\d{4})|(?<day>\d{1,2})\.? (?:de )?(?<month>\p{L}+)\.?,? (?:de )?(?<year>\d{4})|(?<iso>\d{4}-\d{2}-\d{2})/gu;
+  /(?<monthFirst>\p{L}{1,20})\.? (?<dayAfter>\d{1,2}),? (?<yearAfter>\d{4})|(?<day>\d{1,2})\.? (?:de )?(?<month>\p{L}{1,20})\.?,? (?:de )?(?<year>\d{4})|(?<iso>\d{4}-\d{2}-\d{2})/gu;
 
 /** The order in which every date lies in the period that the preamble names, or that its own dates have. */
 function orderByPreamble(preamble: string, texts: readonly string[]): DateOrder | undefined {

@@ -38,6 +38,10 @@ const BOUNDED: readonly [expression: RegExp, bound: string][] = [
     /(?<=(?:^|\s)-+)(?<chain>[\p{L}\p{M}\p{N}]+(?:[^\s"\p{L}\p{M}\p{N}]+[\p{L}\p{M}\p{N}]+)*)/u,
     'a folded query of at most 200 characters',
   ],
+  [
+    /^(?:[A-Z]{1,3}\$|[A-Z]{3}(?![A-Za-z])|\p{Sc}|kr\.?|zł|Fr\.)\s*|\s*(?:[A-Z]{3}|\p{Sc}|kr\.?|zł|Fr\.)$/u,
+    'a number of at most 96 characters',
+  ],
   [/[.,;:!?)\]]+$/, 'a folded query of at most 200 characters'],
   [/[/_-]+(\w)/g, 'paths of the operations'],
   [/0+$/, 'a number written with 20 fractional digits'],
@@ -53,6 +57,7 @@ const bounded = new Set(BOUNDED.map(([expression]) => String(expression)));
 const COMPOSED: readonly [file: string, reason: string][] = [
   ['ingest/decode.ts', 'names of money fields and a number behind a colon; MONEY_PATTERN is checked below'],
   ['ingest/mapping/date-format.ts', 'fixed repetitions and escaped signs, on text of bounded length'],
+  ['ingest/mapping/number-format.ts', 'numbers of at most 96 characters'],
   ['services/advertising/money.ts', 'MONEY_PATTERN is checked below'],
   ['services/search/query-parser.ts', 'a folded query of at most 200 characters'],
   ['services/sql-endpoint/read-only.ts', 'anchored at both ends, with a known word before every repetition'],
