@@ -4,7 +4,7 @@ import { allOf, andNot, type FtsQuery, type OrganizationTerms } from './fts-quer
 import { combinations, hasRows, type RowSource } from './ordered-rows.js';
 import { excludedRows, type FindSimilar, rowsOfTerm } from './query-plan.js';
 
-/** The part of a partial match whose rows match these terms and no other ones. */
+/** The part of a partial match whose rows match these terms, and none of what may be unwanted. */
 interface MatchedTerms {
   query: TextQuery;
   unwanted: FtsQuery[];
@@ -59,7 +59,8 @@ export function findPartialMatch(
       const isWanted = (place: number) => phrases.includes(place) || chosen.includes(place);
       return {
         query: { ...query, required: required.filter((_, place) => isWanted(place)) },
-        unwanted: rows.filter((_, place) => !isWanted(place) && !unmatched.includes(place)),
+        // On a first page no row matches more: evaluating this for every row and rank would take as long again.
+        unwanted: earlier ? rows.filter((_, place) => !isWanted(place) && !unmatched.includes(place)) : [],
       };
     });
   return { matched, unmatched: earlier?.unmatched ?? unmatched, parts };
