@@ -1,4 +1,5 @@
 /** Settles how the dates and numbers of a table are written, by its columns as a whole, before its first record is written. */
+import { TimeSlice } from '../../services/shared/async.js';
 import { type DateOrder, dateOrders, numericDateParser, parseIsoDate } from './date-format.js';
 import { type DecimalMark, markEvidence, readNumber } from './number-format.js';
 import type { ColumnForm } from './target-types.js';
@@ -38,28 +39,33 @@ export class AmbiguousInputError extends Error {
   }
 }
 
-/** The forms of the columns. Throws `AmbiguousInputError`. */
-export function settleColumns(
-  { dates, period, numbers }: OpenColumns,
-  table: Table,
+/** The forms of the columns. Yields to the event loop. Throws `AmbiguousInputError`. */
+export async function settleColumns(
+  open: OpenColumns,
+  { rows, preamble, isWhole, isOwnForm }: Table,
   declared: DeclaredForms,
-): Map<string, ColumnForm> {
-  const textsOf = (name: string) =>
-    table.rows.flatMap((row) => (typeof row[name] === 'string' ? [row[name] as string] : []));
-  const forms = new Map<string, ColumnForm>();
-  let hasForeignDates = false;
-  const ofPreamble = orderByPreamble(table.preamble, period === undefined ? [] : textsOf(period));
-  for (const name of dates) {
-    const texts = textsOf(name);
-    hasForeignDates ||= texts.some((text) => dateOrders(text).length > 0);
-    forms.set(name, { order: declared.dateOrder ?? dateOrderOf(name, texts, ofPreamble, table.isWhole) });
+): Promise<Map<string, ColumnForm>> {
+  const dates = open.dates.map((name) => new DateColumn(name));
+  const numbers = open.numbers.map(({ name, isCount }) => new NumberColumn(name, isCount));
+  const days = new Set<string>();
+  const slice = new TimeSlice();
+  for (const row of rows) {
+    for (const column of dates) column.add(row[column.name]);
+    for (const column of numbers) column.add(row[column.name]);
+    const day = open.period === undefined || preamble === '' ? undefined : row[open.period];
+    if (typeof day === 'string') days.add(day);
+    if (slice.shouldYield()) await slice.yieldToEventLoop();
   }
-  const columns = numbers.map(({ name, isCount }) => new NumberColumn(name, textsOf(name), isCount));
-  const ofOthers = only(columns.map(({ mark }) => mark));
-  const isOwnForm = table.isOwnForm && !hasForeignDates;
-  for (const column of columns) {
+  const forms = new Map<string, ColumnForm>();
+  const ofPreamble = orderByPreamble(preamble.slice(0, MAX_PREAMBLE), [...days]);
+  for (const column of dates) {
+    forms.set(column.name, { order: declared.dateOrder ?? column.order(ofPreamble, isWhole) });
+  }
+  const ofOthers = only(numbers.map(({ mark }) => mark));
+  const mayHavePoint = isOwnForm && !dates.some(({ hasOrder }) => hasOrder);
+  for (const column of numbers) {
     const settled = declared.decimal ?? column.mark ?? (column.isMixed ? undefined : ofOthers);
-    const mark = settled ?? (isOwnForm ? '.' : undefined);
+    const mark = settled ?? (mayHavePoint ? '.' : undefined);
     if (mark === undefined) column.refuse();
     forms.set(column.name, { ...forms.get(column.name), mark });
   }
@@ -72,18 +78,25 @@ function only<T>(values: readonly (T | undefined)[]): T | undefined {
   return different.size === 1 ? [...different][0] : undefined;
 }
 
+/** Of the lines before a header, in characters: they name a period at their beginning. */
+const MAX_PREAMBLE = 8192;
+
 /** What the numbers of a column say of their decimal mark. */
 class NumberColumn {
   readonly name: string;
+  readonly #isCount: boolean;
   /** The first text with each mark, and the first that is another number with each. */
   readonly #texts: Partial<Record<DecimalMark | 'ambiguous', string>> = {};
 
-  constructor(name: string, texts: readonly string[], isCount: boolean) {
+  constructor(name: string, isCount: boolean) {
     this.name = name;
-    for (const text of texts) {
-      const evidence = markEvidence(text, isCount);
-      if (evidence !== null && evidence !== 'none') this.#texts[evidence] ??= text;
-    }
+    this.#isCount = isCount;
+  }
+
+  add(text: unknown): void {
+    if (typeof text !== 'string') return;
+    const evidence = markEvidence(text, this.#isCount);
+    if (evidence !== null && evidence !== 'none') this.#texts[evidence] ??= text;
   }
 
   get mark(): DecimalMark | undefined {
@@ -94,10 +107,6 @@ class NumberColumn {
 
   get isMixed(): boolean {
     return this.#texts['.'] !== undefined && this.#texts[','] !== undefined;
-  }
-
-  get ambiguous(): string | undefined {
-    return this.#texts.ambiguous;
   }
 
   /** Throws where the numbers have two readings. */
@@ -111,7 +120,7 @@ class NumberColumn {
         `${column} have both decimal marks: ${point} a point, ${comma} a comma. ${option}`,
       );
     }
-    const text = this.ambiguous;
+    const text = this.#texts.ambiguous;
     if (text === undefined) return;
     throw new AmbiguousInputError(
       'ambiguous_number',
@@ -120,36 +129,54 @@ class NumberColumn {
   }
 }
 
-function dateOrderOf(
-  name: string,
-  texts: readonly string[],
-  ofPreamble: DateOrder | undefined,
-  isWhole: boolean,
-): DateOrder | undefined {
-  const firstWith: Partial<Record<DateOrder, string>> = {};
-  let open: string | undefined;
-  for (const text of texts) {
+/** What the dates of a column say of their order. */
+class DateColumn {
+  readonly name: string;
+  /** The first text that can have one order alone, and one that can have both, in which they differ if any do. */
+  readonly #texts: Partial<Record<DateOrder | 'ambiguous', string>> = {};
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  add(text: unknown): void {
+    if (typeof text !== 'string') return;
     const [order, other] = dateOrders(text);
-    if (order === undefined) continue;
-    if (other === undefined) firstWith[order] ??= text;
-    else if (open === undefined || (isSameBothWays(open) && !isSameBothWays(text))) open = text;
+    if (order === undefined) return;
+    const { ambiguous } = this.#texts;
+    if (other === undefined) this.#texts[order] ??= text;
+    else if (ambiguous === undefined || (isSameBothWays(ambiguous) && !isSameBothWays(text))) {
+      this.#texts.ambiguous = text;
+    }
   }
-  const refuse = (reason: string) =>
-    new AmbiguousInputError(
-      'ambiguous_date',
-      `The dates of the column ${JSON.stringify(name)} ${reason} Say which with --date-order dmy or --date-order mdy (over HTTP ?date_order=, in a mapping "date_order").`,
+
+  /** Whether there are dates whose order matters. */
+  get hasOrder(): boolean {
+    return Object.keys(this.#texts).length > 0;
+  }
+
+  /** Undefined where no date has an order. Throws where it stays open. */
+  order(ofPreamble: DateOrder | undefined, isWhole: boolean): DateOrder | undefined {
+    const { dmy, mdy, ambiguous } = this.#texts;
+    if (dmy !== undefined && mdy !== undefined) {
+      const [day, month] = [JSON.stringify(dmy), JSON.stringify(mdy)];
+      throw this.#refusal(`have both orders: ${day} the day first, ${month} the month first.`);
+    }
+    if (dmy !== undefined) return 'dmy';
+    if (mdy !== undefined) return 'mdy';
+    if (ambiguous === undefined || ofPreamble !== undefined) return ofPreamble;
+    if (isWhole && isSameBothWays(ambiguous)) return 'dmy';
+    throw this.#refusal(
+      `can be read in two ways: ${JSON.stringify(ambiguous)} is ${dayIn(ambiguous, 'dmy')} with the day first, and ${dayIn(ambiguous, 'mdy')} with the month first.`,
     );
-  if (firstWith.dmy !== undefined && firstWith.mdy !== undefined) {
-    const [day, month] = [JSON.stringify(firstWith.dmy), JSON.stringify(firstWith.mdy)];
-    throw refuse(`have both orders: ${day} the day first, ${month} the month first.`);
   }
-  if (firstWith.dmy !== undefined) return 'dmy';
-  if (firstWith.mdy !== undefined) return 'mdy';
-  if (open === undefined || ofPreamble !== undefined) return ofPreamble;
-  if (isWhole && isSameBothWays(open)) return 'dmy';
-  throw refuse(
-    `can be read in two ways: ${JSON.stringify(open)} is ${dayIn(open, 'dmy')} with the day first, and ${dayIn(open, 'mdy')} with the month first.`,
-  );
+
+  #refusal(reason: string): AmbiguousInputError {
+    return new AmbiguousInputError(
+      'ambiguous_date',
+      `The dates of the column ${JSON.stringify(this.name)} ${reason} Say which with --date-order dmy or --date-order mdy (over HTTP ?date_order=, in a mapping "date_order").`,
+    );
+  }
 }
 
 function dayIn(text: string, order: DateOrder): string | undefined {
@@ -177,7 +204,7 @@ const MONTHS = new Map(
 
 /** Words of bounded length: a preamble of one word would otherwise be read from each of its letters to its end. */
 const namedDate =
-  /(?<monthFirst>\p{L}{1,20})\.? (?<dayAfter>\d{1,2}),? (?<yearAfter>\d{4})|(?<day>\d{1,2})\.? (?:de )?(?<month>\p{L}{1,20})\.?,? (?:de )?(?<year>\d{4})|(?<iso>\d{4}-\d{2}-\d{2})/gu;
+  /(?<!\p{L})(?<monthFirst>\p{L}{3,12})\.? (?<dayAfter>\d{1,2}),? (?<yearAfter>\d{4})|(?<day>\d{1,2})\.? (?:de )?(?<month>\p{L}{3,12})\.?,? (?:de )?(?<year>\d{4})|(?<iso>\d{4}-\d{2}-\d{2})/gu;
 
 /** The order in which every date lies in the period that the preamble names, or that its own dates have. */
 function orderByPreamble(preamble: string, texts: readonly string[]): DateOrder | undefined {

@@ -1,4 +1,5 @@
 /** Finds the preset of an export by its columns, or by the fields of its first records. */
+import { TimeSlice } from '../../services/shared/async.js';
 import { renamed } from '../mapping/map-source.js';
 import type { SourceRecord } from '../mapping/mapping.js';
 import { PRESETS } from './index.js';
@@ -24,10 +25,19 @@ interface Sample {
 
 /**
  * Recognizes the first records of an export as those of one of the presets `names` that is for a stream. Where a preset asks for all
- * that another one asks for and more, only the first counts.
+ * that another one asks for and more, only the first counts. Yields to the event loop.
  */
-export function recognizePreset(names: readonly string[], streamName: string, sample: Sample): Recognition {
-  const candidates = names.map((name) => candidateOf(name, sample));
+export async function recognizePreset(
+  names: readonly string[],
+  streamName: string,
+  sample: Sample,
+): Promise<Recognition> {
+  const candidates: Candidate[] = [];
+  const slice = new TimeSlice();
+  for (const name of names) {
+    candidates.push(candidateOf(name, sample));
+    if (slice.shouldYield()) await slice.yieldToEventLoop();
+  }
   const all = candidates.filter(({ missing }) => missing?.length === 0);
   const exact = all.filter(({ isExact }) => isExact);
   const fitting = exact.length > 0 ? exact : all;

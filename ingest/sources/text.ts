@@ -66,7 +66,7 @@ export async function mapText(
       names.size === 0 ? records : renamedRows(records, names),
     );
     const table = { rows, isWhole, preamble: header.preamble, isOwnForm: mapping === undefined };
-    return mapSource(source, used.withForms(settleColumns(used.openColumns, table, form)));
+    return mapSource(source, used.withForms(await settleColumns(used.openColumns, table, form)));
   } catch (error) {
     text.close();
     throw error;

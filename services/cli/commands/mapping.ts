@@ -22,7 +22,7 @@ export async function draft(
       columns: text.header?.columns,
       preambleLines: preamble.split('\n').length - 1,
     });
-    if (text.header !== undefined) todos.push(...ambiguities(mapping, stream, samples, preamble));
+    if (text.header !== undefined) todos.push(...(await ambiguities(mapping, stream, samples, preamble)));
     printOut(io, JSON.stringify(mapping, null, 2));
     for (const todo of todos) printErr(io, `TODO ${todo}`);
     printErr(
@@ -36,14 +36,14 @@ export async function draft(
 }
 
 /** What the first rows of a table leave open. */
-function ambiguities(
+async function ambiguities(
   mapping: Parameters<typeof compileMapping>[0],
   stream: Parameters<typeof compileMapping>[1],
   rows: Parameters<typeof draftMapping>[1],
   preamble: string,
-): string[] {
+): Promise<string[]> {
   try {
-    settleColumns(
+    await settleColumns(
       compileMapping(mapping, stream).openColumns,
       { rows, preamble, isWhole: false, isOwnForm: false },
       {},

@@ -228,6 +228,14 @@ describe('A table of deliveries', function () {
     }
   });
 
+  it('of Campaign Manager with many letters before its header costs no more than their number', async () => {
+    const rows = [{ date: '2026-10-05', spend: 1_234_560, impressions: 999 }];
+    const text = write(rows, { style: 'ISO', digits: 2, table: 'campaign manager', hasPreamble: true });
+    const begin = performance.now();
+    expect(await load(`${'a'.repeat(60_000)}\n${text}`, 'campaign manager')).to.deep.equal(rows);
+    expect(performance.now() - begin).to.be.below(1000);
+  });
+
   it('has a late row that contradicts its first 10 000 rejected', async () => {
     const rows = Array.from({ length: 10_000 }, () => ({ date: '2026-10-25', spend: 1500, impressions: 1 }));
     const text = write(rows, { style: 'UK', digits: 2, table: 'custom' });
