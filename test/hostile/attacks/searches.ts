@@ -69,15 +69,17 @@ const HEAVIEST: [path: string, body: object][] = [
   [`${ADVERTISING}/company`, { ...range, granularity: 'daily', company_id: 'k1', campaign_page_size: 200 }],
 ];
 
-export const searchAttacks: Attack[] = [
-  {
-    title: 'one-letter filters match every one of 100 000 contacts',
-    async run(target) {
-      await repeat(12, 4, () =>
-        ask(target, '/api/contacts/search', { organization_id, job_title: LETTERS.join(' '), limit: 1 }),
-      );
-    },
+export const slowSearches: Attack = {
+  title: 'one-letter filters match every one of 100 000 contacts',
+  async run(target) {
+    await repeat(12, 4, () =>
+      ask(target, '/api/contacts/search', { organization_id, job_title: LETTERS.join(' '), limit: 1 }),
+    );
   },
+};
+
+export const searchAttacks: Attack[] = [
+  slowSearches,
   {
     title: 'every operation is asked for the most it may be asked for',
     nightly: true,
