@@ -3,6 +3,7 @@ import Koa, { type Context } from 'koa';
 import type { Logger } from 'pino';
 import { Admission } from '../http/admission.js';
 import { Problem } from '../http/problems.js';
+import { didYouMean } from '../shared/did-you-mean.js';
 import { type ApiEndpoint, apiDocument, operations } from './api.js';
 import { createClientAddress } from './client-address.js';
 import { addConsoleRoutes } from './console.js';
@@ -45,18 +46,17 @@ export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = operat
   app.use(answerErrors(logger));
   app.use(createCors(deps.corsOrigins));
   app.use(router.routes());
-  app.use((ctx) => rejectUnrouted(ctx, router));
+  const paths = served.map(({ path }) => path);
+  app.use((ctx) => rejectUnrouted(ctx, router, paths));
   return app;
 }
 
-function rejectUnrouted(ctx: Context, router: Router): never {
+function rejectUnrouted(ctx: Context, router: Router, paths: readonly string[]): never {
   const allowed = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
   if (allowed.size > 0 && !allowed.has(ctx.method)) {
     const allow = [...allowed].join(', ');
     throw new Problem('method_not_allowed', `${ctx.path} takes ${allow}.`, {}, { Allow: allow });
   }
-  throw new Problem(
-    'route_not_found',
-    `No route for ${ctx.method} ${ctx.path.slice(0, 256)}; see /openapi.json.`,
-  );
+  const hint = didYouMean(ctx.path, paths) || 'See /openapi.json.';
+  throw new Problem('route_not_found', `No route for ${ctx.method} ${ctx.path.slice(0, 256)}. ${hint}`);
 }

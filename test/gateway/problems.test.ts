@@ -128,6 +128,21 @@ describe('The problems of the contract', () => {
     }
   });
 
+  describe('404 of a route', () => {
+    for (const [path, detail] of [
+      ['/api/contact/search', 'Did you mean /api/contacts/search?'],
+      ['/api/website_visits/search', 'Did you mean /api/website-visits/search?'],
+      ['/api/advertising/network_a/campaign', 'Did you mean /api/advertising/network_a/campaigns?'],
+      ['/api/nowhere', 'See /openapi.json.'],
+    ] as const) {
+      it(`names what is close to ${path}`, async () => {
+        const answer = await call(path, {});
+        expectProblem(answer, 404, 'route_not_found');
+        expect(answer.body.detail).to.equal(`No route for POST ${path}. ${detail}`);
+      });
+    }
+  });
+
   describe('409', () => {
     it('names the existing contact', async () => {
       const exists = { ...organization, contact_id: 'con_1' };
