@@ -5,8 +5,8 @@ import type { Stream } from '../streams/stream.js';
 import type { JoinedRows, JoinPlan, Mapping, SourceRecord } from './mapping.js';
 import {
   type Join,
+  MappingError,
   type MappingFile,
-  Problems,
   type SourceOptions,
   type ValueSource,
 } from './mapping-file.js';
@@ -51,7 +51,8 @@ class Compiler {
   readonly #file: MappingFile;
   readonly #stream: Stream;
   readonly #types: ReadonlyMap<string, TargetType>;
-  readonly #problems = new Problems();
+  /** What cannot be used, each behind its path in the file. */
+  readonly #problems: string[] = [];
   readonly #zones = new Map<string, TimeZone | undefined>();
   /** Every path of the source record, as written. */
   readonly #paths = new Set<string>();
@@ -73,7 +74,7 @@ class Compiler {
   compile(): Mapping {
     const { stream: named, fields, where = {}, unless = {}, join = {}, recognize = [], each } = this.#file;
     if (named !== undefined && named !== this.#stream.name) {
-      this.#problems.add('stream', `The mapping is for ${named}, not for ${this.#stream.name}.`);
+      this.#refuse('stream', `The mapping is for ${named}, not for ${this.#stream.name}.`);
     }
     const onOf = Object.entries(join).map(
       ([name, { on }]) => [name, this.#text(`join.${name}.on`, on)] as const,
@@ -86,7 +87,7 @@ class Compiler {
     const joins = Object.fromEntries(
       Object.entries(join).map(([name, each]) => [name, this.#join(name, each)]),
     );
-    this.#problems.throwIfAny();
+    if (this.#problems.length > 0) throw new MappingError(this.#problems.join('\n'));
     const takeOthers = this.#others();
     const open = this.#opener();
     const marks = recognize.map((mark) => {
@@ -144,6 +145,10 @@ class Compiler {
     };
   }
 
+  #refuse(where: string, detail: string): void {
+    this.#problems.push(`${where}: ${detail}`);
+  }
+
   #with(tables: Partial<Tables>): Mapping {
     return new Compiler(this.#file, this.#stream, { ...this.#tables, ...tables }).compile();
   }
@@ -154,7 +159,7 @@ class Compiler {
     const type = this.#types.get(field);
     if (type === undefined) {
       const hint = didYouMean(field, [...this.#types.keys()]);
-      this.#problems.add(
+      this.#refuse(
         `fields.${field}`,
         `${JSON.stringify(field)} is not a field of ${this.#stream.name}. ${hint}`.trimEnd(),
       );
@@ -179,7 +184,7 @@ class Compiler {
     const options = typeof source === 'string' ? { path: source } : source;
     if (options.value !== undefined) {
       const value = this.#converter(where, type, options)(options.value);
-      if (value instanceof ConversionFailure) this.#problems.add(`${where}.value`, `${value.detail}.`);
+      if (value instanceof ConversionFailure) this.#refuse(`${where}.value`, `${value.detail}.`);
       return () => value;
     }
     if (options.all !== undefined) return this.#all(where, type, options.all);
@@ -192,7 +197,7 @@ class Compiler {
   }
 
   #all(where: string, type: TargetType, sources: readonly (string | SourceOptions)[]): Extractor {
-    if (type !== 'list') this.#problems.add(where, 'all is for fields that hold a list.');
+    if (type !== 'list') this.#refuse(where, 'all is for fields that hold a list.');
     const extractors = sources.map((each, index) => this.#converted(`${where}.all[${index}]`, 'list', each));
     return (record) => {
       const list = new Set<unknown>();
@@ -229,7 +234,7 @@ class Compiler {
     if (options.path !== undefined) return this.#read(options.path);
     const parts = parseTemplate(options.template ?? '');
     if (typeof parts === 'string') {
-      this.#problems.add(`${where}.template`, parts);
+      this.#refuse(`${where}.template`, parts);
       return () => undefined;
     }
     const reads = parts.map(({ literal, path }) => ({
@@ -246,7 +251,7 @@ class Compiler {
       return converterTo(type, options, zone, this.#formOf(type, options));
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      this.#problems.add(`${where}.format`, error.message);
+      this.#refuse(`${where}.format`, error.message);
       return (value) => value;
     }
   }
@@ -272,7 +277,7 @@ class Compiler {
       zone = timeZone(name);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      this.#problems.add(where, error.message);
+      this.#refuse(where, error.message);
     }
     this.#zones.set(name, zone);
     return zone;
@@ -335,7 +340,7 @@ class Compiler {
     const own = new Compiler({ fields: {} }, this.#stream);
     const keyOf = own.#text(`join.${name}.key`, key);
     const isLeftOut = own.#condition(where);
-    for (const problem of own.#problems.list()) this.#problems.add('', problem);
+    this.#problems.push(...own.#problems);
     const versions = newest.map((path) => compilePath(path));
     const picks = [...(this.#joinPaths.get(name) ?? [])].map((path) => ({ path, read: compilePath(path) }));
     const open = this.#opener();

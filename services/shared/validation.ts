@@ -6,6 +6,7 @@ import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { memoize } from './cache.js';
 import { didYouMean } from './did-you-mean.js';
+import { ID_PATTERN } from './ids.js';
 import { addressKey, addressRange } from './ip-address.js';
 import { MAX_FOLDED_LENGTH, TEXT_QUERY } from './schema.js';
 import { foldsWithin, MAX_FOLDED_GROWTH, plainAscii, tooLongOnceFolded } from './text.js';
@@ -122,7 +123,6 @@ export function compileValidator(schema: TSchema): Validator {
     return check;
   };
   const { properties = {} } = schema as { properties?: Record<string, { maxItems?: number }> };
-  const fields = Object.keys(properties);
   const lists = Object.entries(properties).filter(([, { maxItems }]) => maxItems !== undefined);
   const validator: Validator = (value) => {
     const isValid = check ?? compile();
@@ -133,9 +133,11 @@ export function compileValidator(schema: TSchema): Validator {
     for (const error of isValid.errors ?? []) {
       if (found.length >= MAX_ERRORS) break;
       if (tooLong.some((pointer) => error.instancePath.startsWith(pointer))) continue;
+      // Those of each alternative come before the one that says that none of them fits.
+      if (error.schemaPath.includes('/oneOf/')) continue;
       // Finding a suggestion is the most expensive part.
-      const known = error.keyword === 'additionalProperties' && ++hints > MAX_HINTS ? [] : fields;
-      found.push(explain(error, known));
+      const hasHint = error.keyword !== 'additionalProperties' || ++hints <= MAX_HINTS;
+      found.push(explain(error, hasHint));
     }
     return found;
   };
@@ -162,12 +164,12 @@ function withShortLists(
 
 export const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** The name of the value at a JSON Pointer, for messages: `limit`, `work_emails[0]`. */
+/** The name of the value at a JSON Pointer, for messages: `limit`, `work_emails[0]`, `fields.city.path`. */
 export function fieldName(pointer: string): string {
-  const [field, ...indices] = pointer.split('/').slice(1);
-  if (field === undefined) return 'The body';
-  const name = quoted(field.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return name + indices.map((index) => `[${index}]`).join('');
+  const names = pointer.split('/').slice(1);
+  if (names.length === 0) return 'The body';
+  const parts = names.map((name) => quoted(name.replaceAll('~1', '/').replaceAll('~0', '~')));
+  return parts.reduce((name, part) => name + (/^\d+$/.test(part) ? `[${part}]` : `.${part}`));
 }
 
 /** Quotes names that are empty or contain spaces or punctuation. */
@@ -178,7 +180,7 @@ function suggestField(name: string, fields: string[]): string {
   return didYouMean(name, fields) || didYouMean(name.toLowerCase().replace('linkedin', 'network_a'), fields);
 }
 
-function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
+function explain(error: ErrorObject, hasHint: boolean): FieldError {
   const { keyword, params, instancePath, parentSchema, data } = error;
   const name = fieldName(instancePath);
   const at = (code: string, detail: string, pointer = instancePath): FieldError => ({
@@ -188,17 +190,15 @@ function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
   });
   switch (keyword) {
     case 'required': {
-      const missing = String(params.missingProperty);
-      return at('required', `${missing} is required.`, `${instancePath}/${escapePointer(missing)}`);
+      const pointer = `${instancePath}/${escapePointer(String(params.missingProperty))}`;
+      return at('required', `${fieldName(pointer)} is required.`, pointer);
     }
     case 'additionalProperties': {
       const unknown = String(params.additionalProperty).slice(0, 128);
-      const hint = suggestField(unknown, topLevelFields);
-      return at(
-        'unknown_field',
-        `${quoted(unknown)} is not a field of ${parentSchema?.title ?? 'this request'}. ${hint}`.trimEnd(),
-        `${instancePath}/${escapePointer(unknown)}`,
-      );
+      const pointer = `${instancePath}/${escapePointer(unknown)}`;
+      const hint = hasHint ? suggestField(unknown, Object.keys(parentSchema?.properties ?? {})) : '';
+      const detail = `${fieldName(pointer)} is not a field of ${parentSchema?.title ?? 'this request'}.`;
+      return at('unknown_field', `${detail} ${hint}`.trimEnd(), pointer);
     }
     case 'type': {
       const types = [params.type].flat().filter((type) => type !== 'null') as string[];
@@ -218,7 +218,13 @@ function explain(error: ErrorObject, topLevelFields: string[]): FieldError {
         `${name} must be ${FORMATS[String(params.format)] ?? params.format}.`,
       );
     case 'pattern':
-      return at('invalid_format', `${name} ${PATTERNS(parentSchema?.pattern)}`);
+      return at('invalid_format', `${name} must ${patternRule(parentSchema)}`);
+    case 'oneOf': {
+      const alternatives = (error.schema as { required?: string[] }[]).flatMap(
+        ({ required = [] }) => required,
+      );
+      return at('invalid', `${name} needs exactly one of ${alternatives.join(', ')}.`);
+    }
     case 'minLength':
       return at('too_short', `${name} must have at least ${characters(params.limit)}.`);
     case 'maxLength':
@@ -250,10 +256,11 @@ const FORMATS: Record<string, string> = {
   'ip-range': 'an IPv4 or IPv6 address, or a CIDR block such as 192.0.2.0/24',
 };
 
-function PATTERNS(pattern: unknown): string {
-  return String(pattern).startsWith('^[A-Za-z0-9._:-]')
-    ? 'must have 1 to 128 characters of A-Z a-z 0-9 . _ : -'
-    : 'must be a decimal number that is not negative, such as 1234.56';
+function patternRule({ pattern, title }: ErrorObject['parentSchema'] & object = {}): string {
+  if (title !== undefined) return `be ${title}`;
+  return pattern === ID_PATTERN
+    ? 'have 1 to 128 characters of A-Z a-z 0-9 . _ : -'
+    : 'be a decimal number that is not negative, such as 1234.56';
 }
 
 const withArticle = (type: string) => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`);

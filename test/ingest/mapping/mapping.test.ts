@@ -374,7 +374,7 @@ describe('A mapping file', () => {
 
   it('is rejected with every problem, its path and a suggestion', () => {
     expect(problems('{')).to.match(/not valid JSON/);
-    expect(problems([])).to.equal('A mapping is a JSON object.');
+    expect(problems([])).to.equal('A mapping must be an object, not an array.');
     expect(problems({ feilds: {} })).to.match(
       /fields is required.*\n.*"?feilds.*a mapping.*Did you mean fields\?/,
     );
@@ -392,12 +392,23 @@ describe('A mapping file', () => {
       },
     };
     const found = problems(file);
-    expect(found).to.match(/fields\.last_name: formt.*Did you mean format\?/);
-    expect(found).to.match(/fields\.job_title: needs exactly one of path, template, value, all\./);
-    expect(found).to.match(/fields\.first_name: hash is not a field of a source/);
-    expect(found).to.match(/fields\.phones\.all\[0\]: /);
-    expect(found).to.match(/fields\.age: must be an object/);
-    expect(found).to.match(/fields\.work_emails: must have 1 to 16 alternatives/);
+    expect(found).to.match(/fields\.last_name\.formt is not a field of a source\. Did you mean format\?/);
+    expect(found).to.match(/fields\.job_title needs exactly one of path, template, value, all\./);
+    expect(found).to.match(/fields\.first_name\.hash is not a field of a source/);
+    expect(found).to.match(/fields\.phones\.all\[0\]\.all is not a field of a source/);
+    expect(found).to.match(/fields\.age must be a string or an object or an array, not a number/);
+    expect(found).to.match(/fields\.work_emails must have at least 1 item/);
+    const joined = problems({
+      fields: { city: 'a' },
+      where: { '': 'a', 'a.b': [] },
+      join: { '1a': {}, groups: { table: 'a/b', on: { path: 'a', value: 'b' }, key: ['a'] } },
+    });
+    expect(joined).to.match(/^where\."" is not a field of conditions, whose paths have 1 to 256 characters/m);
+    expect(joined).to.match(/^where\.a\.b must have at least 1 item/m);
+    expect(joined).to.match(/^join\.1a is not a field of joins, whose names/m);
+    expect(joined).to.match(/^join\.groups\.table must be a name of 1 to 128 letters/m);
+    expect(joined).to.match(/^join\.groups\.on needs exactly one of path, template, value\./m);
+    expect(joined).to.match(/^join\.groups\.key must be a string or an object, not an array/m);
     const { fist_name, city, updated_at } = file.fields;
     const later = problems({ timezone: 'Europe/Berln', fields: { fist_name, city, updated_at } });
     expect(later).to.match(/fields\.fist_name: .*not a field of contacts\. Did you mean first_name\?/);
