@@ -8,18 +8,33 @@ export interface FailureText {
   title: string;
   detail: string;
   requestId?: string;
+  /** The server is away or overloaded, so the same request may succeed later. */
+  isTemporary?: boolean;
+  /** Of the same request again, at once or later. */
+  canRetry?: boolean;
 }
+
+const TEMPORARY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 export function failureOf(error: unknown): FailureText {
   if (error instanceof ReachlineProblem) {
-    const { title, message, requestId } = error;
-    return { title, detail: message === title ? '' : message, requestId };
+    const { title, message, requestId, status, errors } = error;
+    const detail = errors.length > 1 ? errors.map((each) => each.detail).join(' ') : message;
+    return {
+      title,
+      detail: detail === title ? '' : detail,
+      requestId,
+      isTemporary: TEMPORARY.has(status),
+      canRetry: status !== 422,
+    };
   }
   if (error instanceof ConnectionError) {
     return {
       title: 'The server cannot be reached',
       detail: 'It may have stopped, or this device is offline.',
+      isTemporary: true,
+      canRetry: true,
     };
   }
-  return { title: 'The console failed', detail: String(error) };
+  return { title: 'The console failed', detail: String(error), canRetry: true };
 }

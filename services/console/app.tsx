@@ -1,6 +1,17 @@
-import { useEffect } from 'preact/hooks';
-import { href, navigate, path } from './router.js';
-import { missingScope, organizationId, session, signOut } from './session.js';
+import { useEffect, useErrorBoundary } from 'preact/hooks';
+import { failureOf } from './api.js';
+import { Failure } from './components/states.js';
+import { address, href, navigate, path } from './router.js';
+import {
+  askingTabs,
+  missingScope,
+  organizationId,
+  session,
+  signIn,
+  signInError,
+  signOut,
+  unconfirmedKey,
+} from './session.js';
 import { theme, toggleTheme } from './theme.js';
 import { Advertising } from './views/advertising.js';
 import { Audiences } from './views/audiences.js';
@@ -29,7 +40,33 @@ const PAGES: Record<string, () => preact.JSX.Element> = {
 };
 
 export function App() {
-  return session.value ? <Shell /> : <SignIn />;
+  if (session.value || unconfirmedKey.value !== null) return <Shell />;
+  return askingTabs.value ? null : <SignIn />;
+}
+
+/** What stands in place of a view until the key is confirmed. */
+function Unconfirmed() {
+  const retry = () => void signIn(unconfirmedKey.value ?? '');
+  if (!signInError.value) return <p class="state note">Loading …</p>;
+  return <Failure error={signInError.value} retry={retry} />;
+}
+
+function NoView() {
+  if (path.value === '') return null;
+  return (
+    <div class="state">
+      <p>There is no such view.</p>
+      <a href={href('/contacts')}>Go to the first view</a>
+    </div>
+  );
+}
+
+/** A fault of the console takes the view, not the frame. */
+function Boundary({ children }: { children: preact.ComponentChildren }) {
+  const [error, reset] = useErrorBoundary();
+  useEffect(reset, [address.value]);
+  if (error === undefined) return <>{children}</>;
+  return <Failure error={{ ...failureOf(error), canRetry: false }} retry={reset} />;
 }
 
 function Shell() {
@@ -78,16 +115,7 @@ function Shell() {
         </button>
       </header>
       <main>
-        {View ? (
-          <View key={current} />
-        ) : (
-          current !== '' && (
-            <div class="state">
-              <p>There is no such view.</p>
-              <a href={href('/contacts')}>Go to the first view</a>
-            </div>
-          )
-        )}
+        {session.value ? <Boundary key={current}>{View ? <View /> : <NoView />}</Boundary> : <Unconfirmed />}
       </main>
     </>
   );

@@ -46,6 +46,12 @@ export function short(value: number, kind: Kind): string {
 /** `2026-11-22 13:05` of an ISO 8601 date-time. */
 export const minute = (dateTime: string) => `${dateTime.slice(0, 10)} ${dateTime.slice(11, 16)}`;
 
+/** Whether there is such a day: `2026-02-30` is none. */
+export const isDate = (text: string) => {
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+};
+
 const DAY_MS = 86_400_000;
 export const today = () => new Date().toISOString().slice(0, 10);
 export const daysBefore = (date: string, days: number) =>

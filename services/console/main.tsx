@@ -8,8 +8,7 @@ const root = document.getElementById('console');
 if (!root) throw new Error('index.html has no #console');
 startRouter();
 // Before the first frame, so that a key in the address is gone before anything is shown.
-const restored = restoreSession();
+restoreSession();
 // A link with a key that is pasted into an open console.
-addEventListener('hashchange', () => void restoreSession());
-await restored;
+addEventListener('hashchange', restoreSession);
 render(<App />, root);

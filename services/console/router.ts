@@ -55,6 +55,11 @@ export function setParams(changes: Params, { replace = false } = {}): void {
 }
 
 export const param = (name: string): string => address.value.params.get(name) ?? '';
+/** From 1; what is no page is the first. */
+export function pageParam(): number {
+  const text = param('page');
+  return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 1;
+}
 export const hasParam = (...names: string[]): boolean => names.some((name) => address.value.params.has(name));
 
 export function startRouter(): void {

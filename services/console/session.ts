@@ -1,4 +1,4 @@
-/** The key in use. It is kept in this tab alone, and never in an address that a server or a history sees. */
+/** The key in use. Tabs keep it for themselves and hand it to each other, and it is never in an address that a server or a history sees. */
 import { computed, signal } from '@preact/signals';
 import {
   AuthenticationProblem,
@@ -19,6 +19,8 @@ import { STORED_KEY } from './stored-key.js';
 
 /** A person waits: what takes longer is shown, with a button to try again. */
 const RETRY = { maxAttempts: 2, maxWaitMs: 2000 };
+/** A tab that is signed in answers within some milliseconds, unless the browser has frozen it. */
+const OTHER_TABS_MS = 250;
 
 interface Session {
   client: Client;
@@ -28,17 +30,33 @@ interface Session {
 }
 
 export const session = signal<Session | null>(null);
+/** A key that the server has not confirmed yet, because the answer is on its way or the server cannot be reached. */
+export const unconfirmedKey = signal<string | null>(null);
 /** Why there is no session; `null` when nobody tried. */
 export const signInError = signal<FailureText | null>(null);
 export const signingIn = signal(false);
+/** Until other tabs had time to answer. */
+export const askingTabs = signal(false);
 
 export const organizationId = computed(() => session.value?.organizationId ?? '');
 
 /** The scope when the key lacks it, else null. */
 export function missingScope(scope: Scope): Scope | null {
-  const scopes = session.value?.scopes ?? [];
+  const scopes = session.value?.scopes ?? ['*'];
   return scopes.includes(scope) || scopes.includes('*') ? null : scope;
 }
+
+/** Between the tabs of this origin. */
+type TabMessage = { kind: 'ask' } | { kind: 'key'; key: string } | { kind: 'sign-out'; keyId: string };
+const tabs = new BroadcastChannel('reachline.session');
+const post = (message: TabMessage) => tabs.postMessage(message);
+
+tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+  const key = sessionStorage.getItem(STORED_KEY);
+  if (data.kind === 'ask' && session.value && key !== null) post({ kind: 'key', key });
+  if (data.kind === 'key' && !session.value && !signingIn.value) void confirm(data.key);
+  if (data.kind === 'sign-out' && session.value?.keyId === data.keyId) endSession(null);
+};
 
 export async function signIn(key: string): Promise<void> {
   signingIn.value = true;
@@ -47,32 +65,53 @@ export async function signIn(key: string): Promise<void> {
     const options = { apiKey: key, ...RETRY };
     const described = await createClient(options).describeKey();
     sessionStorage.setItem(STORED_KEY, key);
+    unconfirmedKey.value = null;
     session.value = {
       client: createClient({ ...options, organizationId: described.organization_id }),
       keyId: described.key_id,
       organizationId: described.organization_id,
       scopes: described.scopes,
     };
+    post({ kind: 'key', key });
   } catch (error) {
-    if (error instanceof AuthenticationProblem) sessionStorage.removeItem(STORED_KEY);
+    if (error instanceof AuthenticationProblem) endSession(failureOf(error));
     signInError.value = failureOf(error);
   } finally {
     signingIn.value = false;
   }
 }
 
-export function signOut(error: FailureText | null = null): void {
+/** Signs in with a key that nobody typed: where the server cannot say whether it is valid, the key stays. */
+function confirm(key: string): Promise<void> {
+  unconfirmedKey.value = key;
+  return signIn(key);
+}
+
+function endSession(error: FailureText | null): void {
   sessionStorage.removeItem(STORED_KEY);
   signInError.value = error;
+  unconfirmedKey.value = null;
   session.value = null;
 }
 
-/** Takes the key out of the address at once, then signs in with it or with the one this tab has. */
-export async function restoreSession(): Promise<void> {
+/** In every tab that has this key. */
+export function signOut(): void {
+  if (session.value) post({ kind: 'sign-out', keyId: session.value.keyId });
+  endSession(null);
+}
+
+/** Takes the key out of the address at once, then signs in with it, with the one this tab has, or with that of another tab. */
+export function restoreSession(): void {
   const key = new URLSearchParams(location.hash.slice(1)).get('key');
   if (key !== null) history.replaceState(null, '', location.pathname + location.search);
   const known = key ?? sessionStorage.getItem(STORED_KEY);
-  if (known !== null) await signIn(known);
+  if (known !== null) return void confirm(known);
+  if (session.value) return;
+  askingTabs.value = true;
+  post({ kind: 'ask' });
+  setTimeout(() => {
+    askingTabs.value = false;
+  }, OTHER_TABS_MS);
 }
 
 /** Runs with the client of the session; a key that is no longer valid ends it. */
@@ -81,7 +120,7 @@ async function withClient<T>(run: (client: Client) => Promise<T>): Promise<T> {
   try {
     return await run(session.value.client);
   } catch (error) {
-    if (error instanceof AuthenticationProblem) signOut(failureOf(error));
+    if (error instanceof AuthenticationProblem) endSession(failureOf(error));
     throw error;
   }
 }

@@ -15,23 +15,31 @@ export function useRequest<P extends OperationPath>(
   path: P,
   body: RequestOf<P> | null,
 ): RequestState<ResponseOf<P>> {
-  const [state, setState] = useState<{ data?: ResponseOf<P>; error?: FailureText; of?: string }>({});
+  const [state, setState] = useState<{
+    data?: ResponseOf<P>;
+    error?: FailureText;
+    request?: string;
+    attempt?: number;
+  }>({});
   const [attempt, setAttempt] = useState(0);
-  const of = body && `${attempt} ${path} ${JSON.stringify(body)}`;
+  const request = body && `${path} ${JSON.stringify(body)}`;
+  const isAnswered = state.request === request && state.attempt === attempt;
   useEffect(() => {
-    if (of === null || body === null || state.of === of) return;
+    if (request === null || body === null || isAnswered) return;
     const abort = new AbortController();
+    const answer = { request, attempt };
     call(path, body, { signal: abort.signal }).then(
-      (data) => abort.signal.aborted || setState({ data, of }),
+      (data) => abort.signal.aborted || setState({ data, ...answer }),
       (error: unknown) =>
-        abort.signal.aborted || setState((before) => ({ ...before, error: failureOf(error), of })),
+        abort.signal.aborted || setState((before) => ({ ...before, error: failureOf(error), ...answer })),
     );
     return () => abort.abort();
-  }, [of]);
+  }, [request, attempt]);
   return {
     data: state.data,
-    error: state.of === of ? state.error : undefined,
-    loading: of !== null && state.of !== of,
+    // It stays while the same request is tried again.
+    error: state.request === request ? state.error : undefined,
+    loading: request !== null && !isAnswered,
     retry: () => setAttempt((number) => number + 1),
   };
 }
@@ -55,7 +63,8 @@ interface PagesState<Row, Answer> {
   pages: (readonly Row[])[];
   answer?: Answer;
   cursor: string | null;
-  of?: string;
+  request?: string;
+  attempt?: number;
   error?: FailureText;
   isLoadingMore: boolean;
 }
@@ -73,34 +82,30 @@ export function usePages<P extends CursorPath, Row>(
   });
   const [attempt, setAttempt] = useState(0);
   const controller = useRef<AbortController>(undefined);
-  const of = body && `${attempt} ${path} ${JSON.stringify(body)}`;
+  const request = body === null ? null : `${path} ${JSON.stringify(body)}`;
+  const isAnswered = state.request === request && state.attempt === attempt;
 
   /** The page behind those there are. */
   const load = (
-    request: RequestOf<P>,
+    body: RequestOf<P>,
     { signal }: AbortController,
     before: PagesState<Row, unknown>['pages'],
-  ) =>
-    call(path, request, { signal }).then(
+  ) => {
+    const answered = { request: request ?? undefined, attempt, isLoadingMore: false };
+    return call(path, body, { signal }).then(
       (answer) =>
         signal.aborted ||
-        setState({
-          pages: [...before, rowsOf(answer)],
-          answer,
-          cursor: answer.next_cursor,
-          of: of ?? undefined,
-          isLoadingMore: false,
-        }),
+        setState({ pages: [...before, rowsOf(answer)], answer, cursor: answer.next_cursor, ...answered }),
       (error: unknown) =>
         signal.aborted ||
         setState((last) => ({
           ...last,
           error: failureOf(error),
-          of: of ?? undefined,
           cursor: before.length === 0 ? null : last.cursor,
-          isLoadingMore: false,
+          ...answered,
         })),
     );
+  };
 
   useEffect(() => {
     if (body === null) return;
@@ -108,12 +113,12 @@ export function usePages<P extends CursorPath, Row>(
     controller.current = abort;
     void load(body, abort, []);
     return () => abort.abort();
-  }, [of]);
+  }, [request, attempt]);
 
   function more(): void {
     const abort = controller.current;
-    if (state.cursor === null || state.isLoadingMore || state.of !== of || !abort || !body) return;
-    setState((before) => ({ ...before, isLoadingMore: true, error: undefined }));
+    if (state.cursor === null || state.isLoadingMore || !isAnswered || !abort || !body) return;
+    setState((before) => ({ ...before, isLoadingMore: true }));
     void load({ ...body, cursor: state.cursor }, abort, state.pages);
   }
 
@@ -121,8 +126,9 @@ export function usePages<P extends CursorPath, Row>(
     answer: state.answer,
     pages: state.pages,
     total: state.answer?.total_count,
-    error: state.of === of ? state.error : undefined,
-    loading: (of !== null && state.of !== of) || state.isLoadingMore,
+    // It stays while the same request is tried again.
+    error: state.request === request ? state.error : undefined,
+    loading: (request !== null && !isAnswered) || state.isLoadingMore,
     hasMore: state.cursor !== null,
     more,
     retry: () => (state.cursor === null ? setAttempt((number) => number + 1) : more()),

@@ -1,5 +1,8 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { expect } from 'chai';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
+import { startSampleGateway, type TestGateway } from '../support/gateway.js';
 
 const USUAL_PATHS = [
   '/usr/bin/chromium',
@@ -26,3 +29,70 @@ export async function launchBrowser(context: Mocha.Context): Promise<Browser> {
  */
 export const axeRules = (width: number, isDark: boolean): string =>
   width < 800 === isDark ? '' : "runOnly: ['color-contrast', 'link-in-text-block']";
+
+/** Chromium reports each answer of 4xx and 5xx and each connection that was rejected as an error of the page. */
+const FAILED_REQUEST = /^Failed to load resource/;
+
+export interface ConsoleTest {
+  gateway: TestGateway;
+  /** Of the sample data, with every scope. */
+  key: string;
+  context: BrowserContext;
+  page: Page;
+  /** Opens a view, signed in by its address. */
+  open(view: string, key?: string, url?: string): Promise<void>;
+  /** The response of an operation over the sample data. */
+  read<T>(path: string, body: object): Promise<T>;
+  /** Of a test that provokes them. */
+  forgetFailedRequests(): void;
+}
+
+/** A browser and a gateway over the sample data for a suite, and a page for each test, which fails on errors of the page and on requests to other hosts. */
+export function useConsole(): ConsoleTest {
+  let browser: Browser;
+  let errors: string[] = [];
+  let elsewhere: string[] = [];
+  const test = {
+    async open(view, key = test.key, url = test.gateway.url) {
+      await test.page.goto(`${url}/console${view}#key=${key}`);
+      await test.page.getByRole('navigation', { name: 'Views' }).waitFor();
+    },
+    async read<T>(path: string, body: object) {
+      const { gateway, key } = test;
+      return (await gateway.call(path, { organization_id: DEMO_ORGANIZATION, ...body }, { key })).body as T;
+    },
+    forgetFailedRequests() {
+      errors = errors.filter((error) => !FAILED_REQUEST.test(error));
+    },
+  } as ConsoleTest;
+  before(async function () {
+    browser = await launchBrowser(this);
+    test.gateway = await startSampleGateway();
+    test.key = await test.gateway.keyFor(DEMO_ORGANIZATION);
+  });
+  after(async () => {
+    await browser?.close();
+    await test.gateway?.close();
+  });
+  beforeEach(async () => {
+    errors = [];
+    elsewhere = [];
+    test.context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    test.context.on('page', (page) => {
+      page.setDefaultTimeout(15_000);
+      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+      page.on('pageerror', (error) => errors.push(error.message));
+      page.on('request', (request) => {
+        const { origin, protocol } = new URL(request.url());
+        if (protocol !== 'blob:' && origin !== test.gateway.url) elsewhere.push(request.url());
+      });
+    });
+    test.page = await test.context.newPage();
+  });
+  afterEach(async () => {
+    await test.context.close();
+    expect(errors).to.deep.equal([]);
+    expect(elsewhere).to.deep.equal([]);
+  });
+  return test;
+}

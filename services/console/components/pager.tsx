@@ -24,6 +24,16 @@ export function Pager({
 }: PagerProps) {
   const last = Math.max(1, Math.min(Math.ceil(total / pageSize), lastPage));
   const to = (target: number) => hrefWith({ [param]: target === 1 ? null : target });
+  if (page > last) {
+    return (
+      <div class="state">
+        <p>There is no page {page}.</p>
+        <a class="button" href={to(last)}>
+          Go to page {last}
+        </a>
+      </div>
+    );
+  }
   return (
     <nav class="pager" aria-label="Pages">
       {page > 1 ? (

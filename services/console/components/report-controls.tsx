@@ -1,6 +1,6 @@
 /** The range, its granularity and the metrics of a chart: the same for the tables and for one company. */
 import type { Metric } from '../../advertising/metrics.js';
-import { daysBefore, today } from '../format.js';
+import { daysBefore, isDate, today } from '../format.js';
 import { METRICS } from '../metrics.js';
 import { hrefWith, param, setParams } from '../router.js';
 import { Popover } from './toolbar.js';
@@ -18,8 +18,6 @@ export interface Report {
   end_date: string;
   granularity: 'daily' | 'monthly';
 }
-
-const isDate = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text);
 
 /** What the address says, or the last 30 days; today is left out, as most of it is still to come. */
 export function reportOf(): Report {

@@ -1,11 +1,30 @@
 /** What a view shows when it has no answer to show. */
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Scope } from '../../http/scopes.js';
 import type { FailureText } from '../api.js';
-import { setParams } from '../router.js';
+import { href, path, setParams } from '../router.js';
 import { missingScope } from '../session.js';
 
+const RECOVERY_MS = 5000;
+
+/** What the server is expected to get over is asked for again by itself: after some seconds, and when the device is online again. */
 export function Failure({ error, retry }: { error: FailureText; retry?: () => void }) {
+  const again = useRef(retry);
+  again.current = retry;
+  const recovers = error.isTemporary === true && retry !== undefined;
+  useEffect(() => {
+    if (!recovers) return;
+    const recover = () => document.hidden || again.current?.();
+    const timer = setInterval(recover, RECOVERY_MS);
+    addEventListener('online', recover);
+    document.addEventListener('visibilitychange', recover);
+    return () => {
+      clearInterval(timer);
+      removeEventListener('online', recover);
+      document.removeEventListener('visibilitychange', recover);
+    };
+  }, [recovers]);
   return (
     <div class="state failure" role="alert">
       <strong>{error.title}</strong>
@@ -15,11 +34,17 @@ export function Failure({ error, retry }: { error: FailureText; retry?: () => vo
           Request <code>{error.requestId}</code>
         </p>
       )}
-      {retry && (
-        <button type="button" onClick={retry}>
-          Retry
-        </button>
-      )}
+      {recovers && <p class="note">Trying again every {RECOVERY_MS / 1000} seconds.</p>}
+      {retry &&
+        (error.canRetry ? (
+          <button type="button" onClick={retry}>
+            Retry
+          </button>
+        ) : (
+          <a class="button" href={href(path.value)}>
+            Reset this view
+          </a>
+        ))}
     </div>
   );
 }

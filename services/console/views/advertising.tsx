@@ -17,7 +17,7 @@ import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { figure, NONE, plural } from '../format.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, METRICS, type Point, withParts } from '../metrics.js';
-import { href, hrefWith, param, setParams } from '../router.js';
+import { href, hrefWith, pageParam, param, setParams } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
 
@@ -140,7 +140,7 @@ const companyHref = (id: string) => href('/advertising/company', { ...reportPara
 
 export function Advertising() {
   const scope = missingScope('advertising:read');
-  const tabName = param('tab') in TABS ? param('tab') : 'campaigns';
+  const tabName = Object.hasOwn(TABS, param('tab')) ? param('tab') : 'campaigns';
   const tab = TABS[tabName] as Tab;
   const report = reportOf();
   const charts = chartMetrics(tab.available, tab.charts);
@@ -154,10 +154,10 @@ export function Advertising() {
       cell: (item: Item) => figure(item[name] as string, METRICS[name].kind, item.currency),
     })),
   ];
-  const sortBy = param('sort') || tab.order;
+  const sortBy = columns.some(({ sort }) => sort === param('sort')) ? param('sort') : tab.order;
   const direction = param('direction') === 'asc' ? 'asc' : 'desc';
-  const status = param('status');
-  const page = Number(param('page') || 1);
+  const status = tab.statuses.includes(param('status')) ? param('status') : '';
+  const page = pageParam();
   const body = {
     organization_id: organizationId.value,
     ...report,

@@ -9,7 +9,7 @@ import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { NONE, plural } from '../format.js';
 import { Marked, queryWords } from '../highlight.js';
-import { href, hrefWith, param } from '../router.js';
+import { href, hrefWith, pageParam, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { usePages, useRequest } from '../use-request.js';
 import { fullName } from './contacts.js';
@@ -54,7 +54,7 @@ const columnsOf = (words: readonly string[]): Column<Audience>[] => [
 export function Audiences() {
   const scope = missingScope('audiences:read');
   const query = param('query');
-  const page = Number(param('page') || 1);
+  const page = Math.min(pageParam(), WINDOW / PAGE);
   const search = query === '' ? {} : { query };
   const body = { organization_id: organizationId.value, ...search, page, limit: PAGE };
   const { data, error, loading, retry } = useRequest('/api/audiences/search', scope ? null : body);
@@ -94,7 +94,7 @@ export function Audiences() {
             busy={loading}
           />
         )}
-        {data && data.total_count > PAGE && (
+        {data && (data.total_count > PAGE || page > 1) && (
           <Pager
             page={page}
             pageSize={PAGE}

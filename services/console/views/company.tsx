@@ -15,7 +15,7 @@ import { type Column, Table } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
 import { figure, NONE } from '../format.js';
 import { COMPANY_METRIC_NAMES, METRICS, type Point } from '../metrics.js';
-import { href, param } from '../router.js';
+import { href, pageParam, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
 
@@ -48,7 +48,7 @@ const CAMPAIGN_COLUMNS: readonly Column<Campaign>[] = [
 export function Company() {
   const scope = missingScope('advertising:read');
   const report = reportOf();
-  const page = Number(param('page') || 1);
+  const page = pageParam();
   const charts = chartMetrics(COMPANY_METRIC_NAMES, ['impressions', 'engagements']);
   const domain = param('domain');
   const body = {
@@ -103,7 +103,7 @@ export function Company() {
             caption={report.granularity === 'daily' ? 'By day.' : 'By month.'}
           />
           <h2>Campaigns that reached it</h2>
-          {data.campaigns.length === 0 ? (
+          {data.campaign_total_count === 0 ? (
             <p class="note">No campaign reached this company in the range.</p>
           ) : (
             <ScrollRegion label="Campaigns">
@@ -117,7 +117,7 @@ export function Company() {
               />
             </ScrollRegion>
           )}
-          {data.campaign_total_count > PAGE && (
+          {(data.campaign_total_count > PAGE || page > 1) && (
             <Pager page={page} pageSize={PAGE} total={data.campaign_total_count} one="campaign" />
           )}
         </>

@@ -31,8 +31,8 @@ export function SignIn() {
       </form>
       {signInError.value && <Failure error={signInError.value} />}
       <p class="note">
-        The key stays in this tab and is forgotten when it closes. <code>reachline keys create</code> makes
-        one; the API is described under <a href="/docs">/docs</a>.
+        Open tabs share the key, and it is forgotten when the last one closes.{' '}
+        <code>reachline keys create</code> makes one; the API is described under <a href="/docs">/docs</a>.
       </p>
     </main>
   );

@@ -7,7 +7,7 @@ import { SearchBox, SelectFilter, TextFilter } from '../components/search-box.js
 import { Empty, NoMatch, NoPermission } from '../components/states.js';
 import type { Column } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
-import { daysBefore, minute, NONE, plural } from '../format.js';
+import { daysBefore, isDate, minute, NONE, plural } from '../format.js';
 import { hasParam, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { usePages } from '../use-request.js';
@@ -25,8 +25,6 @@ const FILTERS = [
   'from',
   'to',
 ];
-
-const isDate = (text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text);
 
 /** The request without its days, and the days it is narrowed to. */
 function requestOf() {
