@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
+import { renderGuide } from './reference/render-guide.js';
 
 const DOCS = join(import.meta.dirname, '../../docs');
 const GUIDES_FILE = 'guides.json';
@@ -60,7 +61,8 @@ function readGuides(): { name: string; group: string; title: string; text: strin
 function guides(): Plugin {
   const modules: Record<string, () => unknown> = {
     'virtual:guides': () => readGuides().map(({ text: _, ...guide }) => guide),
-    'virtual:guide-texts': () => Object.fromEntries(readGuides().map(({ name, text }) => [name, text])),
+    'virtual:guide-texts': () =>
+      Object.fromEntries(readGuides().map(({ name, text }) => [name, renderGuide(text)])),
   };
   return {
     name: 'guides',

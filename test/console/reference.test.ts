@@ -313,6 +313,14 @@ describe('The API reference in Chromium', function () {
     await page.getByText('Nothing matches.').waitFor();
   });
 
+  it('copies the code of a guide', async () => {
+    await open('quickstart');
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy', exact: true }).first().click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).to.match(/^npm ci\nnpm start\n?$/);
+  });
+
   it('has nothing serious for axe, light and dark, wide and narrow', async () => {
     // Every width and every colour scheme meets every page once; the other two combinations, the one with the navigation.
     const all = ['', 'errors', 'contactsCreate', 'ingest', 'sql', 'install'];

@@ -2,12 +2,12 @@ import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { theme, toggleTheme } from '../theme.js';
 import { Fields } from './fields.js';
-import { GUIDES, guideBlocks } from './guides.js';
-import { type Block, Inline, Markdown } from './markdown.js';
+import { GUIDES, guideTexts } from './guides.js';
 import { failure, kindsOf, loadReference, type Operation, reference, refName } from './open-api.js';
 import { OperationPage } from './operation.js';
 import { href, page, visits } from './router.js';
 import { search } from './search.js';
+import { Inline } from './text.js';
 
 const typed = signal('');
 const menuOpen = signal(false);
@@ -37,7 +37,7 @@ export function App() {
     // Of another page, readers of the screen begin at its start.
     if (!isFirst.current) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
-  }, [name, visit, loaded, guideBlocks.value]);
+  }, [name, visit, loaded, guideTexts.value]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Escape') {
@@ -176,8 +176,8 @@ function NavGroup({ title, items }: { title: string; items: { to: string; label:
 }
 
 function Page({ name }: { name: string }) {
-  const blocks = guideBlocks.value?.[name];
-  if (blocks) return <GuidePage name={name} blocks={blocks} />;
+  const html = guideTexts.value?.[name];
+  if (html !== undefined) return <GuidePage name={name} html={html} />;
   if (failure.value !== null) return <Failure text={failure.value} />;
   if (GUIDES.some((guide) => guide.name === name)) return <p class="note">Loading the guide …</p>;
   if (!reference.value) return <p class="note">Loading the operations …</p>;
@@ -237,12 +237,14 @@ function Overview() {
   );
 }
 
-function GuidePage({ name, blocks }: { name: string; blocks: Block[] }) {
+function GuidePage({ name, html }: { name: string; html: string }) {
+  // The guides name the address of a first start.
+  const __html = html.replaceAll('http://127.0.0.1:8080', location.origin);
   return (
-    <article class="doc guide">
-      <Markdown blocks={blocks} />
+    <>
+      <article class="doc guide" dangerouslySetInnerHTML={{ __html }} />
       {name === 'streams' && <RecordSchemas />}
-    </article>
+    </>
   );
 }
 
@@ -251,7 +253,7 @@ function RecordSchemas() {
   const schema = reference.value?.byId.get('ingest')?.body?.content.schema;
   if (!schema) return null;
   return (
-    <>
+    <div class="doc guide">
       {kindsOf(schema)?.map((kind) => {
         const name = refName(kind);
         return (
@@ -261,6 +263,6 @@ function RecordSchemas() {
           </section>
         );
       })}
-    </>
+    </div>
   );
 }

@@ -1,21 +1,26 @@
 import { signal } from '@preact/signals';
-import { useState } from 'preact/hooks';
 import { ScrollRegion } from '../components/scroll-region.js';
 import { LANGUAGES, type Language, type Sample } from './samples.js';
 
-function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
-  const [copied, setCopied] = useState(false);
-  const copy = async () => {
+/** Its text is that of its figure, in guides too. */
+const CopyButton = () => (
+  <button type="button" class="copy">
+    Copy
+  </button>
+);
+
+/** Makes the buttons of every figure copy its code. */
+export function startCopyButtons(): void {
+  document.addEventListener('click', async ({ target }) => {
+    const button = (target as Element).closest('button.copy');
+    if (!button) return;
     // Absent where the page came over plain HTTP from another machine; the text can be selected then.
-    await navigator.clipboard?.writeText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 2000);
-  };
-  return (
-    <button type="button" class="copy" onClick={() => void copy()}>
-      {copied ? 'Copied' : label}
-    </button>
-  );
+    await navigator.clipboard?.writeText(button.closest('figure')?.querySelector('code')?.textContent ?? '');
+    button.textContent = 'Copied';
+    setTimeout(() => {
+      button.textContent = 'Copy';
+    }, 2000);
+  });
 }
 
 export const Code = ({ label, text }: { label: string; text: string }) => (
@@ -26,28 +31,15 @@ export const Code = ({ label, text }: { label: string; text: string }) => (
   </ScrollRegion>
 );
 
-const NAMES: Record<string, string> = { sh: 'Shell', js: 'JavaScript', python: 'Python', json: 'JSON' };
-
-export function CodeBlock({
-  text,
-  language = '',
-  label,
-}: {
-  text: string;
-  language?: string;
-  label?: string;
-}) {
-  const name = label ?? NAMES[language] ?? 'Text';
-  return (
-    <figure class="code-block" data-language={language}>
-      <figcaption>
-        <span>{name}</span>
-        <CopyButton text={text} />
-      </figcaption>
-      <Code label={name} text={text} />
-    </figure>
-  );
-}
+export const JsonBlock = ({ label, text }: { label: string; text: string }) => (
+  <figure class="code-block" data-language="json">
+    <figcaption>
+      <span>{label}</span>
+      <CopyButton />
+    </figcaption>
+    <Code label={label} text={text} />
+  </figure>
+);
 
 /** Chosen once for every page. */
 const chosen = signal<Language>('curl');
@@ -73,7 +65,7 @@ export function Samples({ sample }: { sample: Sample }) {
             </button>
           ))}
         </fieldset>
-        <CopyButton text={text} />
+        <CopyButton />
       </figcaption>
       <Code label={`Request in ${chosen.value}`} text={text} />
     </figure>

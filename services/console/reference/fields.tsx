@@ -1,7 +1,7 @@
 /** The fields of an object with type, limits and meaning; those of nested objects fold. */
 
-import { Description } from './markdown.js';
 import { choicesOf, flatten, limitsOf, objectOf, type Parameter, type Schema, typeOf } from './open-api.js';
+import { Description } from './text.js';
 
 interface FieldProps {
   name: string;

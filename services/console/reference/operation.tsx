@@ -1,6 +1,5 @@
-import { CodeBlock } from './code.js';
+import { JsonBlock } from './code.js';
 import { Fields, ParameterFields } from './fields.js';
-import { Description, Inline } from './markdown.js';
 import {
   type Answer,
   kindsOf,
@@ -11,6 +10,7 @@ import {
   type Schema,
 } from './open-api.js';
 import { href } from './router.js';
+import { Description, Inline } from './text.js';
 import { TryIt } from './try-it.js';
 
 export function OperationPage({ operation }: { operation: Operation }) {
@@ -131,5 +131,5 @@ function AnswerExample({ answer }: { answer: Answer | undefined }) {
   const [content] = Object.values(answer?.content ?? {});
   if (content?.example === undefined) return null;
   const text = JSON.stringify(content.example, null, 2);
-  return <CodeBlock language="json" label="Example of an answer" text={text} />;
+  return <JsonBlock label="Example of an answer" text={text} />;
 }

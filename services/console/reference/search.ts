@@ -1,6 +1,5 @@
 /** The filter over operations, fields, errors and guides: every word must occur, in a title first. */
-import { GUIDES, guideBlocks } from './guides.js';
-import type { Block } from './markdown.js';
+import { GUIDES, guideTexts } from './guides.js';
 import { flatten, kindsOf, objectOf, type Reference, refName, type Schema } from './open-api.js';
 
 export interface Entry {
@@ -15,19 +14,15 @@ export interface Entry {
 const MAX_DEPTH = 4;
 const MAX_RESULTS = 50;
 
-const textOf = (block: Block): string => {
-  if (block.kind === 'table') return [block.head, ...block.rows].flat().join(' ');
-  return block.kind === 'list' ? block.items.join(' ') : block.text;
-};
-
 function* guideEntries(): Generator<Entry> {
   for (const { name, title, group } of GUIDES) {
     let entry: Entry = { title, context: group, to: name, text: '' };
-    for (const block of guideBlocks.value?.[name] ?? []) {
-      if (block.kind === 'heading' && block.level > 1) {
+    const { body } = new DOMParser().parseFromString(guideTexts.value?.[name] ?? '', 'text/html');
+    for (const { tagName, id, textContent } of body.children) {
+      if (/^H[2-6]$/.test(tagName)) {
         yield entry;
-        entry = { title: block.text, context: title, to: `${name}#${block.id}`, text: '' };
-      } else entry.text += ` ${textOf(block)}`;
+        entry = { title: textContent, context: title, to: `${name}#${id}`, text: '' };
+      } else entry.text += ` ${textContent}`;
     }
     yield entry;
   }
@@ -70,7 +65,7 @@ export function search(typed: string, reference: Reference | null): Entry[] {
   // The type of a problem finds its code.
   const words = typed.toLowerCase().replace('urn:reachline:problem:', '').split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
-  const of = [reference, guideBlocks.value];
+  const of = [reference, guideTexts.value];
   if (!indexed?.of.every((each, index) => each === of[index])) {
     const all = [...guideEntries(), ...(reference ? referenceEntries(reference) : [])];
     indexed = {
