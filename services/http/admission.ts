@@ -2,7 +2,6 @@
  * Admission control: limits concurrent requests and their memory, in total, per organization and per key, and the duration of each. A request releases
  * what it holds at its deadline at the latest, whatever client, handler or store do.
  */
-import { getEventListeners } from 'node:events';
 import type { Context } from 'koa';
 import type { Principal } from './principal.js';
 import { Problem } from './problems.js';
@@ -119,9 +118,6 @@ export class Admission {
         request.deadline = setTimeout(() => reject(expired(ctx, this.#timeoutMs)), this.#timeoutMs);
         work(request).then(resolve, reject);
       });
-    } catch (error) {
-      request.abort();
-      throw error;
     } finally {
       request.release();
     }
@@ -173,7 +169,7 @@ export class AdmittedRequest {
     this.received = received;
   }
 
-  /** Aborted when the client disconnects, at the deadline, when the request fails, and once it is answered where something still listens. */
+  /** Aborted when the client disconnects, at the deadline, when the request fails, and once it is answered. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -241,21 +237,17 @@ export class AdmittedRequest {
   /** The response was read, or the client disconnected, which aborts a request in progress. */
   closed(): void {
     this.#isClosed = true;
-    if (!this.#isReleased) this.abort();
+    if (!this.#isReleased) this.#controller.abort(REQUEST_ENDED);
     this.#drop('responseBytes');
     this.#admission.forget(this.#scopes);
-  }
-
-  abort(): void {
-    this.#controller.abort(REQUEST_ENDED);
   }
 
   /** Releases everything except the response. */
   release(): void {
     clearTimeout(this.deadline);
     this.#isReleased = true;
-    // Stores count their answers as in flight until then; without them, an abort would only cost time.
-    if (getEventListeners(this.#controller.signal, 'abort').length > 0) this.abort();
+    // Stores count their answers as in flight until then.
+    this.#controller.abort(REQUEST_ENDED);
     this.#admission.exports.delete(this);
     for (const resource of ['requests', 'slots', 'bodies', 'bodyBytes', 'exports'] as const) {
       this.#drop(resource);

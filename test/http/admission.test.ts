@@ -62,6 +62,17 @@ describe('Admission', () => {
     expect(inFlight.isFull).to.equal(false);
   });
 
+  it('counts no answer of a store that comes once its request is answered', async () => {
+    const inFlight = new InFlightBytes(1);
+    let hold = () => {};
+    const { end } = await begin('org', 'a', (request) => {
+      hold = () => inFlight.hold(1, request.signal);
+    });
+    await end();
+    hold();
+    expect(inFlight.isFull).to.equal(false);
+  });
+
   it('limits the slots of all keys of an organization together, and forgets what ended', async () => {
     const { perOrganization, perKey } = ADMISSION_LIMITS.slots;
     const first = await begin('org', 'a', (request) => request.startWork(perKey));
