@@ -198,6 +198,7 @@ export type Join = Static<typeof Join>;
 const MappingFile = strictObject(
   {
     $schema: Type.Optional(Type.String({ maxLength: 2048 })),
+    $comment: Type.Optional(Type.String({ maxLength: 4096 })),
     description: Type.Optional(Type.String({ maxLength: 4096 })),
     stream: Type.Optional(stringEnum('Stream of the records.', STREAM_NAMES)),
     timezone: Type.Optional(

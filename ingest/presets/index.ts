@@ -1,34 +1,18 @@
-/** Mappings of the exports of known tools (docs/reference/presets.md). */
-import { airbyteLinkedinAds } from './airbyte-linkedin-ads.js';
-import { fivetranLinkedin } from './fivetran-linkedin.js';
-import { ga4 } from './ga4-bigquery.js';
-import { hubspot } from './hubspot.js';
-import { linkedinApi } from './linkedin-api.js';
-import { linkedinCampaignManager } from './linkedin-campaign-manager.js';
-import { rudderstack, segment } from './page-events.js';
-import type { Preset } from './preset.js';
-import { apollo, linkedinConnections, marketo, rb2b, zoominfo } from './prospecting.js';
-import { salesforce } from './salesforce.js';
-import { singerLinkedinAds } from './singer-linkedin-ads.js';
-import { matomo, posthog, snowplow } from './web-analytics.js';
+/** Mapping files of the exports of known tools, `mappings/presets/<source>/<table>.json` (docs/reference/presets.md). */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../services/shared/fs.js';
+import type { MappingFile } from '../mapping/mapping-file.js';
 
-export const PRESETS: Readonly<Record<string, Preset>> = {
-  ...fivetranLinkedin,
-  ...airbyteLinkedinAds,
-  ...singerLinkedinAds,
-  ...linkedinApi,
-  ...linkedinCampaignManager,
-  ...hubspot,
-  ...salesforce,
-  ...apollo,
-  ...zoominfo,
-  ...marketo,
-  ...linkedinConnections,
-  ...rb2b,
-  ...segment,
-  ...rudderstack,
-  ...ga4,
-  ...posthog,
-  ...matomo,
-  ...snowplow,
-};
+/** A mapping of one table or stream of a known source. */
+export type Preset = MappingFile & Required<Pick<MappingFile, 'description' | 'stream' | 'recognize'>>;
+
+const FOLDER = join(packageRoot, 'mappings/presets');
+
+/** By `<source>/<table>`. */
+export const PRESETS: Readonly<Record<string, Preset>> = Object.fromEntries(
+  readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.json'))
+    .sort()
+    .map((file) => [file.slice(0, -'.json'.length), JSON.parse(readFileSync(join(FOLDER, file), 'utf8'))]),
+);

@@ -5,8 +5,7 @@ import { compileMapping } from '../mapping/compile.js';
 import { readMappings, type StoredMapping } from '../mapping/stored-mappings.js';
 import { STREAMS } from '../streams/index.js';
 import type { Stream } from '../streams/stream.js';
-import { PRESETS } from './index.js';
-import type { Preset } from './preset.js';
+import { PRESETS, type Preset } from './index.js';
 
 /** The mapping of a preset, compiled when it is first asked for: all of them would take longer than anything else at a start. */
 export const presetMapping = memoize((name) => {

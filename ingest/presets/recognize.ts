@@ -2,9 +2,8 @@
 import { TimeSlice } from '../../services/shared/async.js';
 import { renamed } from '../mapping/map-source.js';
 import type { SourceRecord } from '../mapping/mapping.js';
-import { PRESETS } from './index.js';
+import { PRESETS, type Preset } from './index.js';
 import { presetMapping } from './named-mappings.js';
-import type { Preset } from './preset.js';
 
 /** Presets of every source. */
 export const AUTO = 'auto';

@@ -1,7 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { parseMappingFile } from '../../../ingest/mapping/mapping-file.js';
 import { readMappings } from '../../../ingest/mapping/stored-mappings.js';
+import { PRESETS } from '../../../ingest/presets/index.js';
 import { namedMappings } from '../../../ingest/presets/named-mappings.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
@@ -40,6 +42,7 @@ describe('Stored mappings', () => {
   });
 
   it('that come with Reachline can be used', () => {
+    for (const preset of Object.values(PRESETS)) parseMappingFile(JSON.stringify(preset));
     const mappings = namedMappings({ dataDir: folder, mappingsDir: null });
     for (const { stream, mapping } of mappings.values()) {
       expect(mapping.givesOrganization([]), stream.name).to.equal(false);
