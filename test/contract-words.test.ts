@@ -33,6 +33,7 @@ const CODES: Record<string, number> = {
   request_timeout: 408,
   ambiguous_company: 409,
   ambiguous_domain: 409,
+  audience_exists: 409,
   contact_exists: 409,
   contact_suppressed: 409,
   idempotency_in_progress: 409,

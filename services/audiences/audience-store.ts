@@ -1,7 +1,9 @@
 import type { Page, SortKey, TextQuery } from '../search/query.js';
 import type { Cancellable } from '../shared/async.js';
+import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
 import type { OrderedRecord } from '../shared/record-order.js';
 import type { Audience, AudienceRecord } from './schema.js';
+import type { AudienceBody, AudienceChanges } from './stored-audience.js';
 
 export interface AudienceSearch {
   organizationId: string;
@@ -12,10 +14,52 @@ export interface AudienceSearch {
   limit: number;
 }
 
+export interface CreateAudience {
+  audience: AudienceBody;
+  idempotency?: Idempotency;
+}
+
+export type CreateAudienceOutcome = { kind: 'created'; audience: Audience } | { kind: 'audience_exists' };
+
+export interface UpdateAudience {
+  organizationId: string;
+  audienceId: string;
+  changes: AudienceChanges;
+  idempotency?: Idempotency;
+}
+
+export type UpdateAudienceOutcome = { kind: 'updated'; audience: Audience } | { kind: 'audience_not_found' };
+
+export interface DeleteAudience {
+  organizationId: string;
+  audienceId: string;
+  idempotency?: Idempotency;
+}
+
+/** `deleted: false` when there is no such audience. */
+export interface DeleteAudienceOutcome {
+  kind: 'deleted';
+  deleted: boolean;
+}
+
+/** Whether an outcome is kept under its idempotency key and replayed. Any other wrote nothing and frees the key. */
+export const isAudienceWritten = ({
+  kind,
+}: CreateAudienceOutcome | UpdateAudienceOutcome | DeleteAudienceOutcome): boolean =>
+  kind !== 'audience_exists' && kind !== 'audience_not_found';
+
 export interface AudienceStore {
   getAudience(organizationId: string, audienceId: string, request?: Cancellable): Promise<Audience | null>;
   /** Behind a full page there may be nothing more. */
   searchAudiences(search: AudienceSearch, signal?: AbortSignal): Promise<Page<Audience>>;
+  /** An audience whose id was deleted before starts without members. Does not count in the order of records (contract 6.2). */
+  createAudience(command: CreateAudience): Promise<IdempotentResult<CreateAudienceOutcome>>;
+  updateAudience(command: UpdateAudience): Promise<IdempotentResult<UpdateAudienceOutcome>>;
+  /**
+   * Deletes an audience, then its memberships in bounded steps; where these were interrupted, another call goes on with them. Records
+   * older than the deletion do not bring the audience back.
+   */
+  deleteAudience(command: DeleteAudience): Promise<IdempotentResult<DeleteAudienceOutcome>>;
   /** As records of contacts, each whole. */
   upsertAudiences(records: readonly OrderedRecord<AudienceRecord>[]): Promise<void>;
 }

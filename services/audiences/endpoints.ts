@@ -1,19 +1,28 @@
 import { endpointsWith } from '../http/endpoint.js';
 import { EXPORT_PAGE_ITEMS } from '../http/export.js';
+import { unwrapIdempotent } from '../http/idempotency.js';
 import { Problem } from '../http/problems.js';
 import type { SortKey } from '../search/query.js';
 import type { Cancellable } from '../shared/async.js';
+import { newId } from '../shared/ids.js';
+import type { Clock } from '../shared/time.js';
 import type { AudienceStore } from './audience-store.js';
 import {
   Audience,
+  CreateAudienceRequest,
+  DeleteAudienceRequest,
+  DeleteAudienceResponse,
   GetAudienceRequest,
   GetAudienceResponse,
   SearchAudiencesRequest,
   SearchAudiencesResponse,
+  UpdateAudienceRequest,
 } from './schema.js';
+import { newAudience } from './stored-audience.js';
 
 export interface AudienceServices {
   search: AudienceStore;
+  clock: Clock;
 }
 
 const endpoint = endpointsWith<AudienceServices>();
@@ -89,4 +98,88 @@ const searchAudiences = endpoint({
   },
 });
 
-export const audienceEndpoints = [getAudience, searchAudiences];
+const createAudience = endpoint({
+  path: '/api/audiences/create',
+  name: 'CreateAudience',
+  summary: 'Create an audience',
+  description: 'An `id` that an audience has already is 409 `audience_exists`; names need not differ.',
+  tag: 'Audiences',
+  scope: ['audiences:write'],
+  request: CreateAudienceRequest,
+  response: GetAudienceResponse,
+  example: { organization_id: 'org_demo', name: 'Webinar guests', tracking_utm_value: 'webinar' },
+  problems: ['audience_exists'],
+  idempotent: true,
+  async handle(context) {
+    const { body, organizationId, services, idempotency } = context;
+    const { id, ...fields } = body;
+    const audience = newAudience(organizationId, id ?? newId('aud', services.clock.now()), fields);
+    const result = await services.search.createAudience({ audience, idempotency });
+    const outcome = unwrapIdempotent(context, result);
+    if (outcome.kind === 'audience_exists') {
+      throw new Problem('audience_exists', `The organization has an audience ${audience.id} already.`, {
+        organization_id: organizationId,
+        audience_id: audience.id,
+      });
+    }
+    return {
+      organization_id: organizationId,
+      audience_id: outcome.audience.id,
+      audience: outcome.audience,
+    };
+  },
+});
+
+const updateAudience = endpoint({
+  path: '/api/audiences/update',
+  name: 'UpdateAudience',
+  summary: 'Change an audience',
+  description:
+    'Fields given overwrite, `null` clears, the others stay. A later record of the stream `audiences` replaces the whole audience.',
+  tag: 'Audiences',
+  scope: ['audiences:write'],
+  request: UpdateAudienceRequest,
+  response: GetAudienceResponse,
+  example: { organization_id: 'org_demo', audience_id: 'aud_newsletter', description: 'Weekly readers' },
+  problems: ['audience_not_found'],
+  idempotent: true,
+  nullClears: true,
+  async handle(context) {
+    const { body, organizationId, services, idempotency } = context;
+    const { organization_id: _, audience_id: audienceId, ...changes } = body;
+    const command = { organizationId, audienceId, changes, idempotency };
+    const outcome = unwrapIdempotent(context, await services.search.updateAudience(command));
+    if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, audienceId);
+    return { organization_id: organizationId, audience_id: audienceId, audience: outcome.audience };
+  },
+});
+
+const deleteAudience = endpoint({
+  path: '/api/audiences/delete',
+  name: 'DeleteAudience',
+  summary: 'Delete an audience',
+  description:
+    'Its contacts stay and are no longer members. A record of the stream `audiences` brings it back only if its `updated_at`, or else its acceptance, is later than the deletion. Where a very large audience takes longer than a request may (504), it is deleted and the memberships are still being removed; sent again, the request waits for the rest.',
+  tag: 'Audiences',
+  scope: ['audiences:write'],
+  slots: () => 2,
+  request: DeleteAudienceRequest,
+  response: DeleteAudienceResponse,
+  example: { organization_id: 'org_demo', audience_id: 'aud_last_year' },
+  idempotent: true,
+  async handle(context) {
+    const { body, organizationId, services, idempotency } = context;
+    const { audience_id } = body;
+    const command = { organizationId, audienceId: audience_id, idempotency };
+    const { deleted } = unwrapIdempotent(context, await services.search.deleteAudience(command));
+    return { organization_id: organizationId, audience_id, deleted };
+  },
+});
+
+export const audienceEndpoints = [
+  createAudience,
+  getAudience,
+  searchAudiences,
+  updateAudience,
+  deleteAudience,
+];

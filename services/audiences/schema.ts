@@ -34,16 +34,20 @@ export const Audience = looseObject(
 );
 export type Audience = Static<typeof Audience>;
 
-/** A record of the `audiences` stream: each is whole and replaces the one before. */
-export const AudienceRecord = strictObject({
-  organization_id: organizationId,
-  id: id('Identifier of the audience.'),
-  name: text('Name.', { minLength: 1 }),
+const editableFields = {
   description: optional(text('Description.', { maxLength: 8192 })),
   network_a: optional(boolean('Whether the audience is used on network_a.')),
   network_b: optional(boolean('Whether the audience is used on network_b.')),
   network_c: optional(boolean('Whether the audience is used on network_c.')),
   tracking_utm_value: optional(text('UTM value that marks visits of this audience.')),
+};
+
+/** A record of the `audiences` stream: each is whole and replaces the one before. */
+export const AudienceRecord = strictObject({
+  organization_id: organizationId,
+  id: id('Identifier of the audience.'),
+  name: text('Name.', { minLength: 1 }),
+  ...editableFields,
   created_at: optional(dateTime('When the audience was made; the time of acceptance when absent.')),
   updated_at: optional(dateTime('Version of the record: an older one changes nothing.')),
   deleted,
@@ -59,6 +63,31 @@ export const GetAudienceResponse = looseObject({
   organization_id: id('Organization of the audience.'),
   audience_id: id('Identifier of the audience.'),
   audience: Audience,
+});
+
+export const CreateAudienceRequest = strictObject({
+  organization_id: organizationId,
+  id: optional(id('Identifier of the audience; one is generated when absent.')),
+  name: text('Name. Several audiences may have the same.', { minLength: 1 }),
+  ...editableFields,
+});
+
+export const UpdateAudienceRequest = strictObject({
+  organization_id: organizationId,
+  audience_id: id('Identifier of the audience.'),
+  name: Type.Optional(text('Name.', { minLength: 1 })),
+  ...editableFields,
+});
+
+export const DeleteAudienceRequest = strictObject({
+  organization_id: organizationId,
+  audience_id: id('Identifier of the audience.'),
+});
+
+export const DeleteAudienceResponse = looseObject({
+  organization_id: id('Organization of the audience.'),
+  audience_id: id('Identifier of the audience.'),
+  deleted: Type.Boolean({ description: 'False when there was no such audience.' }),
 });
 
 export const SearchAudiencesRequest = strictObject({

@@ -6,14 +6,24 @@ import {
   type RecordVersion,
 } from '../shared/record-order.js';
 import { orNull } from '../shared/text.js';
+import { formatTimestamp } from '../shared/time.js';
 import type { Audience, AudienceRecord } from './schema.js';
 
 /** Everything of an audience but its time, which is kept apart. */
 export type AudienceBody = Omit<Audience, 'created_at'>;
 
+/** Fields that an update sets; null clears one, an absent one stays. */
+export type AudienceChanges = { [Field in keyof EditableFields]?: EditableFields[Field] | null };
+type EditableFields = Omit<AudienceBody, 'id' | 'organization_id'>;
+
 export interface StoredAudience extends RecordVersion {
   audience: AudienceBody;
 }
+
+export const toAudience = ({ audience, createdMs }: StoredAudience): Audience => ({
+  ...audience,
+  created_at: formatTimestamp(createdMs),
+});
 
 /** The audience after a stream record, which replaces all of it; null when the record is not newer than the last one. */
 export function applyAudienceRecord(
@@ -22,10 +32,28 @@ export function applyAudienceRecord(
 ): StoredAudience | Deletion | null {
   const version = nextVersion(before, ordered);
   if (version === null || isDeletion(version)) return version;
-  return { ...version, audience: toAudience(ordered.record) };
+  return { ...version, audience: audienceBody(ordered.record) };
 }
 
-function toAudience(record: AudienceRecord): AudienceBody {
+/** The audience that a create request describes. */
+export const newAudience = (
+  organizationId: string,
+  id: string,
+  fields: AudienceChanges & { name: string },
+): AudienceBody => audienceBody({ ...fields, organization_id: organizationId, id });
+
+/** `name` is never null. */
+export const mergeAudience = (before: AudienceBody, changes: AudienceChanges): AudienceBody =>
+  audienceBody({ ...before, ...(changes as AudienceChanges & { name?: string }) });
+
+/** After the deletion of an id its order stays, so that older records change nothing. */
+export const createdAudience = (
+  audience: AudienceBody,
+  now: number,
+  deletion: Deletion | undefined,
+): StoredAudience => ({ createdMs: now, recordOrder: deletion?.recordOrder ?? null, audience });
+
+function audienceBody(record: AudienceRecord): AudienceBody {
   return {
     id: record.id,
     organization_id: record.organization_id,

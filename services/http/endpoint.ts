@@ -143,6 +143,8 @@ export interface Endpoint<
   /** Problems of this operation in addition to those of every operation. */
   problems?: readonly ProblemCode[];
   idempotent?: boolean;
+  /** Null and blank fields clear what is stored: the body keeps them. */
+  nullClears?: boolean;
   /** Rules beyond the schemas. Fields that broke their schema are absent from `body`; `sent` has all. */
   check?(body: Partial<Parsed<Body>>, sent: Readonly<Record<string, unknown>>): readonly FieldError[];
   /** Admission slots the request takes, by its cost to the stores; default 1. */

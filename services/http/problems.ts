@@ -22,6 +22,7 @@ export const PROBLEMS = {
   request_timeout: [408, 'The request did not arrive in time'],
   ambiguous_company: [409, 'The network_a id belongs to several companies'],
   ambiguous_domain: [409, 'The domain belongs to several companies'],
+  audience_exists: [409, 'The audience already exists'],
   contact_exists: [409, 'The contact already exists'],
   contact_suppressed: [409, 'The person was erased'],
   idempotency_in_progress: [409, 'A request with this idempotency key is still running'],

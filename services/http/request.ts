@@ -35,7 +35,7 @@ export const propertiesOf = (schema: unknown) =>
 
 /** `format` is that of an export, null for JSON. Throws 403 for another organization, and 422 with every broken rule. */
 export function parseRequest(
-  endpoint: Pick<Endpoint, 'path' | 'request' | 'query' | 'check' | 'idempotent'> & {
+  endpoint: Pick<Endpoint, 'path' | 'request' | 'query' | 'check' | 'idempotent' | 'nullClears'> & {
     list?: Pick<MatchList, 'pageFields'>;
   },
   sent: SentRequest,
@@ -44,7 +44,7 @@ export function parseRequest(
 ): ParsedRequest {
   const { path, list } = endpoint;
   const properties = propertiesOf(endpoint.request);
-  const { normalized: body, errors } = normalizeStrings(sent.body);
+  const { normalized: body, errors } = normalizeStrings(sent.body, endpoint.nullClears);
   requireOwnOrganization(body.organization_id, organizationId);
   const { query, errors: queryErrors } = readQuery(sent.query ?? {}, endpoint.query);
   const { key, errors: keyErrors } = readIdempotencyKey(sent.idempotencyKey, endpoint.idempotent);
@@ -129,10 +129,10 @@ function requireOwnOrganization(sent: unknown, organizationId: string): void {
 }
 
 /**
- * Trims every string, and drops null and blank values, which count as absent (contract 1.4). `errors` point to text that no store
+ * Trims every string, and drops null and blank values, which count as absent (contract 1.4) unless they clear a field. `errors` point to text that no store
  * can hold: NUL characters and lone surrogates.
  */
-function normalizeStrings(body: Fields): { normalized: Fields; errors: FieldError[] } {
+function normalizeStrings(body: Fields, nullClears = false): { normalized: Fields; errors: FieldError[] } {
   const errors: FieldError[] = [];
   // Without a prototype, so that `__proto__` is an ordinary field.
   const normalized: Fields = Object.hasOwn(body, '__proto__') ? Object.create(null) : {};
@@ -145,7 +145,7 @@ function normalizeStrings(body: Fields): { normalized: Fields; errors: FieldErro
         typeof item === 'string' ? normalizeString(item, errors, name, index) : item,
       );
     }
-    if (value !== null && value !== '' && value !== undefined) normalized[name] = value;
+    if (value !== undefined && (nullClears || (value !== null && value !== ''))) normalized[name] = value;
   }
   return { normalized, errors };
 }

@@ -1,18 +1,19 @@
 import { expect } from 'chai';
-import type { AudienceRecord } from '../../services/audiences/schema.js';
+import type { Audience, AudienceRecord } from '../../services/audiences/schema.js';
+import { type AudienceChanges, newAudience } from '../../services/audiences/stored-audience.js';
 import type { SortKey, TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
-import { freshOrganization, type Open, T0 } from './search-support.js';
+import { asked, found, freshOrganization, load, type Open, T0 } from './search-support.js';
+
+const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
 
 export function searchStoreAudiences(open: Open): void {
   describe('audiences (contract 3.11, 6.2)', () => {
     const opened = useOpened(() => open());
 
-    const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
-
-    async function load(organization: string, ...records: Omit<AudienceRecord, 'organization_id'>[]) {
+    async function loadAll(organization: string, ...records: Omit<AudienceRecord, 'organization_id'>[]) {
       await opened.store.upsertAudiences(
         accepted(
           records.map((record) => ({ ...record, organization_id: organization })),
@@ -34,7 +35,7 @@ export function searchStoreAudiences(open: Open): void {
 
     it('an audience carries every key', async () => {
       const organization = freshOrganization();
-      await load(organization, { id: 'a', name: 'A', description: ' ' });
+      await loadAll(organization, { id: 'a', name: 'A', description: ' ' });
       expect(await opened.store.getAudience(organization, 'a')).to.deep.equal({
         id: 'a',
         organization_id: organization,
@@ -51,7 +52,7 @@ export function searchStoreAudiences(open: Open): void {
 
     it('pages on behind a sort key, with and without a query', async () => {
       const organization = freshOrganization();
-      await load(organization, ...['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, name: `Name ${id}` })));
+      await loadAll(organization, ...['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, name: `Name ${id}` })));
       for (const query of [undefined, 'name']) {
         const found: string[] = [];
         let after: SortKey | undefined;
@@ -72,7 +73,7 @@ export function searchStoreAudiences(open: Open): void {
 
     it('a record is whole, an older one changes nothing, of equal ones the later wins', async () => {
       const organization = freshOrganization();
-      await load(
+      await loadAll(
         organization,
         { id: 'a', name: 'First', description: 'words', updated_at: at(2) },
         { id: 'a', name: 'Old', updated_at: at(1) },
@@ -89,7 +90,7 @@ export function searchStoreAudiences(open: Open): void {
 
     it('newest first, then by id, in pages', async () => {
       const organization = freshOrganization();
-      await load(
+      await loadAll(
         organization,
         { id: 'a', name: 'X', created_at: at(1) },
         { id: 'b', name: 'X', created_at: at(2) },
@@ -103,7 +104,7 @@ export function searchStoreAudiences(open: Open): void {
 
     it('the audience whose whole name is given comes first', async () => {
       const organization = freshOrganization();
-      await load(
+      await loadAll(
         organization,
         { id: 'senate', name: 'Senate', created_at: at(1) },
         { id: 'rules', name: 'Senate Committee on Rules', created_at: at(2) },
@@ -117,7 +118,7 @@ export function searchStoreAudiences(open: Open): void {
 
     it('names come before tracking values before descriptions; typos and exclusions as in contacts', async () => {
       const organization = freshOrganization();
-      await load(
+      await loadAll(
         organization,
         { id: 'text', name: 'A', description: 'Armed services of the land' },
         { id: 'utm', name: 'B', tracking_utm_value: 'armed-services' },
@@ -132,6 +133,243 @@ export function searchStoreAudiences(open: Open): void {
       ]);
       expect((await find(organization, 'armd servcies')).ids).to.have.members(['name', 'utm', 'text']);
       expect((await find(organization, '"armed services" -land')).ids).to.deep.equal(['name', 'utm']);
+    });
+  });
+}
+
+export function searchStoreAudienceRequests(open: Open): void {
+  describe('audiences of requests (contract 3.14)', () => {
+    const opened = useOpened(() => open());
+    let organization: string;
+    beforeEach(() => {
+      organization = freshOrganization();
+    });
+
+    const fields = { description: 'Words of old', network_b: true, tracking_utm_value: 'utm-old' };
+    const create = (id: string, given: { organization?: string; name?: string; key?: string } = {}) =>
+      opened.store.createAudience({
+        audience: newAudience(given.organization ?? organization, id, {
+          name: given.name ?? 'North',
+          ...fields,
+        }),
+        ...(given.key && { idempotency: keyed('create', given.key, `${id} ${given.name}`) }),
+      });
+    const update = (changes: AudienceChanges, audienceId = 'a', key?: string) =>
+      opened.store.updateAudience({
+        organizationId: organization,
+        audienceId,
+        changes,
+        ...(key && { idempotency: keyed('update', key, JSON.stringify(changes)) }),
+      });
+    const remove = (audienceId = 'a', key?: string) =>
+      opened.store.deleteAudience({
+        organizationId: organization,
+        audienceId,
+        ...(key && { idempotency: keyed('delete', key, audienceId) }),
+      });
+    const keyed = (route: string, key: string, fingerprint: string) => ({ route, key, fingerprint });
+    const get = (id = 'a', of = organization) => opened.store.getAudience(of, id);
+    const record = (given: Partial<AudienceRecord> & { id: string }, acceptedAt = Date.now()) =>
+      opened.store.upsertAudiences(
+        accepted([{ organization_id: organization, name: 'Recorded', ...given }], acceptedAt),
+      );
+    const findIds = async (query?: string) => {
+      const search = {
+        organizationId: organization,
+        limit: 10,
+        query: query ? (parseQuery(query) as TextQuery) : undefined,
+      };
+      const { items, total } = await opened.store.searchAudiences(search);
+      expect(total).to.equal(items.length);
+      return items.map(({ id }) => id);
+    };
+    const value = (result: unknown) => (result as { value: { audience?: Audience } }).value;
+
+    it('creates an audience that get and searches find at once, and no second one with its id', async () => {
+      const created = await create('a');
+      const audience = {
+        ...{ id: 'a', organization_id: organization, name: 'North', ...fields },
+        ...{ network_a: false, network_c: false },
+      };
+      expect(value(created)).to.deep.nested.include({ kind: 'created' });
+      expect(value(created).audience).to.deep.include(audience);
+      expect(await get()).to.deep.equal(value(created).audience);
+      expect(await findIds()).to.deep.equal(['a']);
+      expect(await findIds('north utm-old')).to.deep.equal(['a']);
+      expect(value(await create('a', { name: 'Other' }))).to.deep.equal({ kind: 'audience_exists' });
+      expect(await get()).to.include({ name: 'North' });
+      const other = freshOrganization();
+      expect(value(await create('a', { organization: other }))).to.include({ kind: 'created' });
+      expect(value(await create('b'))).to.include({ kind: 'created' });
+      expect(await findIds('north')).to.deep.equal(['b', 'a']);
+    });
+
+    it('changes the fields given, clears those that are null and leaves the others, its time and its members', async () => {
+      await create('a');
+      await load(opened.store, organization, [{ contact_id: 'c', audience_ids: ['a'] }]);
+      const { created_at } = (await get()) as Audience;
+      const updated = await update({ name: 'South', description: null, network_b: null, network_c: true });
+      const expected = {
+        ...{ id: 'a', organization_id: organization, name: 'South', description: null, created_at },
+        ...{ network_a: false, network_b: false, network_c: true, tracking_utm_value: 'utm-old' },
+      };
+      expect(value(updated)).to.deep.equal({ kind: 'updated', audience: expected });
+      expect(await get()).to.deep.equal(expected);
+      expect(await findIds('south')).to.deep.equal(['a']);
+      for (const query of ['north', 'words']) expect(await findIds(query), query).to.deep.equal([]);
+      expect(await found(opened.store, organization, {}, 'a')).to.deep.equal(['c']);
+      expect(value(await update({ name: 'X' }, 'b'))).to.deep.equal({ kind: 'audience_not_found' });
+    });
+
+    it('keeps every one of concurrent changes to different fields, by two writers and with memberships between', async () => {
+      const other = await opened.another();
+      await create('a');
+      const names = ['network_a', 'network_b', 'network_c'] as const;
+      for (let round = 0; round < 4; round++) {
+        const isOn = round % 2 === 0;
+        const command = (changes: AudienceChanges) => ({
+          organizationId: organization,
+          audienceId: 'a',
+          changes,
+        });
+        await Promise.all([
+          ...names.map((name, index) =>
+            (index === 0 ? other : opened.store).updateAudience(command({ [name]: isOn })),
+          ),
+          other.updateAudience(command({ description: `round ${round}` })),
+        ]);
+        expect(await get()).to.include({
+          ...{ network_a: isOn, network_b: isOn, network_c: isOn },
+          ...{ description: `round ${round}`, name: 'North', tracking_utm_value: 'utm-old' },
+        });
+      }
+      await other.close();
+    });
+
+    it('does not count in the order of records: a record newer than the last one replaces what requests changed', async () => {
+      await record({ id: 'a', updated_at: at(5) }, T0);
+      await update({ name: 'Changed' });
+      await record({ id: 'a', updated_at: at(4) }, T0);
+      expect(await get()).to.include({ name: 'Changed' });
+      await record({ id: 'a', updated_at: at(6) }, T0);
+      expect(await get()).to.include({ name: 'Recorded' });
+      await create('b');
+      await record({ id: 'b', updated_at: at(1) }, T0);
+      expect(await get('b')).to.include({ name: 'Recorded', description: null });
+    });
+
+    it('deletes an audience with its memberships, in steps; its contacts stay', async () => {
+      await create('a');
+      await create('b');
+      const members = Array.from({ length: 1201 }, (_, index) => ({
+        contact_id: `c${index}`,
+        audience_ids: index % 2 === 0 ? ['a', 'b'] : ['a'],
+      }));
+      await load(opened.store, organization, members);
+      const other = freshOrganization();
+      await create('a', { organization: other });
+      await load(opened.store, other, [{ contact_id: 'c0', audience_ids: ['a'] }]);
+
+      expect(value(await remove())).to.deep.equal({ kind: 'deleted', deleted: true });
+      expect(await get()).to.equal(null);
+      expect(await findIds()).to.deep.equal(['b']);
+      const none = await opened.store.searchContacts(asked(organization, {}, { audienceId: 'a' }));
+      expect(none).to.deep.include({ items: [], total: 0 });
+      const add = await opened.store.addMembership({
+        organizationId: organization,
+        audienceId: 'a',
+        contactId: 'c0',
+      });
+      expect(add).to.deep.include({ value: { kind: 'audience_not_found' } });
+      const { items, total } = await opened.store.searchContacts(asked(organization, { limit: 1000 }));
+      expect(total).to.equal(1201);
+      for (const { audience_ids } of items) expect(audience_ids).not.to.include('a');
+      expect(await found(opened.store, organization, {}, 'b')).to.have.lengthOf(601);
+      expect(value(await remove())).to.deep.equal({ kind: 'deleted', deleted: false });
+      expect(value(await remove('never'))).to.deep.equal({ kind: 'deleted', deleted: false });
+      expect(await found(opened.store, other, {}, 'a')).to.deep.equal(['c0']);
+      expect(await get('a', other)).to.include({ id: 'a' });
+    });
+
+    it('stays deleted for older records, comes back with a newer one, and starts without members when created again', async () => {
+      await record({ id: 'a', updated_at: at(5) }, T0);
+      await load(opened.store, organization, [{ contact_id: 'c', audience_ids: ['a'] }]);
+      const before = Date.now();
+      await remove();
+      await record({ id: 'a', updated_at: at(6) }, T0);
+      await record({ id: 'a' }, before - 1000);
+      expect(await get()).to.equal(null);
+      expect(value(await create('a'))).to.include({ kind: 'created' });
+      await record({ id: 'a', updated_at: at(7) }, T0);
+      expect(await get()).to.include({ name: 'North' });
+      expect(await found(opened.store, organization, {}, 'a')).to.deep.equal([]);
+      await remove();
+      await record({ id: 'a' }, Date.now() + 1000);
+      expect(await get()).to.include({ name: 'Recorded' });
+      expect(await found(opened.store, organization, {}, 'a')).to.deep.equal([]);
+      const contact = await opened.store.getContact(organization, 'c');
+      expect(contact).to.deep.include({ audience_ids: [] });
+    });
+
+    it('goes on with memberships that a deletion has left, when it is repeated or the id is created again', async () => {
+      const leave = async () => {
+        await create('a');
+        await record({ id: 'a', deleted: true }, Date.now() + 1000);
+        await load(opened.store, organization, [
+          { contact_id: 'c', audience_ids: ['a'], updated_at: at(++version) },
+        ]);
+        expect(await opened.store.getContact(organization, 'c')).to.deep.include({ audience_ids: ['a'] });
+      };
+      let version = 0;
+      await leave();
+      expect(value(await remove())).to.deep.equal({ kind: 'deleted', deleted: false });
+      expect(await opened.store.getContact(organization, 'c')).to.deep.include({ audience_ids: [] });
+      await leave();
+      await create('a');
+      expect(await found(opened.store, organization, {}, 'a')).to.deep.equal([]);
+    });
+
+    it('keeps members that were there before the audience was created', async () => {
+      await load(opened.store, organization, [{ contact_id: 'c', audience_ids: ['a'] }]);
+      expect(value(await remove())).to.deep.equal({ kind: 'deleted', deleted: false });
+      await create('a');
+      expect(await found(opened.store, organization, {}, 'a')).to.deep.equal(['c']);
+    });
+
+    it('runs once per idempotency key', async () => {
+      const first = await create('a', { key: 'k' });
+      expect(await create('a', { key: 'k' })).to.deep.equal({ ...first, replayed: true });
+      expect(await create('b', { key: 'k' })).to.deep.equal({ kind: 'idempotency_key_reused' });
+      const renamed = await update({ name: 'South' }, 'a', 'k');
+      await update({ name: 'West' });
+      expect(await update({ name: 'South' }, 'a', 'k')).to.deep.equal({ ...renamed, replayed: true });
+      expect(await get()).to.include({ name: 'West' });
+      const gone = await remove('a', 'k');
+      expect(await remove('a', 'k')).to.deep.equal({ ...gone, replayed: true });
+      await create('a', { name: 'Again' });
+      expect(await remove('a', 'k')).to.deep.equal({ ...gone, replayed: true });
+      expect(await get()).to.include({ name: 'Again' });
+      expect(value(await update({ name: 'X' }, 'none', 'other'))).to.deep.equal({
+        kind: 'audience_not_found',
+      });
+      await create('none');
+      expect(value(await update({ name: 'X' }, 'none', 'other'))).to.include({ kind: 'updated' });
+    });
+
+    it('never adds a member to an audience that is deleted at the same time', async () => {
+      const other = await opened.another();
+      await load(opened.store, organization, [{ contact_id: 'c' }, { contact_id: 'd' }]);
+      for (let round = 0; round < 5; round++) {
+        const audienceId = `a${round}`;
+        await create(audienceId);
+        const add = (store: typeof other, contactId: string) =>
+          store.addMembership({ organizationId: organization, audienceId, contactId });
+        await Promise.all([add(other, 'c'), remove(audienceId), add(opened.store, 'd')]);
+        for (const id of ['c', 'd']) {
+          expect(await opened.store.getContact(organization, id)).to.deep.include({ audience_ids: [] });
+        }
+      }
+      await other.close();
     });
   });
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../services/shared/time.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { parsed } from '../support/parsed-store.js';
 import { searchStoreAccounts } from './search-store-accounts.js';
-import { searchStoreAudiences } from './search-store-audiences.js';
+import { searchStoreAudienceRequests, searchStoreAudiences } from './search-store-audiences.js';
 import { searchStoreCreate } from './search-store-create.js';
 import { searchStoreDeletions } from './search-store-deletions.js';
 import { searchStoreEquivalents } from './search-store-equivalents.js';
@@ -69,6 +69,7 @@ export function searchStoreContract(
     searchStoreCreate(open);
     searchStoreMemberships(open);
     searchStoreAudiences(open);
+    searchStoreAudienceRequests(open);
     searchStoreVisits(open);
     searchStoreAccounts(openNew);
     searchStoreRejections(open);

@@ -10,8 +10,11 @@ import { startSampleGateway } from '../support/gateway.js';
 const DAY = '2026-11-01';
 const NOW = Date.parse(`${DAY}T12:00:00Z`);
 const INGEST_PATH = '/api/ingest/{stream}';
-/** Stands for the id of the contact that the example creates, which is random. */
-const CREATED_ID = 'con_06jf7k2v1csyf9x5n0r8t4m2qa';
+/** Stand for the ids of what the examples create, which are random. */
+const CREATED_IDS = {
+  '/api/contacts/create': ['contact_id', 'con_06jf7k2v1csyf9x5n0r8t4m2qa'],
+  '/api/audiences/create': ['audience_id', 'aud_06jf7k2v1csyf9x5n0r8t4m2qb'],
+} as const;
 
 /** Dates of examples are relative to today: the same, relative to the day of the sample. */
 function atDay(value: unknown): unknown {
@@ -56,13 +59,16 @@ export async function responseExamples(): Promise<{ records: Json; responses: Js
       await send(INGEST_PATH, INGEST_PATH.replace('{stream}', stream), [record]);
     }
     await send(INGEST_PATH, INGEST_PATH.replace('{stream}', 'contacts'), [records.contacts]);
-    return { records, responses: withKnownId(responses) };
+    return { records, responses: withKnownIds(responses) };
   } finally {
     await gateway.close();
   }
 }
 
-function withKnownId(responses: Json): Json {
-  const { contact_id: id } = responses['/api/contacts/create'] as { contact_id: string };
-  return JSON.parse(JSON.stringify(responses).replaceAll(id, CREATED_ID)) as Json;
+function withKnownIds(responses: Json): Json {
+  let text = JSON.stringify(responses);
+  for (const [path, [field, id]] of Object.entries(CREATED_IDS)) {
+    text = text.replaceAll((responses[path] as Record<string, string>)[field] as string, id);
+  }
+  return JSON.parse(text) as Json;
 }

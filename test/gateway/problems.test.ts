@@ -8,6 +8,9 @@ const organization = { organization_id: 'org_a' };
 const SEARCH = '/api/contacts/search';
 const CREATE = '/api/contacts/create';
 const AUDIENCES = '/api/audiences/search';
+const CREATE_AUDIENCE = '/api/audiences/create';
+const UPDATE_AUDIENCE = '/api/audiences/update';
+const DELETE_AUDIENCE = '/api/audiences/delete';
 const MEMBERS = '/api/audiences/contacts/search';
 const ADD = '/api/audiences/contacts/add';
 const REMOVE = '/api/audiences/contacts/remove';
@@ -76,6 +79,13 @@ describe('The problems of the contract', () => {
       expectProblem(await call(CREATE, contact, {}, reading), 403, 'insufficient_scope', writes);
     });
 
+    it('come from every change of audiences without its scope', async () => {
+      const key = await gateway.keyFor('org_a', ['audiences:read', 'contacts:read', 'contacts:write']);
+      const writes = { required_scope: 'audiences:write' };
+      for (const path of [CREATE_AUDIENCE, UPDATE_AUDIENCE, DELETE_AUDIENCE])
+        expectProblem(await call(path, { audience_id: 'aud_1' }, {}, key), 403, 'insufficient_scope', writes);
+    });
+
     it('are the same for an organization that exists and one that does not', async () => {
       await gateway.keyFor('org_b');
       const other = await gateway.call(SEARCH, { organization_id: 'org_b' });
@@ -110,6 +120,8 @@ describe('The problems of the contract', () => {
       ['/api/audiences/get', { audience_id: 'no' }, 'audience_not_found', ['audience_id']],
       // Only memberships mention it.
       ['/api/audiences/get', { audience_id: 'aud_unborn' }, 'audience_not_found', ['audience_id']],
+      [UPDATE_AUDIENCE, { audience_id: 'no', name: 'X' }, 'audience_not_found', ['audience_id']],
+      [UPDATE_AUDIENCE, { audience_id: 'aud_unborn' }, 'audience_not_found', ['audience_id']],
       [MEMBERS, { audience_id: 'no' }, 'audience_not_found', ['audience_id']],
       [ADD, { ...member, audience_id: 'no' }, 'audience_not_found', ['audience_id']],
       [ADD, { ...member, contact_id: 'no' }, 'contact_not_found', ['contact_id']],
@@ -153,6 +165,15 @@ describe('The problems of the contract', () => {
         for (const query of ['?on_duplicate=reject', '?on_duplicate=reject&dry_run=true'])
           expectProblem(await create(body, query), 409, 'contact_exists', exists);
       }
+    });
+
+    it('names the existing audience, also of an idempotent request', async () => {
+      for (const headers of [undefined, { 'Idempotency-Key': 'twice' }, { 'Idempotency-Key': 'twice' }]) {
+        const answer = await call(CREATE_AUDIENCE, { id: 'aud_1', name: 'Two' }, headers);
+        expectProblem(answer, 409, 'audience_exists', { ...organization, audience_id: 'aud_1' });
+      }
+      const { body } = await call('/api/audiences/get', { audience_id: 'aud_1' });
+      expect(body.audience).to.include({ name: 'One' });
     });
 
     it('lists at most 20 companies of an ambiguous domain', async () => {
@@ -292,6 +313,23 @@ describe('The problems of the contract', () => {
         { ...range, sort_by: 'ad_spend' },
         '/sort_by invalid_value',
       ],
+      ['an audience without a name', CREATE_AUDIENCE, { id: 'a b' }, '/name required', '/id invalid_format'],
+      ['an audience with a blank name', CREATE_AUDIENCE, { name: ' ' }, '/name required'],
+      [
+        'a long description',
+        CREATE_AUDIENCE,
+        { name: 'A', description: 'x'.repeat(8193) },
+        '/description too_long',
+      ],
+      ['a name that is cleared', UPDATE_AUDIENCE, { audience_id: 'aud_1', name: null }, '/name invalid_type'],
+      ['a name that is blanked', UPDATE_AUDIENCE, { audience_id: 'aud_1', name: ' ' }, '/name too_short'],
+      [
+        'a change of other fields',
+        UPDATE_AUDIENCE,
+        { audience_id: 'aud_1', nam: 'X', id: 'aud_2', network_a: 'yes' },
+        ...['/nam unknown_field', '/id unknown_field', '/network_a invalid_type'],
+      ],
+      ['no audience to delete', DELETE_AUDIENCE, {}, '/audience_id required'],
       ['13 words', SEARCH, { query: wordsOf(13) }, '/query too_many_words'],
       ['no facet', SEARCH, { facets: [] }, '/facets too_few_items'],
       ['facets of other fields', SEARCH, { facets: ['city', 'first_name'] }, '/facets/1 invalid_value'],

@@ -126,8 +126,11 @@ describe('Every operation', () => {
       '/api/audiences/contacts/add',
       '/api/audiences/contacts/remove',
       '/api/audiences/contacts/search',
+      '/api/audiences/create',
+      '/api/audiences/delete',
       '/api/audiences/get',
       '/api/audiences/search',
+      '/api/audiences/update',
       '/api/contacts/create',
       '/api/contacts/delete',
       '/api/contacts/erase',
@@ -152,8 +155,13 @@ describe('Every operation', () => {
       '/api/contacts/get-many': 'organization_id! contact_ids!',
       '/api/contacts/search': `organization_id! ${filters} email updated_after query facets explain limit`,
       '/api/audiences/contacts/search': `organization_id! audience_id! ${filters} email updated_after limit`,
+      '/api/audiences/create':
+        'organization_id! id name! description network_a network_b network_c tracking_utm_value',
+      '/api/audiences/delete': 'organization_id! audience_id!',
       '/api/audiences/get': 'organization_id! audience_id!',
       '/api/audiences/search': 'organization_id query page limit',
+      '/api/audiences/update':
+        'organization_id! audience_id! name description network_a network_b network_c tracking_utm_value',
       '/api/status': 'organization_id',
       '/api/website-visits/search':
         'organization_id! audience_id country city ip_address browser platform has_recording start_url facets limit',

@@ -51,6 +51,7 @@ export const PROBLEM_EXTRAS: { [code: string]: string[] } = {
   company_not_found: ['organization_id'],
   ambiguous_company: ['organization_id', 'candidates'],
   ambiguous_domain: ['organization_id', 'candidates'],
+  audience_exists: ['organization_id', 'audience_id'],
   contact_exists: ['organization_id', 'contact_id'],
   validation_failed: ['errors'],
   page_window_exceeded: ['errors'],

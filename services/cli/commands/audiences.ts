@@ -1,8 +1,8 @@
 import { decoder } from '../../../ingest/decode.js';
 import { STREAMS } from '../../../ingest/streams/index.js';
 import type { AudienceRecord } from '../../audiences/schema.js';
+import { newAudience } from '../../audiences/stored-audience.js';
 import { newId } from '../../shared/ids.js';
-import type { OrderedRecord } from '../../shared/record-order.js';
 import { withAdminStore } from '../admin-stores.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type Io, printErr, printOut, printTable, terminalJson } from '../io.js';
@@ -26,13 +26,14 @@ export async function createAudience(io: Io, options: CreateAudienceOptions): Pr
     description: options.description,
   });
   await withAdminStore(io, async (store) => {
-    if ((await store.getAudience(audience.record.organization_id, audience.record.id)) !== null) {
-      throw new CommandError(`The audience ${audience.record.id} exists already.`);
+    const result = await store.createAudience({
+      audience: newAudience(audience.organization_id, audience.id, audience),
+    });
+    if (result.kind === 'done' && result.value.kind === 'audience_exists') {
+      throw new CommandError(`The audience ${audience.id} exists already.`);
     }
-    await store.upsertAudiences([audience]);
-    await store.refresh();
   });
-  printOut(io, audience.record.id);
+  printOut(io, audience.id);
 }
 
 export interface ListAudiencesOptions {
@@ -63,9 +64,9 @@ export async function listAudiences(
 }
 
 /** By the rules of the stream. */
-function checked(value: object): OrderedRecord<AudienceRecord> {
+function checked(value: object): AudienceRecord {
   const decode = decoder(STREAMS.audiences, { others: 'allow' });
   const outcome = decode({ line: 1, bytes: Buffer.alloc(0), value }, Date.now(), 0);
   if (outcome.kind !== 'ok') throw new UsageError(outcome.detail);
-  return outcome as OrderedRecord<AudienceRecord>;
+  return outcome.record as AudienceRecord;
 }

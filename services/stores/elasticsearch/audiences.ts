@@ -1,11 +1,29 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { estypes } from '@elastic/elasticsearch';
-import type { AudienceSearch, AudienceStore } from '../../audiences/audience-store.js';
+import {
+  type AudienceSearch,
+  type AudienceStore,
+  type CreateAudience,
+  type CreateAudienceOutcome,
+  type DeleteAudience,
+  type DeleteAudienceOutcome,
+  isAudienceWritten,
+  type UpdateAudience,
+  type UpdateAudienceOutcome,
+} from '../../audiences/audience-store.js';
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
-import { type AudienceBody, applyAudienceRecord } from '../../audiences/stored-audience.js';
+import {
+  type AudienceBody,
+  applyAudienceRecord,
+  createdAudience,
+  mergeAudience,
+  type StoredAudience,
+} from '../../audiences/stored-audience.js';
 import { nameKeys, nameWords } from '../../search/names.js';
 import { textWords } from '../../search/words.js';
 import {
   type Deletion,
+  deletionAt,
   isDeletion,
   type OrderedRecord,
   type RecordVersion,
@@ -13,9 +31,11 @@ import {
 import { formatTimestamp } from '../../shared/time.js';
 import { applyRecords } from './apply-records.js';
 import { letterTokens } from './contacts/mapping.js';
-import { type Documents, documentId } from './documents.js';
+import { type Documents, documentId, type VersionedDocument } from './documents.js';
 import type { AcceptanceTimes } from './figures.js';
+import type { IdempotencyKeys } from './idempotency.js';
 import { pageSort, searchAfter, sortKey, totalHits, withDeadline } from './pages.js';
+import { retryWithBackoff } from './retry.js';
 import { matchText, type TextFields } from './text/text-query.js';
 import { valueToken, wordTokens } from './text/tokens.js';
 
@@ -84,15 +104,18 @@ function applyToSource(
 ): AudienceSource | AudienceTombstone | null {
   const stored = applyAudienceRecord(before && toVersion(before), ordered);
   if (stored === null) return null;
-  if (isDeletion(stored)) return { record_order: stored.recordOrder };
-  return {
-    organization_id: stored.audience.organization_id,
-    audience_id: stored.audience.id,
-    created_at: stored.createdMs,
-    record_order: stored.recordOrder,
-    audience: stored.audience,
-  };
+  return isDeletion(stored) ? tombstoneOf(stored) : sourceOf(stored);
 }
+
+const tombstoneOf = ({ recordOrder }: Deletion): AudienceTombstone => ({ record_order: recordOrder });
+
+const sourceOf = ({ audience, createdMs, recordOrder }: StoredAudience): AudienceSource => ({
+  organization_id: audience.organization_id,
+  audience_id: audience.id,
+  created_at: createdMs,
+  record_order: recordOrder,
+  audience,
+});
 
 const toVersion = (source: AudienceSource | AudienceTombstone): RecordVersion | Deletion =>
   isAudience(source)
@@ -126,12 +149,90 @@ export function audienceDocument(source: AudienceSource | AudienceTombstone): ob
 }
 
 type AudienceDocuments = Documents<AudienceSource | AudienceTombstone>;
+type FoundAudience = VersionedDocument<AudienceSource | AudienceTombstone> | null;
 
-export function audienceStore(
-  audiences: AudienceDocuments,
-  acceptance: AcceptanceTimes,
-  searchTimeoutMs: number,
-): AudienceStore {
+interface AudienceStoreDeps {
+  audiences: AudienceDocuments;
+  removeOrphanedMemberships(organizationId: string, audienceId: string): Promise<void>;
+  idempotencyKeys: IdempotencyKeys;
+  acceptance: AcceptanceTimes;
+  searchTimeoutMs: number;
+}
+
+export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
+  const { audiences, removeOrphanedMemberships, idempotencyKeys, acceptance, searchTimeoutMs } = deps;
+
+  /** Repeats `attempt` with the current document while it resolves with undefined, because its write met another. */
+  function changeAudience<T>(
+    organizationId: string,
+    audienceId: string,
+    attempt: (
+      found: FoundAudience,
+      write: (next: AudienceSource | AudienceTombstone) => Promise<boolean>,
+    ) => Promise<T | undefined>,
+  ): Promise<T> {
+    const id = documentId(organizationId, audienceId);
+    const options = { routing: organizationId, refresh: 'wait_for' } as const;
+    return audiences.keyedMutex.runExclusive([id], () =>
+      retryWithBackoff(async () => {
+        const found = await audiences.get(id, organizationId);
+        return attempt(found, async (next) => {
+          const document = audienceDocument(next);
+          const written = found
+            ? await audiences.replace(found, document, options)
+            : await audiences.create(id, document, options);
+          return written !== null;
+        });
+      }),
+    );
+  }
+
+  /** `resumed`: an earlier attempt of the request may have created it. */
+  function create(audience: AudienceBody, resumed: boolean, now: number): Promise<CreateAudienceOutcome> {
+    const { organization_id: organizationId, id } = audience;
+    return changeAudience<CreateAudienceOutcome>(organizationId, id, async (found, write) => {
+      if (found && isAudience(found.source)) {
+        const { source } = found;
+        // Also where the response to the write of this attempt was lost.
+        const isOwn = isDeepStrictEqual(source.audience, audience) && (resumed || source.created_at === now);
+        if (!isOwn) return { kind: 'audience_exists' };
+        await audiences.waitUntilSearchable(found, organizationId);
+        return { kind: 'created', audience: toAudience(source) };
+      }
+      const deletion = found ? { recordOrder: found.source.record_order as string } : undefined;
+      const source = sourceOf(createdAudience(audience, now, deletion));
+      return (await write(source)) ? { kind: 'created', audience: toAudience(source) } : undefined;
+    });
+  }
+
+  function update({ organizationId, audienceId, changes }: UpdateAudience): Promise<UpdateAudienceOutcome> {
+    return changeAudience<UpdateAudienceOutcome>(organizationId, audienceId, async (found, write) => {
+      if (!found || !isAudience(found.source)) return { kind: 'audience_not_found' };
+      const source = { ...found.source, audience: mergeAudience(found.source.audience, changes) };
+      return (await write(source)) ? { kind: 'updated', audience: toAudience(source) } : undefined;
+    });
+  }
+
+  /** Leaves the memberships. `resumed`: an earlier attempt of the request may have deleted it. */
+  function remove(
+    { organizationId, audienceId }: DeleteAudience,
+    resumed: boolean,
+    now: number,
+  ): Promise<DeleteAudienceOutcome> {
+    let attempted: string | undefined;
+    return changeAudience<DeleteAudienceOutcome>(organizationId, audienceId, async (found, write) => {
+      if (!found) return { kind: 'deleted', deleted: false };
+      const { source } = found;
+      if (!isAudience(source)) {
+        // The response to the write may have been lost.
+        return { kind: 'deleted', deleted: resumed || source.record_order === attempted };
+      }
+      const deletion = deletionAt(now, { recordOrder: source.record_order });
+      attempted = deletion.recordOrder;
+      return (await write(tombstoneOf(deletion))) ? { kind: 'deleted', deleted: true } : undefined;
+    });
+  }
+
   return {
     async getAudience(organizationId, audienceId, request) {
       const id = documentId(organizationId, audienceId);
@@ -150,6 +251,32 @@ export function audienceStore(
           next: last ? sortKey(last.sort as (string | number)[], bestScore) : null,
         };
       });
+    },
+
+    async createAudience({ audience, idempotency }: CreateAudience) {
+      const { organization_id: organizationId, id } = audience;
+      await removeOrphanedMemberships(organizationId, id);
+      return idempotencyKeys.runIdempotent(
+        { organizationId, idempotency, newId: id },
+        (key, now) =>
+          create({ ...audience, id: key?.lease.source.contact_id ?? id }, key?.resumed ?? false, now),
+        isAudienceWritten,
+      );
+    },
+
+    updateAudience(command) {
+      return idempotencyKeys.runIdempotent(command, () => update(command), isAudienceWritten);
+    },
+
+    async deleteAudience(command) {
+      const result = await idempotencyKeys.runIdempotent(
+        command,
+        (key, now) => remove(command, key?.resumed ?? false, now),
+        isAudienceWritten,
+      );
+      const { organizationId, audienceId } = command;
+      if (result.kind === 'done') await removeOrphanedMemberships(organizationId, audienceId);
+      return result;
     },
 
     upsertAudiences(records) {

@@ -25,7 +25,7 @@ interface ShownPerson {
 
 export interface IdempotencySource extends LeaseSource, ShownPerson {
   fingerprint: string;
-  /** The contact to be created, the same in every attempt. */
+  /** The id of the contact or audience to be created, the same in every attempt. */
   contact_id: string | null;
   /** Milliseconds since the epoch; 0 once released. A released key is not deleted, because a reindex does not see deletions. */
   claimed_at: number;
@@ -43,8 +43,8 @@ export interface AcquiredKey {
 export interface IdempotentRequest {
   organizationId: string;
   idempotency?: Idempotency;
-  /** Of the contact to be created. */
-  newContactId?: string;
+  /** Of the contact or audience to be created. */
+  newId?: string;
 }
 
 type AcquireResult<T> =
@@ -136,7 +136,7 @@ export class IdempotencyKeys {
   }
 
   async #acquire<T>(
-    { organizationId, newContactId = null }: { organizationId: string; newContactId?: string | null },
+    { organizationId, newId = null }: { organizationId: string; newId?: string | null },
     { route, key, fingerprint }: Idempotency,
   ): Promise<AcquireResult<T>> {
     const id = idempotencyId(organizationId, route, key);
@@ -147,7 +147,7 @@ export class IdempotencyKeys {
       id,
       { durationMs: LEASE_MS, clock: this.#clock },
       (previous, held) => {
-        const fresh = { fingerprint, contact_id: newContactId, claimed_at: now, outcome: null };
+        const fresh = { fingerprint, contact_id: newId, claimed_at: now, outcome: null };
         if (!previous || !isKept(previous)) return { acquire: fresh };
         if (previous.fingerprint !== fingerprint) return { reject: { kind: 'idempotency_key_reused' } };
         if (previous.outcome !== null) {

@@ -97,7 +97,7 @@ function composeStore(
     expungeIntervalMs,
   });
   const locks = new DuplicateLocks(idempotency, contacts, clock);
-  const writes = new ContactWrites({ contacts, audiences, ledger, suppression, locks });
+  const writes = new ContactWrites({ contacts, audiences, ledger, suppression, locks, clock });
   const refresh = refreshCoalescer(cluster, names, refreshIntervalMs);
   const recovery = startRecovery(
     { cluster, names, ledger, idempotencyKeys, contacts: writes, erasures, clock, log },
@@ -110,7 +110,13 @@ function composeStore(
     recovery: recovery.status,
     refresh,
     ...contactStore({ contacts, writes, idempotencyKeys, suppression, acceptance, clock, bounded, refresh }),
-    ...audienceStore(audiences, acceptance, searchTimeoutMs),
+    ...audienceStore({
+      audiences,
+      removeOrphanedMemberships: (...audience) => writes.removeOrphanedMemberships(...audience),
+      idempotencyKeys,
+      acceptance,
+      searchTimeoutMs,
+    }),
     ...visitStore({ cluster, names, visits, acceptance, clock, bounded }),
     ...keyStore(cluster, names),
     getCredits: (organizationId) => ledger.balance(organizationId),

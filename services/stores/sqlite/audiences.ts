@@ -1,19 +1,36 @@
-import type { AudienceSearch } from '../../audiences/audience-store.js';
+import type {
+  AudienceSearch,
+  CreateAudience,
+  CreateAudienceOutcome,
+  DeleteAudience,
+  DeleteAudienceOutcome,
+  UpdateAudience,
+  UpdateAudienceOutcome,
+} from '../../audiences/audience-store.js';
 import type { Audience, AudienceRecord } from '../../audiences/schema.js';
-import { type AudienceBody, applyAudienceRecord } from '../../audiences/stored-audience.js';
+import {
+  type AudienceBody,
+  applyAudienceRecord,
+  createdAudience,
+  mergeAudience,
+  type StoredAudience,
+  toAudience,
+} from '../../audiences/stored-audience.js';
 import { nameKeys, nameWords } from '../../search/names.js';
 import type { Page, SortKey } from '../../search/query.js';
 import { textWords } from '../../search/words.js';
 import { type Json, toJson } from '../../shared/json.js';
 import {
   type Deletion,
+  deletionAt,
   isDeletion,
   type OrderedRecord,
   type RecordVersion,
 } from '../../shared/record-order.js';
 import { formatTimestamp } from '../../shared/time.js';
 import type { Connection } from './connection.js';
-import { findOrganizationKey } from './organizations.js';
+import { findAudienceKey, findOrganizationKey } from './organizations.js';
+import type { RowId } from './row-ids.js';
 import { OrganizationTerms } from './text/fts-query.js';
 import { countRows, newestRows, type RowSource } from './text/ordered-rows.js';
 import { type ColumnGroups, planMatch } from './text/query-plan.js';
@@ -50,6 +67,12 @@ export function getAudience(
     id,
   );
   return row ? audienceJson(row) : 'null';
+}
+
+/** Whether an audience was deleted, and not created again. */
+export function isDeletedAudience(connection: Connection, key: number): boolean {
+  const deleted = `SELECT 1 FROM audiences WHERE key = ? AND body IS NULL AND record_order IS NOT NULL`;
+  return connection.row(deleted, key) !== undefined;
 }
 
 export function searchAudiences(connection: Connection, search: AudienceSearch): Json<Page<Audience>> {
@@ -120,23 +143,102 @@ function upsertAudience(
   changes: IndexChanges,
   ordered: OrderedRecord<AudienceRecord>,
 ): void {
-  const { record } = ordered;
-  const organization = session.organizationKey(record.organization_id);
-  const key = session.audienceKey(organization, record.id);
-  type Row = [
-    position: bigint | null,
+  const { organization_id: organizationId, id } = ordered.record;
+  const row = readRow(session, organizationId, id);
+  const stored = applyAudienceRecord(row.version, ordered);
+  if (stored !== null) writeAudience(session, changes, row, stored);
+}
+
+/** `now` in milliseconds since the epoch, as in the operations below. */
+export function createAudience(
+  session: WriteSession,
+  { audience }: CreateAudience,
+  now: number,
+): CreateAudienceOutcome {
+  const row = readRow(session, audience.organization_id, audience.id);
+  if (row.body !== null) return { kind: 'audience_exists' };
+  const created = createdAudience(audience, now, row.version as Deletion | undefined);
+  writeOne(session, row, created);
+  return { kind: 'created', audience: toAudience(created) };
+}
+
+export function updateAudience(
+  session: WriteSession,
+  { organizationId, audienceId, changes }: UpdateAudience,
+): UpdateAudienceOutcome {
+  const row = findRow(session, organizationId, audienceId);
+  if (!row || row.body === null) return { kind: 'audience_not_found' };
+  const updated = { ...(row.version as RecordVersion), audience: mergeAudience(row.body, changes) };
+  writeOne(session, row, updated);
+  return { kind: 'updated', audience: toAudience(updated) };
+}
+
+/** Leaves the memberships, of which there may be many. */
+export function deleteAudience(
+  session: WriteSession,
+  { organizationId, audienceId }: DeleteAudience,
+  now: number,
+): DeleteAudienceOutcome {
+  const row = findRow(session, organizationId, audienceId);
+  const exists = row !== undefined && row.body !== null;
+  if (exists) writeOne(session, row, deletionAt(now, row.version as RecordVersion));
+  return { kind: 'deleted', deleted: exists };
+}
+
+interface AudienceRow {
+  organization: number;
+  key: number;
+  position: RowId | null;
+  /** Undefined for an audience that only memberships name. */
+  version: RecordVersion | Deletion | undefined;
+  body: AudienceBody | null;
+}
+
+/** Undefined when nothing was ever stored of the audience, not even a membership. */
+function findRow(session: WriteSession, organizationId: string, id: string): AudienceRow | undefined {
+  const { connection } = session;
+  const organization = findOrganizationKey(connection, organizationId);
+  if (organization === undefined) return undefined;
+  const isKnown = findAudienceKey(connection, organization, id) !== undefined;
+  return isKnown ? readRow(session, organizationId, id) : undefined;
+}
+
+function readRow(session: WriteSession, organizationId: string, id: string): AudienceRow {
+  const organization = session.organizationKey(organizationId);
+  const key = session.audienceKey(organization, id);
+  type Columns = [
+    position: RowId | null,
     created: bigint | null,
     recordOrder: string | null,
     body: string | null,
   ];
-  const [position, created, recordOrder, body] = session.connection.row<Row>(
+  const [position, created, recordOrder, body] = session.connection.row<Columns>(
     `SELECT position, created_ms, record_order, body FROM audiences WHERE key = ?`,
     key,
-  ) as Row;
-  const stored = applyAudienceRecord(versionOf(created, recordOrder), ordered);
-  if (stored === null) return;
+  ) as Columns;
+  const version = versionOf(created, recordOrder);
+  return { organization, key, position, version, body: body === null ? null : JSON.parse(body) };
+}
+
+function versionOf(created: bigint | null, recordOrder: string | null): AudienceRow['version'] {
+  if (created !== null) return { createdMs: Number(created), recordOrder };
+  return recordOrder === null ? undefined : { recordOrder };
+}
+
+function writeOne(session: WriteSession, row: AudienceRow, stored: StoredAudience | Deletion): void {
+  const changes = new IndexChanges(session.connection, 'audience_terms', AUDIENCE_COLUMNS);
+  writeAudience(session, changes, row, stored);
+  changes.apply();
+}
+
+function writeAudience(
+  session: WriteSession,
+  changes: IndexChanges,
+  { organization, key, position, version, body }: AudienceRow,
+  stored: StoredAudience | Deletion,
+): void {
   const text = new TermEncoder(organization);
-  const before = body === null ? [] : audienceColumns(text, JSON.parse(body) as AudienceBody);
+  const before = body === null ? [] : audienceColumns(text, body);
   // Of the words only those after it are added to the vocabulary.
   text.takeWords();
   if (isDeletion(stored)) {
@@ -149,7 +251,7 @@ function upsertAudience(
     return;
   }
   const { createdMs, audience } = stored;
-  const stays = position !== null && createdMs === Number(created);
+  const stays = position !== null && createdMs === version?.createdMs;
   const newRowId = stays ? position : session.newRowId('audience_terms', createdMs);
   session.connection.run(
     `UPDATE audiences SET position = ?, created_ms = ?, record_order = ?, body = ? WHERE key = ?`,
@@ -167,12 +269,6 @@ function upsertAudience(
     if (position !== null) changes.remove(position, before);
     changes.add(newRowId, columns);
   }
-}
-
-/** Undefined for an audience that only memberships name. */
-function versionOf(created: bigint | null, recordOrder: string | null): RecordVersion | Deletion | undefined {
-  if (created !== null) return { createdMs: Number(created), recordOrder };
-  return recordOrder === null ? undefined : { recordOrder };
 }
 
 export function audienceColumns(text: TermEncoder, audience: AudienceBody): string[] {

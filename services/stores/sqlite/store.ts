@@ -25,6 +25,7 @@ import { SearchPool } from './workers/search-pool.js';
 import type { SearchOperations } from './workers/search-process.js';
 import { WorkerClient } from './workers/worker-client.js';
 import { RECORDS_PER_MESSAGE, type Writer, writeRecords } from './writes/record-messages.js';
+import { writeOnceWith } from './writes/write-once.js';
 
 const WRITER = new URL('./workers/writer-thread.js', import.meta.url);
 const SEARCHES = fileURLToPath(new URL('./workers/search-process.js', import.meta.url));
@@ -77,15 +78,33 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     },
   });
   const read = async <T>(work: (connection: Connection) => T): Promise<T> => reader.read(work);
+  const writeOnce = writeOnceWith(writer, clock);
+  /** In steps, between which other requests are written. */
+  const removeOrphanedMemberships = async (organizationId: string, audienceId: string): Promise<void> => {
+    const args = [organizationId, audienceId, clock.now()] as const;
+    while ((await writer.callFor(organizationId, 'removeOrphanedMemberships', ...args)) > 0);
+  };
   return {
     preferredBatchSize: BATCH_RECORDS,
     /** Reads always see earlier writes. */
     refresh: async () => undefined,
-    ...contactStore({ writer, searches, reader, clock }),
+    ...contactStore({ writer, writeOnce, searches, reader, clock }),
     getAudience: (organizationId, id) =>
       read((connection) => fromJson(getAudience(connection, organizationId, id))),
     searchAudiences: async (search, signal) =>
       fromJson(await searches.call(search.organizationId, 'searchAudiences', [search], signal)),
+    async createAudience(command) {
+      const { organization_id, id } = command.audience;
+      await removeOrphanedMemberships(organization_id, id);
+      return writeOnce(organization_id, 'createAudience', command);
+    },
+    updateAudience: (command) => writeOnce(command.organizationId, 'updateAudience', command),
+    async deleteAudience(command) {
+      const { organizationId, audienceId } = command;
+      const result = await writeOnce(organizationId, 'deleteAudience', command);
+      if (result.kind === 'done') await removeOrphanedMemberships(organizationId, audienceId);
+      return result;
+    },
     upsertAudiences: (audiences) => writeRecords(writer, 'upsertAudiences', audiences),
     searchVisits: async (search, signal) =>
       parsePage(await searches.call(search.organizationId, 'searchVisits', [search], signal)),

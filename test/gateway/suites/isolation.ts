@@ -175,7 +175,19 @@ function changes(organizationId: string): Step[] {
     body: { ...organization, audience_id: 'aud_1', ...body },
     headers: given,
   });
+  const audience = (action: string, body: object, given = {}): Step => ({
+    path: `/api/audiences/${action}`,
+    body: { ...organization, ...body },
+    headers: given,
+  });
   return [
+    audience('create', { name: organizationId }, headers),
+    audience('create', { name: organizationId }, headers),
+    audience('create', { id: 'aud_6', name: `Made by ${organizationId}` }),
+    audience('update', { audience_id: 'aud_3', name: `Named by ${organizationId}` }, headers),
+    audience('update', { audience_id: 'aud_5', description: organizationId }),
+    audience('delete', { audience_id: 'aud_3' }, headers),
+    audience('delete', { audience_id: 'aud_5' }),
     create('', { first_name: organizationId }, headers),
     create('', { first_name: organizationId }, headers),
     create('?on_duplicate=reject', { work_emails: ['taken1@beta.example'] }),
@@ -220,7 +232,7 @@ class Transcript {
     const read = text.replace(/cursor":"([\w-]+)"/g, (_, cursor: string) =>
       Buffer.from(cursor, 'base64url').toString(),
     );
-    return read.replace(/con_[0-9a-z]{26}/g, (id) => {
+    return read.replace(/(?:con|aud)_[0-9a-z]{26}/g, (id) => {
       if (!this.#made.has(id)) this.#made.set(id, `made_${this.#made.size + 1}`);
       return this.#made.get(id) as string;
     });

@@ -281,6 +281,49 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     expect(await search({})).to.deep.include({ page: 1, limit: 50 });
   });
 
+  it('audiences/create, update and delete change what get and searches answer, once per idempotency key', async () => {
+    const once = { 'Idempotency-Key': 'once' };
+    const described = { description: 'Came in May', tracking_utm_value: 'may' };
+    const body = { ...organization, name: ' Guests ', network_a: true, network_b: null, ...described };
+    const created = await ask('/api/audiences/create', body, once);
+    const { audience, audience_id } = created as { audience: Json; audience_id: string };
+    expect(audience_id).to.match(/^aud_[0-9a-z]{26}$/);
+    expect(audience).to.deep.equal({
+      ...{ id: audience_id, ...organization, name: 'Guests', ...described },
+      ...{ network_a: true, network_b: false, network_c: false, created_at: '2026-11-21T12:00:00.000Z' },
+    });
+    expect(await ask('/api/audiences/create', body, once)).to.deep.equal(created);
+    const named = { ...organization, audience_id };
+    expect((await ask('/api/audiences/get', named)).audience).to.deep.equal(audience);
+    const find = async (query: string) => ids((await ask('/api/audiences/search', { query })).audiences);
+    expect(await find('guests')).to.deep.equal([audience_id]);
+
+    const changes = { name: 'Visitors', description: null, tracking_utm_value: ' ', network_c: true };
+    const changed = await ask('/api/audiences/update', { ...named, ...changes });
+    const cleared = { description: null, tracking_utm_value: null };
+    const expected = { ...audience, ...cleared, name: 'Visitors', network_c: true };
+    expect(changed).to.deep.equal({ ...named, audience: expected });
+    expect(await ask('/api/audiences/update', named)).to.deep.equal(changed);
+    expect([await find('visitors'), await find('guests'), await find('may')]).to.deep.equal([
+      [audience_id],
+      [],
+      [],
+    ]);
+
+    await ask('/api/audiences/contacts/add', { ...named, contact_id: 'con_6' });
+    const remove = (headers = {}) => ask('/api/audiences/delete', named, headers);
+    expect(await remove(once)).to.deep.equal({ ...named, deleted: true });
+    expect(await remove(once)).to.deep.equal({ ...named, deleted: true });
+    expect(await remove()).to.deep.equal({ ...named, deleted: false });
+    expect((await get('con_6')).audience_ids).to.deep.equal([]);
+    expect(await find('visitors')).to.deep.equal([]);
+    const gone = await gateway.call('/api/audiences/contacts/add', { ...named, contact_id: 'con_6' });
+    expect(gone.body.code).to.equal('audience_not_found');
+    const given = { ...organization, id: 'chosen', name: 'Chosen' };
+    expect(await ask('/api/audiences/create', given)).to.include({ audience_id: 'chosen' });
+    await ask('/api/audiences/delete', { ...organization, audience_id: 'chosen' });
+  });
+
   describe('contacts/create', () => {
     it('returns the contact, which get and every search then return', async () => {
       const made = await ask('/api/contacts/create', {

@@ -83,7 +83,7 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
     createContact(command) {
       const { contact, idempotency, dryRun } = command;
       return idempotencyKeys.runIdempotent(
-        { organizationId: contact.organization_id, idempotency, newContactId: contact.contact_id },
+        { organizationId: contact.organization_id, idempotency, newId: contact.contact_id },
         (key, now) => writes.create(command, key, now),
         (outcome) => isReplayable(outcome, dryRun),
       );

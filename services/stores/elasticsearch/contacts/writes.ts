@@ -25,6 +25,7 @@ import {
 import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
 import { RejectedError } from '../../../shared/store-errors.js';
+import type { Clock } from '../../../shared/time.js';
 import { applyRecords } from '../apply-records.js';
 import { type AudienceSource, type AudienceTombstone, isAudience } from '../audiences.js';
 import type { Ledger } from '../credits.js';
@@ -52,6 +53,8 @@ const TOO_MANY = 'too_many_audiences';
 
 const MAX_REMOVAL_IDS = 16;
 
+const MEMBERSHIPS_PER_STEP = 1000;
+
 interface CreationAttempt {
   command: CreateContact;
   created: StoredContact;
@@ -68,6 +71,7 @@ interface Stores {
   ledger: Ledger;
   suppression: SuppressionList;
   locks: DuplicateLocks;
+  clock: Clock;
 }
 
 /** Applies stream records (contract 6.2). */
@@ -199,6 +203,7 @@ export class ContactWrites {
             facts.joined = joinedAudience(oldest, audienceId, now);
           } else {
             const joined = await this.#join(organizationId, oldest.body.contact_id, audienceId, now);
+            await this.#leaveIfDeleted(organizationId, audienceId, [oldest.body.contact_id]);
             facts.joined = joined === TOO_MANY ? null : (joined ?? oldest);
           }
           break;
@@ -235,6 +240,7 @@ export class ContactWrites {
     if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
     const member = await this.#join(organizationId, contactId, audienceId, now);
     if (member === TOO_MANY) return { kind: TOO_MANY };
+    await this.#leaveIfDeleted(organizationId, audienceId, [contactId]);
     return member ? { kind: 'added', contact: toContact(member) } : { kind: 'contact_not_found' };
   }
 
@@ -254,6 +260,33 @@ export class ContactWrites {
       return key ? { ...after, removals: [...removals, key.useId].slice(-MAX_REMOVAL_IDS) } : after;
     });
     return { kind: 'removed', removed };
+  }
+
+  /** Removes every membership of an audience that was deleted, step by step. Does nothing while there is such an audience. */
+  async removeOrphanedMemberships(organizationId: string, audienceId: string): Promise<void> {
+    const { contacts } = this.#stores;
+    const isDeleted = async () => (await this.#findAudience(organizationId, audienceId)) === 'deleted';
+    if (!(await isDeleted())) return;
+    await contacts.refresh();
+    const members = contacts.pages({
+      routing: organizationId,
+      size: MEMBERSHIPS_PER_STEP,
+      _source: false,
+      query: {
+        bool: {
+          filter: [{ term: { organization_id: organizationId } }, { term: { audience_ids: audienceId } }],
+        },
+      },
+      sort: [{ created_at: 'desc' }, { contact_id: 'asc' }],
+    });
+    let hasLeft = false;
+    for await (const hits of members) {
+      if (hits.length === 0 || !(await isDeleted())) break;
+      const ids = hits.map(({ sort }) => String(sort?.[1]));
+      await this.#leave(organizationId, audienceId, ids);
+      hasLeft = true;
+    }
+    if (hasLeft) await contacts.refresh();
   }
 
   /** Settles the reservation of a contact that was written, and refunds it otherwise, once the write can no longer happen. */
@@ -320,6 +353,7 @@ export class ContactWrites {
       return this.#withdraw(organizationId, contactId, reservation, now);
     }
     if (written) {
+      await this.#leaveIfDeleted(organizationId, created.audienceIds[0] as string, [contactId]);
       if (reservation) this.#settleSoon(organizationId, reservation);
       return createdOutcome(created, creation);
     }
@@ -361,9 +395,38 @@ export class ContactWrites {
   }
 
   async #hasAudience(organizationId: string, audienceId: string): Promise<boolean> {
+    return (await this.#findAudience(organizationId, audienceId)) === 'found';
+  }
+
+  async #findAudience(organizationId: string, audienceId: string): Promise<'found' | 'deleted' | 'unknown'> {
     const id = documentId(organizationId, audienceId);
     const found = await this.#stores.audiences.get(id, organizationId);
-    return found !== null && isAudience(found.source);
+    if (found === null) return 'unknown';
+    return isAudience(found.source) ? 'found' : 'deleted';
+  }
+
+  /**
+   * After contacts have joined an audience that was there before: its deletion either finds them as members, or is found here. They
+   * joined before it.
+   */
+  async #leaveIfDeleted(organizationId: string, audienceId: string, contactIds: readonly string[]) {
+    if (await this.#hasAudience(organizationId, audienceId)) return;
+    await this.#leave(organizationId, audienceId, contactIds);
+  }
+
+  async #leave(organizationId: string, audienceId: string, contactIds: readonly string[]): Promise<void> {
+    const now = this.#stores.clock.now();
+    await applyRecords(this.#stores.contacts, contactIds, {
+      idOf: (id) => documentId(organizationId, id),
+      routingOf: () => organizationId,
+      fromSource: parseSource,
+      apply(before) {
+        if (before === undefined || isTombstone(before)) return null;
+        const after = withoutAudience(before, audienceId, now);
+        return after === before ? null : after;
+      },
+      toDocument: contactDocument,
+    });
   }
 
   /** Oldest first. */

@@ -2,7 +2,6 @@ import { type ContactStore, deletionResult } from '../../../contacts/contact-sto
 import type { ErasureStore } from '../../../contacts/erasure-store.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { KeyedMutex, TimeSlice } from '../../../shared/async.js';
-import type { IdempotencyConflict } from '../../../shared/idempotency.js';
 import type { Json } from '../../../shared/json.js';
 import { OverloadedError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
@@ -11,11 +10,10 @@ import { InFlightBytes } from '../../common/in-flight-bytes.js';
 import { listErasures, readErasure } from '../erasure/proofs.js';
 import { parsePage } from '../pages.js';
 import type { Reader } from '../reader.js';
-import type { Result } from '../workers/rpc.js';
 import type { SearchPool } from '../workers/search-pool.js';
 import type { SearchOperations } from '../workers/search-process.js';
 import { type Writer, writeRecords } from '../writes/record-messages.js';
-import type { WriteOperations } from '../writes/write-operations.js';
+import type { WriteOnce } from '../writes/write-once.js';
 import { getContact, quickSearch } from './search.js';
 
 /** Bytes of batches whose requests are in flight, above which no batch starts. */
@@ -26,6 +24,7 @@ const DELETIONS_PER_MESSAGE = 50;
 
 export interface ContactStoreDeps {
   writer: Writer;
+  writeOnce: WriteOnce;
   searches: SearchPool<SearchOperations>;
   reader: Reader;
   clock: Clock;
@@ -34,35 +33,14 @@ export interface ContactStoreDeps {
 /** Contacts, their memberships and their erasures. */
 export function contactStore({
   writer,
+  writeOnce,
   searches,
   reader,
   clock,
 }: ContactStoreDeps): ContactStore & ErasureStore {
-  /** Idempotency keys of writes in progress. */
-  const running = new Set<string>();
   /** One batch per organization at a time: each holds up to 4 MiB. */
   const batches = new KeyedMutex();
   const inFlight = new InFlightBytes(MAX_IN_FLIGHT_BYTES);
-
-  /** Rejects a request whose idempotency key is in progress. */
-  async function writeOnce<Name extends 'createContact' | 'addMembership' | 'removeMembership'>(
-    organizationId: string,
-    operation: Name,
-    command: Parameters<WriteOperations[Name]>[0],
-  ): Promise<Result<WriteOperations[Name]> | IdempotencyConflict> {
-    const { idempotency } = command;
-    const args = [command, clock.now()] as Parameters<WriteOperations[Name]>;
-    const write = () => writer.callFor(organizationId, operation, ...args);
-    if (!idempotency) return write();
-    const name = JSON.stringify([organizationId, idempotency.route, idempotency.key]);
-    if (running.has(name)) return { kind: 'idempotency_in_progress' };
-    running.add(name);
-    try {
-      return await write();
-    } finally {
-      running.delete(name);
-    }
-  }
 
   return {
     getContact: async (organizationId, contactId) =>

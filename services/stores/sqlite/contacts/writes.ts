@@ -21,11 +21,11 @@ import {
 } from '../../../contacts/stored-contact.js';
 import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
-import { hasAudience } from '../audiences.js';
+import { hasAudience, isDeletedAudience } from '../audiences.js';
 import type { Connection } from '../connection.js';
 import { addCredits, readCredits } from '../credits.js';
 import { Suppression } from '../erasure/suppression.js';
-import { findOrganizationKey } from '../organizations.js';
+import { findAudienceKey, findOrganizationKey } from '../organizations.js';
 import type { RowId } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import { TermEncoder } from '../text/term-encoder.js';
@@ -369,15 +369,54 @@ export function addMembership(session: WriteSession, membership: Membership, now
   return { kind: 'added', contact: toContact(joined) };
 }
 
+/** Memberships changed in one transaction. */
+const MEMBERSHIPS_PER_STEP = 500;
+
+/** Removes memberships of an audience that was deleted; returns how many, up to a limit. `now` in milliseconds since the epoch. */
+export function removeOrphanedMemberships(
+  session: WriteSession,
+  organizationId: string,
+  audienceId: string,
+  now: number,
+): number {
+  const { connection } = session;
+  const organization = findOrganizationKey(connection, organizationId);
+  if (organization === undefined) return 0;
+  const audience = findAudienceKey(connection, organization, audienceId);
+  if (audience === undefined || !isDeletedAudience(connection, audience)) return 0;
+  const members = connection.rows<[string]>(
+    `SELECT c.id FROM memberships m CROSS JOIN contacts c ON c.organization = ? AND c.position = m.position
+      WHERE m.audience = ? LIMIT ?`,
+    organization,
+    audience,
+    MEMBERSHIPS_PER_STEP,
+  );
+  for (const [id] of members) {
+    const row = readContactRow(connection, organization, id) as ContactRow;
+    writeLeft(session, organization, row, audienceId, now);
+  }
+  return members.length;
+}
+
 export function removeMembership(session: WriteSession, membership: Membership, now: number): RemoveOutcome {
   const { organizationId, audienceId, contactId } = membership;
   const organization = organizationOf(session, organizationId, audienceId);
   if (organization === undefined) return { kind: 'audience_not_found' };
   const row = readContactRow(session.connection, organization, contactId);
   if (!row?.audienceIds.includes(audienceId)) return { kind: 'removed', removed: false };
-  deleteMembership(session, organization, audienceId, row);
-  writeMembershipChange(session, organization, withoutAudience(row, audienceId, now));
+  writeLeft(session, organization, row, audienceId, now);
   return { kind: 'removed', removed: true };
+}
+
+function writeLeft(
+  session: WriteSession,
+  organization: number,
+  member: ContactRow,
+  audienceId: string,
+  now: number,
+): void {
+  deleteMembership(session, organization, audienceId, member);
+  writeMembershipChange(session, organization, withoutAudience(member, audienceId, now));
 }
 
 function writeJoined(

@@ -1,4 +1,10 @@
 import type { StoredKey } from '../../../accounts/key-store.js';
+import {
+  type CreateAudience,
+  type DeleteAudience,
+  isAudienceWritten,
+  type UpdateAudience,
+} from '../../../audiences/audience-store.js';
 import type { AudienceRecord } from '../../../audiences/schema.js';
 import { type CreateContact, isReplayable, type Membership } from '../../../contacts/contact-store.js';
 import type { EraseCommand } from '../../../contacts/erasure-store.js';
@@ -7,12 +13,13 @@ import type { Rejection } from '../../../rejections/rejection-store.js';
 import { type Json, toJson } from '../../../shared/json.js';
 import type { OrderedRecord } from '../../../shared/record-order.js';
 import type { VisitRecord } from '../../../visits/schema.js';
-import { upsertAudiences } from '../audiences.js';
+import { createAudience, deleteAudience, updateAudience, upsertAudiences } from '../audiences.js';
 import {
   addMembership,
   createContact,
   deleteContacts,
   removeMembership,
+  removeOrphanedMemberships,
   upsertContacts,
 } from '../contacts/writes.js';
 import { addCredits, setCredits } from '../credits.js';
@@ -58,6 +65,35 @@ export function writeOperations(session: WriteSession) {
       ),
     deleteContacts: (organizationId: string, contactIds: readonly string[], now: number) =>
       toJson(deleteContacts(session, organizationId, contactIds, now)),
+    createAudience: (command: CreateAudience, now: number) =>
+      toJson(
+        runIdempotent(
+          connection,
+          { organizationId: command.audience.organization_id, idempotency: command.idempotency, now },
+          () => createAudience(session, command, now),
+          isAudienceWritten,
+        ),
+      ),
+    updateAudience: (command: UpdateAudience, now: number) =>
+      toJson(
+        runIdempotent(
+          connection,
+          { ...command, now },
+          () => updateAudience(session, command),
+          isAudienceWritten,
+        ),
+      ),
+    deleteAudience: (command: DeleteAudience, now: number) =>
+      toJson(
+        runIdempotent(
+          connection,
+          { ...command, now },
+          () => deleteAudience(session, command, now),
+          isAudienceWritten,
+        ),
+      ),
+    removeOrphanedMemberships: (organizationId: string, audienceId: string, now: number) =>
+      toJson(removeOrphanedMemberships(session, organizationId, audienceId, now)),
     eraseContacts: (command: EraseCommand, now: number) => toJson(eraseContacts(session, command, now)),
     deleteVisitsBefore: (createdMs: number, limit: number) =>
       toJson(deleteVisitsBefore(session, createdMs, limit)),
