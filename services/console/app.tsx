@@ -17,6 +17,7 @@ import { Advertising } from './views/advertising.js';
 import { Audiences } from './views/audiences.js';
 import { Company } from './views/company.js';
 import { Contacts } from './views/contacts.js';
+import { Import } from './views/import.js';
 import { SignIn } from './views/sign-in.js';
 import { Status } from './views/status.js';
 import { Visits } from './views/visits.js';
@@ -27,6 +28,7 @@ const VIEWS = [
   ['/audiences', 'Audiences', 'audiences:read'],
   ['/visits', 'Visits', 'visits:read'],
   ['/advertising', 'Advertising', 'advertising:read'],
+  ['/import', 'Import', 'ingest:write'],
   ['/status', 'Status', null],
 ] as const;
 
@@ -36,6 +38,7 @@ const PAGES: Record<string, () => preact.JSX.Element> = {
   '/visits': Visits,
   '/advertising': Advertising,
   '/advertising/company': Company,
+  '/import': Import,
   '/status': Status,
 };
 

@@ -35,7 +35,7 @@ export async function download(
   return total;
 }
 
-function save(fileName: string, content: Blob): void {
+export function save(fileName: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = url;

@@ -8,11 +8,15 @@ import {
   type Export,
   type ExportFormat,
   type ExportRequestOf,
+  type IngestResult,
   type OperationPath,
   type PagedPath,
   type RequestOf,
   type ResponseOf,
+  type StreamName,
 } from '../client/index.js';
+import type { IngestQuery } from '../client/operations.js';
+import { createTransport, type Transport } from '../client/transport.js';
 import type { Scope } from '../http/scopes.js';
 import { type FailureText, failureOf } from './api.js';
 import { STORED_KEY } from './stored-key.js';
@@ -22,11 +26,23 @@ const RETRY = { maxAttempts: 2, maxWaitMs: 2000 };
 /** A tab that is signed in answers within some milliseconds, unless the browser has frozen it. */
 const OTHER_TABS_MS = 250;
 
+/** Of the largest request, which the server reads twice. */
+const INGEST_TIMEOUT_MS = 300_000;
+
 interface Session {
   client: Client;
+  /** For records as a file has them. */
+  transport: Transport;
   keyId: string;
   organizationId: string;
   scopes: readonly string[];
+}
+
+/** What became of the records of one request. */
+export interface IngestAnswer extends IngestResult {
+  preset?: string;
+  /** The first ones as they would be written; of a dry run. */
+  records?: { line: number; record: Record<string, unknown> }[];
 }
 
 export const session = signal<Session | null>(null);
@@ -68,6 +84,7 @@ export async function signIn(key: string): Promise<void> {
     unconfirmedKey.value = null;
     session.value = {
       client: createClient({ ...options, organizationId: described.organization_id }),
+      transport: createTransport({ ...options, timeoutMs: INGEST_TIMEOUT_MS }),
       keyId: described.key_id,
       organizationId: described.organization_id,
       scopes: described.scopes,
@@ -114,11 +131,11 @@ export function restoreSession(): void {
   }, OTHER_TABS_MS);
 }
 
-/** Runs with the client of the session; a key that is no longer valid ends it. */
-async function withClient<T>(run: (client: Client) => Promise<T>): Promise<T> {
+/** Runs with the session; a key that is no longer valid ends it. */
+async function inSession<T>(run: (session: Session) => Promise<T>): Promise<T> {
   if (!session.value) throw new Error('Nobody is signed in.');
   try {
-    return await run(session.value.client);
+    return await run(session.value);
   } catch (error) {
     if (error instanceof AuthenticationProblem) endSession(failureOf(error));
     throw error;
@@ -129,11 +146,29 @@ export const call = <Path extends OperationPath>(
   path: Path,
   body: RequestOf<Path>,
   options?: CallOptions<Path>,
-): Promise<ResponseOf<Path>> => withClient((client) => client.call(path, body, options));
+): Promise<ResponseOf<Path>> => inSession(({ client }) => client.call(path, body, options));
 
 export const exportMatches = <Path extends PagedPath>(
   path: Path,
   body: ExportRequestOf<Path>,
   format: ExportFormat,
   signal: AbortSignal,
-): Promise<Export> => withClient((client) => client.export(path, body, format, { signal }));
+): Promise<Export> => inSession(({ client }) => client.export(path, body, format, { signal }));
+
+/** Sends records as the text of a file. */
+export const ingestText = (
+  stream: StreamName,
+  { type, text }: { type: string; text: string },
+  query: IngestQuery,
+  signal: AbortSignal,
+): Promise<IngestAnswer> =>
+  inSession(({ transport }) =>
+    transport.send<IngestAnswer>({
+      method: 'POST',
+      path: `/api/ingest/${stream}`,
+      query,
+      headers: { 'Content-Type': type },
+      body: text,
+      signal,
+    }),
+  );

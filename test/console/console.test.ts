@@ -18,6 +18,7 @@ const VIEWS = {
   Visits: '/visits',
   'Advertising, the companies': '/advertising?tab=companies',
   'Advertising, a company': '/advertising/company?company_id=cmp_0001',
+  Import: '/import',
   Status: '/status',
 };
 
@@ -299,7 +300,11 @@ describe('The console in Chromium', function () {
       expect(await button.isDisabled()).to.equal(true);
     }
     const links = c.page.getByRole('navigation', { name: 'Views' });
-    expect(await links.locator('.locked').allTextContents()).to.deep.equal(['Visits', 'Advertising']);
+    expect(await links.locator('.locked').allTextContents()).to.deep.equal([
+      'Visits',
+      'Advertising',
+      'Import',
+    ]);
     for (const [name, scope] of [
       ['Visits', 'visits:read'],
       ['Advertising', 'advertising:read'],

@@ -1,6 +1,7 @@
 /** What a view shows when it has no answer to show. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import type { StreamName } from '../../client/index.js';
 import type { Scope } from '../../http/scopes.js';
 import type { FailureText } from '../api.js';
 import { href, path, setParams } from '../router.js';
@@ -53,6 +54,24 @@ export function Empty({ children }: { children: ComponentChildren }) {
   return <div class="state">{children}</div>;
 }
 
+/** In a view without filters: what is missing, and the two ways it comes in. */
+export function NothingYet({ stream, children }: { stream: StreamName; children: ComponentChildren }) {
+  return (
+    <Empty>
+      <p>{children}</p>
+      <ScopedLink
+        href={href('/import', { stream: stream === 'contacts' ? null : stream })}
+        scopes={['ingest:write']}
+      >
+        Import a file
+      </ScopedLink>
+      <p class="note">
+        Or by the command line: <code>reachline ingest {stream} FILE</code>
+      </p>
+    </Empty>
+  );
+}
+
 /** `what` is in the plural. */
 export function NoMatch({ what, clear }: { what: string; clear: readonly string[] }) {
   return (
@@ -65,10 +84,12 @@ export function NoMatch({ what, clear }: { what: string; clear: readonly string[
   );
 }
 
-export function NoPermission({ scope, what }: { scope: string; what: string }) {
+export function NoPermission({ scope, what, verb = 'read' }: { scope: string; what: string; verb?: string }) {
   return (
     <Empty>
-      <p>This key may not read {what}.</p>
+      <p>
+        This key may not {verb} {what}.
+      </p>
       <p class="note">
         It lacks the scope <code>{scope}</code>. <code>reachline keys create --scopes</code> makes a key that
         has it.

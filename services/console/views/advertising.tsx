@@ -12,7 +12,7 @@ import {
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { ScrollRegion } from '../components/scroll-region.js';
 import { SearchBox, SelectFilter } from '../components/search-box.js';
-import { Empty, Failure, NoMatch, NoPermission } from '../components/states.js';
+import { Failure, NoMatch, NoPermission, NothingYet } from '../components/states.js';
 import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { figure, NONE, plural } from '../format.js';
@@ -243,15 +243,7 @@ export function Advertising() {
         (isFiltered ? (
           <NoMatch what={tab.many} clear={['query', 'status', 'page']} />
         ) : (
-          <Empty>
-            <p>There are no {tab.many} in this range.</p>
-            <p class="note">
-              Bring some in:{' '}
-              <code>
-                reachline ingest network-a-deliveries deliveries.ndjson --organization {organizationId}
-              </code>
-            </p>
-          </Empty>
+          <NothingYet stream="network-a-deliveries">There are no {tab.many} in this range.</NothingYet>
         ))}
       {(data === undefined ? !error : data.total_count > 0) && (
         <ScrollRegion label={tab.label}>

@@ -9,7 +9,7 @@ import { Facets } from '../components/facets.js';
 import { Filters } from '../components/filters.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox, TextFilter } from '../components/search-box.js';
-import { Empty, NoMatch, NoPermission, ScopedLink } from '../components/states.js';
+import { NoMatch, NoPermission, NothingYet, ScopedLink } from '../components/states.js';
 import type { Column } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { plural } from '../format.js';
@@ -167,13 +167,7 @@ export function Contacts() {
             hasParam('query', ...FILTER_NAMES) ? (
               <NoMatch what="contacts" clear={['query', ...FILTER_NAMES]} />
             ) : (
-              <Empty>
-                <p>This organization has no contacts yet.</p>
-                <p class="note">
-                  Bring some in:{' '}
-                  <code>reachline ingest contacts people.csv --organization {organizationId}</code>
-                </p>
-              </Empty>
+              <NothingYet stream="contacts">This organization has no contacts yet.</NothingYet>
             )
           }
         />

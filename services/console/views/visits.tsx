@@ -4,7 +4,7 @@ import { EndlessList } from '../components/endless-list.js';
 import { Filters } from '../components/filters.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox, SelectFilter, TextFilter } from '../components/search-box.js';
-import { Empty, NoMatch, NoPermission } from '../components/states.js';
+import { NoMatch, NoPermission, NothingYet } from '../components/states.js';
 import type { Column } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { daysBefore, isDate, minute, NONE, plural } from '../format.js';
@@ -98,13 +98,7 @@ export function Visits() {
           hasParam('query', ...FILTERS) ? (
             <NoMatch what="visits" clear={['query', ...FILTERS]} />
           ) : (
-            <Empty>
-              <p>This organization has no visits yet.</p>
-              <p class="note">
-                Bring some in:{' '}
-                <code>reachline ingest website-visits visits.ndjson --organization {organizationId}</code>
-              </p>
-            </Empty>
+            <NothingYet stream="website-visits">This organization has no visits yet.</NothingYet>
           )
         }
       />
