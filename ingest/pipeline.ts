@@ -1,6 +1,6 @@
 import { isSuppressed } from '../services/contacts/suppression.js';
 import { TimeSlice } from '../services/shared/async.js';
-import type { Acceptance } from '../services/shared/record-order.js';
+import { type Acceptance, isStale } from '../services/shared/record-order.js';
 import type { UnknownFields } from '../services/shared/settings.js';
 import { RecordRejectedError } from '../services/shared/store-errors.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
@@ -15,7 +15,7 @@ import { LINE_TOO_LONG } from './sources/lines.js';
 import { recognizeText } from './sources/recognize-text.js';
 import { mapText, openText, type TextFormat } from './sources/text.js';
 import type { IngestStores, Stream } from './streams/stream.js';
-import { writeRecords } from './write-records.js';
+import { type RejectedWrite, writeRecords } from './write-records.js';
 
 /** A batch is written once it has this many bytes of input, or the records that the store prefers. */
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
@@ -41,6 +41,8 @@ export interface IngestResult {
   rounded: number;
   /** Accepted contacts that were left out, because the person was erased. */
   suppressed: number;
+  /** Accepted contacts and audiences without effect, because a newer record is there. */
+  stale: number;
   /** Accepted records whose domain was none, and was left out. */
   invalid_domains: number;
   /** The preset that the records were recognized by; absent where none was asked for. */
@@ -57,6 +59,7 @@ export const emptyResult = (): IngestResult => ({
   skipped: 0,
   rounded: 0,
   suppressed: 0,
+  stale: 0,
   invalid_domains: 0,
   errors: [],
 });
@@ -256,10 +259,12 @@ class Report {
     if (options.unknownFields === 'ignore') this.result.ignored = 0;
   }
 
-  accept(records: readonly Accepted<object>[], suppressed: number): void {
+  /** `failed` are those of the records that were left out. */
+  accept(records: readonly Accepted<object>[], failed: readonly RejectedWrite[]): void {
     const { result } = this;
     result.accepted += records.length;
-    result.suppressed += suppressed;
+    result.suppressed += failed.filter(({ reason }) => isSuppressed(reason)).length;
+    result.stale += failed.filter(({ reason }) => isStale(reason)).length;
     for (const { isRounded, hadInvalidDomain, hadUnknownFields } of records) {
       if (isRounded) result.rounded++;
       if (hadInvalidDomain) result.invalid_domains++;
@@ -312,7 +317,7 @@ class Writer {
   async #writeAll({ records, origins }: Batch): Promise<void> {
     const { stream, stores, signal } = this.#options;
     const failed = await writeRecords((part) => stream.write(stores, part), records, { signal });
-    const rejected = failed.filter(({ reason }) => !isSuppressed(reason));
+    const rejected = failed.filter(({ reason }) => !isSuppressed(reason) && !isStale(reason));
     // A store that takes none of them, and cannot say why, is itself what is wrong.
     const unknown = rejected.find(({ reason }) => !(reason instanceof RecordRejectedError));
     if (unknown && failed.length === records.length) throw unknown.reason;
@@ -322,7 +327,7 @@ class Writer {
     }
     this.#report.accept(
       records.filter((_, index) => !lost.has(index)),
-      failed.length - rejected.length,
+      failed,
     );
   }
 }

@@ -4,6 +4,7 @@
 
 import { isSuppressed } from '../../services/contacts/suppression.js';
 import { backoffMs, type Mutex, type TimeSlice } from '../../services/shared/async.js';
+import { isStale } from '../../services/shared/record-order.js';
 import type { UnknownFields } from '../../services/shared/settings.js';
 import { decoder } from '../decode.js';
 import { type DeadLetter, type DecodeOutcome, deadLetter, deadLetterOf } from '../records/outcome.js';
@@ -126,8 +127,8 @@ async function writeWithRetry(
 
 /** In the order of their offsets. An index of `rejectedWrites` counts the decoded records only. */
 function rejectionsOf(part: readonly DecodedRecord[], rejectedWrites: readonly RejectedWrite[]): Rejection[] {
-  // Dead letters would keep erased data.
-  const kept = rejectedWrites.filter(({ reason }) => !isSuppressed(reason));
+  // Dead letters would keep erased data, and a record without effect needs none.
+  const kept = rejectedWrites.filter(({ reason }) => !isSuppressed(reason) && !isStale(reason));
   const reasons = new Map(kept.map(({ index, reason }) => [index, reason]));
   const rejected: Rejection[] = [];
   let index = 0;

@@ -25,7 +25,7 @@ export const toAudience = ({ audience, createdMs }: StoredAudience): Audience =>
   created_at: formatTimestamp(createdMs),
 });
 
-/** The audience after a stream record, which replaces all of it; null when the record is not newer than the last one. */
+/** The audience after a stream record, which replaces all of it; as `nextVersion`. */
 export function applyAudienceRecord(
   before: RecordVersion | Deletion | undefined,
   ordered: OrderedRecord<AudienceRecord>,

@@ -34,6 +34,8 @@ export interface IngestResult {
   rounded: number;
   /** Accepted contacts that were left out, because the person was erased. */
   suppressed: number;
+  /** Accepted contacts and audiences without effect, because a newer record is there. */
+  stale: number;
   /** Accepted records whose domain was none, and was left out. */
   invalid_domains: number;
   /** Of each request the first 100, 1 000 in all. */
@@ -68,6 +70,7 @@ export async function sendRecords(
     skipped: 0,
     rounded: 0,
     suppressed: 0,
+    stale: 0,
     invalid_domains: 0,
     errors: [],
   };
@@ -111,6 +114,7 @@ export async function sendRecords(
     result.skipped += first.skipped;
     result.rounded += first.rounded;
     result.suppressed += first.suppressed;
+    result.stale += first.stale;
     result.invalid_domains += first.invalid_domains;
     sent += lines.length;
     lines = [];

@@ -65,8 +65,8 @@ export function parseContact(json: Json<Contact>, recordOrder: string | null): S
 }
 
 /**
- * The contact after a stream record; null when the record is not newer than the last one. Throws `RecordRejectedError` when the
- * contact would be in too many audiences.
+ * The contact after a stream record; as `nextVersion`. Throws `RecordRejectedError` also when the contact would be in too many
+ * audiences.
  */
 export function applyRecord(
   stored: StoredContact | Deletion | undefined,

@@ -131,6 +131,9 @@ const IngestResponse = looseObject(
       count('Accepted records whose unknown fields were left out; absent where unknown fields are rejected.'),
     ),
     suppressed: count('Accepted contacts that were left out, because the person was erased.'),
+    stale: count(
+      'Accepted contacts and audiences without effect, because a newer record is there; 0 where workers write them.',
+    ),
     invalid_domains: count('Accepted records whose domain was none, such as `n/a`, and was left out.'),
     errors: arrayOf(
       'Why, for the first 100 rejected records.',

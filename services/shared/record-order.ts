@@ -1,4 +1,5 @@
 /** The total order of records (contract 6.2): equal in every store, and assigned before a record is written. */
+import { RecordRejectedError } from './store-errors.js';
 import { type Clock, parseTimestamp, systemClock } from './time.js';
 
 /** A record with its acceptance time and its position in its source. */
@@ -69,13 +70,24 @@ type VersionedRecord = OrderedRecord<{
   deleted?: boolean | null;
 }>;
 
-/** The version after a record; null when the record does not come after the last one, and so changes nothing. */
+/** Code of records without effect, because a newer one is there. They count as accepted. */
+const STALE = 'stale';
+
+export const isStale = (reason: unknown): boolean =>
+  reason instanceof RecordRejectedError && reason.code === STALE;
+
+/**
+ * The version after a record; null when the record is the last one again, and so changes nothing. Throws `RecordRejectedError`
+ * (`isStale`) when a newer one is there.
+ */
 export function nextVersion(
   before: RecordVersion | Deletion | undefined,
   { record, acceptedAt, sequence }: VersionedRecord,
 ): (RecordVersion & { recordOrder: string }) | Deletion | null {
   const order = recordOrder(record.updated_at, acceptedAt, sequence);
-  if (before && before.recordOrder !== null && order <= before.recordOrder) return null;
+  if (before?.recordOrder === order) return null;
+  if (before && before.recordOrder !== null && order < before.recordOrder)
+    throw new RecordRejectedError(STALE, '', 'A newer record is there.');
   if (record.deleted) return { recordOrder: order };
   const createdBefore = before && !isDeletion(before) ? before.createdMs : acceptedAt;
   const createdMs = record.created_at ? parseTimestamp(record.created_at) : createdBefore;

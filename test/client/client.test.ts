@@ -281,6 +281,7 @@ describe('The client', function () {
         skipped: 0,
         rounded: 0,
         suppressed: 0,
+        stale: 0,
         invalid_domains: 0,
         errors: [],
       });

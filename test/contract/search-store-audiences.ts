@@ -5,7 +5,7 @@ import type { SortKey, TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
-import { asked, found, freshOrganization, load, type Open, T0 } from './search-support.js';
+import { asked, found, freshOrganization, load, type Open, T0, withStale } from './search-support.js';
 
 const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
 
@@ -14,10 +14,12 @@ export function searchStoreAudiences(open: Open): void {
     const opened = useOpened(() => open());
 
     async function loadAll(organization: string, ...records: Omit<AudienceRecord, 'organization_id'>[]) {
-      await opened.store.upsertAudiences(
-        accepted(
-          records.map((record) => ({ ...record, organization_id: organization })),
-          T0,
+      await withStale(
+        opened.store.upsertAudiences(
+          accepted(
+            records.map((record) => ({ ...record, organization_id: organization })),
+            T0,
+          ),
         ),
       );
       await opened.store.refresh();

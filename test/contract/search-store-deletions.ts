@@ -6,7 +6,16 @@ import { DAY_MS } from '../../services/shared/time.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
 import { assertForTwoWriters, at, KEYS, lastOfEach, spokenOf } from './record-order.js';
-import { asked, found, freshOrganization, load, loadAudiences, type Open, T0 } from './search-support.js';
+import {
+  asked,
+  found,
+  freshOrganization,
+  load,
+  loadAudiences,
+  type Open,
+  T0,
+  withStale,
+} from './search-support.js';
 
 const midnight = (day: string | undefined) => `${day}T00:00:00.000Z`;
 
@@ -33,7 +42,7 @@ export function searchStoreDeletions(open: Open): void {
       ...fields,
     });
     const write = async (given: ContactRecord, acceptedAt = T0) => {
-      await opened.store.upsertContacts(accepted([given], acceptedAt));
+      await withStale(opened.store.upsertContacts(accepted([given], acceptedAt)));
       await opened.store.refresh();
     };
     const isThere = async () => (await opened.store.getContact(organization, 'ada')) !== null;
@@ -107,8 +116,10 @@ export function searchStoreDeletions(open: Open): void {
           await Promise.all(
             batches.map(async (own, writer) => {
               for (const batch of own)
-                await (writer === 0 ? opened.store : other).upsertContacts(
-                  batch.map((ordered) => ({ ...ordered, record: { ...ordered.record, organization_id } })),
+                await withStale(
+                  (writer === 0 ? opened.store : other).upsertContacts(
+                    batch.map((ordered) => ({ ...ordered, record: { ...ordered.record, organization_id } })),
+                  ),
                 );
             }),
           );
@@ -184,7 +195,7 @@ export function searchStoreDeletions(open: Open): void {
       expect(
         await opened.store.addMembership({ organizationId: organization, audienceId: 'a', contactId: 'ada' }),
       ).to.deep.include({ value: { kind: 'audience_not_found' } });
-      await audience(4);
+      await withStale(audience(4));
       expect(await opened.store.getAudience(organization, 'a')).to.equal(null);
       await audience(6, { name: 'South' });
       await opened.store.refresh();

@@ -3,7 +3,7 @@ import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
 import { until } from '../support/until.js';
-import { freshOrganization, loadAudiences, newContact, type Open, T0 } from './search-support.js';
+import { freshOrganization, loadAudiences, newContact, type Open, T0, withStale } from './search-support.js';
 
 const MINUTE_MS = 60_000;
 
@@ -26,8 +26,10 @@ export function searchStoreFigures(open: Open): void {
       await store.upsertAudiences(accepted([{ organization_id, id: 'a', name: 'One' }], T0 + 1));
       await store.upsertContacts(accepted([contact('c1'), contact('c2')], T0 + MINUTE_MS));
       // Older than what is stored, so that it changes nothing, and of another organization.
-      await store.upsertContacts(
-        accepted([{ ...contact('c1'), updated_at: '2001-01-01T00:00:00Z' }], T0 + 2 * MINUTE_MS),
+      await withStale(
+        store.upsertContacts(
+          accepted([{ ...contact('c1'), updated_at: '2001-01-01T00:00:00Z' }], T0 + 2 * MINUTE_MS),
+        ),
       );
       await store.upsertContacts(accepted([contact('c1', other)], T0 + 9 * MINUTE_MS));
       const visit = (id: string, at: number) => ({

@@ -16,7 +16,7 @@ import {
   orderedRecords,
   spokenOf,
 } from './record-order.js';
-import { asked, freshOrganization, type Open, T0 } from './search-support.js';
+import { asked, freshOrganization, type Open, T0, withStale } from './search-support.js';
 
 const RUNS = { numRuns: 40 };
 
@@ -32,7 +32,7 @@ export function searchStoreRecordOrder(open: Open): void {
     ) =>
       Promise.all(
         batches.map(async (own, writer) => {
-          for (const batch of own) await write(writer === 0 ? opened.store : another, batch);
+          for (const batch of own) await withStale(write(writer === 0 ? opened.store : another, batch));
         }),
       );
 
@@ -145,11 +145,11 @@ export function searchStoreRecordOrder(open: Open): void {
               sequence,
             }),
           );
-          await opened.store.upsertContacts(log.slice(0, to));
+          await withStale(opened.store.upsertContacts(log.slice(0, to)));
           const lateRecords = log.slice(Math.min(from, to), to);
           await Promise.all([
-            opened.store.upsertContacts(log.slice(to)),
-            another.upsertContacts(lateRecords),
+            withStale(opened.store.upsertContacts(log.slice(to))),
+            withStale(another.upsertContacts(lateRecords)),
           ]);
 
           const expected: Record<string, unknown> = { first_name: null, city: null, age: null };

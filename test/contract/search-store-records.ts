@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { companyId } from '../../services/shared/ids.js';
+import { isStale } from '../../services/shared/record-order.js';
 import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
@@ -11,6 +12,7 @@ import {
   newContact,
   type Open,
   T0,
+  withStale,
 } from './search-support.js';
 
 export function searchStoreRecords(open: Open): void {
@@ -20,10 +22,12 @@ export function searchStoreRecords(open: Open): void {
     const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
 
     async function upsert(organization: string, ...records: Record<string, unknown>[]) {
-      await opened.store.upsertContacts(
-        accepted(
-          records.map((record) => ({ contact_id: 'c', ...record, organization_id: organization })),
-          T0,
+      await withStale(
+        opened.store.upsertContacts(
+          accepted(
+            records.map((record) => ({ contact_id: 'c', ...record, organization_id: organization })),
+            T0,
+          ),
         ),
       );
       await opened.store.refresh();
@@ -65,6 +69,26 @@ export function searchStoreRecords(open: Open): void {
       expect(contact).to.deep.include({ first_name: 'New', audience_ids: [] });
       contact = await upsert(organization, { first_name: 'Equal', updated_at: at(10) });
       expect(contact).to.include({ first_name: 'Equal', updated_at: at(10) });
+    });
+
+    it('a record is stale when a newer one is there, in the store or in its call; repeated, it is not', async () => {
+      const organization_id = freshOrganization();
+      const own = accepted(
+        [10, 9, 10].map((order) => ({ organization_id, contact_id: 'c', updated_at: at(order) })),
+        T0,
+      );
+      const staleOf = async (write: Promise<void>) => {
+        const error = await write.catch((reason: unknown) => reason);
+        return error instanceof PartialWriteError
+          ? [...error.rejected].map(([index, reason]) => [index, isStale(reason)])
+          : error;
+      };
+      expect(await staleOf(opened.store.upsertContacts(own))).to.deep.equal([[1, true]]);
+      expect(await staleOf(opened.store.upsertContacts(own.slice(2)))).to.equal(undefined);
+      expect(await staleOf(opened.store.upsertContacts(own.slice(0, 2)))).to.deep.equal([
+        [0, true],
+        [1, true],
+      ]);
     });
 
     it('records of one call are applied in order', async () => {

@@ -4,6 +4,8 @@ import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
 import { contactTerms, toFilters } from '../../services/contacts/search.js';
 import type { SortKey, TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
+import { isStale } from '../../services/shared/record-order.js';
+import { PartialWriteError } from '../../services/shared/store-errors.js';
 import type { Clock } from '../../services/shared/time.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { accepted } from '../support/accepted.js';
@@ -18,6 +20,15 @@ export interface OpenStore {
 
 /** Opens an empty store; the suites keep apart by organization. */
 export type Open = (options?: { clock?: Clock }) => Promise<OpenStore>;
+
+/** Waits for a write whose records may be stale, and are left out then (contract 6.1). */
+export async function withStale(write: Promise<void>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!(error instanceof PartialWriteError) || ![...error.rejected.values()].every(isStale)) throw error;
+  }
+}
 
 export const T0 = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 

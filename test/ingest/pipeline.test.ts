@@ -70,10 +70,31 @@ describe('The pipeline', () => {
       skipped: 0,
       rounded: 1,
       suppressed: 0,
+      stale: 0,
       invalid_domains: 0,
     });
     expect(errors).to.have.length(1);
     expect(errors[0]).to.include({ line: 3, pointer: '/ad_spend' });
+  });
+
+  it('accepts records that a newer one makes stale, and counts them', async () => {
+    const counts = async (stream: 'contacts' | 'audiences', ...lines: object[]) => {
+      const text = lines.map((line) => JSON.stringify(line)).join('\n');
+      const { accepted, rejected, stale } = await load(stream, text, { organizationId: 'org_p' });
+      return { accepted, rejected, stale };
+    };
+    const [older, newer] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'];
+    const contact = (updated_at: string, more = {}) => ({ contact_id: 'stale', updated_at, ...more });
+    const expected = { accepted: 2, rejected: 0 };
+    expect(await counts('contacts', contact(newer), contact(older))).to.deep.equal({ ...expected, stale: 1 });
+    const deletions = [contact(older, { deleted: true }), contact(newer, { deleted: true })];
+    expect(await counts('contacts', ...deletions)).to.deep.equal({ ...expected, stale: 1 });
+    expect(await counts('contacts', contact(older), contact(older))).to.deep.equal({ ...expected, stale: 2 });
+    const audience = (updated_at: string) => ({ id: 'stale', name: 'North', updated_at });
+    expect(await counts('audiences', audience(newer), audience(older))).to.deep.equal({
+      ...expected,
+      stale: 1,
+    });
   });
 
   it('rejects records that ask for more audiences than a contact may have, and says why', async () => {

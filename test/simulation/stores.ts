@@ -2,7 +2,7 @@ import type { IngestStores } from '../../ingest/streams/stream.js';
 import type { DeliveryRecord } from '../../services/advertising/records.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import { applyRecord, type StoredContact } from '../../services/contacts/stored-contact.js';
-import { isDeletion, type OrderedRecord } from '../../services/shared/record-order.js';
+import { isDeletion, isStale, type OrderedRecord } from '../../services/shared/record-order.js';
 import {
   RejectedError,
   StoreTimeoutError,
@@ -46,8 +46,13 @@ export class SharedStores {
 
   applyContacts(records: readonly OrderedRecord<ContactRecord>[]): void {
     for (const ordered of records) {
-      const after = applyRecord(this.contacts.get(ordered.record.contact_id), ordered);
-      if (after && !isDeletion(after)) this.contacts.set(ordered.record.contact_id, after);
+      const id = ordered.record.contact_id;
+      try {
+        const after = applyRecord(this.contacts.get(id), ordered);
+        if (after && !isDeletion(after)) this.contacts.set(id, after);
+      } catch (error) {
+        if (!isStale(error)) throw error;
+      }
     }
   }
 

@@ -81,7 +81,7 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
         const sent = pending[line - answered - 1];
         if (sent) reject({ line, code, pointer, detail }, sent);
       },
-      onProgress({ accepted, rejected, rounded, suppressed, invalid_domains }) {
+      onProgress({ accepted, rejected, rounded, suppressed, stale, invalid_domains }) {
         pending = pending.slice(accepted + rejected - answered);
         answered = accepted + rejected;
         Object.assign(result, {
@@ -89,6 +89,7 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
           rejected: rejected + rejectedHere,
           rounded,
           suppressed,
+          stale,
           invalid_domains,
         });
         options.onProgress?.(result.accepted, result.rejected);

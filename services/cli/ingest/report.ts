@@ -59,6 +59,7 @@ export class Report {
     skipped: 0,
     rounded: 0,
     suppressed: 0,
+    stale: 0,
     invalid_domains: 0,
     ignored: 0,
   };
@@ -116,18 +117,19 @@ export class Report {
   }
 
   summary(streamName: string): string {
-    const { accepted, rejected, skipped, rounded, suppressed, ignored } = this.total;
+    const { accepted, rejected, skipped, rounded, suppressed, stale, ignored } = this.total;
     const seconds = Math.max(0.001, this.#progress.seconds);
     const rate = formatCount((accepted + rejected) / seconds);
     const money =
       rounded > 0 ? ` (money of ${formatCount(rounded)} rounded to 12 digits after the point)` : '';
     const erased = suppressed > 0 ? ` (${formatCount(suppressed)} of erased persons left out)` : '';
+    const older = stale > 0 ? ` (${formatCount(stale)} older than what is stored)` : '';
     const domains =
       this.total.invalid_domains > 0
         ? ` (${formatCount(this.total.invalid_domains)} texts that are no domain left out)`
         : '';
     const unknown = ignored > 0 ? ` (unknown fields of ${formatCount(ignored)} left out)` : '';
     const leftOut = skipped > 0 ? `, ${formatCount(skipped)} skipped` : '';
-    return `${streamName}: ${formatCount(accepted)} accepted${money}${erased}${domains}${unknown}, ${formatCount(rejected)} rejected${leftOut} in ${seconds.toFixed(1)} s (${rate} records/s)`;
+    return `${streamName}: ${formatCount(accepted)} accepted${money}${erased}${older}${domains}${unknown}, ${formatCount(rejected)} rejected${leftOut} in ${seconds.toFixed(1)} s (${rate} records/s)`;
   }
 }

@@ -1,6 +1,6 @@
 /** What is stored of the streams of an organization, and when their newest records were accepted. */
 import type { estypes } from '@elastic/elasticsearch';
-import { type OrderedRecord, type Organized, organizationOf } from '../../shared/record-order.js';
+import { isStale, type OrderedRecord, type Organized, organizationOf } from '../../shared/record-order.js';
 import { PartialWriteError } from '../../shared/store-errors.js';
 import type { SearchFigures } from '../../status/status-store.js';
 import type { BulkOperation, Cluster } from './client.js';
@@ -29,7 +29,7 @@ export class AcceptanceTimes {
     this.#documents = new Documents(cluster, names.alias('streams'));
   }
 
-  /** Notes the records that a write does not reject. */
+  /** Notes the records that a write does not reject, or that are stale. */
   async noteWritten(
     stream: Stream,
     records: readonly OrderedRecord<Organized>[],
@@ -42,7 +42,7 @@ export class AcceptanceTimes {
       if (error instanceof PartialWriteError) {
         await this.#note(
           stream,
-          records.filter((_, index) => !error.rejected.has(index)),
+          records.filter((_, index) => !error.rejected.has(index) || isStale(error.rejected.get(index))),
         );
       }
       throw error;

@@ -100,6 +100,7 @@ describe('Intake into Kafka', function () {
         skipped: 0,
         rounded: 0,
         suppressed: 0,
+        stale: 0,
         invalid_domains: 0,
         errors: [],
       });

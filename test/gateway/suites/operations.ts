@@ -117,6 +117,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
         skipped: 0,
         rounded: 0,
         suppressed: 0,
+        stale: 0,
         invalid_domains: 0,
         errors: [],
       });

@@ -1,4 +1,4 @@
-import { type OrderedRecord, type Organized, organizationOf } from '../../../shared/record-order.js';
+import { isStale, type OrderedRecord, type Organized, organizationOf } from '../../../shared/record-order.js';
 import { RecordRejectedError } from '../../../shared/store-errors.js';
 import type { WriteSession } from './write-session.js';
 
@@ -26,14 +26,17 @@ export function writeBatch<Record extends Organized>(
   let newest: OrderedRecord<Record> | undefined;
   for (const ordered of records) {
     if (result.done > 0 && isTimeUp()) break;
+    let error: unknown;
     try {
       write(ordered);
-      if (newest === undefined || ordered.acceptedAt > newest.acceptedAt) newest = ordered;
-    } catch (error) {
-      if (!(error instanceof RecordRejectedError)) throw error;
-      const { code, pointer, message: detail } = error;
+    } catch (caught) {
+      if (!(caught instanceof RecordRejectedError)) throw caught;
+      error = caught;
+      const { code, pointer, message: detail } = caught;
       result.rejected.push({ index: result.done, code, pointer, detail });
     }
+    const isAccepted = error === undefined || isStale(error);
+    if (isAccepted && (newest === undefined || ordered.acceptedAt > newest.acceptedAt)) newest = ordered;
     result.done++;
   }
   if (newest) session.noteAccepted(stream, organizationOf(newest.record), newest.acceptedAt);
