@@ -172,8 +172,10 @@ export function searchStoreAudienceRequests(open: Open): void {
     const keyed = (route: string, key: string, fingerprint: string) => ({ route, key, fingerprint });
     const get = (id = 'a', of = organization) => opened.store.getAudience(of, id);
     const record = (given: Partial<AudienceRecord> & { id: string }, acceptedAt = Date.now()) =>
-      opened.store.upsertAudiences(
-        accepted([{ organization_id: organization, name: 'Recorded', ...given }], acceptedAt),
+      withStale(
+        opened.store.upsertAudiences(
+          accepted([{ organization_id: organization, name: 'Recorded', ...given }], acceptedAt),
+        ),
       );
     const findIds = async (query?: string) => {
       const search = {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../services/shared/time.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
+import { closedWithFile } from '../support/opened.js';
 import { parsed } from '../support/parsed-store.js';
 import { searchStoreAccounts } from './search-store-accounts.js';
 import { searchStoreAudienceRequests, searchStoreAudiences } from './search-store-audiences.js';
@@ -39,7 +40,7 @@ export function searchStoreContract(
 ): void {
   const openNew: Open = async (options): Promise<OpenStore> => {
     const { store, another, close } = await openStore(options);
-    return { store: parsed(store), another: async () => parsed(await another()), close };
+    return { store: parsed(store), another: async () => parsed(await closedWithFile(another())), close };
   };
   let shared: Promise<OpenStore> | undefined;
   /** One store for all suites but those with a clock of their own: they keep apart by organization. */
