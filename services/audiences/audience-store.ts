@@ -52,6 +52,12 @@ export interface AudienceStore {
   getAudience(organizationId: string, audienceId: string, request?: Cancellable): Promise<Audience | null>;
   /** Behind a full page there may be nothing more. */
   searchAudiences(search: AudienceSearch, signal?: AbortSignal): Promise<Page<Audience>>;
+  /** How many contacts are in each of the audiences, in their order. The ids are different. */
+  countMembers(
+    organizationId: string,
+    audienceIds: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<number[]>;
   /** An audience whose id was deleted before starts without members. Does not count in the order of records (contract 6.2). */
   createAudience(command: CreateAudience): Promise<IdempotentResult<CreateAudienceOutcome>>;
   updateAudience(command: UpdateAudience): Promise<IdempotentResult<UpdateAudienceOutcome>>;

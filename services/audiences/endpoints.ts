@@ -1,4 +1,4 @@
-import { endpointsWith } from '../http/endpoint.js';
+import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
 import { EXPORT_PAGE_ITEMS } from '../http/export.js';
 import { unwrapIdempotent } from '../http/idempotency.js';
 import { Problem } from '../http/problems.js';
@@ -48,12 +48,27 @@ export function audienceNotFound(organizationId: string, audienceId: string): Pr
   });
 }
 
+/** The audiences with the number of their members, where these are asked for. */
+async function withCounts(
+  audiences: Audience[],
+  body: { include_counts?: boolean | null },
+  { organizationId, services, signal }: HandlerContext<unknown, unknown, AudienceServices>,
+): Promise<Audience[]> {
+  if (!body.include_counts || audiences.length === 0) return audiences;
+  const ids = audiences.map(({ id }) => id);
+  const counts = await services.search.countMembers(organizationId, ids, signal);
+  return audiences.map((audience, index) => ({ ...audience, member_count: counts[index] }));
+}
+
+const slotsOfCounts = ({ include_counts }: { include_counts?: boolean | null }) => (include_counts ? 4 : 1);
+
 const getAudience = endpoint({
   path: '/api/audiences/get',
   name: 'GetAudience',
   summary: 'Get an audience',
   tag: 'Audiences',
   scope: ['audiences:read'],
+  slots: slotsOfCounts,
   request: GetAudienceRequest,
   response: GetAudienceResponse,
   example: { organization_id: 'org_demo', audience_id: 'aud_customers' },
@@ -61,7 +76,8 @@ const getAudience = endpoint({
   async handle(call) {
     const { body, organizationId, services } = call;
     const audience = await requireAudience(services.search, organizationId, body.audience_id, call);
-    return { organization_id: organizationId, audience_id: audience.id, audience };
+    const [counted = audience] = await withCounts([audience], body, call);
+    return { organization_id: organizationId, audience_id: audience.id, audience: counted };
   },
 });
 
@@ -69,12 +85,14 @@ const searchAudiences = endpoint({
   path: '/api/audiences/search',
   name: 'SearchAudiences',
   summary: 'Search audiences',
-  description: 'By relevance with `query`, newest first without.',
+  description:
+    'By relevance with `query`, newest first without. With `include_counts`, each has its `member_count`: every membership is counted, which takes longer than the audiences themselves.',
   tag: 'Audiences',
   scope: ['audiences:read'],
+  slots: slotsOfCounts,
   request: SearchAudiencesRequest,
   response: SearchAudiencesResponse,
-  example: { organization_id: 'org_demo', page: 1, limit: 2 },
+  example: { organization_id: 'org_demo', include_counts: true, page: 1, limit: 2 },
   problems: ['page_window_exceeded'],
   check({ page = 1, limit = 1 }) {
     const end = page * limit;
@@ -85,16 +103,23 @@ const searchAudiences = endpoint({
   list: {
     item: Audience,
     pageFields: ['page', 'limit'],
-    readPage: ({ organizationId, services, signal, textQuery: query }, next) =>
-      services.search.searchAudiences(
-        { organizationId, query, limit: EXPORT_PAGE_ITEMS, after: next as SortKey | undefined },
-        signal,
-      ),
+    columns: ({ include_counts }) =>
+      Object.keys(Audience.properties).filter((name) => include_counts || name !== 'member_count'),
+    async readPage(context, next) {
+      const { body, organizationId, services, signal, textQuery: query } = context;
+      const after = next as SortKey | undefined;
+      const search = { organizationId, query, limit: EXPORT_PAGE_ITEMS, after };
+      const page = await services.search.searchAudiences(search, signal);
+      return { ...page, items: await withCounts(page.items, body, context) };
+    },
   },
-  async handle({ body: { page, limit }, organizationId, services, signal, textQuery: query }) {
+  async handle(context) {
+    const { body, organizationId, services, signal, textQuery: query } = context;
+    const { page, limit } = body;
     const search = { organizationId, query, offset: (page - 1) * limit, limit };
     const { items, total } = await services.search.searchAudiences(search, signal);
-    return { organization_id: organizationId, audiences: items, page, limit, total_count: total };
+    const audiences = await withCounts(items, body, context);
+    return { organization_id: organizationId, audiences, page, limit, total_count: total };
   },
 });
 

@@ -29,6 +29,9 @@ export const Audience = looseObject(
     network_c: boolean('Whether the audience is used on network_c.'),
     tracking_utm_value: nullable(text('UTM value that marks visits of this audience.')),
     created_at: dateTime('When the audience was first recorded, UTC.'),
+    member_count: Type.Optional(
+      integer('How many contacts are in it, exactly; only with `include_counts`.', { minimum: 0 }),
+    ),
   },
   { $id: 'Audience', description: 'A named group of contacts.' },
 );
@@ -54,9 +57,12 @@ export const AudienceRecord = strictObject({
 });
 export type AudienceRecord = Static<typeof AudienceRecord>;
 
+const includeCounts = optional(boolean('Whether each audience has its `member_count`.'));
+
 export const GetAudienceRequest = strictObject({
   organization_id: organizationId,
   audience_id: id('Identifier of the audience.'),
+  include_counts: includeCounts,
 });
 
 export const GetAudienceResponse = looseObject({
@@ -98,6 +104,7 @@ export const SearchAudiencesRequest = strictObject({
       [TEXT_QUERY]: true,
     }),
   ),
+  include_counts: includeCounts,
   page: withDefault(optional(integer('Page, from 1.', { minimum: 1, maximum: 1000000 })), 1),
   limit: withDefault(
     optional(

@@ -9,8 +9,8 @@ import { orNull } from '../shared/text.js';
 import { formatTimestamp } from '../shared/time.js';
 import type { Audience, AudienceRecord } from './schema.js';
 
-/** Everything of an audience but its time, which is kept apart. */
-export type AudienceBody = Omit<Audience, 'created_at'>;
+/** Everything of an audience but its time, which is kept apart, and what is counted. */
+export type AudienceBody = Omit<Audience, 'created_at' | 'member_count'>;
 
 /** Fields that an update sets; null clears one, an absent one stays. */
 export type AudienceChanges = { [Field in keyof EditableFields]?: EditableFields[Field] | null };

@@ -315,6 +315,29 @@ export function searchStoreAudienceRequests(open: Open): void {
       expect(contact).to.deep.include({ audience_ids: [] });
     });
 
+    it('counts members of each audience, of the organization alone, as they join, leave and are deleted', async () => {
+      await create('a');
+      await create('b');
+      const both = { audience_ids: ['a', 'b'] };
+      await load(opened.store, organization, [both, both, { audience_ids: ['a'] }, {}]);
+      const other = freshOrganization();
+      await load(opened.store, other, [both]);
+      const count = (ids = ['b', 'none', 'a'], of = organization) => opened.store.countMembers(of, ids);
+      expect(await count()).to.deep.equal([2, 0, 3]);
+      expect(await count(['a'], other)).to.deep.equal([1]);
+      expect(await count(['a'], 'org_of_nobody')).to.deep.equal([0]);
+      const member = { organizationId: organization, audienceId: 'b' };
+      await opened.store.addMembership({ ...member, contactId: 'c2' });
+      await opened.store.addMembership({ ...member, contactId: 'c2' });
+      await opened.store.removeMembership({ ...member, contactId: 'c0' });
+      await opened.store.removeMembership({ ...member, contactId: 'c3' });
+      expect(await count()).to.deep.equal([2, 0, 3]);
+      await opened.store.deleteContacts(organization, ['c1']);
+      expect(await count()).to.deep.equal([1, 0, 2]);
+      await remove();
+      expect(await count()).to.deep.equal([1, 0, 0]);
+    });
+
     it('goes on with memberships that a deletion has left, when it is repeated or the id is created again', async () => {
       const leave = async () => {
         await create('a');

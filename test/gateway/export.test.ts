@@ -37,6 +37,12 @@ const LISTS: {
   })),
   ...[
     { path: '/api/audiences/search', items: 'audiences', page: { limit: 200 } },
+    {
+      path: '/api/audiences/search',
+      body: { include_counts: true },
+      items: 'audiences',
+      page: { limit: 200 },
+    },
     { path: '/api/audiences/search', body: { query: 'name' }, items: 'audiences', page: { limit: 200 } },
     ...['campaigns', 'creatives', 'companies'].map((name) => ({
       path: `/api/advertising/network_a/${name}`,

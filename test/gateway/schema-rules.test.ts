@@ -158,8 +158,8 @@ describe('Every operation', () => {
       '/api/audiences/create':
         'organization_id! id name! description network_a network_b network_c tracking_utm_value',
       '/api/audiences/delete': 'organization_id! audience_id!',
-      '/api/audiences/get': 'organization_id! audience_id!',
-      '/api/audiences/search': 'organization_id query page limit',
+      '/api/audiences/get': 'organization_id! audience_id! include_counts',
+      '/api/audiences/search': 'organization_id query include_counts page limit',
       '/api/audiences/update':
         'organization_id! audience_id! name description network_a network_b network_c tracking_utm_value',
       '/api/status': 'organization_id',

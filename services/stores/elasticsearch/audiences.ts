@@ -152,6 +152,7 @@ type AudienceDocuments = Documents<AudienceSource | AudienceTombstone>;
 type FoundAudience = VersionedDocument<AudienceSource | AudienceTombstone> | null;
 
 interface AudienceStoreDeps {
+  contacts: Documents<unknown>;
   audiences: AudienceDocuments;
   removeOrphanedMemberships(organizationId: string, audienceId: string): Promise<void>;
   idempotencyKeys: IdempotencyKeys;
@@ -160,7 +161,8 @@ interface AudienceStoreDeps {
 }
 
 export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
-  const { audiences, removeOrphanedMemberships, idempotencyKeys, acceptance, searchTimeoutMs } = deps;
+  const { contacts, audiences, removeOrphanedMemberships, idempotencyKeys, acceptance, searchTimeoutMs } =
+    deps;
 
   /** Repeats `attempt` with the current document while it resolves with undefined, because its write met another. */
   function changeAudience<T>(
@@ -250,6 +252,33 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
           total: totalHits(hits),
           next: last ? sortKey(last.sort as (string | number)[], bestScore) : null,
         };
+      });
+    },
+
+    countMembers(organizationId, audienceIds, caller) {
+      return withDeadline(caller, searchTimeoutMs, async (signal) => {
+        const ids = [...audienceIds];
+        const field = 'audience_ids';
+        const { aggregations } = await contacts.search(
+          {
+            routing: organizationId,
+            size: 0,
+            track_total_hits: false,
+            query: {
+              bool: { filter: [{ term: { organization_id: organizationId } }, { terms: { [field]: ids } }] },
+            },
+            aggs: { members: { terms: { field, include: ids, size: ids.length } } },
+          },
+          signal,
+        );
+        const { members } = aggregations as { members: estypes.AggregationsStringTermsAggregate };
+        const counts = new Map(
+          (members.buckets as estypes.AggregationsStringTermsBucket[]).map(({ key, doc_count }) => [
+            key,
+            doc_count,
+          ]),
+        );
+        return ids.map((id) => counts.get(id) ?? 0);
       });
     },
 

@@ -111,6 +111,7 @@ function composeStore(
     refresh,
     ...contactStore({ contacts, writes, idempotencyKeys, suppression, acceptance, clock, bounded, refresh }),
     ...audienceStore({
+      contacts,
       audiences,
       removeOrphanedMemberships: (...audience) => writes.removeOrphanedMemberships(...audience),
       idempotencyKeys,

@@ -107,6 +107,18 @@ export function searchAudiences(connection: Connection, search: AudienceSearch):
   });
 }
 
+export function countMembers(
+  connection: Connection,
+  organizationId: string,
+  audienceIds: readonly string[],
+): Json<number[]> {
+  return connection.readTransaction(() => {
+    const count = `SELECT count(*) FROM memberships WHERE audience =
+      (SELECT key FROM audiences WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND id = ?)`;
+    return toJson(audienceIds.map((id) => connection.number(count, organizationId, id) ?? 0));
+  });
+}
+
 type AudienceColumns = readonly [body: string, createdMs: bigint];
 
 /** The audience as JSON, assembled without parsing. */

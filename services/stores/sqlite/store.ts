@@ -93,6 +93,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
       read((connection) => fromJson(getAudience(connection, organizationId, id))),
     searchAudiences: async (search, signal) =>
       fromJson(await searches.call(search.organizationId, 'searchAudiences', [search], signal)),
+    countMembers: async (organizationId, audienceIds, signal) =>
+      fromJson(await searches.call(organizationId, 'countMembers', [organizationId, audienceIds], signal)),
     async createAudience(command) {
       const { organization_id, id } = command.audience;
       await removeOrphanedMemberships(organization_id, id);

@@ -280,6 +280,17 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     expect(await search({ page: 9, limit: 3 })).to.deep.include({ audiences: [], total_count: 7 });
     expect(ids((await search({ query: 'bought utm-3' })).audiences)).to.deep.equal(['aud_3']);
     expect(await search({})).to.deep.include({ page: 1, limit: 50 });
+    const counted = await search({ include_counts: true });
+    const byId = (counted.audiences as Json[]).map(({ id, member_count }) => [id, member_count]);
+    expect(byId.slice(-2)).to.deep.equal([
+      ['aud_1', 5],
+      ['aud_0', 0],
+    ]);
+    const one = { ...organization, audience_id: 'aud_1', include_counts: true };
+    expect((await ask('/api/audiences/get', one)).audience).to.deep.equal({
+      ...(audience as Json),
+      member_count: 5,
+    });
   });
 
   it('audiences/create, update and delete change what get and searches answer, once per idempotency key', async () => {

@@ -33,6 +33,7 @@ import { type Documents, documentId } from '../documents.js';
 import type { Person, SuppressionList } from '../erasure/suppression.js';
 import { unavailable } from '../errors.js';
 import { type AcquiredKey, reassign } from '../idempotency.js';
+import { pageSort } from '../pages.js';
 import { retryWithBackoff } from '../retry.js';
 import { type ContactDocuments, resolveCreation, type VersionedContact } from './creations.js';
 import type { DuplicateLocks } from './duplicate-lock.js';
@@ -277,7 +278,7 @@ export class ContactWrites {
           filter: [{ term: { organization_id: organizationId } }, { term: { audience_ids: audienceId } }],
         },
       },
-      sort: [{ created_at: 'desc' }, { contact_id: 'asc' }],
+      sort: pageSort('contact_id', false),
     });
     let hasLeft = false;
     for await (const hits of members) {

@@ -5,7 +5,7 @@
 import type { AudienceSearch } from '../../../audiences/audience-store.js';
 import type { ContactSearch } from '../../../contacts/contact-store.js';
 import type { VisitSearch } from '../../../visits/visit-store.js';
-import { searchAudiences } from '../audiences.js';
+import { countMembers, searchAudiences } from '../audiences.js';
 import { Connection } from '../connection.js';
 import { searchContacts } from '../contacts/search.js';
 import { serializeError } from '../errors.js';
@@ -17,6 +17,8 @@ import { type Operations, READY, type RpcRequest, type RpcResponse, type WorkerD
 const operations = (connection: Connection) => ({
   searchContacts: (search: ContactSearch) => toLines(searchContacts(connection, search)),
   searchAudiences: (search: AudienceSearch) => searchAudiences(connection, search),
+  countMembers: (organizationId: string, audienceIds: readonly string[]) =>
+    countMembers(connection, organizationId, audienceIds),
   searchVisits: (search: VisitSearch) => toLines(searchVisits(connection, search)),
 });
 export type SearchOperations = ReturnType<typeof operations>;
