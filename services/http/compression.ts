@@ -65,7 +65,7 @@ export async function compress(ctx: Context, body: string | Buffer): Promise<str
   if (ctx.res.hasHeader('Content-Encoding')) return body;
   const codec = negotiate(ctx);
   if (!codec) return body;
-  const bytes = Buffer.from(body as string);
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
   return bytes.length > MAX_SYNC_BYTES ? codec.compress(bytes) : codec.compressSync(bytes);
 }
 

@@ -25,7 +25,7 @@ export async function handleRequest<Services>(
   principal: Principal,
   services: Services,
   admitted: AdmittedRequest,
-): Promise<string | Buffer | undefined> {
+): Promise<Buffer | undefined> {
   const { list } = endpoint;
   requireScopes(principal, endpoint.scope);
   const format = responseFormat(ctx, list !== undefined);
@@ -65,7 +65,7 @@ export async function handleRequest<Services>(
   const json = await serialize(await endpoint.handle(context));
   ctx.set(context.responseHeaders);
   const isRead = endpoint.scope.every((scope) => scope.endsWith(':read'));
-  admitted.countResponse(Buffer.byteLength(json), { isRead });
+  admitted.countResponse(json.length, { isRead });
   return json;
 }
 
