@@ -19,8 +19,8 @@ import {
   CopiedFolders,
   copyFile,
   type FolderEntry,
-  freeBytes,
   REMOVE_OPTIONS,
+  requireSpace,
   syncPath,
   walk,
 } from './files.js';
@@ -69,7 +69,7 @@ export async function createBackup(options: BackupOptions): Promise<Manifest> {
   try {
     // Of a backup that was killed.
     rmSync(join(partial, DATA_FOLDER), REMOVE_OPTIONS);
-    requireSpace(dataDir, partial);
+    requireSpace(partial, sizeOf(dataDir), 'name a folder on another disk');
     const manifest = await copyStores(options, partial);
     await syncPath(partial);
     renameSync(partial, folder);
@@ -115,22 +115,17 @@ function lockPartial(partial: string) {
   }
 }
 
-/** An upper bound: parts that are merged but not yet deleted count, too. */
-function requireSpace(dataDir: string, partial: string): void {
+/** An upper bound of the bytes that a backup takes: parts that are merged but not yet deleted count, too. */
+function sizeOf(dataDir: string): number {
   const bytesOf = (path: string) => statSync(join(dataDir, path), { throwIfNoEntry: false })?.size ?? 0;
-  let needed = MARGIN_BYTES + bytesOf(SEARCH_FILE);
+  let bytes = MARGIN_BYTES + bytesOf(SEARCH_FILE);
   for (const { path, kind } of walk(
     join(dataDir, ANALYTICS_FOLDER),
     ({ path }) => path === FROZEN_PARTS_FOLDER,
   )) {
-    if (kind === 'file') needed += bytesOf(`${ANALYTICS_FOLDER}/${path}`);
+    if (kind === 'file') bytes += bytesOf(`${ANALYTICS_FOLDER}/${path}`);
   }
-  const free = freeBytes(partial);
-  if (free >= needed) return;
-  const mib = (bytes: number) => Math.ceil(bytes / 1024 / 1024);
-  throw new BackupError(
-    `The backup needs up to ${mib(needed)} MiB, and ${mib(free)} MiB are free on the disk of ${dirname(partial)}. Make room, or name a folder on another disk.`,
-  );
+  return bytes;
 }
 
 /** A file to copy; `from` is where its bytes are. */

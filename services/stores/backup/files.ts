@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { constants, type Dirent, mkdirSync, readdirSync, statfsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { BackupError } from './errors.js';
 
 const BUFFER_BYTES = 1024 * 1024;
 
@@ -101,8 +102,13 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Bytes that this user may still write on the file system of a folder. */
-export function freeBytes(folder: string): number {
+/** Throws a `BackupError` where the disk of a folder has less room than a backup needs; `otherwise` says what else helps. */
+export function requireSpace(folder: string, neededBytes: number, otherwise: string): void {
   const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
+  const freeBytes = bavail * bsize;
+  if (freeBytes >= neededBytes) return;
+  const mib = (bytes: number) => Math.ceil(bytes / 1024 / 1024);
+  throw new BackupError(
+    `The backup needs up to ${mib(neededBytes)} MiB, and ${mib(freeBytes)} MiB are free on the disk of ${dirname(folder)}. Make room, or ${otherwise}.`,
+  );
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Static } from 'typebox';
 import { packageRoot } from '../../shared/fs.js';
 import { dateTime, nullable, strictObject, stringEnum, Type } from '../../shared/schema.js';
 import { compileValidator } from '../../shared/validation.js';
@@ -47,12 +48,12 @@ const EntrySchema = Type.Unsafe<BackupEntry>({
   ],
 });
 
-const ManifestSchema = strictObject({
+const Manifest = strictObject({
   format: Type.Integer({ minimum: 1 }),
-  reachline: Type.String(),
-  migrations: Type.Array(Type.String()),
+  reachline: Type.String({ description: 'Version that took the backup.' }),
+  migrations: Type.Array(Type.String(), { description: 'Migrations that this version knows, by store.' }),
   folder_id: nullable(Type.String()),
-  taken_at: dateTime(''),
+  taken_at: dateTime('The moment whose records it holds.'),
   counts: Type.Unsafe<Record<string, number>>({
     type: 'object',
     additionalProperties: { type: 'integer', minimum: 0 },
@@ -60,20 +61,7 @@ const ManifestSchema = strictObject({
   bytes: Type.Integer({ minimum: 0 }),
   entries: Type.Array(EntrySchema, { minItems: 1 }),
 });
-
-export interface Manifest {
-  format: number;
-  /** Version that took the backup. */
-  reachline: string;
-  /** Migrations that this version knows, by store. */
-  migrations: string[];
-  folder_id: string | null;
-  /** The moment whose records it holds, ISO 8601. */
-  taken_at: string;
-  counts: Record<string, number>;
-  bytes: number;
-  entries: BackupEntry[];
-}
+export type Manifest = Static<typeof Manifest>;
 
 /** Names of the migrations of the embedded stores that this installation has. */
 export const knownMigrations = (): string[] =>
@@ -124,7 +112,7 @@ function requireKnownVersion(folder: string, { format, reachline, migrations }: 
   );
 }
 
-const isValid = compileValidator(ManifestSchema);
+const isValid = compileValidator(Manifest);
 
 /**
  * Whether the entries are a data folder, each below the folder that it is restored into. ClickHouse links its tables to where their parts

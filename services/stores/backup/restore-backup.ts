@@ -10,7 +10,7 @@ import {
 import { lockDataFolder } from '../data-folder/lock.js';
 import { adoptErasures } from '../sqlite/erasure/adopt.js';
 import { BackupError } from './errors.js';
-import { CopiedFolders, copyFile, freeBytes, REMOVE_OPTIONS, syncPath } from './files.js';
+import { CopiedFolders, copyFile, REMOVE_OPTIONS, requireSpace, syncPath } from './files.js';
 import { type BackupEntry, DATA_FOLDER, type Manifest, readManifest } from './manifest.js';
 
 export interface RestoreOptions {
@@ -50,7 +50,7 @@ export async function restoreBackup({
     }
     requireEmpty(folder);
     rmSync(partial, REMOVE_OPTIONS);
-    requireSpace(folder, manifest);
+    requireSpace(folder, manifest.bytes, 'name another folder with --data');
     mkdirSync(partial, { mode: 0o700 });
     let erasures = 0;
     try {
@@ -121,15 +121,6 @@ function requireEmpty(folder: string): void {
   if (other === undefined) return;
   throw new BackupError(
     `The data folder ${folder} is not empty (${other}), and a restore replaces nothing. Move what is there away, or name another folder with --data.`,
-  );
-}
-
-function requireSpace(folder: string, { bytes }: Manifest): void {
-  const free = freeBytes(folder);
-  if (free >= bytes) return;
-  const mib = (count: number) => Math.ceil(count / 1024 / 1024);
-  throw new BackupError(
-    `The backup has ${mib(bytes)} MiB, and ${mib(free)} MiB are free on the disk of ${folder}. Make room, or name another folder with --data.`,
   );
 }
 

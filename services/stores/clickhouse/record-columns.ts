@@ -141,6 +141,8 @@ export const RECORD_VIEWS: readonly RecordView[] = [
   },
 ];
 
+export const viewOf = (name: string) => RECORD_VIEWS.find((view) => view.name === name) as RecordView;
+
 /** What the fields of a line of JSON are parsed as: a structure of the engine. */
 export const parsedFields = ({ columns }: RecordView): string =>
   columns.map((column) => `${column.field ?? column.name} ${column.parsed ?? column.type}`).join(', ');

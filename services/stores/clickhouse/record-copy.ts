@@ -10,11 +10,9 @@ import {
 import { literal } from './bind.js';
 import type { ClickHouse } from './client.js';
 import { onCluster } from './migrations/render.js';
-import { columnValues, parsedFields, RECORD_VIEWS, type RecordView } from './record-columns.js';
+import { columnValues, parsedFields, viewOf } from './record-columns.js';
 
 const KEYS_PER_STATEMENT = 1000;
-
-const viewOf = (kind: CopiedKind) => RECORD_VIEWS.find(({ name }) => name === kind) as RecordView;
 
 export function recordCopy(clickhouse: ClickHouse): RecordCopy {
   const { tables, copies, cluster } = clickhouse.layout;

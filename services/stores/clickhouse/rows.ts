@@ -19,6 +19,7 @@ import { parseTimestamp } from '../../shared/time.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { toVisit } from '../../visits/stored-visit.js';
 import type { Rows } from './client.js';
+import { viewOf } from './record-columns.js';
 
 type Value = string | number | null;
 /** A column and its value for a record. */
@@ -93,25 +94,22 @@ const MAX_VERSION = 2n ** 128n - 1n;
 /** Of which the engine has date-times. */
 const VISIT_YEARS = { first: '1900', last: '2298' };
 
-const visitColumn = (name: string, value: (visit: Visit) => Value): Column<Visit> => [name, value];
+/** The columns of the view, which are those of the table. */
+const visitColumns = viewOf('website_visits').columns.map(
+  ({ name, field = name }): Column<Visit> => [
+    name,
+    (visit) => {
+      const value = visit[field as keyof Visit];
+      if (field === 'createdAt') return visit.createdAt.slice(0, 23).replace('T', ' ');
+      return typeof value === 'boolean' ? Number(value) : value;
+    },
+  ],
+);
 
 const visits: Table<Visit> = {
   name: 'website_visits',
   columns: [
-    visitColumn('organization_id', ({ organizationId }) => organizationId),
-    visitColumn('visit_id', ({ id }) => id),
-    visitColumn('created_at', ({ createdAt }) => createdAt.slice(0, 23).replace('T', ' ')),
-    visitColumn('audience_id', ({ audienceId }) => audienceId),
-    visitColumn('start_url', ({ startUrl }) => startUrl),
-    visitColumn('country', ({ country }) => country),
-    visitColumn('country_code', ({ countryCode }) => countryCode),
-    visitColumn('city', ({ city }) => city),
-    visitColumn('ip_address', ({ ipAddress }) => ipAddress),
-    visitColumn('browser', ({ browser }) => browser),
-    visitColumn('browser_version', ({ browserVersion }) => browserVersion),
-    visitColumn('platform', ({ platform }) => platform),
-    visitColumn('has_recording', ({ hasRecording }) => (hasRecording === null ? null : Number(hasRecording))),
-    visitColumn('intent_score', ({ intentScore }) => intentScore),
+    ...visitColumns,
     [
       'version',
       (_, { acceptedAt, sequence }) => String(MAX_VERSION - BigInt(recordOrder(null, acceptedAt, sequence))),
