@@ -1,5 +1,8 @@
 /** Drafts a mapping for the export of an unknown source: guesses by names and values, and a TODO for each doubt. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { TObject } from 'typebox';
+import { packageRoot } from '../../services/shared/fs.js';
 import type { Stream } from '../streams/stream.js';
 import { compileMapping } from './compile.js';
 import { compileDateFormat, dateOrders, exists, parseIsoDate } from './date-format.js';
@@ -16,63 +19,9 @@ export interface MappingDraft {
 }
 
 /** Names that tools have for a field, in the languages of their exports: letters and digits alone, in lower case. */
-const NAMES: Readonly<Record<string, string>> = {
-  contact_id:
-    'id contactid recordid idderegistro iddoregistro iddelafichedinformations leadid personid memberid userid prospectid crmid datensatzid iddelcontacto iddelaficha idcontacto iddelapersona iddocontato',
-  first_name: 'firstname givenname fname forename vorname prenom nombre nome primeironome',
-  last_name: 'lastname surname familyname lname nachname nom apellidos apellido sobrenome cognome',
-  work_emails:
-    'email emailaddress workemail businessemail mail emailadresse adressemail adresseemail courriel correo correoelectronico personemail emailwork personemailwork',
-  personal_emails: 'personalemail privateemail emailhome',
-  phones:
-    'phone phonenumber telephone tel telefon telefonnummer numerodetelephone telefono numerodetelefono numerodetelefone telefone mobile mobilephone mobilephonenumber mobiltelefon mobilnummer handynummer workphone directphone personphone phonework personphonework',
-  network_a_url:
-    'linkedin linkedinurl linkedinprofile linkedinprofileurl personlinkedinurl profileurl contactlinkedin',
-  job_title:
-    'title jobtitle position role berufsbezeichnung jobbezeichnung intituledeposte intituleduposte poste cargo puesto cargodetrabalho',
-  functional_area: 'department departments jobfunction function abteilung departement departamento service',
-  company_name:
-    'company companyname organization organisation organizationname account accountname unternehmen unternehmensname firma nomdelentreprise entreprise empresa nombredelaempresa nombredeempresa nomedaempresa',
-  company_domain:
-    'website websiteurl companydomain companydomainname companywebsite domain websiteadresse urldelaempresa websitedaempresa siteweb sitioweb urldusiteweb urldelsitioweb urldosite',
-  company_industry: 'industry branche secteur secteurdactivite sector setor industria primaryindustry',
-  company_country: 'companycountry',
-  city: 'city stadt ort ville ciudad cidade citta',
-  state_region: 'state region stateregion bundesland provincia estado etatregion estadoregion province',
-  country: 'country countryregion land landregion pays paysregion pais paisregion paisregiao countryname',
-  postal_code: 'zip zipcode postalcode postcode plz postleitzahl codepostal codigopostal cep',
-  gender: 'gender geschlecht genre genero',
-  created_at:
-    'createdate createddate createdat created erstellungsdatum datedecreation fechadecreacion datadecriacao personcreated',
-  updated_at:
-    'lastmodified lastmodifieddate updatedat updated modifieddate modifiedat datumderletztenanderung letztesanderungsdatum datededernieremodification fechadeultimamodificacion datadaultimamodificacao updatetime personupdatetime',
-  date: 'date day startdate startdateinutc datum tag jour startdatum startdatuminutc datededebut datededebututc fecha fechadeinicio',
-  campaign_id:
-    'campaignid kampagnenid iddelacampagne iddelacampana iddacampanha idcampaign campaign campaignname nomdelacampagne nombredelacampana namederkampagne kampagnenname kampagne',
-  creative_id: 'creativeid adid anzeigenid iddelannonce idanuncio iddelanuncio',
-  company_id: 'companyid organizationid',
-  ad_spend:
-    'spend cost costs totalspent amountspent adspend totalcost kosten gesamtausgaben ausgaben depenses montantdepense depensestotales coste gasto importegastado gastototal costinlocalcurrency costinusd',
-  impressions: 'impr impressionen impresiones impressoes',
-  clicks: 'klicks clics cliques',
-  leads: 'kontakte prospects',
-  conversions: 'conversiones conversoes totalconversions konversionen',
-  id: 'visitid eventid uuid idvisit sessionid messageid eventuuid pageviewid',
-  createdAt:
-    'timestamp time createdat startedat startat visitedat visittime datetime date seenat occurredat eventtime servertime',
-  startUrl:
-    'url pageurl landingpage landingpageurl entryurl entrypage page startpage currenturl location href pagelocation landingpagepath',
-  ipAddress: 'ip ipaddress visitorip clientip visitip useripaddress',
-  browser: 'browsername',
-  browserVersion: 'browserver',
-  platform: 'os operatingsystem osname operatingsystemname',
-  countryCode: 'countrycode countryiso isocountry',
-  name: 'campaignname adname creativename companyname audiencename title organizationname',
-  domain: 'website websiteurl companydomain companywebsite url',
-  industry: 'branche sector',
-  currency: 'currencycode wahrung devise moneda',
-  status: 'state campaignstatus',
-};
+const NAMES: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(join(packageRoot, 'mappings/field-names.json'), 'utf8'),
+);
 
 const DATE_FORMATS = [
   'unix_s',
