@@ -1,5 +1,6 @@
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { failureOf } from './api.js';
+import { NoticeBar } from './components/notice-bar.js';
 import { Failure } from './components/states.js';
 import { address, href, navigate, path } from './router.js';
 import {
@@ -120,6 +121,7 @@ function Shell() {
       <main>
         {session.value ? <Boundary key={current}>{View ? <View /> : <NoView />}</Boundary> : <Unconfirmed />}
       </main>
+      <NoticeBar />
     </>
   );
 }

@@ -13,6 +13,14 @@ export const count = (value: number) => whole.format(value);
 export const plural = (value: number, one: string, many = `${one}s`) =>
   `${count(value)} ${value === 1 ? one : many}`;
 
+export const fullName = ({
+  first_name,
+  last_name,
+}: {
+  first_name: string | null;
+  last_name: string | null;
+}) => [first_name, last_name].filter(Boolean).join(' ') || 'Unnamed';
+
 export type Kind = 'count' | 'money' | 'percent' | 'ratio';
 
 export function figure(

@@ -62,6 +62,10 @@ export function missingScope(scope: Scope): Scope | null {
   return scopes.includes(scope) || scopes.includes('*') ? null : scope;
 }
 
+/** The first of the scopes that the key lacks, else null. */
+export const missingScopeOf = (scopes: readonly Scope[]): Scope | null =>
+  scopes.find((scope) => missingScope(scope) !== null) ?? null;
+
 /** Between the tabs of this origin. */
 type TabMessage = { kind: 'ask' } | { kind: 'key'; key: string } | { kind: 'sign-out'; keyId: string };
 const tabs = new BroadcastChannel('reachline.session');

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type FailureText, failureOf, type OperationPath, type RequestOf, type ResponseOf } from './api.js';
+import { writes } from './notice.js';
 import { call } from './session.js';
 
 export interface RequestState<T> {
@@ -21,7 +22,8 @@ export function useRequest<P extends OperationPath>(
     request?: string;
     attempt?: number;
   }>({});
-  const [attempt, setAttempt] = useState(0);
+  const [attempts, setAttempt] = useState(0);
+  const attempt = attempts + writes.value;
   const request = body && `${path} ${JSON.stringify(body)}`;
   const isAnswered = state.request === request && state.attempt === attempt;
   useEffect(() => {
@@ -43,6 +45,9 @@ export function useRequest<P extends OperationPath>(
     retry: () => setAttempt((number) => number + 1),
   };
 }
+
+/** Rows of one request. */
+const MAX_LIMIT = 1000;
 
 type CursorPath = '/api/contacts/search' | '/api/audiences/contacts/search' | '/api/website-visits/search';
 
@@ -80,7 +85,8 @@ export function usePages<P extends CursorPath, Row>(
     cursor: null,
     isLoadingMore: false,
   });
-  const [attempt, setAttempt] = useState(0);
+  const [attempts, setAttempt] = useState(0);
+  const attempt = attempts + writes.value;
   const controller = useRef<AbortController>(undefined);
   const request = body === null ? null : `${path} ${JSON.stringify(body)}`;
   const isAnswered = state.request === request && state.attempt === attempt;
@@ -111,7 +117,10 @@ export function usePages<P extends CursorPath, Row>(
     if (body === null) return;
     const abort = new AbortController();
     controller.current = abort;
-    void load(body, abort, []);
+    // After a change as many rows as before, so that the list does not jump.
+    const shown = state.request === request ? state.pages.reduce((sum, rows) => sum + rows.length, 0) : 0;
+    const limit = Math.min(MAX_LIMIT, Math.max(shown, body.limit ?? 0));
+    void load({ ...body, limit }, abort, []);
     return () => abort.abort();
   }, [request, attempt]);
 

@@ -143,7 +143,7 @@ describe('The console in Chromium', function () {
     await panel.getByLabel('Work email').fill(contact.work_emails[0] ?? '');
     await panel.getByRole('button', { name: 'Check price and duplicates' }).click();
     await panel.getByText(`This costs 1 credit, which leaves ${credit_balance - 1} credits.`).waitFor();
-    await panel.getByRole('link', { name: 'demo_contact_0001' }).waitFor();
+    await panel.getByRole('button', { name: 'Add this one instead' }).waitFor();
     await panel.getByLabel('Work email').fill('ada@analytical.example');
     await panel.getByRole('button', { name: 'Check price and duplicates' }).click();
     await panel.getByText('No duplicate was found.').waitFor();

@@ -1,15 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { Contact } from '../../contacts/schema.js';
-import { type FailureText, failureOf } from '../api.js';
-import { minute } from '../format.js';
+import { fullName, minute } from '../format.js';
+import { type AudienceName, changeMembership } from '../memberships.js';
+import { perform } from '../notice.js';
 import { href } from '../router.js';
-import { call, missingScope, organizationId } from '../session.js';
+import { missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
+import { AudiencePicker } from './audience-picker.js';
 import { Panel } from './panel.js';
 import { Failure } from './states.js';
 import { CurlButton } from './toolbar.js';
 
-const PICKER_SIZE = 8;
 /** Names of the audiences of a contact come with one request; beyond that their ids are shown. */
 const NAMED_AUDIENCES = 200;
 
@@ -43,18 +44,15 @@ function textOf(contact: Contact, name: (typeof FIELDS)[number][0]): string {
 export function ContactCard({ contactId, closeHref }: { contactId: string; closeHref: string }) {
   const body = { organization_id: organizationId.value, contact_id: contactId };
   const { data, error, retry } = useRequest('/api/contacts/get', body);
-  const [changed, setChanged] = useState<Contact>();
-  const contact = changed ?? data?.contact;
-  const name =
-    contact && ([contact.first_name, contact.last_name].filter(Boolean).join(' ') || 'Without a name');
+  const contact = data?.contact;
   return (
     <Panel label="Contact" closeHref={closeHref}>
       {error && <Failure error={error} retry={retry} />}
       {contact && (
         <>
-          <h2>{name}</h2>
+          <h2>{fullName(contact)}</h2>
           <p class="lead">{[contact.job_title, contact.company_name].filter(Boolean).join(', ')}</p>
-          <Memberships contact={contact} onChange={setChanged} />
+          <Memberships contact={contact} />
           <dl>
             {FIELDS.filter(([field]) => textOf(contact, field) !== '').map(([field, label]) => (
               <div key={field}>
@@ -71,47 +69,22 @@ export function ContactCard({ contactId, closeHref }: { contactId: string; close
   );
 }
 
-interface MembershipsProps {
-  contact: Contact;
-  onChange(contact: Contact): void;
-}
-
-function Memberships({ contact, onChange }: MembershipsProps) {
-  const [query, setQuery] = useState('');
-  const [error, setError] = useState<FailureText>();
+function Memberships({ contact }: { contact: Contact }) {
   const [busy, setBusy] = useState(false);
   const cannotRead = missingScope('audiences:read');
   const cannotWrite = missingScope('audiences:write');
   const all = useRequest('/api/audiences/search', cannotRead ? null : { limit: NAMED_AUDIENCES });
-  const found = useRequest(
-    '/api/audiences/search',
-    cannotRead || query.trim() === '' ? null : { query: query.trim(), limit: PICKER_SIZE },
-  );
+  const [picked, setPicked] = useState<AudienceName>();
   const names = new Map(
-    [...(all.data?.audiences ?? []), ...(found.data?.audiences ?? [])].map(({ id, name }) => [id, name]),
+    [...(all.data?.audiences ?? []), ...(picked ? [picked] : [])].map(({ id, name }) => [id, name]),
   );
-  const offered = query.trim() === '' ? [] : (found.data?.audiences ?? []);
+  const nameOf = (id: string) => names.get(id) ?? id;
 
-  async function change(audienceId: string, adds: boolean) {
+  async function change(direction: 'add' | 'remove', audience: AudienceName) {
     setBusy(true);
-    setError(undefined);
-    const membership = {
-      organization_id: organizationId.value,
-      audience_id: audienceId,
-      contact_id: contact.contact_id,
-    };
-    try {
-      if (adds) onChange((await call('/api/audiences/contacts/add', membership)).contact);
-      else {
-        await call('/api/audiences/contacts/remove', membership);
-        onChange({ ...contact, audience_ids: contact.audience_ids.filter((id) => id !== audienceId) });
-      }
-      if (adds) setQuery('');
-    } catch (reason) {
-      setError(failureOf(reason));
-    } finally {
-      setBusy(false);
-    }
+    setPicked(audience);
+    await perform(() => changeMembership(direction, audience, contact.contact_id));
+    setBusy(false);
   }
 
   return (
@@ -121,53 +94,30 @@ function Memberships({ contact, onChange }: MembershipsProps) {
       <ul class="chips">
         {contact.audience_ids.map((id) => (
           <li key={id}>
-            <a href={href('/audiences', { audience: id })}>{names.get(id) ?? id}</a>
+            <a href={href('/audiences', { audience: id })}>{nameOf(id)}</a>
             <button
               type="button"
-              aria-label={`Remove from ${names.get(id) ?? id}`}
+              aria-label={`Remove from ${nameOf(id)}`}
               disabled={busy || cannotWrite !== null}
-              onClick={() => void change(id, false)}
+              onClick={() => void change('remove', { id, name: nameOf(id) })}
             >
               ×
             </button>
           </li>
         ))}
       </ul>
-      <label class="field">
-        <span>Add to an audience</span>
-        <input
-          value={query}
-          placeholder="Name of an audience"
-          autocomplete="off"
-          spellcheck={false}
-          disabled={cannotRead !== null || cannotWrite !== null}
-          aria-describedby="memberships-note"
-          onInput={(event) => setQuery(event.currentTarget.value)}
-        />
-      </label>
-      <p class="note" id="memberships-note">
-        {(cannotWrite ?? cannotRead) && (
-          <>
-            This key lacks the scope <code>{cannotWrite ?? cannotRead}</code>, so memberships cannot be
-            changed.
-          </>
-        )}
-        {query.trim() !== '' && found.data && offered.length === 0 && 'No audience matches.'}
-      </p>
-      <ul class="offers">
-        {offered.map(({ id, name }) => (
-          <li key={id}>
-            <button
-              type="button"
-              disabled={busy || contact.audience_ids.includes(id)}
-              onClick={() => void change(id, true)}
-            >
-              {contact.audience_ids.includes(id) ? `In ${name}` : `Add to ${name}`}
-            </button>
-          </li>
-        ))}
-      </ul>
-      {error && <Failure error={error} />}
+      <AudiencePicker
+        label="Add to an audience"
+        verb="Add to"
+        disabled={busy || (cannotRead ?? cannotWrite) !== null}
+        except={contact.audience_ids}
+        onPick={(audience) => void change('add', audience)}
+      />
+      {(cannotWrite ?? cannotRead) && (
+        <p class="note">
+          This key lacks the scope <code>{cannotWrite ?? cannotRead}</code>, so memberships cannot be changed.
+        </p>
+      )}
     </section>
   );
 }

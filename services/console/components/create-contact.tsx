@@ -2,7 +2,9 @@ import { useState } from 'preact/hooks';
 import { randomKey } from '../../client/client.js';
 import type { CreateContactRequest } from '../../contacts/schema.js';
 import { type FailureText, failureOf, type ResponseOf } from '../api.js';
-import { plural } from '../format.js';
+import { fullName, plural } from '../format.js';
+import { type AudienceName, changeMembership } from '../memberships.js';
+import { perform } from '../notice.js';
 import { href, navigate } from '../router.js';
 import { call, missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
@@ -33,6 +35,8 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
   const [busy, setBusy] = useState(false);
   const scope = missingScope('contacts:write') ?? missingScope('audiences:read');
   const audiences = useRequest('/api/audiences/search', scope ? null : { limit: MAX_AUDIENCES });
+
+  const audienceName = audiences.data?.audiences.find(({ id }) => id === form.audience)?.name ?? '';
 
   const change = (name: keyof Form) => (event: { currentTarget: { value: string } }) => {
     setForm({ ...form, [name]: event.currentTarget.value });
@@ -92,6 +96,11 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
               ))}
             </select>
           </label>
+          {(audiences.data?.total_count ?? 0) > MAX_AUDIENCES && (
+            <p class="note">
+              The newest {MAX_AUDIENCES} are listed. Others are added in the card of the contact.
+            </p>
+          )}
           {FIELDS.map(([name, label]) => (
             <label key={name} class="field">
               <span>{label}</span>
@@ -102,7 +111,7 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
             <span>Work email</span>
             <input type="email" value={form.email} autocomplete="off" onInput={change('email')} />
           </label>
-          {checked && <Price checked={checked} />}
+          {checked && <Price checked={checked} audience={{ id: form.audience, name: audienceName }} />}
           <button type="submit" class="primary">
             {checked ? 'Create' : 'Check price and duplicates'}
           </button>
@@ -113,8 +122,22 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
   );
 }
 
-function Price({ checked }: { checked: Created }) {
+interface PriceProps {
+  checked: Created;
+  audience: AudienceName;
+}
+
+function Price({ checked, audience }: PriceProps) {
   const { credits_consumed: price, credit_balance: balance, duplicates = [] } = checked;
+  const found = useRequest(
+    '/api/contacts/get-many',
+    duplicates.length === 0 ? null : { contact_ids: duplicates },
+  );
+  async function addInstead(contactId: string) {
+    if (await perform(() => changeMembership('add', audience, contactId))) {
+      navigate(href('/contacts', { contact: contactId }));
+    }
+  }
   return (
     <div class="warnings" role="status">
       <p>
@@ -122,18 +145,17 @@ function Price({ checked }: { checked: Created }) {
           ? 'This costs nothing: the organization is not metered.'
           : `This costs ${plural(price, 'credit')}${balance === null ? '' : `, which leaves ${plural(balance, 'credit')}`}.`}
       </p>
-      {duplicates.length === 0 ? (
-        <p>No duplicate was found.</p>
-      ) : (
-        <p>
-          The same person, it seems:{' '}
-          {duplicates.map((id) => (
-            <a key={id} href={href('/contacts', { contact: id })}>
-              {id}{' '}
-            </a>
-          ))}
+      {duplicates.length === 0 ? <p>No duplicate was found.</p> : <p>The same person, it seems:</p>}
+      {found.data?.contacts.map((contact) => (
+        <p key={contact.contact_id} class="row">
+          <a href={href('/contacts', { contact: contact.contact_id })}>
+            {[fullName(contact), contact.company_name].filter(Boolean).join(', ')}
+          </a>
+          <button type="button" onClick={() => void addInstead(contact.contact_id)}>
+            Add this one instead
+          </button>
         </p>
-      )}
+      ))}
     </div>
   );
 }

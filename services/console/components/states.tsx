@@ -1,11 +1,11 @@
 /** What a view shows when it has no answer to show. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import type { StreamName } from '../../client/index.js';
 import type { Scope } from '../../http/scopes.js';
 import type { FailureText } from '../api.js';
 import { href, path, setParams } from '../router.js';
-import { missingScope } from '../session.js';
+import { missingScopeOf } from '../session.js';
 
 const RECOVERY_MS = 5000;
 
@@ -106,20 +106,40 @@ interface ScopedLinkProps {
 
 /** A link to what needs these scopes; where the key lacks one, a disabled button that says which. */
 export function ScopedLink({ href, scopes, children }: ScopedLinkProps) {
-  const missing = scopes.find((scope) => missingScope(scope) !== null);
-  if (missing === undefined) {
-    return (
-      <a class="button" href={href}>
-        {children}
-      </a>
-    );
-  }
+  const missing = missingScopeOf(scopes);
+  if (missing !== null) return <Unpermitted scope={missing}>{children}</Unpermitted>;
+  return (
+    <a class="button" href={href}>
+      {children}
+    </a>
+  );
+}
+
+interface ScopedButtonProps {
+  scopes: readonly Scope[];
+  onClick(): void;
+  children: ComponentChildren;
+}
+
+export function ScopedButton({ scopes, onClick, children }: ScopedButtonProps) {
+  const missing = missingScopeOf(scopes);
+  if (missing !== null) return <Unpermitted scope={missing}>{children}</Unpermitted>;
+  return (
+    <button type="button" onClick={onClick}>
+      {children}
+    </button>
+  );
+}
+
+/** A button that the key does not permit, and the scope that it lacks. */
+export function Unpermitted({ scope, children }: { scope: Scope; children: ComponentChildren }) {
+  const id = useId();
   return (
     <span class="scoped">
-      <span class="note" id={`needs-${missing}`}>
-        needs <code>{missing}</code>
+      <span class="note" id={id}>
+        needs <code>{scope}</code>
       </span>
-      <button type="button" disabled aria-describedby={`needs-${missing}`}>
+      <button type="button" disabled aria-describedby={id}>
         {children}
       </button>
     </span>

@@ -2,10 +2,12 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ExportFormat } from '../../client/index.js';
+import type { Scope } from '../../http/scopes.js';
 import { failureOf } from '../api.js';
 import { curl } from '../curl.js';
 import { download, type ExportSource } from '../export.js';
 import { count, plural } from '../format.js';
+import { Unpermitted } from './states.js';
 
 export function CurlButton({ url, body }: { url: string; body: object }) {
   const [copied, setCopied] = useState(false);
@@ -75,7 +77,14 @@ export function ExportButton({ source }: { source: ExportSource }) {
   );
 }
 
-export function Popover({ label, children }: { label: string; children: ComponentChildren }) {
+interface PopoverProps {
+  label: string;
+  /** The scope that the key lacks for it. */
+  needs?: Scope | null;
+  children: ComponentChildren;
+}
+
+export function Popover({ label, needs = null, children }: PopoverProps) {
   const details = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     const close = (event: Event) => {
@@ -95,6 +104,7 @@ export function Popover({ label, children }: { label: string; children: Componen
       document.removeEventListener('pointerdown', close);
     };
   }, []);
+  if (needs !== null) return <Unpermitted scope={needs}>{label}</Unpermitted>;
   return (
     <details class="popover" ref={details}>
       <summary class="button">{label}</summary>

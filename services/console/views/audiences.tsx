@@ -1,28 +1,36 @@
+import { useState } from 'preact/hooks';
 import type { Audience } from '../../audiences/schema.js';
+import {
+  AUDIENCE_FLAGS,
+  type AudienceFields,
+  AudienceForm,
+  fieldsOfAudience,
+} from '../components/audience-form.js';
 import { EndlessList } from '../components/endless-list.js';
 import { Pager } from '../components/pager.js';
 import { Panel } from '../components/panel.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox } from '../components/search-box.js';
-import { Empty, Failure, NoMatch, NoPermission, ScopedLink } from '../components/states.js';
+import {
+  Failure,
+  NoMatch,
+  NoPermission,
+  NothingYet,
+  ScopedButton,
+  ScopedLink,
+} from '../components/states.js';
 import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
-import { NONE, plural } from '../format.js';
+import { fullName, NONE, plural } from '../format.js';
 import { Marked, queryWords } from '../highlight.js';
-import { href, hrefWith, pageParam, param } from '../router.js';
-import { missingScope, organizationId } from '../session.js';
+import { type Notice, perform } from '../notice.js';
+import { href, hrefWith, navigate, pageParam, param } from '../router.js';
+import { call, missingScope, organizationId } from '../session.js';
 import { usePages, useRequest } from '../use-request.js';
-import { fullName } from './contacts.js';
 
 const PAGE = 50;
 /** `page` × `limit` may not exceed this (contract 3.11). */
 const WINDOW = 10_000;
-const FLAGS = [
-  ['network_a', 'Network A'],
-  ['network_b', 'Network B'],
-  ['network_c', 'Network C'],
-] as const;
-
 const columnsOf = (words: readonly string[]): Column<Audience>[] => [
   {
     label: 'Name',
@@ -42,7 +50,7 @@ const columnsOf = (words: readonly string[]): Column<Audience>[] => [
     class: 'third',
     cell: ({ tracking_utm_value }) => <Marked text={tracking_utm_value} words={words} />,
   },
-  ...FLAGS.map(
+  ...AUDIENCE_FLAGS.map(
     ([name, label]): Column<Audience> => ({
       label,
       class: 'flag',
@@ -59,15 +67,19 @@ export function Audiences() {
   const body = { organization_id: organizationId.value, ...search, page, limit: PAGE };
   const { data, error, loading, retry } = useRequest('/api/audiences/search', scope ? null : body);
   const selected = param('audience');
+  const isCreating = selected === '' && param('new') !== '';
   if (scope) return <NoPermission scope={scope} what="audiences" />;
   return (
-    <div class={selected === '' ? 'view' : 'view with-panel'}>
+    <div class={selected === '' && !isCreating ? 'view' : 'view with-panel'}>
       <div class="list-side">
         <div class="toolbar">
           <h1 class="hidden">Audiences</h1>
           <SearchBox label="Search audiences" resets={['page']} />
           <output class="total">{data && plural(data.total_count, 'audience')}</output>
           <div class="actions">
+            <ScopedLink href={hrefWith({ new: true, audience: null })} scopes={['audiences:write']}>
+              New audience
+            </ScopedLink>
             <SavedFiltersButton />
             <ExportButton source={{ name: 'audiences', path: '/api/audiences/search', body }} />
             <CurlButton url="/api/audiences/search" body={body} />
@@ -76,13 +88,7 @@ export function Audiences() {
         {error && <Failure error={error} retry={retry} />}
         {data?.total_count === 0 && query !== '' && <NoMatch what="audiences" clear={['query']} />}
         {data?.total_count === 0 && query === '' && (
-          <Empty>
-            <p>This organization has no audiences yet.</p>
-            <p class="note">
-              Make one:{' '}
-              <code>reachline audiences create --organization {organizationId} --name Customers</code>
-            </p>
-          </Empty>
+          <NothingYet stream="audiences">This organization has no audiences yet.</NothingYet>
         )}
         {(data === undefined ? !error : data.total_count > 0) && (
           <Table
@@ -104,12 +110,49 @@ export function Audiences() {
           />
         )}
       </div>
+      {isCreating && <CreateAudience />}
       {selected !== '' && <AudienceCard key={selected} audienceId={selected} />}
     </div>
   );
 }
 
+function CreateAudience() {
+  return (
+    <Panel label="New audience" closeHref={hrefWith({ new: null })}>
+      <h2>New audience</h2>
+      <AudienceForm
+        submit="Create"
+        onSubmit={(fields) =>
+          perform(async () => {
+            const { audience } = await call('/api/audiences/create', fields);
+            navigate(hrefWith({ new: null, audience: audience.id }));
+            return {
+              text: `The audience ${audience.name} was created.`,
+              undo: () => deleteAudience(audience),
+            };
+          })
+        }
+      />
+    </Panel>
+  );
+}
+
+async function updateAudience(before: Audience, fields: Partial<AudienceFields>): Promise<Notice> {
+  const { audience } = await call('/api/audiences/update', { audience_id: before.id, ...fields });
+  return {
+    text: `The audience ${audience.name} was saved.`,
+    undo: () => updateAudience(audience, fieldsOfAudience(before)),
+  };
+}
+
+async function deleteAudience({ id, name }: Audience): Promise<Notice> {
+  await call('/api/audiences/delete', { audience_id: id });
+  if (param('audience') === id) navigate(hrefWith({ audience: null }));
+  return { text: `The audience ${name} was deleted.` };
+}
+
 function AudienceCard({ audienceId }: { audienceId: string }) {
+  const [mode, setMode] = useState<'show' | 'edit' | 'delete'>('show');
   const scope = missingScope('contacts:read');
   const organization = { organization_id: organizationId.value, audience_id: audienceId };
   const { data, error, retry } = useRequest('/api/audiences/get', organization);
@@ -122,9 +165,49 @@ function AudienceCard({ audienceId }: { audienceId: string }) {
       {audience && (
         <>
           <h2>{audience.name}</h2>
+          <div class="row">
+            <ScopedButton
+              scopes={['audiences:write']}
+              onClick={() => setMode(mode === 'edit' ? 'show' : 'edit')}
+            >
+              Edit
+            </ScopedButton>
+            <ScopedButton
+              scopes={['audiences:write']}
+              onClick={() => setMode(mode === 'delete' ? 'show' : 'delete')}
+            >
+              Delete
+            </ScopedButton>
+          </div>
+          {mode === 'delete' && (
+            <div class="warnings">
+              <p>
+                Delete {audience.name}?{' '}
+                {members.total !== undefined && `Its ${plural(members.total, 'member')} stay as contacts.`}{' '}
+                This cannot be undone.
+              </p>
+              <div class="row">
+                <button type="button" onClick={() => void perform(() => deleteAudience(audience))}>
+                  Delete the audience
+                </button>
+                <button type="button" onClick={() => setMode('show')}>
+                  Keep it
+                </button>
+              </div>
+            </div>
+          )}
+          {mode === 'edit' && (
+            <AudienceForm
+              audience={audience}
+              submit="Save"
+              onSubmit={async (fields) => {
+                if (await perform(() => updateAudience(audience, fields))) setMode('show');
+              }}
+            />
+          )}
           {audience.description && <p class="lead">{audience.description}</p>}
           <dl>
-            {FLAGS.map(([name, label]) => (
+            {AUDIENCE_FLAGS.map(([name, label]) => (
               <div key={name}>
                 <dt>{label}</dt>
                 <dd>{audience[name] ? 'yes' : 'no'}</dd>

@@ -12,7 +12,7 @@ import { SearchBox, TextFilter } from '../components/search-box.js';
 import { NoMatch, NoPermission, NothingYet, ScopedLink } from '../components/states.js';
 import type { Column } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
-import { plural } from '../format.js';
+import { fullName, plural } from '../format.js';
 import { Marked, wordsOf } from '../highlight.js';
 import { hasParam, hrefWith, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
@@ -28,9 +28,6 @@ const FILTERS = [
   ['country', 'Country'],
 ] as const;
 const FILTER_NAMES = FILTERS.map(([name]) => name);
-
-export const fullName = ({ first_name, last_name }: Contact) =>
-  [first_name, last_name].filter(Boolean).join(' ') || 'Without a name';
 
 type SearchResponse = ResponseOf<'/api/contacts/search'>;
 type Match = NonNullable<SearchResponse['explanations']>[number]['words'][number];
