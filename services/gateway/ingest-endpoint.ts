@@ -311,8 +311,10 @@ function findMapping(
   const rejected = (detail: string) => invalid({ pointer: '?map', code: 'unknown_mapping', detail });
   if (found === undefined) {
     const ofStream = [...mappings].flatMap(([each, { stream: its }]) => (its === stream ? [each] : []));
+    const ofSource = ofStream.find((each) => didYouMean(name, each.split('/').slice(0, 1)) !== '');
     const hint =
       didYouMean(name, [...mappings.keys()]) ||
+      (ofSource && `Did you mean ${ofSource}?`) ||
       `Those of ${stream.name} are ${['auto', ...ofStream].join(', ')}.`;
     throw rejected(`There is no mapping ${JSON.stringify(name)}. ${hint}`);
   }

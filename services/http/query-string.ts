@@ -44,9 +44,19 @@ export function readQuery(
     }
   }
   const found = schema ? compileValidator(schema)(query) : [];
-  errors.push(...found.map((error) => ({ ...error, pointer: `?${error.pointer.slice(1)}` })));
+  for (const { pointer, code, detail } of found) {
+    const name = pointer.slice(1);
+    const written = code === 'invalid_type' ? WRITTEN_AS[properties[name]?.type ?? ''] : undefined;
+    errors.push({ pointer: `?${name}`, code, detail: written ? `${name} must be ${written}.` : detail });
+  }
   return { query, errors };
 }
+
+/** By the type of a parameter: a text of the address has no other type that could be named. */
+const WRITTEN_AS: Readonly<Record<string, string>> = {
+  integer: 'an integer in plain digits, such as 5',
+  boolean: 'true or false',
+};
 
 function convert(text: string, type: string | undefined): unknown {
   if (type === 'integer' && /^(?:0|-?[1-9]\d{0,14})$/.test(text)) return Number(text);

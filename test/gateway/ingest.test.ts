@@ -148,6 +148,8 @@ describe('The ingest endpoint', () => {
     expect(elsewhere.text).to.contain('(?map=matomo/visits)');
     expect((await call('preset=hubspot', hubspot)).text).to.contain('Did you mean map?');
     expect((await call('map=crm', hubspot)).text).to.contain('hubspot/contacts');
+    for (const name of ['hubspot', 'hubspto', 'hubspot/contcats'])
+      expect((await call(`map=${name}`, hubspot)).text).to.contain('Did you mean hubspot/contacts?');
   });
 
   it('accepts nothing with on_reject=fail when a record is rejected, and names it', async () => {

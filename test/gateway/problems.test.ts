@@ -456,6 +456,12 @@ describe('The problems of the contract', () => {
         expectRules(await create({}, `?${query}`), rules));
     }
 
+    it('says how a parameter is written, not which type its text has', async () => {
+      const { text } = await create({}, '?required_credits=%2B2&dry_run=yes');
+      expect(text).to.contain('required_credits must be an integer in plain digits, such as 5.');
+      expect(text).to.contain('dry_run must be true or false.');
+    });
+
     it('has a bounded number of errors', async () => {
       const answer = await create({ phones: Array(19_000).fill('\0') });
       expectProblem(answer, 422, 'validation_failed');
