@@ -17,13 +17,19 @@ export const EXPORT_PAGE_ITEMS = 1000;
 /** Characters that are sent at once. A client must read so much within the time of one request. */
 const CHUNK_CHARS = 64 * 1024;
 
+/** By what an `Accept` header names; the types are answered as in `EXPORT_TYPES`. */
+const ACCEPTED_AS: Readonly<Record<string, ExportFormat>> = {
+  [EXPORT_TYPES.csv]: 'csv',
+  'text/csv; header=present': 'csv',
+  [EXPORT_TYPES.ndjson]: 'ndjson',
+  'application/ndjson': 'ndjson',
+};
+
 /** The format that the client prefers; null for a page as JSON, undefined where it accepts neither. */
 export function negotiateFormat(ctx: Context): ExportFormat | null | undefined {
-  const type = ctx.accepts(['application/json', ...Object.values(EXPORT_TYPES)]);
+  const type = ctx.accepts(['application/json', ...Object.keys(ACCEPTED_AS)]);
   if (type === false) return ctx.accepts('application/problem+json') ? null : undefined;
-  return (
-    (Object.keys(EXPORT_TYPES) as ExportFormat[]).find((format) => EXPORT_TYPES[format] === type) ?? null
-  );
+  return ACCEPTED_AS[type] ?? null;
 }
 
 /**

@@ -161,7 +161,15 @@ describe('Export of every match', () => {
         /^application\/json/,
       );
     }
-    expect((await exported(CONTACTS, {}, 'text/html')).body.code).to.equal('not_acceptable');
+    for (const [accept, type] of [
+      ['application/ndjson', 'application/x-ndjson'],
+      ['text/csv; header=present', 'text/csv'],
+    ] as const) {
+      const { headers } = await exported(CONTACTS, { query: 'nobody' }, accept);
+      expect(headers.get('Content-Type'), accept).to.equal(`${type}; charset=utf-8`);
+    }
+    for (const accept of ['text/html', 'text/csv; header=absent'])
+      expect((await exported(CONTACTS, {}, accept)).body.code, accept).to.equal('not_acceptable');
     const get = await exported('/api/contacts/get', { contact_id: 'con_1' }, 'text/csv');
     expect(get.body.code).to.equal('not_acceptable');
   });
