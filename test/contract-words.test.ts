@@ -102,7 +102,7 @@ job_title functional_area company_name company_network_a_url company_domain comp
 country postal_code age dob year_of_birth gender person_image_url company_image_url audience_ids created_at updated_at`,
   ),
   Audience: wordsOf(
-    'id organization_id name description network_a network_b network_c tracking_utm_value created_at',
+    'id organization_id name description network_a network_b network_c tracking_utm_value created_at member_count',
   ),
   WebsiteVisit: wordsOf(
     'id type audienceId organizationId startUrl country countryCode city ipAddress browser browserVersion platform hasRecording intentScore createdAt',

@@ -1,6 +1,6 @@
 import { maxMatchBytes } from '../search/explain.js';
 import type { FacetedPage } from '../search/facets.js';
-import type { MATCH_MODES, PartialMatch, SortKey, TextQuery } from '../search/query.js';
+import type { MATCH_MODES, Page, PartialMatch, SortKey, TextQuery } from '../search/query.js';
 import type { Cancellable } from '../shared/async.js';
 import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
 import type { Json } from '../shared/json.js';
@@ -95,6 +95,26 @@ export type AddOutcome =
   | { kind: 'too_many_audiences' }
   | { kind: 'contact_not_found' };
 
+/** Contacts that join or leave an audience together. The ids are different, at most 500. */
+export interface MembershipChange {
+  organizationId: string;
+  audienceId: string;
+  contactIds: readonly string[];
+  change: 'join' | 'leave';
+}
+
+export type MembershipChangeOutcome =
+  | {
+      kind: 'changed';
+      changed: number;
+      /** Contacts that were members already, or were none. */
+      unchanged: number;
+      notFound: string[];
+      /** Contacts that cannot join one more audience. */
+      full: string[];
+    }
+  | { kind: 'audience_not_found' };
+
 /** Each contact once, in the order asked. */
 export interface ContactBatch {
   contacts: Json<Contact>[];
@@ -135,10 +155,17 @@ export interface ContactStore {
   ): Promise<ContactBatch>;
   /** Ordered as contract 3.9 with a query, newest first without. */
   searchContacts(search: ContactSearch, request?: Cancellable): Promise<ContactPage>;
+  /**
+   * Where the contacts of a search stand, in its order, at most 10 000. Behind a full page there may be nothing more. Without facets,
+   * explanations and partial matches.
+   */
+  searchContactKeys(search: ContactSearch, request?: Cancellable): Promise<Page<SortKey>>;
   /** Audience, duplicates, credits and the contact itself: all of it or nothing. */
   createContact(command: CreateContact): Promise<IdempotentResult<CreateOutcome>>;
   addMembership(membership: Membership): Promise<IdempotentResult<AddOutcome>>;
   removeMembership(membership: Membership): Promise<IdempotentResult<RemoveOutcome>>;
+  /** Searches find it after `refresh`. */
+  changeMemberships(change: MembershipChange): Promise<MembershipChangeOutcome>;
   /** Deletes contacts with their memberships. Records older than the deletion do not bring them back. The ids are different. */
   deleteContacts(organizationId: string, contactIds: readonly string[]): Promise<DeletionResult>;
   /**

@@ -7,6 +7,7 @@ import { invalid, Problem } from '../http/problems.js';
 import { newId } from '../shared/ids.js';
 import { JsonText, jsonArray } from '../shared/json.js';
 import type { Clock } from '../shared/time.js';
+import { bulkMembershipEndpoints } from './bulk-memberships.js';
 import type { ContactStore, CreateOutcome } from './contact-store.js';
 import type { ErasureStore } from './erasure-store.js';
 import { explainPage } from './explain.js';
@@ -43,7 +44,7 @@ import { newContact, TOO_MANY_AUDIENCES } from './stored-contact.js';
 import { namedIdentifiers } from './suppression.js';
 
 export interface ContactServices {
-  search: ContactStore & ErasureStore & Pick<AudienceStore, 'getAudience'>;
+  search: ContactStore & ErasureStore & Pick<AudienceStore, 'getAudience'> & { refresh(): Promise<void> };
   clock: Clock;
 }
 
@@ -300,7 +301,10 @@ const searchContactsEndpoint = endpoint({
     async readPage(context, range) {
       const { body, organizationId, services, textQuery, signal } = context;
       const search = { ...toContactSearch(organizationId, body, textQuery), ...range };
-      const { page, query } = await searchContacts(services.search, search, context);
+      const { page, query } = await searchContacts(
+        (part) => services.search.searchContacts(part, context),
+        search,
+      );
       const explanations = body.explain && (await explainPage(page, query, signal));
       return { ...withPartial(page, query), ...(explanations && { explanations }) };
     },
@@ -398,5 +402,6 @@ export const contactEndpoints = [
   searchContactsEndpoint,
   addContact,
   removeContact,
+  ...bulkMembershipEndpoints,
   searchAudienceContacts,
 ];

@@ -1,11 +1,8 @@
 /** The contacts that a request means by id, email or profile address. */
 import { invalid } from '../http/problems.js';
-import type { SortKey } from '../search/query.js';
 import type { Cancellable } from '../shared/async.js';
-import { fromJson } from '../shared/json.js';
 import type { FieldError } from '../shared/validation.js';
 import type { ContactStore } from './contact-store.js';
-import type { Contact } from './schema.js';
 import { toFilters } from './search.js';
 
 /** Exactly one is given. */
@@ -21,7 +18,7 @@ const MAX_CONTACTS = 1000;
 
 /** A rule of requests: exactly one of the fields is given. */
 export const exactlyOneOf =
-  (...fields: (keyof PersonRequest)[]) =>
+  (...fields: string[]) =>
   (_: unknown, sent: Readonly<Record<string, unknown>>): FieldError[] => {
     if (fields.filter((field) => sent[field] !== undefined).length === 1) return [];
     const detail = `Exactly one of ${fields.slice(0, -1).join(', ')} and ${fields.at(-1)} must be given.`;
@@ -30,27 +27,20 @@ export const exactlyOneOf =
 
 /** Ids of all contacts with the email or profile address. Throws 422 for an address without a letter or digit, or of over 1 000 contacts. */
 export async function findPerson(
-  store: Pick<ContactStore, 'searchContacts'>,
+  store: Pick<ContactStore, 'searchContactKeys'>,
   organizationId: string,
   { email, network_a_url }: PersonRequest,
   request?: Cancellable,
 ): Promise<string[]> {
-  const filters = toFilters({ email, network_a_url });
-  const ids: string[] = [];
-  let after: SortKey | undefined;
-  do {
-    const search = { organizationId, filters, limit: MAX_CONTACTS, after };
-    const page = await store.searchContacts(search, request);
-    for (const contact of page.items) ids.push((fromJson(contact) as Contact).contact_id);
-    after = page.next ?? undefined;
-    if (ids.length + (after ? 1 : 0) > MAX_CONTACTS) {
-      const field = email ? 'email' : 'network_a_url';
-      throw invalid({
-        pointer: `/${field}`,
-        code: 'too_many_contacts',
-        detail: `More than ${MAX_CONTACTS} contacts have this ${field}; name them by id.`,
-      });
-    }
-  } while (after);
-  return ids;
+  const search = { organizationId, filters: toFilters({ email, network_a_url }), limit: MAX_CONTACTS + 1 };
+  const { items } = await store.searchContactKeys(search, request);
+  if (items.length > MAX_CONTACTS) {
+    const field = email ? 'email' : 'network_a_url';
+    throw invalid({
+      pointer: `/${field}`,
+      code: 'too_many_contacts',
+      detail: `More than ${MAX_CONTACTS} contacts have this ${field}; name them by id.`,
+    });
+  }
+  return items.map(({ id }) => id);
 }

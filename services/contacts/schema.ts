@@ -308,15 +308,19 @@ export const Explanation = looseObject({
 });
 export type Explanation = Static<typeof Explanation>;
 
-export const SearchContactsRequest = strictObject({
-  organization_id: organizationId,
-  ...contactFilters,
+const query = {
   query: optional(
     text(
       'Words that match anywhere in the contact (see `match`), as written, as an equivalent (`vp` and vice president, Bob and Robert, Munich and München), as the beginning of a word, or with a typo. An email, phone number, web or profile address may be given however it is written. "A phrase" keeps words adjacent, -word excludes. At most 12 words.',
       { maxLength: MAX_QUERY_LENGTH, examples: ['ocasio cortez'], [TEXT_QUERY]: true },
     ),
   ),
+};
+
+export const SearchContactsRequest = strictObject({
+  organization_id: organizationId,
+  ...contactFilters,
+  ...query,
   match: withDefault(
     optional(
       stringEnum(
@@ -390,6 +394,66 @@ export const AddContactResponse = looseObject({
   organization_id: id('Organization of both.'),
   audience_id: id('Audience the contact is in.'),
   contact: Contact,
+});
+
+const BulkFilter = strictObject(
+  { audience_id: optional(id('Only members of this audience.')), ...contactFilters, ...query },
+  { description: 'Every contact that a search for this finds, with `match: all`. Empty: every contact.' },
+);
+export type BulkFilter = Static<typeof BulkFilter>;
+
+const bulkContacts = {
+  contact_ids: optional(
+    arrayOf('Identifiers of the contacts. One given twice counts once.', id('A contact id.'), {
+      minItems: 1,
+      maxItems: 1000,
+    }),
+  ),
+  filter: optional(BulkFilter),
+  cursor: optional(
+    Type.String({
+      description: '`next_cursor` of the request before, with the same filter.',
+      maxLength: 2048,
+    }),
+  ),
+};
+
+const bulkResult = {
+  changed: integer('Contacts of this request whose membership changed.', { minimum: 0 }),
+  unchanged: integer('Contacts that were members already, or were none.', { minimum: 0 }),
+  not_found: arrayOf('Those of `contact_ids` without a contact. All others are done.', id('A contact id.')),
+  next_cursor: nullable(
+    Type.String({ description: '`cursor` of the request that goes on; null once all matches are done.' }),
+  ),
+};
+
+export const AddContactsRequest = strictObject({
+  organization_id: organizationId,
+  audience_id: id('Audience the contacts join.'),
+  ...bulkContacts,
+});
+
+export const AddContactsResponse = looseObject({
+  organization_id: id('Organization of all.'),
+  audience_id: id('Audience the contacts are in.'),
+  ...bulkResult,
+  too_many_audiences: arrayOf(
+    'Contacts that did not join, as they are in 10 000 audiences.',
+    id('A contact id.'),
+  ),
+});
+
+export const RemoveContactsRequest = strictObject({
+  organization_id: organizationId,
+  audience_id: id('Audience the contacts leave.'),
+  ...bulkContacts,
+});
+export type RemoveContactsRequest = Static<typeof RemoveContactsRequest>;
+
+export const RemoveContactsResponse = looseObject({
+  organization_id: id('Organization of all.'),
+  audience_id: id('Audience the contacts left.'),
+  ...bulkResult,
 });
 
 export const RemoveContactRequest = strictObject({

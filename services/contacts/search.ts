@@ -10,12 +10,11 @@ import {
   normalizePostalCode,
   normalizeProfileUrl,
 } from '../search/normalize.js';
-import type { QueryTerm, TextQuery } from '../search/query.js';
-import type { Cancellable } from '../shared/async.js';
+import type { Page, QueryTerm, SortKey, TextQuery } from '../search/query.js';
 import { hasLetterOrDigit, words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
-import type { ContactFilter, ContactPage, ContactSearch, ContactStore, FilterWord } from './contact-store.js';
-import type { SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
+import type { ContactFilter, ContactPage, ContactSearch, FilterWord } from './contact-store.js';
+import type { BulkFilter, SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
 import {
   EQUIVALENT_FIELDS,
   FILTER_EQUIVALENTS,
@@ -38,17 +37,17 @@ type GivenFilters = Omit<
 /** The filters, facets and query of a request. Throws 422 for a filter without words. */
 export function toContactSearch(
   organizationId: string,
-  body: SearchContactsRequest | SearchAudienceContactsRequest,
+  body: SearchContactsRequest | SearchAudienceContactsRequest | BulkFilter,
   query?: TextQuery,
 ): Omit<ContactSearch, 'limit' | 'after' | 'skipsTotal'> {
   return {
     organizationId,
-    audienceId: 'audience_id' in body ? body.audience_id : undefined,
+    audienceId: ('audience_id' in body && body.audience_id) || undefined,
     filters: toFilters(body),
     updatedAfter: body.updated_after ? parseTimestamp(body.updated_after) : undefined,
     query: query && contactTerms(query),
     match: ('match' in body && body.match) || undefined,
-    facets: body.facets ? [...new Set(body.facets)] : undefined,
+    facets: 'facets' in body && body.facets ? [...new Set(body.facets)] : undefined,
     explain: ('explain' in body && body.explain) || undefined,
   };
 }
@@ -61,25 +60,25 @@ export const contactTerms = (query: TextQuery): TextQuery =>
  * The page, and the query that it answers: the one asked for, or that with the parts of its emails and domains where no contact matches
  * it as it is. Its next page answers the same.
  */
-export async function searchContacts(
-  store: Pick<ContactStore, 'searchContacts'>,
+export async function searchContacts<Found extends Page<unknown>>(
+  read: (search: ContactSearch) => Promise<Found>,
   search: ContactSearch,
-  request?: Cancellable,
-): Promise<{ page: ContactPage; query?: TextQuery }> {
+): Promise<{ page: Found; query?: TextQuery; otherwise?: Pick<SortKey, 'otherwise'> }> {
   const { query: { otherwise, ...query } = {}, after, match } = search;
-  if (otherwise === undefined)
-    return { page: await store.searchContacts(search, request), query: search.query };
+  if (otherwise === undefined) return { page: await read(search), query: search.query };
   const asked = query as TextQuery;
   if (!after?.otherwise) {
-    const page = await store.searchContacts(
-      { ...search, query: asked, match: after ? match : undefined },
-      request,
-    );
+    const page = await read({ ...search, query: asked, match: after ? match : undefined });
     if (page.total > 0 || after) return { page, query: asked };
   }
   const parts = contactTerms(otherwise);
-  const { next, ...page } = await store.searchContacts({ ...search, query: parts }, request);
-  return { page: { ...page, next: next && { ...next, otherwise: true } }, query: parts };
+  const isOtherwise = { otherwise: true } as const;
+  const page = await read({ ...search, query: parts });
+  return {
+    page: { ...page, next: page.next && { ...page.next, ...isOtherwise } },
+    query: parts,
+    otherwise: isOtherwise,
+  };
 }
 
 /** The page of a search, with what of its query was not found. Its next page answers as partially. */

@@ -133,6 +133,14 @@ export function withoutAudience<T extends StoredContact>(stored: T, audienceId: 
   return { ...stored, audienceIds, updatedMs: Math.max(stored.updatedMs, now) };
 }
 
+/** As `joinedAudience` and `withoutAudience`. */
+export const withMembership = <T extends StoredContact>(
+  stored: T,
+  { audienceId, change }: { audienceId: string; change: 'join' | 'leave' },
+  now: number,
+): T | null =>
+  change === 'join' ? joinedAudience(stored, audienceId, now) : withoutAudience(stored, audienceId, now);
+
 /** Frozen, as all empty contacts share its arrays. */
 const EMPTY_FIELDS = Object.fromEntries(
   CONTACT_FIELD_NAMES.map((name): [string, unknown] => [name, isArrayField(name) ? Object.freeze([]) : null]),

@@ -1,5 +1,6 @@
 /** What a request means: strings normalized, every rule checked, query text and cursor parsed, defaults filled in. */
 import { type CursorScope, readCursor } from '../search/cursor.js';
+import type { TextQuery } from '../search/query.js';
 import { parseQuery } from '../search/query-parser.js';
 import { TEXT_QUERY } from '../shared/schema.js';
 import {
@@ -29,9 +30,15 @@ export type ParsedRequest = Pick<
   'operation' | 'body' | 'query' | 'textQuery' | 'after' | 'idempotency'
 >;
 
-export const propertiesOf = (schema: unknown) =>
-  (schema as { properties?: Record<string, { default?: unknown; [TEXT_QUERY]?: true }> } | undefined)
-    ?.properties ?? {};
+interface Property {
+  default?: unknown;
+  [TEXT_QUERY]?: true;
+  properties?: Properties;
+}
+type Properties = Record<string, Property>;
+
+export const propertiesOf = (schema: unknown): Properties =>
+  (schema as { properties?: Properties } | undefined)?.properties ?? {};
 
 /** `format` is that of an export, null for JSON. Throws 403 for another organization, and 422 with every broken rule. */
 export function parseRequest(
@@ -44,7 +51,8 @@ export function parseRequest(
 ): ParsedRequest {
   const { path, list } = endpoint;
   const properties = propertiesOf(endpoint.request);
-  const { normalized: body, errors } = normalizeStrings(sent.body, endpoint.nullClears);
+  const errors: FieldError[] = [];
+  const body = normalizeStrings(sent.body, properties, errors, { nullClears: endpoint.nullClears });
   requireOwnOrganization(body.organization_id, organizationId);
   const { query, errors: queryErrors } = readQuery(sent.query ?? {}, endpoint.query);
   const { key, errors: keyErrors } = readIdempotencyKey(sent.idempotencyKey, endpoint.idempotent);
@@ -52,15 +60,7 @@ export function parseRequest(
   if (format && list) errors.push(...pageFieldErrors(body, list));
   const request: ParsedRequest = { operation: path, body, query };
   if (key !== undefined) request.idempotency = { route: path, key, fingerprint: fingerprint(body, query) };
-  for (const [name, property] of Object.entries(properties)) {
-    const value = body[name];
-    if (value === undefined && property.default !== undefined) body[name] = property.default;
-    if (!property[TEXT_QUERY] || typeof value !== 'string') continue;
-    const parsed = parseQuery(value);
-    if ('code' in parsed) errors.push({ pointer: `/${name}`, ...parsed });
-    else if (parsed.required.length + parsed.excluded.length === 0) errors.push(noWordsError(name));
-    else request.textQuery = parsed;
-  }
+  request.textQuery = readFields(body, properties, errors);
   if (endpoint.check) errors.push(...endpoint.check(withoutInvalid(body, errors), body));
   if (list && !format && typeof body.cursor === 'string') {
     const read = readCursor(cursorScope(request, organizationId, list), body.cursor, request.textQuery);
@@ -70,6 +70,34 @@ export function parseRequest(
   if (errors.length > 0) throw invalid(...dropRepeated(errors));
   return request;
 }
+
+/** Fills in defaults. Returns the text query, of which a request has one. */
+function readFields(
+  fields: Fields,
+  properties: Properties,
+  errors: FieldError[],
+  prefix = '',
+): TextQuery | undefined {
+  let textQuery: TextQuery | undefined;
+  for (const [name, property] of Object.entries(properties)) {
+    const value = fields[name];
+    if (value === undefined && property.default !== undefined) fields[name] = property.default;
+    const pointer = `${prefix}/${name}`;
+    if (property.properties && isObject(value)) {
+      textQuery = readFields(value, property.properties, errors, pointer) ?? textQuery;
+    }
+    if (!property[TEXT_QUERY] || typeof value !== 'string') continue;
+    const parsed = parseQuery(value);
+    if ('code' in parsed) errors.push({ pointer, ...parsed });
+    else if (parsed.required.length + parsed.excluded.length === 0)
+      errors.push({ ...noWordsError(name), pointer });
+    else textQuery = parsed;
+  }
+  return textQuery;
+}
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What a cursor belongs to: the operation, the organization and every field that is not about one page. */
 export function cursorScope(
@@ -129,30 +157,38 @@ function requireOwnOrganization(sent: unknown, organizationId: string): void {
 }
 
 /**
- * Trims every string, and drops null and blank values, which count as absent (contract 1.4) unless they clear a field. `errors` point to text that no store
- * can hold: NUL characters and lone surrogates.
+ * Trims every string, and drops null and blank values, which count as absent (contract 1.4) unless they clear a field. Adds errors for
+ * text that no store can hold: NUL characters and lone surrogates.
  */
-function normalizeStrings(body: Fields, nullClears = false): { normalized: Fields; errors: FieldError[] } {
-  const errors: FieldError[] = [];
+function normalizeStrings(
+  fields: Fields,
+  properties: Properties,
+  errors: FieldError[],
+  { nullClears = false, prefix = '' }: { nullClears?: boolean; prefix?: string } = {},
+): Fields {
   // Without a prototype, so that `__proto__` is an ordinary field.
-  const normalized: Fields = Object.hasOwn(body, '__proto__') ? Object.create(null) : {};
-  for (const name in body) {
-    // One level deep, as every request is: recursion could overflow the stack.
-    let value = body[name];
-    if (typeof value === 'string') value = normalizeString(value, errors, name);
+  const normalized: Fields = Object.hasOwn(fields, '__proto__') ? Object.create(null) : {};
+  for (const name in fields) {
+    // As deep as the schema: a recursion over what was sent could overflow the stack.
+    let value = fields[name];
+    const nested = Object.hasOwn(properties, name) ? properties[name]?.properties : undefined;
+    const pointer = () => `${prefix}/${escapePointer(name.slice(0, 128))}`;
+    if (typeof value === 'string') value = normalizeString(value, errors, pointer);
     else if (Array.isArray(value)) {
       value = value.map((item, index) =>
-        typeof item === 'string' ? normalizeString(item, errors, name, index) : item,
+        typeof item === 'string' ? normalizeString(item, errors, () => `${pointer()}/${index}`) : item,
       );
+    } else if (nested && isObject(value)) {
+      value = normalizeStrings(value, nested, errors, { prefix: pointer() });
     }
     if (value !== undefined && (nullClears || (value !== null && value !== ''))) normalized[name] = value;
   }
-  return { normalized, errors };
+  return normalized;
 }
 
-function normalizeString(text: string, errors: FieldError[], name: string, index?: number): string {
+function normalizeString(text: string, errors: FieldError[], pointerOf: () => string): string {
   if ((text.includes('\0') || !text.isWellFormed()) && errors.length < MAX_ERRORS) {
-    const pointer = `/${escapePointer(name.slice(0, 128))}${index === undefined ? '' : `/${index}`}`;
+    const pointer = pointerOf();
     errors.push({
       pointer,
       code: 'invalid_text',

@@ -6,7 +6,6 @@ import { searchContacts } from '../../services/contacts/search.js';
 import type { TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 import { toJson } from '../../services/shared/json.js';
-import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { openSqliteStore } from '../../services/stores/sqlite/store.js';
 import { asked, load } from '../contract/search-support.js';
 import { type ParsedStore, parsed } from '../support/parsed-store.js';
@@ -89,8 +88,8 @@ describe('A forgiving search', () => {
           const search = asked(ORGANIZATION, { query, limit: 1000, match: 'best' });
           const { otherwise } = parseQuery(query) as TextQuery;
           if (search.query && otherwise) search.query.otherwise = otherwise;
-          const { page } = await searchContacts(store as unknown as SearchStore, search);
-          const items = page.items as unknown as Contact[];
+          const { page } = await searchContacts((part) => store.searchContacts(part), search);
+          const { items } = page;
           // One letter begins a name, and no other word.
           const isFound = items.some(({ contact_id }) => contact_id === id);
           if (!isFound && !(what === 'a company' && end === 1)) lost.push(query);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ContactStore } from '../../services/contacts/contact-store.js';
+import type { ContactSearch, ContactStore } from '../../services/contacts/contact-store.js';
 import { findPerson } from '../../services/contacts/person.js';
 import { newContact } from '../../services/contacts/stored-contact.js';
 import {
@@ -10,27 +10,19 @@ import {
 } from '../../services/contacts/suppression.js';
 
 describe('A person', () => {
-  it('of an address that more than 1 000 contacts have is rejected, whatever the size of a page', async () => {
-    for (const [perPage, count] of [
-      [400, 1200],
-      [1000, 1001],
-      [400, 999],
-    ] as const) {
-      let found = 0;
+  it('of an address that more than 1 000 contacts have is rejected', async () => {
+    for (const count of [1001, 1000]) {
       const store = {
-        async searchContacts() {
-          const size = Math.min(perPage, count - found);
-          found += size;
-          const items = Array.from({ length: size }, (_, index) => `{"contact_id":"c${found + index}"}`);
-          return { items, next: found < count ? { createdMs: 0, id: 'x' } : null };
+        async searchContactKeys({ limit }: ContactSearch) {
+          const items = Array.from({ length: Math.min(count, limit) }, (_, index) => ({ id: `c${index}` }));
+          return { items };
         },
-      } as unknown as Pick<ContactStore, 'searchContacts'>;
-      const outcome = await findPerson(store, 'org_a', { email: 'info@acme.example' }).catch(
-        (error: { problem?: unknown; extra?: unknown }) => JSON.stringify(error),
+      } as unknown as Pick<ContactStore, 'searchContactKeys'>;
+      const outcome = await findPerson(store, 'org_a', { email: 'info@acme.example' }).catch((error) =>
+        JSON.stringify(error),
       );
       if (count > 1000) expect(outcome).to.contain('/email').and.to.contain('too_many_contacts');
       else expect(outcome).to.have.length(count);
-      expect(found).to.be.at.most(1200);
     }
   });
 

@@ -391,7 +391,19 @@ export function searchStoreAudienceRequests(open: Open): void {
         await create(audienceId);
         const add = (store: typeof other, contactId: string) =>
           store.addMembership({ organizationId: organization, audienceId, contactId });
-        await Promise.all([add(other, 'c'), remove(audienceId), add(opened.store, 'd')]);
+        const all = {
+          organizationId: organization,
+          audienceId,
+          contactIds: ['c', 'd'],
+          change: 'join',
+        } as const;
+        await Promise.all([
+          add(other, 'c'),
+          other.changeMemberships(all),
+          remove(audienceId),
+          add(opened.store, 'd'),
+          opened.store.changeMemberships(all),
+        ]);
         for (const id of ['c', 'd']) {
           expect(await opened.store.getContact(organization, id)).to.deep.include({ audience_ids: [] });
         }

@@ -124,7 +124,9 @@ describe('Every operation', () => {
       '/api/advertising/network_a/company',
       '/api/advertising/network_a/creatives',
       '/api/audiences/contacts/add',
+      '/api/audiences/contacts/add-many',
       '/api/audiences/contacts/remove',
+      '/api/audiences/contacts/remove-many',
       '/api/audiences/contacts/search',
       '/api/audiences/create',
       '/api/audiences/delete',
@@ -146,6 +148,8 @@ describe('Every operation', () => {
     const advertising = 'start_date end_date granularity campaign_ids';
     const fields: { [path: string]: string } = {
       '/api/audiences/contacts/add': 'organization_id audience_id contact_id',
+      '/api/audiences/contacts/add-many': 'organization_id! audience_id! contact_ids filter cursor',
+      '/api/audiences/contacts/remove-many': 'organization_id! audience_id! contact_ids filter cursor',
       '/api/audiences/contacts/remove': 'organization_id! audience_id! contact_id!',
       '/api/contacts/create': `organization_id! audience_id! ${filters} company_network_a_url work_emails personal_emails phones age gender`,
       '/api/contacts/delete': 'organization_id! contact_id contact_ids email network_a_url',

@@ -1,4 +1,5 @@
 import type { StartGateway } from '../../support/gateway.js';
+import { bulkMemberships } from './bulk-memberships.js';
 import { isolation } from './isolation.js';
 import { analyticsStoreGone, searchStoreGone } from './lost-stores.js';
 import { operations } from './operations.js';
@@ -9,6 +10,7 @@ import { visitsPaging } from './visits-paging.js';
 const SUITES = [
   operations,
   isolation,
+  bulkMemberships,
   visitsPaging,
   status,
   statusWithoutStores,

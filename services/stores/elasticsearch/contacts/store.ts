@@ -12,7 +12,7 @@ import { type Documents, documentId } from '../documents.js';
 import type { SuppressionList } from '../erasure/suppression.js';
 import type { AcceptanceTimes } from '../figures.js';
 import type { IdempotencyKeys } from '../idempotency.js';
-import { type Bounded, fetchPage } from '../pages.js';
+import { type Bounded, fetchPage, sortKey, totalHits } from '../pages.js';
 import type { ContactDocuments } from './creations.js';
 import { type ContactSource, isTombstone } from './mapping.js';
 import { contactFacets, contactQuery, findPartialMatch } from './search.js';
@@ -80,6 +80,16 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       });
     },
 
+    searchContactKeys(search, caller) {
+      const { request, bestScore } = contactQuery(search);
+      return bounded(caller?.signal, async (signal) => {
+        const { hits } = await contacts.search({ ...request, size: search.limit, _source: false }, signal);
+        const items = hits.hits.map(({ sort }) => sortKey(sort as (string | number)[], bestScore));
+        const next = items.length < search.limit ? null : (items.at(-1) ?? null);
+        return { result: { items, total: totalHits(hits), next }, bytes: 0 };
+      });
+    },
+
     createContact(command) {
       const { contact, idempotency, dryRun } = command;
       return idempotencyKeys.runIdempotent(
@@ -101,6 +111,8 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
         isReplayable,
       );
     },
+
+    changeMemberships: (change) => writes.changeMemberships(change),
 
     upsertContacts(records) {
       return acceptance.noteWritten('contacts', records, upsertContacts(contacts, records, suppression));

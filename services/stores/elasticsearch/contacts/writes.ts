@@ -4,6 +4,8 @@ import type {
   CreateContact,
   CreateOutcome,
   Membership,
+  MembershipChange,
+  MembershipChangeOutcome,
   RemoveOutcome,
 } from '../../../contacts/contact-store.js';
 import {
@@ -20,6 +22,7 @@ import {
   joinedAudience,
   type StoredContact,
   toContact,
+  withMembership,
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
 import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
@@ -55,6 +58,9 @@ const TOO_MANY = 'too_many_audiences';
 const MAX_REMOVAL_IDS = 16;
 
 const MEMBERSHIPS_PER_STEP = 1000;
+
+/** What became of a contact that was to join or leave an audience. */
+type MembershipResult = 'changed' | 'unchanged' | 'notFound' | 'full';
 
 interface CreationAttempt {
   command: CreateContact;
@@ -263,6 +269,20 @@ export class ContactWrites {
     return { kind: 'removed', removed };
   }
 
+  async changeMemberships(change: MembershipChange): Promise<MembershipChangeOutcome> {
+    const { organizationId, audienceId, contactIds } = change;
+    if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
+    const ids = await this.#changeAll(change);
+    if (change.change === 'join') await this.#leaveIfDeleted(organizationId, audienceId, contactIds);
+    return {
+      kind: 'changed',
+      changed: ids.changed.length,
+      unchanged: ids.unchanged.length,
+      notFound: ids.notFound,
+      full: ids.full,
+    };
+  }
+
   /** Removes every membership of an audience that was deleted, step by step. Does nothing while there is such an audience. */
   async removeOrphanedMemberships(organizationId: string, audienceId: string): Promise<void> {
     const { contacts } = this.#stores;
@@ -416,18 +436,36 @@ export class ContactWrites {
   }
 
   async #leave(organizationId: string, audienceId: string, contactIds: readonly string[]): Promise<void> {
+    await this.#changeAll({ organizationId, audienceId, contactIds, change: 'leave' });
+  }
+
+  /** The ids by what became of them. */
+  async #changeAll(change: MembershipChange): Promise<Record<MembershipResult, string[]>> {
+    const { organizationId, contactIds } = change;
     const now = this.#stores.clock.now();
+    const results = new Map<string, MembershipResult>();
     await applyRecords(this.#stores.contacts, contactIds, {
       idOf: (id) => documentId(organizationId, id),
       routingOf: () => organizationId,
       fromSource: parseSource,
-      apply(before) {
-        if (before === undefined || isTombstone(before)) return null;
-        const after = withoutAudience(before, audienceId, now);
-        return after === before ? null : after;
+      apply(before, id) {
+        const stored = before === undefined || isTombstone(before) ? undefined : before;
+        const after = stored && withMembership(stored, change, now);
+        const isChanged = after && after !== stored;
+        if (after === undefined) results.set(id, 'notFound');
+        else if (after === null) results.set(id, 'full');
+        else results.set(id, isChanged ? 'changed' : 'unchanged');
+        return isChanged ? after : null;
       },
       toDocument: contactDocument,
     });
+    const withResult = (result: MembershipResult) => contactIds.filter((id) => results.get(id) === result);
+    return {
+      changed: withResult('changed'),
+      unchanged: withResult('unchanged'),
+      notFound: withResult('notFound'),
+      full: withResult('full'),
+    };
   }
 
   /** Oldest first. */

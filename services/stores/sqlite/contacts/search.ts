@@ -2,7 +2,7 @@ import { type ContactPage, type ContactSearch, explanationBytes } from '../../..
 import type { FacetField } from '../../../contacts/fields.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { type Facets, mostFrequent } from '../../../search/facets.js';
-import type { PartialMatch, TextQuery } from '../../../search/query.js';
+import type { Page, PartialMatch, SortKey, TextQuery } from '../../../search/query.js';
 import type { Json } from '../../../shared/json.js';
 import { compareCodePoints } from '../../../shared/text.js';
 import { rowsToFetch } from '../../common/page-builder.js';
@@ -44,6 +44,20 @@ export function quickSearch(connection: Connection, search: ContactSearch): Cont
 
 export function searchContacts(connection: Connection, search: ContactSearch): ContactPage {
   return inOrganization(connection, search, (organization) => findPage(connection, search, organization));
+}
+
+export function searchContactKeys(connection: Connection, search: ContactSearch): Page<SortKey> {
+  return connection.readTransaction(() => {
+    const { organizationId, audienceId, limit } = search;
+    const organization = findOrganization(connection, organizationId);
+    if (!organization) return { items: [], total: 0, next: null };
+    const audience =
+      audienceId === undefined ? undefined : findAudienceKey(connection, organization.key, audienceId);
+    if (audienceId !== undefined && audience === undefined) return { items: [], total: 0, next: null };
+    const { rows, total } = findRows(connection, search, organization, audience, limit);
+    const items = rows.map(({ rank, createdMs, id }) => ({ rank, createdAt: createdMs, id }));
+    return { items, total, next: items.length < limit ? null : (items.at(-1) ?? null) };
+  });
 }
 
 function inOrganization<T>(

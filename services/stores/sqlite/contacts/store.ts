@@ -2,7 +2,7 @@ import { type ContactStore, deletionResult } from '../../../contacts/contact-sto
 import type { ErasureStore } from '../../../contacts/erasure-store.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { KeyedMutex, TimeSlice } from '../../../shared/async.js';
-import type { Json } from '../../../shared/json.js';
+import { fromJson, type Json } from '../../../shared/json.js';
 import { OverloadedError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
 import { readContactBatch } from '../../common/contact-batch.js';
@@ -69,9 +69,13 @@ export function contactStore({
         await searches.call(search.organizationId, 'searchContacts', [search], request?.signal),
       );
     },
+    searchContactKeys: async (search, request) =>
+      fromJson(await searches.call(search.organizationId, 'searchContactKeys', [search], request?.signal)),
     createContact: (command) => writeOnce(command.contact.organization_id, 'createContact', command),
     addMembership: (membership) => writeOnce(membership.organizationId, 'addMembership', membership),
     removeMembership: (membership) => writeOnce(membership.organizationId, 'removeMembership', membership),
+    changeMemberships: (change) =>
+      writer.callFor(change.organizationId, 'changeMemberships', change, clock.now()),
     upsertContacts: (contacts) => writeRecords(writer, 'upsertContacts', contacts),
     /** In parts, between which other requests are written. */
     async deleteContacts(organizationId, contactIds) {

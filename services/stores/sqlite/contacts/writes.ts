@@ -3,6 +3,8 @@ import type {
   CreateContact,
   CreateOutcome,
   Membership,
+  MembershipChange,
+  MembershipChangeOutcome,
   RemoveOutcome,
 } from '../../../contacts/contact-store.js';
 import { type CreationFacts, checkCredits, decideCreation } from '../../../contacts/creation.js';
@@ -17,6 +19,7 @@ import {
   joinedAudience,
   type StoredContact,
   toContact,
+  withMembership,
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
 import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
@@ -406,6 +409,37 @@ export function removeMembership(session: WriteSession, membership: Membership, 
   if (!row?.audienceIds.includes(audienceId)) return { kind: 'removed', removed: false };
   writeLeft(session, organization, row, audienceId, now);
   return { kind: 'removed', removed: true };
+}
+
+export function changeMemberships(
+  session: WriteSession,
+  change: MembershipChange,
+  now: number,
+): MembershipChangeOutcome {
+  const { organizationId, audienceId, contactIds } = change;
+  const organization = organizationOf(session, organizationId, audienceId);
+  if (organization === undefined) return { kind: 'audience_not_found' };
+  const outcome = {
+    kind: 'changed' as const,
+    changed: 0,
+    unchanged: 0,
+    notFound: [] as string[],
+    full: [] as string[],
+  };
+  for (const id of contactIds) {
+    const row = readContactRow(session.connection, organization, id);
+    const after = row && withMembership(row, change, now);
+    if (after === undefined) outcome.notFound.push(id);
+    else if (after === null) outcome.full.push(id);
+    else if (after === row) outcome.unchanged++;
+    else {
+      outcome.changed++;
+      if (change.change === 'join') insertMembership(session, organization, audienceId, after.rowId);
+      else deleteMembership(session, organization, audienceId, after);
+      writeMembershipChange(session, organization, after);
+    }
+  }
+  return outcome;
 }
 
 function writeLeft(

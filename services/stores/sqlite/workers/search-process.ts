@@ -4,10 +4,11 @@
  */
 import type { AudienceSearch } from '../../../audiences/audience-store.js';
 import type { ContactSearch } from '../../../contacts/contact-store.js';
+import { toJson } from '../../../shared/json.js';
 import type { VisitSearch } from '../../../visits/visit-store.js';
 import { countMembers, searchAudiences } from '../audiences.js';
 import { Connection } from '../connection.js';
-import { searchContacts } from '../contacts/search.js';
+import { searchContactKeys, searchContacts } from '../contacts/search.js';
 import { serializeError } from '../errors.js';
 import { toLines } from '../pages.js';
 import { searchVisits } from '../visits.js';
@@ -16,6 +17,7 @@ import { type Operations, READY, type RpcRequest, type RpcResponse, type WorkerD
 
 const operations = (connection: Connection) => ({
   searchContacts: (search: ContactSearch) => toLines(searchContacts(connection, search)),
+  searchContactKeys: (search: ContactSearch) => toJson(searchContactKeys(connection, search)),
   searchAudiences: (search: AudienceSearch) => searchAudiences(connection, search),
   countMembers: (organizationId: string, audienceIds: readonly string[]) =>
     countMembers(connection, organizationId, audienceIds),

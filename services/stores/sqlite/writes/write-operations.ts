@@ -6,7 +6,12 @@ import {
   type UpdateAudience,
 } from '../../../audiences/audience-store.js';
 import type { AudienceRecord } from '../../../audiences/schema.js';
-import { type CreateContact, isReplayable, type Membership } from '../../../contacts/contact-store.js';
+import {
+  type CreateContact,
+  isReplayable,
+  type Membership,
+  type MembershipChange,
+} from '../../../contacts/contact-store.js';
 import type { EraseCommand } from '../../../contacts/erasure-store.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
 import type { Rejection } from '../../../rejections/rejection-store.js';
@@ -16,6 +21,7 @@ import type { VisitRecord } from '../../../visits/schema.js';
 import { createAudience, deleteAudience, updateAudience, upsertAudiences } from '../audiences.js';
 import {
   addMembership,
+  changeMemberships,
   createContact,
   deleteContacts,
   removeMembership,
@@ -63,6 +69,8 @@ export function writeOperations(session: WriteSession) {
           isReplayable,
         ),
       ),
+    changeMemberships: (change: MembershipChange, now: number) =>
+      toJson(changeMemberships(session, change, now)),
     deleteContacts: (organizationId: string, contactIds: readonly string[], now: number) =>
       toJson(deleteContacts(session, organizationId, contactIds, now)),
     createAudience: (command: CreateAudience, now: number) =>

@@ -1,0 +1,159 @@
+/** Many contacts that join or leave an audience at once (contract 3.16). */
+import type { AudienceStore } from '../audiences/audience-store.js';
+import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
+import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
+import { invalid, Problem } from '../http/problems.js';
+import { readCursor, writeCursor } from '../search/cursor.js';
+import type { SortKey } from '../search/query.js';
+import type { FieldError } from '../shared/validation.js';
+import type { ContactStore, MembershipChange } from './contact-store.js';
+import { exactlyOneOf } from './person.js';
+import {
+  AddContactsRequest,
+  AddContactsResponse,
+  RemoveContactsRequest,
+  RemoveContactsResponse,
+} from './schema.js';
+import { searchContacts, toContactSearch } from './search.js';
+
+interface BulkServices {
+  search: ContactStore & Pick<AudienceStore, 'getAudience'> & { refresh(): Promise<void> };
+}
+
+type BulkContext = HandlerContext<RemoveContactsRequest, unknown, BulkServices>;
+
+const endpoint = endpointsWith<BulkServices>();
+
+const CONTACTS_PER_REQUEST = 10_000;
+/** Between two steps other requests are written. */
+const CONTACTS_PER_STEP = 500;
+/** A request that has worked for so long ends with a cursor, well before it would time out. */
+const MAX_WORK_MS = 10_000;
+
+const ALL_MATCHES = `By exactly one of \`contact_ids\` and \`filter\`. A filter is the body of a contact search and finds what \`match: all\` finds; an empty one finds every contact. A request works through at most ${CONTACTS_PER_REQUEST} contacts: repeat it with \`cursor\` until \`next_cursor\` is null. It may be repeated at any point, as a contact is not changed twice.`;
+
+const addContacts = endpoint({
+  path: '/api/audiences/contacts/add-many',
+  name: 'AddContacts',
+  summary: 'Add many contacts to an audience',
+  description: ALL_MATCHES,
+  tag: 'Audiences',
+  // The numbers tell who matches.
+  scope: ['audiences:write', 'contacts:read'],
+  slots: () => 4,
+  request: AddContactsRequest,
+  response: AddContactsResponse,
+  example: { organization_id: 'org_demo', audience_id: 'aud_newsletter', filter: { country: 'US' } },
+  problems: ['audience_not_found'],
+  check: checkContacts,
+  async handle(context) {
+    const { full, ...result } = await changeMemberships(context, 'join');
+    return { ...result, too_many_audiences: full };
+  },
+});
+
+const removeContacts = endpoint({
+  path: '/api/audiences/contacts/remove-many',
+  name: 'RemoveContacts',
+  summary: 'Remove many contacts from an audience',
+  description: `The contacts themselves stay. ${ALL_MATCHES}`,
+  tag: 'Audiences',
+  scope: ['audiences:write', 'contacts:read'],
+  slots: () => 4,
+  request: RemoveContactsRequest,
+  response: RemoveContactsResponse,
+  example: {
+    organization_id: 'org_demo',
+    audience_id: 'aud_newsletter',
+    contact_ids: ['demo_contact_0001', 'demo_contact_9999'],
+  },
+  problems: ['audience_not_found'],
+  check: checkContacts,
+  async handle(context) {
+    const { full: _, ...result } = await changeMemberships(context, 'leave');
+    return result;
+  },
+});
+
+function checkContacts(_: unknown, sent: Readonly<Record<string, unknown>>): FieldError[] {
+  const errors = exactlyOneOf('contact_ids', 'filter')(_, sent);
+  if (sent.cursor !== undefined && sent.filter === undefined) {
+    errors.push({
+      pointer: '/cursor',
+      code: 'cursor_mismatch',
+      detail: 'cursor needs the filter it belongs to.',
+    });
+  }
+  return errors;
+}
+
+async function changeMemberships(context: BulkContext, change: MembershipChange['change']) {
+  const { body, organizationId, services, signal } = context;
+  const { audience_id: audienceId } = body;
+  const { search } = services;
+  const found = body.contact_ids
+    ? { ids: [...new Set(body.contact_ids)], cursorAfter: () => null }
+    : await findMatches(context);
+  const endsAt = performance.now() + MAX_WORK_MS;
+  const result = { changed: 0, unchanged: 0, not_found: [] as string[], full: [] as string[] };
+  let done = 0;
+  do {
+    signal.throwIfAborted();
+    const contactIds = found.ids.slice(done, done + CONTACTS_PER_STEP);
+    const outcome = await search.changeMemberships({ organizationId, audienceId, contactIds, change });
+    if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, audienceId);
+    result.changed += outcome.changed;
+    result.unchanged += outcome.unchanged;
+    // A match that was deleted meanwhile is none.
+    if (body.contact_ids) result.not_found.push(...outcome.notFound);
+    result.full.push(...outcome.full);
+    done += contactIds.length;
+  } while (done < found.ids.length && (body.contact_ids || performance.now() < endsAt));
+  await search.refresh();
+  return {
+    organization_id: organizationId,
+    audience_id: audienceId,
+    ...result,
+    next_cursor: found.cursorAfter(done),
+  };
+}
+
+/** The contacts that match from the cursor on, and the cursor behind the first `done` of them. */
+async function findMatches(
+  context: BulkContext,
+): Promise<{ ids: string[]; cursorAfter(done: number): string | null }> {
+  const { operation, body, organizationId, services, textQuery } = context;
+  const { audience_id, filter, cursor } = body;
+  const given = filter ?? {};
+  const scope = { operation, organizationId, filters: { ...given, of: audience_id } };
+  const after = cursor ? readCursor(scope, cursor, textQuery) : undefined;
+  if (after && 'code' in after) throw invalid({ pointer: '/cursor', ...after });
+  if (given.audience_id) await requireAudience(services.search, organizationId, given.audience_id, context);
+  const { page, otherwise } = await searchContacts(
+    (search) => services.search.searchContactKeys(search, context),
+    {
+      ...withinFilter(() => toContactSearch(organizationId, given, textQuery)),
+      limit: CONTACTS_PER_REQUEST,
+      after,
+      skipsTotal: true,
+    },
+  );
+  const cursorAfter = (done: number) => {
+    const isAll = done >= page.items.length;
+    const last: SortKey | null = isAll ? page.next : { ...(page.items[done - 1] as SortKey), ...otherwise };
+    return writeCursor(scope, last);
+  };
+  return { ids: page.items.map(({ id }) => id), cursorAfter };
+}
+
+/** Points errors about a field of the filter into the filter. */
+function withinFilter<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Problem) || !error.extras.errors) throw error;
+    throw invalid(...error.extras.errors.map((each) => ({ ...each, pointer: `/filter${each.pointer}` })));
+  }
+}
+
+export const bulkMembershipEndpoints = [addContacts, removeContacts];

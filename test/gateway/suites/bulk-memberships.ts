@@ -1,0 +1,273 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type Answer, gatewaySuite, type TestGateway } from '../../support/gateway.js';
+import { expectProblem, expectRules } from '../../support/problems.js';
+import { responseCheck } from '../../support/schema-check.js';
+
+type Json = Record<string, unknown>;
+
+const ADD = '/api/audiences/contacts/add-many';
+const REMOVE = '/api/audiences/contacts/remove-many';
+/** More than one request works through. */
+const MANY = 10_300;
+
+/** Filters of searches, each with the contacts it must find. */
+const people = Array.from({ length: 24 }, (_, index) => ({
+  contact_id: `con_${String(index).padStart(2, '0')}`,
+  first_name: ['Maria', 'José', 'Robert'][index % 3],
+  last_name: `Lee${index}`,
+  city: ['Zürich', 'Munich', 'Paris', null][index % 4],
+  country: index % 2 ? 'Switzerland' : 'DE',
+  company_domain: 'acme.example',
+  work_emails: [`person${index}@acme.example`],
+  audience_ids: index % 5 === 0 ? ['aud_some'] : [],
+  created_at: `2026-11-0${1 + (index % 9)}T00:00:00Z`,
+}));
+const filters: Json[] = [
+  {},
+  { city: 'zurich' },
+  { city: 'münchen', country: 'DEU' },
+  { query: 'maria' },
+  { query: 'marai', country: 'CH' },
+  { query: 'bob -lee2' },
+  // Nobody has this address: its parts are looked for.
+  { query: 'person.lee3@acme.example' },
+  { query: 'acme.example', audience_id: 'aud_some' },
+  { audience_id: 'aud_some' },
+  { email: 'person7@acme.example' },
+  { updated_after: '2026-01-01T00:00:00Z' },
+  { query: 'nobody at all' },
+];
+
+export const bulkMemberships = gatewaySuite('Adding and removing many contacts', (start) => {
+  let gateway: TestGateway;
+  let key: string;
+  const organization = { organization_id: 'org_bulk' };
+  before(async function () {
+    this.timeout(60_000);
+    gateway = await start();
+    key = await gateway.keyFor('org_bulk');
+    const audiences = ['aud_some', 'aud_new', 'aud_many', 'aud_other'].map((id) => ({ id, name: id }));
+    for (const owner of [key, await gateway.keyFor('org_neighbour')]) {
+      await gateway.ingest('audiences', audiences, { key: owner });
+      await gateway.ingest('contacts', people, { key: owner });
+    }
+  });
+  after(() => gateway.close());
+
+  const call = (path: string, body: Json, as = key) =>
+    gateway.call(path, { ...organization, ...body }, { key: as });
+  const checked = (path: string, answer: Answer) => {
+    expect(answer.status, answer.text).to.equal(200);
+    expect(responseCheck.get(path)?.(answer.body)).to.deep.equal([]);
+    return answer.body;
+  };
+  const ask = async (path: string, body: Json) => checked(path, await call(path, body));
+  const idsOf = (items: unknown) => (items as { contact_id: string }[]).map(({ contact_id }) => contact_id);
+  const members = async (audience_id: string) =>
+    idsOf((await ask('/api/audiences/contacts/search', { audience_id, limit: 1000 })).contacts);
+  /** What a search for the filter finds. */
+  const matching = async ({ audience_id, ...filter }: Json) => {
+    const { contacts } = await ask('/api/contacts/search', { ...filter, match: 'all', limit: 1000 });
+    const ids = (contacts as { contact_id: string; audience_ids: string[] }[])
+      .filter(({ audience_ids }) => !audience_id || audience_ids.includes(audience_id as string))
+      .map(({ contact_id }) => contact_id);
+    return ids;
+  };
+  const memberships = async () => {
+    const { contacts } = await ask('/api/contacts/search', { limit: 1000 });
+    return (contacts as Json[]).map(({ contact_id, audience_ids }) => [contact_id, audience_ids]);
+  };
+  const counts = (changed: number, unchanged: number, rest: Json = {}) => ({
+    ...{ changed, unchanged, not_found: [], next_cursor: null, ...rest },
+  });
+
+  it('changes the contacts named, each once, and names those that it did not find', async () => {
+    const audience = { audience_id: 'aud_new' };
+    const named = { ...audience, contact_ids: ['con_01', 'none', 'con_02', 'con_01', 'con_00'] };
+    const answer = { ...organization, ...audience };
+    const added = { ...answer, ...counts(3, 0, { not_found: ['none'] }), too_many_audiences: [] };
+    expect(await ask(ADD, named)).to.deep.equal(added);
+    expect(await ask(ADD, named)).to.deep.equal({ ...added, changed: 0, unchanged: 3 });
+    expect((await members('aud_new')).sort()).to.deep.equal(['con_00', 'con_01', 'con_02']);
+    const { contact } = await ask('/api/contacts/get', { contact_id: 'con_00' });
+    expect(contact).to.deep.include({ audience_ids: ['aud_new', 'aud_some'] });
+    const less = { ...audience, contact_ids: ['con_05', 'con_01', 'none'] };
+    expect(await ask(REMOVE, less)).to.deep.equal({ ...answer, ...counts(1, 1, { not_found: ['none'] }) });
+    expect((await members('aud_new')).sort()).to.deep.equal(['con_00', 'con_02']);
+    expect(await ask(REMOVE, { ...audience, filter: {} })).to.deep.include(counts(2, people.length - 2));
+    expect(await members('aud_new')).to.deep.equal([]);
+  });
+
+  for (const filter of filters) {
+    it(`adds what a search finds, and removing it gives what was: ${JSON.stringify(filter)}`, async () => {
+      const before = await memberships();
+      const found = await matching(filter);
+      const audience_id = 'aud_new';
+      expect(await ask(ADD, { audience_id, filter })).to.deep.include(counts(found.length, 0));
+      expect((await members(audience_id)).sort()).to.deep.equal(found.sort());
+      expect(await ask(ADD, { audience_id, filter })).to.deep.include(counts(0, found.length));
+      expect(await ask(REMOVE, { audience_id, filter })).to.deep.include(counts(found.length, 0));
+      expect(await memberships()).to.deep.equal(before);
+    });
+  }
+
+  it('keeps exactly the members that a drawn sequence of changes leaves', async function () {
+    this.timeout(120_000);
+    const contacts = new Set(people.map(({ contact_id }) => contact_id));
+    const step = fc.record({
+      path: fc.constantFrom(ADD, REMOVE),
+      given: fc.oneof(
+        fc.constantFrom(...filters.filter((filter) => !filter.audience_id)).map((filter) => ({ filter })),
+        fc
+          .uniqueArray(fc.constantFrom(...contacts, 'none'), { minLength: 1, maxLength: 9 })
+          .map((contact_ids) => ({ contact_ids })),
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
+        const expected = new Set<string>();
+        for (const { path, given } of steps) {
+          const named = 'filter' in given ? await matching(given.filter) : given.contact_ids;
+          const known = named.filter((id) => contacts.has(id));
+          const changed = known.filter((id) => expected.has(id) === (path === REMOVE));
+          const answer = await ask(path, { audience_id: 'aud_new', ...given });
+          expect(answer).to.include({ changed: changed.length, unchanged: known.length - changed.length });
+          for (const id of changed) path === ADD ? expected.add(id) : expected.delete(id);
+        }
+        expect((await members('aud_new')).sort()).to.deep.equal([...expected].sort());
+        await ask(REMOVE, { audience_id: 'aud_new', filter: {} });
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  it('changes nothing of another organization, and finds none of its contacts', async () => {
+    const neighbour = await gateway.keyFor('org_neighbour');
+    const own = { organization_id: 'org_neighbour' };
+    const there = async () => {
+      const { body } = await gateway.call(
+        '/api/contacts/search',
+        { ...own, limit: 1000 },
+        { key: neighbour },
+      );
+      return body;
+    };
+    const before = await there();
+    await ask(ADD, { audience_id: 'aud_other', filter: {} });
+    await ask(REMOVE, { audience_id: 'aud_some', contact_ids: ['con_00'] });
+    await ask(ADD, { audience_id: 'aud_some', contact_ids: ['con_00'] });
+    expect(await there()).to.deep.equal(before);
+    const { body } = await gateway.call(
+      ADD,
+      { ...own, audience_id: 'aud_other', filter: {} },
+      { key: neighbour },
+    );
+    expect(body).to.include({ changed: people.length, unchanged: 0 });
+    await ask(REMOVE, { audience_id: 'aud_other', filter: {} });
+  });
+
+  it('goes on behind its cursor, after an interruption too, until every match is done', async function () {
+    this.timeout(120_000);
+    const many = { organization_id: 'org_many' };
+    const owner = await gateway.keyFor('org_many');
+    const ofMany = async (path: string, body: Json) =>
+      checked(path, await gateway.call(path, { ...many, ...body }, { key: owner }));
+    await gateway.ingest('audiences', [{ id: 'aud', name: 'All' }], { key: owner });
+    for (let start = 0; start < MANY; start += 5150) {
+      const contacts = Array.from({ length: 5150 }, (_, index) => ({
+        contact_id: `c${start + index}`,
+        first_name: 'Ann',
+      }));
+      await gateway.ingest('contacts', contacts, { key: owner });
+    }
+    const memberCount = async () => {
+      const { audience } = await ofMany('/api/audiences/get', { audience_id: 'aud', include_counts: true });
+      return (audience as Json).member_count;
+    };
+    for (const filter of [{}, { query: 'ann' }]) {
+      const join = (cursor?: unknown) => ofMany(ADD, { audience_id: 'aud', filter, cursor });
+      const first = await join();
+      expect(first).to.include({ changed: 10_000, unchanged: 0 });
+      expect(first.next_cursor).to.be.a('string');
+      // The answer was lost.
+      const again = await join();
+      expect(again).to.deep.equal({ ...first, changed: 0, unchanged: 10_000 });
+      const rest = await join(again.next_cursor);
+      expect(rest).to.deep.include(counts(300, 0));
+      expect(await memberCount()).to.equal(MANY);
+      // Walks over members, of which each step leaves fewer.
+      const leave = (cursor?: unknown) =>
+        ofMany(REMOVE, { audience_id: 'aud', filter: { ...filter, audience_id: 'aud' }, cursor });
+      const left = await leave();
+      expect(left).to.include({ changed: 10_000, unchanged: 0 });
+      expect(await leave(left.next_cursor)).to.deep.include(counts(300, 0));
+      expect(await memberCount()).to.equal(0);
+      const mixed = { audience_id: 'aud', filter: { ...filter, city: 'x' }, cursor: first.next_cursor };
+      expectRules(await gateway.call(ADD, { ...many, ...mixed }, { key: owner }), [
+        '/cursor cursor_mismatch',
+      ]);
+    }
+  });
+
+  it('deletes an audience that many contacts are in, and none stays in it', async () => {
+    await ask('/api/audiences/create', { id: 'aud_gone', name: 'Gone' });
+    await ask(ADD, { audience_id: 'aud_gone', filter: {} });
+    const before = await memberships();
+    expect(before[0]?.[1]).to.include('aud_gone');
+    expect(await ask('/api/audiences/delete', { audience_id: 'aud_gone' })).to.include({ deleted: true });
+    const without = before.map(([id, audiences]) => [
+      id,
+      (audiences as string[]).filter((each) => each !== 'aud_gone'),
+    ]);
+    expect(await memberships()).to.deep.equal(without);
+    for (const path of [ADD, REMOVE]) {
+      const gone = await call(path, { audience_id: 'aud_gone', filter: {} });
+      expectProblem(gone, 404, 'audience_not_found', { audience_id: 'aud_gone' });
+    }
+  });
+
+  it('rejects what it cannot do, and changes nothing', async () => {
+    const before = await memberships();
+    const cursor = Buffer.from('["x",0,0,"c"]').toString('base64url');
+    const broken: [body: Json, ...rules: string[]][] = [
+      [{}, '/contact_ids exactly_one_of'],
+      [{ contact_ids: ['con_01'], filter: {} }, '/contact_ids exactly_one_of'],
+      [{ contact_ids: [] }, '/contact_ids too_few_items'],
+      [{ contact_ids: Array(1001).fill('con_01') }, '/contact_ids too_many_items'],
+      [{ contact_ids: ['con_01'], cursor }, '/cursor cursor_mismatch'],
+      [{ filter: {}, cursor }, '/cursor cursor_mismatch'],
+      [{ filter: {}, cursor: 'x' }, '/cursor invalid_cursor'],
+      [{ filter: 'all' }, '/filter invalid_type'],
+      [{ filter: { citi: 'x', limit: 5 } }, '/filter/citi unknown_field', '/filter/limit unknown_field'],
+      [{ filter: { query: '"' } }, '/filter/query no_words'],
+      [{ filter: { query: 'x'.repeat(201) } }, '/filter/query too_long'],
+      [{ filter: { city: '--' } }, '/filter/city no_words'],
+      [
+        { filter: { city: 'a\0', updated_after: 'x' } },
+        '/filter/city invalid_text',
+        '/filter/updated_after invalid_date_time',
+      ],
+      [{ filter: { audience_id: 'a b' } }, '/filter/audience_id invalid_format'],
+    ];
+    for (const path of [ADD, REMOVE]) {
+      for (const [body, ...rules] of broken)
+        expectRules(await call(path, { audience_id: 'aud_new', ...body }), rules);
+      const hint = await call(path, { audience_id: 'aud_new', filter: { citi: 'x' } });
+      expect(hint.body.detail).to.include('Did you mean city?');
+      for (const audience_id of ['none', 'aud_new']) {
+        const filter = { audience_id: 'none', city: ' ', country: null };
+        expectProblem(await call(path, { audience_id, filter }), 404, 'audience_not_found', {
+          audience_id: 'none',
+        });
+      }
+      const writes = await gateway.keyFor('org_bulk', ['audiences:write']);
+      const refused = await call(path, { audience_id: 'aud_new', filter: {} }, writes);
+      expectProblem(refused, 403, 'insufficient_scope', { required_scope: 'contacts:read' });
+      const reads = await gateway.keyFor('org_bulk', ['contacts:read', 'contacts:write', 'audiences:read']);
+      const forbidden = await call(path, { audience_id: 'aud_new', filter: {} }, reads);
+      expectProblem(forbidden, 403, 'insufficient_scope', { required_scope: 'audiences:write' });
+    }
+    expect(await memberships()).to.deep.equal(before);
+  });
+});
