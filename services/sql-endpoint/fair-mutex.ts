@@ -1,4 +1,4 @@
-import { FairQueue } from '../shared/fair-queue.js';
+import { FairSemaphore } from '../shared/fair-semaphore.js';
 import { CODE, SqlError } from './errors.js';
 
 export interface FairMutexOptions {
@@ -28,8 +28,7 @@ interface Running {
 export class FairMutex {
   readonly #deadlineMs: number;
   readonly #shareMs: number;
-  readonly #waiting = new FairQueue<() => void>();
-  #isLocked = false;
+  readonly #lock = new FairSemaphore(1);
   #running: Running | undefined;
   #abandoned = 0;
 
@@ -48,18 +47,23 @@ export class FairMutex {
     signal: AbortSignal,
   ): Promise<T> {
     const organization = organizationId ?? OPERATOR;
-    if (this.#isLocked) await this.#wait(organization, signal);
-    this.#isLocked = true;
-    try {
+    this.#requireRoom(organization);
+    const run = async () => {
       if (this.#abandoned >= MAX_ABANDONED) {
         throw new SqlError(CODE.SOCKET_TIMEOUT, 'Statements that could not be ended are still running');
       }
       return await this.#withDeadline(organization, work, signal);
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#isLocked = false;
-    }
+    };
+    const running = this.#lock.run(organization, run, signal);
+    if (this.#running) this.#shareWithOthers(this.#running);
+    return running;
+  }
+
+  #requireRoom(organization: string): void {
+    const { waiting } = this.#lock;
+    const own = organization === OPERATOR ? 0 : waiting.sizeOf(organization);
+    if (own < MAX_WAITING.perOrganization && waiting.size < MAX_WAITING.total) return;
+    throw new SqlError(CODE.TOO_MANY_SIMULTANEOUS_QUERIES, 'Too many simultaneous queries');
   }
 
   async #withDeadline<T>(
@@ -101,27 +105,7 @@ export class FairMutex {
   /** Ends a statement that has had its share while another organization waits. */
   #shareWithOthers({ organization, startedAt, end }: Running): void {
     if (performance.now() - startedAt < this.#shareMs) return;
-    if (this.#waiting.size > this.#waiting.sizeOf(organization)) end(this.#shareMs);
-  }
-
-  #wait(organization: string, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const own = organization === OPERATOR ? 0 : this.#waiting.sizeOf(organization);
-    if (own >= MAX_WAITING.perOrganization || this.#waiting.size >= MAX_WAITING.total) {
-      throw new SqlError(CODE.TOO_MANY_SIMULTANEOUS_QUERIES, 'Too many simultaneous queries');
-    }
-    return new Promise((resolve, reject) => {
-      const enter = () => {
-        signal.removeEventListener('abort', leave);
-        resolve();
-      };
-      const leave = () => {
-        this.#waiting.remove(organization, enter);
-        reject(signal.reason);
-      };
-      this.#waiting.push(organization, enter);
-      signal.addEventListener('abort', leave, { once: true });
-      if (this.#running) this.#shareWithOthers(this.#running);
-    });
+    const { waiting } = this.#lock;
+    if (waiting.size > waiting.sizeOf(organization)) end(this.#shareMs);
   }
 }

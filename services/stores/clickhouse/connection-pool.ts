@@ -1,3 +1,5 @@
+import { FairSemaphore } from '../../shared/fair-semaphore.js';
+
 export interface Closable {
   close(): Promise<void>;
 }
@@ -11,73 +13,36 @@ export interface Closable {
 export class ConnectionPool<Connection extends Closable> {
   readonly #open: () => Connection;
   readonly #idle: Connection[] = [];
-  readonly #waiting: (() => void)[] = [];
-  readonly #size: number;
-  #busy = 0;
-  #drained: (() => void) | undefined;
+  readonly #places: FairSemaphore;
+  readonly #running = new Set<Promise<unknown>>();
 
   constructor(size: number, open: () => Connection) {
-    this.#size = size;
+    this.#places = new FairSemaphore(size);
     this.#open = open;
   }
 
   /** Runs with exclusive use of a connection. Aborting the signal while waiting leaves the queue. */
   async use<T>(run: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    await this.#enter(signal);
-    let connection: Connection | undefined;
-    let clean = false;
-    try {
-      connection = this.#idle.pop() ?? this.#open();
-      const result = await run(connection);
-      clean = true;
-      return result;
-    } finally {
-      if (connection) {
-        if (clean) this.#idle.push(connection);
-        else await connection.close().catch(() => undefined);
-      }
-      this.#leave();
-    }
+    const running = this.#places.run('', () => this.#connected(run), signal);
+    this.#running.add(running);
+    return running.finally(() => this.#running.delete(running));
   }
 
   /** Waits for running calls, then closes every connection. */
   async close(): Promise<void> {
-    if (this.#busy > 0) {
-      await new Promise<void>((resolve) => {
-        this.#drained = resolve;
-      });
-    }
+    await Promise.allSettled(this.#running);
     await Promise.all(this.#idle.splice(0).map((connection) => connection.close()));
   }
 
-  async #enter(signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
-    if (this.#busy < this.#size) {
-      this.#busy++;
-      return;
+  async #connected<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = this.#idle.pop() ?? this.#open();
+    try {
+      const result = await run(connection);
+      this.#idle.push(connection);
+      return result;
+    } catch (error) {
+      await connection.close().catch(() => undefined);
+      throw error;
     }
-    await new Promise<void>((resolve, reject) => {
-      const enter = () => {
-        signal?.removeEventListener('abort', abort);
-        resolve();
-      };
-      const abort = () => {
-        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
-        reject(signal?.reason);
-      };
-      this.#waiting.push(enter);
-      signal?.addEventListener('abort', abort, { once: true });
-    });
-  }
-
-  /** Passes the slot to the next in the queue, if any. */
-  #leave(): void {
-    const next = this.#waiting.shift();
-    if (next) {
-      next();
-      return;
-    }
-    this.#busy--;
-    if (this.#busy === 0) this.#drained?.();
   }
 }
