@@ -34,6 +34,7 @@ const CODES: Record<string, number> = {
   ambiguous_company: 409,
   ambiguous_domain: 409,
   audience_exists: 409,
+  changed_meanwhile: 409,
   contact_exists: 409,
   contact_suppressed: 409,
   idempotency_in_progress: 409,

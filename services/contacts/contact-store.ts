@@ -5,9 +5,11 @@ import type { Cancellable } from '../shared/async.js';
 import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
 import type { Json } from '../shared/json.js';
 import type { OrderedRecord } from '../shared/record-order.js';
+import type { FieldError } from '../shared/validation.js';
 import type { FacetField } from './fields.js';
 import type { Contact, ContactRecord } from './schema.js';
 import type { ValueField, WordField } from './searchable.js';
+import type { ContactChanges } from './stored-contact.js';
 
 /** A word of a filter: one of its spellings is a word of the field or begins one, or all words of one of the equivalents are in it. */
 export interface FilterWord {
@@ -82,6 +84,25 @@ export type CreateOutcome =
   | { kind: 'too_many_audiences' }
   | { kind: 'insufficient_credits'; creditBalance: number };
 
+export interface UpdateContact {
+  organizationId: string;
+  contactId: string;
+  /** Null clears a field. */
+  changes: ContactChanges;
+  /** When the contact last changed, as far as the request knows, in milliseconds since the epoch. */
+  ifUpdatedMs?: number;
+  idempotency?: Idempotency;
+}
+
+export type UpdateOutcome =
+  | { kind: 'updated'; contact: Contact }
+  | { kind: 'contact_not_found' }
+  | { kind: 'changed_meanwhile' }
+  | { kind: 'too_large'; error: FieldError }
+  | { kind: 'contact_suppressed' }
+  /** Another contact has an email or profile address that the changes add. */
+  | { kind: 'contact_exists'; contactId: string };
+
 export interface Membership {
   organizationId: string;
   audienceId: string;
@@ -138,10 +159,13 @@ export function deletionResult(asked: readonly string[], deleted: Iterable<strin
 /** `removed: false` when the contact is unknown or was not a member. */
 export type RemoveOutcome = { kind: 'removed'; removed: boolean } | { kind: 'audience_not_found' };
 
-const REPLAYABLE_KINDS: ReadonlySet<string> = new Set(['created', 'returned', 'added', 'removed']);
+const REPLAYABLE_KINDS: ReadonlySet<string> = new Set(['created', 'returned', 'updated', 'added', 'removed']);
 
 /** Whether an outcome is kept under its idempotency key and replayed. Any other wrote nothing and frees the key. */
-export function isReplayable({ kind }: CreateOutcome | AddOutcome | RemoveOutcome, dryRun = false): boolean {
+export function isReplayable(
+  { kind }: CreateOutcome | UpdateOutcome | AddOutcome | RemoveOutcome,
+  dryRun = false,
+): boolean {
   return !dryRun && REPLAYABLE_KINDS.has(kind);
 }
 
@@ -162,6 +186,8 @@ export interface ContactStore {
   searchContactKeys(search: ContactSearch, request?: Cancellable): Promise<Page<SortKey>>;
   /** Audience, duplicates, credits and the contact itself: all of it or nothing. */
   createContact(command: CreateContact): Promise<IdempotentResult<CreateOutcome>>;
+  /** Checked and written as one step: no other change comes between. */
+  updateContact(command: UpdateContact): Promise<IdempotentResult<UpdateOutcome>>;
   addMembership(membership: Membership): Promise<IdempotentResult<AddOutcome>>;
   removeMembership(membership: Membership): Promise<IdempotentResult<RemoveOutcome>>;
   /** Searches find it after `refresh`. */

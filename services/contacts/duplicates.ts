@@ -26,9 +26,15 @@ export function duplicateKeys(body: ContactBody): DuplicateKey[] {
   return keys;
 }
 
-export function isDuplicate(left: ContactBody, right: ContactBody): boolean {
-  const keys = duplicateKeys(right);
-  return duplicateKeys(left).some(({ kind, value }) =>
-    keys.some((key) => key.kind === kind && key.value === value),
-  );
+/** Whether the contact has one of the keys. */
+export const hasKey = (body: ContactBody, keys: readonly DuplicateKey[]): boolean =>
+  duplicateKeys(body).some((own) => includesKey(keys, own));
+
+/** The keys that a change adds: whoever has one of them became a duplicate by the change. */
+export function addedKeys(before: ContactBody, after: ContactBody): DuplicateKey[] {
+  const known = duplicateKeys(before);
+  return duplicateKeys(after).filter((key) => !includesKey(known, key));
 }
+
+const includesKey = (keys: readonly DuplicateKey[], { kind, value }: DuplicateKey): boolean =>
+  keys.some((key) => key.kind === kind && key.value === value);

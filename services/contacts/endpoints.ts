@@ -6,9 +6,9 @@ import { unwrapIdempotent } from '../http/idempotency.js';
 import { invalid, Problem } from '../http/problems.js';
 import { newId } from '../shared/ids.js';
 import { JsonText, jsonArray } from '../shared/json.js';
-import type { Clock } from '../shared/time.js';
+import { type Clock, parseTimestamp } from '../shared/time.js';
 import { bulkMembershipEndpoints } from './bulk-memberships.js';
-import type { ContactStore, CreateOutcome } from './contact-store.js';
+import type { ContactStore, CreateOutcome, UpdateOutcome } from './contact-store.js';
 import type { ErasureStore } from './erasure-store.js';
 import { explainPage } from './explain.js';
 import { exactlyOneOf, findPerson } from './person.js';
@@ -38,6 +38,7 @@ import {
   SearchAudienceContactsResponse,
   SearchContactsRequest,
   SearchContactsResponse,
+  UpdateContactRequest,
 } from './schema.js';
 import { searchContacts, toContactSearch, withPartial } from './search.js';
 import { newContact, TOO_MANY_AUDIENCES } from './stored-contact.js';
@@ -68,6 +69,18 @@ function tooManyAudiences(): Problem {
   return invalid({ pointer: '/audience_id', code: 'too_many_audiences', detail: TOO_MANY_AUDIENCES });
 }
 
+function contactSuppressed(organizationId: string): Problem {
+  const detail = 'A person with this id, email or profile address was erased and stays out.';
+  return new Problem('contact_suppressed', detail, { organization_id: organizationId });
+}
+
+function contactExists(organizationId: string, contactId: string): Problem {
+  return new Problem('contact_exists', `The contact exists already as ${contactId}.`, {
+    organization_id: organizationId,
+    contact_id: contactId,
+  });
+}
+
 /** Why no contact was created. */
 function creationProblem(
   outcome: Exclude<CreateOutcome, { contact: unknown }>,
@@ -75,21 +88,13 @@ function creationProblem(
   audienceId: string,
   { required_credits }: Pick<Parsed<typeof CreateContactQuery>, 'required_credits'>,
 ): Problem {
-  const organization = { organization_id: organizationId };
   switch (outcome.kind) {
     case 'audience_not_found':
       return audienceNotFound(organizationId, audienceId);
     case 'contact_suppressed':
-      return new Problem(
-        'contact_suppressed',
-        'A person with this id, email or profile address was erased and stays out.',
-        organization,
-      );
+      return contactSuppressed(organizationId);
     case 'contact_exists':
-      return new Problem('contact_exists', `The contact exists already as ${outcome.contactId}.`, {
-        ...organization,
-        contact_id: outcome.contactId,
-      });
+      return contactExists(organizationId, outcome.contactId);
     case 'too_many_audiences':
       return tooManyAudiences();
     case 'insufficient_credits':
@@ -156,6 +161,67 @@ const createContact = endpoint({
       credit_balance: outcome.creditBalance,
       ...(query.dry_run ? { dry_run: true, duplicates: outcome.duplicates } : {}),
     };
+  },
+});
+
+/** Why a contact was not changed. */
+function updateProblem(
+  outcome: Exclude<UpdateOutcome, { kind: 'updated' }>,
+  organizationId: string,
+  contactId: string,
+): Problem {
+  switch (outcome.kind) {
+    case 'contact_not_found':
+      return contactNotFound(organizationId, contactId);
+    case 'changed_meanwhile':
+      return new Problem(
+        'changed_meanwhile',
+        'The contact has changed since if_updated_at. Get it again, and send the change with its updated_at.',
+        { organization_id: organizationId, contact_id: contactId },
+      );
+    case 'too_large':
+      return invalid(outcome.error);
+    case 'contact_suppressed':
+      return contactSuppressed(organizationId);
+    case 'contact_exists':
+      return contactExists(organizationId, outcome.contactId);
+  }
+}
+
+const updateContact = endpoint({
+  path: '/api/contacts/update',
+  name: 'UpdateContact',
+  summary: 'Change a contact',
+  description:
+    'Fields given overwrite, `null` and blank text clear, the others stay. Costs no credits. A work email or profile address that another contact has is 409 `contact_exists`, unless this contact had it before. With `if_updated_at`, a contact that has changed since is 409 `changed_meanwhile`, so that no change of somebody else is lost. Records of the stream `contacts` that are older than the update change nothing; later ones do.',
+  tag: 'Contacts',
+  // The answer is the contact.
+  scope: ['contacts:write', 'contacts:read'],
+  request: UpdateContactRequest,
+  response: GetContactResponse,
+  example: {
+    organization_id: 'org_demo',
+    contact_id: 'demo_contact_0001',
+    job_title: 'Head of Marketing',
+    postal_code: null,
+  },
+  problems: ['contact_not_found', 'changed_meanwhile', 'contact_exists', 'contact_suppressed'],
+  bodyLimit: CREATION_LIMIT,
+  idempotent: true,
+  nullClears: true,
+  async handle(context) {
+    const { body, organizationId, services, idempotency } = context;
+    const { organization_id: _, contact_id: contactId, if_updated_at: ifUpdatedAt, ...changes } = body;
+    const result = await services.search.updateContact({
+      organizationId,
+      contactId,
+      changes,
+      ifUpdatedMs: ifUpdatedAt ? parseTimestamp(ifUpdatedAt) : undefined,
+      idempotency,
+    });
+    const outcome = unwrapIdempotent(context, result);
+    if (outcome.kind !== 'updated') throw updateProblem(outcome, organizationId, contactId);
+    return { organization_id: organizationId, contact: outcome.contact };
   },
 });
 
@@ -394,6 +460,7 @@ const removeContact = endpoint({
 
 export const contactEndpoints = [
   createContact,
+  updateContact,
   getContact,
   getContacts,
   deleteContacts,

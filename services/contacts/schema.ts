@@ -116,6 +116,15 @@ export const CreateContactResponse = looseObject({
 });
 export type CreateContactResponse = Static<typeof CreateContactResponse>;
 
+export const UpdateContactRequest = strictObject({
+  organization_id: organizationId,
+  contact_id: id('Identifier of the contact.'),
+  if_updated_at: optional(
+    dateTime('The `updated_at` that the contact must still have; else 409 `changed_meanwhile`.'),
+  ),
+  ...recordFields,
+});
+
 export const GetContactRequest = strictObject({
   organization_id: organizationId,
   contact_id: id('Identifier of the contact.'),

@@ -9,6 +9,7 @@ import {
   isDeletion,
   nextVersion,
   type OrderedRecord,
+  orderOfRequest,
   type RecordVersion,
 } from '../shared/record-order.js';
 import { RecordRejectedError } from '../shared/store-errors.js';
@@ -114,6 +115,21 @@ export function createdContact(contact: Contact, audienceId: string): StoredCont
   };
 }
 
+/**
+ * The contact after a request has changed its fields. Its time of change is always a later one, so that it tells each state apart.
+ * `now` in milliseconds since the epoch.
+ */
+export const updatedContact = <T extends StoredContact>(
+  stored: T,
+  changes: ContactChanges,
+  now: number,
+): T => ({
+  ...stored,
+  recordOrder: orderOfRequest(now, stored),
+  updatedMs: Math.max(now, stored.updatedMs + 1),
+  body: mergeBody(stored.body, changes),
+});
+
 /** The member after joining an audience: the same object when it is one already, null when it has too many. */
 export function joinedAudience<T extends StoredContact>(
   stored: T,
@@ -175,7 +191,12 @@ const LISTS = fieldsOf<string[]>('array').map((field) => ({
 }));
 
 /** The fields of a contact that a record or a request may set. */
-type ContactChanges = Partial<Omit<ContactRecord, 'organization_id' | 'contact_id'>>;
+export type ContactChanges = Partial<
+  Omit<
+    ContactRecord,
+    'organization_id' | 'contact_id' | 'audience_ids' | 'created_at' | 'updated_at' | 'deleted'
+  >
+>;
 
 /** The body after the changes: given fields overwrite, absent ones and a domain that is none stay, null and blank clear (contract 6.2). */
 function mergeBody(before: ContactBody, changes: ContactChanges): ContactBody {

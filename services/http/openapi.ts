@@ -294,9 +294,11 @@ const problemSchema = {
       },
     },
     required_scope: text('`insufficient_scope`: the scope that the key lacks.'),
-    organization_id: text('`…_not_found`, `ambiguous_…`, `contact_exists`: the organization of the key.'),
+    organization_id: text(
+      '`…_not_found`, `ambiguous_…`, `contact_exists`, `changed_meanwhile`: the organization of the key.',
+    ),
     contact_id: text(
-      '`contact_not_found`: the contact asked for. `contact_exists`: the contact that exists.',
+      '`contact_not_found`, `changed_meanwhile`: the contact asked for. `contact_exists`: the contact that exists.',
     ),
     audience_id: text('`audience_not_found`: the audience asked for.'),
     accepted: integer('`records_rejected`, `too_many_records`: how many records are durable nevertheless.'),

@@ -23,6 +23,7 @@ export const PROBLEMS = {
   ambiguous_company: [409, 'The network_a id belongs to several companies'],
   ambiguous_domain: [409, 'The domain belongs to several companies'],
   audience_exists: [409, 'The audience already exists'],
+  changed_meanwhile: [409, 'The contact has changed meanwhile'],
   contact_exists: [409, 'The contact already exists'],
   contact_suppressed: [409, 'The person was erased'],
   idempotency_in_progress: [409, 'A request with this idempotency key is still running'],

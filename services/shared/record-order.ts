@@ -94,13 +94,19 @@ export function nextVersion(
   return { createdMs, recordOrder: order };
 }
 
-/** The deletion that a request makes: records that are older than the request do not undo it. `now` in milliseconds since the epoch. */
-export function deletionAt(now: number, before: Pick<RecordVersion, 'recordOrder'>): Deletion {
+/**
+ * The order of a change that a request makes: it applies whatever was written before, and records that are older than the request do
+ * not undo it. `now` in milliseconds since the epoch.
+ */
+export function orderOfRequest(now: number, before: Pick<RecordVersion, 'recordOrder'>): string {
   const order = recordOrder(undefined, now, 0);
-  return {
-    recordOrder: before.recordOrder !== null && before.recordOrder > order ? before.recordOrder : order,
-  };
+  return before.recordOrder !== null && before.recordOrder > order ? before.recordOrder : order;
 }
+
+/** The deletion that a request makes. `now` in milliseconds since the epoch. */
+export const deletionAt = (now: number, before: Pick<RecordVersion, 'recordOrder'>): Deletion => ({
+  recordOrder: orderOfRequest(now, before),
+});
 
 /** Acceptance of a request: its clock tells when each record is accepted, whose sequence is that of the request plus its line. */
 export interface Acceptance extends Clock {

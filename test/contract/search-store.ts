@@ -22,6 +22,7 @@ import { searchStoreRecordOrder } from './search-store-record-order.js';
 import { searchStoreRecords } from './search-store-records.js';
 import { searchStoreRejections } from './search-store-rejections.js';
 import { searchStoreTokens } from './search-store-tokens.js';
+import { searchStoreUpdates } from './search-store-updates.js';
 import { searchStoreValues } from './search-store-values.js';
 import { searchStoreVisits } from './search-store-visits.js';
 import type { Open, OpenStore } from './search-support.js';
@@ -68,6 +69,7 @@ export function searchStoreContract(
     searchStoreRecords(open);
     searchStoreRecordOrder(open);
     searchStoreCreate(open);
+    searchStoreUpdates(open);
     searchStoreMemberships(open);
     searchStoreAudiences(open);
     searchStoreAudienceRequests(open);

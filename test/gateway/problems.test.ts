@@ -7,6 +7,7 @@ import { brokenRules, expectProblem, expectRules } from '../support/problems.js'
 const organization = { organization_id: 'org_a' };
 const SEARCH = '/api/contacts/search';
 const CREATE = '/api/contacts/create';
+const UPDATE = '/api/contacts/update';
 const AUDIENCES = '/api/audiences/search';
 const CREATE_AUDIENCE = '/api/audiences/create';
 const UPDATE_AUDIENCE = '/api/audiences/update';
@@ -86,6 +87,17 @@ describe('The problems of the contract', () => {
         expectProblem(await call(path, { audience_id: 'aud_1' }, {}, key), 403, 'insufficient_scope', writes);
     });
 
+    it('come from an update with a key that cannot read contacts, or not write them', async () => {
+      for (const [held, lacked] of [
+        ['contacts:write', 'contacts:read'],
+        ['contacts:read', 'contacts:write'],
+      ] as const) {
+        const key = await gateway.keyFor('org_a', [held]);
+        const answer = await call(UPDATE, { contact_id: 'con_1' }, {}, key);
+        expectProblem(answer, 403, 'insufficient_scope', { required_scope: lacked });
+      }
+    });
+
     it('are the same for an organization that exists and one that does not', async () => {
       await gateway.keyFor('org_b');
       const other = await gateway.call(SEARCH, { organization_id: 'org_b' });
@@ -117,6 +129,7 @@ describe('The problems of the contract', () => {
   describe('404', () => {
     const missing: [path: string, body: Record<string, string>, code: string, named?: string[]][] = [
       ['/api/contacts/get', { contact_id: 'no' }, 'contact_not_found', ['contact_id']],
+      [UPDATE, { contact_id: 'no', city: 'Rome' }, 'contact_not_found', ['contact_id']],
       ['/api/audiences/get', { audience_id: 'no' }, 'audience_not_found', ['audience_id']],
       // Only memberships mention it.
       ['/api/audiences/get', { audience_id: 'aud_unborn' }, 'audience_not_found', ['audience_id']],
@@ -165,6 +178,22 @@ describe('The problems of the contract', () => {
         for (const query of ['?on_duplicate=reject', '?on_duplicate=reject&dry_run=true'])
           expectProblem(await create(body, query), 409, 'contact_exists', exists);
       }
+    });
+
+    it('names the contact that has changed meanwhile, or has the address already, and changes nothing', async () => {
+      await gateway.ingest('contacts', [{ contact_id: 'con_2', city: 'Rome' }]);
+      const named = { ...organization, contact_id: 'con_2' };
+      const read = async () =>
+        (await call('/api/contacts/get', named)).body.contact as { updated_at: string };
+      const before = await read();
+      const guarded = { ...named, city: 'Oslo', if_updated_at: '2020-01-01T00:00:00Z' };
+      expectProblem(await call(UPDATE, guarded), 409, 'changed_meanwhile', named);
+      const taken = { ...named, city: 'Oslo', work_emails: ['ADA@example.com'] };
+      expectProblem(await call(UPDATE, taken), 409, 'contact_exists', {
+        ...organization,
+        contact_id: 'con_1',
+      });
+      expect(await read()).to.deep.equal(before);
     });
 
     it('names the existing audience, also of an idempotent request', async () => {
@@ -330,6 +359,30 @@ describe('The problems of the contract', () => {
         ...['/nam unknown_field', '/id unknown_field', '/network_a invalid_type'],
       ],
       ['no audience to delete', DELETE_AUDIENCE, {}, '/audience_id required'],
+      [
+        'a contact with fields that break their rules',
+        UPDATE,
+        { contact_id: 'con_1', age: 151, dob: '2026-02-30', work_emails: ['no'], audience_ids: [] },
+        ...[
+          '/audience_ids unknown_field',
+          '/work_emails/0 invalid_email',
+          '/age too_large',
+          '/dob invalid_date',
+        ],
+      ],
+      [
+        'an update without its contact',
+        UPDATE,
+        { if_updated_at: 'now' },
+        '/contact_id required',
+        '/if_updated_at invalid_date_time',
+      ],
+      [
+        'an update to more than 32 KiB',
+        UPDATE,
+        { contact_id: 'con_1', phones: Array(50).fill('\u0001'.repeat(128)) },
+        ' record_too_large',
+      ],
       ['13 words', SEARCH, { query: wordsOf(13) }, '/query too_many_words'],
       ['no facet', SEARCH, { facets: [] }, '/facets too_few_items'],
       ['facets of other fields', SEARCH, { facets: ['city', 'first_name'] }, '/facets/1 invalid_value'],

@@ -195,6 +195,13 @@ function changes(organizationId: string): Step[] {
     create('?dry_run=true', { work_emails: ['taken3@beta.example'] }),
     create('?required_credits=5', { company_domain: 'shared.example' }),
     create('', { audience_id: 'aud_4' }),
+    ...['con_2', 'con_60'].flatMap((contact_id) =>
+      [{ last_name: organizationId }, { work_emails: ['taken5@beta.example'] }].map((fields) => ({
+        path: '/api/contacts/update',
+        body: { ...organization, contact_id, ...fields },
+        headers,
+      })),
+    ),
     { path: '/api/contacts/delete', body: { ...organization, contact_ids: ['con_3', 'con_50'] } },
     { path: '/api/contacts/delete', body: { ...organization, email: 'taken4@beta.example' } },
     member('add', { contact_id: 'con_4' }, headers),

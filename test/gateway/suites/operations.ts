@@ -293,6 +293,36 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     });
   });
 
+  it('contacts/update changes what get and searches answer, once per idempotency key', async () => {
+    const { contact: made } = await ask('/api/contacts/create', {
+      ...{ ...organization, audience_id: 'aud_1', first_name: 'Una', city: 'Rome', age: 40 },
+      work_emails: ['una@una.example'],
+    });
+    const before = made as Json & { updated_at: string };
+    const named = { ...organization, contact_id: before.id };
+    const body = {
+      ...named,
+      city: ' Oslo ',
+      age: null,
+      phones: ['+1 555 0100'],
+      if_updated_at: before.updated_at,
+    };
+    const once = { 'Idempotency-Key': 'once' };
+    const changed = await ask('/api/contacts/update', body, once);
+    const contact = changed.contact as Json & { updated_at: string };
+    const expected = { ...before, city: 'Oslo', age: null, phones: ['+1 555 0100'] };
+    expect(contact).to.deep.equal({ ...expected, updated_at: contact.updated_at });
+    expect(contact.updated_at > before.updated_at).to.equal(true);
+    expect(await get(before.id as string)).to.deep.equal(contact);
+    const find = async (query: string) =>
+      ids((await ask('/api/contacts/search', { ...organization, query, match: 'all' })).contacts);
+    expect([await find('una oslo'), await find('una rome')]).to.deep.equal([[before.id], []]);
+    expect(await ask('/api/contacts/update', body, once)).to.deep.equal(changed);
+    const again = await gateway.call('/api/contacts/update', body);
+    expect(again.body.code).to.equal('changed_meanwhile');
+    await ask('/api/contacts/delete', named);
+  });
+
   it('audiences/create, update and delete change what get and searches answer, once per idempotency key', async () => {
     const once = { 'Idempotency-Key': 'once' };
     const described = { description: 'Came in May', tracking_utm_value: 'may' };

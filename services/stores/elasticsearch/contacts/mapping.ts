@@ -29,10 +29,12 @@ export interface IndexedContact extends StoredContact {
   creation?: Creation;
   /** Ids of the last uses of idempotency keys that removed the contact from an audience. */
   removals?: string[];
+  /** Ids of the last updates. */
+  updates?: string[];
 }
 
 /** The stored fields (`_source` of the mapping). Those that are searched or sorted by are derived from them and only indexed. */
-export interface ContactSource extends Pick<IndexedContact, 'creation' | 'removals'> {
+export interface ContactSource extends Pick<IndexedContact, 'creation' | 'removals' | 'updates'> {
   contact: Json<Contact>;
   record_order: string | null;
 }
@@ -62,8 +64,8 @@ export function isTombstone(state: object): state is Tombstone {
 }
 
 export function parseContactSource(source: ContactSource): IndexedContact {
-  const { contact, record_order, creation, removals } = source;
-  return { ...parseContact(contact, record_order), creation, removals };
+  const { contact, record_order, creation, removals, updates } = source;
+  return { ...parseContact(contact, record_order), creation, removals, updates };
 }
 
 export function parseSource(source: ContactSource | Tombstone): IndexedContact | Tombstone {
@@ -92,6 +94,7 @@ export function contactDocument(state: IndexedContact | Tombstone): object {
     record_order: state.recordOrder,
     creation: state.creation,
     removals: state.removals,
+    updates: state.updates,
     organization_id: body.organization_id,
     contact_id: body.contact_id,
     created_at: state.createdMs,

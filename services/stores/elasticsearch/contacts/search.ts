@@ -1,8 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { ContactFilter, ContactSearch } from '../../../contacts/contact-store.js';
-import { duplicateKeys, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/duplicates.js';
+import { type DuplicateKey, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/duplicates.js';
 import type { FacetField } from '../../../contacts/fields.js';
-import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
 import type { PartialMatch, TextQuery } from '../../../search/query.js';
 import { pageSort, searchAfter } from '../pages.js';
@@ -131,20 +130,19 @@ function filterClauses(filter: ContactFilter): Clause[] {
 
 const emailClause = (email: string): Clause => ({ term: { 'search.emails': wordToken(email) } });
 
-/** Finds the contacts that may be duplicates; null when the contact has no duplicate keys. */
-export function duplicateQuery(body: ContactBody): estypes.SearchRequest | null {
-  const should = duplicateKeys(body).map(
+/** Finds the contacts that may have one of the keys, of which there is at least one. */
+export function duplicateQuery(organizationId: string, keys: readonly DuplicateKey[]): estypes.SearchRequest {
+  const should = keys.map(
     ({ kind, value }): Clause =>
       kind === 'email' ? emailClause(value) : { term: { 'search.network_a_url_value': valueToken(value) } },
   );
-  if (should.length === 0) return null;
   return {
-    routing: body.organization_id,
+    routing: organizationId,
     size: MAX_DUPLICATE_CANDIDATES,
     track_total_hits: false,
     query: {
       bool: {
-        filter: [{ term: { organization_id: body.organization_id } }],
+        filter: [{ term: { organization_id: organizationId } }],
         should,
         minimum_should_match: 1,
       },

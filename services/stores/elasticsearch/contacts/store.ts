@@ -99,6 +99,18 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       );
     },
 
+    updateContact(command) {
+      return idempotencyKeys.runIdempotent(
+        command,
+        async (key, now) => {
+          const outcome = await writes.update(command, key, now);
+          if (outcome.kind === 'updated') await refresh();
+          return outcome;
+        },
+        isReplayable,
+      );
+    },
+
     addMembership(membership) {
       const add = (_: unknown, now: number) => writes.add(membership, now);
       return idempotencyKeys.runIdempotent(membership, add, isReplayable);

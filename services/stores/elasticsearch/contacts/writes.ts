@@ -7,6 +7,8 @@ import type {
   MembershipChange,
   MembershipChangeOutcome,
   RemoveOutcome,
+  UpdateContact,
+  UpdateOutcome,
 } from '../../../contacts/contact-store.js';
 import {
   type CreationFacts,
@@ -14,7 +16,7 @@ import {
   creationTerms,
   decideCreation,
 } from '../../../contacts/creation.js';
-import { duplicateKeys, isDuplicate } from '../../../contacts/duplicates.js';
+import { addedKeys, type DuplicateKey, duplicateKeys, hasKey } from '../../../contacts/duplicates.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
 import {
   applyRecord,
@@ -26,10 +28,11 @@ import {
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
 import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
+import { applyUpdate } from '../../../contacts/update.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
-import { RejectedError } from '../../../shared/store-errors.js';
+import { PartialWriteError, RejectedError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
-import { applyRecords } from '../apply-records.js';
+import { applyRecords, type Screen } from '../apply-records.js';
 import { type AudienceSource, type AudienceTombstone, isAudience } from '../audiences.js';
 import type { Ledger } from '../credits.js';
 import { type Documents, documentId } from '../documents.js';
@@ -55,7 +58,8 @@ import { duplicateQuery } from './search.js';
 
 const TOO_MANY = 'too_many_audiences';
 
-const MAX_REMOVAL_IDS = 16;
+/** Removals and updates that a contact remembers, each. */
+const MAX_CHANGE_IDS = 16;
 
 const MEMBERSHIPS_PER_STEP = 1000;
 
@@ -70,6 +74,29 @@ interface CreationAttempt {
   now: number;
   /** Aborted when the duplicate lock is lost. */
   lost?: AbortSignal;
+}
+
+interface UpdateAttempt {
+  command: UpdateContact;
+  /** Of the request: the contact remembers it, so that no attempt applies the update again. */
+  id: string;
+  now: number;
+  /** Aborted when the duplicate lock is lost. */
+  lost?: AbortSignal;
+}
+
+const lockOf = ({ kind, value }: DuplicateKey): string => `${kind} ${value}`;
+
+/** As `applyUpdate`; `updated` where an earlier attempt has written it. */
+function updateOf(
+  before: IndexedContact | undefined,
+  { command, id, now }: UpdateAttempt,
+): ReturnType<typeof applyUpdate<IndexedContact>> | UpdateOutcome {
+  if (before?.updates?.includes(id)) return { kind: 'updated', contact: toContact(before) };
+  const update = applyUpdate(before, command, now);
+  if (update.kind !== 'changed') return update;
+  const updates = [...(before?.updates ?? []), id].slice(-MAX_CHANGE_IDS);
+  return { ...update, after: { ...update.after, updates } };
 }
 
 interface Stores {
@@ -99,19 +126,26 @@ export function upsertContacts(
         if (stored === null) return null;
         if (isDeletion(stored)) return tombstoneOf(stored, ordered.acceptedAt);
         if (before === undefined || isTombstone(before)) return stored;
-        return { ...stored, creation: before.creation, removals: before.removals };
+        const { creation, removals, updates } = before;
+        return { ...stored, creation, removals, updates };
       },
       toDocument: contactDocument,
-      screen: {
-        forbidden: (states) =>
-          suppression.suppressed(new Map([...states].map(([id, state]) => [id, personOf(id, state)]))),
-        rejection: suppressedRecord,
-        removed: (stored, { acceptedAt }) =>
-          isTombstone(stored) ? null : tombstoneOf(deletionAt(acceptedAt, stored), acceptedAt),
-      },
+      screen: erasedScreen(suppression, ({ acceptedAt }) => acceptedAt),
     },
   );
 }
+
+/** `timeOf` in milliseconds since the epoch. */
+const erasedScreen = <Change>(
+  suppression: SuppressionList,
+  timeOf: (change: Change) => number,
+): Screen<IndexedContact | Tombstone, Change> => ({
+  forbidden: (states) =>
+    suppression.suppressed(new Map([...states].map(([id, state]) => [id, personOf(id, state)]))),
+  rejection: suppressedRecord,
+  removed: (stored, change) =>
+    isTombstone(stored) ? null : tombstoneOf(deletionAt(timeOf(change), stored), timeOf(change)),
+});
 
 /** `id` is that of the document. */
 function personOf(id: string, state: IndexedContact | Tombstone): Person {
@@ -171,10 +205,10 @@ export class ContactWrites {
       {
         organizationId,
         contactId: id,
-        keys: duplicateKeys(created.body).map(({ kind, value }) => `${kind} ${value}`),
+        keys: duplicateKeys(created.body).map(lockOf),
       },
       async () => {
-        const found = await this.#findDuplicates(created);
+        const found = await this.#findDuplicates(organizationId, duplicateKeys(created.body));
         // An earlier attempt of the same request may have finished meanwhile.
         const own = found.find(({ body }) => body.contact_id === id);
         if (own?.creation) return createdOutcome(own, own.creation);
@@ -202,7 +236,7 @@ export class ContactWrites {
           break;
         }
         case 'duplicates':
-          facts.duplicates = await this.#findDuplicates(created);
+          facts.duplicates = await this.#findDuplicates(organizationId, duplicateKeys(created.body));
           break;
         case 'joined': {
           const oldest = facts.duplicates?.[0] as StoredContact;
@@ -243,6 +277,25 @@ export class ContactWrites {
     }
   }
 
+  /** Searches find it after a refresh. */
+  async update(command: UpdateContact, key: AcquiredKey | undefined, now: number): Promise<UpdateOutcome> {
+    const { organizationId, contactId } = command;
+    const attempt = { command, id: key?.useId ?? randomUUID(), now };
+    const checked = await this.#checkUpdate(attempt);
+    if (checked.kind !== 'changed') return checked;
+    const keys = addedKeys(checked.before.body, checked.after.body);
+    if (keys.length === 0) return this.#writeUpdate(attempt);
+    return this.#stores.locks.findOrCreate<UpdateOutcome>(
+      { organizationId, contactId, keys: keys.map(lockOf) },
+      async () => {
+        const duplicates = await this.#findDuplicates(organizationId, keys);
+        const other = duplicates.find(({ body }) => body.contact_id !== contactId);
+        return other ? { kind: 'contact_exists', contactId: other.body.contact_id } : null;
+      },
+      (lost) => this.#writeUpdate({ ...attempt, lost }),
+    );
+  }
+
   async add({ organizationId, audienceId, contactId }: Membership, now: number): Promise<AddOutcome> {
     if (!(await this.#hasAudience(organizationId, audienceId))) return { kind: 'audience_not_found' };
     const member = await this.#join(organizationId, contactId, audienceId, now);
@@ -264,7 +317,7 @@ export class ContactWrites {
       const repeated = key !== undefined && removals.includes(key.useId);
       removed = after !== before || repeated;
       if (after === before) return null;
-      return key ? { ...after, removals: [...removals, key.useId].slice(-MAX_REMOVAL_IDS) } : after;
+      return key ? { ...after, removals: [...removals, key.useId].slice(-MAX_CHANGE_IDS) } : after;
     });
     return { kind: 'removed', removed };
   }
@@ -308,6 +361,48 @@ export class ContactWrites {
       hasLeft = true;
     }
     if (hasLeft) await contacts.refresh();
+  }
+
+  /** What the update comes to, duplicates aside. */
+  async #checkUpdate(attempt: UpdateAttempt) {
+    const { organizationId, contactId } = attempt.command;
+    const found = await this.#find(organizationId, contactId);
+    const update = updateOf(found ? parseContactSource(found.source) : undefined, attempt);
+    if (update.kind !== 'changed' || !(await this.#isSuppressed(update.after))) return update;
+    return { kind: 'contact_suppressed' } as const;
+  }
+
+  async #writeUpdate(attempt: UpdateAttempt): Promise<UpdateOutcome> {
+    const { contacts, suppression } = this.#stores;
+    const { command, now, lost } = attempt;
+    let outcome: UpdateOutcome = { kind: 'contact_not_found' };
+    try {
+      await applyRecords<ContactSource | Tombstone, IndexedContact | Tombstone, UpdateContact>(
+        contacts,
+        [command],
+        {
+          idOf: ({ organizationId, contactId }) => documentId(organizationId, contactId),
+          routingOf: ({ organizationId }) => organizationId,
+          fromSource: parseSource,
+          apply(before) {
+            lost?.throwIfAborted();
+            const update = updateOf(before && !isTombstone(before) ? before : undefined, attempt);
+            if (update.kind !== 'changed') {
+              outcome = update;
+              return null;
+            }
+            outcome = { kind: 'updated', contact: toContact(update.after) };
+            return update.after;
+          },
+          toDocument: contactDocument,
+          screen: erasedScreen(suppression, () => now),
+        },
+      );
+    } catch (error) {
+      if (error instanceof PartialWriteError) return { kind: 'contact_suppressed' };
+      throw error;
+    }
+    return outcome;
   }
 
   /** Settles the reservation of a contact that was written, and refunds it otherwise, once the write can no longer happen. */
@@ -468,14 +563,13 @@ export class ContactWrites {
     };
   }
 
-  /** Oldest first. */
-  async #findDuplicates(created: StoredContact): Promise<IndexedContact[]> {
-    const query = duplicateQuery(created.body);
-    if (!query) return [];
-    const { hits } = await this.#stores.contacts.search(query);
+  /** Those that have one of the keys, the oldest first. */
+  async #findDuplicates(organizationId: string, keys: readonly DuplicateKey[]): Promise<IndexedContact[]> {
+    if (keys.length === 0) return [];
+    const { hits } = await this.#stores.contacts.search(duplicateQuery(organizationId, keys));
     return hits.hits
       .map(({ _source }) => parseContactSource(_source as ContactSource))
-      .filter(({ body }) => isDuplicate(created.body, body));
+      .filter(({ body }) => hasKey(body, keys));
   }
 
   async #find(organizationId: string, contactId: string): Promise<VersionedContact | null> {

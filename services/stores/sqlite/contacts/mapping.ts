@@ -1,5 +1,5 @@
 import type { ContactFilter } from '../../../contacts/contact-store.js';
-import { duplicateKeys } from '../../../contacts/duplicates.js';
+import type { DuplicateKey } from '../../../contacts/duplicates.js';
 import {
   type ContactSearchField,
   SEARCH_FIELDS,
@@ -96,10 +96,8 @@ export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): Ft
   );
 }
 
-/** Finds the rows that may be duplicates; null when the contact has no duplicate keys. */
-export function duplicateQuery(terms: OrganizationTerms, body: ContactBody): FtsQuery | null {
-  const expressions = duplicateKeys(body).map(({ kind, value }) =>
-    kind === 'email' ? emailQuery(terms, value) : profileQuery(terms, value),
+/** Finds the rows that may have one of the keys, of which there is at least one. */
+export const duplicateQuery = (terms: OrganizationTerms, keys: readonly DuplicateKey[]): FtsQuery =>
+  anyOf(
+    keys.map(({ kind, value }) => (kind === 'email' ? emailQuery(terms, value) : profileQuery(terms, value))),
   );
-  return expressions.length === 0 ? null : anyOf(expressions);
-}

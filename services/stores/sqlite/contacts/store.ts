@@ -72,6 +72,7 @@ export function contactStore({
     searchContactKeys: async (search, request) =>
       fromJson(await searches.call(search.organizationId, 'searchContactKeys', [search], request?.signal)),
     createContact: (command) => writeOnce(command.contact.organization_id, 'createContact', command),
+    updateContact: (command) => writeOnce(command.organizationId, 'updateContact', command),
     addMembership: (membership) => writeOnce(membership.organizationId, 'addMembership', membership),
     removeMembership: (membership) => writeOnce(membership.organizationId, 'removeMembership', membership),
     changeMemberships: (change) =>

@@ -6,14 +6,22 @@ import type {
   MembershipChange,
   MembershipChangeOutcome,
   RemoveOutcome,
+  UpdateContact,
+  UpdateOutcome,
 } from '../../../contacts/contact-store.js';
 import { type CreationFacts, checkCredits, decideCreation } from '../../../contacts/creation.js';
-import { isDuplicate, MAX_DUPLICATE_CANDIDATES, MAX_DUPLICATES } from '../../../contacts/duplicates.js';
+import {
+  addedKeys,
+  type DuplicateKey,
+  duplicateKeys,
+  hasKey,
+  MAX_DUPLICATE_CANDIDATES,
+  MAX_DUPLICATES,
+} from '../../../contacts/duplicates.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
 import { searchableValues } from '../../../contacts/searchable.js';
 import {
   applyRecord,
-  type ContactBody,
   contactJson,
   createdContact,
   joinedAudience,
@@ -23,6 +31,7 @@ import {
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
 import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
+import { applyUpdate } from '../../../contacts/update.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
 import { hasAudience, isDeletedAudience } from '../audiences.js';
 import type { Connection } from '../connection.js';
@@ -108,7 +117,7 @@ function upsertContact(
     ...stored,
     rowId: moved ? session.newRowId('contact_terms', stored.createdMs) : before.rowId,
   };
-  lost.push(updateContact(session, changes, organization, before, after));
+  lost.push(updateRow(session, changes, organization, before, after));
 }
 
 /** Deletes contacts; resolves with the ids of those that existed. `now` in milliseconds since the epoch. */
@@ -212,7 +221,7 @@ function insertContact(
 }
 
 /** Writes the row, its memberships and, where words changed, the index; returns the words that the row has no more. */
-function updateContact(
+function updateRow(
   session: WriteSession,
   changes: IndexChanges,
   organization: number,
@@ -297,7 +306,7 @@ export function createContact(session: WriteSession, command: CreateContact, now
         return { isSuppressed: suppression.includes(organizationId, () => identifiersOf(created.body)) };
       }
       case 'duplicates':
-        duplicates = findDuplicates(session, organization, created.body);
+        duplicates = findDuplicates(session, organization, duplicateKeys(created.body));
         return { duplicates };
       case 'joined': {
         const oldest = duplicates[0] as ContactRow;
@@ -339,10 +348,14 @@ function organizationOf(
   return hasAudience(session.connection, organization, audienceId) ? organization : undefined;
 }
 
-/** The oldest. Of very many that may be, the oldest are looked at. */
-function findDuplicates(session: WriteSession, organization: number, body: ContactBody): ContactRow[] {
-  const expression = duplicateQuery(new OrganizationTerms(organization), body);
-  if (expression === null) return [];
+/** Those that have one of the keys, the oldest. Of very many that may be, the oldest are looked at. */
+function findDuplicates(
+  session: WriteSession,
+  organization: number,
+  keys: readonly DuplicateKey[],
+): ContactRow[] {
+  if (keys.length === 0) return [];
+  const expression = duplicateQuery(new OrganizationTerms(organization), keys);
   const candidates = session.connection.rows<[string]>(
     `SELECT c.id FROM contact_terms t
        CROSS JOIN contacts c ON c.organization = ? AND c.position = t.rowid
@@ -355,9 +368,29 @@ function findDuplicates(session: WriteSession, organization: number, body: Conta
   for (const [id] of candidates) {
     if (duplicates.length >= MAX_DUPLICATES) break;
     const row = readContactRow(session.connection, organization, id) as ContactRow;
-    if (isDuplicate(body, row.body)) duplicates.push(row);
+    if (hasKey(row.body, keys)) duplicates.push(row);
   }
   return duplicates;
+}
+
+export function updateContact(session: WriteSession, command: UpdateContact, now: number): UpdateOutcome {
+  const { connection } = session;
+  const { organizationId, contactId } = command;
+  const found = findOrganizationKey(connection, organizationId);
+  const row = found === undefined ? undefined : readContactRow(connection, found, contactId);
+  const update = applyUpdate(row, command, now);
+  if (update.kind !== 'changed') return update;
+  const { before, after } = update;
+  const organization = found as number;
+  if (new Suppression(connection).includes(organizationId, () => identifiersOf(after.body)))
+    return { kind: 'contact_suppressed' };
+  const [other] = findDuplicates(session, organization, addedKeys(before.body, after.body));
+  if (other) return { kind: 'contact_exists', contactId: other.body.contact_id };
+  const changes = new IndexChanges(connection, 'contact_terms', CONTACT_COLUMNS);
+  const lost = updateRow(session, changes, organization, before, after);
+  changes.apply();
+  forgetWords(session, [lost]);
+  return { kind: 'updated', contact: toContact(after) };
 }
 
 export function addMembership(session: WriteSession, membership: Membership, now: number): AddOutcome {

@@ -11,6 +11,7 @@ import {
   isReplayable,
   type Membership,
   type MembershipChange,
+  type UpdateContact,
 } from '../../../contacts/contact-store.js';
 import type { EraseCommand } from '../../../contacts/erasure-store.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
@@ -26,6 +27,7 @@ import {
   deleteContacts,
   removeMembership,
   removeOrphanedMemberships,
+  updateContact,
   upsertContacts,
 } from '../contacts/writes.js';
 import { addCredits, setCredits } from '../credits.js';
@@ -49,6 +51,15 @@ export function writeOperations(session: WriteSession) {
           { organizationId: command.contact.organization_id, idempotency: command.idempotency, now },
           () => createContact(session, command, now),
           (outcome) => isReplayable(outcome, command.dryRun),
+        ),
+      ),
+    updateContact: (command: UpdateContact, now: number) =>
+      toJson(
+        runIdempotent(
+          connection,
+          { ...command, now },
+          () => updateContact(session, command, now),
+          isReplayable,
         ),
       ),
     addMembership: (membership: Membership, now: number) =>
