@@ -1,7 +1,9 @@
-import { useEffect, useErrorBoundary } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import { failureOf } from './api.js';
+import { Help } from './components/help.js';
 import { NoticeBar } from './components/notice-bar.js';
 import { Failure } from './components/states.js';
+import { focusContent, helpOpen } from './keys.js';
 import { address, href, navigate, path } from './router.js';
 import {
   askingTabs,
@@ -80,11 +82,21 @@ function Shell() {
   useEffect(() => {
     if (current === '') navigate(href('/contacts'), { replace: true });
   }, [current]);
+  const main = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    // Of another view, readers of the screen begin at its start.
+    if (!isFirst.current) main.current?.focus({ preventScroll: true });
+    isFirst.current = false;
+  }, [current]);
   useEffect(() => {
     document.title = title ? `${title} · Reachline` : 'Reachline';
   }, [title]);
   return (
     <>
+      <button type="button" class="skip" onClick={focusContent}>
+        Skip to the content
+      </button>
       <header class="top">
         <a class="brand" href={href('/contacts')}>
           Reachline
@@ -98,6 +110,7 @@ function Shell() {
                 href={href(to)}
                 class={missing ? 'locked' : undefined}
                 title={missing ? `The key lacks the scope ${missing}.` : undefined}
+                aria-description={missing ? `needs ${missing}` : undefined}
                 aria-current={current.startsWith(to) ? 'page' : undefined}
               >
                 {label}
@@ -111,17 +124,32 @@ function Shell() {
         <a class="button" href="/docs">
           API
         </a>
-        <button type="button" onClick={toggleTheme}>
+        <button
+          type="button"
+          class="second"
+          aria-label="Keys"
+          onClick={() => {
+            helpOpen.value = true;
+          }}
+        >
+          ?
+        </button>
+        <button
+          type="button"
+          aria-label={theme.value === 'dark' ? 'Switch to light' : 'Switch to dark'}
+          onClick={toggleTheme}
+        >
           {theme.value === 'dark' ? 'Light' : 'Dark'}
         </button>
         <button type="button" onClick={() => signOut()}>
           Sign out
         </button>
       </header>
-      <main>
+      <main ref={main} tabIndex={-1}>
         {session.value ? <Boundary key={current}>{View ? <View /> : <NoView />}</Boundary> : <Unconfirmed />}
       </main>
       <NoticeBar />
+      <Help />
     </>
   );
 }

@@ -1,12 +1,14 @@
 /** Lines over days with uPlot. Its few rules of style are in style.css. */
 import uPlot from 'uplot';
-import { figure, type Kind, short } from './format.js';
+import { figure, type Kind, short, shortPeriod } from './format.js';
 
 export interface ChartData {
   label: string;
   kind: Kind;
   currency?: string | null;
   values: (number | null)[];
+  /** Of the range that is compared with, in the same order. */
+  previous?: (number | null)[];
   provisional: boolean[];
   /** `YYYY-MM-DD` of each day, or `YYYY-MM` of each month. */
   periods: string[];
@@ -24,18 +26,9 @@ function colour(element: HTMLElement, name: string): string {
   return color;
 }
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-/** `4 Nov` of a day, `Nov 26` of a month. */
-function shortPeriod(period = ''): string {
-  const [year = '', month, day] = period.split('-');
-  const name = MONTHS[Number(month) - 1] ?? '';
-  return day === undefined ? `${name} ${year.slice(2)}` : `${Number(day)} ${name}`;
-}
-
 /** Draws until the function it returns is called. */
 export function drawChart(element: HTMLElement, data: ChartData): () => void {
-  const { kind, currency, periods, values } = data;
+  const { kind, currency, periods, values, previous } = data;
   // A month is a sum of its own; a line between two would claim days that nobody asked for.
   const isMonthly = periods[0]?.length === 7;
   const [line, grid, text, ground] = ['--accent', '--line', '--secondary', '--hatch'].map((name) =>
@@ -44,7 +37,9 @@ export function drawChart(element: HTMLElement, data: ChartData): () => void {
   const value = element.parentElement?.querySelector('.chart-value');
   const show = (index: number | null | undefined) => {
     const at = index ?? -1;
-    if (value) value.textContent = at < 0 ? '' : `${periods[at]}: ${figure(values[at], kind, currency)}`;
+    const before = previous ? `, before ${figure(previous[at], kind, currency)}` : '';
+    if (value)
+      value.textContent = at < 0 ? '' : `${periods[at]}: ${figure(values[at], kind, currency)}${before}`;
   };
   const axis = {
     stroke: text,
@@ -92,13 +87,16 @@ export function drawChart(element: HTMLElement, data: ChartData): () => void {
           spanGaps: false,
           ...(isMonthly ? { fill: line, paths: uPlot.paths.bars?.({ size: [0.6, 40] }) } : {}),
         },
+        ...(previous
+          ? [{ label: 'before', stroke: text, width: 1, dash: [4, 4], points: { show: isMonthly, size: 6 } }]
+          : []),
       ],
       hooks: {
         drawClear: [(chart) => shadeProvisional(chart, data, ground)],
         setCursor: [(chart) => show(chart.cursor.idx)],
       },
     },
-    [periods.map((_, index) => index), values],
+    [periods.map((_, index) => index), values, ...(previous ? [previous] : [])],
     element,
   );
   plot.over.addEventListener('mouseleave', () => show(null));

@@ -8,6 +8,15 @@ const percent = new Intl.NumberFormat('en', {
 });
 const decimal = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `4 Nov` of a day, `Nov 26` of a month. */
+export function shortPeriod(period = ''): string {
+  const [year = '', month, day] = period.split('-');
+  const name = MONTHS[Number(month) - 1] ?? '';
+  return day === undefined ? `${name} ${year.slice(2)}` : `${Number(day)} ${name}`;
+}
+
 export const NONE = '–';
 export const count = (value: number) => whole.format(value);
 export const plural = (value: number, one: string, many = `${one}s`) =>
@@ -33,21 +42,32 @@ export function figure(
   if (kind === 'count') return whole.format(number);
   if (kind === 'percent') return percent.format(number);
   if (kind === 'ratio') return decimal.format(number);
-  return money(number, currency);
+  return money(value, currency);
 }
 
-function money(value: number, currency?: string | null): string {
-  if (!currency) return decimal.format(value);
+/** Amounts of the server are text, which is formatted exactly. */
+function money(value: string | number, currency?: string | null): string {
+  const exact = value as number | `${number}`;
+  if (!currency) return decimal.format(exact);
   try {
-    return new Intl.NumberFormat('en', { style: 'currency', currency }).format(value);
+    return new Intl.NumberFormat('en', { style: 'currency', currency }).format(exact);
   } catch {
-    return `${decimal.format(value)} ${currency}`;
+    return `${decimal.format(exact)} ${currency}`;
   }
+}
+
+/** `+12%` of a figure against what it was; empty where that says nothing. */
+export function change(now: unknown, before: unknown): string {
+  const [value, earlier] = [Number(now ?? Number.NaN), Number(before ?? Number.NaN)];
+  if (Number.isNaN(value) || Number.isNaN(earlier)) return '';
+  if (earlier === 0) return value === 0 ? '±0%' : 'new';
+  const percent = Math.round(((value - earlier) / Math.abs(earlier)) * 100);
+  return percent === 0 ? '±0%' : `${percent > 0 ? '+' : '−'}${count(Math.abs(percent))}%`;
 }
 
 /** For the axis of a chart. */
 export function short(value: number, kind: Kind): string {
-  if (kind === 'percent') return `${Number((value * 100).toPrecision(3))} %`;
+  if (kind === 'percent') return `${Number((value * 100).toPrecision(3))}%`;
   return compact.format(value);
 }
 

@@ -24,7 +24,7 @@ export const METRICS: Record<Metric, MetricText | RateText> = {
   ad_spend: { label: 'Spend', kind: 'money' },
   impressions: { label: 'Impressions', kind: 'count' },
   clicks: { label: 'Clicks', kind: 'count' },
-  ctr: rate('Click rate', 'percent', 'clicks', 'impressions'),
+  ctr: rate('CTR', 'percent', 'clicks', 'impressions'),
   engagements: { label: 'Engagements', kind: 'count' },
   engagement_rate: rate('Engagement rate', 'percent', 'engagements', 'impressions'),
   landing_page_clicks: { label: 'Landing page clicks', kind: 'count' },
@@ -38,13 +38,13 @@ export const METRICS: Record<Metric, MetricText | RateText> = {
   lead_form_opens: { label: 'Lead form opens', kind: 'count' },
   conversions: { label: 'Conversions', kind: 'count' },
   conversion_value: { label: 'Conversion value', kind: 'money' },
-  cpc: rate('Cost per click', 'money', 'ad_spend', 'clicks'),
-  cpm: rate('Cost per 1 000', 'money', 'ad_spend', 'impressions', 1000),
+  cpc: rate('CPC', 'money', 'ad_spend', 'clicks'),
+  cpm: rate('CPM', 'money', 'ad_spend', 'impressions', 1000),
   cost_per_engagement: rate('Cost per engagement', 'money', 'ad_spend', 'engagements'),
   cost_per_lead: rate('Cost per lead', 'money', 'ad_spend', 'leads'),
   cost_per_conversion: rate('Cost per conversion', 'money', 'ad_spend', 'conversions'),
   conversion_rate: rate('Conversion rate', 'percent', 'conversions', 'clicks'),
-  return_on_ad_spend: rate('Return on spend', 'ratio', 'conversion_value', 'ad_spend'),
+  return_on_ad_spend: rate('ROAS', 'ratio', 'conversion_value', 'ad_spend'),
 };
 
 export const METRIC_NAMES = Object.keys(METRICS) as Metric[];

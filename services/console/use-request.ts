@@ -38,7 +38,8 @@ export function useRequest<P extends OperationPath>(
     return () => abort.abort();
   }, [request, attempt]);
   return {
-    data: state.data,
+    // Not that of another operation.
+    data: state.request?.startsWith(`${path} `) ? state.data : undefined,
     // It stays while the same request is tried again.
     error: state.request === request ? state.error : undefined,
     loading: request !== null && !isAnswered,

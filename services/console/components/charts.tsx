@@ -7,12 +7,14 @@ import { theme } from '../theme.js';
 interface ChartsProps {
   metrics: readonly Metric[];
   items: readonly Charted[];
+  /** The same items in the range that is compared with. */
+  previous?: readonly Charted[];
   /** What the lines are of, for those who cannot see them. */
   caption: string;
 }
 
 /** One small chart per metric, and currency of money, below the same days, so that no two scales share an axis. */
-export function Charts({ metrics, items, caption }: ChartsProps) {
+export function Charts({ metrics, items, previous = [], caption }: ChartsProps) {
   const isProvisional = items[0]?.timeseries.some(({ provisional }) => provisional) ?? false;
   return (
     <figure class="charts">
@@ -21,6 +23,7 @@ export function Charts({ metrics, items, caption }: ChartsProps) {
         {isProvisional && (
           <span class="provisional-key">provisional: the network may still restate these days</span>
         )}
+        {previous.length > 0 && <span class="previous-key">before</span>}
       </figcaption>
       <div class="charts-grid">
         {metrics.flatMap((metric) =>
@@ -30,6 +33,7 @@ export function Charts({ metrics, items, caption }: ChartsProps) {
               metric={metric}
               label={`${METRICS[metric].label}${groups.length > 1 ? `, ${currency ?? 'currency unknown'}` : ''}`}
               series={some.map(({ timeseries }) => timeseries)}
+              previous={addable(previous, metric).find(([its]) => its === currency)?.[1]}
               currency={currency}
             />
           )),
@@ -43,10 +47,11 @@ interface ChartProps {
   metric: Metric;
   label: string;
   series: readonly (readonly Point[])[];
+  previous: readonly Charted[] | undefined;
   currency: string | null;
 }
 
-function Chart({ metric, label, series, currency }: ChartProps) {
+function Chart({ metric, label, series, previous, currency }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const [failed, setFailed] = useState(false);
   const { kind } = METRICS[metric];
@@ -59,11 +64,21 @@ function Chart({ metric, label, series, currency }: ChartProps) {
         if (!place.current || left) return;
         const values = sumSeries(series, metric);
         const points = longest(series);
+        const before =
+          previous &&
+          [
+            ...sumSeries(
+              previous.map(({ timeseries }) => timeseries),
+              metric,
+            ),
+          ].sort();
         destroy = drawChart(place.current, {
           label,
           kind,
           currency,
           values: points.map(({ period }) => values.get(period) ?? null),
+          // Aligned by their first days.
+          previous: before && points.map((_, index) => before[index]?.[1] ?? null),
           provisional: points.map(({ provisional }) => provisional),
           periods: points.map(({ period }) => period),
         });
@@ -74,7 +89,7 @@ function Chart({ metric, label, series, currency }: ChartProps) {
       left = true;
       destroy?.();
     };
-  }, [series, metric, currency, colours]);
+  }, [series, previous, metric, currency, colours]);
   return (
     <div class="chart">
       <div class="chart-head">

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Contact } from '../../contacts/schema.js';
 import { fullName, minute } from '../format.js';
@@ -34,11 +35,42 @@ const FIELDS = [
   ['contact_id', 'Id'],
 ] as const;
 
-function textOf(contact: Contact, name: (typeof FIELDS)[number][0]): string {
-  const value = contact[name];
-  if (value === null || value === undefined) return '';
-  if (Array.isArray(value)) return value.join(', ');
-  return name.endsWith('_at') ? `${minute(String(value))} UTC` : String(value);
+type Field = (typeof FIELDS)[number][0];
+
+const asList = (value: Contact[Field]): string[] => [value ?? []].flat().map(String);
+
+const LINKS: Partial<Record<Field, (text: string) => string | undefined>> = {
+  work_emails: (email) => `mailto:${email}`,
+  personal_emails: (email) => `mailto:${email}`,
+  phones: (phone) => `tel:${phone.replaceAll(/[^+\d]/g, '')}`,
+  company_name: (name) => href('/contacts', { company_name: name }),
+  company_domain: (domain) =>
+    missingScope('advertising:read') ? undefined : href('/advertising/company', { domain }),
+  network_a_url: (url) => (/^https?:\/\//.test(url) ? url : undefined),
+};
+
+function Value({ contact, field }: { contact: Contact; field: Field }) {
+  const texts = asList(contact[field]);
+  if (field.endsWith('_at')) return <>{`${minute(texts.join())} UTC`}</>;
+  return (
+    <>
+      {texts.map((text, index) => {
+        const to = LINKS[field]?.(text);
+        return (
+          <Fragment key={text}>
+            {index > 0 && ', '}
+            {to === undefined ? (
+              text
+            ) : (
+              <a href={to} rel="noreferrer" target={to.startsWith('http') ? '_blank' : undefined}>
+                {text}
+              </a>
+            )}
+          </Fragment>
+        );
+      })}
+    </>
+  );
 }
 
 export function ContactCard({ contactId, closeHref }: { contactId: string; closeHref: string }) {
@@ -54,10 +86,12 @@ export function ContactCard({ contactId, closeHref }: { contactId: string; close
           <p class="lead">{[contact.job_title, contact.company_name].filter(Boolean).join(', ')}</p>
           <Memberships contact={contact} />
           <dl>
-            {FIELDS.filter(([field]) => textOf(contact, field) !== '').map(([field, label]) => (
+            {FIELDS.filter(([field]) => asList(contact[field]).length > 0).map(([field, label]) => (
               <div key={field}>
                 <dt>{label}</dt>
-                <dd>{textOf(contact, field)}</dd>
+                <dd>
+                  <Value contact={contact} field={field} />
+                </dd>
               </div>
             ))}
           </dl>

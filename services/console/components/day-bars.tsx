@@ -1,5 +1,5 @@
 import type { RequestOf } from '../api.js';
-import { count, daysBefore, plural, today } from '../format.js';
+import { count, daysBefore, plural, shortPeriod, today } from '../format.js';
 import { hrefWith } from '../router.js';
 import { useRequest } from '../use-request.js';
 
@@ -57,6 +57,7 @@ export function DayBars({ filters, from, to }: DayBarsProps) {
               </span>
               <span class="note" aria-hidden="true">
                 {Number(day.slice(8))}
+                <span class="second"> {shortPeriod(day).split(' ')[1]}</span>
               </span>
             </a>
           </li>

@@ -13,17 +13,20 @@ const FIELDS = [
   ['city', 'City'],
 ] as const;
 
+export type FacetCounts = ResponseOf<typeof PATH>['facets'];
 const FACET_NAMES = FIELDS.map(([name]) => name);
 
-/** The most frequent values over all matches; each narrows the list to it, and opens it again. On a phone they fold into a button. */
-export function Facets({ filters }: { filters: RequestOf<typeof PATH> | null }) {
-  const { data } = useRequest(PATH, filters && { ...filters, limit: 1, facets: FACET_NAMES });
-  const facets: ResponseOf<typeof PATH>['facets'] = data?.facets;
+/** The most frequent values over all matches. */
+export const useFacets = (filters: RequestOf<typeof PATH> | null): FacetCounts =>
+  useRequest(PATH, filters && { ...filters, limit: 1, facets: FACET_NAMES }).data?.facets;
+
+/** Each narrows the list to it, and opens it again. On a phone they fold into a button. */
+export function Facets({ facets }: { facets: FacetCounts }) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <section class={isOpen ? 'facets open' : 'facets'} aria-label="Most frequent values">
+    <section class={isOpen ? 'facets open' : 'facets'} aria-label="Top values">
       <button type="button" class="fold-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        Most frequent values
+        Top values
       </button>
       {FIELDS.map(([name, label]) => (
         <div key={name}>

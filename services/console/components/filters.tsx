@@ -13,14 +13,13 @@ export function Filters({ names, children }: { names: readonly string[]; childre
       </button>
       <div class={isOpen ? 'filters open' : 'filters'}>
         {children}
-        {hasParam(...names) && (
-          <button
-            type="button"
-            onClick={() => setParams(Object.fromEntries([...names, 'page'].map((name) => [name, null])))}
-          >
-            Clear
-          </button>
-        )}
+        <button
+          type="button"
+          disabled={!hasParam(...names)}
+          onClick={() => setParams(Object.fromEntries([...names, 'page'].map((name) => [name, null])))}
+        >
+          Clear
+        </button>
       </div>
     </>
   );

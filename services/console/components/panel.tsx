@@ -13,11 +13,19 @@ interface PanelProps {
 export function Panel({ label, closeHref, children }: PanelProps) {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
-    panel.current?.focus({ preventScroll: true });
+    const opener = document.activeElement as HTMLElement | null;
+    const element = panel.current;
+    element?.focus({ preventScroll: true });
+    return () => {
+      // Not when another panel has the focus already.
+      if (element?.contains(document.activeElement) || document.activeElement === document.body)
+        opener?.focus({ preventScroll: true });
+    };
   }, [label]);
   useEffect(() => {
     const close = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && !event.defaultPrevented) navigate(closeHref);
+      if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('dialog[open]'))
+        navigate(closeHref);
     };
     addEventListener('keydown', close);
     return () => removeEventListener('keydown', close);

@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { count } from '../format.js';
 import { param, setParams } from '../router.js';
 
 const DEBOUNCE_MS = 120;
@@ -42,24 +43,13 @@ interface SearchBoxProps {
 
 export function SearchBox({ label, resets = [] }: SearchBoxProps) {
   const { text, onInput } = useTypedParam('query', resets);
-  const box = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    const focus = (event: KeyboardEvent) => {
-      if (event.key !== '/' || (event.target as Element).closest('input, textarea, select')) return;
-      event.preventDefault();
-      box.current?.select();
-    };
-    addEventListener('keydown', focus);
-    return () => removeEventListener('keydown', focus);
-  }, []);
   return (
     <input
-      ref={box}
       class="search"
       type="search"
       aria-label={label}
       placeholder={label}
-      aria-keyshortcuts="/"
+      aria-keyshortcuts="/ Meta+K Control+K"
       autocomplete="off"
       spellcheck={false}
       maxLength={200}
@@ -74,10 +64,15 @@ interface TextFilterProps {
   label: string;
   type?: 'text' | 'number' | 'date';
   placeholder?: string;
+  /** Values there are, with their counts. */
+  suggestions?: readonly { value: string; count: number }[];
 }
 
-export function TextFilter({ name, label, type = 'text', placeholder }: TextFilterProps) {
+export function TextFilter({ name, label, type = 'text', placeholder, suggestions = [] }: TextFilterProps) {
   const { text, onInput } = useTypedParam(name, ['page']);
+  const list = useId();
+  // What is typed narrows the values to itself, or to none: those of before stay while it is edited.
+  const [offered, setOffered] = useState(suggestions);
   return (
     <label class="field">
       <span>{label}</span>
@@ -87,8 +82,17 @@ export function TextFilter({ name, label, type = 'text', placeholder }: TextFilt
         placeholder={placeholder}
         autocomplete="off"
         spellcheck={false}
+        list={offered.length > 0 ? list : undefined}
+        onFocus={() => suggestions.length > 0 && setOffered(suggestions)}
         onInput={onInput}
       />
+      <datalist id={list}>
+        {offered.map(({ value, count: contacts }) => (
+          <option key={value} value={value}>
+            {count(contacts)}
+          </option>
+        ))}
+      </datalist>
     </label>
   );
 }

@@ -15,7 +15,7 @@ import { SearchBox, SelectFilter } from '../components/search-box.js';
 import { Failure, NoMatch, NoPermission, NothingYet } from '../components/states.js';
 import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
-import { figure, NONE, plural } from '../format.js';
+import { change, figure, NONE, plural } from '../format.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, METRICS, type Point, withParts } from '../metrics.js';
 import { href, hrefWith, pageParam, param, setParams } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
@@ -29,8 +29,16 @@ interface Item {
   name: string | null;
   currency?: string | null;
   timeseries: readonly Point[];
+  previous?: Record<string, unknown>;
   [field: string]: unknown;
 }
+
+type Comparison = 'previous_period' | 'previous_year';
+const COMPARISONS = [
+  ['', 'nothing'],
+  ['previous_period', 'the days before'],
+  ['previous_year', 'the year before'],
+] as const;
 
 interface SortedColumn extends Column<Item> {
   /** Name of the order, where the list can be ordered by it. */
@@ -45,6 +53,8 @@ interface Tab {
     | '/api/advertising/network_a/campaigns'
     | '/api/advertising/network_a/creatives'
     | '/api/advertising/network_a/companies';
+  /** Filter by the ids of its items. */
+  ids: 'campaign_ids' | 'creative_ids' | 'company_ids';
   available: readonly Metric[];
   /** Metrics the list cannot be ordered by. */
   unsortable: readonly Metric[];
@@ -77,10 +87,15 @@ const TABS: Record<string, Tab> = {
     one: 'campaign',
     many: 'campaigns',
     path: '/api/advertising/network_a/campaigns',
+    ids: 'campaign_ids',
     available: METRIC_NAMES,
     unsortable: [],
     columns: [
-      { label: 'Campaign', sort: 'name', cell: ({ id, name }) => name ?? id },
+      {
+        label: 'Campaign',
+        sort: 'name',
+        cell: ({ id, name }) => <a href={reachedHref(id)}>{name ?? id}</a>,
+      },
       text('Status', 'status', 'status'),
       text('Objective', 'objective_type', 'objective_type'),
     ],
@@ -94,11 +109,18 @@ const TABS: Record<string, Tab> = {
     one: 'creative',
     many: 'creatives',
     path: '/api/advertising/network_a/creatives',
+    ids: 'creative_ids',
     available: METRIC_NAMES,
     unsortable: [],
     columns: [
       { label: 'Creative', sort: 'name', cell: ({ id, name, headline }) => name ?? String(headline ?? id) },
-      text('Campaign', 'campaign_name', 'campaign_name'),
+      {
+        label: 'Campaign',
+        sort: 'campaign_name',
+        class: 'second',
+        cell: ({ campaign_id: id, campaign_name: name }) =>
+          id ? <a href={reachedHref(String(id))}>{words(name ?? id)}</a> : NONE,
+      },
       text('Status', 'status', 'status'),
       text('Review', 'review_status', 'review_status'),
     ],
@@ -112,6 +134,7 @@ const TABS: Record<string, Tab> = {
     one: 'company',
     many: 'companies',
     path: '/api/advertising/network_a/companies',
+    ids: 'company_ids',
     available: COMPANY_METRIC_NAMES,
     unsortable: COMPANY_METRIC_NAMES.filter((name) => !COMPANY_SORTS.includes(name)),
     columns: [
@@ -136,6 +159,10 @@ const TABS: Record<string, Tab> = {
   },
 };
 
+/** The companies that a campaign reached. */
+export const reachedHref = (campaignId: string) =>
+  href('/advertising', { ...reportParams(), tab: 'companies', campaign: campaignId });
+
 const companyHref = (id: string) => href('/advertising/company', { ...reportParams(), company_id: id });
 
 export function Advertising() {
@@ -151,18 +178,22 @@ export function Advertising() {
       label: METRICS[name].label,
       sort: tab.unsortable.includes(name) ? undefined : name,
       class: 'figure',
-      cell: (item: Item) => figure(item[name] as string, METRICS[name].kind, item.currency),
+      cell: (item: Item) => <Figure name={name} of={item} before={item.previous} currency={item.currency} />,
     })),
   ];
   const sortBy = columns.some(({ sort }) => sort === param('sort')) ? param('sort') : tab.order;
   const direction = param('direction') === 'asc' ? 'asc' : 'desc';
   const status = tab.statuses.includes(param('status')) ? param('status') : '';
   const page = pageParam();
+  const compared = COMPARISONS.some(([name]) => name === param('compare')) ? param('compare') : '';
+  const campaign = param('campaign');
   const body = {
     organization_id: organizationId.value,
     ...report,
     ...(param('query') === '' ? {} : { search: param('query') }),
     ...(status === '' || tab.statuses.length === 0 ? {} : { statuses: [status] }),
+    ...(campaign === '' ? {} : { campaign_ids: [campaign] }),
+    ...(compared === '' ? {} : { compare_to: compared as Comparison }),
     metrics: withParts(metrics),
     sort_by: sortBy as 'name',
     sort_direction: direction as 'asc' | 'desc',
@@ -170,10 +201,27 @@ export function Advertising() {
     page_size: PAGE,
   };
   const { data, error, loading, retry } = useRequest(tab.path, scope ? null : body);
-  if (scope) return <NoPermission scope={scope} what="advertising" />;
   const items = (data?.items ?? []) as unknown as readonly Item[];
   const totals = (data?.totals ?? []) as readonly Record<string, string | number | null>[];
-  const isFiltered = param('query') !== '' || status !== '';
+  const previousTotals = (data?.previous_totals ?? []) as typeof totals;
+  const isFiltered = param('query') !== '' || status !== '' || campaign !== '';
+  const previous = useRequest(
+    tab.path,
+    data?.previous_start_date && data.previous_end_date && items.length > 0 && !loading
+      ? {
+          organization_id: organizationId.value,
+          start_date: data.previous_start_date,
+          end_date: data.previous_end_date,
+          granularity: report.granularity,
+          ...(campaign === '' ? {} : { campaign_ids: [campaign] }),
+          [tab.ids]: items.map(({ id }) => id),
+          metrics: withParts(charts),
+          page_size: PAGE,
+        }
+      : null,
+  );
+  const previousItems = (previous.data?.items ?? []) as unknown as readonly Item[];
+  if (scope) return <NoPermission scope={scope} what="advertising" />;
   return (
     <div class="view">
       <div class="toolbar">
@@ -185,7 +233,10 @@ export function Advertising() {
               href={hrefWith({
                 tab: name === 'campaigns' ? null : name,
                 ...Object.fromEntries(
-                  ['sort', 'direction', 'page', 'status', 'query', 'chart'].map((key) => [key, null]),
+                  ['sort', 'direction', 'page', 'status', 'query', 'chart', 'campaign'].map((key) => [
+                    key,
+                    null,
+                  ]),
                 ),
               })}
               aria-current={name === tabName ? 'true' : undefined}
@@ -208,6 +259,7 @@ export function Advertising() {
         <Charts
           metrics={charts}
           items={items}
+          previous={compared === '' ? undefined : previousItems}
           caption={`The ${plural(items.length, tab.one, tab.many)} of this page together, ${report.granularity === 'daily' ? 'by day' : 'by month'}.`}
         />
       )}
@@ -219,6 +271,17 @@ export function Advertising() {
             label="Status"
             options={[['', 'any'], ...tab.statuses.map((value) => [value, words(value)] as const)]}
           />
+        )}
+        <SelectFilter name="compare" label="Compare with" options={COMPARISONS} />
+        {campaign !== '' && (
+          <span class="chips">
+            <span class="chip">
+              Reached by <CampaignName id={campaign} />
+              <a href={hrefWith({ campaign: null, page: null })} aria-label="Of all campaigns">
+                ×
+              </a>
+            </span>
+          </span>
         )}
         <output class="total">{data && plural(data.total_count, tab.one, tab.many)}</output>
       </div>
@@ -234,14 +297,21 @@ export function Advertising() {
             {metrics.map((name) => (
               <div key={name}>
                 <dt>{METRICS[name].label}</dt>
-                <dd>{figure(total[name], METRICS[name].kind, total.currency as string | null)}</dd>
+                <dd>
+                  <Figure
+                    name={name}
+                    of={total}
+                    before={previousTotals.find(({ currency }) => currency === total.currency)}
+                    currency={total.currency as string | null}
+                  />
+                </dd>
               </div>
             ))}
           </dl>
         ))}
       {data?.total_count === 0 &&
         (isFiltered ? (
-          <NoMatch what={tab.many} clear={['query', 'status', 'page']} />
+          <NoMatch what={tab.many} clear={['query', 'status', 'campaign', 'page']} />
         ) : (
           <NothingYet stream="network-a-deliveries">There are no {tab.many} in this range.</NothingYet>
         ))}
@@ -265,6 +335,35 @@ export function Advertising() {
       )}
     </div>
   );
+}
+
+interface FigureProps {
+  name: Metric;
+  of: Record<string, unknown>;
+  /** Of the range that is compared with. */
+  before?: Record<string, unknown>;
+  currency?: string | null;
+}
+
+function Figure({ name, of, before, currency }: FigureProps) {
+  const { kind } = METRICS[name];
+  const value = figure(of[name] as string | number | null, kind, currency);
+  if (!before) return <>{value}</>;
+  return (
+    <span title={`before: ${figure(before[name] as string | number | null, kind, currency)}`}>
+      {value} <small class="delta">{change(of[name], before[name])}</small>
+    </span>
+  );
+}
+
+function CampaignName({ id }: { id: string }) {
+  const { data } = useRequest('/api/advertising/network_a/campaigns', {
+    ...reportOf(),
+    campaign_ids: [id],
+    metrics: ['impressions'],
+    granularity: 'monthly',
+  });
+  return <>{data?.items[0]?.name ?? id}</>;
 }
 
 interface SortHeadProps extends Pick<SortedColumn, 'label' | 'sort' | 'class'> {

@@ -21,7 +21,7 @@ import {
 } from '../components/states.js';
 import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
-import { fullName, NONE, plural } from '../format.js';
+import { count, fullName, NONE, plural } from '../format.js';
 import { Marked, queryWords } from '../highlight.js';
 import { type Notice, perform } from '../notice.js';
 import { href, hrefWith, navigate, pageParam, param } from '../router.js';
@@ -50,13 +50,17 @@ const columnsOf = (words: readonly string[]): Column<Audience>[] => [
     class: 'third',
     cell: ({ tracking_utm_value }) => <Marked text={tracking_utm_value} words={words} />,
   },
-  ...AUDIENCE_FLAGS.map(
-    ([name, label]): Column<Audience> => ({
-      label,
-      class: 'flag',
-      cell: (audience) => (audience[name] ? 'yes' : NONE),
-    }),
-  ),
+  {
+    label: 'Networks',
+    class: 'flag',
+    cell: (audience) =>
+      AUDIENCE_FLAGS.flatMap(([name, label]) => (audience[name] ? [label.slice(-1)] : [])).join(', ') || NONE,
+  },
+  {
+    label: 'Members',
+    class: 'figure',
+    cell: ({ member_count: members }) => (members === undefined ? NONE : count(members)),
+  },
 ];
 
 export function Audiences() {
@@ -64,7 +68,13 @@ export function Audiences() {
   const query = param('query');
   const page = Math.min(pageParam(), WINDOW / PAGE);
   const search = query === '' ? {} : { query };
-  const body = { organization_id: organizationId.value, ...search, page, limit: PAGE };
+  const body = {
+    organization_id: organizationId.value,
+    ...search,
+    include_counts: true,
+    page,
+    limit: PAGE,
+  };
   const { data, error, loading, retry } = useRequest('/api/audiences/search', scope ? null : body);
   const selected = param('audience');
   const isCreating = selected === '' && param('new') !== '';
@@ -228,7 +238,7 @@ function AudienceCard({ audienceId }: { audienceId: string }) {
             <h3>{members.total === undefined ? 'Members' : plural(members.total, 'member')}</h3>
             <div class="actions">
               <ScopedLink href={href('/visits', { audience_id: audience.id })} scopes={['visits:read']}>
-                What they visited
+                View visits
               </ScopedLink>
               <CurlButton url="/api/audiences/contacts/search" body={body} />
             </div>

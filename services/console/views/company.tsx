@@ -1,3 +1,4 @@
+import type { Contact } from '../../contacts/schema.js';
 import type { ResponseOf } from '../api.js';
 import { Charts } from '../components/charts.js';
 import { Pager } from '../components/pager.js';
@@ -13,13 +14,15 @@ import { ScrollRegion } from '../components/scroll-region.js';
 import { Failure, NoPermission } from '../components/states.js';
 import { type Column, Table } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
-import { figure, NONE } from '../format.js';
+import { count, figure, fullName, NONE } from '../format.js';
 import { COMPANY_METRIC_NAMES, METRICS, type Point } from '../metrics.js';
 import { href, pageParam, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
+import { reachedHref } from './advertising.js';
 
 const PAGE = 25;
+const PEOPLE = 10;
 const COLUMNS = ['impressions', 'clicks', 'ctr', 'engagements', 'engagement_rate'] as const;
 const ATTRIBUTES = [
   ['domain', 'Domain'],
@@ -33,7 +36,10 @@ const ATTRIBUTES = [
 type Campaign = ResponseOf<'/api/advertising/network_a/company'>['campaigns'][number];
 
 const CAMPAIGN_COLUMNS: readonly Column<Campaign>[] = [
-  { label: 'Campaign', cell: ({ name, campaign_id }) => name ?? campaign_id },
+  {
+    label: 'Campaign',
+    cell: ({ name, campaign_id }) => <a href={reachedHref(campaign_id)}>{name ?? campaign_id}</a>,
+  },
   ...COLUMNS.map(
     (name): Column<Campaign> => ({
       label: METRICS[name].label,
@@ -44,6 +50,50 @@ const CAMPAIGN_COLUMNS: readonly Column<Campaign>[] = [
   { label: 'First seen', class: 'second', cell: ({ first_seen }) => first_seen ?? NONE },
   { label: 'Last seen', class: 'second', cell: ({ last_seen }) => last_seen ?? NONE },
 ];
+
+const PEOPLE_COLUMNS: readonly Column<Contact>[] = [
+  {
+    label: 'Name',
+    cell: (contact) => <a href={href('/contacts', { contact: contact.contact_id })}>{fullName(contact)}</a>,
+  },
+  { label: 'Job title', cell: ({ job_title }) => job_title },
+  {
+    label: 'Email',
+    class: 'second',
+    cell: ({ work_emails: [email] }) => email && <a href={`mailto:${email}`}>{email}</a>,
+  },
+];
+
+/** Whom the organization knows at a company. */
+function People({ domain }: { domain: string }) {
+  const isPermitted = missingScope('contacts:read') === null;
+  const body = { organization_id: organizationId.value, company_domain: domain, limit: PEOPLE };
+  const { data, error, loading, retry } = useRequest('/api/contacts/search', isPermitted ? body : null);
+  if (!isPermitted) return null;
+  return (
+    <section class="people">
+      <h2>People known there</h2>
+      {error && <Failure error={error} retry={retry} />}
+      {data?.total_count === 0 && <p class="note">No contact has the domain {domain}.</p>}
+      {data && data.total_count > 0 && (
+        <>
+          <Table
+            label="People"
+            columns={PEOPLE_COLUMNS}
+            pages={[data.contacts]}
+            keyOf={({ contact_id }) => contact_id}
+            busy={loading}
+          />
+          <p>
+            <a href={href('/contacts', { company_domain: domain })}>
+              {data.total_count === 1 ? 'Show' : `Show all ${count(data.total_count)}`} in Contacts
+            </a>
+          </p>
+        </>
+      )}
+    </section>
+  );
+}
 
 export function Company() {
   const scope = missingScope('advertising:read');
@@ -102,6 +152,7 @@ export function Company() {
             items={[{ timeseries: data.timeseries as unknown as readonly Point[] }]}
             caption={report.granularity === 'daily' ? 'By day.' : 'By month.'}
           />
+          {company.domain && <People domain={company.domain} />}
           <h2>Campaigns that reached it</h2>
           {data.campaign_total_count === 0 ? (
             <p class="note">No campaign reached this company in the range.</p>

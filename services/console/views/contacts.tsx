@@ -5,7 +5,7 @@ import type { ResponseOf } from '../api.js';
 import { ContactCard } from '../components/contact-card.js';
 import { CreateContact } from '../components/create-contact.js';
 import { EndlessList } from '../components/endless-list.js';
-import { Facets } from '../components/facets.js';
+import { Facets, useFacets } from '../components/facets.js';
 import { Filters } from '../components/filters.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox, TextFilter } from '../components/search-box.js';
@@ -67,18 +67,14 @@ const COLUMNS: Column<FoundContact>[] = [
     ),
   },
   {
-    label: 'Department',
-    class: 'third',
-    cell: ({ contact, matches }) => (
-      <Marked text={contact.functional_area} words={wordsIn(matches, 'functional_area')} />
-    ),
-  },
-  {
     label: 'Email',
-    class: 'third',
-    cell: ({ contact, matches }) => (
-      <Marked text={contact.work_emails[0] ?? null} words={wordsIn(matches, 'work_emails')} />
-    ),
+    class: 'third email',
+    cell: ({ contact: { work_emails: emails }, matches }) =>
+      emails[0] && (
+        <a href={`mailto:${emails[0]}`}>
+          <Marked text={emails[0]} words={wordsIn(matches, 'work_emails')} />
+        </a>
+      ),
   },
   {
     label: 'Place',
@@ -92,7 +88,7 @@ const COLUMNS: Column<FoundContact>[] = [
 /** Which words of the query nobody matches, and who is shown instead. */
 function PartialNote({ answer }: { answer: SearchResponse | undefined }) {
   const { partial, unmatched_words: unmatched = partial?.unmatched_words ?? [] } = answer ?? {};
-  if (!partial && unmatched.length === 0) return null;
+  if (!partial && unmatched.length === 0) return <output class="note partial" />;
   const words = unmatched.map((word, index) => (
     <Fragment key={word}>
       {index > 0 && ', '}
@@ -100,7 +96,7 @@ function PartialNote({ answer }: { answer: SearchResponse | undefined }) {
     </Fragment>
   ));
   return (
-    <output class="note">
+    <output class="note partial">
       Nobody matches {unmatched.length > 0 ? words : 'every word'}
       {partial &&
         (unmatched.length === partial.words - partial.matched
@@ -125,6 +121,7 @@ export function Contacts() {
   const body = { ...filtered, limit: PAGE };
   const explained = query === '' ? body : { ...body, explain: true };
   const pages = usePages('/api/contacts/search', scope ? null : explained, foundContacts);
+  const facets = useFacets(scope || pages.loading ? null : filtered);
   const selected = param('contact');
   const isCreating = selected === '' && param('new') !== '';
   if (scope) return <NoPermission scope={scope} what="contacts" />;
@@ -136,7 +133,7 @@ export function Contacts() {
           <SearchBox label="Search contacts" />
           <Filters names={FILTER_NAMES}>
             {FILTERS.map(([name, label]) => (
-              <TextFilter key={name} name={name} label={label} />
+              <TextFilter key={name} name={name} label={label} suggestions={facets?.[name as 'country']} />
             ))}
           </Filters>
           <output class="total">{pages.total !== undefined && plural(pages.total, 'contact')}</output>
@@ -153,7 +150,7 @@ export function Contacts() {
           </div>
         </div>
         <PartialNote answer={pages.answer} />
-        {pages.total !== 0 && <Facets filters={pages.loading ? null : filtered} />}
+        {pages.total !== 0 && <Facets facets={facets} />}
         <EndlessList
           label="Contacts"
           columns={COLUMNS}

@@ -53,7 +53,7 @@ export function Status() {
           {Object.entries(data?.stores ?? {}).map(([name, state]) => (
             <Fact key={name} label={STORES[name as keyof Answer['stores']] ?? name}>
               <span class={state === 'ok' ? 'good' : 'bad'}>
-                {state === 'ok' ? '● answers' : `○ ${state}`}
+                {state === 'ok' ? '● healthy' : `○ ${state}`}
               </span>
             </Fact>
           ))}

@@ -8,7 +8,7 @@ import { NoMatch, NoPermission, NothingYet } from '../components/states.js';
 import type { Column } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { daysBefore, isDate, minute, NONE, plural } from '../format.js';
-import { hasParam, param } from '../router.js';
+import { hasParam, href, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { usePages } from '../use-request.js';
 
@@ -60,13 +60,13 @@ export function Visits() {
     <div class="view">
       <div class="toolbar">
         <h1 class="hidden">Visits</h1>
-        <SearchBox label="Search the first page of visits" />
+        <SearchBox label="Search landing pages" />
         <Filters names={FILTERS}>
           <TextFilter name="country" label="Country" />
           <TextFilter name="city" label="City" />
           <TextFilter name="browser" label="Browser" />
           <TextFilter name="platform" label="Platform" />
-          <TextFilter name="ip_address" label="Address or block" placeholder="83.149.0.0/16" />
+          <TextFilter name="ip_address" label="IP address" placeholder="83.149.0.0/16" />
           <TextFilter name="audience_id" label="Audience id" />
           <TextFilter name="min_intent_score" label="Intent from" type="number" />
           <SelectFilter
@@ -109,9 +109,15 @@ export function Visits() {
 const COLUMNS: readonly Column<Visit>[] = [
   { label: 'Time (UTC)', class: 'time', cell: ({ createdAt }) => minute(createdAt) },
   {
-    label: 'First page',
+    label: 'Landing page',
     class: 'wide',
     cell: ({ startUrl }) => <PageAddress url={startUrl} />,
+  },
+  {
+    label: 'Audience',
+    class: 'third',
+    cell: ({ audienceId }) =>
+      audienceId === null ? NONE : <a href={href('/audiences', { audience: audienceId })}>{audienceId}</a>,
   },
   { label: 'Intent', class: 'figure', cell: ({ intentScore }) => intentScore ?? NONE },
   {
@@ -124,7 +130,7 @@ const COLUMNS: readonly Column<Visit>[] = [
     class: 'third',
     cell: ({ browser, platform }) => [browser, platform].filter(Boolean).join(', ') || NONE,
   },
-  { label: 'Address', class: 'third', cell: ({ ipAddress }) => <code>{ipAddress ?? NONE}</code> },
+  { label: 'IP address', class: 'third', cell: ({ ipAddress }) => <code>{ipAddress ?? NONE}</code> },
   {
     label: 'Recording',
     class: 'third',

@@ -1,0 +1,35 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { helpOpen, KEYS } from '../keys.js';
+
+/** The keys, as a dialog that gives the focus back when it closes. */
+export function Help() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const isOpen = helpOpen.value;
+  useEffect(() => {
+    if (isOpen) dialog.current?.showModal();
+  }, [isOpen]);
+  return (
+    <dialog
+      ref={dialog}
+      aria-label="Keys"
+      onClose={() => {
+        helpOpen.value = false;
+      }}
+    >
+      <h2>Keys</h2>
+      <dl>
+        {KEYS.map(([keys, meaning]) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+}

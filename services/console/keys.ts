@@ -1,0 +1,59 @@
+/** Keys that work in every view. Each does what a control does too. */
+import { signal } from '@preact/signals';
+
+export const KEYS = [
+  ['/ or ⌘K', 'Search'],
+  ['j, k', 'Next row, previous row'],
+  ['Enter', 'Open the row'],
+  ['x', 'Select the row'],
+  ['Esc', 'Close the panel'],
+  ['?', 'These keys'],
+] as const;
+
+export const helpOpen = signal(false);
+
+/** The link of each row of the list. */
+const rowLinks = () =>
+  [...document.querySelectorAll('main .list tbody tr')]
+    .filter((row) => !row.closest('.panel'))
+    .flatMap((row) => row.querySelector('a') ?? []);
+
+function moveRow(by: 1 | -1): void {
+  const links = rowLinks();
+  const current = document.activeElement?.closest('tr') ?? document.querySelector('tr[aria-current]');
+  const index = links.findIndex((link) => link.closest('tr') === current);
+  const next = links[index < 0 ? 0 : index + by];
+  next?.focus();
+  next?.scrollIntoView({ block: 'nearest' });
+}
+
+/** The first row, or where there is none, the view. */
+export function focusContent(): void {
+  (rowLinks()[0] ?? document.querySelector('main'))?.focus();
+}
+
+function focusSearch(): void {
+  document.querySelector<HTMLInputElement>('main input[type=search]')?.select();
+}
+
+export function startKeys(): void {
+  addEventListener('keydown', (event) => {
+    const isTyping = (event.target as Element).matches('input:not([type=checkbox]), textarea, select');
+    const isCommand = event.metaKey || event.ctrlKey;
+    const actions: Record<string, () => void> = isCommand
+      ? { k: focusSearch }
+      : {
+          '/': focusSearch,
+          j: () => moveRow(1),
+          k: () => moveRow(-1),
+          x: () => document.activeElement?.closest('tr')?.querySelector<HTMLElement>('input')?.click(),
+          '?': () => {
+            helpOpen.value = true;
+          },
+        };
+    if (event.altKey || event.defaultPrevented || (isTyping && !isCommand)) return;
+    if (!Object.hasOwn(actions, event.key) || document.querySelector('dialog[open]')) return;
+    event.preventDefault();
+    actions[event.key]?.();
+  });
+}

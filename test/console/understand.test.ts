@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import { useConsole } from './browser.js';
+
+describe('Finding one’s way in the console', function () {
+  this.timeout(60_000);
+  const c = useConsole();
+  const focused = () => c.page.evaluate('document.activeElement.innerText') as Promise<string>;
+
+  it('leads from a campaign to the email of a person in three clicks', async () => {
+    const { contacts } = await c.read<{ contacts: { company_domain: string; work_emails: string[] }[] }>(
+      '/api/contacts/search',
+      { limit: 1000 },
+    );
+    const domains = new Set(contacts.map(({ company_domain }) => company_domain));
+    await c.open('/advertising');
+    await c.page.getByRole('table', { name: 'Campaigns' }).locator('tbody a').first().click();
+    const companies = c.page.getByRole('table', { name: 'Companies' });
+    await c.page.getByText('Reached by').waitFor();
+    await companies.locator('tbody a').first().waitFor();
+    const rows = await companies.locator('tbody tr').all();
+    const known = await Promise.all(
+      rows.map(async (row) => domains.has((await row.locator('td').nth(1).textContent()) ?? '')),
+    );
+    await rows[known.indexOf(true)]?.locator('a').first().click();
+    const people = c.page.getByRole('table', { name: 'People' });
+    await people.getByRole('link').first().click();
+    const email = c.page
+      .getByRole('complementary', { name: 'Contact' })
+      .locator('a[href^="mailto:"]')
+      .first();
+    await email.waitFor();
+    expect(contacts.flatMap(({ work_emails }) => work_emails)).to.include(await email.textContent());
+  });
+
+  it('compares totals and campaigns with the days before, as two requests do', async () => {
+    const report = async (start_date: string, end_date: string) =>
+      (
+        await c.read<{ totals: { currency: string; impressions: number }[] }>(
+          '/api/advertising/network_a/campaigns',
+          { start_date, end_date, metrics: ['impressions'] },
+        )
+      ).totals;
+    const day = (before: number) => new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10);
+    const [now, before] = [await report(day(20), day(11)), await report(day(30), day(21))];
+    await c.open(`/advertising?start=${day(20)}&end=${day(11)}`);
+    await c.page.getByLabel('Compare with').selectOption('previous_period');
+    await c.page.locator('.previous-key').waitFor();
+    for (const { currency, impressions } of now) {
+      const earlier = before.find((total) => total.currency === currency)?.impressions ?? 0;
+      const percent = Math.round((100 * (impressions - earlier)) / earlier);
+      const sign = percent > 0 ? '+' : percent < 0 ? '−' : '±';
+      const total = c.page.locator('.totals', { hasText: currency });
+      await total.getByText(`${impressions.toLocaleString('en')} ${sign}${Math.abs(percent)}%`).waitFor();
+    }
+    const [change] = await c.page.locator('tbody .delta').allTextContents();
+    expect(change).to.match(/^(?:[+−±][\d,]+%|new)$/);
+  });
+
+  it('is used by keys alone: skip link, search, rows, a card and back, and the list of keys', async () => {
+    await c.open('/contacts');
+    const links = c.page.getByRole('table', { name: 'Contacts' }).locator('tbody tr td:nth-child(1) a');
+    await links.first().waitFor();
+    const names = await links.allTextContents();
+    await c.page.keyboard.press('Tab');
+    await c.page.keyboard.press('Enter');
+    expect(await focused()).to.equal(names[0]);
+    for (const key of ['j', 'j', 'j', 'k']) await c.page.keyboard.press(key);
+    expect(await focused()).to.equal(names[2]);
+    await c.page.keyboard.press('Enter');
+    await c.page
+      .getByRole('complementary', { name: 'Contact' })
+      .getByRole('heading', { name: names[2] ?? '' })
+      .waitFor();
+    await c.page.keyboard.press('Escape');
+    await c.page.getByRole('complementary').waitFor({ state: 'detached' });
+    expect(await focused()).to.equal(names[2]);
+    await c.page.keyboard.press('?');
+    const help = c.page.getByRole('dialog', { name: 'Keys' });
+    await help.getByText('Next row, previous row').waitFor();
+    await c.page.keyboard.press('Escape');
+    await help.waitFor({ state: 'hidden' });
+    await c.page.keyboard.press('ControlOrMeta+k');
+    await c.page.keyboard.type('j?');
+    expect(await c.page.getByRole('searchbox').inputValue()).to.equal('j?');
+  });
+
+  it('moves neither the table nor a button while a search is typed', async () => {
+    await c.open('/contacts');
+    await c.page.getByRole('table', { name: 'Contacts' }).locator('tbody a').first().waitFor();
+    await c.page.getByRole('region', { name: 'Top values' }).getByRole('link').first().waitFor();
+    await c.page.evaluate(`
+      window.places = new Set();
+      const look = () => {
+        const at = (selector) => document.querySelector(selector)?.getBoundingClientRect();
+        const [table, actions] = [at('main .list'), at('.toolbar .actions')];
+        if (table) places.add([table.top, actions.top, actions.left].join());
+        requestAnimationFrame(look);
+      };
+      look();
+    `);
+    await c.page.getByRole('searchbox').pressSequentially('marketing manager zzyzx', { delay: 40 });
+    await c.page.locator('output', { hasText: 'Nobody matches zzyzx' }).waitFor();
+    await c.page.getByLabel('Country').pressSequentially('Germ', { delay: 40 });
+    const offered = c.page.locator('datalist option[value="Germany"]');
+    expect(await offered.count()).to.equal(1);
+    await c.page.getByLabel('Country').pressSequentially('any', { delay: 40 });
+    await c.page.locator('output.total', { hasText: /^\d+ contacts/ }).waitFor();
+    expect(await c.page.evaluate('[...places].length')).to.equal(1);
+  });
+});
