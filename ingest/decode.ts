@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 import { decimalText, readMoney } from '../services/advertising/money.js';
 import { domainOf } from '../services/search/normalize.js';
+import { isObject } from '../services/shared/json.js';
 import { strictObject } from '../services/shared/schema.js';
 import type { UnknownFields } from '../services/shared/settings.js';
 import { DAY_MS, parseTimestamp } from '../services/shared/time.js';
@@ -172,10 +173,8 @@ function parse(
     if ('code' in opened) return opened;
     value = opened.value;
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return deadLetter('not_an_object', '', 'A record is a JSON object.');
-  }
-  return ok(value as Fields, acceptedAt, sequence);
+  if (!isObject(value)) return deadLetter('not_an_object', '', 'A record is a JSON object.');
+  return ok(value, acceptedAt, sequence);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Compiles a mapping into a function from source records to records of a stream. */
 import { didYouMean } from '../../services/shared/did-you-mean.js';
+import { isObject } from '../../services/shared/json.js';
 import { type DeadLetter, deadLetter } from '../records/outcome.js';
 import type { Stream } from '../streams/stream.js';
 import type { JoinedRows, JoinPlan, Mapping, SourceRecord } from './mapping.js';
@@ -101,7 +102,7 @@ class Compiler {
     const split = each === undefined ? undefined : splitter(each);
     const opened = (given: SourceRecord) => {
       const [first] = split?.(given) ?? [];
-      const message = isRecord(first) ? first : given;
+      const message = isObject(first) ? first : given;
       const source = open(message);
       const isOpened = source !== message;
       // What kind of record it is stands on the envelope first, everything else in the record.
@@ -320,7 +321,7 @@ class Compiler {
       for (const read of reads) {
         const found = read(message);
         const record = typeof found === 'string' ? parsedCell(found) : found;
-        if (isRecord(record)) return record;
+        if (isObject(record)) return record;
       }
       return message;
     };
@@ -479,12 +480,9 @@ function splitter(path: string): NonNullable<Mapping['split']> {
     const entries = read(message);
     if (!Array.isArray(entries)) return null;
     const { [root]: _, ...others } = message;
-    return entries.map((entry) => (isRecord(entry) ? { ...others, ...entry } : entry));
+    return entries.map((entry) => (isObject(entry) ? { ...others, ...entry } : entry));
   };
 }
-
-const isRecord = (value: unknown): value is SourceRecord =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 interface Target {
   (source: SourceRecord): unknown | Rejection;

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TObject } from 'typebox';
 import { packageRoot } from '../../services/shared/fs.js';
+import { isObject } from '../../services/shared/json.js';
 import type { Stream } from '../streams/stream.js';
 import { compileMapping } from './compile.js';
 import { compileDateFormat, dateOrders, exists, parseIsoDate } from './date-format.js';
@@ -169,7 +170,7 @@ function complete(stream: Stream, fields: MappingFile['fields'], todos: string[]
 function leafPaths(samples: readonly SourceRecord[]): string[] {
   const paths = new Set<string>();
   const walk = (value: unknown, path: string, depth: number) => {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value) && depth < 4) {
+    if (isObject(value) && depth < 4) {
       for (const [name, inner] of Object.entries(value)) {
         const below = path === '' ? name : `${path}.${name}`;
         if (rootOf(below) !== '' && paths.size < MAX_PATHS) walk(inner, below, depth + 1);

@@ -1,4 +1,5 @@
 import { TimeSlice } from '../../services/shared/async.js';
+import { isObject } from '../../services/shared/json.js';
 import { parseJson } from '../records/parse-json.js';
 import type { RawRecord, RecordSource } from '../records/raw-record.js';
 import type { Mapping, SourceRecord } from './mapping.js';
@@ -71,6 +72,3 @@ function parsedValue(raw: RawRecord): unknown {
   raw.rejection = parsed;
   return undefined;
 }
-
-const isObject = (value: unknown): value is SourceRecord =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

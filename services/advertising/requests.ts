@@ -33,9 +33,6 @@ const pageNumber = (description: string) =>
   optional(integer(description, { minimum: 1, maximum: 1_000_000, default: 1 }));
 const pageSize = (description: string) =>
   optional(integer(description, { minimum: 1, maximum: 200, default: 50 }));
-const itemsPerPage = pageSize(
-  'Items per page. Times the periods of the range it is at most 100 000, else the problem is too_many_points.',
-);
 const metricsFilter = <T extends Metric>(names: readonly T[]) =>
   optional(
     arrayOf(
@@ -46,11 +43,6 @@ const metricsFilter = <T extends Metric>(names: readonly T[]) =>
   );
 const search = (where: string) =>
   optional(text(`Part of ${where}; case does not matter, no character is special.`, { maxLength: 200 }));
-const sortDirection = optional(
-  stringEnum('Direction of the order; unknown values come last in both.', ['asc', 'desc'], {
-    default: 'desc',
-  }),
-);
 const statuses = (whose: string) =>
   strings(`Only with one of these statuses of the ${whose}; case does not matter.`, 'A status.', 64, {
     examples: [['ACTIVE', 'PAUSED']],
@@ -60,12 +52,6 @@ const objectiveTypes = strings(
   'An objective.',
   64,
   { examples: [['LEAD_GENERATION']] },
-);
-const compareTo = optional(
-  stringEnum(
-    'Adds the figures of an earlier range: as many days just before start_date, or the same days a year before.',
-    COMPARISONS,
-  ),
 );
 const campaignIds = ids('Only of these campaigns.', 'Identifier of a campaign.');
 
@@ -93,8 +79,32 @@ export const COMPANY_SORTS = [
 ] as const;
 export type CompanySort = (typeof COMPANY_SORTS)[number];
 
-const sortBy = <T extends string>(names: readonly T[], standard: T) =>
-  optional(stringEnum('What the items are ordered by; then by id, ascending.', names, { default: standard }));
+/** The last fields of a list: what it shows of what matches, and in which order. */
+const listFields = <M extends Metric, T extends string>(
+  metrics: readonly M[],
+  sorts: readonly T[],
+  standard: T,
+) => ({
+  metrics: metricsFilter(metrics),
+  sort_by: optional(
+    stringEnum('What the items are ordered by; then by id, ascending.', sorts, { default: standard }),
+  ),
+  sort_direction: optional(
+    stringEnum('Direction of the order; unknown values come last in both.', ['asc', 'desc'], {
+      default: 'desc',
+    }),
+  ),
+  page: pageNumber('Page, from 1.'),
+  page_size: pageSize(
+    'Items per page. Times the periods of the range it is at most 100 000, else the problem is too_many_points.',
+  ),
+  compare_to: optional(
+    stringEnum(
+      'Adds the figures of an earlier range: as many days just before start_date, or the same days a year before.',
+      COMPARISONS,
+    ),
+  ),
+});
 
 export const CampaignsRequest = strictObject({
   ...rangeFields,
@@ -102,12 +112,7 @@ export const CampaignsRequest = strictObject({
   statuses: statuses('campaign'),
   objective_types: objectiveTypes,
   search: search('the name of the campaign or of its group'),
-  metrics: metricsFilter(METRIC_NAMES),
-  sort_by: sortBy(CAMPAIGN_SORTS, 'ad_spend'),
-  sort_direction: sortDirection,
-  page: pageNumber('Page, from 1.'),
-  page_size: itemsPerPage,
-  compare_to: compareTo,
+  ...listFields(METRIC_NAMES, CAMPAIGN_SORTS, 'ad_spend'),
 });
 export type CampaignsRequest = Static<typeof CampaignsRequest>;
 
@@ -118,12 +123,7 @@ export const CreativesRequest = strictObject({
   statuses: statuses('creative'),
   objective_types: objectiveTypes,
   search: search('the name or headline of the creative, or of the name of its campaign'),
-  metrics: metricsFilter(METRIC_NAMES),
-  sort_by: sortBy(CREATIVE_SORTS, 'ad_spend'),
-  sort_direction: sortDirection,
-  page: pageNumber('Page, from 1.'),
-  page_size: itemsPerPage,
-  compare_to: compareTo,
+  ...listFields(METRIC_NAMES, CREATIVE_SORTS, 'ad_spend'),
 });
 export type CreativesRequest = Static<typeof CreativesRequest>;
 
@@ -142,12 +142,7 @@ export const CompaniesRequest = strictObject({
     { examples: [['example.com']] },
   ),
   search: search('the name or domain of the company'),
-  metrics: metricsFilter(COMPANY_METRIC_NAMES),
-  sort_by: sortBy(COMPANY_SORTS, 'engagements'),
-  sort_direction: sortDirection,
-  page: pageNumber('Page, from 1.'),
-  page_size: itemsPerPage,
-  compare_to: compareTo,
+  ...listFields(COMPANY_METRIC_NAMES, COMPANY_SORTS, 'engagements'),
 });
 export type CompaniesRequest = Static<typeof CompaniesRequest>;
 

@@ -1,5 +1,6 @@
 import type { Context, Middleware } from 'koa';
 import koaBodyparser from 'koa-bodyparser';
+import { isObject } from '../shared/json.js';
 import { hasTooManyValues, MAX_VALUES } from '../shared/json-values.js';
 import type { AdmittedRequest } from './admission.js';
 import { Problem } from './problems.js';
@@ -52,10 +53,8 @@ export async function readBody(
   const bytes = Buffer.isBuffer(sent) ? sent : Buffer.alloc(0);
   admitted.received(bytes.length);
   const body = parseJson(bytes);
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new Problem('invalid_body', 'The body must be a JSON object.');
-  }
-  return body as Record<string, unknown>;
+  if (!isObject(body)) throw new Problem('invalid_body', 'The body must be a JSON object.');
+  return body;
 }
 
 function parseJson(bytes: Buffer): unknown {

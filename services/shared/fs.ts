@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,6 +10,20 @@ export function ensureDir(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   if (dirname(path) !== path) ensureDir(dirname(path));
   mkdirSync(path, 0o700);
+}
+
+/** The content of a JSON file; null where it is missing or unreadable. */
+export function readJson<T>(path: string): T | null {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as T;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes a JSON file that only its user can read. */
+export function writeJson(path: string, content: object): void {
+  writeFileSync(path, JSON.stringify(content), { mode: 0o600 });
 }
 
 /** The directory of this package's package.json, whether this runs from the sources or from `dist`. */

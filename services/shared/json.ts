@@ -9,6 +9,10 @@ export function fromJson<T>(json: Json<T>): T {
   return JSON.parse(json) as T;
 }
 
+/** Whether a value that was parsed is a JSON object. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** Text that takes the place of a T in a response. */
 export class JsonText<T> {
   readonly text: Json<T>;

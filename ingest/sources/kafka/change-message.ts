@@ -1,5 +1,6 @@
 /** Opens messages of Kafka Connect and Debezium: each holds a record of the stream, or a deletion. */
 
+import { isObject } from '../../../services/shared/json.js';
 import { type DeadLetter, deadLetter } from '../../records/outcome.js';
 import { parseJson } from '../../records/parse-json.js';
 import type { Stream } from '../../streams/stream.js';
@@ -53,6 +54,3 @@ function keyFields({ key }: Keyed, { organizationField, deletableBy }: Stream): 
   const named = deletableBy.map((name, index): [string, unknown] => [name, parts[index]]);
   return { [organizationField]: organization, ...Object.fromEntries(named) };
 }
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -3,9 +3,10 @@
  * from another folder is not served: answers would look as if the lost data had never been.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { readJson } from '../../shared/fs.js';
 import { DataFolderError, toDataFolderError } from './errors.js';
 import { ANALYTICS_FOLDER, PARTIAL_RESTORE_FOLDER, SEARCH_FILE } from './layout.js';
 
@@ -118,16 +119,8 @@ function hasAnalytics(dataDir: string): boolean {
 }
 
 function readAnalyticsId(dataDir: string): StoreId | undefined {
-  try {
-    const file = join(dataDir, ANALYTICS_FOLDER, ID_FILE);
-    const { mark: id, has_search: hasOther } = JSON.parse(readFileSync(file, 'utf8')) as {
-      mark: string;
-      has_search: boolean;
-    };
-    return { id, hasOther };
-  } catch {
-    return undefined;
-  }
+  const found = readJson<{ mark: string; has_search: boolean }>(join(dataDir, ANALYTICS_FOLDER, ID_FILE));
+  return found ? { id: found.mark, hasOther: found.has_search } : undefined;
 }
 
 function writeAnalyticsId(dataDir: string, { id, hasOther }: StoreId): void {

@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJson, writeJson } from '../../shared/fs.js';
 import { LAST_BACKUP_FILE } from './layout.js';
 
 /** The last complete backup of a data folder. */
@@ -9,15 +9,8 @@ export interface LastBackup {
   folder: string;
 }
 
-export function writeLastBackup(dataDir: string, backup: LastBackup): void {
-  writeFileSync(join(dataDir, LAST_BACKUP_FILE), JSON.stringify(backup), { mode: 0o600 });
-}
+export const writeLastBackup = (dataDir: string, backup: LastBackup): void =>
+  writeJson(join(dataDir, LAST_BACKUP_FILE), backup);
 
-/** Null when there was none, or the file is unreadable. */
-export function readLastBackup(dataDir: string): LastBackup | null {
-  try {
-    return JSON.parse(readFileSync(join(dataDir, LAST_BACKUP_FILE), 'utf8')) as LastBackup;
-  } catch {
-    return null;
-  }
-}
+export const readLastBackup = (dataDir: string): LastBackup | null =>
+  readJson<LastBackup>(join(dataDir, LAST_BACKUP_FILE));

@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJson, writeJson } from '../../shared/fs.js';
 import { LOCK_OWNER_FILE } from './layout.js';
 
 /** The process that holds the lock of a data folder, or held it last: the file outlives the lock. */
@@ -11,17 +11,8 @@ export interface LockOwner {
   port?: number;
 }
 
-const fileOf = (folder: string) => join(folder, LOCK_OWNER_FILE);
+export const writeLockOwner = (folder: string, owner: LockOwner): void =>
+  writeJson(join(folder, LOCK_OWNER_FILE), owner);
 
-export function writeLockOwner(folder: string, holder: LockOwner): void {
-  writeFileSync(fileOf(folder), JSON.stringify(holder), { mode: 0o600 });
-}
-
-/** Null when the file is missing or unreadable. */
-export function readLockOwner(folder: string): LockOwner | null {
-  try {
-    return JSON.parse(readFileSync(fileOf(folder), 'utf8')) as LockOwner;
-  } catch {
-    return null;
-  }
-}
+export const readLockOwner = (folder: string): LockOwner | null =>
+  readJson<LockOwner>(join(folder, LOCK_OWNER_FILE));
