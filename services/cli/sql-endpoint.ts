@@ -1,36 +1,73 @@
+import { randomUUID } from 'node:crypto';
 import type { Config } from '../shared/config.js';
-import { type SqlEndpoint, startSqlEndpoint } from '../sql-endpoint/server.js';
+import { type ServedSql, type SqlEndpoint, startSqlEndpoint } from '../sql-endpoint/server.js';
+import type { SqlReader } from '../sql-endpoint/sql-reader.js';
 import type { Stores } from '../stores/open-stores.js';
 import { CommandError } from './errors.js';
 
-/** Starts the SQL endpoint when it is configured, and closes it with the stores. Throws a `CommandError` when its port is in use. */
-export async function withSqlEndpoint(
-  { sqlEndpoint }: Config,
-  stores: Stores,
-): Promise<{ stores: Stores; url: string | null }> {
-  const { engine } = stores;
-  if (!sqlEndpoint || !engine) return { stores, url: null };
+export interface SqlOfStores {
+  /** They close the endpoint first. */
+  stores: Stores;
+  /** Address of the endpoint; null where none is configured. */
+  url: string | null;
+  /** Absent where analysts ask a ClickHouse server. */
+  sql?: SqlReader;
+}
+
+/**
+ * Starts the SQL endpoint when it is configured, and otherwise with the first statement of the gateway, on a free port with a password that
+ * nobody knows. Throws a `CommandError` when its port is in use.
+ */
+export async function withSqlEndpoint({ sqlEndpoint }: Config, stores: Stores): Promise<SqlOfStores> {
+  const { engine: openEngine, search } = stores;
+  if (!openEngine) return { stores, url: null };
+  let endpoint: SqlEndpoint | undefined;
+  let starting: Promise<SqlEndpoint> | undefined;
+  const open = async () => {
+    const options = sqlEndpoint ?? { port: 0, password: randomUUID() };
+    endpoint = await startSqlEndpoint({ engine: await openEngine(), search, ...options });
+    return endpoint;
+  };
+  const start = () => {
+    starting ??= open().catch((error: unknown) => {
+      starting = undefined;
+      throw error;
+    });
+    return starting;
+  };
   try {
-    const endpoint = await startSqlEndpoint({ engine, search: stores.search, ...sqlEndpoint });
-    return { stores: closeWithEndpoint(stores, endpoint), url: endpoint.url };
+    if (sqlEndpoint) await start();
   } catch (error) {
     await stores.close();
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new CommandError(`Port ${sqlEndpoint.port} is in use. Choose another with REACHLINE_SQL_PORT.`);
+    throw new CommandError(`Port ${sqlEndpoint?.port} is in use. Choose another with REACHLINE_SQL_PORT.`);
   }
+  const closing = closeWithEndpoint(stores, () => endpoint);
+  const close = async () => {
+    await starting?.catch(() => undefined);
+    await closing.close();
+  };
+  return {
+    stores: { ...stores, close },
+    url: sqlEndpoint ? (await start()).url : null,
+    sql: { query: async (...query) => (await start()).query(...query) },
+  };
 }
 
 /**
  * The stores, which close after the endpoint. A statement that the engine cannot end keeps the engine open, and Node.js from exiting, as
  * it joins its threads: only the search store is closed then, and the process kills itself on exit.
  */
-export function closeWithEndpoint(stores: Stores, endpoint: SqlEndpoint): Stores {
+export function closeWithEndpoint(
+  stores: Stores,
+  endpoint: () => Pick<ServedSql, 'close' | 'running'> | undefined,
+): Stores {
   const killIfHeld = () => {
-    if (endpoint.running() > 0) process.kill(process.pid, 'SIGKILL');
+    if ((endpoint()?.running() ?? 0) > 0) process.kill(process.pid, 'SIGKILL');
   };
   process.once('exit', killIfHeld);
   const close = async () => {
-    if (!(await endpoint.close())) return stores.search.close();
+    if ((await endpoint()?.close()) === false) return stores.search.close();
     process.off('exit', killIfHeld);
     await stores.close();
   };

@@ -6,6 +6,7 @@ import { type AudienceServices, audienceEndpoints } from '../audiences/endpoints
 import { type ContactServices, contactEndpoints } from '../contacts/endpoints.js';
 import type { Endpoint } from '../http/endpoint.js';
 import { type Json, openApiDocument } from '../http/openapi.js';
+import { type SqlServices, sqlEndpoints } from '../sql-endpoint/endpoints.js';
 import { type StatusServices, statusEndpoints } from '../status/endpoints.js';
 import { type VisitServices, visitEndpoints } from '../visits/endpoints.js';
 import { readExamples } from './examples.js';
@@ -18,6 +19,7 @@ export type ApiServices = ContactServices &
   VisitServices &
   AdvertisingServices &
   StatusServices &
+  SqlServices &
   IngestServices &
   KeyServices;
 export type ApiEndpoint = Endpoint<TSchema, TSchema, TSchema, ApiServices>;
@@ -27,6 +29,7 @@ const declaredEndpoints = [
   ...audienceEndpoints,
   ...visitEndpoints,
   ...advertisingEndpoints,
+  ...sqlEndpoints,
   ...statusEndpoints,
 ];
 /** Every operation that takes a JSON object, with the types of its declaration. */

@@ -11,6 +11,7 @@ import { acceptanceClock } from '../shared/record-order.js';
 import type { UnknownFields } from '../shared/settings.js';
 import type { Clock } from '../shared/time.js';
 import type { Version } from '../shared/version.js';
+import type { SqlReader } from '../sql-endpoint/sql-reader.js';
 import { StatusReader } from '../status/status-reader.js';
 import type { GatewayStores } from '../stores/open-stores.js';
 import type { ApiEndpoint, ApiServices } from './api.js';
@@ -24,6 +25,8 @@ export interface OperationDeps {
   stores: GatewayStores;
   /** Publishes ingested records to Kafka; without it they are written to their stores. */
   publisher?: Publisher;
+  /** Absent where analysts ask a ClickHouse server. */
+  sql?: SqlReader;
   /** Mappings that ingest requests may name. */
   mappings?: ReadonlyMap<string, StoredMapping>;
   /** Of ingest requests that do not say; default `reject`. */
@@ -75,7 +78,7 @@ function createIdentify({ stores, clock, rateLimiter }: OperationDeps) {
 
 /** The services of one request, whose stores add to its timing. */
 function createServices(deps: OperationDeps): (timing: StoreTiming, principal: Principal) => ApiServices {
-  const { stores, publisher, metrics, clock, provisionalDays } = deps;
+  const { stores, publisher, sql, metrics, clock, provisionalDays } = deps;
   const search = instrumentStore(stores.search, 'search', metrics.stores);
   const analytics = instrumentStore(stores.analytics, 'analytics', metrics.stores);
   const { mappings = new Map<string, StoredMapping>(), unknownFields = 'reject' } = deps;
@@ -93,6 +96,7 @@ function createServices(deps: OperationDeps): (timing: StoreTiming, principal: P
     clock,
     provisionalDays,
     publisher,
+    sql,
     mappings,
     unknownFields,
     acceptance,

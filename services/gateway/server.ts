@@ -10,6 +10,7 @@ import { startOperationalServer } from '../shared/operational-server.js';
 import { type Clock, systemClock } from '../shared/time.js';
 import { compileAhead } from '../shared/validation.js';
 import { readVersion } from '../shared/version.js';
+import type { SqlReader } from '../sql-endpoint/sql-reader.js';
 import type { GatewayStores } from '../stores/open-stores.js';
 import { endpoints } from './api.js';
 import { createApp } from './app.js';
@@ -37,6 +38,7 @@ export interface GatewayOptions {
   clock?: Clock;
   clusterWorker?: ClusterWorker;
   publisher?: Publisher;
+  sql?: SqlReader;
   limits?: Partial<ConnectionLimits>;
 }
 
@@ -54,7 +56,7 @@ export async function startGateway(
   config: Config,
   stores: GatewayStores,
   logger: Logger,
-  { clock = systemClock, clusterWorker, publisher, ...options }: GatewayOptions = {},
+  { clock = systemClock, clusterWorker, publisher, sql, ...options }: GatewayOptions = {},
 ): Promise<Gateway> {
   let stopping = false;
   const limits = { ...connectionLimits(), ...options.limits };
@@ -64,6 +66,7 @@ export async function startGateway(
   const app = createApp({
     stores,
     publisher,
+    sql,
     unknownFields: config.unknownFields,
     mappings: namedMappings(config),
     logger,

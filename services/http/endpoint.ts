@@ -14,6 +14,7 @@ export const TAGS = {
   Audiences: 'Named groups of contacts, and who is a member.',
   'Website visits': 'Visits to the site of the organization.',
   Advertising: 'Campaigns, creatives and companies of network_a with their figures over a range of days.',
+  SQL: 'Read-only SQL over all of it.',
   Ingest: 'Takes in records of every kind.',
   Operations: 'Health, version and metrics.',
 };

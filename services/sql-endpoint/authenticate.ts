@@ -4,12 +4,11 @@ import { keyIsActive, parseKey, secretMatches } from '../accounts/keys.js';
 import { TokenBuckets } from '../shared/token-buckets.js';
 import { CODE, SqlError } from './errors.js';
 import type { SqlRequest } from './request.js';
+import { SQL_SCOPES } from './sql-reader.js';
 
 type ApiKey = NonNullable<ReturnType<typeof parseKey>>;
 export type Keys = Pick<KeyStore, 'findKey' | 'recordKeyUse'>;
 
-/** What the views together hold. */
-const SCOPES = ['advertising:read', 'audiences:read', 'contacts:read', 'visits:read'];
 /** As the gateway records uses. */
 const USE_INTERVAL_MS = 3_600_000;
 
@@ -51,7 +50,9 @@ async function ofKey(user: string, key: ApiKey, keys: Keys): Promise<string> {
   const stored = await keys.findKey(key.id);
   const isRight = stored !== null && secretMatches(key.secret, Buffer.from(stored.secret_hash, 'hex'));
   if (!isRight || !keyIsActive(stored, Date.now())) throw failed(user);
-  const missing = SCOPES.filter((scope) => !stored.scopes.includes(scope) && !stored.scopes.includes('*'));
+  const missing = SQL_SCOPES.filter(
+    (scope) => !stored.scopes.includes(scope) && !stored.scopes.includes('*'),
+  );
   if (missing.length > 0) throw new SqlError(CODE.ACCESS_DENIED, `The API key lacks ${missing.join(', ')}`);
   recordUse(keys, key.id, stored.last_used_at);
   return stored.organization_id;

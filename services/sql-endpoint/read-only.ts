@@ -8,7 +8,7 @@ import type { Body } from './body.js';
 import { CODE, SqlError } from './errors.js';
 import { canonical, firstColumn, type Node, nodes, syntaxTree } from './parser.js';
 import { RECORD_VIEW_NAMES } from './record-views.js';
-import type { SqlRequest } from './request.js';
+import type { StatementRequest } from './request.js';
 import { allowedSettings, blanked, takeSettings } from './settings.js';
 import type { Runner, Statement } from './statement.js';
 
@@ -184,7 +184,7 @@ const OUTPUT_FORMAT = new RegExp(`^(?<statement>.*?) FORMAT (?<format>${NAME})$`
 /** Resolves with what decides which statement runs for a request, and throws a `SqlError` to reject it. */
 export async function readOnly(
   runner: Runner,
-): Promise<(request: SqlRequest, body: Body) => Promise<PermittedStatement>> {
+): Promise<(request: StatementRequest, body: Body) => Promise<PermittedStatement>> {
   const functions = await allowedFunctions(runner);
   const tables = await tablesOfOrganizations(runner);
   return (request, body) => authorize(request, body, runner, { functions, tables });
@@ -217,7 +217,7 @@ interface PolicyDeps {
 }
 
 async function authorize(
-  request: SqlRequest,
+  request: StatementRequest,
   body: Body,
   runner: Runner,
   { functions, tables }: PolicyDeps,
@@ -292,7 +292,7 @@ function checkOrganization(tree: Node): void {
   }
 }
 
-function databaseOf({ database }: SqlRequest): string {
+function databaseOf({ database }: StatementRequest): string {
   if (database === '' || database === DEFAULT_DATABASE) return VIEWS;
   if (!DATABASES.has(database)) throw denied(`database ${database}`);
   return database;

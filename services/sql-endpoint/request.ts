@@ -1,21 +1,25 @@
 import type { IncomingMessage } from 'node:http';
 import { CODE, SqlError } from './errors.js';
 
-/** A request, assembled from the URL, headers and form fields that the protocol allows. */
-export interface SqlRequest {
+/** What is to run, for whom. */
+export interface StatementRequest {
   /** The statement in the URL; that in the body follows it. */
   query: string;
   database: string;
   /** Used when the statement names none. */
   format: string;
-  queryId: string | undefined;
   settings: Record<string, string>;
   /** Values of `{name:Type}`, in the escaped form of TabSeparated. */
   params: Record<string, string>;
-  user: string;
-  password: string | undefined;
   /** The only one that the statement reads; null for all of them. Set once the password is checked. */
   organizationId: string | null;
+}
+
+/** A request, assembled from the URL, headers and form fields that the protocol allows. */
+export interface SqlRequest extends StatementRequest {
+  queryId: string | undefined;
+  user: string;
+  password: string | undefined;
   /** Of the Native format; 0 for the form without one. */
   protocolVersion: number;
   /** Whether the answer comes in compressed blocks of ClickHouse's own, with or without HTTP compression. */

@@ -5,14 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { withTimeout } from '../shared/async.js';
 import type { Engine, EngineResult } from '../stores/clickhouse/engine.js';
 import { type Authenticate, createAuthenticate, type Keys } from './authenticate.js';
-import { type Body, readBody } from './body.js';
+import { readBody } from './body.js';
 import { toException } from './errors.js';
 import { FairMutex } from './fair-mutex.js';
 import { readOnly, VIEWS } from './read-only.js';
 import { createRecordViews, recordSettings } from './record-views.js';
 import { RecordSource, type RecordStore } from './records.js';
-import { readForm, readRequest, type SqlRequest } from './request.js';
+import { readForm, readRequest } from './request.js';
 import { contentType, encodeBlocks, sendBytes, sendException, summaryOf } from './response.js';
+import { type Execute, readRows, type SqlReader } from './sql-reader.js';
 import { Runner, type Statement, timezoneOf } from './statement.js';
 
 export interface SqlEndpointOptions {
@@ -24,7 +25,7 @@ export interface SqlEndpointOptions {
   search?: RecordStore & Keys;
 }
 
-export interface SqlEndpoint {
+export interface ServedSql {
   url: string;
   /** Cancels running statements and leaves the engine open. False when one did not end: it then holds the engine for good. */
   close(): Promise<boolean>;
@@ -32,19 +33,16 @@ export interface SqlEndpoint {
   running(): number;
 }
 
+/** A SQL endpoint that also answers within this process. */
+export type SqlEndpoint = ServedSql & SqlReader;
+
 /** What is done with requests of the protocol. */
 export interface SqlService {
   /** Bytes, decoded. */
   bodyLimit: number;
   authenticate: Authenticate;
   records?: RecordSource;
-  /** Runs the statement of a request and passes its result to `send`. */
-  execute(
-    request: SqlRequest,
-    body: Body,
-    send: (statement: Statement, result: EngineResult) => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<void>;
+  execute: Execute;
 }
 
 /** Longer than the time limit of a statement that the engine can interrupt. */
@@ -73,35 +71,32 @@ export async function startSqlEndpoint({
   const authorize = await readOnly(runner);
   const records = search && new RecordSource(search);
   const mutex = new FairMutex({ deadlineMs: DEADLINE_MS });
-  const endpoint = await serveSql(runner, port, {
-    bodyLimit: BODY_LIMIT,
-    authenticate: createAuthenticate(password, search),
-    records,
-    execute: (request, body, send, disconnected) =>
-      mutex.runExclusive(
-        request.organizationId,
-        async (signal) => {
-          const { organizationId } = request;
-          const { statement, readsRecords } = await authorize(request, body);
-          const ended = new AbortController();
-          try {
-            if (readsRecords && records && organizationId !== null) {
-              const path = records.grant(organizationId, AbortSignal.any([signal, ended.signal]));
-              Object.assign(statement.settings, recordSettings(`${endpoint.url}${path}`));
-            }
-            await send(statement, await runner.run(statement, signal));
-          } finally {
-            ended.abort();
+  const execute: Execute = (request, body, send, disconnected) =>
+    mutex.runExclusive(
+      request.organizationId,
+      async (signal) => {
+        const { organizationId } = request;
+        const { statement, readsRecords } = await authorize(request, body);
+        const ended = new AbortController();
+        try {
+          if (readsRecords && records && organizationId !== null) {
+            const path = records.grant(organizationId, AbortSignal.any([signal, ended.signal]));
+            Object.assign(statement.settings, recordSettings(`${served.url}${path}`));
           }
-        },
-        disconnected,
-      ),
-  });
-  return endpoint;
+          await send(statement, await runner.run(statement, signal));
+        } finally {
+          ended.abort();
+        }
+      },
+      disconnected,
+    );
+  const authenticate = createAuthenticate(password, search);
+  const served = await serveSql(runner, port, { bodyLimit: BODY_LIMIT, authenticate, records, execute });
+  return { ...served, query: (query, signal) => readRows(execute, query, signal) };
 }
 
 /** Listens on 127.0.0.1. */
-export async function serveSql(runner: Runner, port: number, service: SqlService): Promise<SqlEndpoint> {
+export async function serveSql(runner: Runner, port: number, service: SqlService): Promise<ServedSql> {
   const running = new Set<Promise<void>>();
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: MAX_HEADER_BYTES },

@@ -25,8 +25,8 @@ import type { RebuildProgress } from './sqlite/migrations/rebuild.js';
 export interface Stores {
   search: SearchStore;
   analytics: AnalyticsStore & VisitTable;
-  /** Engine of the embedded analytics store, null with a server or where that store opens on demand. Not to be used once the stores close. */
-  engine: Engine | null;
+  /** Resolves with the engine of the embedded analytics store, opened where it is not yet; null with a server. Not to be used once the stores close. */
+  engine: (() => Promise<Engine>) | null;
   /** Copies the contacts and audiences that SQL reads on a server; null unless both stores are servers. */
   copier: RecordCopier | null;
   /** Records the port of this process in the data folder, where it has one. */

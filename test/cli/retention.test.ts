@@ -76,7 +76,7 @@ describe('The retention of records', () => {
     };
     await gateway.ingest('network-a-deliveries', [{ date: old, campaign_id: 'cam', creative_id: 'cre' }]);
     const drop = 'ALTER TABLE default.creative_deliveries DROP PARTITION 202608';
-    const client = gateway.stores.engine?.client();
+    const client = (await gateway.stores.engine?.())?.client();
     await client?.command({ query: drop });
     await client?.close();
     expect(await isBeforeFirst()).to.equal(false);

@@ -141,6 +141,7 @@ describe('Every operation', () => {
       '/api/contacts/get-many',
       '/api/contacts/search',
       '/api/contacts/update',
+      '/api/sql',
       '/api/status',
       '/api/website-visits/search',
     ]);
@@ -168,6 +169,7 @@ describe('Every operation', () => {
       '/api/audiences/search': 'organization_id query include_counts page limit',
       '/api/audiences/update':
         'organization_id! audience_id! name description network_a network_b network_c tracking_utm_value',
+      '/api/sql': 'organization_id statement! parameters limit',
       '/api/status': 'organization_id',
       '/api/website-visits/search':
         'organization_id! audience_id country city ip_address browser platform has_recording start_url facets limit',

@@ -101,7 +101,8 @@ describe('The questions of the SQL page, over contacts of HubSpot, Salesforce an
       expect(result.errors, text).to.deep.equal([]);
     }
     key = await issueKey(stores.search, { organizationId: ORGANIZATION });
-    const { engine, search } = stores;
+    const { search } = stores;
+    const engine = await stores.engine?.();
     if (!engine) throw new Error('no engine');
     endpoint = await startSqlEndpoint({ engine, search, port: 0, password: 'analysts' });
   });

@@ -82,7 +82,8 @@ describe('An API key at the SQL endpoint', () => {
     }
     ours = await issueKey(stores.search, { organizationId: 'org_ours' });
     theirs = await issueKey(stores.search, { organizationId: 'org_theirs' });
-    const { engine, search } = stores;
+    const { search } = stores;
+    const engine = await stores.engine?.();
     if (!engine) throw new Error('no engine');
     endpoint = await startSqlEndpoint({ engine, search, port: 0, password: PASSWORD });
   });
@@ -253,7 +254,8 @@ describe('An API key at the SQL endpoint', () => {
   });
 
   it('gets an error, never a part, when the store fails in the middle', async () => {
-    const { engine, search } = stores;
+    const { search } = stores;
+    const engine = await stores.engine?.();
     if (!engine) throw new Error('no engine');
     const failing = {
       searchContacts: async () => {

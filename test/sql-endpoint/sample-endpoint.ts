@@ -24,7 +24,8 @@ export const openSampleEndpoint = (day: string): Promise<SampleEndpoint> => clos
 
 async function open(day: string): Promise<SampleEndpoint> {
   const stores = await openStores({ dataDir: await sampleFolder(Date.parse(day)), searchThreads: 1 });
-  const { search, analytics: store, engine } = stores;
+  const { search, analytics: store } = stores;
+  const engine = await stores.engine?.();
   if (!engine) throw new Error('the store is not embedded');
   const key = await issueKey(search, { organizationId: DEMO_ORGANIZATION });
   const endpoint = await startSqlEndpoint({ engine, search, port: 0, password: PASSWORD });

@@ -8,13 +8,14 @@ import { startUnrestrictedEndpoint } from '../support/clickhouse-server.js';
 
 const [dataDir = ''] = process.argv.slice(2);
 const opened = await openStores({ dataDir, searchThreads: 1 });
-if (!opened.engine) throw new Error('the store is not embedded');
+const engine = await opened.engine?.();
+if (!engine) throw new Error('the store is not embedded');
 const close = opened.search.close.bind(opened.search);
 opened.search.close = async () => {
   await close();
   writeSync(1, 'search store closed\n');
 };
-const endpoint = await startUnrestrictedEndpoint(opened.engine, dataDir);
-const stores = closeWithEndpoint(opened, endpoint);
+const endpoint = await startUnrestrictedEndpoint(engine, dataDir);
+const stores = closeWithEndpoint(opened, () => endpoint);
 void runUntilSignal(() => stores.close(), createLogger('silent'), { delay: 9500 });
 process.stdout.write(`${endpoint.url}\n`);

@@ -11,8 +11,8 @@ import { createAuthenticate } from '../../services/sql-endpoint/authenticate.js'
 import type { Body } from '../../services/sql-endpoint/body.js';
 import { FairMutex } from '../../services/sql-endpoint/fair-mutex.js';
 import { canonical } from '../../services/sql-endpoint/parser.js';
-import type { SqlRequest } from '../../services/sql-endpoint/request.js';
-import { type SqlEndpoint, serveSql } from '../../services/sql-endpoint/server.js';
+import type { StatementRequest } from '../../services/sql-endpoint/request.js';
+import { type ServedSql, serveSql } from '../../services/sql-endpoint/server.js';
 import { Runner, type Statement } from '../../services/sql-endpoint/statement.js';
 import { literal } from '../../services/stores/clickhouse/bind.js';
 import { ConnectionPool } from '../../services/stores/clickhouse/connection-pool.js';
@@ -75,7 +75,7 @@ export async function startUnrestrictedEndpoint(
   engine: Engine,
   bodies: string,
   { port = 0, password = '', deadlineMs }: ServerOptions = {},
-): Promise<SqlEndpoint & Pick<ClickHouseServer, 'started'>> {
+): Promise<ServedSql & Pick<ClickHouseServer, 'started'>> {
   let count = 0;
   let started = 0;
   const runner = new Runner(engine);
@@ -127,7 +127,12 @@ const INPUT_INSERT =
 const HEAD = 64 * 1024;
 
 /** Permits any single statement. The engine reads the rows of an insert from a file, in every format it knows. */
-async function permitAll(request: SqlRequest, body: Body, runner: Runner, file: string): Promise<Permitted> {
+async function permitAll(
+  request: StatementRequest,
+  body: Body,
+  runner: Runner,
+  file: string,
+): Promise<Permitted> {
   const data = body.encoding === undefined ? body.data : await decode(body.data, body.encoding, runner, file);
   const { head, rows } = split(request.query, data);
   const formatted = await canonical(head, runner);

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issueKey } from '../../services/accounts/keys.js';
+import { withSqlEndpoint } from '../../services/cli/sql-endpoint.js';
 import { startGateway } from '../../services/gateway/server.js';
 import { type Config, loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
@@ -124,8 +125,9 @@ async function start(
     }),
     ...settings,
   };
-  const stores = await openStores(config, { clock, analyticsOnDemand });
-  const gateway = await startGateway(config, stores, createLogger('silent'), { clock });
+  const opened = await openStores(config, { clock, analyticsOnDemand });
+  const { stores, sql } = await withSqlEndpoint(config, opened);
+  const gateway = await startGateway(config, stores, createLogger('silent'), { clock, sql });
   const keyFor = (organizationId: string, scopes: readonly string[] = ['*']) =>
     issueKey(stores.search, { organizationId, scopes }, clock);
   const key = await keyFor('org_a');

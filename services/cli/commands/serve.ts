@@ -6,8 +6,8 @@ import type { superviseWorker } from '../../../ingest/worker/supervisor.js';
 import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
 import { hasOtherData } from '../../demo/load.js';
 import { startPrimary } from '../../gateway/cluster/primary.js';
-import { type ClusterWorker, connectToPrimary } from '../../gateway/cluster/worker.js';
-import { startGateway } from '../../gateway/server.js';
+import { connectToPrimary } from '../../gateway/cluster/worker.js';
+import { type GatewayOptions, startGateway } from '../../gateway/server.js';
 import { type Config, loadConfig } from '../../shared/config.js';
 import { utcDate } from '../../shared/time.js';
 import { openStores, type Stores } from '../../stores/open-stores.js';
@@ -42,14 +42,15 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const logger = openLog(io, config);
   logIgnoredVariables(config, logger);
   const opened = await openStores(config, startupOptions(logger, !(config.kafka && config.clickhouse)));
-  const { stores, url: sql } = await withSqlEndpoint(config, opened);
+  const { stores, url: sqlUrl, sql } = await withSqlEndpoint(config, opened);
   const greeting = await orClose(stores, () => prepareGreeting(io, stores, options));
   if (config.processes > 1) {
     await stores.close();
     return serveInProcesses(io, config, logger, greeting);
   }
-  const { url, closed } = await listen(config, stores, logger);
-  if (sql !== null) printOut(io, `SQL of all organizations for analysts: ${sql} (docs/reference/sql.md)`);
+  const { url, closed } = await listen(config, stores, logger, { sql });
+  if (sqlUrl !== null)
+    printOut(io, `SQL of all organizations for analysts: ${sqlUrl} (docs/reference/sql.md)`);
   sayListening(io, url, greeting);
   return closed;
 }
@@ -71,7 +72,7 @@ async function serveAmongOthers(io: Io, config: Config): Promise<number> {
   const clusterWorker = connectToPrimary();
   try {
     const stores = await openStores(config, startupOptions(logger, !(config.kafka && config.clickhouse)));
-    const { url, closed } = await listen(config, stores, logger, clusterWorker);
+    const { url, closed } = await listen(config, stores, logger, { clusterWorker });
     clusterWorker.listening(url);
     return await closed;
   } catch (error) {
@@ -85,12 +86,12 @@ async function listen(
   config: Config,
   stores: Stores,
   logger: Logger,
-  clusterWorker?: ClusterWorker,
+  { clusterWorker, sql }: Pick<GatewayOptions, 'clusterWorker' | 'sql'>,
 ): Promise<{ url: string; closed: Promise<number> }> {
   const { kafka } = config;
   const publisher = kafka ? await createPublisher(kafka, logger) : undefined;
   const gateway = await orClose(stores, () =>
-    startGateway(config, stores, logger, { clusterWorker, publisher }),
+    startGateway(config, stores, logger, { clusterWorker, publisher, sql }),
   );
   stores.announcePort(Number(new URL(gateway.url).port || 80));
   // Only this process can write to an embedded store.

@@ -2,12 +2,13 @@ import type { AnalyticsStore } from '../../advertising/analytics-store.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { VisitTable } from '../../visits/visit-store.js';
 import type { ClickHouse } from './client.js';
+import type { Engine } from './engine.js';
 import { BATCH_RECORDS, type OpenedAnalyticsStore } from './store.js';
 
 /** An embedded store that `open` opens with its first use, which throws the errors of `open`. */
 export function analyticsStoreOnDemand(open: () => Promise<OpenedAnalyticsStore>): {
   store: AnalyticsStore & VisitTable;
-  engine: null;
+  engine(): Promise<Engine>;
   copy: null;
   pauseInserts: NonNullable<ClickHouse['pauseInserts']>;
 } {
@@ -19,7 +20,10 @@ export function analyticsStoreOnDemand(open: () => Promise<OpenedAnalyticsStore>
     return (await opened).store;
   };
   return {
-    engine: null,
+    async engine() {
+      await use();
+      return ((await opened) as OpenedAnalyticsStore).engine?.() as Promise<Engine>;
+    },
     copy: null,
     async pauseInserts(work) {
       await use();

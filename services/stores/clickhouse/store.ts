@@ -25,7 +25,7 @@ WHERE database = currentDatabase() AND engine = 'MaterializedView' AND (SELECT c
 
 export interface OpenedAnalyticsStore {
   store: AnalyticsStore & VisitTable;
-  engine: Engine | null;
+  engine: (() => Promise<Engine>) | null;
   builder: RollupBuilder | null;
   pauseInserts: ClickHouse['pauseInserts'];
   /** Null in process. */
@@ -51,7 +51,13 @@ export async function openAnalyticsStore(
   builder?.start();
   const { engine, pauseInserts } = clickhouse;
   const copy = engine ? null : recordCopy(clickhouse);
-  return { store: analyticsStore(clickhouse, builder), engine, builder, pauseInserts, copy };
+  return {
+    store: analyticsStore(clickhouse, builder),
+    engine: engine && (async () => engine),
+    builder,
+    pauseInserts,
+    copy,
+  };
 }
 
 function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): AnalyticsStore & VisitTable {

@@ -1,0 +1,78 @@
+/** SQL as an operation of the API; what a statement may do is tested at the endpoint, which runs it. */
+import { expect } from 'chai';
+import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
+import { SCOPES } from '../../services/http/scopes.js';
+import { startSampleGateway } from '../support/gateway.js';
+import { useOpened } from '../support/opened.js';
+import { expectProblem } from '../support/problems.js';
+import { problemFaults } from '../support/schema-check.js';
+
+describe('The operation /api/sql', () => {
+  const gateway = useOpened(() => startSampleGateway());
+  let key: string;
+  before(async () => {
+    key = await gateway.keyFor(DEMO_ORGANIZATION);
+  });
+  const ask = (statement: string, more: object = {}, asKey = key) =>
+    gateway.call('/api/sql', { statement, ...more }, { key: asKey });
+
+  it('answers columns and rows of people and figures, with parameters and the organization of the key', async () => {
+    const { body } = await ask(
+      `SELECT (SELECT count() FROM contacts) AS people, {name:String} AS name, toDecimal64('1.50', 2) AS money,
+        {organization:String} AS organization, countIf(organization_id != {organization:String}) AS others
+       FROM campaigns`,
+      { parameters: { name: "O'Hara\t\\n" } },
+    );
+    expect(body.columns).to.deep.equal([
+      { name: 'people', type: 'Nullable(UInt64)' },
+      { name: 'name', type: 'String' },
+      { name: 'money', type: 'Decimal(18, 2)' },
+      { name: 'organization', type: 'String' },
+      { name: 'others', type: 'UInt64' },
+    ]);
+    const everyone = { organization_id: DEMO_ORGANIZATION, limit: 1 };
+    const found = await gateway.call('/api/contacts/search', everyone, { key });
+    expect(body.rows).to.deep.equal([[found.body.total_count, "O'Hara\t\\n", '1.5', DEMO_ORGANIZATION, 0]]);
+    expect(body.truncated).to.equal(false);
+  });
+
+  it('shows another organization nothing', async () => {
+    const other = await gateway.keyFor('org_other');
+    for (const view of ['contacts', 'campaigns', 'campaign_daily', 'website_visits']) {
+      const { body } = await ask(`SELECT count() FROM ${view}`, {}, other);
+      expect(body.rows, view).to.deep.equal([[0]]);
+    }
+  });
+
+  it('answers as many rows as asked for, and says when there are more', async () => {
+    const statement = 'SELECT number FROM numbers(5)';
+    expect((await ask(statement, { limit: 5 })).body).to.deep.include({ truncated: false });
+    const { body } = await ask(statement, { limit: 2 });
+    expect(body).to.deep.include({ rows: [[0], [1]], truncated: true });
+  });
+
+  it('refuses what the endpoint refuses, and names what is wrong with a statement', async () => {
+    const refused: [statement: string, detail: RegExp][] = [
+      ['SELEC 1', /Syntax error/],
+      ['SELECT nothing FROM contacts', /nothing/],
+      ['SELECT 1 FORMAT CSV', /Leave FORMAT out/],
+      ['DROP TABLE campaigns', /readonly mode/],
+      [`SELECT * FROM url('http://127.0.0.1:1/', 'CSV', 'a String')`, /table function url/],
+      ["SELECT repeat('x', 1000000) FROM numbers(20)", /result/i],
+    ];
+    for (const [statement, detail] of refused) {
+      const answer = await ask(statement);
+      expect(problemFaults(422, answer.body)).to.deep.equal([]);
+      expect(answer.body, statement).to.include({ code: 'invalid_sql' });
+      expect(answer.body.detail, statement).to.match(detail);
+    }
+  });
+
+  it('needs every scope for reading', async () => {
+    for (const missing of ['advertising:read', 'audiences:read', 'contacts:read', 'visits:read']) {
+      const scopes = SCOPES.filter((scope) => scope !== missing);
+      const answer = await ask('SELECT 1', {}, await gateway.keyFor(DEMO_ORGANIZATION, scopes));
+      expectProblem(answer, 403, 'insufficient_scope');
+    }
+  });
+});
