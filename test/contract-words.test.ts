@@ -102,7 +102,7 @@ const ITEM_FIELDS: Record<string, string[]> = {
   Contact: wordsOf(
     `id organization_id data_import_id contact_id company_id first_name last_name work_emails personal_emails phones network_a_url
 job_title functional_area company_name company_network_a_url company_domain company_country company_industry city state_region
-country postal_code age dob year_of_birth gender person_image_url company_image_url audience_ids created_at updated_at`,
+country postal_code age dob year_of_birth gender person_image_url company_image_url seniority department audience_ids created_at updated_at`,
   ),
   Audience: wordsOf(
     'id organization_id name description network_a network_b network_c tracking_utm_value created_at member_count',

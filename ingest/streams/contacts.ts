@@ -1,3 +1,4 @@
+import { DERIVED_FIELD_NAMES } from '../../services/contacts/fields.js';
 import { contactTooLarge } from '../../services/contacts/record-size.js';
 import { ContactRecord } from '../../services/contacts/schema.js';
 import type { Stream } from './stream.js';
@@ -10,6 +11,7 @@ export const contacts: Stream<ContactRecord> = {
   schema: ContactRecord,
   organizationField: 'organization_id',
   store: 'search',
+  derivedFields: DERIVED_FIELD_NAMES,
   deletableBy: ['contact_id'],
   aliases: { id: 'contact_id' },
   domainField: 'company_domain',

@@ -1,6 +1,7 @@
 /** The fields of a contact: schemas, stored form, requests and responses are made from the tables here. */
 import type { Static, TArray, TSchema, TUnsafe } from 'typebox';
-import { arrayOf, date, integer, nullable, optional, Type, text } from '../shared/schema.js';
+import { DEPARTMENTS, SENIORITIES } from '../search/titles.js';
+import { arrayOf, date, integer, nullable, optional, stringEnum, Type, text } from '../shared/schema.js';
 
 const emails = (description: string) =>
   arrayOf(
@@ -40,6 +41,14 @@ export const CONTACT_FIELDS = {
 type Fields = typeof CONTACT_FIELDS;
 export type ContactField = keyof Fields;
 export const CONTACT_FIELD_NAMES = Object.keys(CONTACT_FIELDS) as ContactField[];
+
+/** Fields of a contact that are computed from its job title, so no record sets them. */
+export const DERIVED_FIELDS = {
+  seniority: stringEnum('Seniority, computed from the job title.', SENIORITIES),
+  department: stringEnum('Department, computed from the job title.', DEPARTMENTS),
+};
+export type DerivedField = keyof typeof DERIVED_FIELDS;
+export const DERIVED_FIELD_NAMES = Object.keys(DERIVED_FIELDS) as DerivedField[];
 
 /** Where a word of a query can match: the fields of `SEARCH_FIELDS`, and last and first name written together. */
 export const EXPLAINED_FIELDS = [
@@ -92,7 +101,9 @@ export const FACET_FIELDS = [
   'functional_area',
   'city',
   'state_region',
-] as const satisfies ContactField[];
+  'seniority',
+  'department',
+] as const satisfies (ContactField | DerivedField)[];
 export type FacetField = (typeof FACET_FIELDS)[number];
 
 type OptionalSchemas<Names extends ContactField> = {

@@ -25,6 +25,7 @@ import {
 } from '../shared/schema.js';
 import {
   createRequestFields,
+  DERIVED_FIELDS,
   EXPLAINED_FIELDS,
   FACET_FIELDS,
   type FacetField,
@@ -47,6 +48,8 @@ export const Contact = looseObject(
       text('Identifier of the company: the same for one company domain within an organization.'),
     ),
     ...responseFields,
+    seniority: nullable(DERIVED_FIELDS.seniority),
+    department: nullable(DERIVED_FIELDS.department),
     audience_ids: arrayOf('Audiences the contact is a member of, ascending.', id('An audience id.')),
     created_at: dateTime('When the contact was first recorded, UTC.'),
     updated_at: dateTime('When the contact last changed, UTC.'),
@@ -253,6 +256,8 @@ const contactFilters = {
   email: optional(
     text('Whole email address, among work and personal ones; case is ignored.', { maxLength: 320 }),
   ),
+  seniority: optional(DERIVED_FIELDS.seniority),
+  department: optional(DERIVED_FIELDS.department),
   updated_after: optional(dateTime('Only contacts that last changed after this moment.')),
 };
 

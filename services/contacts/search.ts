@@ -112,6 +112,8 @@ export function toFilters(given: GivenFilters): ContactFilter[] {
     const url = normalizeProfileUrl(given.network_a_url);
     add('network_a_url', url.includes('/') ? 'network_a_url' : 'network_a_slug', url);
   }
+  if (given.seniority) filters.push({ kind: 'value', field: 'seniority', value: given.seniority });
+  if (given.department) filters.push({ kind: 'value', field: 'department', value: given.department });
   if (given.email) {
     const email = normalizeEmail(given.email);
     if (!hasLetterOrDigit(email)) throw noWords('email');

@@ -11,8 +11,9 @@ import {
   profileSlug,
 } from '../search/normalize.js';
 import { phoneWords } from '../search/phones.js';
+import { titleClasses } from '../search/titles.js';
 import { emailWords, postalCodeWords, slugWords, textWords } from '../search/words.js';
-import type { ContactField, ExplainedField } from './fields.js';
+import type { ContactField, DerivedField, ExplainedField } from './fields.js';
 import type { Contact } from './schema.js';
 
 interface SearchField {
@@ -61,7 +62,13 @@ export const WORD_FIELDS = [
 export type WordField = (typeof WORD_FIELDS)[number];
 
 /** Fields of a contact compared as a whole, in the normal form of `search/normalize.ts`. */
-export type ValueField = 'country' | 'postal_code' | 'company_domain' | 'network_a_url' | 'network_a_slug';
+export type ValueField =
+  | 'country'
+  | 'postal_code'
+  | 'company_domain'
+  | 'network_a_url'
+  | 'network_a_slug'
+  | DerivedField;
 
 /** Fields in which the equivalents of a kind match a query; those of a filter match in its own field. */
 export const EQUIVALENT_FIELDS: EquivalentFields = mapKinds({
@@ -126,5 +133,6 @@ export function searchableValues(contact: SearchableContact): Record<ValueField,
     company_domain: contact.company_domain === null ? null : normalizeDomain(contact.company_domain),
     network_a_url: profile,
     network_a_slug: profile === null ? null : profileSlug(profile),
+    ...titleClasses(contact.job_title),
   };
 }

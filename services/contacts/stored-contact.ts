@@ -1,6 +1,7 @@
 /** A contact as every store keeps it, and what records and requests make of it (contract 3.1 to 3.3, 6.2). */
 
 import { domainOf, normalizeDomain, normalizeEmail } from '../search/normalize.js';
+import { titleClasses } from '../search/titles.js';
 import { memoize } from '../shared/cache.js';
 import { companyId, newId } from '../shared/ids.js';
 import { fromJson, type Json } from '../shared/json.js';
@@ -14,7 +15,13 @@ import {
 } from '../shared/record-order.js';
 import { RecordRejectedError } from '../shared/store-errors.js';
 import { formatTimestamp, parseTimestamp } from '../shared/time.js';
-import { CONTACT_FIELD_NAMES, CONTACT_FIELDS, type ContactField, isArrayField } from './fields.js';
+import {
+  CONTACT_FIELD_NAMES,
+  CONTACT_FIELDS,
+  type ContactField,
+  type DerivedField,
+  isArrayField,
+} from './fields.js';
 import {
   type Contact,
   type ContactRecord,
@@ -22,8 +29,8 @@ import {
   MAX_AUDIENCES_PER_CONTACT,
 } from './schema.js';
 
-/** Everything of a contact but what changes apart from it: its audiences and its times. */
-export type ContactBody = Omit<Contact, 'audience_ids' | 'created_at' | 'updated_at'>;
+/** Everything of a contact but what is derived from it, and what changes apart from it: its audiences and its times. */
+export type ContactBody = Omit<Contact, DerivedField | 'audience_ids' | 'created_at' | 'updated_at'>;
 
 export interface StoredContact extends RecordVersion {
   /** Milliseconds since the epoch. */
@@ -38,6 +45,7 @@ export const TOO_MANY_AUDIENCES = `A contact is in at most ${MAX_AUDIENCES_PER_C
 export function toContact(stored: StoredContact): Contact {
   return {
     ...stored.body,
+    ...titleClasses(stored.body.job_title),
     audience_ids: stored.audienceIds,
     created_at: formatTimestamp(stored.createdMs),
     updated_at: formatTimestamp(stored.updatedMs),
@@ -47,15 +55,23 @@ export function toContact(stored: StoredContact): Contact {
 /** `toContact` as JSON: the form in which every store keeps a contact, so that a page of them is never parsed. */
 export function contactJson({ body, audienceIds, createdMs, updatedMs }: StoredContact): Json<Contact> {
   const fields = JSON.stringify(body).slice(0, -1);
+  const derived = JSON.stringify(titleClasses(body.job_title)).slice(1, -1);
   const audiences = audienceIds.length === 0 ? '[]' : JSON.stringify(audienceIds);
   const createdAt = formatTimestamp(createdMs);
   const updatedAt = updatedMs === createdMs ? createdAt : formatTimestamp(updatedMs);
-  return `${fields},"audience_ids":${audiences},"created_at":"${createdAt}","updated_at":"${updatedAt}"}`;
+  return `${fields},${derived},"audience_ids":${audiences},"created_at":"${createdAt}","updated_at":"${updatedAt}"}`;
 }
 
 /** The inverse of `contactJson`. */
 export function parseContact(json: Json<Contact>, recordOrder: string | null): StoredContact {
-  const { audience_ids: audienceIds, created_at, updated_at, ...body } = fromJson(json);
+  const {
+    seniority: _,
+    department: __,
+    audience_ids: audienceIds,
+    created_at,
+    updated_at,
+    ...body
+  } = fromJson(json);
   return {
     createdMs: Date.parse(created_at),
     updatedMs: Date.parse(updated_at),

@@ -15,13 +15,16 @@ import type { Equivalent, QueryTerm, TextQuery, WordTerm } from './query.js';
 export const EQUIVALENTS_FOLDER = join(packageRoot, 'services/search/equivalents');
 
 const textOf = (file: string) => readFileSync(join(EQUIVALENTS_FOLDER, file), 'utf8');
-const TEXTS = {
+export const TEXTS = {
   title: textOf('titles.txt'),
   company: textOf('companies.txt'),
   given_name: textOf('given-names.txt'),
   city: textOf('cities.txt'),
   region: textOf('regions.txt'),
   optional: textOf('optional-words.txt'),
+  // Of titles.ts.
+  seniority: textOf('seniorities.txt'),
+  department: textOf('departments.txt'),
 };
 
 /** Changes with every row of the tables. */
@@ -49,7 +52,8 @@ interface Table {
 }
 
 /** The rows of a table, without comments. */
-const rowsOf = (text: string) => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+export const rowsOf = (text: string) =>
+  text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
 function addForms(table: Table, form: string[], others: readonly string[][], row: string): void {
   const key = form.join(' ');

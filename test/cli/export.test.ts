@@ -30,6 +30,7 @@ const RECORDS: Record<string, object[]> = {
       contact_id: 'con_1',
       first_name: '+Ada',
       last_name: 'L"ove"lace; B',
+      job_title: 'VP of Sales',
       work_emails: ['a@x.example', 'b@x.example'],
       phones: ['+49 30 1', '2'],
       company_domain: 'x.example',

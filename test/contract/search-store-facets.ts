@@ -6,7 +6,21 @@ import { useOpened } from '../support/opened.js';
 import { facetsByHand } from './search-oracle.js';
 import { asked, freshOrganization, load, type Open, T0 } from './search-support.js';
 
-const VALUES = ['Rome', 'rome', 'Róme', ' Rome', '\uff5eRome', '🏛 Rome', 'Oslo', '', 'a"b\\c', '0', 'null'];
+const VALUES = [
+  'Rome',
+  'rome',
+  'Róme',
+  ' Rome',
+  '\uff5eRome',
+  '🏛 Rome',
+  'Oslo',
+  '',
+  'a"b\\c',
+  '0',
+  'null',
+  'VP of Sales',
+  'CFO',
+];
 const value = fc.option(fc.constantFrom(...VALUES), { nil: undefined, freq: 3 });
 const record = fc.record({
   first_name: fc.constantFrom('Maria', 'Omar'),
@@ -58,6 +72,24 @@ export function searchStoreFacets(open: Open): void {
         ...cities.slice(20).map((value) => ({ value, count: 2 })),
         ...cities.slice(0, 15).map((value) => ({ value, count: 1 })),
       ]);
+    });
+
+    it('count seniorities and departments that job titles have', async () => {
+      const organization = freshOrganization();
+      const titles = ['CFO', 'VP of Sales', 'Sales Manager', 'Senator'];
+      await load(
+        opened.store,
+        organization,
+        titles.map((job_title) => ({ job_title })),
+      );
+      const facets = ['seniority', 'department'] as const;
+      expect(await facetsOf({ ...asked(organization), facets })).to.deep.equal({
+        seniority: ['c_level', 'manager', 'vp'].map((value) => ({ value, count: 1 })),
+        department: [
+          { value: 'sales', count: 2 },
+          { value: 'finance', count: 1 },
+        ],
+      });
     });
 
     it('count all matches on every page, and leave room for themselves within 4 MiB', async () => {

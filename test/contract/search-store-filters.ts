@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Contact } from '../../services/contacts/schema.js';
 import { useOpened } from '../support/opened.js';
 import {
   asked,
@@ -68,6 +69,9 @@ export function searchStoreFilters(open: Open): void {
       ['apostrophes and hyphens part words', { last_name: 'lujan o neill' }, ['maria']],
       ['a word of another field does not match', { last_name: 'maria' }, []],
       ['job titles match by words', { job_title: 'vice-pres eng' }, ['maria']],
+      ['a seniority is computed from the job title', { seniority: 'vp' }, ['maria']],
+      ['a department is computed from the job title', { department: 'data', seniority: 'vp' }, ['maria']],
+      ['a seniority is one of the title alone', { seniority: 'director' }, []],
       ['functional areas match by words', { functional_area: 'engineering' }, ['maria']],
       ['company names match by words', { company_name: 'zurich' }, ['maria']],
       ['cities match by words', { city: 'sao PAULO' }, ['maria']],
@@ -105,6 +109,29 @@ export function searchStoreFilters(open: Open): void {
         expect(await find(filters)).to.deep.equal(ids);
       });
     }
+
+    it('seniority and department follow the job title, whatever a record gives', async () => {
+      const organization = freshOrganization();
+      const write = async (changes: object) => {
+        await load(opened.store, organization, [{ contact_id: 'c', ...changes }]);
+        const contact = await opened.store.getContact(organization, 'c');
+        const { seniority, department } = contact as Contact;
+        return { seniority, department };
+      };
+      const given = { job_title: 'Head of Marketing', seniority: 'entry', department: 'legal' };
+      expect(await write(given)).to.deep.equal({ seniority: 'director', department: 'marketing' });
+      expect(await write({ job_title: 'CFO', updated_at: at(1) })).to.deep.equal({
+        seniority: 'c_level',
+        department: 'finance',
+      });
+      expect(await found(opened.store, organization, { department: 'finance' })).to.deep.equal(['c']);
+      expect(await found(opened.store, organization, { department: 'marketing' })).to.deep.equal([]);
+      expect(await write({ job_title: null, updated_at: at(2) })).to.deep.equal({
+        seniority: null,
+        department: null,
+      });
+      expect(await found(opened.store, organization, { seniority: 'c_level' })).to.deep.equal([]);
+    });
 
     it('members of an audience are found by email and last change too', async () => {
       const organization = freshOrganization();

@@ -171,6 +171,8 @@ export function newContact(organizationId: string, contactId: string, given: Par
     gender: null,
     person_image_url: null,
     company_image_url: null,
+    seniority: null,
+    department: null,
     audience_ids: [],
     created_at: new Date(T0).toISOString(),
     updated_at: new Date(T0).toISOString(),

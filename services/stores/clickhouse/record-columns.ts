@@ -2,7 +2,7 @@
  * The columns of the views of contacts, audiences and visits: in process a view reads them from lines of JSON, on a server a copy of
  * the lines is inserted as them.
  */
-import { CONTACT_FIELDS, isArrayField } from '../../contacts/fields.js';
+import { CONTACT_FIELDS, DERIVED_FIELD_NAMES, isArrayField } from '../../contacts/fields.js';
 
 interface Column {
   name: string;
@@ -63,6 +63,10 @@ const contactColumns = Object.entries(CONTACT_FIELDS).map(([name, schema]): Colu
   return optional(name, comment);
 });
 
+const derivedColumns = DERIVED_FIELD_NAMES.map((name) =>
+  optional(name, `${name[0]?.toUpperCase()}${name.slice(1)}, computed from the job title`),
+);
+
 export const RECORD_VIEWS: readonly RecordView[] = [
   {
     name: 'contacts',
@@ -73,6 +77,7 @@ export const RECORD_VIEWS: readonly RecordView[] = [
       key('contact_id', 'Id of the contact'),
       optional('company_id', 'The same for one company domain; not the id of reachline.companies'),
       ...contactColumns,
+      ...derivedColumns,
       {
         name: 'audience_ids',
         type: 'Array(String)',

@@ -54,6 +54,11 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
       await command(`CREATE DATABASE IF NOT EXISTS ${copies}${everywhere}`);
       for (const kind of COPIED_KINDS) {
         await command(`CREATE TABLE ${made(kind)}${everywhere} AS ${kind}`);
+        // The copy that another version is making as this one migrates lacks the new columns, and so does what is made like it.
+        const columns = viewOf(kind).columns.map(
+          ({ name, type }) => `ADD COLUMN IF NOT EXISTS ${name} ${type}`,
+        );
+        await command(`ALTER TABLE ${made(kind)}${everywhere} ${columns.join(', ')}`);
         await command(`ALTER TABLE ${made(kind)}${everywhere} MODIFY COMMENT '${now}'`);
       }
       return {

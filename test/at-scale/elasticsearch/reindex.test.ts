@@ -60,6 +60,17 @@ describe('Reindexing behind an alias', () => {
     expect(found.total, 'the search fields were derived anew').to.equal(LOADED);
   }).timeout(120_000);
 
+  it('reindexes contacts whose fields other tables derived, which no store opens before', async () => {
+    const [index = ''] = await behind('contacts');
+    const found = (await client.indices.getMapping({ index }))[index]?.mappings;
+    await client.indices.putMapping({ index, _meta: { ...found?._meta, tables: 'other' } });
+    const rejected = await openElasticsearchStore(indices.config).catch((error: Error) => error);
+    expect(rejected).to.have.property('name', 'MigrationNeededError');
+    expect((rejected as Error).message).to.contain('with tables other');
+    expect(await migrate()).to.have.length(1);
+    expect(await migrate()).to.deep.equal([]);
+  });
+
   it('tells whom it waits for while another process holds the lock', async () => {
     const cluster = new Cluster(indices.config);
     const lock = await acquireReindexLock(cluster, new IndexNames(indices.config.indexPrefix), systemClock);

@@ -15,7 +15,7 @@ describe('A data folder of older search rules', () => {
   /** Terms, words and normal forms as other rules would have derived them. */
   function age(): void {
     const connection = new Connection(join(dataDir, SEARCH_FILE), { cacheMb: 2 });
-    connection.run(`UPDATE derived SET version = -1`);
+    connection.run(`UPDATE derived SET version = -1, tables = 'other'`);
     connection.run(`UPDATE visits SET city = 'other', country = 'other'`);
     connection.run(`INSERT INTO contact_terms (contact_terms) VALUES ('delete-all')`);
     connection.run(`INSERT INTO contact_terms (rowid, first_name) VALUES (7, '1:stale')`);
@@ -45,6 +45,9 @@ describe('A data folder of older search rules', () => {
     expect(await total('stale')).to.equal(0);
     const french = await store.searchContacts(asked('org', { country: 'FR', limit: 1 }));
     expect(french.total).to.equal(contacts);
+    const officers = await store.searchContacts(asked('org', { department: 'finance', limit: 1 }));
+    expect(officers.total).to.equal(contacts);
+    expect(officers.items[0]).to.include('"seniority":"c_level","department":"finance"');
     const audiences = await store.searchAudiences({
       organizationId: 'org',
       limit: 1,
@@ -62,7 +65,12 @@ describe('A data folder of older search rules', () => {
     await load(
       store,
       'org',
-      Array.from({ length: contacts }, () => ({ first_name: 'Ann', last_name: 'Lastt', country: 'France' })),
+      Array.from({ length: contacts }, () => ({
+        first_name: 'Ann',
+        last_name: 'Lastt',
+        country: 'France',
+        job_title: 'CFO',
+      })),
     );
     await store.upsertAudiences(accepted([{ organization_id: 'org', id: 'aud', name: 'Senate' }], T0));
     const visit = { organizationId: 'org', id: 'v', createdAt: new Date(T0).toISOString() };
@@ -74,6 +82,16 @@ describe('A data folder of older search rules', () => {
     age();
     expect(await openCounting()).to.deep.equal({ contacts: 3, audiences: 1, visits: 1 });
     expect(await openCounting()).to.deep.equal({});
+    await expectAllFound();
+  });
+
+  it('is rebuilt where only the tables of titles differ: the contacts alone', async () => {
+    const connection = new Connection(join(dataDir, SEARCH_FILE), { cacheMb: 2 });
+    connection.run(`UPDATE derived SET tables = 'other' WHERE name = 'contacts'`);
+    connection.run(`UPDATE contacts SET body = replace(body, '"seniority":"c_level"', '"seniority":"vp"')`);
+    connection.run(`INSERT INTO contact_terms (contact_terms) VALUES ('delete-all')`);
+    connection.close();
+    expect(await openCounting()).to.deep.equal({ contacts: 3 });
     await expectAllFound();
   });
 

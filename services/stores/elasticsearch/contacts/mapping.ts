@@ -164,6 +164,8 @@ function searchFields(body: ContactBody): object {
     company_domain_value: tokenOf(values.company_domain),
     network_a_url_value: tokenOf(values.network_a_url),
     network_a_slug_value: tokenOf(values.network_a_slug),
+    seniority_value: tokenOf(values.seniority),
+    department_value: tokenOf(values.department),
     facets: {
       country: body.country,
       job_title: body.job_title,
@@ -172,6 +174,8 @@ function searchFields(body: ContactBody): object {
       functional_area: body.functional_area,
       city: body.city,
       state_region: body.state_region,
+      seniority: values.seniority,
+      department: values.department,
     } satisfies Record<FacetField, string | null>,
   };
   const byField: WordValues = fields;

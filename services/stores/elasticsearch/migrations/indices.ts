@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { estypes } from '@elastic/elasticsearch';
+import { TITLE_TABLES_VERSION } from '../../../search/titles.js';
 import { packageRoot } from '../../../shared/fs.js';
 import type { Cluster } from '../client.js';
 import { unavailable } from '../errors.js';
@@ -22,10 +23,12 @@ export type Resource = (typeof RESOURCES)[number];
 /** All but the one that holds the reindex lock. */
 export const REINDEXABLE: readonly Resource[] = RESOURCES.filter((name) => name !== 'migrations');
 
-/** What an index is created from; version and checksum are stored in its `_meta`. */
+/** What an index is created from; all but settings and mappings is stored in its `_meta`. */
 export interface Definition {
   version: number;
   checksum: string;
+  /** Version of the tables by which fields are derived. */
+  tables?: string;
   settings: estypes.IndicesIndexSettings;
   mappings: estypes.MappingTypeMapping;
 }
@@ -46,6 +49,8 @@ export class MigrationNeededError extends Error {
   override readonly name = 'MigrationNeededError';
 }
 
+const TABLES: { [name in Resource]?: string } = { contacts: TITLE_TABLES_VERSION };
+
 export function readDefinition(
   resource: Resource,
   folder = join(packageRoot, 'mappings/elasticsearch'),
@@ -55,7 +60,7 @@ export function readDefinition(
   const checksum = createHash('sha256')
     .update(JSON.stringify([settings, mappings]))
     .digest('hex');
-  return { version, checksum, settings, mappings };
+  return { version, checksum, tables: TABLES[resource], settings, mappings };
 }
 
 /** Names of indices and aliases. The name of an index ends in its version and generation: `reachline-contacts-v1-1`. */
@@ -99,13 +104,14 @@ export interface LiveIndex {
   version: number;
   generation: number;
   checksum: string;
+  tables?: string;
 }
 
 /** Creates an index with its aliases, unless another process has. */
 export async function createIndex(
   cluster: Cluster,
   index: string,
-  { version, checksum, settings, mappings }: Definition,
+  { version, checksum, tables, settings, mappings }: Definition,
   aliases: readonly string[],
 ): Promise<void> {
   await cluster
@@ -114,7 +120,7 @@ export async function createIndex(
         {
           index,
           settings,
-          mappings: { ...mappings, _meta: { version, checksum } },
+          mappings: { ...mappings, _meta: { version, checksum, tables } },
           aliases: Object.fromEntries(aliases.map((alias) => [alias, {}])),
           // The response comes when the index accepts writes.
           wait_for_active_shards: 1,
@@ -138,13 +144,18 @@ async function liveIndices(cluster: Cluster, names: IndexNames, resource: Resour
   );
   if ('error' in response) return [];
   return Object.entries(response as estypes.IndicesGetResponse).map(([index, { aliases = {}, mappings }]) => {
-    const { version = 0, checksum = '' } = (mappings?._meta ?? {}) as { version?: number; checksum?: string };
+    const {
+      version = 0,
+      checksum = '',
+      tables,
+    } = (mappings?._meta ?? {}) as Partial<Pick<Definition, 'version' | 'checksum' | 'tables'>>;
     const own = Object.keys(aliases).filter((alias) => alias !== all);
     return {
       index,
       alias: own[0] ?? all,
       version,
       checksum,
+      tables,
       generation: Number(/-v\d+-(\d+)/.exec(index)?.[1] ?? 0),
     };
   });
@@ -189,18 +200,21 @@ export async function ensureIndices(cluster: Cluster, names: IndexNames): Promis
     const outdated = live.find((each) => needsReindex(resource, each, definition));
     if (!outdated) continue;
     throw new MigrationNeededError(
-      `The index ${outdated.index} is of version ${outdated.version}, this Reachline needs version ${definition.version}. Run: reachline migrate`,
+      `The index ${outdated.index} is of version ${versionOf(outdated)}, this Reachline needs version ${versionOf(definition)}. Run: reachline migrate`,
     );
   }
 }
 
+const versionOf = ({ version, tables }: { version: number; tables?: string }): string =>
+  tables === undefined ? String(version) : `${version} with tables ${tables}`;
+
 /**
- * Whether the index has an older version. Throws `MappingChangedError` for another definition of the same version, and
+ * Whether the index has an older version, or values that other tables derived. Throws `MappingChangedError` for another definition of the same version, and
  * `MigrationNeededError` for a newer version.
  */
 export function needsReindex(
   resource: Resource,
-  { index, version, checksum }: LiveIndex,
+  { index, version, checksum, tables }: LiveIndex,
   definition: Definition,
 ): boolean {
   if (version < definition.version) return true;
@@ -210,7 +224,7 @@ export function needsReindex(
     );
   }
   if (checksum !== definition.checksum) throw new MappingChangedError(index, resource);
-  return false;
+  return tables !== definition.tables;
 }
 
 /** Deletes the indices of months that end before a moment, in milliseconds since the epoch; resolves with how many visits they held. */

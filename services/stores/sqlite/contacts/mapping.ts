@@ -43,12 +43,14 @@ export function contactColumns(
 ): string[] {
   const { terms } = text;
   const columns = FIELDS.map(({ name, wordsOf }) => text.encodeColumn(searchableTexts(body, name), wordsOf));
-  const { country, postal_code, company_domain, network_a_url } = values;
+  const { country, postal_code, company_domain, network_a_url, seniority, department } = values;
   let exact = terms.matchAllTerm;
   if (country !== null) exact += ` ${terms.value('country', country)}`;
   if (postal_code !== null) exact += ` ${terms.value('postal_code', postal_code)}`;
   if (company_domain !== null) exact += ` ${terms.value('company_domain', company_domain)}`;
   if (network_a_url !== null) exact += ` ${terms.value(PROFILE, slugFirst(network_a_url))}`;
+  if (seniority !== null) exact += ` ${terms.value('seniority', seniority)}`;
+  if (department !== null) exact += ` ${terms.value('department', department)}`;
   exact += terms.name(searchableName(body));
   columns.push(exact);
   return columns;

@@ -1,9 +1,13 @@
-/** Derives the text indexes and the normal forms of visits anew, from the stored records, when the rules of `services/search` changed. */
+/** Derives the text indexes and the normal forms of visits anew, from the stored records, when the rules or
+ * tables of `services/search` changed. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AudienceBody } from '../../../audiences/stored-audience.js';
+import type { Contact } from '../../../contacts/schema.js';
 import { searchableValues } from '../../../contacts/searchable.js';
-import type { ContactBody } from '../../../contacts/stored-contact.js';
+import { type ContactBody, contactJson, parseContact } from '../../../contacts/stored-contact.js';
 import { SEARCH_RULES_VERSION } from '../../../search/rules-version.js';
+import { TITLE_TABLES_VERSION } from '../../../search/titles.js';
+import type { Json } from '../../../shared/json.js';
 import type { Visit } from '../../../visits/schema.js';
 import { searchableVisit } from '../../../visits/stored-visit.js';
 import { AUDIENCE_COLUMNS, audienceColumns } from '../audiences.js';
@@ -20,13 +24,18 @@ const ROWS_PER_BATCH = 2000;
 
 interface Rebuild {
   table: 'contacts' | 'audiences' | 'visits';
+  /** Version of the tables that values are derived by. */
+  tables?: string;
   clear(connection: Connection): void;
   /** Rebuilds at most `limit` rows after a key; returns the last key, undefined when there was no row. */
   batch(session: WriteSession, after: bigint, limit: number): bigint | undefined;
 }
 
 const rebuilds: readonly Rebuild[] = [
-  textRebuild<ContactBody>('contacts', 'contact_terms', CONTACT_COLUMNS, contactColumns, rebuildCountry),
+  {
+    ...textRebuild<ContactBody>('contacts', 'contact_terms', CONTACT_COLUMNS, contactColumns, rebuildContact),
+    tables: TITLE_TABLES_VERSION,
+  },
   textRebuild<AudienceBody>('audiences', 'audience_terms', AUDIENCE_COLUMNS, audienceColumns, () => {}),
   { table: 'visits', clear: () => {}, batch: rebuildVisits },
 ];
@@ -36,7 +45,7 @@ const rebuilds: readonly Rebuild[] = [
  * that call it at once take turns by batch.
  */
 export async function rebuildDerived(connection: Connection, onProgress?: RebuildProgress): Promise<void> {
-  const pending = rebuilds.filter(({ table }) => !isCurrent(connection, table));
+  const pending = rebuilds.filter((each) => !isCurrent(connection, each));
   if (pending.length === 0) return;
   const session = new WriteSession(connection);
   for (const rebuild of pending) {
@@ -54,19 +63,20 @@ export async function rebuildDerived(connection: Connection, onProgress?: Rebuil
 }
 
 /** Whether all rows are rebuilt. */
-function rebuildBatch(session: WriteSession, { table, clear, batch }: Rebuild): boolean {
+function rebuildBatch(session: WriteSession, rebuild: Rebuild): boolean {
   const { connection } = session;
-  if (isCurrent(connection, table)) return true;
-  let state = stateOf(connection, table);
-  if (state?.version !== SEARCH_RULES_VERSION) {
-    clear(connection);
-    state = { version: SEARCH_RULES_VERSION, rebuiltTo: 0n };
-  }
-  const last = batch(session, state.rebuiltTo ?? 0n, ROWS_PER_BATCH);
+  const { table, tables, clear, batch } = rebuild;
+  if (isCurrent(connection, rebuild)) return true;
+  let after = 0n;
+  const state = stateOf(connection, table);
+  if (hasVersions(state, rebuild)) after = state?.rebuiltTo ?? 0n;
+  else clear(connection);
+  const last = batch(session, after, ROWS_PER_BATCH);
   connection.run(
-    `INSERT OR REPLACE INTO derived (name, version, rebuilt_to) VALUES (?, ?, ?)`,
+    `INSERT OR REPLACE INTO derived (name, version, tables, rebuilt_to) VALUES (?, ?, ?, ?)`,
     table,
     SEARCH_RULES_VERSION,
+    tables ?? null,
     last ?? null,
   );
   return last === undefined;
@@ -74,20 +84,24 @@ function rebuildBatch(session: WriteSession, { table, clear, batch }: Rebuild): 
 
 interface State {
   version: number;
+  tables: string | null;
   rebuiltTo: bigint | null;
 }
 
 function stateOf(connection: Connection, table: string): State | undefined {
-  const row = connection.row<[bigint, bigint | null]>(
-    `SELECT version, rebuilt_to FROM derived WHERE name = ?`,
+  const row = connection.row<[bigint, string | null, bigint | null]>(
+    `SELECT version, tables, rebuilt_to FROM derived WHERE name = ?`,
     table,
   );
-  return row && { version: Number(row[0]), rebuiltTo: row[1] };
+  return row && { version: Number(row[0]), tables: row[1], rebuiltTo: row[2] };
 }
 
-function isCurrent(connection: Connection, table: string): boolean {
-  const state = stateOf(connection, table);
-  return state?.version === SEARCH_RULES_VERSION && state.rebuiltTo === null;
+const hasVersions = (state: State | undefined, { tables }: Rebuild): boolean =>
+  state?.version === SEARCH_RULES_VERSION && state.tables === (tables ?? null);
+
+function isCurrent(connection: Connection, rebuild: Rebuild): boolean {
+  const state = stateOf(connection, rebuild.table);
+  return hasVersions(state, rebuild) && state?.rebuiltTo === null;
 }
 
 function textRebuild<Body>(
@@ -95,7 +109,7 @@ function textRebuild<Body>(
   index: TextIndex,
   columnNames: readonly string[],
   columnsOf: (encoder: TermEncoder, body: Body) => string[],
-  rebuildRow: (connection: Connection, key: bigint, body: Body) => void,
+  rebuildRow: (connection: Connection, key: bigint, json: Json<Contact>) => void,
 ): Rebuild {
   return {
     table,
@@ -113,7 +127,7 @@ function textRebuild<Body>(
       const changes = new IndexChanges(session.connection, index, columnNames);
       for (const [key, organization, position, json] of rows) {
         const body = JSON.parse(json) as Body;
-        rebuildRow(session.connection, key, body);
+        rebuildRow(session.connection, key, json);
         const encoder = new TermEncoder(Number(organization));
         changes.add(position, columnsOf(encoder, body));
         session.addWords(index, Number(organization), encoder.takeWords());
@@ -124,8 +138,15 @@ function textRebuild<Body>(
   };
 }
 
-function rebuildCountry(connection: Connection, key: bigint, body: ContactBody): void {
-  connection.run(`UPDATE contacts SET country = ? WHERE key = ?`, searchableValues(body).country, key);
+function rebuildContact(connection: Connection, key: bigint, json: Json<Contact>): void {
+  const contact = parseContact(json, null);
+  const { country } = searchableValues(contact.body);
+  connection.run(
+    `UPDATE contacts SET country = ?, body = ? WHERE key = ?`,
+    country,
+    contactJson(contact),
+    key,
+  );
 }
 
 function rebuildVisits({ connection }: WriteSession, after: bigint, limit: number): bigint | undefined {

@@ -1,0 +1,1 @@
+DROP VIEW IF EXISTS {{views}}.contacts {{on_cluster}}

@@ -1,0 +1,106 @@
+/** Seniority and department of a job title (contract 3.1), by the tables in `equivalents/`. */
+import { hash } from 'node:crypto';
+import { memoize } from '../shared/cache.js';
+import { words } from '../shared/text.js';
+import { rowsOf, TEXTS } from './equivalents.js';
+
+/** Highest first. */
+export const SENIORITIES = ['owner', 'c_level', 'vp', 'director', 'manager', 'senior', 'entry'] as const;
+export type Seniority = (typeof SENIORITIES)[number];
+
+export const DEPARTMENTS = [
+  'communications',
+  'customer_service',
+  'data',
+  'design',
+  'education',
+  'engineering',
+  'finance',
+  'health',
+  'human_resources',
+  'information_technology',
+  'legal',
+  'marketing',
+  'operations',
+  'product',
+  'research',
+  'sales',
+] as const;
+export type Department = (typeof DEPARTMENTS)[number];
+
+/** Stored with every contact: another version of the tables needs all of them derived anew. */
+export const TITLE_TABLES_VERSION: string = hash(
+  'sha256',
+  JSON.stringify([TEXTS.seniority, TEXTS.department]),
+).slice(0, 12);
+
+/** Null where the tables do not know. */
+export interface TitleClasses {
+  seniority: Seniority | null;
+  department: Department | null;
+}
+
+interface Row<Class> {
+  /** Its line in the table. */
+  line: number;
+  /** `none`: words that mean none of the classes; `end`: those behind them do not count. */
+  name: Class | 'none' | 'end';
+}
+
+interface Table<Class> {
+  /** Rows by each of their runs of words. */
+  rows: Map<string, Row<Class>>;
+  /** Words of the longest run. */
+  longest: number;
+}
+
+const NAMES: ReadonlySet<string> = new Set([...SENIORITIES, ...DEPARTMENTS, 'none', 'end']);
+
+function tableOf<Class extends string>(text: string): Table<Class> {
+  const table: Table<Class> = { rows: new Map(), longest: 0 };
+  for (const [line, row] of rowsOf(text).entries()) {
+    const [name = '', runs = ''] = row.split(': ');
+    if (!NAMES.has(name)) throw new Error(`a table of titles has a row of ${JSON.stringify(name)}`);
+    for (const run of runs.split(', ').map(words)) {
+      const key = run.join(' ');
+      if (!table.rows.has(key)) table.rows.set(key, { line, name: name as Row<Class>['name'] });
+      table.longest = Math.max(table.longest, run.length);
+    }
+  }
+  return table;
+}
+
+const seniorities = tableOf<Seniority>(TEXTS.seniority);
+const departments = tableOf<Department>(TEXTS.department);
+
+/** From left to right the longest run of words in the table, each word in one run at most; of their classes the one on the first line. */
+function classOf<Class extends string>(
+  { rows, longest }: Table<Class>,
+  title: readonly string[],
+): Class | null {
+  let best: Row<Class> | undefined;
+  for (let start = 0; start < title.length; start++) {
+    for (let length = Math.min(longest, title.length - start); length > 0; length--) {
+      const row = rows.get(title.slice(start, start + length).join(' '));
+      if (!row) continue;
+      if (row.name === 'end') return classNameOf(best);
+      if (row.name !== 'none' && (!best || row.line < best.line)) best = row;
+      start += length - 1;
+      break;
+    }
+  }
+  return classNameOf(best);
+}
+
+const classNameOf = <Class>(row: Row<Class> | undefined): Class | null =>
+  (row?.name as Class | undefined) ?? null;
+
+const NO_CLASSES: TitleClasses = { seniority: null, department: null };
+
+const classesOf = memoize((title: string): TitleClasses => {
+  const given = words(title);
+  return { seniority: classOf(seniorities, given), department: classOf(departments, given) };
+});
+
+export const titleClasses = (title: string | null): TitleClasses =>
+  title === null ? NO_CLASSES : classesOf(title);
