@@ -1,5 +1,7 @@
 /** Everything that matches as a file, by the export of the API. */
 import type { ExportFormat, ExportRequestOf, PagedPath } from '../client/index.js';
+import type { Contact } from '../contacts/schema.js';
+import { csvCell } from './csv.js';
 import { exportMatches } from './session.js';
 
 export interface ExportSource {
@@ -33,6 +35,16 @@ export async function download(
   // The browser keeps a large one on disk.
   save(`${name}.${format}`, await new Response(counted).blob());
   return total;
+}
+
+/** Contacts that are here already. */
+export function downloadContacts(contacts: readonly Contact[]): void {
+  const names = Object.keys(contacts[0] ?? {}) as (keyof Contact)[];
+  const rows = contacts.map((contact) => names.map((name) => [contact[name] ?? ''].flat().join(';')));
+  // A cell that a spreadsheet would run as a formula is marked, as in exports of the API.
+  const guard = (text: string) => (/^'*[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text);
+  const lines = [names, ...rows].map((cells) => cells.map((text) => csvCell(guard(text), ',')).join(','));
+  save('contacts.csv', new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }));
 }
 
 export function save(fileName: string, content: Blob): void {

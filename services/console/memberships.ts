@@ -1,4 +1,7 @@
 /** Contacts into and out of audiences, with what undoes it. */
+import type { Contact } from '../contacts/schema.js';
+import type { RequestOf } from './api.js';
+import { count, plural } from './format.js';
 import type { Notice } from './notice.js';
 import { call } from './session.js';
 
@@ -7,8 +10,105 @@ export interface AudienceName {
   name: string;
 }
 
+/** Contacts by their ids, or all that a search matches. */
+export type Chosen =
+  | { kind: 'ids'; contacts: readonly Contact[] }
+  | { kind: 'all'; filter: Filter; total: number };
+type Filter = Omit<RequestOf<'/api/contacts/search'>, 'limit' | 'cursor' | 'organization_id'>;
+
 type Direction = 'add' | 'remove';
+const PATHS = {
+  add: '/api/audiences/contacts/add-many',
+  remove: '/api/audiences/contacts/remove-many',
+} as const;
+/** Ids of one request. */
+const MAX_IDS = 1000;
+
+export interface Work {
+  signal: AbortSignal;
+  /** Contacts that are done. */
+  onProgress(done: number): void;
+}
+
+interface Changed {
+  changed: number;
+  unchanged: number;
+}
+
+async function changeMany(
+  direction: Direction,
+  audience: AudienceName,
+  target: { ids: readonly string[] } | { filter: Filter },
+  { signal, onProgress }: Work,
+): Promise<Changed> {
+  const sum = { changed: 0, unchanged: 0 };
+  const run = async (body: object) => {
+    const request = { audience_id: audience.id, ...body } as RequestOf<(typeof PATHS)[Direction]>;
+    const answer = await call(PATHS[direction], request, { signal });
+    sum.changed += answer.changed;
+    sum.unchanged += answer.unchanged;
+    onProgress(sum.changed + sum.unchanged);
+    return answer.next_cursor;
+  };
+  if ('ids' in target) {
+    for (let from = 0; from < target.ids.length; from += MAX_IDS) {
+      await run({ contact_ids: target.ids.slice(from, from + MAX_IDS) });
+    }
+  } else {
+    let cursor: string | null = null;
+    do {
+      cursor = await run({ filter: target.filter, ...(cursor === null ? {} : { cursor }) });
+    } while (cursor !== null);
+  }
+  return sum;
+}
+
 const OPPOSITE = { add: 'remove', remove: 'add' } as const;
+const unattended: Work = { signal: new AbortController().signal, onProgress: () => undefined };
+
+/** The contacts of a search, where they are few enough for one request. */
+async function byId(chosen: Chosen, { signal }: Work): Promise<Chosen> {
+  if (chosen.kind === 'ids' || chosen.total > MAX_IDS) return chosen;
+  const search = { ...chosen.filter, match: 'all' as const, limit: MAX_IDS };
+  const { contacts, next_cursor } = await call('/api/contacts/search', search, { signal });
+  return next_cursor === null ? { kind: 'ids', contacts } : chosen;
+}
+
+/**
+ * Adds contacts to an audience or removes them. Of contacts by id, those whose membership would not change are left out, so that undoing
+ * it touches no other; beyond 1 000 it can be undone where all that matched were changed.
+ */
+export async function changeMembers(
+  direction: Direction,
+  audience: AudienceName,
+  given: Chosen,
+  work: Work,
+): Promise<Notice> {
+  const chosen = await byId(given, work);
+  const isMember = ({ audience_ids }: Contact) => audience_ids.includes(audience.id);
+  const target =
+    chosen.kind === 'all'
+      ? { filter: chosen.filter }
+      : {
+          ids: chosen.contacts
+            .filter((contact) => isMember(contact) === (direction === 'remove'))
+            .map(({ contact_id }) => contact_id),
+        };
+  const { changed, unchanged } = await changeMany(direction, audience, target, work);
+  const before = chosen.kind === 'all' ? unchanged : chosen.contacts.length - changed;
+  const opposite = OPPOSITE[direction];
+  const text = textOf(direction, changed, before, audience.name);
+  const canUndo = changed > 0 && (chosen.kind === 'ids' || unchanged === 0);
+  if (!canUndo) return { text };
+  return {
+    text,
+    undo: async () => {
+      const undone = await changeMany(opposite, audience, target, unattended);
+      return { text: textOf(opposite, undone.changed, 0, audience.name) };
+    },
+  };
+}
+
 /** One contact, whether or not it is a member already. */
 export async function changeMembership(
   direction: Direction,
@@ -19,5 +119,25 @@ export async function changeMembership(
   return {
     text: direction === 'add' ? `Added to ${audience.name}.` : `Removed from ${audience.name}.`,
     undo: () => changeMembership(OPPOSITE[direction], audience, contactId),
+  };
+}
+
+function textOf(direction: Direction, changed: number, before: number, name: string): string {
+  const done = direction === 'add' ? `added to ${name}` : `removed from ${name}`;
+  const rest =
+    direction === 'add' ? `${count(before)} were in it already` : `${count(before)} were not in it`;
+  return `${plural(changed, 'contact')} ${done}${before > 0 ? `; ${rest}` : ''}.`;
+}
+
+/** Undone by deleting the audience. */
+export async function createAudienceOf(name: string, chosen: Chosen, work: Work): Promise<Notice> {
+  const { audience } = await call('/api/audiences/create', { name }, { signal: work.signal });
+  const { text } = await changeMembers('add', audience, chosen, work);
+  return {
+    text: `Audience created: ${text}`,
+    undo: async () => {
+      await call('/api/audiences/delete', { audience_id: audience.id });
+      return { text: `The audience ${audience.name} was deleted.` };
+    },
   };
 }

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { parse } from 'csv-parse/sync';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { useConsole } from './browser.js';
 
@@ -52,6 +54,121 @@ describe('Acting in the console', function () {
     await notice('Added to Customers.').waitFor();
     await card.getByRole('button', { name: 'Remove from Customers' }).waitFor();
     expect(await audiencesOf(id)).to.include(audience_id);
+  });
+
+  it('puts all that match into a new audience, and takes it back', async () => {
+    const { total_count: total } = await c.read<{ total_count: number }>('/api/contacts/search', {
+      country: 'DE',
+    });
+    expect(total).to.be.above(100);
+    await c.open('/contacts?country=DE');
+    await c.page.getByRole('checkbox', { name: 'Select the rows that are loaded' }).check();
+    const bar = c.page.getByRole('region', { name: 'Selection' });
+    await bar.getByText('100 contacts selected').waitFor();
+    await bar.getByRole('button', { name: `Select all ${total} that match` }).click();
+    await bar.getByText(`${total} contacts selected`).waitFor();
+    await bar.getByText('Add to audience').click();
+    await bar.getByLabel('Add to an audience, or name a new one').fill('German market');
+    await bar.getByRole('button', { name: 'New audience “German market”' }).click();
+    await notice(`Audience created: ${total} contacts added to German market.`).waitFor();
+    await bar.waitFor({ state: 'detached' });
+    await c.page.getByRole('link', { name: 'Audiences', exact: true }).click();
+    const row = c.page.getByRole('table', { name: 'Audiences' }).getByRole('row', { name: /German market/ });
+    await row.getByRole('cell', { name: String(total), exact: true }).waitFor();
+    await undo();
+    await notice('The audience German market was deleted.').waitFor();
+    await row.waitFor({ state: 'detached' });
+  });
+
+  it('adds all that match to an audience that has some of them, and undoes it exactly', async () => {
+    const members = async () =>
+      (
+        await c.read<{ contacts: { contact_id: string }[] }>('/api/audiences/contacts/search', {
+          audience_id: 'aud_trial-users',
+          limit: 1000,
+        })
+      ).contacts.map(({ contact_id }) => contact_id);
+    const before = await members();
+    const { contacts } = await c.read<{ contacts: { contact_id: string }[] }>('/api/contacts/search', {
+      country: 'FR',
+      limit: 1000,
+    });
+    const already = contacts.filter(({ contact_id }) => before.includes(contact_id)).length;
+    expect(already).to.be.above(0);
+    await c.open('/contacts?country=FR');
+    await c.page.getByRole('checkbox', { name: 'Select the rows that are loaded' }).check();
+    const bar = c.page.getByRole('region', { name: 'Selection' });
+    await bar.getByRole('button', { name: 'Select all' }).click();
+    await bar.getByText('Add to audience').click();
+    await bar.getByRole('button', { name: 'Add to Trial users' }).click();
+    const added = contacts.length - already;
+    await notice(`${added} contacts added to Trial users; ${already} were in it already.`).waitFor();
+    expect(await members()).to.have.length(before.length + added);
+    await undo();
+    await notice(`${added} contacts removed from Trial users.`).waitFor();
+    expect(await members()).to.have.members(before);
+  });
+
+  it('selects rows with the keyboard and a range with Shift, removes them from an audience, and saves them as CSV', async () => {
+    await c.open('/contacts?job_title=engineer');
+    const rows = c.page.getByRole('table', { name: 'Contacts' }).locator('tbody tr');
+    await rows.locator('a').first().waitFor();
+    for (const key of ['j', 'x']) await c.page.keyboard.press(key);
+    const bar = c.page.getByRole('region', { name: 'Selection' });
+    await bar.getByText('1 contact selected').waitFor();
+    await rows
+      .nth(3)
+      .getByRole('checkbox')
+      .click({ modifiers: ['Shift'] });
+    await bar.getByText('4 contacts selected').waitFor();
+    const [download] = await Promise.all([
+      c.page.waitForEvent('download'),
+      bar.getByRole('button', { name: 'Export CSV' }).click(),
+    ]);
+    const saved = parse(readFileSync(await download.path()), { columns: true }) as Record<string, string>[];
+    const { contacts } = await c.read<{ contacts: Record<string, string>[] }>('/api/contacts/search', {
+      job_title: 'engineer',
+      limit: 4,
+    });
+    expect(saved.map(({ contact_id }) => contact_id)).to.deep.equal(
+      contacts.map(({ contact_id }) => contact_id),
+    );
+    const inAudience = contacts.filter((contact) => contact.audience_ids?.includes('aud_engineers')).length;
+    expect(inAudience).to.be.above(0);
+    await bar.getByText('Remove from audience').click();
+    await bar.getByLabel('Remove from an audience').fill('engineers');
+    await bar.getByRole('button', { name: 'Remove from Engineers' }).click();
+    await notice(`${inAudience} contacts removed from Engineers`).waitFor();
+    await undo();
+    await notice(`${inAudience} contacts added to Engineers.`).waitFor();
+  });
+
+  it('edits a contact and takes it back, unless somebody changed it meanwhile', async () => {
+    await c.open('/contacts?contact=demo_contact_0004');
+    const card = c.page.getByRole('complementary', { name: 'Contact' });
+    const lead = card.locator('.lead');
+    const before = (await lead.textContent()) ?? '';
+    const save = async (title: string) => {
+      await card.getByRole('button', { name: 'Edit' }).click();
+      await card.getByLabel('Job title').fill(title);
+      await card.getByLabel('Phones').fill('+49 30 1234567, +49 30 7654321');
+      await card.getByRole('button', { name: 'Save' }).click();
+    };
+    await save('Chief of Everything');
+    await card.getByText('Chief of Everything,').waitFor();
+    await card.getByRole('link', { name: '+49 30 7654321' }).waitFor();
+    await undo();
+    await lead.and(c.page.getByText(before, { exact: true })).waitFor();
+    await card.getByRole('button', { name: 'Edit' }).click();
+    await c.read('/api/contacts/update', { contact_id: 'demo_contact_0004', city: 'Bern' });
+    await card.getByLabel('Job title').fill('Chief of Nothing');
+    await card.getByRole('button', { name: 'Save' }).click();
+    await notice('The contact has changed since').waitFor();
+    c.forgetFailedRequests();
+    const { contact } = await c.read<{ contact: { job_title: string } }>('/api/contacts/get', {
+      contact_id: 'demo_contact_0004',
+    });
+    expect(before).to.contain(contact.job_title);
   });
 
   it('names the person that a new contact would double, and adds that one instead', async () => {

@@ -1,5 +1,6 @@
-import { untracked } from '@preact/signals';
+import { untracked, useComputed } from '@preact/signals';
 import { Fragment } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { Contact } from '../../contacts/schema.js';
 import type { ResponseOf } from '../api.js';
 import { ContactCard } from '../components/contact-card.js';
@@ -9,12 +10,14 @@ import { Facets, useFacets } from '../components/facets.js';
 import { Filters } from '../components/filters.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox, TextFilter } from '../components/search-box.js';
+import { SelectionBar } from '../components/selection-bar.js';
 import { NoMatch, NoPermission, NothingYet, ScopedLink } from '../components/states.js';
 import type { Column } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { fullName, plural } from '../format.js';
 import { Marked, wordsOf } from '../highlight.js';
 import { hasParam, hrefWith, param } from '../router.js';
+import { clearSelection, isChosen, isEveryLoaded, loaded, toggle, toggleLoaded } from '../selection.js';
 import { missingScope, organizationId } from '../session.js';
 import { usePages } from '../use-request.js';
 
@@ -45,7 +48,39 @@ const foundContacts = ({ contacts, explanations }: SearchResponse): FoundContact
 const wordsIn = (matches: readonly Match[], ...fields: Match['field'][]): string[] =>
   matches.flatMap(({ field, text }) => (fields.includes(field) ? wordsOf(text) : []));
 
+function RowCheckbox({ contact }: { contact: Contact }) {
+  const { contact_id: id } = contact;
+  const checked = useComputed(() => isChosen(id));
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Select ${fullName(contact)}`}
+      checked={checked}
+      onClick={(event) => toggle(id, event.shiftKey)}
+    />
+  );
+}
+
+function HeadCheckbox() {
+  return (
+    <th class="check">
+      <input
+        type="checkbox"
+        aria-label="Select the rows that are loaded"
+        checked={isEveryLoaded.value}
+        onClick={toggleLoaded}
+      />
+    </th>
+  );
+}
+
 const COLUMNS: Column<FoundContact>[] = [
+  {
+    label: 'Select',
+    class: 'check',
+    heading: <HeadCheckbox key="Select" />,
+    cell: ({ contact }) => <RowCheckbox contact={contact} />,
+  },
   {
     label: 'Name',
     cell: ({ contact, matches }) => (
@@ -122,6 +157,12 @@ export function Contacts() {
   const explained = query === '' ? body : { ...body, explain: true };
   const pages = usePages('/api/contacts/search', scope ? null : explained, foundContacts);
   const facets = useFacets(scope || pages.loading ? null : filtered);
+  const { organization_id: _, ...filter } = filtered;
+  const filterKey = JSON.stringify(filter);
+  useEffect(() => clearSelection, [filterKey]);
+  useEffect(() => {
+    loaded.value = pages.pages.flatMap((rows) => rows.map(({ contact }) => contact));
+  }, [pages.pages]);
   const selected = param('contact');
   const isCreating = selected === '' && param('new') !== '';
   if (scope) return <NoPermission scope={scope} what="contacts" />;
@@ -164,6 +205,10 @@ export function Contacts() {
               <NothingYet stream="contacts">This organization has no contacts yet.</NothingYet>
             )
           }
+        />
+        <SelectionBar
+          everything={{ kind: 'all', filter, total: pages.answer?.partial ? 0 : (pages.total ?? 0) }}
+          source={{ name: 'contacts', path: '/api/contacts/search', body }}
         />
       </div>
       {isCreating && <CreateContact closeHref={hrefWith({ new: null })} />}

@@ -1,0 +1,92 @@
+import { useState } from 'preact/hooks';
+import type { Contact } from '../../contacts/schema.js';
+import type { RequestOf } from '../api.js';
+import { fullName } from '../format.js';
+import type { Notice } from '../notice.js';
+import { call } from '../session.js';
+
+const FIELDS = [
+  ['first_name', 'First name'],
+  ['last_name', 'Last name'],
+  ['job_title', 'Job title'],
+  ['functional_area', 'Department'],
+  ['company_name', 'Company'],
+  ['company_domain', 'Domain'],
+  ['work_emails', 'Work emails'],
+  ['personal_emails', 'Personal emails'],
+  ['phones', 'Phones'],
+  ['city', 'City'],
+  ['state_region', 'State or region'],
+  ['country', 'Country'],
+  ['postal_code', 'Postal code'],
+  ['network_a_url', 'Profile'],
+] as const;
+type Field = (typeof FIELDS)[number][0];
+type Fields = Pick<RequestOf<'/api/contacts/update'>, Field>;
+
+/** Several emails or phones are separated by commas. */
+const textOf = (contact: Contact, field: Field) => [contact[field] ?? []].flat().join(', ');
+
+function parseField(contact: Contact, field: Field, text: string): Fields[Field] {
+  const values = text.split(',').map((each) => each.trim());
+  if (Array.isArray(contact[field])) return values.filter(Boolean);
+  return text.trim() || null;
+}
+
+/** Changes fields, unless somebody else changed the contact since; undone with the values of before. */
+export async function updateContact(before: Contact, fields: Fields): Promise<Notice> {
+  const { contact_id, updated_at } = before;
+  const { contact } = await call('/api/contacts/update', {
+    contact_id,
+    if_updated_at: updated_at,
+    ...fields,
+  });
+  if (!contact) return { text: 'Saved.' };
+  const earlier = Object.fromEntries(Object.keys(fields).map((field) => [field, before[field as Field]]));
+  return {
+    text: `${fullName(contact)} was saved.`,
+    undo: () => updateContact(contact, earlier as Fields),
+  };
+}
+
+interface ContactFormProps {
+  contact: Contact;
+  onSubmit(fields: Fields): Promise<unknown>;
+}
+
+export function ContactForm({ contact, onSubmit }: ContactFormProps) {
+  const [texts, setTexts] = useState(
+    () =>
+      Object.fromEntries(FIELDS.map(([field]) => [field, textOf(contact, field)])) as Record<Field, string>,
+  );
+  const [busy, setBusy] = useState(false);
+  const changed = FIELDS.filter(([field]) => texts[field] !== textOf(contact, field));
+  return (
+    <form
+      class="stack"
+      aria-label="Edit"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setBusy(true);
+        const fields = changed.map(([field]) => [field, parseField(contact, field, texts[field])]);
+        void onSubmit(Object.fromEntries(fields) as Fields).then(() => setBusy(false));
+      }}
+    >
+      <fieldset disabled={busy}>
+        {FIELDS.map(([field, label]) => (
+          <label key={field} class="field">
+            <span>{label}</span>
+            <input
+              value={texts[field]}
+              autocomplete="off"
+              onInput={(event) => setTexts({ ...texts, [field]: event.currentTarget.value })}
+            />
+          </label>
+        ))}
+        <button type="submit" class="primary" disabled={changed.length === 0}>
+          Save
+        </button>
+      </fieldset>
+    </form>
+  );
+}
