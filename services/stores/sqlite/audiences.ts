@@ -36,7 +36,6 @@ import { countRows, newestRows, type RowSource } from './text/ordered-rows.js';
 import { type ColumnGroups, planMatch } from './text/query-plan.js';
 import { rankedRows } from './text/ranked-rows.js';
 import { TermEncoder } from './text/term-encoder.js';
-import { IndexChanges } from './text/text-index.js';
 import { similarWords } from './text/vocabulary.js';
 import { type BatchResult, type IsTimeUp, writeBatch } from './writes/write-batch.js';
 import type { WriteSession } from './writes/write-session.js';
@@ -142,23 +141,14 @@ export function upsertAudiences(
   records: readonly OrderedRecord<AudienceRecord>[],
   isTimeUp: IsTimeUp,
 ): BatchResult {
-  const changes = new IndexChanges(session.connection, 'audience_terms', AUDIENCE_COLUMNS);
-  const written = writeBatch(session, 'audiences', records, isTimeUp, (record) =>
-    upsertAudience(session, changes, record),
-  );
-  changes.apply();
-  return written;
+  return writeBatch(session, 'audiences', records, isTimeUp, (record) => upsertAudience(session, record));
 }
 
-function upsertAudience(
-  session: WriteSession,
-  changes: IndexChanges,
-  ordered: OrderedRecord<AudienceRecord>,
-): void {
+function upsertAudience(session: WriteSession, ordered: OrderedRecord<AudienceRecord>): void {
   const { organization_id: organizationId, id } = ordered.record;
   const row = readRow(session, organizationId, id);
   const stored = applyAudienceRecord(row.version, ordered);
-  if (stored !== null) writeAudience(session, changes, row, stored);
+  if (stored !== null) writeAudience(session, row, stored);
 }
 
 /** `now` in milliseconds since the epoch, as in the operations below. */
@@ -170,7 +160,7 @@ export function createAudience(
   const row = readRow(session, audience.organization_id, audience.id);
   if (row.body !== null) return { kind: 'audience_exists' };
   const created = createdAudience(audience, now, row.version as Deletion | undefined);
-  writeOne(session, row, created);
+  writeAudience(session, row, created);
   return { kind: 'created', audience: toAudience(created) };
 }
 
@@ -181,7 +171,7 @@ export function updateAudience(
   const row = findRow(session, organizationId, audienceId);
   if (!row || row.body === null) return { kind: 'audience_not_found' };
   const updated = { ...(row.version as RecordVersion), audience: mergeAudience(row.body, changes) };
-  writeOne(session, row, updated);
+  writeAudience(session, row, updated);
   return { kind: 'updated', audience: toAudience(updated) };
 }
 
@@ -193,7 +183,7 @@ export function deleteAudience(
 ): DeleteAudienceOutcome {
   const row = findRow(session, organizationId, audienceId);
   const exists = row !== undefined && row.body !== null;
-  if (exists) writeOne(session, row, deletionAt(now, row.version as RecordVersion));
+  if (exists) writeAudience(session, row, deletionAt(now, row.version as RecordVersion));
   return { kind: 'deleted', deleted: exists };
 }
 
@@ -237,18 +227,12 @@ function versionOf(created: bigint | null, recordOrder: string | null): Audience
   return recordOrder === null ? undefined : { recordOrder };
 }
 
-function writeOne(session: WriteSession, row: AudienceRow, stored: StoredAudience | Deletion): void {
-  const changes = new IndexChanges(session.connection, 'audience_terms', AUDIENCE_COLUMNS);
-  writeAudience(session, changes, row, stored);
-  changes.apply();
-}
-
 function writeAudience(
   session: WriteSession,
-  changes: IndexChanges,
   { organization, key, position, version, body }: AudienceRow,
   stored: StoredAudience | Deletion,
 ): void {
+  const changes = session.indexChanges('audience_terms', AUDIENCE_COLUMNS);
   const text = new TermEncoder(organization);
   const before = body === null ? [] : audienceColumns(text, body);
   // Of the words only those after it are added to the vocabulary.

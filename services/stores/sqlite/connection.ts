@@ -86,11 +86,6 @@ export class Connection {
     return this.#transaction('BEGIN IMMEDIATE', work);
   }
 
-  /** Runs a part of a transaction that may fail alone. */
-  savepoint<T>(work: () => T): T {
-    return this.#transaction('SAVEPOINT part', work, 'RELEASE part', 'ROLLBACK TO part; RELEASE part');
-  }
-
   /** Copies the database page by page, on another thread; within a read transaction, as that sees it. */
   async copyTo(path: string, onProgress: (copied: number) => void): Promise<void> {
     await backup(this.#db, path, {
@@ -114,15 +109,15 @@ export class Connection {
     this.#db.close();
   }
 
-  #transaction<T>(begin: string, work: () => T, commit = 'COMMIT', rollback = 'ROLLBACK'): T {
+  #transaction<T>(begin: string, work: () => T): T {
     this.exec(begin);
     try {
       const result = work();
-      this.exec(commit);
+      this.exec('COMMIT');
       return result;
     } catch (error) {
       // SQLite has rolled back already on a full disk.
-      if (this.#db.isTransaction) this.exec(rollback);
+      if (this.#db.isTransaction) this.exec('ROLLBACK');
       throw error;
     }
   }

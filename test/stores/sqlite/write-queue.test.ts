@@ -69,11 +69,15 @@ describe('The write queue', () => {
 
   it('rejects a batch that cannot be written, and writes all others', () => {
     const good = [contacts('org_a', 3), contacts('org_b', 3)];
-    const bad = add('org_c', 'upsertContacts', JSON.stringify([{ record: null }]));
+    const [first] = accepted([{ organization_id: 'org_c', contact_id: 'c0' }], NOW);
+    const bad = add('org_c', 'upsertContacts', JSON.stringify([first, { record: null }]));
     good.push(contacts('org_a', 3));
     while (!queue.isEmpty) queue.work();
     const failed = responses.filter((response) => 'error' in response).map(({ id }) => id);
     expect(failed).to.deep.equal([bad]);
     expect(answered()).to.include.members(good);
+    for (const table of ['contacts', 'contact_terms_docsize']) {
+      expect(connection.number(`SELECT count(*) FROM ${table}`), table).to.equal(6);
+    }
   });
 });

@@ -41,7 +41,7 @@ import { findAudienceKey, findOrganizationKey } from '../organizations.js';
 import type { RowId } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import { TermEncoder } from '../text/term-encoder.js';
-import { IndexChanges } from '../text/text-index.js';
+import type { IndexChanges } from '../text/text-index.js';
 import { type BatchResult, type IsTimeUp, writeBatch } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
 import { CONTACT_COLUMNS, contactColumns, duplicateQuery } from './mapping.js';
@@ -53,37 +53,19 @@ export function upsertContacts(
   records: readonly OrderedRecord<ContactRecord>[],
   isTimeUp: IsTimeUp,
 ): BatchResult {
-  const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
-  const batch: Batch = { session, changes, lost: [], suppression: new Suppression(session.connection) };
-  const written = writeBatch(session, 'contacts', records, isTimeUp, (record) =>
-    upsertContact(batch, record),
+  const suppression = new Suppression(session.connection);
+  return writeBatch(session, 'contacts', records, isTimeUp, (record) =>
+    upsertContact(session, suppression, record),
   );
-  changes.apply();
-  forgetWords(session, batch.lost);
-  return written;
 }
 
-/** Words that a row had and has no more: in the vocabulary only as long as another row has them. */
-interface LostWords {
-  organization: number;
-  words: Iterable<string>;
-}
-
-/** Once the changes of the index are applied. */
-function forgetWords(session: WriteSession, lost: readonly LostWords[]): void {
-  for (const { organization, words } of lost) session.forgetWords('contact_terms', organization, words);
-}
-
-interface Batch {
-  session: WriteSession;
-  changes: IndexChanges;
-  lost: LostWords[];
-  suppression: Suppression;
-}
+const indexOf = (session: WriteSession): IndexChanges =>
+  session.indexChanges('contact_terms', CONTACT_COLUMNS);
 
 /** Throws `RecordRejectedError`. */
 function upsertContact(
-  { session, changes, lost, suppression }: Batch,
+  session: WriteSession,
+  suppression: Suppression,
   ordered: OrderedRecord<ContactRecord>,
 ): void {
   const { connection } = session;
@@ -97,19 +79,19 @@ function upsertContact(
       isDeletion(stored) ? [{ kind: 'id' as const, value: contactId }] : identifiersOf(stored.body);
     if (suppression.includes(organizationId, identifiers)) {
       const isErased = before && suppression.includes(organizationId, () => identifiersOf(before.body));
-      if (isErased) lost.push(deleteRow(session, changes, organization, before));
+      if (isErased) deleteRow(session, organization, before);
       throw suppressedRecord();
     }
   }
   if (stored === null) return;
   if (isDeletion(stored)) {
-    if (before) lost.push(deleteRow(session, changes, organization, before));
+    if (before) deleteRow(session, organization, before);
     writeDeletion(connection, organization, contactId, stored);
     return;
   }
   if (deletion) removeDeletion(connection, organization, contactId);
   if (!before) {
-    insertContact(session, changes, organization, stored);
+    insertContact(session, organization, stored);
     return;
   }
   const moved = before.createdMs !== stored.createdMs;
@@ -117,7 +99,7 @@ function upsertContact(
     ...stored,
     rowId: moved ? session.newRowId('contact_terms', stored.createdMs) : before.rowId,
   };
-  lost.push(updateRow(session, changes, organization, before, after));
+  updateRow(session, organization, before, after);
 }
 
 /** Deletes contacts; resolves with the ids of those that existed. `now` in milliseconds since the epoch. */
@@ -130,18 +112,14 @@ export function deleteContacts(
   const { connection } = session;
   const organization = findOrganizationKey(connection, organizationId);
   if (organization === undefined) return [];
-  const changes = new IndexChanges(connection, 'contact_terms', CONTACT_COLUMNS);
-  const lost: LostWords[] = [];
   const deleted: string[] = [];
   for (const id of ids) {
     const row = readContactRow(connection, organization, id);
     if (!row) continue;
-    lost.push(deleteRow(session, changes, organization, row));
+    deleteRow(session, organization, row);
     deleted.push(id);
     writeDeletion(connection, organization, id, deletionAt(now, row));
   }
-  changes.apply();
-  forgetWords(session, lost);
   return deleted;
 }
 
@@ -152,19 +130,13 @@ export function eraseRows(
   rows: readonly ContactRow[],
   ids: readonly string[],
 ): void {
-  const changes = new IndexChanges(session.connection, 'contact_terms', CONTACT_COLUMNS);
-  const lost = rows.map((row) => deleteRow(session, changes, organization, row));
-  changes.applySecurely();
-  forgetWords(session, lost);
+  session.applyIndexChanges();
+  for (const row of rows) deleteRow(session, organization, row);
+  session.applyIndexChanges('securely');
   for (const id of ids) removeDeletion(session.connection, organization, id);
 }
 
-function deleteRow(
-  session: WriteSession,
-  changes: IndexChanges,
-  organization: number,
-  row: ContactRow,
-): LostWords {
+function deleteRow(session: WriteSession, organization: number, row: ContactRow): void {
   const { body } = row;
   session.connection.run(
     `DELETE FROM contacts WHERE organization = ? AND id = ?`,
@@ -173,9 +145,9 @@ function deleteRow(
   );
   for (const id of row.audienceIds) deleteMembership(session, organization, id, row);
   const text = new TermEncoder(organization);
-  changes.remove(row.rowId, contactColumns(text, body));
+  indexOf(session).remove(row.rowId, contactColumns(text, body));
   session.count('contacts', organization, -1);
-  return { organization, words: text.takeWords() };
+  session.forgetWords('contact_terms', organization, text.takeWords());
 }
 
 function writeDeletion(connection: Connection, organization: number, id: string, deletion: Deletion): void {
@@ -192,12 +164,7 @@ function removeDeletion(connection: Connection, organization: number, id: string
 }
 
 /** Writes the row of a contact that is not stored yet, its memberships, its words and the index. */
-function insertContact(
-  session: WriteSession,
-  changes: IndexChanges,
-  organization: number,
-  stored: StoredContact,
-): void {
+function insertContact(session: WriteSession, organization: number, stored: StoredContact): void {
   const { body, createdMs, updatedMs, recordOrder, audienceIds } = stored;
   const text = new TermEncoder(organization);
   const values = searchableValues(body);
@@ -214,22 +181,17 @@ function insertContact(
     contactJson(stored),
     values.country,
   );
-  changes.add(rowId, contactColumns(text, body, values));
+  indexOf(session).add(rowId, contactColumns(text, body, values));
   session.addWords('contact_terms', organization, text.takeWords());
   session.count('contacts', organization);
   for (const id of audienceIds) insertMembership(session, organization, id, rowId);
 }
 
-/** Writes the row, its memberships and, where words changed, the index; returns the words that the row has no more. */
-function updateRow(
-  session: WriteSession,
-  changes: IndexChanges,
-  organization: number,
-  before: ContactRow,
-  after: ContactRow,
-): LostWords {
+/** Writes the row, its memberships and, where words changed, the index. */
+function updateRow(session: WriteSession, organization: number, before: ContactRow, after: ContactRow): void {
   const { connection } = session;
   const text = new TermEncoder(organization);
+  const values = searchableValues(after.body);
   connection.run(
     `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, body = ?, country = ?
       WHERE organization = ? AND id = ?`,
@@ -238,28 +200,29 @@ function updateRow(
     after.updatedMs,
     after.recordOrder,
     contactJson(after),
-    searchableValues(after.body).country,
+    values.country,
     organization,
     after.body.id,
   );
   const moved = before.rowId !== after.rowId;
-  const columns = contactColumns(text, after.body);
+  const columns = contactColumns(text, after.body, values);
   const words = text.takeWords();
   const columnsBefore = contactColumns(text, before.body);
   const wordsBefore = text.takeWords();
   if (moved) {
-    changes.remove(before.rowId, columnsBefore);
-    changes.add(after.rowId, columns);
+    indexOf(session).remove(before.rowId, columnsBefore);
+    indexOf(session).add(after.rowId, columns);
     for (const id of before.audienceIds) deleteMembership(session, organization, id, before);
   } else if (columns.join('\n') !== columnsBefore.join('\n')) {
-    changes.replace(after.rowId, columnsBefore, columns);
+    indexOf(session).replace(after.rowId, columnsBefore, columns);
   }
   const held = new Set(moved ? [] : before.audienceIds);
   for (const id of after.audienceIds) {
     if (!held.has(id)) insertMembership(session, organization, id, after.rowId);
   }
   session.addWords('contact_terms', organization, words);
-  return { organization, words: [...wordsBefore].filter((word) => !words.has(word)) };
+  const lost = [...wordsBefore].filter((word) => !words.has(word));
+  session.forgetWords('contact_terms', organization, lost);
 }
 
 function insertMembership(
@@ -322,9 +285,7 @@ export function createContact(session: WriteSession, command: CreateContact, now
         if (readContactRow(connection, organization, contact.contact_id)) return { created: null };
         if (!dryRun) {
           addCredits(connection, organizationId, -requiredCredits);
-          const changes = new IndexChanges(connection, 'contact_terms', CONTACT_COLUMNS);
-          insertContact(session, changes, organization, created);
-          changes.apply();
+          insertContact(session, organization, created);
         }
         return { created };
     }
@@ -355,6 +316,7 @@ function findDuplicates(
   keys: readonly DuplicateKey[],
 ): ContactRow[] {
   if (keys.length === 0) return [];
+  session.applyIndexChanges();
   const expression = duplicateQuery(new OrganizationTerms(organization), keys);
   const candidates = session.connection.rows<[string]>(
     `SELECT c.id FROM contact_terms t
@@ -386,10 +348,7 @@ export function updateContact(session: WriteSession, command: UpdateContact, now
     return { kind: 'contact_suppressed' };
   const [other] = findDuplicates(session, organization, addedKeys(before.body, after.body));
   if (other) return { kind: 'contact_exists', contactId: other.body.contact_id };
-  const changes = new IndexChanges(connection, 'contact_terms', CONTACT_COLUMNS);
-  const lost = updateRow(session, changes, organization, before, after);
-  changes.apply();
-  forgetWords(session, [lost]);
+  updateRow(session, organization, before, after);
   return { kind: 'updated', contact: toContact(after) };
 }
 

@@ -14,7 +14,7 @@ import { AUDIENCE_COLUMNS, audienceColumns } from '../audiences.js';
 import type { Connection, SqlValue } from '../connection.js';
 import { CONTACT_COLUMNS, contactColumns } from '../contacts/mapping.js';
 import { TermEncoder } from '../text/term-encoder.js';
-import { IndexChanges, TEXT_INDEXES, type TextIndex } from '../text/text-index.js';
+import { TEXT_INDEXES, type TextIndex } from '../text/text-index.js';
 import { WriteSession } from '../writes/write-session.js';
 
 export type RebuildProgress = (what: string, done: number, total: number) => void;
@@ -124,7 +124,7 @@ function textRebuild<Body>(
         after,
         limit,
       );
-      const changes = new IndexChanges(session.connection, index, columnNames);
+      const changes = session.indexChanges(index, columnNames);
       for (const [key, organization, position, json] of rows) {
         const body = JSON.parse(json) as Body;
         rebuildRow(session.connection, key, json);
@@ -132,7 +132,6 @@ function textRebuild<Body>(
         changes.add(position, columnsOf(encoder, body));
         session.addWords(index, Number(organization), encoder.takeWords());
       }
-      changes.apply();
       return rows.at(-1)?.[0];
     },
   };

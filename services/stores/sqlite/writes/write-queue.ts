@@ -29,6 +29,8 @@ interface RecordsJob {
   rejected: BatchResult['rejected'];
 }
 
+type Queued = Pick<RpcRequest, 'id' | 'tenant'>;
+
 /**
  * Group commit for all callers: waiting requests share a transaction, and batches of records are written between them. Organizations
  * take turns with both. A response is sent only after its commit.
@@ -39,6 +41,8 @@ export class WriteQueue {
   readonly #respond: (message: RpcResponse) => void;
   readonly #requests = new FairQueue<RpcRequest>();
   readonly #jobs = new FairQueue<RecordsJob>();
+  /** Next transactions of one item each, since one of them made a transaction of several fail. */
+  #alone = 0;
 
   constructor(session: WriteSession, respond: (response: RpcResponse) => void) {
     this.#session = session;
@@ -97,39 +101,41 @@ export class WriteQueue {
   }
 
   /** Writes what waits until there is no room or time; calls what each `write` returned after the commit. */
-  #transaction<Item extends { id: number }>(
+  #transaction<Item extends Queued>(
     queue: FairQueue<Item>,
     write: (item: Item, isTimeUp: IsTimeUp) => () => void,
     hasRoom = () => true,
   ): void {
     const end = performance.now() + MAX_TRANSACTION_MS;
     const isTimeUp = () => performance.now() > end;
+    const isAlone = this.#alone > 0;
+    if (isAlone) this.#alone--;
     const taken: Item[] = [];
     const committed: (() => void)[] = [];
     try {
       this.#session.transaction(() => {
-        while (taken.length === 0 || (hasRoom() && !isTimeUp())) {
+        while (taken.length === 0 || (!isAlone && hasRoom() && !isTimeUp())) {
           const item = queue.shift();
           if (!item) break;
           taken.push(item);
-          committed.push(this.#attempt(item.id, () => write(item, isTimeUp)));
+          committed.push(write(item, isTimeUp));
         }
       });
     } catch (error) {
-      for (const { id } of taken) this.#respond({ id, error: serializeError(error) });
+      this.#fail(queue, taken, error);
       return;
     }
     for (const respond of committed) respond();
   }
 
-  /** One fails alone, unless the store itself failed. */
-  #attempt(id: number, write: () => () => void): () => void {
-    try {
-      return this.#session.savepoint(write);
-    } catch (error) {
-      if (isUnavailable(error)) throw error;
-      return () => this.#respond({ id, error: serializeError(error) });
+  /** One fails alone, unless the store itself failed: the others are written again, each in its own transaction. */
+  #fail<Item extends Queued>(queue: FairQueue<Item>, taken: Item[], error: unknown): void {
+    if (taken.length > 1 && !isUnavailable(error)) {
+      this.#alone += taken.length;
+      for (const item of taken.reverse()) queue.unshift(item.tenant ?? '', item);
+      return;
     }
+    for (const { id } of taken) this.#respond({ id, error: serializeError(error) });
   }
 
   /** The person is erased whatever fails here: the thread goes on when it is idle. */

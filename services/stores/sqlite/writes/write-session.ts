@@ -2,7 +2,7 @@ import type { Connection } from '../connection.js';
 import { findAudienceKey, findOrganizationKey } from '../organizations.js';
 import { type RowId, rowIdOf, SEQUENCE_SIZE } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
-import type { TextIndex } from '../text/text-index.js';
+import { IndexChanges, type TextIndex } from '../text/text-index.js';
 import { addToVocabulary, removeFromVocabulary } from '../text/vocabulary.js';
 
 /** About 200 bytes each. */
@@ -23,6 +23,9 @@ export class WriteSession {
   readonly #knownWords = new Map<string, Set<string>>();
   /** Makes row ids unique; saved at the commit. */
   #sequence = 0;
+  readonly #indexChanges = new Map<TextIndex, IndexChanges>();
+  /** Words that rows had and have no more: in the vocabulary only as long as other rows have them. */
+  #lost: { index: TextIndex; organization: number; words: Iterable<string> }[] = [];
 
   constructor(connection: Connection) {
     this.connection = connection;
@@ -36,25 +39,36 @@ export class WriteSession {
         const sequence = this.connection.number(`SELECT value FROM counters WHERE name = 'position'`) ?? 0;
         this.#sequence = sequence;
         const result = work();
+        this.applyIndexChanges();
         if (this.#sequence !== sequence) {
           this.connection.run(`UPDATE counters SET value = ? WHERE name = 'position'`, this.#sequence);
         }
         return result;
       });
     } catch (error) {
-      this.#invalidateCaches();
+      this.#rollBack();
       throw error;
     }
   }
 
-  /** Runs a part of a transaction that may fail alone. */
-  savepoint<T>(work: () => T): T {
-    try {
-      return this.connection.savepoint(work);
-    } catch (error) {
-      this.#invalidateCaches();
-      throw error;
+  /** Changes of a text index, which are applied before the commit. */
+  indexChanges(index: TextIndex, columns: readonly string[]): IndexChanges {
+    let changes = this.#indexChanges.get(index);
+    if (!changes) {
+      changes = new IndexChanges(this.connection, index, columns);
+      this.#indexChanges.set(index, changes);
     }
+    return changes;
+  }
+
+  /** Makes the changes so far visible to searches of the transaction. `securely` as in `IndexChanges.applySecurely`. */
+  applyIndexChanges(securely?: 'securely'): void {
+    for (const changes of this.#indexChanges.values()) {
+      if (securely) changes.applySecurely();
+      else changes.apply();
+    }
+    for (const { index, organization, words } of this.#lost) this.#removeUnused(index, organization, words);
+    this.#lost = [];
   }
 
   /** Created where it is new. */
@@ -102,8 +116,12 @@ export class WriteSession {
     }
   }
 
-  /** Removes words from the vocabulary that no row of the index holds any more. */
+  /** Removes words that a row has no more from the vocabulary, unless another row has them. */
   forgetWords(index: TextIndex, organization: number, words: Iterable<string>): void {
+    this.#lost.push({ index, organization, words });
+  }
+
+  #removeUnused(index: TextIndex, organization: number, words: Iterable<string>): void {
     const terms = new OrganizationTerms(organization);
     for (const word of words) {
       const match = `SELECT 1 FROM ${index} WHERE ${index} MATCH ? LIMIT 1`;
@@ -151,7 +169,9 @@ export class WriteSession {
     if (this.#organizations.size > MAX_CACHED_KEYS) this.#organizations.clear();
   }
 
-  #invalidateCaches(): void {
+  #rollBack(): void {
+    this.#indexChanges.clear();
+    this.#lost = [];
     this.#organizations.clear();
     this.#audiences.clear();
     this.#knownWords.clear();
