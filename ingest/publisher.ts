@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { KafkaConfig } from '../services/shared/config.js';
 import type { OrderedRecord } from '../services/shared/record-order.js';
 import { OverloadedError, StoreUnavailableError } from '../services/shared/store-errors.js';
+import { type GroupedWrite, groupWrites } from './group-writes.js';
 import { INTERACTIVE_RETRY } from './sources/kafka/client.js';
 import { KafkaCluster } from './sources/kafka/cluster.js';
 import type { OutgoingRecord, RecordSender } from './sources/kafka/producer.js';
@@ -15,14 +16,6 @@ const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 /** Bytes that wait for the brokers, of all topics: four of the largest HTTP requests. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 
-interface PendingWrite {
-  messages: OutgoingRecord[];
-  bytes: number;
-  signal: AbortSignal | undefined;
-  resolve(): void;
-  reject(error: unknown): void;
-}
-
 interface PublisherOptions {
   maxQueuedBytes?: number;
 }
@@ -33,7 +26,8 @@ export class Publisher {
   /** Creates topics, which takes longer than the retries of `#cluster`. */
   readonly #topics: KafkaCluster;
   readonly #maxQueuedBytes: number;
-  readonly #waiting = new Map<string, PendingWrite[]>();
+  /** By stream: one request at a time, so that records keep their order. */
+  readonly #writes = new Map<string, GroupedWrite<OutgoingRecord>>();
   #queuedBytes = 0;
   #producer: Promise<RecordSender> | undefined;
 
@@ -46,6 +40,11 @@ export class Publisher {
     this.#cluster = new KafkaCluster(config, logger, INTERACTIVE_RETRY);
     this.#topics = new KafkaCluster(config, logger);
     this.#maxQueuedBytes = maxQueuedBytes;
+    for (const name of STREAM_NAMES) {
+      const send = (records: readonly OutgoingRecord[]) => this.#send(topicOf(config, name), records);
+      const limits = { maxSize: MAX_REQUEST_BYTES, maxWrites: Number.POSITIVE_INFINITY };
+      this.#writes.set(name, groupWrites(send, limits));
+    }
   }
 
   /**
@@ -53,14 +52,13 @@ export class Publisher {
    * Records that still wait when `signal` is aborted are not sent. A write rejects with `OverloadedError` when too many bytes wait.
    */
   toKafka<T extends Stream>(stream: T, signal?: AbortSignal): T {
-    const topic = topicOf(this.#config, stream.name);
     return {
       ...stream,
       // A topic has nothing to refresh, and the search store may be unavailable.
       refresh: undefined,
       write: (_, records: readonly OrderedRecord<object>[]) =>
         this.#publish(
-          topic,
+          stream.name,
           records.map(({ record }) => ({ key: stream.key(record), value: JSON.stringify(record) })),
           signal,
         ),
@@ -93,71 +91,32 @@ export class Publisher {
     await Promise.all([this.#cluster.close(), this.#topics.close()]);
   }
 
-  /** One request per topic at a time, so that records keep their order; those that wait meanwhile are sent with the next. */
-  #publish(
-    topic: string,
+  async #publish(
+    stream: string,
     messages: { key: string; value: string }[],
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const bytes = messages.reduce((sum, { key, value }) => sum + key.length + Buffer.byteLength(value), 0);
-      if (signal?.aborted) {
-        reject(signal.reason);
-        return;
-      }
-      if (this.#queuedBytes > 0 && this.#queuedBytes + bytes > this.#maxQueuedBytes) {
-        reject(new OverloadedError('intake'));
-        return;
-      }
-      this.#queuedBytes += bytes;
-      const one = { messages, bytes, signal, resolve, reject };
-      const waiting = this.#waiting.get(topic);
-      if (waiting) {
-        waiting.push(one);
-        signal?.addEventListener('abort', () => this.#drop(topic, one), { once: true });
-        return;
-      }
-      this.#waiting.set(topic, [one]);
-      void this.#sendWaiting(topic);
-    });
-  }
-
-  #drop(topic: string, one: PendingWrite): void {
-    const waiting = this.#waiting.get(topic) ?? [];
-    const index = waiting.indexOf(one);
-    // It is in a request already.
-    if (index === -1) return;
-    waiting.splice(index, 1);
-    this.#queuedBytes -= one.bytes;
-    one.reject(one.signal?.reason);
-  }
-
-  async #sendWaiting(topic: string): Promise<void> {
-    for (let waiting = this.#waiting.get(topic); waiting?.length; ) {
-      let count = 0;
-      let bytes = 0;
-      while (
-        count < waiting.length &&
-        (count === 0 || bytes + (waiting[count]?.bytes ?? 0) <= MAX_REQUEST_BYTES)
-      ) {
-        bytes += waiting[count++]?.bytes ?? 0;
-      }
-      const sent = waiting.splice(0, count);
-      try {
-        const producer = await this.#connect();
-        await producer.send(
-          topic,
-          sent.flatMap(({ messages }) => messages),
-        );
-        for (const { resolve } of sent) resolve();
-      } catch (cause) {
-        const error = new StoreUnavailableError('intake', { cause });
-        for (const { reject } of sent) reject(error);
-      } finally {
-        this.#queuedBytes -= bytes;
-      }
+    const size = messages.reduce((sum, { key, value }) => sum + key.length + Buffer.byteLength(value), 0);
+    signal?.throwIfAborted();
+    if (this.#queuedBytes > 0 && this.#queuedBytes + size > this.#maxQueuedBytes) {
+      throw new OverloadedError('intake');
     }
-    this.#waiting.delete(topic);
+    this.#queuedBytes += size;
+    try {
+      const write = this.#writes.get(stream) as GroupedWrite<OutgoingRecord>;
+      await write(messages, { size, signal });
+    } finally {
+      this.#queuedBytes -= size;
+    }
+  }
+
+  async #send(topic: string, records: readonly OutgoingRecord[]): Promise<void> {
+    try {
+      const producer = await this.#connect();
+      await producer.send(topic, records);
+    } catch (cause) {
+      throw new StoreUnavailableError('intake', { cause });
+    }
   }
 
   /** Connects with the first write, so that a gateway starts while the brokers are unavailable. */

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
-import { groupWrites } from '../../ingest/worker/group-writes.js';
+import { groupWrites } from '../../ingest/group-writes.js';
 import type { Write } from '../../ingest/write-records.js';
 import { inOrder, type OrderedRecord } from '../../services/shared/record-order.js';
 import { RejectedError, StoreUnavailableError } from '../../services/shared/store-errors.js';
 
-const LIMITS = { maxRecords: 10, maxWrites: 3 };
+const LIMITS = { maxSize: 10, maxWrites: 3 };
 
 /** A store whose writes end when the test says so. */
 class Store {
   readonly writes: string[][] = [];
   readonly #pending: ((error?: Error) => void)[] = [];
-  readonly #write = groupWrites((records) => this.#begin(records), LIMITS);
+  readonly #write = groupWrites((records: Parameters<Write>[0]) => this.#begin(records), LIMITS);
 
   write(...names: string[]): Promise<void> {
     return this.#write(

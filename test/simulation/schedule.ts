@@ -3,6 +3,7 @@
  * Then all faults end, and the state is compared with the state that follows from the records alone.
  */
 
+import { groupWrites } from '../../ingest/group-writes.js';
 import type { Batch } from '../../ingest/sources/kafka/consumer.js';
 import type { OutgoingRecord, RecordSender } from '../../ingest/sources/kafka/producer.js';
 import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
@@ -15,7 +16,6 @@ import {
   type SendDeadLetters,
   stripDeadLetterHeaders,
 } from '../../ingest/worker/dead-letters.js';
-import { groupWrites } from '../../ingest/worker/group-writes.js';
 import { createRecordWriter } from '../../ingest/worker/record-writer.js';
 import type { Write } from '../../ingest/write-records.js';
 import { Mutex } from '../../services/shared/async.js';
@@ -30,7 +30,7 @@ const SESSION_MS = 300;
 const HEARTBEAT_MS = 50;
 /** Fewer than a batch may have, so that batches are split. */
 const RECORDS_AFTER_REJECTION = 3;
-const GROUP_LIMITS = { maxRecords: 12, maxWrites: 2 };
+const GROUP_LIMITS = { maxSize: 12, maxWrites: 2 };
 /** Header that the code under test does not know, and must keep. */
 const ORIGIN = 'simulation-origin';
 /** Virtual milliseconds with faults. */

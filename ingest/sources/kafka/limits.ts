@@ -41,7 +41,7 @@ export const RECORD_OVERHEAD_BYTES = 256;
  * Batches of several partitions that ClickHouse takes with one insert: each insert makes a part for each table and month, which costs
  * as much as thousands of rows.
  */
-export const GROUP_LIMITS = { maxRecords: 100_000, maxWrites: 8 };
+export const GROUP_LIMITS = { maxSize: 100_000, maxWrites: 8 };
 
 /** Bytes of a batch, unless one record is larger. */
 export const MAX_BATCH_BYTES = 8 * MIB;

@@ -10,7 +10,7 @@ export interface OutgoingRecord {
 
 export interface RecordSender {
   /** Resolves when every in-sync replica has every record. Rejects when the last retry failed: some may be appended all the same. */
-  send(topic: string, records: OutgoingRecord[]): Promise<void>;
+  send(topic: string, records: readonly OutgoingRecord[]): Promise<void>;
 }
 
 /**
@@ -31,7 +31,8 @@ export class KafkaProducer implements RecordSender {
     this.#retry = retry;
   }
 
-  async send(topic: string, messages: OutgoingRecord[]): Promise<void> {
+  async send(topic: string, records: readonly OutgoingRecord[]): Promise<void> {
+    const messages = [...records];
     await retry(this.#retry, () => this.#producer.send({ topic, messages, acks: -1 }), { isRetriable });
   }
 }

@@ -1,0 +1,78 @@
+import { isOutage } from './write-records.js';
+
+interface WaitingWrite<Item> {
+  items: readonly Item[];
+  size: number;
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
+export interface GroupLimits {
+  /** One write may be larger by itself. */
+  maxSize: number;
+  maxWrites: number;
+}
+
+/** `size` counts towards the limit; the number of items by default. A write that still waits when the signal is aborted is dropped. */
+export type GroupedWrite<Item> = (
+  items: readonly Item[],
+  options?: { size?: number; signal?: AbortSignal | undefined },
+) => Promise<void>;
+
+/**
+ * Runs one write at a time; those that wait meanwhile become one. When the store rejects records of several writes, each is written by
+ * itself, so that none is rejected for the records of another.
+ */
+export function groupWrites<Item>(
+  write: (items: readonly Item[]) => Promise<void>,
+  limits: GroupLimits,
+): GroupedWrite<Item> {
+  const waiting: WaitingWrite<Item>[] = [];
+  let isWriting = false;
+  const run = async () => {
+    isWriting = true;
+    while (waiting.length > 0) await writeGroup(write, takeGroup(waiting, limits));
+    isWriting = false;
+  };
+  return (items, { size = items.length, signal } = {}) =>
+    new Promise((resolve, reject) => {
+      const one = { items, size, resolve, reject };
+      const drop = () => {
+        const index = waiting.indexOf(one);
+        // It is being written already.
+        if (index === -1) return;
+        waiting.splice(index, 1);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', drop, { once: true });
+      waiting.push(one);
+      if (!isWriting) void run();
+    });
+}
+
+/** Removes the first writes that fit into one, and at least one. */
+function takeGroup<Item>(waiting: WaitingWrite<Item>[], { maxSize, maxWrites }: GroupLimits) {
+  let count = 0;
+  let total = 0;
+  for (const { size } of waiting) {
+    total += size;
+    if (count === maxWrites || (count > 0 && total > maxSize)) break;
+    count++;
+  }
+  return waiting.splice(0, count);
+}
+
+async function writeGroup<Item>(
+  write: (items: readonly Item[]) => Promise<void>,
+  group: readonly WaitingWrite<Item>[],
+): Promise<void> {
+  const [first] = group;
+  try {
+    await write(group.length === 1 && first ? first.items : group.flatMap(({ items }) => items));
+  } catch (error) {
+    if (group.length > 1 && !isOutage(error)) for (const each of group) await writeGroup(write, [each]);
+    else for (const { reject } of group) reject(error);
+    return;
+  }
+  for (const { resolve } of group) resolve();
+}
