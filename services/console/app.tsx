@@ -1,4 +1,5 @@
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
+import type { Scope } from '../http/scopes.js';
 import { failureOf } from './api.js';
 import { Help } from './components/help.js';
 import { NoticeBar } from './components/notice-bar.js';
@@ -7,7 +8,7 @@ import { focusContent, helpOpen } from './keys.js';
 import { address, href, navigate, path } from './router.js';
 import {
   askingTabs,
-  missingScope,
+  missingScopeOf,
   organizationId,
   session,
   signIn,
@@ -22,18 +23,20 @@ import { Company } from './views/company.js';
 import { Contacts } from './views/contacts.js';
 import { Import } from './views/import.js';
 import { SignIn } from './views/sign-in.js';
+import { SQL_SCOPES, Sql } from './views/sql.js';
 import { Status } from './views/status.js';
 import { Visits } from './views/visits.js';
 
-/** Each with the scope that reads it. */
-const VIEWS = [
-  ['/contacts', 'Contacts', 'contacts:read'],
-  ['/audiences', 'Audiences', 'audiences:read'],
-  ['/visits', 'Visits', 'visits:read'],
-  ['/advertising', 'Advertising', 'advertising:read'],
-  ['/import', 'Import', 'ingest:write'],
-  ['/status', 'Status', null],
-] as const;
+/** Each with the scopes that it needs. */
+const VIEWS: readonly (readonly [path: string, label: string, scopes: readonly Scope[]])[] = [
+  ['/contacts', 'Contacts', ['contacts:read']],
+  ['/audiences', 'Audiences', ['audiences:read']],
+  ['/visits', 'Visits', ['visits:read']],
+  ['/advertising', 'Advertising', ['advertising:read']],
+  ['/sql', 'SQL', SQL_SCOPES],
+  ['/import', 'Import', ['ingest:write']],
+  ['/status', 'Status', []],
+];
 
 const PAGES: Record<string, () => preact.JSX.Element> = {
   '/contacts': Contacts,
@@ -41,6 +44,7 @@ const PAGES: Record<string, () => preact.JSX.Element> = {
   '/visits': Visits,
   '/advertising': Advertising,
   '/advertising/company': Company,
+  '/sql': Sql,
   '/import': Import,
   '/status': Status,
 };
@@ -85,6 +89,8 @@ function Shell() {
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
+    // Where the links scroll sideways.
+    document.querySelector('nav [aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
     // Of another view, readers of the screen begin at its start.
     if (!isFirst.current) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
@@ -102,8 +108,8 @@ function Shell() {
           Reachline
         </a>
         <nav aria-label="Views">
-          {VIEWS.map(([to, label, scope]) => {
-            const missing = scope && missingScope(scope);
+          {VIEWS.map(([to, label, scopes]) => {
+            const missing = missingScopeOf(scopes);
             return (
               <a
                 key={to}

@@ -37,14 +37,25 @@ export async function download(
   return total;
 }
 
-/** Contacts that are here already. */
+/** Rows that are here already. */
+export function downloadRows(
+  fileName: string,
+  names: readonly string[],
+  rows: readonly (readonly unknown[])[],
+): void {
+  const textOf = (value: unknown) => {
+    const text = [value ?? ''].flat().join(';');
+    // A cell that a spreadsheet would run as a formula is marked, as in exports of the API.
+    return typeof value === 'string' && /^'*[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text;
+  };
+  const lines = [names, ...rows].map((cells) => cells.map((cell) => csvCell(textOf(cell), ',')).join(','));
+  save(fileName, new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }));
+}
+
 export function downloadContacts(contacts: readonly Contact[]): void {
   const names = Object.keys(contacts[0] ?? {}) as (keyof Contact)[];
-  const rows = contacts.map((contact) => names.map((name) => [contact[name] ?? ''].flat().join(';')));
-  // A cell that a spreadsheet would run as a formula is marked, as in exports of the API.
-  const guard = (text: string) => (/^'*[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text);
-  const lines = [names, ...rows].map((cells) => cells.map((text) => csvCell(guard(text), ',')).join(','));
-  save('contacts.csv', new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }));
+  const rows = contacts.map((contact) => names.map((name) => contact[name]));
+  downloadRows('contacts.csv', names, rows);
 }
 
 export function save(fileName: string, content: Blob): void {

@@ -77,6 +77,23 @@ function guides(): Plugin {
   };
 }
 
+/** The numbered questions of docs/reference/sql.md, for the SQL view. */
+function readQuestions(): { title: string; statement: string }[] {
+  const text = readFileSync(join(DOCS, 'reference/sql.md'), 'utf8');
+  return [...text.matchAll(/^### \d+\. (.+)\n\n```sql\n([\s\S]+?)\n```$/gm)].map(
+    ([, title = '', statement = '']) => ({ title, statement }),
+  );
+}
+
+function questions(): Plugin {
+  const id = 'virtual:questions';
+  return {
+    name: 'questions',
+    resolveId: (asked) => (asked === id ? `\0${id}` : undefined),
+    load: (asked) => (asked === `\0${id}` ? `export default ${JSON.stringify(readQuestions())}` : undefined),
+  };
+}
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
@@ -97,5 +114,5 @@ export default defineConfig({
       checks: { pluginTimings: false, bundlerTimings: false },
     },
   },
-  plugins: [guides(), precompress()],
+  plugins: [guides(), questions(), precompress()],
 });

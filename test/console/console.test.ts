@@ -18,6 +18,7 @@ const VIEWS = {
   Visits: '/visits',
   'Advertising, the companies': '/advertising?tab=companies',
   'Advertising, a company': '/advertising/company?company_id=cmp_0001',
+  SQL: '/sql?statement=SELECT+1',
   Import: '/import',
   Status: '/status',
 };

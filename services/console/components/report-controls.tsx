@@ -43,7 +43,12 @@ export function chartMetrics(available: readonly Metric[], standard: readonly Me
   return (asked.length > 0 ? asked : [...standard]).slice(0, MAX_CHARTS);
 }
 
-export function ReportControls({ report }: { report: Report }) {
+interface ReportControlsProps {
+  report: Report;
+  withGranularity?: boolean;
+}
+
+export function ReportControls({ report, withGranularity = true }: ReportControlsProps) {
   const yesterday = daysBefore(today(), 1);
   return (
     <>
@@ -64,17 +69,19 @@ export function ReportControls({ report }: { report: Report }) {
       </nav>
       <DateField label="From" name="start" value={report.start_date} max={report.end_date} />
       <DateField label="To" name="end" value={report.end_date} min={report.start_date} />
-      <nav class="segmented" aria-label="Granularity">
-        {(['daily', 'monthly'] as const).map((granularity) => (
-          <a
-            key={granularity}
-            href={hrefWith({ granularity: granularity === 'daily' ? null : granularity })}
-            aria-current={report.granularity === granularity ? 'true' : undefined}
-          >
-            {granularity === 'daily' ? 'Daily' : 'Monthly'}
-          </a>
-        ))}
-      </nav>
+      {withGranularity && (
+        <nav class="segmented" aria-label="Granularity">
+          {(['daily', 'monthly'] as const).map((granularity) => (
+            <a
+              key={granularity}
+              href={hrefWith({ granularity: granularity === 'daily' ? null : granularity })}
+              aria-current={report.granularity === granularity ? 'true' : undefined}
+            >
+              {granularity === 'daily' ? 'Daily' : 'Monthly'}
+            </a>
+          ))}
+        </nav>
+      )}
     </>
   );
 }

@@ -1,0 +1,167 @@
+import { useEffect, useState } from 'preact/hooks';
+import { ReportControls, reportOf } from '../components/report-controls.js';
+import { ScrollRegion } from '../components/scroll-region.js';
+import { Failure, NoPermission } from '../components/states.js';
+import { type Column, Table } from '../components/table.js';
+import { CurlButton } from '../components/toolbar.js';
+import { downloadRows } from '../export.js';
+import { count, NONE, plural } from '../format.js';
+import { param, setParams } from '../router.js';
+import { missingScopeOf } from '../session.js';
+import { useRequest } from '../use-request.js';
+
+export const SQL_SCOPES = ['contacts:read', 'audiences:read', 'visits:read', 'advertising:read'] as const;
+const MAX_ROWS = 1000;
+const FIRST_STATEMENT =
+  'SELECT country, count() AS contacts\nFROM contacts\nGROUP BY country\nORDER BY contacts DESC';
+const FIGURE = /^(?:Nullable\()?(?:U?Int|Float|Decimal)/;
+
+type Row = readonly unknown[];
+
+/** The questions of the documentation, loaded with this view. */
+function useQuestions() {
+  const [questions, setQuestions] = useState<readonly { title: string; statement: string }[]>([]);
+  useEffect(() => {
+    import('virtual:questions').then(
+      (loaded) => setQuestions(loaded.default),
+      () => undefined,
+    );
+  }, []);
+  return questions;
+}
+
+/** Statements over the views of SQL; what was run is in the address. */
+export function Sql() {
+  const scope = missingScopeOf(SQL_SCOPES);
+  const questions = useQuestions();
+  const asked = param('statement');
+  const [statement, setStatement] = useState(asked || FIRST_STATEMENT);
+  useEffect(() => {
+    if (asked !== '') setStatement(asked);
+  }, [asked]);
+  const report = reportOf();
+  const body = {
+    statement: asked,
+    parameters: { from: report.start_date, to: report.end_date },
+    limit: MAX_ROWS,
+  };
+  const { data, error, loading, retry } = useRequest('/api/sql', scope || asked === '' ? null : body);
+  if (scope) return <NoPermission scope={scope} what="everything together, as SQL does" />;
+  const run = (next: string) => (next === asked ? retry() : setParams({ statement: next }));
+  return (
+    <div class="view">
+      <div class="toolbar">
+        <h1>SQL</h1>
+        <select
+          aria-label="Question"
+          value={questions.find((question) => question.statement === statement)?.title ?? ''}
+          onChange={(event) => {
+            const chosen = questions.find(({ title }) => title === event.currentTarget.value);
+            if (chosen) setParams({ statement: chosen.statement });
+          }}
+        >
+          <option value="">Begin with a question …</option>
+          {questions.map(({ title }) => (
+            <option key={title} value={title}>
+              {title}
+            </option>
+          ))}
+        </select>
+        <ReportControls report={report} withGranularity={false} />
+        <div class="actions">
+          <a class="button" href="/docs/sql">
+            Views and limits
+          </a>
+          <CurlButton url="/api/sql" body={{ ...body, statement }} />
+        </div>
+      </div>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          run(statement);
+        }}
+      >
+        <textarea
+          class="statement"
+          aria-label="Statement"
+          spellcheck={false}
+          rows={Math.min(20, Math.max(6, statement.split('\n').length))}
+          value={statement}
+          onInput={(event) => setStatement(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) run(statement);
+          }}
+        />
+        <div class="toolbar">
+          <button type="submit" class="primary" disabled={statement.trim() === '' || loading}>
+            {loading ? 'Running …' : 'Run'}
+          </button>
+          <span class="note">
+            ⌘ Enter or Ctrl Enter runs it. <code>{'{from:Date}'}</code> and <code>{'{to:Date}'}</code> are the
+            range.
+          </span>
+          <output class="total">
+            {data && plural(data.rows.length, 'row')}
+            {data?.truncated && ', and there are more'}
+          </output>
+          <div class="actions">
+            <button
+              type="button"
+              disabled={!data || data.rows.length === 0}
+              onClick={() =>
+                data &&
+                downloadRows(
+                  'result.csv',
+                  data.columns.map(({ name }) => name),
+                  data.rows,
+                )
+              }
+            >
+              Save as CSV
+            </button>
+          </div>
+        </div>
+      </form>
+      {error && (
+        <Failure error={{ ...error, canRetry: true }} retry={error.isTemporary ? retry : undefined} />
+      )}
+      {data && asked !== '' && !error && <Result columns={data.columns} rows={data.rows} loading={loading} />}
+    </div>
+  );
+}
+
+interface ResultProps {
+  columns: readonly { name: string; type: string }[];
+  rows: readonly Row[];
+  loading: boolean;
+}
+
+function Result({ columns, rows, loading }: ResultProps) {
+  const numbered = rows.map((row, index): [number, Row] => [index, row]);
+  const shown = columns.map(
+    ({ name, type }, index): Column<[number, Row]> => ({
+      label: name,
+      class: FIGURE.test(type) ? 'figure' : undefined,
+      cell: ([, row]) => textOf(row[index]),
+    }),
+  );
+  return (
+    <ScrollRegion label="Result">
+      <Table
+        label="Result"
+        class="list figures"
+        columns={shown}
+        pages={[numbered]}
+        keyOf={([index]) => String(index)}
+        busy={loading}
+      />
+    </ScrollRegion>
+  );
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return NONE;
+  if (typeof value === 'number' && Number.isInteger(value)) return count(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
