@@ -109,13 +109,8 @@ export async function sendRecords(
       ({ errors, rejected } = await post(lines.slice(behind)));
       list(errors, sent + behind);
     }
-    result.accepted += first.accepted;
-    result.rejected += first.rejected;
-    result.skipped += first.skipped;
-    result.rounded += first.rounded;
-    result.suppressed += first.suppressed;
-    result.stale += first.stale;
-    result.invalid_domains += first.invalid_domains;
+    const { errors: _, ...counts } = result;
+    for (const name of Object.keys(counts) as (keyof typeof counts)[]) result[name] += first[name];
     sent += lines.length;
     lines = [];
     bytes = 0;

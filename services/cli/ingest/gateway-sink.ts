@@ -81,17 +81,11 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
         const sent = pending[line - answered - 1];
         if (sent) reject({ line, code, pointer, detail }, sent);
       },
-      onProgress({ accepted, rejected, rounded, suppressed, stale, invalid_domains }) {
-        pending = pending.slice(accepted + rejected - answered);
-        answered = accepted + rejected;
-        Object.assign(result, {
-          accepted,
-          rejected: rejected + rejectedHere,
-          rounded,
-          suppressed,
-          stale,
-          invalid_domains,
-        });
+      // What the mapping leaves out, and the first errors, are known here.
+      onProgress({ errors: _errors, skipped: _skipped, ...counts }) {
+        pending = pending.slice(counts.accepted + counts.rejected - answered);
+        answered = counts.accepted + counts.rejected;
+        Object.assign(result, { ...counts, rejected: counts.rejected + rejectedHere });
         options.onProgress?.(result.accepted, result.rejected);
       },
     });

@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import type { IngestResult, RejectedRecord } from '../../../ingest/pipeline.js';
+import { emptyResult, type IngestResult, type RejectedRecord } from '../../../ingest/pipeline.js';
 import { formatCount, type Io, printErr } from '../io.js';
 import type { Progress } from '../progress.js';
 import type { Input } from './input.js';
@@ -42,6 +42,9 @@ export class Rejects {
   }
 }
 
+const { errors: _errors, preset: _preset, ...COUNTS } = emptyResult();
+const NO_COUNTS = { ...COUNTS, ignored: 0 };
+
 /** Reports an import to people: rejected records, progress, and the summary. */
 export class Report {
   readonly #io: Io;
@@ -53,16 +56,7 @@ export class Report {
   #label = '';
   /** Bytes of the files before this one, and what became of their records. */
   #readBefore = 0;
-  readonly total: Required<Omit<IngestResult, 'errors' | 'preset'>> = {
-    accepted: 0,
-    rejected: 0,
-    skipped: 0,
-    rounded: 0,
-    suppressed: 0,
-    stale: 0,
-    invalid_domains: 0,
-    ignored: 0,
-  };
+  readonly total = { ...NO_COUNTS };
   #shown = 0;
   #accepted = 0;
   #rejected = 0;
@@ -117,19 +111,18 @@ export class Report {
   }
 
   summary(streamName: string): string {
-    const { accepted, rejected, skipped, rounded, suppressed, stale, ignored } = this.total;
+    const { accepted, rejected, skipped, rounded, suppressed, stale, invalid_domains, ignored } = this.total;
     const seconds = Math.max(0.001, this.#progress.seconds);
     const rate = formatCount((accepted + rejected) / seconds);
-    const money =
-      rounded > 0 ? ` (money of ${formatCount(rounded)} rounded to 12 digits after the point)` : '';
-    const erased = suppressed > 0 ? ` (${formatCount(suppressed)} of erased persons left out)` : '';
-    const older = stale > 0 ? ` (${formatCount(stale)} older than what is stored)` : '';
-    const domains =
-      this.total.invalid_domains > 0
-        ? ` (${formatCount(this.total.invalid_domains)} texts that are no domain left out)`
-        : '';
-    const unknown = ignored > 0 ? ` (unknown fields of ${formatCount(ignored)} left out)` : '';
+    const notes = [
+      [rounded, (count: string) => `money of ${count} rounded to 12 digits after the point`],
+      [suppressed, (count: string) => `${count} of erased persons left out`],
+      [stale, (count: string) => `${count} older than what is stored`],
+      [invalid_domains, (count: string) => `${count} texts that are no domain left out`],
+      [ignored, (count: string) => `unknown fields of ${count} left out`],
+    ] as const;
+    const noted = notes.map(([count, note]) => (count > 0 ? ` (${note(formatCount(count))})` : '')).join('');
     const leftOut = skipped > 0 ? `, ${formatCount(skipped)} skipped` : '';
-    return `${streamName}: ${formatCount(accepted)} accepted${money}${erased}${older}${domains}${unknown}, ${formatCount(rejected)} rejected${leftOut} in ${seconds.toFixed(1)} s (${rate} records/s)`;
+    return `${streamName}: ${formatCount(accepted)} accepted${noted}, ${formatCount(rejected)} rejected${leftOut} in ${seconds.toFixed(1)} s (${rate} records/s)`;
   }
 }
