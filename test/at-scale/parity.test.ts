@@ -9,7 +9,7 @@ import { dataSets, type Records } from './parity/records.js';
 import { GatewayPair } from './parity/store-pair.js';
 
 /** For all data sets together. */
-const REQUESTS = Number(process.env.TEST_PARITY_REQUESTS ?? 600);
+const REQUESTS = Number(process.env.TEST_PARITY_REQUESTS ?? 800);
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const MAX_DIFFERENCES = 5;
 /** Few, so that they run out. */

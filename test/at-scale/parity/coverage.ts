@@ -63,6 +63,8 @@ function holdsRecord(body: Record<string, unknown>): boolean {
   return (
     LISTS.some((name) => Array.isArray(body[name]) && body[name].length > 0) ||
     RECORDS.some((name) => typeof body[name] === 'object' && body[name] !== null) ||
-    body.removed === true
+    body.removed === true ||
+    body.deleted === true ||
+    Number(body.changed) > 0
   );
 }

@@ -24,7 +24,15 @@ const SEARCHED =
 /** Of which a deletion and an erasure take one. */
 const PERSON = ['contact_id', 'contact_ids', 'email', 'network_a_url'];
 /** Percentages of optional fields, where they are not the request's own. */
-const LIKELY = { query: 75, explain: 30, limit: 50, created_after: 30, created_before: 30, cursor: 0 };
+const LIKELY = {
+  query: 75,
+  id: 70,
+  explain: 30,
+  limit: 50,
+  created_after: 30,
+  created_before: 30,
+  cursor: 0,
+};
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyzéüßøαж'];
 
 const isText = (value: unknown): value is string => typeof value === 'string' && /[\p{L}\p{N}]/u.test(value);
@@ -153,7 +161,7 @@ function contacts({ contacts, audiences }: Records, createdIds: readonly string[
       ...texts(country, postal_code).map(fc.constant),
     ];
     const composed = query(searched(record), searched(other));
-    return {
+    const drawn: Draws = {
       ...eachOf(record, someWords),
       query:
         pasted.length === 0
@@ -177,6 +185,13 @@ function contacts({ contacts, audiences }: Records, createdIds: readonly string[
         fc.oneof(spelled(text), address(text)),
       ),
     };
+    const filters = ['query', 'job_title', 'city', 'country', 'company_domain', 'audience_id'].flatMap(
+      (name) => {
+        const value = drawn[name];
+        return value ? [value.map((each) => ({ [name]: each }))] : [];
+      },
+    );
+    return { ...drawn, filter: fc.oneof(...filters) };
   });
 }
 
@@ -187,9 +202,16 @@ const newContact = ({ contacts, audiences }: Records): fc.Arbitrary<Draws> =>
     audience_id: fc.constant(audience.id),
   }));
 
-const audiences = ({ audiences }: Records): fc.Arbitrary<Draws> =>
+/** Ids of audiences that requests create and delete. */
+const MADE = Array.from({ length: 6 }, (_, index) => `aud_made_${index}`);
+
+const audiences = (path: string, { audiences }: Records): fc.Arbitrary<Draws> =>
   fc.tuple(oneOf(audiences), oneOf(audiences)).map(([record, other]) => ({
-    audience_id: fc.constant(record.id),
+    ...eachOf(other, fc.constant),
+    id: oneOf(MADE),
+    audience_id: path.endsWith('/delete')
+      ? fc.oneof(oneOf(MADE), fc.constant(record.id))
+      : fc.constant(record.id),
     query: query(texts(record.name, record.description, record.tracking_utm_value), texts(other.name)),
   }));
 
@@ -262,7 +284,7 @@ function advertising(path: string, records: Records): fc.Arbitrary<Draws> {
 function drawsOf(path: string, records: Records, createdIds: readonly string[]): fc.Arbitrary<Draws> {
   if (path.startsWith('/api/advertising')) return advertising(path, records);
   if (path === '/api/website-visits/search') return visits(records);
-  if (path === '/api/audiences/search' || path === '/api/audiences/get') return audiences(records);
+  if (/^\/api\/audiences\/[a-z]+$/.test(path)) return audiences(path, records);
   return path.endsWith('/create') ? newContact(records) : contacts(records, createdIds);
 }
 
@@ -275,9 +297,10 @@ const PAGING: Draws = {
   campaign_page: oneOf([1, 1, 1, 2, 3, 10]),
 };
 
-/** The field that names the company, the contact or the person, where an operation takes one of several. */
+/** The field that names the company, the contacts or the person, where an operation takes one of several. */
 function alternatives(path: string, fields: readonly string[]): readonly string[] {
   if (path.endsWith('/company')) return ['company_id', 'domain'];
+  if (path.endsWith('-many') && fields.includes('filter')) return ['contact_ids', 'filter'];
   return /\/(?:delete|erase)$/.test(path) ? PERSON.filter((name) => fields.includes(name)) : [];
 }
 
@@ -289,9 +312,12 @@ function operationRequest(
 ) {
   const schema = request as JsonSchema;
   const names = alternatives(path, Object.keys(schema.properties ?? {}));
-  const limit = pages(path === '/api/audiences/search' ? 200 : 1000);
+  const isAudiences = path === '/api/audiences/search';
+  const limit = pages(isAudiences ? 200 : 1000);
+  // There are too few audiences for a third page.
+  const paging = isAudiences ? { ...PAGING, page: oneOf([1, 1, 1, 2]) } : PAGING;
   return drawsOf(path, records, createdIds).chain((drawn) => {
-    const draws: Draws = { limit, ...drawn, ...PAGING };
+    const draws: Draws = { limit, ...drawn, ...paging };
     const given = names.filter((name) => draws[name] !== undefined);
     const one: fc.Arbitrary<Body> =
       given.length === 0
@@ -318,7 +344,8 @@ function operationRequest(
       )
       .map(([body, named, asks, search, number]): FuzzRequest => {
         const headers: FuzzRequest['headers'] = { 'Content-Type': 'application/json', 'X-Api-Key': key };
-        if (/create|add|remove/.test(path) && number < 30) headers['Idempotency-Key'] = `drawn${number}`;
+        if (/create|add|remove|update|delete/.test(path) && number < 30)
+          headers['Idempotency-Key'] = `drawn${number}`;
         return {
           method: 'POST',
           path: asks ? path + search : path,
@@ -338,11 +365,7 @@ export function drawnRequest(
   return fc.oneof(
     ...COMPARED.map((endpoint) => ({
       // Searches have most to compare; every process must know of an erasure before it answers, which takes a second.
-      weight: /(?:contacts|visits)\/search$/.test(endpoint.path)
-        ? 10
-        : endpoint.path.endsWith('/erase')
-          ? 2
-          : 4,
+      weight: endpoint.path.endsWith('/search') ? 10 : endpoint.path.endsWith('/erase') ? 2 : 4,
       arbitrary: operationRequest(endpoint, records, createdIds, key),
     })),
   );

@@ -15,16 +15,21 @@ const HEADERS = [
   'www-authenticate',
   'allow',
 ];
+/** The field of a response that names what was created, by path. */
+const CREATED_ID: Record<string, string> = {
+  '/api/contacts/create': 'contact_id',
+  '/api/audiences/create': 'audience_id',
+};
 const STEP_MS = 10;
 const MAX_SHOWN = 20_000;
-const idLike = /con_[0-9a-z]{26}/g;
+const idLike = /(?:con|aud)_[0-9a-z]{26}/g;
 const requestId = /req_[0-9a-z]{26}/g;
 /** Each installation has a secret of its own for hashes; the bytes of a person go later from a cluster. */
 const proofId = /era_[0-9a-z]{26}/g;
 const identifierHash = /"[0-9a-f]{64}"/g;
 const completedAt = /"completed_at":(?:null|"[^"]+")/g;
 
-/** A gateway and the ids of contacts it created. */
+/** A gateway and the ids of contacts and audiences it created. */
 class Member {
   readonly gateway: TestGateway;
   readonly agent = new Agent({ keepAlive: true });
@@ -101,7 +106,7 @@ export class GatewayPair {
 
   /** Ids of contacts created so far, as of the embedded gateway. */
   get createdIds(): readonly string[] {
-    return this.#embedded.createdIds;
+    return this.#embedded.createdIds.filter((id) => id.startsWith('con_'));
   }
 
   async setCredits(balance: number): Promise<void> {
@@ -137,9 +142,10 @@ export class GatewayPair {
 
   #recordIds({ path }: FuzzRequest, embedded: Received, atScale: Received): void {
     if (embedded.status !== 200 || atScale.status !== 200) return;
-    if (path.startsWith('/api/contacts/create')) {
+    const idField = CREATED_ID[path.split('?')[0] as string];
+    if (idField !== undefined) {
       const [one, other] = [embedded, atScale].map(
-        ({ text }) => (JSON.parse(text) as { contact_id: string }).contact_id,
+        ({ text }) => (JSON.parse(text) as Record<string, string>)[idField],
       ) as [string, string];
       if (
         one !== other &&
