@@ -1,4 +1,4 @@
-/** A server of the Model Context Protocol: a client of the gateway that gives a model its reading operations as tools. */
+/** A server of the Model Context Protocol: a client of the gateway that gives a model its operations as tools. */
 import {
   type CallToolResult,
   fromJsonSchema,
@@ -11,7 +11,7 @@ import { ConnectionError, ReachlineProblem } from '../client/problems.js';
 import type { StatusResponse } from '../status/schema.js';
 import { contactCreator, createContactTool } from './create-contact.js';
 import { metricDescriptions } from './metrics.js';
-import { type JsonSchema, readingTools } from './tools.js';
+import { type JsonSchema, readingTools, writingTools } from './tools.js';
 import { trustReader } from './trust.js';
 
 /** About 15 000 tokens. */
@@ -60,6 +60,17 @@ export function createMcpServer(client: Pick<Client, 'call'>, version: string): 
     },
     () => toResult(async () => ({ status: await readStatus(), metrics: metricDescriptions })),
   );
+  for (const { name, title, description, inputSchema, endpoint, isDestructive } of writingTools) {
+    const annotations = { readOnlyHint: false, destructiveHint: isDestructive, openWorldHint: false };
+    server.registerTool(
+      name,
+      { title, description, inputSchema: schemaOf(inputSchema), annotations },
+      (args, { mcpReq: { signal } }) =>
+        toResult(async () => ({
+          result: await client.call(endpoint.path as OperationPath, args as never, { signal }),
+        })),
+    );
+  }
   const { name, inputSchema, ...described } = createContactTool;
   server.registerTool(
     name,

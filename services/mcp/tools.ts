@@ -1,4 +1,4 @@
-/** The tools for reading: every operation of the gateway that needs no scope but one for reading, as it is declared. */
+/** The tools that are operations of the gateway, as they are declared: all that only read, and those that make audiences and change them. */
 import { type ApiEndpoint, endpoints } from '../gateway/api.js';
 import { publish } from '../http/openapi.js';
 
@@ -32,6 +32,19 @@ const OVERRIDES: Readonly<Record<string, Json>> = {
 export const readingTools: readonly Tool[] = endpoints
   .filter(({ scope }) => scope.every((each) => each.endsWith(':read')))
   .map(toolOf);
+
+/** By path, with whether they also take something away. */
+const WRITING: Readonly<Record<string, { isDestructive: boolean }>> = {
+  '/api/audiences/create': { isDestructive: false },
+  '/api/audiences/update': { isDestructive: true },
+  '/api/audiences/contacts/add-many': { isDestructive: false },
+  '/api/audiences/contacts/remove-many': { isDestructive: true },
+};
+
+export const writingTools = endpoints.flatMap((endpoint) => {
+  const writing = WRITING[endpoint.path];
+  return writing ? [{ ...toolOf(endpoint), ...writing }] : [];
+});
 
 /** `contacts_search` of `/api/contacts/search`. */
 export function toolOf(endpoint: ApiEndpoint): Tool {

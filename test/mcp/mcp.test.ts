@@ -64,16 +64,28 @@ describe('The server of the Model Context Protocol', function () {
     return JSON.parse(text) as { trust: Json; result: Json } & Json;
   };
 
-  it('lists every reading operation with its schema, and creation as the only tool that writes', async () => {
+  it('lists every reading operation with its schema, and apart from them the tools that write', async () => {
     const { tools } = await client.listTools();
     const reading = endpoints.filter(({ scope }) => scope.every((each) => each.endsWith(':read')));
-    expect(tools.map(({ name }) => name)).to.deep.equal([
-      ...reading.map(({ path }) => path.replace('/api/', '').replaceAll(/[/-]/g, '_')),
-      'describe',
-      'contacts_create',
-    ]);
+    expect(tools.map(({ name }) => name).sort()).to.deep.equal(
+      [
+        ...reading.map(({ path }) => path.replace('/api/', '').replaceAll(/[/-]/g, '_')),
+        'describe',
+        ...['audiences_create', 'audiences_update'],
+        ...['audiences_contacts_add_many', 'audiences_contacts_remove_many'],
+        'contacts_create',
+      ].sort(),
+    );
     const writing = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true);
-    expect(writing.map(({ name }) => name)).to.deep.equal(['contacts_create']);
+    expect(writing.map(({ name, annotations }) => [name, annotations?.destructiveHint]).sort()).to.deep.equal(
+      [
+        ['audiences_contacts_add_many', false],
+        ['audiences_contacts_remove_many', true],
+        ['audiences_create', false],
+        ['audiences_update', true],
+        ['contacts_create', false],
+      ],
+    );
     for (const { name, description, inputSchema } of tools) {
       expect(description, name).to.match(/[a-z]/);
       expect(inputSchema.properties ?? {}, name).not.to.have.property('organization_id');
@@ -126,6 +138,30 @@ describe('The server of the Model Context Protocol', function () {
     });
     expect(isError, text.slice(0, 200)).to.equal(true);
     expect(text).to.contain('granularity monthly');
+  });
+
+  it('makes an audience, names it anew, and adds and removes all that a filter finds', async () => {
+    const made = await answerOf('audiences_create', { name: 'Marias' });
+    const { audience_id } = made.result as { audience_id: string };
+    const renamed = await answerOf('audiences_update', {
+      audience_id,
+      name: 'All Marias',
+      description: 'May',
+    });
+    expect(renamed.result.audience).to.include({ name: 'All Marias', description: 'May' });
+    const all = { audience_id, filter: { query: 'maria' } };
+    expect((await answerOf('audiences_contacts_add_many', all)).result).to.include({
+      changed: 12,
+      next_cursor: null,
+    });
+    const counted = await answerOf('audiences_search', { query: 'marias', include_counts: true });
+    expect(counted.result).to.have.nested.property('audiences[0].member_count', 12);
+    const few = { audience_id, contact_ids: ['c0', 'none'] };
+    const removed = await answerOf('audiences_contacts_remove_many', few);
+    expect(removed.result).to.deep.include({ changed: 1, not_found: ['none'] });
+    const { text, isError } = await callTool('audiences_contacts_add_many', { audience_id });
+    expect(isError).to.equal(true);
+    expect(text).to.contain('Exactly one of');
   });
 
   it('creates a contact only after a dry run was shown and exactly that is confirmed', async () => {
