@@ -58,7 +58,7 @@ export interface AudienceStore {
     audienceIds: readonly string[],
     signal?: AbortSignal,
   ): Promise<number[]>;
-  /** An audience whose id was deleted before starts without members. Does not count in the order of records (contract 6.2). */
+  /** An audience whose id was deleted before starts without members. Changes count as records accepted then (contract 6.2). */
   createAudience(command: CreateAudience): Promise<IdempotentResult<CreateAudienceOutcome>>;
   updateAudience(command: UpdateAudience): Promise<IdempotentResult<UpdateAudienceOutcome>>;
   /**

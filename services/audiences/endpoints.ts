@@ -160,7 +160,7 @@ const updateAudience = endpoint({
   name: 'UpdateAudience',
   summary: 'Change an audience',
   description:
-    'Fields given overwrite, `null` clears, the others stay. A later record of the stream `audiences` replaces the whole audience.',
+    'Fields given overwrite, `null` clears, the others stay. A later record of the stream `audiences` replaces the whole audience, an older one changes nothing.',
   tag: 'Audiences',
   scope: ['audiences:write'],
   request: UpdateAudienceRequest,

@@ -3,6 +3,7 @@ import {
   isDeletion,
   nextVersion,
   type OrderedRecord,
+  orderOfRequest,
   type RecordVersion,
 } from '../shared/record-order.js';
 import { orNull } from '../shared/text.js';
@@ -42,16 +43,27 @@ export const newAudience = (
   fields: AudienceChanges & { name: string },
 ): AudienceBody => audienceBody({ ...fields, organization_id: organizationId, id });
 
-/** `name` is never null. */
-export const mergeAudience = (before: AudienceBody, changes: AudienceChanges): AudienceBody =>
-  audienceBody({ ...before, ...(changes as AudienceChanges & { name?: string }) });
-
-/** After the deletion of an id its order stays, so that older records change nothing. */
+/** `before` is the deletion of an earlier audience with the id. */
 export const createdAudience = (
   audience: AudienceBody,
   now: number,
-  deletion: Deletion | undefined,
-): StoredAudience => ({ createdMs: now, recordOrder: deletion?.recordOrder ?? null, audience });
+  before: Deletion | undefined,
+): StoredAudience => ({
+  createdMs: now,
+  recordOrder: orderOfRequest(now, before ?? { recordOrder: null }),
+  audience,
+});
+
+/** `name` is never null. */
+export const updatedAudience = (
+  before: StoredAudience,
+  changes: AudienceChanges,
+  now: number,
+): StoredAudience => ({
+  ...before,
+  recordOrder: orderOfRequest(now, before),
+  audience: audienceBody({ ...before.audience, ...(changes as AudienceChanges & { name?: string }) }),
+});
 
 function audienceBody(record: AudienceRecord): AudienceBody {
   return {

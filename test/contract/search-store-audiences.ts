@@ -250,16 +250,22 @@ export function searchStoreAudienceRequests(open: Open): void {
       await other.close();
     });
 
-    it('does not count in the order of records: a record newer than the last one replaces what requests changed', async () => {
-      await record({ id: 'a', updated_at: at(5) }, T0);
-      await update({ name: 'Changed' });
-      await record({ id: 'a', updated_at: at(4) }, T0);
-      expect(await get()).to.include({ name: 'Changed' });
-      await record({ id: 'a', updated_at: at(6) }, T0);
-      expect(await get()).to.include({ name: 'Recorded' });
-      await create('b');
-      await record({ id: 'b', updated_at: at(1) }, T0);
-      expect(await get('b')).to.include({ name: 'Recorded', description: null });
+    it('counts as a record of its moment: older records change nothing, a later one replaces the whole audience', async () => {
+      const later = () => record({ id: 'a' }, Date.now() + 1000);
+      await create('a');
+      await record({ id: 'a', updated_at: at(1) }, T0);
+      expect(await get()).to.include({ name: 'North' });
+      await later();
+      expect(await get()).to.include({ name: 'Recorded', description: null });
+      await record({ id: 'b', updated_at: at(5) }, T0);
+      await update({ name: 'Changed' }, 'b');
+      await record({ id: 'b', updated_at: at(6) }, T0);
+      expect(await get('b')).to.include({ name: 'Changed' });
+      await record({ id: 'b' }, Date.now() + 1000);
+      expect(await get('b')).to.include({ name: 'Recorded' });
+      // Of a clock that is ahead: requests are not held up by it.
+      await update({ name: 'Changed again' }, 'b');
+      expect(await get('b')).to.include({ name: 'Changed again' });
     });
 
     it('deletes an audience with its memberships, in steps; its contacts stay', async () => {

@@ -16,8 +16,8 @@ import {
   type AudienceBody,
   applyAudienceRecord,
   createdAudience,
-  mergeAudience,
   type StoredAudience,
+  updatedAudience,
 } from '../../audiences/stored-audience.js';
 import { nameKeys, nameWords } from '../../search/names.js';
 import { textWords } from '../../search/words.js';
@@ -207,10 +207,14 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
     });
   }
 
-  function update({ organizationId, audienceId, changes }: UpdateAudience): Promise<UpdateAudienceOutcome> {
+  function update(
+    { organizationId, audienceId, changes }: UpdateAudience,
+    now: number,
+  ): Promise<UpdateAudienceOutcome> {
     return changeAudience<UpdateAudienceOutcome>(organizationId, audienceId, async (found, write) => {
       if (!found || !isAudience(found.source)) return { kind: 'audience_not_found' };
-      const source = { ...found.source, audience: mergeAudience(found.source.audience, changes) };
+      const { audience, created_at: createdMs, record_order: recordOrder } = found.source;
+      const source = sourceOf(updatedAudience({ audience, createdMs, recordOrder }, changes, now));
       return (await write(source)) ? { kind: 'updated', audience: toAudience(source) } : undefined;
     });
   }
@@ -294,7 +298,7 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
     },
 
     updateAudience(command) {
-      return idempotencyKeys.runIdempotent(command, () => update(command), isAudienceWritten);
+      return idempotencyKeys.runIdempotent(command, (_, now) => update(command, now), isAudienceWritten);
     },
 
     async deleteAudience(command) {

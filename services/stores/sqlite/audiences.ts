@@ -12,9 +12,9 @@ import {
   type AudienceBody,
   applyAudienceRecord,
   createdAudience,
-  mergeAudience,
   type StoredAudience,
   toAudience,
+  updatedAudience,
 } from '../../audiences/stored-audience.js';
 import { nameKeys, nameWords } from '../../search/names.js';
 import type { Page, SortKey } from '../../search/query.js';
@@ -167,10 +167,12 @@ export function createAudience(
 export function updateAudience(
   session: WriteSession,
   { organizationId, audienceId, changes }: UpdateAudience,
+  now: number,
 ): UpdateAudienceOutcome {
   const row = findRow(session, organizationId, audienceId);
   if (!row || row.body === null) return { kind: 'audience_not_found' };
-  const updated = { ...(row.version as RecordVersion), audience: mergeAudience(row.body, changes) };
+  const stored = { ...(row.version as RecordVersion), audience: row.body };
+  const updated = updatedAudience(stored, changes, now);
   writeAudience(session, row, updated);
   return { kind: 'updated', audience: toAudience(updated) };
 }

@@ -98,7 +98,7 @@ export function writeOperations(session: WriteSession) {
         runIdempotent(
           connection,
           { ...command, now },
-          () => updateAudience(session, command),
+          () => updateAudience(session, command, now),
           isAudienceWritten,
         ),
       ),
