@@ -304,6 +304,7 @@ describe('The console in Chromium', function () {
     expect(await links.locator('.locked').allTextContents()).to.deep.equal([
       'Visits',
       'Advertising',
+      'SQL',
       'Import',
     ]);
     for (const [name, scope] of [

@@ -18,6 +18,7 @@ export function CurlButton({ url, body }: { url: string; body: object }) {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
+  useEffect(() => setCopied(false), [text]);
   return (
     <Popover label="curl">
       <p class="note">The request of this view. Set REACHLINE_API_KEY to your key.</p>

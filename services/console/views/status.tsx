@@ -30,7 +30,7 @@ export function Status() {
   const body = { organization_id: organizationId.value };
   const { data, error, loading, retry } = useRequest('/api/status', body);
   useEffect(() => {
-    const timer = setInterval(retry, REFRESH_MS);
+    const timer = setInterval(() => document.hidden || retry(), REFRESH_MS);
     return () => clearInterval(timer);
   }, []);
   const scopes = session.value?.scopes ?? [];
