@@ -10,6 +10,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.server.json build.mjs ./
 COPY services services
 COPY ingest ingest
+COPY mappings mappings
 COPY docs docs
 RUN node build.mjs && npm prune --omit=dev --ignore-scripts
 
