@@ -1,12 +1,12 @@
 import { maxMatchBytes } from '../search/explain.js';
 import type { FacetedPage } from '../search/facets.js';
-import type { MATCH_MODES, Page, PartialMatch, SortKey, TextQuery } from '../search/query.js';
+import type { MATCH_MODES, Page, PartialMatch, Sort, SortKey, TextQuery } from '../search/query.js';
 import type { Cancellable } from '../shared/async.js';
 import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
 import type { Json } from '../shared/json.js';
 import type { OrderedRecord } from '../shared/record-order.js';
 import type { FieldError } from '../shared/validation.js';
-import type { FacetField } from './fields.js';
+import type { ContactSort, FacetField } from './fields.js';
 import type { Contact, ContactRecord } from './schema.js';
 import type { ValueField, WordField } from './searchable.js';
 import type { ContactChanges } from './stored-contact.js';
@@ -30,6 +30,8 @@ export interface ContactSearch {
   /** Milliseconds, exclusive. */
   updatedAfter?: number;
   query?: TextQuery;
+  /** Of a search without a query; without it, the newest come first. */
+  sort?: Sort<ContactSort>;
   /** What to do where no contact matches every term: answer the best, or say which terms none matches. Absent: neither. */
   match?: (typeof MATCH_MODES)[number];
   /** Counted over all matches, not over the page. Null is not counted. */
@@ -177,7 +179,7 @@ export interface ContactStore {
     contactIds: readonly string[],
     signal?: AbortSignal,
   ): Promise<ContactBatch>;
-  /** Ordered as contract 3.9 with a query, newest first without. */
+  /** Ordered as contract 3.9 with a query, by its sort without. */
   searchContacts(search: ContactSearch, request?: Cancellable): Promise<ContactPage>;
   /**
    * Where the contacts of a search stand, in its order, at most 10 000. Behind a full page there may be nothing more. Without facets,

@@ -7,6 +7,7 @@ import { invalid, Problem } from '../http/problems.js';
 import { newId } from '../shared/ids.js';
 import { JsonText, jsonArray } from '../shared/json.js';
 import { type Clock, parseTimestamp } from '../shared/time.js';
+import type { FieldError } from '../shared/validation.js';
 import { bulkMembershipEndpoints } from './bulk-memberships.js';
 import type { ContactStore, CreateOutcome, UpdateOutcome } from './contact-store.js';
 import type { ErasureStore } from './erasure-store.js';
@@ -348,16 +349,29 @@ const listErasures = endpoint({
   }),
 });
 
+/** A search with a query is ordered by how well contacts match. */
+function checkSort(_: unknown, sent: Readonly<Record<string, unknown>>): FieldError[] {
+  if (sent.query === undefined) return [];
+  return ['sort_by', 'sort_direction']
+    .filter((name) => sent[name] !== undefined)
+    .map((name) => ({
+      pointer: `/${name}`,
+      code: 'not_with_query',
+      detail: `${name} cannot be given with query, which orders contacts by how well they match; leave one of them out.`,
+    }));
+}
+
 const searchContactsEndpoint = endpoint({
   path: '/api/contacts/search',
   name: 'SearchContacts',
   summary: 'Search contacts',
   description:
-    'All filters given must match. With `query`, the best matches come first; without, the newest. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB. `facets` counts the most frequent values of fields over all matches: a value as it is stored, so that a filter by it, which ignores case and accents, may match more.',
+    'All filters given must match. With `query`, the best matches come first; without, the newest, or the order of `sort_by`. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB. `facets` counts the most frequent values of fields over all matches: a value as it is stored, so that a filter by it, which ignores case and accents, may match more.',
   tag: 'Contacts',
   scope: ['contacts:read'],
   slots: ({ query, limit, facets }) => (query ? 2 : 1) + slotsOfPage(limit) + slotsOfFacets(facets),
   example: { organization_id: 'org_demo', query: 'marketing', limit: 2 },
+  check: checkSort,
   ...cursorList({
     items: 'contacts',
     item: Contact,
@@ -381,7 +395,7 @@ const searchAudienceContacts = endpoint({
   path: '/api/audiences/contacts/search',
   name: 'SearchAudienceContacts',
   summary: 'Search contacts in one audience',
-  description: 'As the search over all contacts, without `query`. Newest first.',
+  description: 'As the search over all contacts, without `query`.',
   tag: 'Audiences',
   scope: ['contacts:read'],
   slots: ({ limit, facets }) => 1 + slotsOfPage(limit) + slotsOfFacets(facets),

@@ -106,6 +106,10 @@ export const FACET_FIELDS = [
 ] as const satisfies (ContactField | DerivedField)[];
 export type FacetField = (typeof FACET_FIELDS)[number];
 
+/** What contacts are sorted by (contract 3.17). */
+export const CONTACT_SORTS = ['created_at', 'updated_at', 'last_name', 'company_name'] as const;
+export type ContactSort = (typeof CONTACT_SORTS)[number];
+
 type OptionalSchemas<Names extends ContactField> = {
   [Name in Names]: ReturnType<typeof optional<Fields[Name]>>;
 };

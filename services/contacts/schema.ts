@@ -5,6 +5,7 @@ import { FacetCount } from '../search/facet-schema.js';
 import { MATCH_MODES } from '../search/query.js';
 import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
 import { TIERS } from '../search/ranking.js';
+import { sortRequest } from '../search/sort.js';
 import {
   arrayOf,
   boolean,
@@ -24,6 +25,7 @@ import {
   withDefault,
 } from '../shared/schema.js';
 import {
+  CONTACT_SORTS,
   createRequestFields,
   DERIVED_FIELDS,
   EXPLAINED_FIELDS,
@@ -346,6 +348,7 @@ export const SearchContactsRequest = strictObject({
   ),
   ...facets,
   ...explain,
+  ...sortRequest(CONTACT_SORTS),
   ...cursorRequest('Contacts'),
 });
 export type SearchContactsRequest = Static<typeof SearchContactsRequest>;
@@ -355,6 +358,7 @@ export const SearchAudienceContactsRequest = strictObject({
   audience_id: id('Audience to search in.'),
   ...contactFilters,
   ...facets,
+  ...sortRequest(CONTACT_SORTS),
   ...cursorRequest('Contacts'),
 });
 export type SearchAudienceContactsRequest = Static<typeof SearchAudienceContactsRequest>;

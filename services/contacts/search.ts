@@ -11,6 +11,7 @@ import {
   normalizeProfileUrl,
 } from '../search/normalize.js';
 import type { Page, QueryTerm, SortKey, TextQuery } from '../search/query.js';
+import { sortOf } from '../search/sort.js';
 import { hasLetterOrDigit, words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
 import type { ContactFilter, ContactPage, ContactSearch, FilterWord } from './contact-store.js';
@@ -46,6 +47,7 @@ export function toContactSearch(
     filters: toFilters(body),
     updatedAfter: body.updated_after ? parseTimestamp(body.updated_after) : undefined,
     query: query && contactTerms(query),
+    sort: 'sort_by' in body || 'sort_direction' in body ? sortOf(body) : undefined,
     match: ('match' in body && body.match) || undefined,
     facets: 'facets' in body && body.facets ? [...new Set(body.facets)] : undefined,
     explain: ('explain' in body && body.explain) || undefined,

@@ -13,6 +13,7 @@ import {
 import { phoneWords } from '../search/phones.js';
 import { titleClasses } from '../search/titles.js';
 import { emailWords, postalCodeWords, slugWords, textWords } from '../search/words.js';
+import { foldValue } from '../shared/text.js';
 import type { ContactField, DerivedField, ExplainedField } from './fields.js';
 import type { Contact } from './schema.js';
 
@@ -95,6 +96,26 @@ export const FILTER_EQUIVALENTS: Partial<Record<WordField, EquivalentKind>> = {
   city: 'city',
   state_region: 'region',
 };
+
+/** Characters that text is sorted by. */
+const MAX_SORTED = 128;
+
+/** What text is sorted by, by code points; null where nothing is left of it. */
+function sortText(text: string | null): string | null {
+  if (text === null) return null;
+  const folded = foldValue(text);
+  // Not within a surrogate pair.
+  return (
+    (folded.length > MAX_SORTED ? folded.slice(0, MAX_SORTED).replace(/[\ud800-\udbff]$/, '') : folded) ||
+    null
+  );
+}
+
+/** What contacts are sorted by, besides their times. */
+export const sortValues = ({ last_name, company_name }: SearchableContact) => ({
+  last_name: sortText(last_name),
+  company_name: sortText(company_name),
+});
 
 export type SearchableContact = Pick<Contact, ContactField>;
 

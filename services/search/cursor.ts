@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { integer, nullable, optional, Type, withDefault } from '../shared/schema.js';
 import { leastMatched, type PartialMatch, type SortKey, type TextQuery } from './query.js';
+import { isTime, sortOf } from './sort.js';
 
 /** What a request of pages by cursor has besides its filters. */
 export const cursorRequest = (noun: string) => ({
@@ -41,6 +42,7 @@ export function readCursor(
 ): SortKey | { code: 'invalid_cursor' | 'cursor_mismatch'; detail: string } {
   const [scopeOf, rank, createdAt, id, given = {}] = decode(cursor);
   const reading = toReading(given, query);
+  const sorted = toSorted(given, scope.filters);
   const isRanked = (query?.required.length ?? 0) > 0;
   if (
     typeof scopeOf !== 'string' ||
@@ -48,7 +50,8 @@ export function readCursor(
     (rank !== 0 && !isRanked) ||
     !Number.isSafeInteger(createdAt) ||
     typeof id !== 'string' ||
-    reading === null
+    reading === null ||
+    sorted === null
   ) {
     const detail = 'cursor is not one that this service gave out; start again without it.';
     return { code: 'invalid_cursor', detail };
@@ -57,7 +60,22 @@ export function readCursor(
     const detail = 'cursor belongs to a search with other filters; repeat those, or start again without it.';
     return { code: 'cursor_mismatch', detail };
   }
-  return { rank: rank as number, createdAt: createdAt as number, id, ...reading };
+  return { rank: rank as number, createdAt: createdAt as number, id, ...reading, ...sorted };
+}
+
+/** The value of a sort; null where the list is ordered otherwise. */
+function toSorted(given: unknown, filters: CursorScope['filters']): Pick<SortKey, 'sorted'> | null {
+  const { sorted } = (given ?? {}) as { sorted?: unknown };
+  const { sort_by: by, sort_direction: direction } = filters;
+  const sort = sortOf({
+    sort_by: typeof by === 'string' ? by : undefined,
+    sort_direction: direction === 'asc' ? direction : direction === 'desc' ? direction : undefined,
+  });
+  if (!sort) return sorted === undefined ? {} : null;
+  const isOfSort = isTime(sort.by)
+    ? Number.isSafeInteger(sorted)
+    : sorted === null || (typeof sorted === 'string' && sorted.isWellFormed());
+  return isOfSort ? { sorted: sorted as SortKey['sorted'] } : null;
 }
 
 /** How the query was read; null where this service reads it in no such way. */

@@ -52,6 +52,12 @@ export interface PartialMatch {
 /** Terms that a record must at least match: half of them, rounded up. */
 export const leastMatched = ({ required }: TextQuery): number => Math.ceil(required.length / 2);
 
+/** The order of a list; those without the value come last in both directions, and ids of one value in the same direction. */
+export interface Sort<By extends string = string> {
+  by: By;
+  direction: 'asc' | 'desc';
+}
+
 /** Where a page ended: the full sort key of its last row. */
 export interface SortKey {
   /** Order of contract 3.9 as one number from 0, see `ranking.ts`; 0 without a query. */
@@ -59,6 +65,8 @@ export interface SortKey {
   /** Milliseconds since the epoch. */
   createdAt: number;
   id: string;
+  /** Of a list with a sort: its value, of a time in milliseconds since the epoch. `createdAt` is 0 then. */
+  sorted?: string | number | null;
   /** Of a search for `TextQuery.otherwise`. */
   otherwise?: true;
   /** Of a search by `best` that found no record with every term. */

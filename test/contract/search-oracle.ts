@@ -59,7 +59,20 @@ function searchOfTerms(contacts: readonly Contact[], search: ContactSearch): Ran
       const rank = search.query ? rankOf(contact, search.query) : [];
       return rank === null ? [] : [{ contact, rank }];
     })
-    .sort(compareRanked);
+    .sort(search.sort ? bySort(search.sort) : compareRanked);
+}
+
+/** Without the value last, then by id in the same direction. For Latin text. */
+function bySort({ by, direction }: NonNullable<ContactSearch['sort']>) {
+  const textOf = ({ contact }: Ranked) =>
+    contact[by]?.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trim();
+  return (left: Ranked, right: Ranked): number => {
+    const [one, other] = [textOf(left), textOf(right)];
+    if (one !== other && !(one && other)) return one ? -1 : 1;
+    const isBefore =
+      one && other && one !== other ? one < other : left.contact.contact_id < right.contact.contact_id;
+    return isBefore === (direction === 'asc') ? -1 : 1;
+  };
 }
 
 const compareRanked = (left: Ranked, right: Ranked): number =>

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { CONTACT_SORTS } from '../../services/contacts/fields.js';
 import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
 import { useOpened } from '../support/opened.js';
 import { searchByHand } from './search-oracle.js';
@@ -88,6 +89,11 @@ export const request = fc.record({
   limit: fc.integer({ min: 1, max: 6 }),
 });
 
+const sort = fc.record({
+  by: fc.constantFrom(...CONTACT_SORTS),
+  direction: fc.constantFrom('asc' as const, 'desc' as const),
+});
+
 export function searchStoreOrder(open: Open): void {
   describe('order and pages (contract 3.9, 3.10)', () => {
     const opened = useOpened(() => open());
@@ -128,11 +134,73 @@ export function searchStoreOrder(open: Open): void {
       ]);
     });
 
+    it('sorts by names without regard to case and accents, those without one last, then by id', async () => {
+      const organization = freshOrganization();
+      const names = { f: 'Zoë', c: 'ångström', a: 'Ångstrom', e: 'zoe', b: 'Łódź', d: '李', g: ' ', h: null };
+      const long = 'x'.repeat(128);
+      await load(
+        opened.store,
+        organization,
+        Object.entries({ ...names, i: `${long}a`, j: `${long}A`, k: '\u{20000}', l: '\uff0d' }).map(
+          ([contact_id, last_name]) => ({
+            contact_id,
+            last_name,
+            company_name: last_name,
+            audience_ids: ['aud_1'],
+          }),
+        ),
+      );
+      for (const by of ['last_name', 'company_name'] as const) {
+        for (const [direction, ids] of [
+          // A hyphen of full width comes before letters, and the Han of the second plane behind all others.
+          ['asc', ['l', 'a', 'c', 'b', 'i', 'j', 'e', 'f', 'd', 'k', 'g', 'h']],
+          ['desc', ['k', 'd', 'f', 'e', 'j', 'i', 'b', 'c', 'a', 'l', 'h', 'g']],
+        ] as const) {
+          const request = { sort: { by, direction } };
+          expect(await found(opened.store, organization, request)).to.deep.equal(ids);
+          expect(await found(opened.store, organization, request, 'aud_1')).to.deep.equal(ids);
+          for (const limit of [1, 4]) {
+            const pages = await allPages(opened.store, asked(organization, { ...request, limit }));
+            expect(pages.map(({ id }) => id)).to.deep.equal(ids);
+          }
+        }
+      }
+    });
+
+    it('sorts by times, and follows what changes', async () => {
+      const organization = freshOrganization();
+      const moment = (ms: number) => new Date(T0 + ms).toISOString();
+      await load(
+        opened.store,
+        organization,
+        ['a', 'b', 'c'].map((contact_id, index) => ({
+          contact_id,
+          last_name: 'Ann',
+          created_at: moment(index),
+          updated_at: moment(10 - index),
+        })),
+      );
+      const sorted = (by: (typeof CONTACT_SORTS)[number], direction: 'asc' | 'desc') =>
+        found(opened.store, organization, { sort: { by, direction } });
+      expect(await sorted('created_at', 'asc')).to.deep.equal(['a', 'b', 'c']);
+      expect(await sorted('updated_at', 'desc')).to.deep.equal(['a', 'b', 'c']);
+      expect(await sorted('updated_at', 'asc')).to.deep.equal(['c', 'b', 'a']);
+      await opened.store.updateContact({
+        organizationId: organization,
+        contactId: 'c',
+        changes: { last_name: 'Aaron' },
+      });
+      expect(await sorted('updated_at', 'desc')).to.deep.equal(['c', 'a', 'b']);
+      expect(await sorted('last_name', 'asc')).to.deep.equal(['c', 'a', 'b']);
+      await opened.store.deleteContacts(organization, ['a']);
+      expect(await sorted('last_name', 'desc')).to.deep.equal(['b', 'c']);
+    });
+
     it('finds what a plain list finds, in its order, with exact totals, and pages tile', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(record, { minLength: 1, maxLength: 30 }),
-          fc.array(fc.tuple(request, some(fc.constantFrom('aud_1', 'aud_3'))), {
+          fc.array(fc.tuple(request, some(fc.constantFrom('aud_1', 'aud_3')), some(sort)), {
             minLength: 1,
             maxLength: 6,
           }),
@@ -140,7 +208,8 @@ export function searchStoreOrder(open: Open): void {
             const organization = freshOrganization();
             await load(opened.store, organization, records);
             const contacts = await stored(opened, organization, records);
-            for (const [filters, audienceId] of searches) {
+            for (const [given, audienceId, sort] of searches) {
+              const filters = { ...given, sort: given.query ? undefined : sort };
               const search = asked(organization, { match: 'best', ...filters }, { audienceId });
               const expected = searchByHand(contacts, search);
               const first = await opened.store.searchContacts(search);

@@ -45,11 +45,12 @@ export type Filters = Parameters<typeof toFilters>[0] & {
   limit?: number;
   updated_after?: string | null;
   match?: ContactSearch['match'];
+  sort?: ContactSearch['sort'];
 };
 
 export function asked(
   organizationId: string,
-  { query, match, limit = 50, updated_after: after, ...filters }: Filters = {},
+  { query, match, sort, limit = 50, updated_after: after, ...filters }: Filters = {},
   page: { audienceId?: string; after?: SortKey } = {},
 ): ContactSearch {
   return {
@@ -58,6 +59,7 @@ export function asked(
     updatedAfter: after ? Date.parse(after) : undefined,
     query: query ? contactTerms(parseQuery(query) as TextQuery) : undefined,
     match,
+    sort,
     limit,
     ...page,
   };

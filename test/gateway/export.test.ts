@@ -28,6 +28,8 @@ const LISTS: {
   ...[
     { path: CONTACTS, items: 'contacts' },
     { path: CONTACTS, body: { query: 'ada' }, items: 'contacts' },
+    { path: CONTACTS, body: { sort_by: 'last_name', sort_direction: 'desc' }, items: 'contacts' },
+    { path: CONTACTS, body: { first_name: 'ada', sort_by: 'company_name' }, items: 'contacts' },
     { path: '/api/audiences/contacts/search', body: { audience_id: 'aud_1' }, items: 'contacts' },
     { path: '/api/website-visits/search', items: 'visits' },
   ].map((list) => ({

@@ -383,6 +383,18 @@ describe('The problems of the contract', () => {
         { contact_id: 'con_1', phones: Array(50).fill('\u0001'.repeat(128)) },
         ' record_too_large',
       ],
+      [
+        'an order besides that of a query',
+        SEARCH,
+        { query: 'ada', sort_by: 'last_name', sort_direction: 'asc' },
+        ...['/sort_by not_with_query', '/sort_direction not_with_query'],
+      ],
+      [
+        'an order that there is not',
+        MEMBERS,
+        { audience_id: 'aud_1', sort_by: 'first_name', sort_direction: 'down', cursor: 'W10' },
+        ...['/sort_by invalid_value', '/sort_direction invalid_value', '/cursor invalid_cursor'],
+      ],
       ['13 words', SEARCH, { query: wordsOf(13) }, '/query too_many_words'],
       ['no facet', SEARCH, { facets: [] }, '/facets too_few_items'],
       ['facets of other fields', SEARCH, { facets: ['city', 'first_name'] }, '/facets/1 invalid_value'],

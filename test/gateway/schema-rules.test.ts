@@ -159,9 +159,9 @@ describe('Every operation', () => {
       '/api/contacts/erasures': 'organization_id! limit cursor',
       '/api/contacts/get': 'organization_id! contact_id!',
       '/api/contacts/get-many': 'organization_id! contact_ids!',
-      '/api/contacts/search': `organization_id! ${filters} email updated_after query facets explain limit`,
+      '/api/contacts/search': `organization_id! ${filters} email updated_after query facets explain sort_by sort_direction limit`,
       '/api/contacts/update': `organization_id! contact_id! if_updated_at ${filters} company_network_a_url company_country company_industry work_emails personal_emails phones age dob year_of_birth gender person_image_url company_image_url`,
-      '/api/audiences/contacts/search': `organization_id! audience_id! ${filters} email updated_after limit`,
+      '/api/audiences/contacts/search': `organization_id! audience_id! ${filters} email updated_after sort_by sort_direction limit`,
       '/api/audiences/create':
         'organization_id! id name! description network_a network_b network_c tracking_utm_value',
       '/api/audiences/delete': 'organization_id! audience_id!',

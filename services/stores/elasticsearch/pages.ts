@@ -21,7 +21,8 @@ export function searchAfter(
   bestScore: number | null,
 ): estypes.SortResults | undefined {
   if (!key) return undefined;
-  const { rank, createdAt, id } = key;
+  const { rank, createdAt, id, sorted } = key;
+  if (sorted !== undefined) return [sorted, id];
   return bestScore === null ? [createdAt, id] : [bestScore - rank, createdAt, id];
 }
 
@@ -71,6 +72,8 @@ interface PageForm<Source, T, Field extends string> {
   toJson(source: Source): Json<T>;
   reservedBytesPerItem?: number;
   explain?: boolean;
+  /** By a sort of the request instead of by time. */
+  isSorted?: boolean;
   /** Of the aggregations of the request. */
   toFacets?(aggregations: Record<string, estypes.AggregationsAggregate>): Facets<Field>;
 }
@@ -81,7 +84,7 @@ interface PageForm<Source, T, Field extends string> {
  */
 export async function fetchPage<Source, T, Field extends string = never>(
   request: estypes.SearchRequest,
-  { limit, bestScore, toJson, toFacets, reservedBytesPerItem, explain }: PageForm<Source, T, Field>,
+  { limit, bestScore, toJson, toFacets, reservedBytesPerItem, explain, isSorted }: PageForm<Source, T, Field>,
   search: (request: estypes.SearchRequest) => Promise<estypes.SearchResponse<Source>>,
 ): Promise<{ result: FacetedPage<Json<T>, Field>; bytes: number }> {
   let part = { ...request, size: Math.min(rowsToFetch(limit), FIRST_ITEMS) };
@@ -106,7 +109,7 @@ export async function fetchPage<Source, T, Field extends string = never>(
     const isFull = hits.some(isFullAt);
     if (isFull || hits.length < part.size) {
       const { items, endsAfter } = builder;
-      const next = endsAfter && hitKey(endsAfter, bestScore);
+      const next = endsAfter && (isSorted ? sortedKey(endsAfter) : hitKey(endsAfter, bestScore));
       const result = { items, total, next, ...(facets ? { facets } : {}), ...(explain ? { ranks } : {}) };
       return { result, bytes: builder.bytes + reservedBytes };
     }
@@ -118,6 +121,11 @@ export async function fetchPage<Source, T, Field extends string = never>(
 
 const hitKey = ({ sort }: estypes.SearchHit<unknown>, bestScore: number | null): SortKey =>
   sortKey(sort as (string | number)[], bestScore);
+
+const sortedKey = ({ sort }: estypes.SearchHit<unknown>): SortKey => {
+  const [sorted, id] = sort as [string | number | null, string];
+  return { rank: 0, createdAt: 0, id, sorted };
+};
 
 export function sortKey(sort: (string | number)[], bestScore: number | null): SortKey {
   const [createdAt, id] = sort.slice(-2) as [number, string];

@@ -31,6 +31,8 @@ const LIKELY = {
   limit: 50,
   created_after: 30,
   created_before: 30,
+  sort_by: 20,
+  sort_direction: 20,
   cursor: 0,
 };
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyzéüßøαж'];

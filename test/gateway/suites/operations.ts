@@ -293,6 +293,32 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     });
   });
 
+  it('contacts/search sorts by sort_by, whose cursor belongs to it', async () => {
+    const search = (body: object) => ask('/api/contacts/search', { ...organization, ...body });
+    const reversed = contacts.map(({ contact_id }) => contact_id).reverse();
+    for (const [body, expected] of [
+      [{ sort_by: 'last_name' }, contacts.map(({ contact_id }) => contact_id)],
+      [{ sort_by: 'last_name', sort_direction: 'desc' }, reversed],
+      [{ sort_by: 'company_name', sort_direction: 'desc', city: 'zurich' }, reversed],
+      [{ sort_direction: 'asc' }, contacts.map(({ contact_id }) => contact_id)],
+      [{ sort_by: 'created_at', sort_direction: 'desc' }, reversed],
+    ] as const) {
+      const given = { ...body, last_name: 'number' };
+      const first = await search({ ...given, limit: 3 });
+      const rest = await search({ ...given, limit: 100, cursor: first.next_cursor });
+      expect([...ids(first.contacts), ...ids(rest.contacts)], JSON.stringify(body)).to.deep.equal(expected);
+      expect(rest).to.include({ next_cursor: null, total_count: 7 });
+      const other = { ...organization, ...given, sort_by: 'updated_at', cursor: first.next_cursor };
+      const { body: problem } = await gateway.call('/api/contacts/search', other);
+      expect(problem.errors).to.have.nested.property('[0].pointer', '/cursor');
+    }
+    const forged = Buffer.from(JSON.stringify(['x', 0, 0, 'con_1', { sorted: 5 }])).toString('base64url');
+    const answer = await gateway.call('/api/contacts/search', {
+      ...{ ...organization, sort_by: 'last_name', cursor: forged },
+    });
+    expect(answer.body.errors).to.have.nested.property('[0].code', 'invalid_cursor');
+  });
+
   it('contacts/update changes what get and searches answer, once per idempotency key', async () => {
     const { contact: made } = await ask('/api/contacts/create', {
       ...{ ...organization, audience_id: 'aud_1', first_name: 'Una', city: 'Rome', age: 40 },

@@ -21,7 +21,7 @@ describe('A data folder of older search rules', () => {
     connection.run(`INSERT INTO contact_terms (rowid, first_name) VALUES (7, '1:stale')`);
     connection.run(`INSERT INTO audience_terms (audience_terms) VALUES ('delete-all')`);
     connection.run(`DELETE FROM vocabulary`);
-    connection.run(`UPDATE contacts SET country = 'other'`);
+    connection.run(`UPDATE contacts SET country = 'other', last_name = NULL, company_name = 'other'`);
     connection.close();
   }
 
@@ -48,6 +48,11 @@ describe('A data folder of older search rules', () => {
     const officers = await store.searchContacts(asked('org', { department: 'finance', limit: 1 }));
     expect(officers.total).to.equal(contacts);
     expect(officers.items[0]).to.include('"seniority":"c_level","department":"finance"');
+    for (const by of ['last_name', 'company_name'] as const) {
+      const request = { sort: { by, direction: 'desc' }, limit: 1 } as const;
+      const { next } = await store.searchContacts(asked('org', request));
+      expect(next?.sorted).to.equal(by === 'last_name' ? 'lastt' : null);
+    }
     const audiences = await store.searchAudiences({
       organizationId: 'org',
       limit: 1,

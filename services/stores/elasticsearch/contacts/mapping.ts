@@ -8,6 +8,7 @@ import {
   searchableName,
   searchableTexts,
   searchableValues,
+  sortValues,
   WORD_FIELDS,
   type WordField,
 } from '../../../contacts/searchable.js';
@@ -166,6 +167,7 @@ function searchFields(body: ContactBody): object {
     network_a_slug_value: tokenOf(values.network_a_slug),
     seniority_value: tokenOf(values.seniority),
     department_value: tokenOf(values.department),
+    sort: sortValues(body),
     facets: {
       country: body.country,
       job_title: body.job_title,

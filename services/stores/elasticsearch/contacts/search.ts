@@ -1,9 +1,9 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { ContactFilter, ContactSearch } from '../../../contacts/contact-store.js';
 import { type DuplicateKey, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/duplicates.js';
-import type { FacetField } from '../../../contacts/fields.js';
+import type { ContactSort, FacetField } from '../../../contacts/fields.js';
 import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
-import type { PartialMatch, TextQuery } from '../../../search/query.js';
+import type { PartialMatch, Sort, TextQuery } from '../../../search/query.js';
 import { pageSort, searchAfter } from '../pages.js';
 import { any, holdsAll, lookAgain, matchText, type TextFields } from '../text/text-query.js';
 import { valueToken, wordToken } from '../text/tokens.js';
@@ -56,12 +56,24 @@ export function contactQuery(search: ContactSearch, matched?: number): ContactQu
           minimum_should_match: 0,
         },
       },
-      sort: pageSort('contact_id', bestScore !== null),
+      sort: search.sort ? sortBy(search.sort) : pageSort('contact_id', bestScore !== null),
       search_after: searchAfter(search.after, bestScore),
       aggs: search.facets && facetAggregations(search.facets),
     },
   };
 }
+
+const SORT_FIELDS: Record<ContactSort, string> = {
+  created_at: 'created_at',
+  updated_at: 'updated_at',
+  last_name: 'search.sort.last_name',
+  company_name: 'search.sort.company_name',
+};
+
+const sortBy = ({ by, direction: order }: Sort<ContactSort>): estypes.SortCombinations[] => [
+  { [SORT_FIELDS[by]]: { order, missing: '_last' } },
+  { contact_id: order },
+];
 
 /** What some contact matches of a query of which none matches everything. */
 export async function findPartialMatch(

@@ -60,6 +60,7 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
         toFacets: contactFacets,
         reservedBytesPerItem: explanationBytes(search),
         explain: search.explain,
+        isSorted: search.sort !== undefined,
       };
       return bounded(caller?.signal, async (signal) => {
         const run = (part: estypes.SearchRequest) => documents.search(part, signal);

@@ -10,7 +10,14 @@ import type { Connection } from '../connection.js';
 import { findAudienceKey, findOrganization, type Organization } from '../organizations.js';
 import { buildPage, emptyPage } from '../pages.js';
 import { type FtsQuery, OrganizationTerms } from '../text/fts-query.js';
-import { bodyFields, countRows, newestRows, type RankedRow, type RowSource } from '../text/ordered-rows.js';
+import {
+  bodyFields,
+  countRows,
+  newestRows,
+  type RankedRow,
+  type RowSource,
+  sortedRows,
+} from '../text/ordered-rows.js';
 import { findPartialMatch } from '../text/partial-match.js';
 import { planMatch } from '../text/query-plan.js';
 import { rankedRows } from '../text/ranked-rows.js';
@@ -96,7 +103,8 @@ function findPage(connection: Connection, search: ContactSearch, organization: O
     explain: search.explain,
     facets: facets && countFacets(connection, matches, facets),
     toJson: ({ body }) => body,
-    sortKeyOf: ({ row: { rank, createdMs, id } }) => ({ rank, createdAt: createdMs, id }),
+    sortKeyOf: ({ row: { rank, createdMs, id, sorted } }) =>
+      sorted === undefined ? { rank, createdAt: createdMs, id } : { rank, createdAt: 0, id, sorted },
   });
   return partial ? { ...page, partial } : page;
 }
@@ -116,14 +124,16 @@ function findRows(
   audience: number | undefined,
   limit: number,
 ): FoundRows {
-  const { filters, query, updatedAfter, after, match } = search;
+  const { filters, query, sort, updatedAfter, after, match } = search;
   const [first, ...others] = filters;
   // Together with anything else it is a term of the text index.
   const isCountry = first?.kind === 'value' && first.field === 'country' && others.length === 0;
-  const country = isCountry && !query && audience === undefined ? first.value : undefined;
+  const country = isCountry && !query && !sort && audience === undefined ? first.value : undefined;
   const source: RowSource = { rows: 'contacts', organization, audience, country, updatedAfter };
   if ((filters.length === 0 || country !== undefined) && !query) {
-    const rows = newestRows(connection, source, limit, after);
+    const rows = sort
+      ? sortedRows(connection, source, sort, limit, after)
+      : newestRows(connection, source, limit, after);
     const isEvery = audience === undefined && country === undefined && updatedAfter === undefined;
     const count = isEvery ? () => contacts : () => countRows(connection, source);
     const total = after && search.skipsTotal ? 0 : count();
@@ -136,6 +146,11 @@ function findRows(
     ...source,
     match: { index: 'contact_terms', query: all },
   });
+  if (sort) {
+    const matching = sourceOf(planMatch(terms, CONTACT_GROUPS, filtered, undefined, findSimilar).all);
+    const total = after && search.skipsTotal ? 0 : countRows(connection, matching);
+    return { rows: sortedRows(connection, matching, sort, limit, after), total, matches: [matching] };
+  }
   const ranked = (asked: TextQuery | undefined, unwanted?: FtsQuery[]) => {
     const plan = planMatch(terms, CONTACT_GROUPS, filtered, asked, findSimilar, unwanted);
     const found = rankedRows(connection, { ...source, index: 'contact_terms' }, plan, limit, search);

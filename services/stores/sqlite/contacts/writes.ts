@@ -19,7 +19,7 @@ import {
   MAX_DUPLICATES,
 } from '../../../contacts/duplicates.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
-import { searchableValues } from '../../../contacts/searchable.js';
+import { searchableValues, sortValues } from '../../../contacts/searchable.js';
 import {
   applyRecord,
   contactJson,
@@ -168,10 +168,12 @@ function insertContact(session: WriteSession, organization: number, stored: Stor
   const { body, createdMs, updatedMs, recordOrder, audienceIds } = stored;
   const text = new TermEncoder(organization);
   const values = searchableValues(body);
+  const sorted = sortValues(body);
   const rowId = session.newRowId('contact_terms', createdMs);
   session.connection.execute(
-    `INSERT INTO contacts (organization, id, position, created_ms, updated_ms, record_order, body, country)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO contacts
+       (organization, id, position, created_ms, updated_ms, record_order, body, country, last_name, company_name)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     organization,
     body.id,
     rowId,
@@ -180,6 +182,8 @@ function insertContact(session: WriteSession, organization: number, stored: Stor
     recordOrder,
     contactJson(stored),
     values.country,
+    sorted.last_name,
+    sorted.company_name,
   );
   indexOf(session).add(rowId, contactColumns(text, body, values));
   session.addWords('contact_terms', organization, text.takeWords());
@@ -192,15 +196,18 @@ function updateRow(session: WriteSession, organization: number, before: ContactR
   const { connection } = session;
   const text = new TermEncoder(organization);
   const values = searchableValues(after.body);
+  const sorted = sortValues(after.body);
   connection.run(
-    `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, body = ?, country = ?
-      WHERE organization = ? AND id = ?`,
+    `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, body = ?, country = ?,
+       last_name = ?, company_name = ? WHERE organization = ? AND id = ?`,
     after.rowId,
     after.createdMs,
     after.updatedMs,
     after.recordOrder,
     contactJson(after),
     values.country,
+    sorted.last_name,
+    sorted.company_name,
     organization,
     after.body.id,
   );

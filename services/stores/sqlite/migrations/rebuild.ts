@@ -3,7 +3,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AudienceBody } from '../../../audiences/stored-audience.js';
 import type { Contact } from '../../../contacts/schema.js';
-import { searchableValues } from '../../../contacts/searchable.js';
+import { searchableValues, sortValues } from '../../../contacts/searchable.js';
 import { type ContactBody, contactJson, parseContact } from '../../../contacts/stored-contact.js';
 import { SEARCH_RULES_VERSION } from '../../../search/rules-version.js';
 import { TITLE_TABLES_VERSION } from '../../../search/titles.js';
@@ -140,9 +140,12 @@ function textRebuild<Body>(
 function rebuildContact(connection: Connection, key: bigint, json: Json<Contact>): void {
   const contact = parseContact(json, null);
   const { country } = searchableValues(contact.body);
+  const { last_name, company_name } = sortValues(contact.body);
   connection.run(
-    `UPDATE contacts SET country = ?, body = ? WHERE key = ?`,
+    `UPDATE contacts SET country = ?, last_name = ?, company_name = ?, body = ? WHERE key = ?`,
     country,
+    last_name,
+    company_name,
     contactJson(contact),
     key,
   );

@@ -1,4 +1,5 @@
-import type { SortKey } from '../../../search/query.js';
+import type { ContactSort } from '../../../contacts/fields.js';
+import type { Sort, SortKey } from '../../../search/query.js';
 import type { Connection, SqlValue } from '../connection.js';
 import { bucketEnd, bucketStartAt, bucketStartSql, LAST_ROW_ID, type RowId } from '../row-ids.js';
 import type { FtsQuery } from './fts-query.js';
@@ -24,6 +25,8 @@ export interface RankedRow {
   rank: number;
   createdMs: number;
   id: string;
+  /** See `SortKey.sorted`. */
+  sorted?: string | number | null;
 }
 
 /** The last row of the previous page. */
@@ -159,6 +162,73 @@ function rowsBetween(
     ...(after ? [after.createdAt, after.id] : []),
     limit,
   );
+}
+
+const SORT_COLUMNS: Record<ContactSort, { column: string; index: string; hasNulls?: true }> = {
+  created_at: { column: 'created_ms', index: 'contacts_by_time' },
+  updated_at: { column: 'updated_ms', index: 'contacts_by_update' },
+  last_name: { column: 'last_name', index: 'contacts_by_last_name', hasNulls: true },
+  company_name: { column: 'company_name', index: 'contacts_by_company_name', hasNulls: true },
+};
+
+/**
+ * Contacts in the order of a sort, from the end of the previous page on: from its index, which costs what the page costs. What is
+ * selected by more than the organization is sorted as a whole.
+ */
+export function sortedRows(
+  connection: Connection,
+  source: Omit<RowSource, 'country'>,
+  { by, direction }: Sort<ContactSort>,
+  limit: number,
+  after?: SortKey,
+): RankedRow[] {
+  const { column, index, hasNulls } = SORT_COLUMNS[by];
+  const { from, where, values, row } = selectSorted(source, index);
+  const sorted = `${row}.${column}`;
+  const id = `${row}.id`;
+  const [order, beyond] = direction === 'asc' ? ['ASC', '>'] : ['DESC', '<'];
+  const read = (condition: string, bound: SqlValue[], room: number): RankedRow[] =>
+    connection
+      .rows<[bigint, bigint, string, string | bigint | null]>(
+        `SELECT ${row}.key, ${row}.created_ms, ${id}, ${sorted} FROM ${from} WHERE ${where} AND ${condition}
+          ORDER BY ${sorted} ${order}, ${id} ${order} LIMIT ?`,
+        ...values,
+        ...bound,
+        room,
+      )
+      .map(([key, created, rowId, value]) => ({
+        key,
+        rank: 0,
+        createdMs: Number(created),
+        id: rowId,
+        sorted: typeof value === 'bigint' ? Number(value) : value,
+      }));
+  const isPastValues = after?.sorted === null;
+  const rows = isPastValues
+    ? []
+    : after
+      ? read(`(${sorted}, ${id}) ${beyond} (?, ?)`, [after.sorted ?? null, after.id], limit)
+      : read(`${sorted} IS NOT NULL`, [], limit);
+  if (!hasNulls || rows.length === limit) return rows;
+  const behind = isPastValues ? ` AND ${id} ${beyond} ?` : '';
+  return [
+    ...rows,
+    ...read(`${sorted} IS NULL${behind}`, isPastValues ? [after.id] : [], limit - rows.length),
+  ];
+}
+
+function selectSorted(source: Omit<RowSource, 'country'>, index: string): Selection & { row: string } {
+  const { organization, match, audience, updatedAfter } = source;
+  if (match || audience !== undefined) return withRow(select(source), source);
+  // The index by position has every column, so that a walk over all contacts reads no row.
+  const isWhole = updatedAfter === undefined;
+  return {
+    from: `contacts p INDEXED BY ${isWhole ? index : 'contacts_by_position'}`,
+    where: isWhole ? 'p.organization = ?' : 'p.organization = ? AND p.updated_ms > ?',
+    values: isWhole ? [organization] : [organization, updatedAfter],
+    rowId: 'p.position',
+    row: 'p',
+  };
 }
 
 export interface GradedRow extends Omit<RankedRow, 'rank'> {

@@ -1,0 +1,31 @@
+/** The order that the fields `sort_by` and `sort_direction` of a request ask for, the same for every list by cursor. */
+import { optional, stringEnum } from '../shared/schema.js';
+import type { Sort } from './query.js';
+
+export const sortRequest = <Name extends string>(names: readonly Name[]) => ({
+  sort_by: optional(
+    stringEnum(
+      'What the items are ordered by, text without regard to case and accents; items without it come last, and items with the same by id, in the same direction. Without it, by `created_at`.',
+      names,
+    ),
+  ),
+  sort_direction: optional(stringEnum('Without it, `desc` for times and `asc` for text.', ['asc', 'desc'])),
+});
+
+/** Fields named so are times, of which the latest come first. */
+export const isTime = (sortBy: string): boolean => sortBy.endsWith('_at');
+
+/** Undefined for the order that lists have without these fields: the newest first. */
+export function sortOf<Name extends string>({
+  sort_by: by,
+  sort_direction: direction,
+}: {
+  sort_by?: Name | null;
+  sort_direction?: Sort['direction'] | null;
+}): Sort<Name | 'created_at'> | undefined {
+  const sort = {
+    by: by ?? 'created_at',
+    direction: direction ?? (isTime(by ?? 'created_at') ? 'desc' : 'asc'),
+  } as const;
+  return sort.by === 'created_at' && sort.direction === 'desc' ? undefined : sort;
+}
