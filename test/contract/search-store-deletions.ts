@@ -165,6 +165,8 @@ export function searchStoreDeletions(open: Open): void {
       const left = async () =>
         (await opened.store.searchVisits(search)).items.map(({ createdAt }) => createdAt);
       expect(await left()).to.deep.equal([midnight(days[3]), midnight(days[2])]);
+      const { facets } = await opened.store.searchVisits({ ...search, facets: ['day'] });
+      expect(facets?.day?.map(({ count }) => count)).to.deep.equal([1, 1]);
       expect((await opened.store.readFigures(organization)).visits.records).to.equal(2);
       await opened.store.insertVisits(accepted(visits.slice(0, 1), T0));
       await opened.store.refresh();

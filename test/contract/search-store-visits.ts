@@ -313,6 +313,14 @@ export function searchStoreVisits(open: Open): void {
       expect(second.facets).to.deep.equal({ day: days });
       const narrow = { ...search, createdFrom: Date.parse('2026-01-02T00:00:00Z') };
       expect((await opened.store.searchVisits(narrow)).facets).to.deep.equal({ day: days.slice(3) });
+      for (const [createdBefore, total] of [
+        [Date.parse('2026-01-02T00:00:00Z'), 4],
+        [Date.parse('2026-01-02T00:00:00.001Z'), 5],
+      ] as const) {
+        const page = await opened.store.searchVisits({ ...search, createdBefore });
+        expect(page.total).to.equal(total);
+        expect(page.facets).to.deep.equal({ day: days.slice(0, total - 1) });
+      }
       expect((await opened.store.searchVisits({ ...search, city: 'none' })).facets).to.deep.equal({
         day: [],
       });

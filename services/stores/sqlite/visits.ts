@@ -77,9 +77,10 @@ export function searchVisits(connection: Connection, search: VisitSearch): JsonP
     const isNarrowed = values.length > 1;
     const { after } = search;
     const isCounted = !after || !search.skipsTotal;
+    const { table, count, day } = isOfWholeDays(search) ? COUNTED_DAYS : COUNTED_VISITS;
     const total = (
       isNarrowed && isCounted
-        ? connection.number(`SELECT count(*) FROM visits WHERE ${where}`, ...values)
+        ? connection.number(`SELECT ${count} FROM ${table} WHERE ${where}`, ...values)
         : connection.number(`SELECT visits FROM organizations WHERE key = ?`, organization)
     ) as number;
     const rows =
@@ -95,26 +96,51 @@ export function searchVisits(connection: Connection, search: VisitSearch): JsonP
           );
     return buildPage(withBodies(connection, rows), isCounted ? total : 0, {
       limit: search.limit,
-      facets: search.facets && { day: countDays(connection, where, values) },
+      facets: search.facets && {
+        day: connection
+          .rows<[bigint, bigint]>(
+            `SELECT ${day} AS day, ${count} FROM ${table}
+              WHERE ${where} GROUP BY day ORDER BY day DESC LIMIT ${MAX_FACET_DAYS}`,
+            ...values,
+          )
+          .reverse()
+          .map(toDayCount),
+      },
       toJson: ([, , body]) => body,
       sortKeyOf: ([createdMs, id]) => ({ rank: 0, createdAt: Number(createdMs), id }),
     });
   });
 }
 
-/** Division truncates towards zero; counted from a day before all others, times before 1970 need no rule of their own. */
-const FIRST_DAY = 100_000_000;
+/** Where searches count. The columns that conditions name mean the same in both; `day` is the start of a day in milliseconds. */
+const COUNTED_DAYS = { table: 'visit_days', count: 'coalesce(sum(visits), 0)', day: 'created_ms' };
+const COUNTED_VISITS = {
+  table: 'visits',
+  count: 'count(*)',
+  // A remainder has the sign of its dividend: counted from a day before all others.
+  day: `created_ms - (created_ms + ${100_000_000 * DAY_MS}) % ${DAY_MS}`,
+};
 
-function countDays(connection: Connection, where: string, values: SqlValue[]): FacetCount[] {
-  const days = connection.rows<[bigint, bigint]>(
-    `SELECT (created_ms + ${FIRST_DAY * DAY_MS}) / ${DAY_MS} AS day, count(*) FROM visits
-      WHERE ${where} GROUP BY day ORDER BY day DESC LIMIT ${MAX_FACET_DAYS}`,
-    ...values,
+/** Whether `visit_days` can tell what matches: it has every value that is named, and of a day all its visits or none. */
+function isOfWholeDays({
+  audienceId,
+  city,
+  address,
+  startUrl,
+  minIntentScore,
+  ...search
+}: VisitSearch): boolean {
+  const { createdFrom = 0, createdBefore = 0 } = search;
+  const others = [audienceId, city, address, startUrl, minIntentScore];
+  return (
+    others.every((value) => value === undefined) && createdFrom % DAY_MS === 0 && createdBefore % DAY_MS === 0
   );
-  return days
-    .reverse()
-    .map(([day, count]) => ({ value: utcDate((Number(day) - FIRST_DAY) * DAY_MS), count: Number(count) }));
 }
+
+const toDayCount = ([day, count]: [bigint, bigint]): FacetCount => ({
+  value: utcDate(Number(day)),
+  count: Number(count),
+});
 
 /** All in one statement, read as far as the page has room. */
 function* withBodies(

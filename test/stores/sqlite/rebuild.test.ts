@@ -61,6 +61,14 @@ describe('A data folder of older search rules', () => {
     expect(audiences.total).to.equal(1);
     const visits = await store.searchVisits({ organizationId: 'org', city: 'lyon', country: 'fr', limit: 1 });
     expect(visits.total).to.equal(1);
+    const counted = await store.searchVisits({
+      organizationId: 'org',
+      country: 'fr',
+      limit: 1,
+      facets: ['day'],
+    });
+    expect(counted.total).to.equal(1);
+    expect(counted.facets?.day).to.deep.equal([{ value: new Date(T0).toISOString().slice(0, 10), count: 1 }]);
     await store.close();
   }
 
