@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type MetricSums, metricPrinter } from '../../services/advertising/metric-values.js';
 import { RATE_NAMES, RATES, type Rate, SUMMED_METRICS } from '../../services/advertising/metrics.js';
+import { runs } from '../support/random.js';
 
 const rateOf = (rate: Rate, sums: MetricSums) =>
   JSON.parse(`{${metricPrinter([rate])(sums)}}`)[rate] as number | null;
@@ -49,7 +50,7 @@ describe('rates', () => {
           expect(actual).to.equal(Number(plain(millionths * 1_000_000n)));
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -136,7 +136,7 @@ export function searchStoreFacets(open: Open): void {
             }
           },
         ),
-        { numRuns: Number(process.env.PROPERTY_RUNS ?? 40) },
+        { numRuns: Number(process.env.PROPERTY_RUNS ?? 20) },
       );
     }).timeout(600_000);
   });

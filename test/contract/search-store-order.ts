@@ -221,7 +221,7 @@ export function searchStoreOrder(open: Open): void {
             }
           },
         ),
-        { numRuns: Number(process.env.PROPERTY_RUNS ?? 60) },
+        { numRuns: Number(process.env.PROPERTY_RUNS ?? 25) },
       );
     }).timeout(600_000);
 

@@ -280,7 +280,7 @@ export function searchStoreVisits(open: Open): void {
             }
           },
         ),
-        { numRuns: Number(process.env.PROPERTY_RUNS ?? 60) },
+        { numRuns: Number(process.env.PROPERTY_RUNS ?? 25) },
       );
     }).timeout(600_000);
 
@@ -412,7 +412,7 @@ export function searchStoreVisits(open: Open): void {
             }
           },
         ),
-        { numRuns: Number(process.env.PROPERTY_RUNS ?? 60) },
+        { numRuns: Number(process.env.PROPERTY_RUNS ?? 25) },
       );
     }).timeout(600_000);
   });

@@ -11,6 +11,7 @@ import {
   profileSlug,
 } from '../../services/search/normalize.js';
 import { addressKey, addressRange } from '../../services/shared/ip-address.js';
+import { runs } from '../support/random.js';
 
 const url = fc
   .tuple(
@@ -87,7 +88,7 @@ describe('normal forms', () => {
         fc.property(text, (given) => {
           expect(form(form(given))).to.equal(form(given));
         }),
-        { numRuns: 2000 },
+        { numRuns: runs(500) },
       );
     });
   }

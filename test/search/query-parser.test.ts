@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { QueryTerm, TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 import { fold } from '../../services/shared/text.js';
+import { runs } from '../support/random.js';
 
 const queryText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 200 }),
@@ -199,7 +200,7 @@ describe('a query', () => {
         }
         expect(parseQuery(fold(text))).to.deep.equal(query);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(600) },
     );
   });
 

@@ -12,6 +12,7 @@ import {
   USUAL_GROWTH,
   words,
 } from '../../services/shared/text.js';
+import { runs } from '../support/random.js';
 
 const anyText = fc.string({ unit: 'grapheme' });
 const nearText = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', '𝒳'), maxLength: 8 });
@@ -41,11 +42,11 @@ describe('text', () => {
   it('folds idempotently', () => {
     fc.assert(
       fc.property(anyText, (text) => fold(fold(text)) === fold(text)),
-      { numRuns: 3000 },
+      { numRuns: runs(1000) },
     );
     fc.assert(
       fc.property(anyText, (text) => foldValue(foldValue(text)) === foldValue(text)),
-      { numRuns: 3000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -66,7 +67,7 @@ describe('text', () => {
         const isLonger = Array.from(text).length > limit;
         expect(foldsWithin(text, limit)).to.equal(isLonger || Array.from(fold(text)).length <= limit);
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -172,7 +173,7 @@ describe('text', () => {
       fc.property(fc.oneof(fc.string({ unit, maxLength: 24 }), anyText), (text) => {
         expect(compounds(text)).to.deep.equal(byRule(text));
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -190,7 +191,7 @@ describe('text', () => {
         const typos = distance(left, right);
         expect(distanceWithin(left, right, limit)).to.equal(typos <= limit ? typos : null);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(1000) },
     );
   });
 });

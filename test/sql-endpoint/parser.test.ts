@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { nodeName } from '../../services/sql-endpoint/parser.js';
+import { runs } from '../support/random.js';
 
 describe('A line of a syntax tree', () => {
   it('has the name that one regular expression would find', () => {
@@ -25,7 +26,7 @@ describe('A line of a syntax tree', () => {
           if (text.startsWith(' ') || text === '') expect(nodeName(text)).to.equal(groups?.name ?? '');
         }
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(2000) },
     );
   });
 });

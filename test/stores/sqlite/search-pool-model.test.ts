@@ -6,10 +6,10 @@ import type {
 } from '../../../services/stores/sqlite/workers/process-client.js';
 import type { RpcRequest } from '../../../services/stores/sqlite/workers/rpc.js';
 import { SearchPool } from '../../../services/stores/sqlite/workers/search-pool.js';
-import { Random } from '../../support/random.js';
+import { Random, runs } from '../../support/random.js';
 
-/** Schedules from the seed on; `TEST_SCHEDULES=100000` runs as many. */
-const SCHEDULES = Number(process.env.TEST_SCHEDULES ?? 20_000);
+/** Schedules from the seed on. */
+const SCHEDULES = Number(process.env.TEST_SCHEDULES ?? runs(2000));
 const SEED = Number(process.env.TEST_SEED ?? 1);
 
 const STEPS = 40;
