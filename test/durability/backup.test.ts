@@ -347,21 +347,6 @@ describe('A backup', function () {
     expect((await command('restore', dataDir)).stderr).to.include('is not a backup');
   });
 
-  it('replaces neither another backup nor a data folder', async () => {
-    const again = await command('backup', path('quiet'));
-    expect(again.code).to.equal(1);
-    expect(again.stderr).to.include('is not empty, and a backup never replaces another');
-    expect((await command('backup', join(dataDir, 'backup'))).stderr).to.include('lies in the data folder');
-    expect((await command('restore', path('quiet'))).stderr).to.include(
-      'is in use by another Reachline process',
-    );
-    await server?.kill();
-    const over = await command('restore', path('quiet'));
-    expect(over.code).to.equal(1);
-    expect(over.stderr).to.include('is not empty').and.to.include('a restore replaces nothing');
-    await start();
-  });
-
   it('that does not fit on its disk is refused beforehand, and leaves nothing', async function () {
     const disk = mountSmallDisk(8);
     if (!disk) return this.skip();
@@ -387,8 +372,22 @@ describe('A backup', function () {
     expect((await command('restore', target, '--dry-run')).stdout).to.include('is whole');
   });
 
-  it('of a folder that no process has is taken without opening the stores', async () => {
+  it('replaces neither another backup nor a data folder', async () => {
+    const again = await command('backup', path('quiet'));
+    expect(again.code).to.equal(1);
+    expect(again.stderr).to.include('is not empty, and a backup never replaces another');
+    expect((await command('backup', join(dataDir, 'backup'))).stderr).to.include('lies in the data folder');
+    expect((await command('restore', path('quiet'))).stderr).to.include(
+      'is in use by another Reachline process',
+    );
     await server?.kill();
+    const over = await command('restore', path('quiet'));
+    expect(over.code).to.equal(1);
+    expect(over.stderr).to.include('is not empty').and.to.include('a restore replaces nothing');
+  });
+
+  it('of a folder that no process has is taken without opening the stores', async () => {
+    await server?.kill(); // For a run of this test alone.
     const { code, stdout, stderr } = await command('backup', path('stopped'));
     expect(code, stderr).to.equal(0);
     expect(stdout).to.include(' contacts, 5 audiences, ');

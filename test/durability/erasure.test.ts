@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { filesWith } from '../support/files.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
 
 const ORGANIZATION = 'org_erase';
 const organization = { organization_id: ORGANIZATION };
@@ -207,7 +208,7 @@ describe('An erasure', function () {
     reader.exec('COMMIT');
     reader.close();
     await server.ingest('contacts', [{ contact_id: 'afterwards' }]);
-    while ((await completedAt()).includes(null));
+    await until(async () => !(await completedAt()).includes(null), 'the erasure is complete');
     expect(traces(tracesOf(2))).to.deep.equal([]);
   });
 
@@ -232,7 +233,7 @@ describe('An erasure', function () {
     expect((await get(`person_${caught}`)).status).to.equal(404);
     const again = await server.ingest('contacts', [person(caught)]);
     expect(again.body).to.include({ accepted: 1, suppressed: 1 });
-    while ((await completedAt()).includes(null));
+    await until(async () => !(await completedAt()).includes(null), 'the erasure is complete');
     expect(traces(tracesOf(caught))).to.deep.equal([]);
     for (const trace of tracesOf(caught)) expect(output.toLowerCase()).not.to.include(trace);
   });

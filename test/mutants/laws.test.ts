@@ -20,7 +20,7 @@ const stored = (title: string): Mutant['test'] => ['stores/sqlite/search-store',
 const MUTANTS: Record<string, Mutant> = {
   'order of records: a contact is what was written last': {
     file: 'services/shared/record-order.js',
-    from: 'order <= before.recordOrder',
+    from: 'order < before.recordOrder',
     to: 'false',
     test: [...SCHEDULES],
   },
