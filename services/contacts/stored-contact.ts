@@ -4,7 +4,6 @@ import { domainOf, normalizeDomain, normalizeEmail } from '../search/normalize.j
 import { titleClasses } from '../search/titles.js';
 import { memoize } from '../shared/cache.js';
 import { companyId, newId } from '../shared/ids.js';
-import { fromJson, type Json } from '../shared/json.js';
 import {
   type Deletion,
   isDeletion,
@@ -49,35 +48,6 @@ export function toContact(stored: StoredContact): Contact {
     audience_ids: stored.audienceIds,
     created_at: formatTimestamp(stored.createdMs),
     updated_at: formatTimestamp(stored.updatedMs),
-  };
-}
-
-/** `toContact` as JSON: the form in which every store keeps a contact, so that a page of them is never parsed. */
-export function contactJson({ body, audienceIds, createdMs, updatedMs }: StoredContact): Json<Contact> {
-  const fields = JSON.stringify(body).slice(0, -1);
-  const derived = JSON.stringify(titleClasses(body.job_title)).slice(1, -1);
-  const audiences = audienceIds.length === 0 ? '[]' : JSON.stringify(audienceIds);
-  const createdAt = formatTimestamp(createdMs);
-  const updatedAt = updatedMs === createdMs ? createdAt : formatTimestamp(updatedMs);
-  return `${fields},${derived},"audience_ids":${audiences},"created_at":"${createdAt}","updated_at":"${updatedAt}"}`;
-}
-
-/** The inverse of `contactJson`. */
-export function parseContact(json: Json<Contact>, recordOrder: string | null): StoredContact {
-  const {
-    seniority: _,
-    department: __,
-    audience_ids: audienceIds,
-    created_at,
-    updated_at,
-    ...body
-  } = fromJson(json);
-  return {
-    createdMs: Date.parse(created_at),
-    updatedMs: Date.parse(updated_at),
-    recordOrder,
-    audienceIds,
-    body,
   };
 }
 

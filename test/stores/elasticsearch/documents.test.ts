@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { applyRecord, contactJson, type StoredContact } from '../../../services/contacts/stored-contact.js';
+import { contactJson } from '../../../services/contacts/contact-json.js';
+import { applyRecord, type StoredContact } from '../../../services/contacts/stored-contact.js';
 import {
   contactDocument,
   type IndexedContact,

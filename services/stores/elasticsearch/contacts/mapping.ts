@@ -1,5 +1,6 @@
 /** A contact as a document of its index. */
 
+import { contactJson, parseContact } from '../../../contacts/contact-json.js';
 import type { FacetField } from '../../../contacts/fields.js';
 import type { Contact } from '../../../contacts/schema.js';
 import {
@@ -12,12 +13,7 @@ import {
   WORD_FIELDS,
   type WordField,
 } from '../../../contacts/searchable.js';
-import {
-  type ContactBody,
-  contactJson,
-  parseContact,
-  type StoredContact,
-} from '../../../contacts/stored-contact.js';
+import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
 import { isTypoCandidate } from '../../../search/typos.js';
 import { memoize } from '../../../shared/cache.js';
 import type { Json } from '../../../shared/json.js';

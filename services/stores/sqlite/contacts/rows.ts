@@ -1,6 +1,8 @@
 /** Rows of the table of contacts. */
+
+import { parseContact } from '../../../contacts/contact-json.js';
 import type { Contact } from '../../../contacts/schema.js';
-import { parseContact, type StoredContact } from '../../../contacts/stored-contact.js';
+import type { StoredContact } from '../../../contacts/stored-contact.js';
 import type { Json } from '../../../shared/json.js';
 import type { Deletion } from '../../../shared/record-order.js';
 import type { Connection } from '../connection.js';

@@ -1,3 +1,4 @@
+import { contactJson } from '../../../contacts/contact-json.js';
 import type {
   AddOutcome,
   CreateContact,
@@ -22,7 +23,6 @@ import type { ContactRecord } from '../../../contacts/schema.js';
 import { searchableValues, sortValues } from '../../../contacts/searchable.js';
 import {
   applyRecord,
-  contactJson,
   createdContact,
   joinedAudience,
   type StoredContact,

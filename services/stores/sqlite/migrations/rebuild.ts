@@ -2,9 +2,10 @@
  * tables of `services/search` changed. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AudienceBody } from '../../../audiences/stored-audience.js';
+import { contactJson, parseContact } from '../../../contacts/contact-json.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { searchableValues, sortValues } from '../../../contacts/searchable.js';
-import { type ContactBody, contactJson, parseContact } from '../../../contacts/stored-contact.js';
+import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { SEARCH_RULES_VERSION } from '../../../search/rules-version.js';
 import { TITLE_TABLES_VERSION } from '../../../search/titles.js';
 import type { Json } from '../../../shared/json.js';
