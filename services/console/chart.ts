@@ -53,7 +53,13 @@ export function drawChart(element: HTMLElement, data: ChartData): () => void {
       height: HEIGHT,
       padding: [8, 8, 0, 0],
       legend: { show: false },
-      cursor: { sync: { key: 'days' }, drag: { x: false, y: false }, points: { size: 6 } },
+      cursor: {
+        sync: { key: 'days' },
+        drag: { x: false, y: false },
+        points: { size: 6 },
+        // The line stands on the period that is read out.
+        move: (chart, left, top) => [left < 0 ? left : chart.valToPos(chart.posToIdx(left), 'x'), top],
+      },
       scales: {
         // Half a period on both sides, so that bars and the shading of a period are whole.
         x: { time: false, range: [-0.5, periods.length - 0.5] },

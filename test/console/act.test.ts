@@ -25,6 +25,7 @@ describe('Acting in the console', function () {
     await notice('The audience Webinar guests was created.').waitFor();
     const card = c.page.getByRole('complementary', { name: 'Audience' });
     await card.getByRole('heading', { name: '0 members' }).waitFor();
+    await c.expectAccessible();
     await card.getByRole('button', { name: 'Edit' }).click();
     await card.getByLabel('Name').fill('Guests of the webinar');
     await card.getByRole('button', { name: 'Save' }).click();
@@ -68,6 +69,8 @@ describe('Acting in the console', function () {
     await bar.getByRole('button', { name: `Select all ${total} that match` }).click();
     await bar.getByText(`${total} contacts selected`).waitFor();
     await bar.getByText('Add to audience').click();
+    await bar.getByRole('button', { name: 'Add to Customers' }).waitFor();
+    await c.expectAccessible();
     await bar.getByLabel('Add to an audience, or name a new one').fill('German market');
     await bar.getByRole('button', { name: 'New audience “German market”' }).click();
     await notice(`Audience created: ${total} contacts added to German market.`).waitFor();
@@ -169,6 +172,21 @@ describe('Acting in the console', function () {
       contact_id: 'demo_contact_0004',
     });
     expect(before).to.contain(contact.job_title);
+  });
+
+  it('deletes a contact once it was asked again', async () => {
+    await c.open('/contacts?contact=demo_contact_0010');
+    const card = c.page.getByRole('complementary', { name: 'Contact' });
+    await card.getByRole('button', { name: 'Delete', exact: true }).click();
+    await card.getByRole('button', { name: 'Edit' }).waitFor();
+    await c.expectAccessible();
+    await card.getByRole('button', { name: 'Delete the contact' }).click();
+    await notice('was deleted.').waitFor();
+    await card.waitFor({ state: 'detached' });
+    const { missing } = await c.read<{ missing: string[] }>('/api/contacts/get-many', {
+      contact_ids: ['demo_contact_0010'],
+    });
+    expect(missing).to.deep.equal(['demo_contact_0010']);
   });
 
   it('names the person that a new contact would double, and adds that one instead', async () => {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import axe from 'axe-core';
 import { expect } from 'chai';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
@@ -43,6 +44,8 @@ export interface ConsoleTest {
   open(view: string, key?: string, url?: string): Promise<void>;
   /** The response of an operation over the sample data. */
   read<T>(path: string, body: object): Promise<T>;
+  /** That axe finds no serious fault in what is shown, and nothing is too wide: each width and each colour scheme once. */
+  expectAccessible(): Promise<void>;
   /** Of a test that provokes them. */
   forgetFailedRequests(): void;
 }
@@ -60,6 +63,28 @@ export function useConsole(): ConsoleTest {
     async read<T>(path: string, body: object) {
       const { gateway, key } = test;
       return (await gateway.call(path, { organization_id: DEMO_ORGANIZATION, ...body }, { key })).body as T;
+    },
+    async expectAccessible() {
+      const { page } = test;
+      await page.evaluate(axe.source);
+      for (const [width, colorScheme] of [
+        [390, 'dark'],
+        // Last, as it is what a test goes on with.
+        [1280, 'light'],
+      ] as const) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.emulateMedia({ colorScheme });
+        await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+        await page.waitForLoadState('networkidle');
+        const faults = await page.evaluate(
+          `axe.run({ resultTypes: ['violations'], ${axeRules(width, colorScheme === 'dark')} }).then(({ violations }) => violations
+            .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+            .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ' ' + html + ' ' + (any[0]?.message ?? ''))))`,
+        );
+        expect(faults, `${width} ${colorScheme}`).to.deep.equal([]);
+        const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        expect(excess, `${width} ${colorScheme}`).to.be.at.most(0);
+      }
     },
     forgetFailedRequests() {
       errors = errors.filter((error) => !FAILED_REQUEST.test(error));

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import axe from 'axe-core';
 import { expect } from 'chai';
 import { parse } from 'csv-parse/sync';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
@@ -9,7 +8,7 @@ import { startGateway } from '../../services/gateway/server.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
 import { until } from '../support/until.js';
-import { axeRules, useConsole } from './browser.js';
+import { useConsole } from './browser.js';
 
 const VIEWS = {
   'Contacts, with a card': '/contacts?contact=demo_contact_0001',
@@ -460,35 +459,13 @@ describe('The console in Chromium', function () {
     await c.page.getByRole('button', { name: 'Sign in' }).click();
     await c.page.getByRole('alert').waitFor();
     c.forgetFailedRequests();
-    await expectAccessible();
+    await c.expectAccessible();
   });
 
   for (const [name, view] of Object.entries(VIEWS)) {
     it(`has no serious fault of accessibility and nothing too wide: ${name}`, async () => {
       await open(view);
-      await expectAccessible();
+      await c.expectAccessible();
     });
-  }
-
-  /** Each width and each colour scheme once. */
-  async function expectAccessible(): Promise<void> {
-    await c.page.evaluate(axe.source);
-    for (const [width, colorScheme] of [
-      [1280, 'light'],
-      [390, 'dark'],
-    ] as const) {
-      await c.page.setViewportSize({ width, height: 800 });
-      await c.page.emulateMedia({ colorScheme });
-      await c.page.locator(`html[data-theme=${colorScheme}]`).waitFor();
-      await c.page.waitForLoadState('networkidle');
-      const faults = await c.page.evaluate(
-        `axe.run({ resultTypes: ['violations'], ${axeRules(width, colorScheme === 'dark')} }).then(({ violations }) => violations
-            .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-            .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ' ' + html + ' ' + (any[0]?.message ?? ''))))`,
-      );
-      expect(faults, `${width} ${colorScheme}`).to.deep.equal([]);
-      const excess = await c.page.evaluate('document.documentElement.scrollWidth - innerWidth');
-      expect(excess, `${width} ${colorScheme}`).to.be.at.most(0);
-    }
   }
 });

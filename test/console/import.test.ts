@@ -35,6 +35,7 @@ describe('Importing a file in the console', function () {
     const preview = c.page.getByRole('region', { name: 'Preview' });
     await preview.getByText('Recognized as hubspot/contacts.').waitFor();
     await preview.getByText('1,000 rows').first().waitFor();
+    await c.expectAccessible();
     const becomes = preview.getByRole('table', { name: 'First rows' }).getByRole('row').nth(1);
     await becomes.getByText('acme.example', { exact: true }).waitFor();
     await becomes.getByText(/^2024-10-05/).waitFor();
@@ -61,12 +62,19 @@ describe('Importing a file in the console', function () {
   it('asks what the columns of an unknown list hold, and makes ids of emails', async () => {
     const key = await c.gateway.keyFor('org_list');
     await c.open('/import', key);
-    await choose('list.csv', 'Vorname;Surname;E-Mail;Lieblingsfarbe\nAda;Lovelace;Ada@Acme.example;green\n');
+    const dataTransfer = await c.page.evaluateHandle(`(() => {
+      const transfer = new DataTransfer();
+      const text = 'Vorname;Surname;E-Mail;Lieblingsfarbe\\nAda;Lovelace;Ada@Acme.example;green\\n';
+      transfer.items.add(new File([text], 'list.csv'));
+      return transfer;
+    })()`);
+    await c.page.locator('.drop').dispatchEvent('drop', { dataTransfer });
     const columns = c.page.getByRole('form', { name: 'Columns' });
     await columns.getByLabel('Vorname').selectOption('first_name');
     expect(await columns.getByLabel('Surname').inputValue()).to.equal('last_name');
     expect(await columns.getByLabel('E-Mail').inputValue()).to.equal('work_emails');
     expect(await columns.getByLabel('Lieblingsfarbe').inputValue()).to.equal('');
+    await c.expectAccessible();
     c.forgetFailedRequests();
     await columns.getByRole('button', { name: 'Check' }).click();
     await c.page.getByRole('button', { name: 'Load 1 contact' }).click();
@@ -96,6 +104,23 @@ describe('Importing a file in the console', function () {
       c.page.getByRole('button', { name: 'Download 550 rejected rows' }).click(),
     ]);
     expect(readFileSync(await download.path(), 'utf8')).to.equal('{"contact_id":""}\n'.repeat(550));
+  });
+
+  it('goes on where the server was away', async () => {
+    const key = await c.gateway.keyFor('org_interrupted');
+    await c.open('/import', key);
+    const rows = Array.from({ length: 6000 }, (_, n) => JSON.stringify({ contact_id: `row_${n}` }));
+    await choose('rows.jsonl', rows.join('\n'));
+    await c.page.getByRole('button', { name: 'Load 6,000 rows' }).waitFor();
+    await c.page.route('**/api/ingest/**', (route) =>
+      (route.request().postData() ?? '').includes('"row_5999"') ? route.abort() : route.continue(),
+    );
+    await c.page.getByRole('button', { name: 'Load 6,000 rows' }).click();
+    await c.page.getByText('Stopped: 5,000 accepted, 0 rejected.').waitFor();
+    await c.page.unroute('**/api/ingest/**');
+    c.forgetFailedRequests();
+    await c.page.getByRole('button', { name: 'Continue' }).click();
+    await c.page.getByRole('heading', { name: '6,000 contacts loaded' }).waitFor();
   });
 
   it('says what is wrong with a file that it cannot read', async () => {

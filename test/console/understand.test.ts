@@ -84,6 +84,26 @@ describe('Finding one’s way in the console', function () {
     expect(await c.page.getByRole('searchbox').inputValue()).to.equal('j?');
   });
 
+  it('sorts contacts as the API does, and by match where words are searched', async () => {
+    await c.open('/contacts');
+    await c.page.getByLabel('Sort').selectOption('company');
+    const { contacts } = await c.read<{ contacts: { company_name: string }[] }>('/api/contacts/search', {
+      sort_by: 'company_name',
+      sort_direction: 'asc',
+      limit: 100,
+    });
+    const table = c.page.getByRole('table', { name: 'Contacts' });
+    const first = contacts[0]?.company_name ?? '';
+    await table.locator('tbody tr:first-child').getByText(first, { exact: true }).waitFor();
+    expect(new URL(c.page.url()).search).to.equal('?sort=company');
+    expect(await table.locator('tbody td:nth-child(4)').allTextContents()).to.deep.equal(
+      contacts.map(({ company_name }) => company_name),
+    );
+    await c.page.getByRole('searchbox').fill('marketing');
+    await c.page.locator('mark').first().waitFor();
+    expect(await c.page.getByLabel('Sort').isDisabled()).to.equal(true);
+  });
+
   it('moves neither the table nor a button while a search is typed', async () => {
     await c.open('/contacts');
     await c.page.getByRole('table', { name: 'Contacts' }).locator('tbody a').first().waitFor();

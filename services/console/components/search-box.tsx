@@ -101,19 +101,24 @@ interface SelectFilterProps {
   name: string;
   label: string;
   options: readonly (readonly [value: string, label: string])[];
+  isInline?: boolean;
+  /** Shown in place of the first option where nothing can be chosen. */
+  fixed?: string;
 }
 
-export function SelectFilter({ name, label, options }: SelectFilterProps) {
+export function SelectFilter({ name, label, options, isInline, fixed }: SelectFilterProps) {
+  const isFixed = fixed !== undefined;
   return (
-    <label class="field">
+    <label class={isInline ? 'field inline' : 'field'}>
       <span>{label}</span>
       <select
-        value={param(name)}
+        value={isFixed ? '' : param(name)}
+        disabled={isFixed}
         onChange={(event) => setParams({ [name]: event.currentTarget.value, page: null })}
       >
-        {options.map(([value, text]) => (
+        {options.map(([value, text], index) => (
           <option key={value} value={value}>
-            {text}
+            {isFixed && index === 0 ? fixed : text}
           </option>
         ))}
       </select>

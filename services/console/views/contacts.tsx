@@ -9,7 +9,7 @@ import { EndlessList } from '../components/endless-list.js';
 import { Facets, useFacets } from '../components/facets.js';
 import { Filters } from '../components/filters.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
-import { SearchBox, TextFilter } from '../components/search-box.js';
+import { SearchBox, SelectFilter, TextFilter } from '../components/search-box.js';
 import { SelectionBar } from '../components/selection-bar.js';
 import { NoMatch, NoPermission, NothingYet, ScopedLink } from '../components/states.js';
 import type { Column } from '../components/table.js';
@@ -29,6 +29,14 @@ const FILTERS = [
   ['email', 'Email'],
   ['city', 'City'],
   ['country', 'Country'],
+] as const;
+/** Each with what the request says. */
+const SORTS = [
+  ['', 'newest', {}],
+  ['oldest', 'oldest', { sort_by: 'created_at', sort_direction: 'asc' }],
+  ['changed', 'last changed', { sort_by: 'updated_at', sort_direction: 'desc' }],
+  ['name', 'last name', { sort_by: 'last_name', sort_direction: 'asc' }],
+  ['company', 'company', { sort_by: 'company_name', sort_direction: 'asc' }],
 ] as const;
 const FILTER_NAMES = FILTERS.map(([name]) => name);
 
@@ -153,7 +161,8 @@ export function Contacts() {
     ...(query === '' ? {} : { query }),
     ...filters,
   };
-  const body = { ...filtered, limit: PAGE };
+  const [, , order] = SORTS.find(([name]) => name === param('sort')) ?? SORTS[0];
+  const body = { ...filtered, ...(query === '' ? order : {}), limit: PAGE };
   const explained = query === '' ? body : { ...body, explain: true };
   const pages = usePages('/api/contacts/search', scope ? null : explained, foundContacts);
   const facets = useFacets(scope || pages.loading ? null : filtered);
@@ -177,6 +186,13 @@ export function Contacts() {
               <TextFilter key={name} name={name} label={label} suggestions={facets?.[name as 'country']} />
             ))}
           </Filters>
+          <SelectFilter
+            name="sort"
+            label="Sort"
+            options={SORTS.map(([name, label]) => [name, label] as const)}
+            isInline
+            fixed={query === '' ? undefined : 'best match'}
+          />
           <output class="total">{pages.total !== undefined && plural(pages.total, 'contact')}</output>
           <div class="actions">
             <ScopedLink
