@@ -38,6 +38,8 @@ export interface IngestResult {
   stale: number;
   /** Accepted records whose domain was none, and was left out. */
   invalid_domains: number;
+  /** Accepted records whose unknown fields were left out; absent where they are rejected. */
+  ignored?: number;
   /** Of each request the first 100, 1 000 in all. */
   errors: RejectedRecord[];
 }
@@ -109,8 +111,10 @@ export async function sendRecords(
       ({ errors, rejected } = await post(lines.slice(behind)));
       list(errors, sent + behind);
     }
+    if (first.ignored !== undefined) result.ignored ??= 0;
     const { errors: _, ...counts } = result;
-    for (const name of Object.keys(counts) as (keyof typeof counts)[]) result[name] += first[name];
+    for (const name of Object.keys(counts) as (keyof typeof counts)[])
+      result[name] = (result[name] ?? 0) + (first[name] ?? 0);
     sent += lines.length;
     lines = [];
     bytes = 0;

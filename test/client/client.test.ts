@@ -320,6 +320,20 @@ describe('The client', function () {
     expect(await fail(wrong)).to.be.instanceOf(ReachlineProblem);
   });
 
+  it('adds up the records whose unknown fields were left out, where they are', async () => {
+    const records = [
+      { contact_id: 'a', shoe_size: 1 },
+      { contact_id: 'b' },
+      { contact_id: 'c', shoe_size: 2 },
+    ];
+    const query = { dry_run: true, unknown_fields: 'ignore' } as const;
+    const { ignored } = await client.ingest('contacts', records, { query, requestRecords: 1 });
+    expect(ignored).to.equal(2);
+    expect(await client.ingest('contacts', records, { query: { dry_run: true } })).not.to.have.property(
+      'ignored',
+    );
+  });
+
   it('writes nothing in a dry run of ingest', async () => {
     const result = await client.ingest('contacts', [{ contact_id: 'dry' }], { query: { dry_run: true } });
     expect(result).to.include({ accepted: 1, rejected: 0 });
