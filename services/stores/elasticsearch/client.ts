@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { Client, SniffingTransport } from '@elastic/elasticsearch';
+import { Client, ClusterConnectionPool } from '@elastic/elasticsearch';
 import { TimeSlice } from '../../shared/async.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import { type ItemError, requestError } from './errors.js';
+import { ClusterTransport } from './transport.js';
 
 type ClientOptions = ConstructorParameters<typeof Client>[0];
 
@@ -10,7 +11,6 @@ type ClientOptions = ConstructorParameters<typeof Client>[0];
 const REQUEST_TIMEOUT_MS = 28_000;
 const CONNECT_TIMEOUT_MS = 1500;
 const KEEP_ALIVE_MS = 30_000;
-const RETRY_BACKOFF_SECONDS = 0.1;
 
 const BULK_BYTES = 5_000_000;
 const BULK_CONCURRENCY = 2;
@@ -82,13 +82,6 @@ async function* inSlices<T>(items: Iterable<T>): AsyncGenerator<T> {
   }
 }
 
-/** Retries after fractions of a second, so that an outage is reported within two seconds. */
-class FastRetryTransport extends SniffingTransport {
-  constructor(options: ConstructorParameters<typeof SniffingTransport>[0]) {
-    super({ ...options, retryBackoff: (_least, _most, attempt) => RETRY_BACKOFF_SECONDS * 2 ** attempt });
-  }
-}
-
 const clientOptions = ({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): ClientOptions => ({
   nodes,
   auth: apiKey ? { apiKey } : (basic ?? undefined),
@@ -96,6 +89,8 @@ const clientOptions = ({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): C
   requestTimeout: REQUEST_TIMEOUT_MS,
   // Every write is a compare-and-set, so retries are safe.
   maxRetries: 2,
-  Transport: FastRetryTransport,
+  // Leaves out a node that does not answer, for a minute.
+  ConnectionPool: ClusterConnectionPool,
+  Transport: ClusterTransport,
   agent: { connect: { timeout: CONNECT_TIMEOUT_MS }, keepAliveTimeout: KEEP_ALIVE_MS } as never,
 });

@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { loadConfig } from '../../../services/shared/config.js';
+import { StoreUnavailableError } from '../../../services/shared/store-errors.js';
+import { Cluster } from '../../../services/stores/elasticsearch/client.js';
+
+const READ = { index: 'contacts', id: 'a' };
+const WRITE = { index: 'contacts', id: 'a', document: {} };
+
+type Handler = (request: IncomingMessage, respond: (status: number, body: object) => void) => void;
+
+/** A node of a cluster. What it does not respond to hangs. */
+async function startNode(handle: Handler): Promise<Server> {
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    handle(request, (status, body) => {
+      response.writeHead(status, {
+        'Content-Type': 'application/json',
+        'X-Elastic-Product': 'Elasticsearch',
+      });
+      response.end(JSON.stringify(body));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+const isCheck = ({ url = '' }: IncomingMessage) => url.startsWith('/_nodes/');
+const nodesSeen = (failed: number, ...ids: string[]) => ({
+  _nodes: { failed },
+  nodes: Object.fromEntries(ids.map((id) => [id, { name: id }])),
+});
+
+describe('A cluster of which a node hangs', function () {
+  this.timeout(20_000);
+  let servers: Server[];
+  let cluster: Cluster;
+
+  async function start(...handlers: Handler[]): Promise<void> {
+    servers = await Promise.all(handlers.map(startNode));
+    const addresses = servers.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const { elasticsearch } = loadConfig({ ELASTICSEARCH_URL: addresses.join(',') });
+    if (!elasticsearch) throw new Error('there is no cluster');
+    cluster = new Cluster(elasticsearch);
+  }
+  const read = () => cluster.run((client) => client.get(READ));
+  const write = () => cluster.run((client) => client.index(WRITE)).catch((error: unknown) => error);
+
+  afterEach(async () => {
+    await cluster.close();
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  it('is read from the others, which are preferred from then on', async () => {
+    const preferences: (string | null)[] = [];
+    let met = 0;
+    const answer: Handler = (request, respond) => {
+      if (isCheck(request)) return respond(200, nodesSeen(1, 'b', 'c'));
+      preferences.push(new URL(request.url ?? '', 'http://node').searchParams.get('preference'));
+      return respond(200, { found: true, _id: 'a' });
+    };
+    await start((request) => void (isCheck(request) || met++), answer, answer);
+    for (let count = 0; count < 3; count++) expect(await read()).to.include({ found: true });
+    expect(met, 'the node that hangs is asked once').to.equal(1);
+    expect(preferences.at(-1)).to.equal('_prefer_nodes:b,c');
+  });
+
+  it('ends a write that hangs as unavailable', async () => {
+    await start(
+      () => undefined,
+      (request, respond) => void (isCheck(request) && respond(200, nodesSeen(1, 'b'))),
+    );
+    expect(await write()).to.be.instanceOf(StoreUnavailableError);
+  });
+
+  it('waits for a slow answer while every node answers', async () => {
+    await start((request, respond) => {
+      if (isCheck(request)) respond(200, nodesSeen(0, 'a'));
+      else setTimeout(() => respond(200, { result: 'updated', _id: 'a' }), 3500);
+    });
+    expect(await write()).to.include({ result: 'updated' });
+  });
+
+  it('repeats a write where a connection fails', async () => {
+    const answer: Handler = (_, respond) => respond(200, { result: 'created' });
+    await start((request) => void request.socket.destroy(), answer);
+    expect(await write()).to.include({ result: 'created' });
+    expect(await write()).to.include({ result: 'created' });
+  });
+
+  it('does not repeat a write that the cluster refused', async () => {
+    let refused = 0;
+    const refuse: Handler = (_, respond) => {
+      refused++;
+      respond(503, { error: { type: 'unavailable_shards_exception' } });
+    };
+    await start(refuse, refuse);
+    expect(await write()).to.be.instanceOf(StoreUnavailableError);
+    expect(refused).to.equal(1);
+  });
+});
