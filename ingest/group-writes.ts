@@ -21,7 +21,7 @@ export type GroupedWrite<Item> = (
 
 /**
  * Runs one write at a time; those that wait meanwhile become one. When the store rejects records of several writes, each is written by
- * itself, so that none is rejected for the records of another.
+ * itself, so that none is rejected for the records of another. An outage rejects those that wait too, which have waited as long.
  */
 export function groupWrites<Item>(
   write: (items: readonly Item[]) => Promise<void>,
@@ -31,7 +31,10 @@ export function groupWrites<Item>(
   let isWriting = false;
   const run = async () => {
     isWriting = true;
-    while (waiting.length > 0) await writeGroup(write, takeGroup(waiting, limits));
+    while (waiting.length > 0) {
+      const outage = await writeGroup(write, takeGroup(waiting, limits));
+      if (outage !== null) for (const { reject } of waiting.splice(0)) reject(outage);
+    }
     isWriting = false;
   };
   return (items, { size = items.length, signal } = {}) =>
@@ -62,17 +65,22 @@ function takeGroup<Item>(waiting: WaitingWrite<Item>[], { maxSize, maxWrites }: 
   return waiting.splice(0, count);
 }
 
+/** Resolves with the error of an outage. */
 async function writeGroup<Item>(
   write: (items: readonly Item[]) => Promise<void>,
   group: readonly WaitingWrite<Item>[],
-): Promise<void> {
+): Promise<Error | null> {
   const [first] = group;
   try {
     await write(group.length === 1 && first ? first.items : group.flatMap(({ items }) => items));
   } catch (error) {
-    if (group.length > 1 && !isOutage(error)) for (const each of group) await writeGroup(write, [each]);
-    else for (const { reject } of group) reject(error);
-    return;
+    if (group.length > 1 && !isOutage(error)) {
+      for (const each of group) await writeGroup(write, [each]);
+      return null;
+    }
+    for (const { reject } of group) reject(error);
+    return isOutage(error) ? (error as Error) : null;
   }
   for (const { resolve } of group) resolve();
+  return null;
 }

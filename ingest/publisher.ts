@@ -1,5 +1,6 @@
 /** Sends records to the topics of their streams, for workers to write. */
 import type { Logger } from 'pino';
+import { withTimeout } from '../services/shared/async.js';
 import type { KafkaConfig } from '../services/shared/config.js';
 import type { OrderedRecord } from '../services/shared/record-order.js';
 import { OverloadedError, StoreUnavailableError } from '../services/shared/store-errors.js';
@@ -13,6 +14,8 @@ import type { Stream } from './streams/stream.js';
 
 /** Size of a request, unless one write is larger. */
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
+/** Of a request, so that clients get an answer within five seconds. The brokers may append the records later all the same. */
+const SEND_TIMEOUT_MS = 4000;
 /** Bytes that wait for the brokers, of all topics: four of the largest HTTP requests. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 
@@ -22,7 +25,8 @@ interface PublisherOptions {
 
 export class Publisher {
   readonly #config: KafkaConfig;
-  readonly #cluster: KafkaCluster;
+  readonly #connectCluster: () => KafkaCluster;
+  #cluster: KafkaCluster;
   /** Creates topics, which takes longer than the retries of `#cluster`. */
   readonly #topics: KafkaCluster;
   readonly #maxQueuedBytes: number;
@@ -30,6 +34,7 @@ export class Publisher {
   readonly #writes = new Map<string, GroupedWrite<OutgoingRecord>>();
   #queuedBytes = 0;
   #producer: Promise<RecordSender> | undefined;
+  #hasTopics = false;
 
   constructor(
     config: KafkaConfig,
@@ -37,7 +42,8 @@ export class Publisher {
     { maxQueuedBytes = MAX_QUEUED_BYTES }: PublisherOptions = {},
   ) {
     this.#config = config;
-    this.#cluster = new KafkaCluster(config, logger, INTERACTIVE_RETRY);
+    this.#connectCluster = () => new KafkaCluster(config, logger, INTERACTIVE_RETRY);
+    this.#cluster = this.#connectCluster();
     this.#topics = new KafkaCluster(config, logger);
     this.#maxQueuedBytes = maxQueuedBytes;
     for (const name of STREAM_NAMES) {
@@ -111,27 +117,40 @@ export class Publisher {
   }
 
   async #send(topic: string, records: readonly OutgoingRecord[]): Promise<void> {
+    const cluster = this.#cluster;
     try {
-      const producer = await this.#connect();
-      await producer.send(topic, records);
+      await this.#ensureTopics();
+      await withTimeout(SEND_TIMEOUT_MS, async () => (await this.#connect()).send(topic, records));
     } catch (cause) {
+      if ((cause as Error).name === 'TimeoutError' && cluster === this.#cluster) this.#reconnect();
       throw new StoreUnavailableError('intake', { cause });
     }
   }
 
   /** Connects with the first write, so that a gateway starts while the brokers are unavailable. */
   #connect(): Promise<RecordSender> {
-    this.#producer ??= this.#prepare();
-    this.#producer.catch(() => {
-      this.#producer = undefined;
-    });
+    if (!this.#producer) {
+      const producer = this.#cluster.producer();
+      this.#producer = producer;
+      producer.catch(() => {
+        if (this.#producer === producer) this.#producer = undefined;
+      });
+    }
     return this.#producer;
   }
 
-  async #prepare(): Promise<RecordSender> {
-    // Fails soon when the brokers are unavailable, and still allows a new cluster the time that creating its topics takes.
-    await this.#cluster.ping();
+  /** Fails soon when the brokers are unavailable, and still allows a new cluster the time that creating its topics takes. */
+  async #ensureTopics(): Promise<void> {
+    if (this.#hasTopics) return;
+    await withTimeout(SEND_TIMEOUT_MS, () => this.#cluster.ping());
     await createTopics(this.#topics, this.#config);
-    return this.#cluster.producer();
+    this.#hasTopics = true;
+  }
+
+  /** kafkajs learns from the answer of a broker that another one leads now, and a broker that hangs gives none. */
+  #reconnect(): void {
+    this.#cluster.close().catch(() => undefined);
+    this.#cluster = this.#connectCluster();
+    this.#producer = undefined;
   }
 }
