@@ -55,8 +55,10 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
 const text = (description: string) => ({ type: 'string', description });
 
 const storeState = {
-  ...text('`ok`, `unavailable`, or `full`: its disk is full, so that reads are answered and writes are not.'),
-  'x-extensible-enum': ['ok', 'full', 'unavailable'],
+  ...text(
+    '`ok` or `unavailable`; `full`, its disk, or `read_only`, blocked by an operator: reads are answered and writes are not.',
+  ),
+  'x-extensible-enum': ['ok', 'full', 'read_only', 'unavailable'],
 };
 const readiness = {
   $id: 'Readiness',

@@ -1,15 +1,15 @@
 import { withTimeout } from './async.js';
-import { DiskFullError } from './store-errors.js';
+import { DiskFullError, ReadOnlyError } from './store-errors.js';
 
-/** `full`: reads are answered, writes are not. */
-export type StoreState = 'ok' | 'full' | 'unavailable';
+/** `full` and `read_only`: reads are answered, writes are not. */
+export type StoreState = 'ok' | 'full' | 'read_only' | 'unavailable';
 
 /** Free bytes below which a disk counts as full: a write and its merges need some. */
 export const FULL_DISK_BYTES = 16 * 1024 * 1024;
 
 const PING_TIMEOUT_MS = 2000;
 
-/** Anything with a ping, which throws `DiskFullError` when only reads are possible. */
+/** Anything with a ping, which throws `DiskFullError` or `ReadOnlyError` when only reads are possible. */
 export interface Pingable {
   ping(): Promise<void>;
 }
@@ -18,6 +18,9 @@ export interface Pingable {
 export function checkHealth(store: Pingable): Promise<StoreState> {
   return withTimeout(PING_TIMEOUT_MS, () => store.ping()).then(
     () => 'ok',
-    (error) => (error instanceof DiskFullError ? 'full' : 'unavailable'),
+    (error) => {
+      if (error instanceof DiskFullError) return 'full';
+      return error instanceof ReadOnlyError ? 'read_only' : 'unavailable';
+    },
   );
 }

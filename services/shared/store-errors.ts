@@ -20,6 +20,9 @@ export class StoreUnavailableError extends StoreError {
   }
 }
 
+/** The store answers reads, but an operator has blocked writes. */
+export class ReadOnlyError extends StoreUnavailableError {}
+
 /** The store answers reads, but has no room for writes. */
 export class DiskFullError extends StoreUnavailableError {}
 

@@ -1,6 +1,12 @@
 /** What the cluster's errors mean, of a request and of an item of a bulk request. */
 import { errors } from '@elastic/elasticsearch';
-import { RejectedError, StoreTimeoutError, StoreUnavailableError } from '../../shared/store-errors.js';
+import {
+  DiskFullError,
+  ReadOnlyError,
+  RejectedError,
+  StoreTimeoutError,
+  StoreUnavailableError,
+} from '../../shared/store-errors.js';
 
 export interface ItemError {
   type?: string;
@@ -14,7 +20,7 @@ export class IndexMissingError extends StoreUnavailableError {
   }
 }
 
-/** A reindex blocks writes to the index, for seconds. */
+/** The write block of an index, which a reindex sets for seconds. */
 export class BlockedError extends StoreUnavailableError {}
 
 /** The reason is for logs only. */
@@ -22,7 +28,7 @@ export const unavailable = (reason: string): StoreUnavailableError =>
   new StoreUnavailableError('search', { cause: new Error(reason) });
 
 /**
- * Timed out: `StoreTimeoutError`. Blocked by a reindex: `BlockedError`. Status 400 or 413: `RejectedError`, as a retry would be
+ * Timed out: `StoreTimeoutError`. Blocked: `blockError`. Status 400 or 413: `RejectedError`, as a retry would be
  * rejected again. Any other status (401, 403, 404, 409, 429, 5xx) and connection failures: `StoreUnavailableError`. Other errors are
  * returned as they are.
  */
@@ -49,8 +55,22 @@ function ofStatus(
   what: string,
   cause: Error,
 ): Error {
-  if (reason?.type === 'cluster_block_exception') return new BlockedError('search', { cause });
+  if (reason?.type === 'cluster_block_exception') return blockError(reason.reason ?? '', cause);
   return status === 400 || status === 413
     ? new RejectedError(`Elasticsearch rejected the ${what}`, { cause })
     : new StoreUnavailableError('search', { cause });
+}
+
+/** By the number of the block: https://github.com/elastic/elasticsearch/blob/v9.0.0/server/src/main/java/org/elasticsearch/cluster/metadata/IndexMetadata.java */
+function blockError(reason: string, cause: Error): Error {
+  switch (/\b[A-Z_]+\/(\d+)\//.exec(reason)?.[1]) {
+    case '8':
+      return new BlockedError('search', { cause });
+    case '12':
+      return new DiskFullError('search', { cause });
+    case '5':
+      return new ReadOnlyError('search', { cause });
+    default:
+      return new StoreUnavailableError('search', { cause });
+  }
 }

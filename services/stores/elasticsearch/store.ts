@@ -1,6 +1,6 @@
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import { settingSchemas } from '../../shared/settings.js';
-import { DiskFullError } from '../../shared/store-errors.js';
+import { DiskFullError, ReadOnlyError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { RecordSource } from '../common/record-copy.js';
 import type { SearchStore } from '../common/search-store.js';
@@ -17,7 +17,7 @@ import { type ErasureSource, SuppressionList } from './erasure/suppression.js';
 import { AcceptanceTimes, readFigures } from './figures.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
 import { keyStore } from './keys.js';
-import { ensureIndices, IndexNames } from './migrations/indices.js';
+import { ensureIndices, findBlocks, IndexNames } from './migrations/indices.js';
 import { hasOtherOrganization } from './organizations.js';
 import { boundedReads } from './pages.js';
 import { recordSource } from './record-source.js';
@@ -136,13 +136,11 @@ function composeStore(
     /** Searches, because a cluster that has lost an index still answers a ping. */
     async ping() {
       await contacts.search({ size: 0, terminate_after: 1, track_total_hits: false });
-      const name = 'index.blocks.read_only_allow_delete';
-      const settings = await cluster.run((client) =>
-        client.indices.getSettings({ index: `${names.prefix}-*`, name, flat_settings: true }),
-      );
+      const blocks = await findBlocks(cluster, names);
+      const isBlocked = (name: string) => blocks.some((block) => block.endsWith(` ${name}`));
       // Set on every index of a node above its flood stage.
-      const isFull = Object.values(settings).some((index) => index.settings?.[name] === 'true');
-      if (isFull) throw new DiskFullError('search');
+      if (isBlocked('read_only_allow_delete')) throw new DiskFullError('search');
+      if (isBlocked('read_only')) throw new ReadOnlyError('search');
     },
     async close() {
       await recovery.stop();
