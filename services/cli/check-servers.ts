@@ -1,7 +1,7 @@
 /** What `doctor` checks on the configured servers; it changes nothing there. */
 import { INTERACTIVE_RETRY, KafkaUnavailableError } from '../../ingest/sources/kafka/client.js';
 import { KafkaCluster } from '../../ingest/sources/kafka/cluster.js';
-import { missingTopics } from '../../ingest/sources/kafka/topics.js';
+import { findReplicationProblems, missingTopics } from '../../ingest/sources/kafka/topics.js';
 import type { Config, KafkaConfig } from '../shared/config.js';
 import { createLogger } from '../shared/logger.js';
 import { DiskFullError, StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
@@ -11,8 +11,8 @@ import { inspectElasticsearch } from '../stores/elasticsearch/inspect.js';
 import type { LeaseHolder } from '../stores/elasticsearch/lease.js';
 import { explain, noAnswer } from './errors.js';
 
-/** What a check found; `failed` says what to do. */
-export type CheckResult = { ok: string } | { failed: string };
+/** What a check found; `failed` and `warning` say what to do. */
+export type CheckResult = { ok: string } | { warning: string } | { failed: string };
 
 const ELASTICSEARCH_MAJOR = 9;
 /** A migration may hold it for hours; whatever else does is done within seconds. */
@@ -32,7 +32,7 @@ export const describeLockHolder = ({ name, since }: LeaseHolder): string =>
   `The lock of migrations is held by ${name} since ${formatTimestamp(since)}`;
 
 async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>): Promise<CheckResult[]> {
-  const { versions, health, missing, outdated, lockHolder } = await inspectElasticsearch(config);
+  const { versions, health, missing, outdated, blocked, lockHolder } = await inspectElasticsearch(config);
   const count = versions.length === 1 ? 'one node' : `${versions.length} nodes`;
   const version = [...new Set(versions)].sort().join(', ');
   const results: CheckResult[] = [{ ok: `Elasticsearch ${version} answers, ${count}, health ${health}` }];
@@ -46,6 +46,19 @@ async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>):
       failed: 'Elasticsearch lacks shards (health red): see GET /_cluster/allocation/explain',
     });
   }
+  if (health === 'yellow') {
+    results.push({
+      failed: 'Elasticsearch lacks copies of shards (health yellow): see GET /_cluster/allocation/explain',
+    });
+  }
+  if (versions.length > 1 && config.nodes.length === 1) {
+    results.push({
+      warning: `ELASTICSEARCH_URL names one of ${versions.length} nodes: name the others too, unless it is a load balancer`,
+    });
+  }
+  if (blocked.length > 0) {
+    results.push({ failed: `Writes are blocked, by a full disk or an operator: ${blocked.join(', ')}` });
+  }
   if (outdated.length > 0) {
     results.push({ failed: `Of an older version: ${outdated.join(', ')}. ${MIGRATE}` });
   }
@@ -56,7 +69,7 @@ async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>):
   }
   if (lockHolder && Date.now() - lockHolder.since > LONG_HELD_MS) {
     results.push({
-      ok: `${describeLockHolder(lockHolder)}; other migrations, erasures and retention wait for it`,
+      warning: `${describeLockHolder(lockHolder)}; other migrations, erasures and retention wait for it`,
     });
   }
   return results;
@@ -93,6 +106,8 @@ async function checkKafka(config: KafkaConfig): Promise<CheckResult[]> {
     const missing = await missingTopics(cluster, config);
     // A producer that comes first may make them, with settings of its own.
     if (missing.length > 0) return { failed: `Topics are missing: ${missing.join(', ')}. ${MIGRATE}` };
+    const problems = await findReplicationProblems(cluster, config);
+    if (problems.length > 0) return { failed: problems.join('\n') };
     return { ok: 'The topics of all streams and of their dead letters are there' };
   });
   return [...results, topics];
@@ -126,7 +141,7 @@ async function found(check: () => Promise<CheckResult[]>): Promise<CheckResult[]
   }
 }
 
-export const cannotAnswer = (error: StoreUnavailableError | StoreTimeoutError): string =>
-  error instanceof DiskFullError
-    ? `The disk of the ${error.store} store is full: make room`
-    : `${noAnswer(error, error.store)}: check that it runs, and its address, user name and password in the settings`;
+export function cannotAnswer(error: StoreUnavailableError | StoreTimeoutError): string {
+  if (error instanceof DiskFullError) return `The disk of the ${error.store} store is full: make room`;
+  return `${noAnswer(error, error.store)}: check that it runs, and its address, user name and password in the settings`;
+}

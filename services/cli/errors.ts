@@ -28,6 +28,7 @@ const EXPLAINED = new Set([
   'MigrationNeededError',
   'ReaderConflictError',
   'SkipError',
+  'TooFewBrokersError',
   'UnreadableInputError',
 ]);
 const USAGE = new Set(['UsageError', 'ColumnsError', 'MappingError', 'AmbiguousInputError']);

@@ -9,6 +9,31 @@ export interface Topic {
   settings: Record<string, string>;
 }
 
+/** How the records of a topic are kept on several brokers. */
+export interface TopicReplication {
+  name: string;
+  partitions: number;
+  /** Of the partition that has the fewest. */
+  replicas: number;
+  /** Of the partition that has the fewest: replicas that have every acknowledged record. */
+  inSync: number;
+  /** `min.insync.replicas`: below it, records are refused. */
+  minInSync: number;
+}
+
+/** More replicas were asked for than there are brokers. */
+export class TooFewBrokersError extends Error {
+  override readonly name = 'TooFewBrokersError';
+
+  constructor(replicas: number, brokers: number) {
+    super(
+      `REACHLINE_TOPIC_REPLICAS is ${replicas}, and only ${brokers} brokers answer: a topic cannot have more replicas than there are brokers.`,
+    );
+  }
+}
+
+const TOPIC_RESOURCE = 2;
+
 export class KafkaAdmin {
   readonly #client: KafkaClient;
 
@@ -16,12 +41,15 @@ export class KafkaAdmin {
     this.#client = client;
   }
 
-  /** Creates the topics that are missing; resolves with their names. Settings of the others stay as they are. */
+  /** Creates the topics that are missing; resolves with their names. Settings of the others stay as they are. Throws `TooFewBrokersError`. */
   async createTopics(topics: readonly Topic[]): Promise<string[]> {
     const admin = await this.#client.admin();
     const existing = new Set(await admin.listTopics());
     const missing = topics.filter(({ name }) => !existing.has(name));
     if (missing.length === 0) return [];
+    const brokers = await this.countBrokers();
+    const replicas = Math.max(...missing.map((topic) => topic.replicas));
+    if (replicas > brokers) throw new TooFewBrokersError(replicas, brokers);
     await admin.createTopics({
       waitForLeaders: true,
       topics: missing.map(({ name, partitions, replicas, settings }) => ({
@@ -36,6 +64,29 @@ export class KafkaAdmin {
 
   async listTopics(): Promise<string[]> {
     return (await this.#client.admin()).listTopics();
+  }
+
+  async countBrokers(): Promise<number> {
+    return (await (await this.#client.admin()).describeCluster()).brokers.length;
+  }
+
+  async describeTopics(names: readonly string[]): Promise<TopicReplication[]> {
+    const admin = await this.#client.admin();
+    const { topics } = await admin.fetchTopicMetadata({ topics: [...names] });
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: names.map((name) => ({ type: TOPIC_RESOURCE, name, configNames: ['min.insync.replicas'] })),
+    });
+    const settings = new Map(
+      resources.map(({ resourceName, configEntries }) => [resourceName, configEntries[0]?.configValue]),
+    );
+    return topics.map(({ name, partitions }) => ({
+      name,
+      partitions: partitions.length,
+      replicas: Math.min(...partitions.map(({ replicas }) => replicas.length)),
+      inSync: Math.min(...partitions.map(({ isr }) => isr.length)),
+      minInSync: Number(settings.get(name) ?? 1),
+    }));
   }
 
   /** The offsets that a group has committed, by partition. */

@@ -2,7 +2,7 @@
 import type { KafkaConfig } from '../../../services/shared/config.js';
 import { DAY_MS } from '../../../services/shared/time.js';
 import { STREAM_NAMES, type StreamName } from '../../streams/index.js';
-import type { KafkaAdmin, Topic } from './admin.js';
+import type { KafkaAdmin, Topic, TopicReplication } from './admin.js';
 
 /** Above the largest record that is accepted, so that a larger one becomes a dead letter. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
@@ -39,6 +39,38 @@ export async function missingTopics(
 ): Promise<string[]> {
   const existing = new Set(await admin.listTopics());
   return topicsOf(config).flatMap(({ name }) => (existing.has(name) ? [] : [name]));
+}
+
+/** What keeps records from surviving a broker whose disk is lost; nothing where there is one broker. */
+export async function findReplicationProblems(
+  admin: Pick<KafkaAdmin, 'countBrokers' | 'describeTopics'>,
+  config: KafkaConfig,
+): Promise<string[]> {
+  const brokers = await admin.countBrokers();
+  const topics = await admin.describeTopics(topicsOf(config).map(({ name }) => name));
+  const wanted = Math.min(3, brokers);
+  const named = (isWrong: (topic: TopicReplication) => boolean, problem: string) => {
+    const names = topics.filter(isWrong).map(({ name }) => name);
+    return names.length === 0 ? [] : [`${problem}: ${names.join(', ')}`];
+  };
+  return [
+    ...named(
+      ({ replicas }) => brokers > 1 && replicas < 2,
+      `One broker of ${brokers} has all records of a topic, which are lost with its disk; raise the replication factor to ${wanted}`,
+    ),
+    ...named(
+      ({ replicas, inSync }) => inSync < replicas,
+      'Replicas are not in sync; see that every broker runs',
+    ),
+    ...named(
+      ({ replicas, minInSync }) => replicas > 2 && minInSync < 2,
+      'Records are acknowledged when one broker has them; set min.insync.replicas to 2',
+    ),
+    ...named(
+      ({ replicas, minInSync }) => minInSync > replicas,
+      'No record can be written, as min.insync.replicas is above the replication factor',
+    ),
+  ];
 }
 
 function topicsOf(config: KafkaConfig): Topic[] {

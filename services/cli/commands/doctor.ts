@@ -27,8 +27,10 @@ export interface DoctorOptions {
 /** Resolves with exit code 1 when a check fails. Opening embedded stores migrates them, as `serve` does; servers are only read. */
 export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Promise<number> {
   let problems = 0;
+  const warn = (text: string) => printOut(io, `${styled(io, 'stdout', 'yellow', '!')} ${text}`);
   const show = (result: CheckResult) => {
     if ('ok' in result) printOut(io, `${styled(io, 'stdout', 'green', '✓')} ${result.ok}`);
+    else if ('warning' in result) warn(result.warning);
     else {
       for (const line of result.failed.split('\n')) {
         problems++;
@@ -36,7 +38,6 @@ export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Prom
       }
     }
   };
-  const warn = (text: string) => printOut(io, `${styled(io, 'stdout', 'yellow', '!')} ${text}`);
   show(checkNode(process.versions.node));
   const config = readConfig(io);
   if ('failed' in config) show(config);
@@ -68,7 +69,7 @@ export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Prom
   return problems === 0 ? EXIT.ok : EXIT.failed;
 }
 
-const isOk = (result: CheckResult) => 'ok' in result;
+const isOk = (result: CheckResult) => !('failed' in result);
 
 /** Whether any store lies in the data folder. */
 const isEmbedded = ({ elasticsearch, clickhouse }: Config) => !elasticsearch || !clickhouse;

@@ -2,7 +2,7 @@ import type { ElasticsearchConfig } from '../../shared/config.js';
 import { systemClock } from '../../shared/time.js';
 import { Cluster } from './client.js';
 import type { LeaseHolder } from './lease.js';
-import { IndexNames, needsReindex, type Resource, readIndices } from './migrations/indices.js';
+import { findBlocks, IndexNames, needsReindex, type Resource, readIndices } from './migrations/indices.js';
 import { findReindexLockHolder } from './migrations/reindex-lock.js';
 
 /** The state of a cluster, read without changing it. */
@@ -14,6 +14,8 @@ export interface ClusterReport {
   missing: Resource[];
   /** Indices of an older version. */
   outdated: string[];
+  /** Settings that block writes, such as `reachline-contacts-v1-1 read_only`. */
+  blocked: string[];
   /** Of the lock that migrations, erasures and retention share. */
   lockHolder: LeaseHolder | null;
 }
@@ -30,6 +32,7 @@ export async function inspectElasticsearch(config: ElasticsearchConfig): Promise
       health: status.toLowerCase() as ClusterReport['health'],
       missing: [],
       outdated: [],
+      blocked: await findBlocks(cluster, names),
       lockHolder: null,
     };
     for (const { resource, definition, live } of await readIndices(cluster, names)) {

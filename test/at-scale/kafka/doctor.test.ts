@@ -43,6 +43,13 @@ describe('The doctor with Kafka', () => {
     expect(there.filter((name) => name.startsWith(prefix))).to.deep.equal([]);
   });
 
+  it('says that there are too few brokers for the replicas of new topics', async () => {
+    const topic = { name: `${topics.config.topicPrefix}five`, partitions: 1, replicas: 5, settings: {} };
+    const created = await topics.cluster.createTopics([topic]).catch((error: Error) => error.message);
+    expect(created).to.contain('REACHLINE_TOPIC_REPLICAS is 5, and only 1 brokers answer');
+    expect(await topics.cluster.listTopics()).not.to.include(topic.name);
+  });
+
   it('names a broker that does not answer, and asks the others', async () => {
     const nobody = `127.0.0.1:${await freePort()}`;
     const one = await doctor({ KAFKA_BROKERS: `${nobody},${topics.config.brokers[0]}` });
