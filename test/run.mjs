@@ -57,11 +57,12 @@ const SUITES = {
   hostile: [serial('hostile', 1)],
   simulation: [script('simulation')],
   faults: [onStack(script('faults'))],
+  clusters: [script('clusters')],
   containers: [script('containers')],
   clients: [serial('clients', 2)],
   tools: [serial('tools', 10)],
 };
-const NIGHTLY = ['hostile', 'simulation', 'faults', 'containers', 'clients', 'tools'];
+const NIGHTLY = ['hostile', 'simulation', 'faults', 'clusters', 'containers', 'clients', 'tools'];
 
 const [name = '', ...args] = process.argv.slice(2);
 const files = args.filter((each) => each.endsWith('.test.ts'));

@@ -1,7 +1,7 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { elasticsearchDistribution } from './distributions.js';
-import { freePort } from './free-port.js';
+import { freePort, freePorts } from './free-port.js';
 import { findJava } from './java.js';
 import { quickJavaOptions } from './quick.js';
 import { type Server, type ServerPlan, startServer } from './server.js';
@@ -10,14 +10,33 @@ import { unprivilegedUser } from './unprivileged-user.js';
 
 export interface ElasticsearchOptions {
   heapMegabytes?: number;
+  /** Absent for a cluster of one node. */
+  member?: Member;
+}
+
+/** A node of a cluster: its number among the ports of all nodes for each other. */
+interface Member {
+  number: number;
+  transportPorts: readonly number[];
 }
 
 /** A node that ends with this process. Throws `MissingPrerequisite` where it cannot be had. */
 export const startElasticsearch = async (options?: ElasticsearchOptions): Promise<Server> =>
   startServer(await planElasticsearch(options));
 
+/** Small nodes of one cluster, which answer once they have elected a master: to be started at once. */
+export async function planElasticsearchNodes(count: number): Promise<ServerPlan[]> {
+  const transportPorts = await freePorts(count);
+  return Promise.all(
+    transportPorts.map((_, number) =>
+      planElasticsearch({ heapMegabytes: 768, member: { number, transportPorts } }),
+    ),
+  );
+}
+
 export async function planElasticsearch({
   heapMegabytes = 1024,
+  member,
 }: ElasticsearchOptions = {}): Promise<ServerPlan> {
   const java = findJava(21);
   const distribution = await elasticsearchDistribution();
@@ -31,14 +50,12 @@ export async function planElasticsearch({
     join(config, 'elasticsearch.yml'),
     settings({
       'cluster.name': 'reachline-stack',
-      'node.name': 'elasticsearch',
       'path.data': join(folder, 'data'),
       'path.repo': join(folder, 'snapshots'),
       'path.logs': join(folder, 'logs'),
       'network.host': '127.0.0.1',
       'http.port': port,
-      'transport.port': await freePort(),
-      'discovery.type': 'single-node',
+      ...(member ? memberSettings(member) : { 'transport.port': await freePort(), ...SINGLE }),
       'xpack.security.enabled': false,
       'cluster.routing.allocation.disk.threshold_enabled': false,
     }),
@@ -63,7 +80,17 @@ export async function planElasticsearch({
   };
 }
 
-const settings = (values: Record<string, string | number | boolean>) =>
+const SINGLE = { 'node.name': 'elasticsearch', 'discovery.type': 'single-node' };
+
+const memberSettings = ({ number, transportPorts }: Member) => ({
+  'node.name': `node-${number}`,
+  'node.processors': 1,
+  'transport.port': transportPorts[number] as number,
+  'discovery.seed_hosts': transportPorts.map((port) => `127.0.0.1:${port}`),
+  'cluster.initial_master_nodes': transportPorts.map((_, each) => `node-${each}`),
+});
+
+const settings = (values: Record<string, string | number | boolean | string[]>) =>
   Object.entries(values)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
     .join('');

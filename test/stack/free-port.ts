@@ -10,3 +10,10 @@ export function freePort(): Promise<number> {
     });
   });
 }
+
+/** Different ones. */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
+}

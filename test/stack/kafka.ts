@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { kafkaDistribution } from './distributions.js';
-import { freePort } from './free-port.js';
+import { freePort, freePorts } from './free-port.js';
 import { findJava } from './java.js';
 import { quickJavaOptions } from './quick.js';
 import { type Server, type ServerPlan, startServer } from './server.js';
@@ -18,28 +18,61 @@ export interface KafkaOptions {
   proxied?: { port: number; address: string };
   /** Added to those of the broker. */
   settings?: Record<string, string | number | boolean>;
+  /** Absent for a cluster of one broker. */
+  member?: Member;
+}
+
+/** A broker of a cluster: its number among the ports of all controllers. */
+interface Member {
+  number: number;
+  controllerPorts: readonly number[];
+  clusterId: string;
 }
 
 /** A broker that ends with this process. Throws `MissingPrerequisite` where it cannot be had. */
 export const startKafka = async (options?: KafkaOptions): Promise<Server> =>
   startServer(await planKafka(options));
 
-/** One broker that is its own controller. */
+/** Small brokers of one cluster, each a controller too: to be started at once. Records are on all of them, two in sync are enough. */
+export async function planKafkaBrokers(count: number): Promise<ServerPlan[]> {
+  const controllerPorts = await freePorts(count);
+  const clusterId = newClusterId();
+  const settings = {
+    'default.replication.factor': count,
+    'min.insync.replicas': 2,
+    'offsets.topic.replication.factor': count,
+    'transaction.state.log.replication.factor': count,
+    'transaction.state.log.min.isr': 2,
+  };
+  return Promise.all(
+    controllerPorts.map((_, number) =>
+      planKafka({ heapMegabytes: 384, settings, member: { number, controllerPorts, clusterId } }),
+    ),
+  );
+}
+
+const newClusterId = () => Buffer.concat([Buffer.from([0]), randomBytes(15)]).toString('base64url');
+
+/** A broker that is a controller too. */
 export async function planKafka(options: KafkaOptions = {}): Promise<ServerPlan> {
   const { heapMegabytes = 512, proxied } = options;
+  const { number, controllerPorts, clusterId }: Member = options.member ?? {
+    number: 0,
+    controllerPorts: [await freePort()],
+    clusterId: newClusterId(),
+  };
   const java = join(findJava(17), 'bin/java');
   const classPath = join(await kafkaDistribution(), '*');
   const port = await freePort();
-  const controller = `127.0.0.1:${await freePort()}`;
   const address = `127.0.0.1:${port}`;
   const folder = makeServerFolder('kafka', 'data');
   const properties = join(folder, 'server.properties');
   const settings = {
     'process.roles': 'broker,controller',
-    'node.id': 1,
+    'node.id': number + 1,
     listeners: [
       `PLAINTEXT://${address}`,
-      `CONTROLLER://${controller}`,
+      `CONTROLLER://127.0.0.1:${controllerPorts[number]}`,
       ...(proxied ? [`PROXIED://127.0.0.1:${proxied.port}`] : []),
     ],
     'advertised.listeners': [`PLAINTEXT://${address}`, ...(proxied ? [`PROXIED://${proxied.address}`] : [])],
@@ -47,7 +80,7 @@ export async function planKafka(options: KafkaOptions = {}): Promise<ServerPlan>
       (name) => `${name}:PLAINTEXT`,
     ),
     'controller.listener.names': 'CONTROLLER',
-    'controller.quorum.voters': `1@${controller}`,
+    'controller.quorum.voters': controllerPorts.map((each, index) => `${index + 1}@127.0.0.1:${each}`),
     'log.dirs': join(folder, 'data'),
     'offsets.topic.replication.factor': 1,
     'offsets.topic.num.partitions': 4,
@@ -64,7 +97,6 @@ export async function planKafka(options: KafkaOptions = {}): Promise<ServerPlan>
   );
   const user = unprivilegedUser();
   const logging = '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn';
-  const clusterId = Buffer.concat([Buffer.from([0]), randomBytes(15)]).toString('base64url');
   await promisify(execFile)(
     java,
     [

@@ -26,6 +26,9 @@ export interface Server {
   readonly process: ProcessIdentity;
   /** `kill -9`; resolves when it is gone. */
   kill(): Promise<void>;
+  /** `SIGSTOP`: it keeps its connections and answers nothing. */
+  freeze(): void;
+  thaw(): void;
   /** Asks it to end, and waits for that. */
   stop(): Promise<void>;
   /** Starts it again on its port and folder; resolves when it answers. */
@@ -52,6 +55,8 @@ export async function startServer(plan: ServerPlan): Promise<Server> {
       return identity;
     },
     kill: () => killGroup(identity),
+    freeze: () => process.kill(-identity.pid, 'SIGSTOP'),
+    thaw: () => process.kill(-identity.pid, 'SIGCONT'),
     async stop() {
       if (startOf(identity.pid) !== identity.startedAt) return;
       process.kill(identity.pid, 'SIGTERM');

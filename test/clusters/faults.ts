@@ -1,0 +1,85 @@
+/** What happens to clusters, and what their clients may see of it. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Server } from '../stack/server.js';
+import type { ClusterStack } from './cluster-stack.js';
+import type { Kind } from './traffic.js';
+
+export interface Fault {
+  name: string;
+  /** Part of the short form. */
+  isShort?: true;
+  /** Requests that may fail, with 503 within seconds; all others are answered 200. */
+  fails: readonly Kind[];
+  /** Breaks something for `milliseconds`, and mends it. */
+  run(stack: ClusterStack, milliseconds: number): Promise<void>;
+}
+
+const others = (servers: readonly Server[], one: Server) => servers.filter((each) => each !== one);
+const killed = async (servers: readonly Server[], milliseconds: number) => {
+  await Promise.all(servers.map((each) => each.kill()));
+  await pause(milliseconds);
+  await Promise.all(servers.map((each) => each.start()));
+};
+const frozen = async (server: Server, milliseconds: number) => {
+  server.freeze();
+  await pause(milliseconds).finally(() => server.thaw());
+};
+
+export const FAULTS: readonly Fault[] = [
+  {
+    name: 'one node killed',
+    isShort: true,
+    fails: ['create'],
+    async run({ nodes, master }, milliseconds) {
+      await killed(others(nodes, await master()).slice(0, 1), milliseconds);
+    },
+  },
+  {
+    name: 'the master killed',
+    fails: ['create'],
+    run: async ({ master }, milliseconds) => killed([await master()], milliseconds),
+  },
+  {
+    name: 'one node frozen',
+    isShort: true,
+    fails: ['create'],
+    async run({ nodes, master }, milliseconds) {
+      const [node] = others(nodes, await master());
+      await frozen(node as Server, milliseconds);
+    },
+  },
+  {
+    name: 'the master frozen',
+    fails: ['create'],
+    run: async ({ master }, milliseconds) => frozen(await master(), milliseconds),
+  },
+  {
+    name: 'no master',
+    fails: ['create'],
+    async run({ nodes, master }, milliseconds) {
+      const elected = await master();
+      // What one of them holds alone cannot be read: shards move to where both copies are not.
+      for (const node of others(nodes, elected)) node.freeze();
+      await pause(milliseconds).finally(() => {
+        for (const node of others(nodes, elected)) node.thaw();
+      });
+    },
+  },
+  {
+    name: 'a broker killed',
+    isShort: true,
+    // Until the others have noticed, for seconds.
+    fails: ['ingest'],
+    run: async ({ brokers }, milliseconds) => killed(brokers.slice(2), milliseconds),
+  },
+  {
+    name: 'a broker frozen',
+    fails: ['ingest'],
+    run: async ({ brokers }, milliseconds) => frozen(brokers[2] as Server, milliseconds),
+  },
+  {
+    name: 'two brokers killed',
+    fails: ['ingest'],
+    run: async ({ brokers }, milliseconds) => killed(brokers.slice(1), milliseconds),
+  },
+];

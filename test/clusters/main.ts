@@ -1,0 +1,90 @@
+/**
+ * Clusters under faults, beside clients: `main.js [--short] [--repeats N] [part of a fault's name …]`. After each fault everything is
+ * compared at rest with what was acknowledged.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { MissingPrerequisite } from '../stack/stack-error.js';
+import { startClusterStack } from './cluster-stack.js';
+import { FAULTS, type Fault } from './faults.js';
+import { type Kind, type Seen, Traffic } from './traffic.js';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { short: { type: 'boolean', default: false }, repeats: { type: 'string', default: '1' } },
+});
+const QUIET_MS = values.short ? 8000 : 15_000;
+const BROKEN_MS = values.short ? 15_000 : 45_000;
+const KINDS: readonly Kind[] = ['read', 'create', 'ingest'];
+/** Of a 503, and of what a fault may add to a read. */
+const FAILED_MS = 5000;
+const ADDED_MS = 3000;
+
+function problemsOf({ fails }: Fault, before: Seen, kind: Kind, during: Seen): string[] {
+  const problems: string[] = [];
+  const { count, failed, slowestOkMs, slowestFailedMs, unretriable } = during;
+  const failures = Object.values(failed).reduce((sum, each) => sum + each, 0);
+  const others = failures - (failed[503] ?? 0);
+  if (!fails.includes(kind) && failures > count / 1000)
+    problems.push(`${failures} of ${count} ${kind}s failed`);
+  if (others > 0) problems.push(`${kind}s failed with ${JSON.stringify(failed)}`);
+  if (unretriable > 0) problems.push(`${unretriable} without Retry-After`);
+  if (slowestFailedMs > FAILED_MS) problems.push(`a ${kind} failed after ${slowestFailedMs} ms`);
+  if (kind === 'read' && slowestOkMs > before.slowestOkMs + ADDED_MS) {
+    problems.push(`a read took ${slowestOkMs} ms instead of ${before.slowestOkMs} ms`);
+  }
+  return problems;
+}
+
+const chosen = FAULTS.filter(
+  ({ name, isShort }) =>
+    (!values.short || isShort) &&
+    (positionals.length === 0 || positionals.some((part) => name.includes(part))),
+);
+const stack = await startClusterStack().catch((error: unknown) => {
+  if (!(error instanceof MissingPrerequisite)) throw error;
+  console.error(`skipped: ${error.message}`);
+  return null;
+});
+const rows: Record<string, string | number>[] = [];
+const describe = ({ count, failed, slowestOkMs, slowestFailedMs }: Seen) =>
+  `${count} ${JSON.stringify(failed)} ok≤${slowestOkMs} failed≤${slowestFailedMs}`;
+const interrupted = () => void stack?.stop().finally(() => process.exit(130));
+process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+
+try {
+  for (let round = 0; stack && round < Number(values.repeats); round++) {
+    for (const fault of chosen) {
+      const traffic = new Traffic(stack, `t${Date.now().toString(36)}x`);
+      const begun = performance.now();
+      await pause(QUIET_MS);
+      const broken = performance.now();
+      await fault.run(stack, BROKEN_MS);
+      const mended = performance.now();
+      await stack.healed();
+      const healed = performance.now();
+      await pause(QUIET_MS);
+      await traffic.stop();
+      const ended = performance.now();
+      const problems: string[] = [];
+      const row: Record<string, string | number> = { fault: fault.name };
+      let lastFailure = 0;
+      for (const kind of KINDS) {
+        const during = traffic.seen(kind, broken, ended);
+        row[kind] = describe(during);
+        lastFailure = Math.max(lastFailure, during.lastFailure);
+        problems.push(...problemsOf(fault, traffic.seen(kind, begun, broken), kind, during));
+      }
+      row['healed s'] = Math.round((healed - mended) / 1000);
+      row['failed until s'] = Math.max(0, Math.round((lastFailure - broken) / 1000));
+      problems.push(...(await traffic.check()));
+      rows.push(row);
+      console.log(JSON.stringify(row));
+      for (const problem of problems.slice(0, 20)) console.error(`  ${fault.name}: ${problem}`);
+      if (problems.length > 0) process.exitCode = 1;
+    }
+  }
+} finally {
+  await stack?.stop();
+}
+console.table(rows);
