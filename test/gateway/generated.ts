@@ -361,8 +361,8 @@ function ingestRequest(name: StreamName, key: string): fc.Arbitrary<FuzzRequest>
  * Any request: nine of ten call an operation, one ingests records.
  * Advertising costs most to answer, and its streams most to take in, so they get fewer of them.
  */
-export function randomRequest(key: string): fc.Arbitrary<FuzzRequest> {
-  const operations = endpoints.map((endpoint) => {
+export function randomRequest(key: string, called = endpoints): fc.Arbitrary<FuzzRequest> {
+  const operations = called.map((endpoint) => {
     const weight = endpoint.path.startsWith('/api/advertising') ? 1 : 6;
     return [weight, operationRequest(endpoint, key)] as [number, fc.Arbitrary<FuzzRequest>];
   });
