@@ -74,7 +74,8 @@ const shortened = (text: string): string =>
 
 type TermMatch = Pick<WordMatch<string>, 'text' | 'match' | 'typos' | 'row'>;
 
-function* matchesOf(
+/** Every way in which a term matches a value. */
+export function* matchesOf(
   term: QueryTerm,
   words: readonly string[],
   group: number,

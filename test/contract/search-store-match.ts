@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import type { ContactRecord } from '../../services/contacts/schema.js';
+import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
 import { withPartial } from '../../services/contacts/search.js';
 import { toJson } from '../../services/shared/json.js';
+import { searchByHand } from './search-oracle.js';
 import {
   allPages,
   asked,
@@ -142,6 +143,40 @@ export function searchStoreMatch(open: Open): void {
         country: [{ value: 'NO', count: 1 }],
       });
     });
+
+    it('answers thousands of contacts with some of the words as it answers few', async () => {
+      const many = freshOrganization();
+      const fields = (index: number) =>
+        [
+          { first_name: 'Ada', last_name: 'Lovelace' },
+          { last_name: index % 2 ? 'Adam' : 'Loveland', job_title: index % 3 ? 'Analyst' : 'Analysts' },
+          { first_name: 'Grace', last_name: 'Lovelase', job_title: 'Analyst' },
+          { last_name: 'Lovelace', city: 'Oslo' },
+        ][index % 4] as Partial<ContactRecord>;
+      const records = Array.from({ length: 1600 }, (_, index) => ({
+        contact_id: `c${index}`,
+        ...fields(index),
+      }));
+      await load(opened.store, many, records);
+      const contacts: Contact[] = [];
+      for (let from = 0; from < records.length; from += 800) {
+        const ids = records.slice(from, from + 800).map(({ contact_id }) => contact_id);
+        contacts.push(...(await opened.store.getContacts(many, ids)).contacts);
+      }
+      for (const query of [
+        'ada lovelace analyst',
+        'ada oslo',
+        'lovelace analyst oslo ada',
+        'grace oslo ada',
+      ]) {
+        const search = asked(many, { query, match: 'best', limit: 300 });
+        const expected = searchByHand(contacts, search).map(({ contact }) => contact.contact_id);
+        const first = await opened.store.searchContacts(search);
+        expect(first.total, query).to.equal(expected.length);
+        const ids = (await allPages(opened.store, search)).map(({ contact_id }) => contact_id);
+        expect(ids, query).to.deep.equal(expected);
+      }
+    }).timeout(60_000);
 
     it('says that an organization without contacts has no word', async () => {
       const search = asked(freshOrganization(), { query: 'ada lovelace', match: 'best' });

@@ -1,14 +1,17 @@
 import { type ContactPage, type ContactSearch, explanationBytes } from '../../../contacts/contact-store.js';
 import type { FacetField } from '../../../contacts/fields.js';
 import type { Contact } from '../../../contacts/schema.js';
+import { searchableName, searchedValues } from '../../../contacts/searchable.js';
 import { type Facets, mostFrequent } from '../../../search/facets.js';
 import type { Page, PartialMatch, SortKey, TextQuery } from '../../../search/query.js';
-import type { Json } from '../../../shared/json.js';
+import { rankOf } from '../../../search/record-rank.js';
+import { fromJson, type Json } from '../../../shared/json.js';
 import { compareCodePoints } from '../../../shared/text.js';
 import { rowsToFetch } from '../../common/page-builder.js';
 import type { Connection } from '../connection.js';
 import { findAudienceKey, findOrganization, type Organization } from '../organizations.js';
 import { buildPage, emptyPage } from '../pages.js';
+import type { RowId } from '../row-ids.js';
 import { type FtsQuery, OrganizationTerms } from '../text/fts-query.js';
 import {
   bodyFields,
@@ -18,7 +21,7 @@ import {
   type RowSource,
   sortedRows,
 } from '../text/ordered-rows.js';
-import { findPartialMatch } from '../text/partial-match.js';
+import { findPartialMatch, type MatchedRow } from '../text/partial-match.js';
 import { planMatch } from '../text/query-plan.js';
 import { rankedRows } from '../text/ranked-rows.js';
 import { similarWords } from '../text/vocabulary.js';
@@ -161,7 +164,11 @@ function findRows(
     if (found.total > 0 || after || !match || !query?.required.length)
       return { ...found, matches: [matches] };
   }
-  const { parts, ...partial } = findPartialMatch(
+  const {
+    rows: few,
+    parts,
+    ...partial
+  } = findPartialMatch(
     connection,
     terms,
     query as TextQuery,
@@ -172,6 +179,19 @@ function findRows(
   );
   if (match !== 'best' && !after)
     return { rows: [], total: 0, matches: [], partial: { ...partial, matched: 0 } };
+  if (few) {
+    const positions = `[${few.map(({ position }) => position).join(',')}]`;
+    const found = rankRows(connection, organization, few)
+      .filter((row) => !after || byRank(row, { ...after, createdMs: after.createdAt }) > 0)
+      .sort(byRank);
+    const total = after && search.skipsTotal ? 0 : few.length;
+    return {
+      rows: found.slice(0, limit),
+      total,
+      matches: [{ rows: 'contacts', organization, positions }],
+      partial,
+    };
+  }
   const found = parts.map((part) => ranked(part.query, part.unwanted));
   return {
     rows: found
@@ -184,7 +204,26 @@ function findRows(
   };
 }
 
-const byRank = (left: RankedRow, right: RankedRow): number =>
+/** Ranks rows by their contacts. */
+function rankRows(connection: Connection, organization: number, rows: readonly MatchedRow[]): RankedRow[] {
+  const queries = new Map(rows.map(({ position, query }) => [position, query]));
+  const ranked: RankedRow[] = [];
+  const read = connection.each<[RowId, bigint, bigint, string, Json<Contact>]>(
+    `SELECT position, key, created_ms, id, body FROM contacts
+      WHERE organization = ? AND position IN (SELECT value FROM json_each(?))`,
+    organization,
+    `[${rows.map(({ position }) => position).join(',')}]`,
+  );
+  for (const [position, key, createdMs, id, json] of read) {
+    const contact = fromJson(json);
+    const query = queries.get(position) as TextQuery;
+    const rank = rankOf(query, searchedValues(contact), searchableName(contact));
+    ranked.push({ key, rank, createdMs: Number(createdMs), id });
+  }
+  return ranked;
+}
+
+const byRank = (left: Omit<RankedRow, 'key'>, right: Omit<RankedRow, 'key'>): number =>
   left.rank - right.rank || right.createdMs - left.createdMs || compareCodePoints(right.id, left.id);
 
 /** One pass over the matches: half a second for 100 000 of them. Memory grows with the different values alone. */

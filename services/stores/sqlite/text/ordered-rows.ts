@@ -14,6 +14,8 @@ export interface RowSource {
   match?: { index: TextIndex; query: FtsQuery };
   /** Only members of this audience, by its key. */
   audience?: number;
+  /** Only these rows, as a JSON array. */
+  positions?: string;
   /** Only contacts of this country, in normal form. */
   country?: string;
   /** Only contacts that changed after this time, in milliseconds. */
@@ -43,19 +45,62 @@ export function hasRows(connection: Connection, source: RowSource): boolean {
   return connection.row(`SELECT 1 FROM ${from} WHERE ${where} LIMIT 1`, ...values) !== undefined;
 }
 
-/** Which sources rows are in: a bit mask for each combination that occurs, the first source the lowest bit. Reads all of them. */
-export function combinations(connection: Connection, sources: readonly RowSource[]): number[] {
-  const bound: SqlValue[] = [];
-  const marked = sources.map((source, index) => {
-    const { from, where, values, rowId } = select(source);
-    bound.push(...values);
-    return `SELECT ${rowId} AS position, ${2 ** index} AS bit FROM ${from} WHERE ${where}`;
-  });
+/** As `countRows`, but stops at a limit. */
+export function countUpTo(connection: Connection, source: RowSource, limit: number): number {
+  const { from, where, values } = select(source);
+  const sql = `SELECT count(*) FROM (SELECT 1 FROM ${from} WHERE ${where} LIMIT ?)`;
+  return Number(connection.row<[bigint]>(sql, ...values, limit)?.[0] ?? 0);
+}
+
+/** A row, in how many of some sources it is, and a bit mask of these, the first source the lowest bit. */
+export interface MarkedRow {
+  position: RowId;
+  count: number;
+  mask: number;
+}
+
+/** Rows in `fewest` to `most` of the sources, those in the most first. Reads all of them. */
+export function rowsInSources(
+  connection: Connection,
+  sources: readonly RowSource[],
+  fewest: number,
+  most: number,
+  limit: number,
+): MarkedRow[] {
+  const { grouped, values } = groupedRows(sources);
+  const rows = connection.rows<[RowId, bigint, bigint]>(
+    `SELECT position, words, mask FROM (${grouped}) WHERE words BETWEEN ? AND ? ORDER BY words DESC LIMIT ?`,
+    ...values,
+    fewest,
+    most,
+    limit,
+  );
+  return rows.map(([position, count, mask]) => ({ position, count: Number(count), mask: Number(mask) }));
+}
+
+/** The bit masks of rows in exactly `count` of the sources. Reads all of them. */
+export function combinations(connection: Connection, sources: readonly RowSource[], count: number): number[] {
+  const { grouped, values } = groupedRows(sources);
   const rows = connection.rows<[bigint]>(
-    `SELECT DISTINCT sum(bit) FROM (${marked.join(' UNION ALL ')}) GROUP BY position`,
-    ...bound,
+    `SELECT DISTINCT mask FROM (${grouped}) WHERE words = ?`,
+    ...values,
+    count,
   );
   return rows.map(([mask]) => Number(mask));
+}
+
+function groupedRows(sources: readonly RowSource[]): { grouped: string; values: SqlValue[] } {
+  const values: SqlValue[] = [];
+  const marked = sources.map((source, index) => {
+    const { from, where, values: bound, rowId } = select(source);
+    values.push(...bound);
+    return `SELECT ${rowId} AS position, ${2 ** index} AS bit FROM ${from} WHERE ${where}`;
+  });
+  const union = marked.join(' UNION ALL ');
+  return {
+    grouped: `SELECT position, count(*) AS words, sum(bit) AS mask FROM (${union}) GROUP BY position`,
+    values,
+  };
 }
 
 /** Fields of the JSON in `body` of all rows, in no order; null where a row has no such text. */
@@ -311,7 +356,16 @@ function withRow(selection: Selection, { rows, organization }: RowSource): Selec
 }
 
 /** Joins from the narrowest table: the text index, else the members, else the rows themselves. */
-function selectRows({ rows, organization, match, audience, country }: RowSource): Selection {
+function selectRows({ rows, organization, match, audience, positions, country }: RowSource): Selection {
+  if (positions !== undefined) {
+    return {
+      from: `${rows} p`,
+      where: 'p.organization = ? AND p.position IN (SELECT value FROM json_each(?))',
+      values: [organization, positions],
+      rowId: 'p.position',
+      row: 'p',
+    };
+  }
   if (match && audience !== undefined) {
     return {
       // Callers bind before `values`, so the parameters stand in `where` alone.
