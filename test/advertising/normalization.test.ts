@@ -3,8 +3,6 @@ import fc from 'fast-check';
 import {
   caseFold,
   dropAccents,
-  isKnownObjective,
-  isKnownStatus,
   normalizeObjective,
   normalizeStatus,
 } from '../../services/advertising/normalization.js';
@@ -50,15 +48,5 @@ describe('the forms in which advertising text is compared', () => {
     expect(normalizeStatus('cancelled')).to.equal(normalizeStatus('CANCELED'));
     expect(normalizeObjective('website_visit')).to.equal(normalizeObjective('WEBSITE_VISITS'));
     expect(normalizeObjective('BRAND_AWARENESS')).to.equal(normalizeObjective('brand_awareness'));
-  });
-
-  it('know the values of the contract and no others', () => {
-    for (const status of ['active', 'PENDING_DELETION', 'Cancelled'])
-      expect(isKnownStatus(status)).to.equal(true);
-    for (const status of ['', 'ACTIVES', 'FOO']) expect(isKnownStatus(status)).to.equal(false);
-    for (const objective of ['LEAD_GENERATION', 'video_view', 'JOB_APPLICANT', 'BRAND_AWARENESS']) {
-      expect(isKnownObjective(objective)).to.equal(true);
-    }
-    expect(isKnownObjective('FOO')).to.equal(false);
   });
 });

@@ -52,11 +52,4 @@ describe('advertising warnings', () => {
     expect(codes({ currencies })).to.deep.equal([]);
     expect(codes({ currencies: ['EUR'], money: true })).to.deep.equal([]);
   });
-
-  it('say when series are sparse and metrics of companies approximate', () => {
-    expect(codes({ sparse: true, companyMetrics: true })).to.deep.equal([
-      'company_metrics_approximate',
-      'timeseries_sparse',
-    ]);
-  });
 });

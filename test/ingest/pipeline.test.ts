@@ -266,11 +266,9 @@ describe('The pipeline', () => {
 });
 
 describe('The pipeline over a store whose writer has a fault', () => {
-  it('fails instead of calling the records rejected', async () => {
-    const upsertContacts = async (records: readonly OrderedRecord<ContactRecord>[]) => {
-      if (records.some(({ record }) => record.contact_id === 'c2')) throw new TypeError('a fault');
-    };
-    const error = await ingestText({
+  /** What ends the ingest of the contacts c1 and c2. */
+  const failureOf = (upsertContacts: (records: readonly OrderedRecord<ContactRecord>[]) => Promise<void>) =>
+    ingestText({
       stream: STREAMS.contacts,
       stores: { search: { preferredBatchSize: 10, upsertContacts } } as unknown as IngestStores,
       source: inPieces('{"contact_id":"c1"}\n{"contact_id":"c2"}'),
@@ -278,22 +276,19 @@ describe('The pipeline over a store whose writer has a fault', () => {
       organizationId: 'org_a',
       acceptance: { now: () => ACCEPTED_AT, sequence: 0 },
     }).catch((error: unknown) => error);
+
+  it('fails instead of calling the records rejected', async () => {
+    const error = await failureOf(async (records) => {
+      if (records.some(({ record }) => record.contact_id === 'c2')) throw new TypeError('a fault');
+    });
     expect(error).to.be.instanceOf(TypeError);
   });
 
   it('fails where it rejects every record but those of erased persons', async () => {
-    const upsertContacts = async (records: readonly OrderedRecord<ContactRecord>[]) => {
+    const error = await failureOf(async (records) => {
       const isErased = records.length === 1 && records[0]?.record.contact_id === 'c1';
       throw isErased ? new PartialWriteError(new Map([[0, suppressedRecord()]])) : new RejectedError('no');
-    };
-    const error = await ingestText({
-      stream: STREAMS.contacts,
-      stores: { search: { preferredBatchSize: 10, upsertContacts } } as unknown as IngestStores,
-      source: inPieces('{"contact_id":"c1"}\n{"contact_id":"c2"}'),
-      format: 'ndjson',
-      organizationId: 'org_a',
-      acceptance: { now: () => ACCEPTED_AT, sequence: 0 },
-    }).catch((error: unknown) => error);
+    });
     expect(error).to.be.instanceOf(RejectedError);
   });
 });
