@@ -9,7 +9,7 @@ import { startSampleGateway } from '../support/gateway.js';
 
 const PICTURES = {
   contacts: '/console/contacts?query=enginering&country=Germany',
-  advertising: '/console/advertising',
+  advertising: '/console/advertising?compare=previous_period',
 };
 
 if (chromiumPath === undefined)

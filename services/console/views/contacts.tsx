@@ -100,7 +100,20 @@ const COLUMNS: Column<FoundContact>[] = [
   },
   {
     label: 'Job title',
-    cell: ({ contact, matches }) => <Marked text={contact.job_title} words={wordsIn(matches, 'job_title')} />,
+    cell: ({ contact, matches }) => {
+      const department = wordsIn(matches, 'functional_area');
+      return (
+        <>
+          <Marked text={contact.job_title} words={wordsIn(matches, 'job_title')} />
+          {department.length > 0 && (
+            <>
+              {' · '}
+              <Marked text={contact.functional_area} words={department} />
+            </>
+          )}
+        </>
+      );
+    },
   },
   {
     label: 'Company',
@@ -165,7 +178,7 @@ export function Contacts() {
   const body = { ...filtered, ...(query === '' ? order : {}), limit: PAGE };
   const explained = query === '' ? body : { ...body, explain: true };
   const pages = usePages('/api/contacts/search', scope ? null : explained, foundContacts);
-  const facets = useFacets(scope || pages.loading ? null : filtered);
+  const facets = useFacets(scope || pages.loading || pages.error ? null : filtered);
   const { organization_id: _, ...filter } = filtered;
   const filterKey = JSON.stringify(filter);
   useEffect(() => clearSelection, [filterKey]);

@@ -7,6 +7,7 @@ export function SignIn() {
   return (
     <main class="sign-in">
       <h1>Reachline</h1>
+      <p>Contacts, audiences, visits and advertising of your organization.</p>
       <form
         onSubmit={(event) => {
           event.preventDefault();

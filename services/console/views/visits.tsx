@@ -88,7 +88,7 @@ export function Visits() {
           <CurlButton url="/api/website-visits/search" body={body} />
         </div>
       </div>
-      <DayBars filters={pages.loading ? null : filters} from={from} to={to} />
+      <DayBars filters={pages.loading || pages.error ? null : filters} from={from} to={to} />
       <EndlessList
         label="Visits"
         columns={COLUMNS}
