@@ -62,6 +62,8 @@ export type QuerySqlResponse = Static<typeof QuerySqlResponse>;
 const querySql = endpointsWith<SqlServices>()({
   path: '/api/sql',
   name: 'QuerySql',
+  // The page /docs/sql is the guide.
+  operationId: 'querySql',
   summary: 'Run a SQL statement',
   description:
     'Reads contacts, audiences, visits and advertising of the organization together; see [SQL](/docs/sql) for the views and twenty questions. Statements run one at a time, for at most 30 seconds.',
