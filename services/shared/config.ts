@@ -93,6 +93,9 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
           basic: credentials(env.ELASTICSEARCH_USERNAME, env.ELASTICSEARCH_PASSWORD),
           caFile: env.ELASTICSEARCH_CA_FILE || null,
           indexPrefix: env.ELASTICSEARCH_INDEX_PREFIX,
+          /** Of contacts, in new indices. */
+          shards: env.ELASTICSEARCH_SHARDS,
+          replicas: env.ELASTICSEARCH_REPLICAS,
         },
   clickhouse:
     env.CLICKHOUSE_URL === ''

@@ -136,6 +136,18 @@ export const settingSchemas = {
     pattern: '^[a-z][a-z0-9_]{0,31}$',
     description: 'Prefix of the names of all indices.',
   }),
+  ELASTICSEARCH_SHARDS: integer({
+    default: 3,
+    minimum: 1,
+    maximum: 1024,
+    description: 'Primary shards of the contacts; of an index that exists after migrate --rebuild contacts.',
+  }),
+  ELASTICSEARCH_REPLICAS: integer({
+    default: 1,
+    minimum: 0,
+    maximum: 8,
+    description: 'Replicas of each shard, as far as there are nodes; migrate sets them.',
+  }),
   CLICKHOUSE_URL: string({
     default: '',
     description: 'URL of the HTTP interface of ClickHouse; empty to run the engine in this process.',

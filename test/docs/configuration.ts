@@ -47,6 +47,8 @@ const SECTIONS: Record<Setting, keyof typeof TITLES> = {
   ELASTICSEARCH_PASSWORD: 'elasticsearch',
   ELASTICSEARCH_CA_FILE: 'elasticsearch',
   ELASTICSEARCH_INDEX_PREFIX: 'elasticsearch',
+  ELASTICSEARCH_SHARDS: 'elasticsearch',
+  ELASTICSEARCH_REPLICAS: 'elasticsearch',
   ELASTICSEARCH_ADMIN_USERNAME: 'elasticsearch',
   ELASTICSEARCH_ADMIN_PASSWORD: 'elasticsearch',
   CLICKHOUSE_URL: 'clickhouse',

@@ -24,9 +24,12 @@ export type BulkOperation = readonly [action: object, json?: string];
 
 /** The connection to the cluster. */
 export class Cluster {
+  /** Of the indices it creates. */
+  readonly layout: Pick<ElasticsearchConfig, 'shards' | 'replicas'>;
   readonly #client: Client;
 
   constructor(config: ElasticsearchConfig) {
+    this.layout = config;
     this.#client = new Client(clientOptions(config));
   }
 

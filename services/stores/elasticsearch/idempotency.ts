@@ -8,6 +8,7 @@ import {
   type IdempotencyConflict,
   type IdempotentResult,
 } from '../../shared/idempotency.js';
+import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { Clock } from '../../shared/time.js';
 import type { Cluster } from './client.js';
 import { Documents, versionOfHit } from './documents.js';
@@ -130,7 +131,9 @@ export class IdempotencyKeys {
       } else await release(key);
       return { kind: 'done', value, replayed: false };
     } catch (error) {
-      await expire(key).catch(() => undefined);
+      const expired = expire(key).catch(() => undefined);
+      // An unavailable store delays this write as it did the other.
+      if (!(error instanceof StoreUnavailableError)) await expired;
       throw error;
     }
   }

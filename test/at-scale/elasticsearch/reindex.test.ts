@@ -60,6 +60,21 @@ describe('Reindexing behind an alias', () => {
     expect(found.total, 'the search fields were derived anew').to.equal(LOADED);
   }).timeout(120_000);
 
+  it('gives contacts another number of shards, and every index another number of replicas', async () => {
+    const config = { ...indices.config, shards: 2, replicas: 0 };
+    const [target = ''] = await migrateElasticsearch(config, { reindexed: ['contacts'] });
+    const settings = await client.indices.getSettings({
+      index: `${config.indexPrefix}-*`,
+      flat_settings: true,
+    });
+    expect(settings[target]?.settings).to.include({ 'index.number_of_shards': '2' });
+    for (const { settings: each } of Object.values(settings)) {
+      expect(each).to.include({ 'index.auto_expand_replicas': '0-0' });
+    }
+    const found = await store.searchContacts(asked(ORGANIZATION, { query: 'loadet', limit: 1 }));
+    expect(found.total).to.equal(LOADED);
+  });
+
   it('reindexes contacts whose fields other tables derived, which no store opens before', async () => {
     const [index = ''] = await behind('contacts');
     const found = (await client.indices.getMapping({ index }))[index]?.mappings;

@@ -121,6 +121,28 @@ export async function findBlocks(cluster: Cluster, names: IndexNames): Promise<s
   );
 }
 
+const replicaRange = ({ layout }: Cluster) => `0-${layout.replicas}`;
+
+/** An index whose definition has one shard is small. */
+const withLayout = (
+  cluster: Cluster,
+  settings: estypes.IndicesIndexSettings,
+): estypes.IndicesIndexSettings => ({
+  ...settings,
+  number_of_shards: Number(settings.number_of_shards) > 1 ? cluster.layout.shards : 1,
+  auto_expand_replicas: replicaRange(cluster),
+});
+
+/** Adds or removes replicas of the indices that exist. */
+export async function setReplicas(cluster: Cluster, names: IndexNames): Promise<void> {
+  await cluster.run((client) =>
+    client.indices.putSettings({
+      index: `${names.prefix}-*`,
+      settings: { 'index.auto_expand_replicas': replicaRange(cluster) },
+    }),
+  );
+}
+
 /** Creates an index with its aliases, unless another process has. */
 export async function createIndex(
   cluster: Cluster,
@@ -133,7 +155,7 @@ export async function createIndex(
       client.indices.create(
         {
           index,
-          settings,
+          settings: withLayout(cluster, settings),
           mappings: { ...mappings, _meta: { version, checksum, tables } },
           aliases: Object.fromEntries(aliases.map((alias) => [alias, {}])),
           // The response comes when the index accepts writes.

@@ -4,7 +4,14 @@ import { type Clock, systemClock } from '../../../shared/time.js';
 import { Cluster } from '../client.js';
 import type { LeaseHolder } from '../lease.js';
 import { toDocument } from './derivations.js';
-import { createMissingIndices, IndexNames, needsReindex, type Resource, readIndices } from './indices.js';
+import {
+  createMissingIndices,
+  IndexNames,
+  needsReindex,
+  type Resource,
+  readIndices,
+  setReplicas,
+} from './indices.js';
 import { reindex } from './reindex.js';
 import { acquireReindexLock, findReindexLockHolder, type ReindexLock } from './reindex-lock.js';
 
@@ -33,6 +40,7 @@ export async function migrateElasticsearch(
   const names = new IndexNames(config.indexPrefix);
   try {
     await createMissingIndices(cluster, names, mappings);
+    await setReplicas(cluster, names);
     const lock = await waitForLock(cluster, names, clock, onWait);
     try {
       const created: string[] = [];
