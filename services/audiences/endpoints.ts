@@ -2,11 +2,11 @@ import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
 import { EXPORT_PAGE_ITEMS } from '../http/export.js';
 import { unwrapIdempotent } from '../http/idempotency.js';
 import { Problem } from '../http/problems.js';
-import type { SortKey } from '../search/query.js';
+import type { Page, SortKey } from '../search/query.js';
 import type { Cancellable } from '../shared/async.js';
 import { newId } from '../shared/ids.js';
 import type { Clock } from '../shared/time.js';
-import type { AudienceStore } from './audience-store.js';
+import type { AudienceSearch, AudienceStore } from './audience-store.js';
 import {
   Audience,
   CreateAudienceRequest,
@@ -81,6 +81,21 @@ const getAudience = endpoint({
   },
 });
 
+/** The page of a query, or of that with the parts of its emails and domains where no audience matches it as it is. */
+async function findAudiences(
+  store: Pick<AudienceStore, 'searchAudiences'>,
+  search: AudienceSearch,
+  signal?: AbortSignal,
+): Promise<Page<Audience>> {
+  const { query, after } = search;
+  if (!after?.otherwise) {
+    const page = await store.searchAudiences(search, signal);
+    if (page.total > 0 || after || !query?.otherwise) return page;
+  }
+  const page = await store.searchAudiences({ ...search, query: query?.otherwise }, signal);
+  return { ...page, next: page.next && { ...page.next, otherwise: true } };
+}
+
 const searchAudiences = endpoint({
   path: '/api/audiences/search',
   name: 'SearchAudiences',
@@ -109,7 +124,7 @@ const searchAudiences = endpoint({
       const { body, organizationId, services, signal, textQuery: query } = context;
       const after = next as SortKey | undefined;
       const search = { organizationId, query, limit: EXPORT_PAGE_ITEMS, after };
-      const page = await services.search.searchAudiences(search, signal);
+      const page = await findAudiences(services.search, search, signal);
       return { ...page, items: await withCounts(page.items, body, context) };
     },
   },
@@ -117,7 +132,7 @@ const searchAudiences = endpoint({
     const { body, organizationId, services, signal, textQuery: query } = context;
     const { page, limit } = body;
     const search = { organizationId, query, offset: (page - 1) * limit, limit };
-    const { items, total } = await services.search.searchAudiences(search, signal);
+    const { items, total } = await findAudiences(services.search, search, signal);
     const audiences = await withCounts(items, body, context);
     return { organization_id: organizationId, audiences, page, limit, total_count: total };
   },
