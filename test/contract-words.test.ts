@@ -52,6 +52,7 @@ const CODES: Record<string, number> = {
   rate_limited: 429,
   headers_too_large: 431,
   internal: 500,
+  mcp_unavailable: 501,
   sql_unavailable: 501,
   store_unavailable: 503,
   overloaded: 503,

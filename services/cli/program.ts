@@ -2,16 +2,12 @@
 
 import { styleText } from 'node:util';
 import { Argument } from 'commander';
-import { explainMissing } from '../shared/optional-package.js';
 import { readVersion } from '../shared/version.js';
 import { type Io, printErr, showsColors } from './io.js';
+import { withoutMcp } from './mcp-loader.js';
 import { portNumber, ReachlineCommand, STREAM_NAMES } from './options.js';
 import { addAudiences, addContacts, addCredits, addKeys } from './organization-commands.js';
 import { addDeadLetters, addExport, addIngest, addMapping } from './record-commands.js';
-
-const withoutMcp = explainMissing(
-  'The command mcp needs a package that is not installed: npm install @modelcontextprotocol/server.',
-);
 
 /** Commands that print warnings to a log or report of their own. */
 const LOGS_WARNINGS = new Set(['serve', 'worker', 'doctor']);

@@ -1,6 +1,5 @@
 import { Router } from '@koa/router';
 import Koa, { type Context } from 'koa';
-import type { Logger } from 'pino';
 import { Admission } from '../http/admission.js';
 import { Problem } from '../http/problems.js';
 import { didYouMean } from '../shared/did-you-mean.js';
@@ -15,8 +14,6 @@ import { addReferenceRoutes } from './reference.js';
 import { createRequestContext } from './request-context.js';
 
 export interface AppDeps extends OperationDeps, OperationalDeps {
-  logger: Logger;
-  corsOrigins: readonly string[];
   /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies?: readonly string[];
   requestTimeoutMs: number;

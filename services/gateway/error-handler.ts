@@ -68,7 +68,7 @@ function createOverloadWarning(logger: Logger): () => void {
 }
 
 /** Maps any error to a problem. */
-function toProblem(error: unknown): Problem {
+export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof StoreUnavailableError) {
     return new Problem(

@@ -1,6 +1,7 @@
 /** The routes of the declared operations: who calls, with which stores, within which limits. */
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
+import type { Logger } from 'pino';
 import type { StoredMapping } from '../../ingest/mapping/stored-mappings.js';
 import type { Publisher } from '../../ingest/publisher.js';
 import type { Admission } from '../http/admission.js';
@@ -17,6 +18,7 @@ import type { GatewayStores } from '../stores/open-stores.js';
 import type { ApiEndpoint, ApiServices } from './api.js';
 import { createAuthenticate } from './authenticate.js';
 import { instrumentStore, type StoreTiming } from './instrument-store.js';
+import { addMcpRoute, type ServeMcp } from './mcp-route.js';
 import type { Metrics } from './metrics.js';
 import { bodyTokens, type RateLimiter } from './rate-limit.js';
 import type { RequestState } from './request-state.js';
@@ -36,6 +38,10 @@ export interface OperationDeps {
   version: Version;
   rateLimiter: RateLimiter;
   provisionalDays: number;
+  /** Loads what answers assistants; without it they are not answered. Throws `MissingPackageError`. */
+  mcp?(): Promise<ServeMcp>;
+  corsOrigins: readonly string[];
+  logger: Logger;
 }
 
 export function addOperations(
@@ -62,6 +68,15 @@ export function addOperations(
       if (body !== undefined) await respond(ctx, { body });
     });
   }
+  if (!deps.mcp) return;
+  addMcpRoute(router, served, admission, {
+    load: deps.mcp,
+    corsOrigins: deps.corsOrigins,
+    logger: deps.logger,
+    identify,
+    servicesOf: (principal) => servicesOf({ storeMs: 0 }, principal),
+    charge: (principal, bytes) => deps.rateLimiter.charge(principal, bodyTokens(bytes)),
+  });
 }
 
 /** Authenticates and rate-limits the caller. Throws 401 and 429. */

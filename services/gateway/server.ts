@@ -16,6 +16,7 @@ import { endpoints } from './api.js';
 import { createApp } from './app.js';
 import type { ClusterWorker } from './cluster/worker.js';
 import { type ConnectionLimits, Connections, connectionLimits } from './connections.js';
+import type { ServeMcp } from './mcp-route.js';
 import { createMetrics, type Metrics } from './metrics.js';
 import { createRateLimiter } from './rate-limit.js';
 import { serveRequests } from './rejected-requests.js';
@@ -39,6 +40,8 @@ export interface GatewayOptions {
   clusterWorker?: ClusterWorker;
   publisher?: Publisher;
   sql?: SqlReader;
+  /** Loads what answers assistants at `/mcp`. */
+  mcp?: () => Promise<ServeMcp>;
   limits?: Partial<ConnectionLimits>;
 }
 
@@ -56,7 +59,7 @@ export async function startGateway(
   config: Config,
   stores: GatewayStores,
   logger: Logger,
-  { clock = systemClock, clusterWorker, publisher, sql, ...options }: GatewayOptions = {},
+  { clock = systemClock, clusterWorker, publisher, sql, mcp, ...options }: GatewayOptions = {},
 ): Promise<Gateway> {
   let stopping = false;
   const limits = { ...connectionLimits(), ...options.limits };
@@ -67,6 +70,7 @@ export async function startGateway(
     stores,
     publisher,
     sql,
+    mcp,
     unknownFields: config.unknownFields,
     mappings: namedMappings(config),
     logger,

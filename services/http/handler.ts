@@ -7,7 +7,7 @@ import type { Endpoint, ExportFormat, HandlerContext } from './endpoint.js';
 import { EXPORT_TYPES, negotiateFormat, sendExport } from './export.js';
 import { type Principal, requireScopes } from './principal.js';
 import { Problem } from './problems.js';
-import { parseRequest, propertiesOf } from './request.js';
+import { parseRequest, propertiesOf, type SentRequest } from './request.js';
 import { serialize } from './serialize.js';
 
 /** Common clients reject more than 8 or 16 KiB of headers in total. */
@@ -67,6 +67,31 @@ export async function handleRequest<Services>(
   const isRead = endpoint.scope.every((scope) => scope.endsWith(':read'));
   admitted.countResponse(json.length, { isRead });
   return json;
+}
+
+/** Runs an operation within the request of another route, whose slots it adds to. Resolves with JSON. Throws as `handleRequest`. */
+export async function runOperation<Services>(
+  endpoint: Endpoint<TSchema, TSchema, TSchema, Services>,
+  sent: SentRequest,
+  principal: Principal,
+  services: Services,
+  admitted: AdmittedRequest,
+): Promise<Buffer> {
+  const { organizationId, keyId } = principal;
+  requireScopes(principal, endpoint.scope);
+  const request = parseRequest(endpoint, sent, organizationId);
+  if (endpoint.queryScope) requireScopes(principal, endpoint.queryScope(request.query));
+  admitted.acquire('slots', endpoint.slots?.(request.body) ?? 1);
+  const context: HandlerContext<unknown, unknown, Services> = {
+    ...request,
+    params: {},
+    organizationId,
+    keyId,
+    services,
+    signal: admitted.signal,
+    responseHeaders: {},
+  };
+  return serialize(await endpoint.handle(context));
 }
 
 async function readInput(

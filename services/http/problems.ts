@@ -41,6 +41,7 @@ export const PROBLEMS = {
   rate_limited: [429, 'Too many requests'],
   headers_too_large: [431, 'The headers are too large'],
   internal: [500, 'Something went wrong on our side'],
+  mcp_unavailable: [501, 'This installation answers no assistants here'],
   sql_unavailable: [501, 'This installation answers no SQL here'],
   store_unavailable: [503, 'A data store cannot be reached'],
   overloaded: [503, 'Service overloaded'],

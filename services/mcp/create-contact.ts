@@ -1,9 +1,9 @@
 /** Creation in two steps: what would be created and cost is shown first, and only exactly that can be confirmed. */
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Client, RequestOf, ResponseOf } from '../client/client.js';
 import { CreateContactQuery, CreateContactRequest } from '../contacts/schema.js';
 import { publish } from '../http/openapi.js';
-import type { JsonSchema } from './tools.js';
+import type { JsonSchema } from './output-schema.js';
 
 const PATH = '/api/contacts/create';
 type Created = ResponseOf<typeof PATH>;
@@ -38,15 +38,15 @@ export type CreateContactResult =
   | { created: false; would_create: Created; confirmation: string; next_step: string }
   | { created: true; answer: Created };
 
-/** Confirmations are valid for the life of the server, and for what the dry run shows at that moment. */
+/** Confirmations are valid for the key, in every process, and for what the dry run shows at that moment. */
 export function contactCreator(
   client: Pick<Client, 'call'>,
+  apiKey: string,
 ): (args: Record<string, unknown>) => Promise<CreateContactResult> {
-  const secret = randomBytes(32);
   return async ({ confirmation, ...args }) => {
     const [query, body] = split(args);
     const shown = await client.call(PATH, body, { query: { ...query, dry_run: true } });
-    const expected = createHmac('sha256', secret)
+    const expected = createHmac('sha256', apiKey)
       .update(JSON.stringify([query, body, stableFields(shown)]))
       .digest('hex')
       .slice(0, 32);

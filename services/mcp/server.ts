@@ -8,17 +8,20 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Client, OperationPath } from '../client/client.js';
 import { ConnectionError, ReachlineProblem } from '../client/problems.js';
-import type { StatusResponse } from '../status/schema.js';
+import { CreateContactResponse } from '../contacts/schema.js';
+import { PROBLEMS, Problem } from '../http/problems.js';
+import { StatusResponse } from '../status/schema.js';
 import { contactCreator, createContactTool } from './create-contact.js';
 import { metricDescriptions } from './metrics.js';
-import { type JsonSchema, readingTools, writingTools } from './tools.js';
+import { type JsonSchema, outputSchema, withoutNulls } from './output-schema.js';
+import { readingTools, writingTools } from './tools.js';
 import { trustReader } from './trust.js';
 
 /** About 15 000 tokens. */
 const MAX_RESULT_CHARACTERS = 60_000;
 
 const INSTRUCTIONS =
-  'Reachline holds contacts, audiences, website visits and advertising figures of one organization. Call describe first: it names the metrics with their formulas, how fresh each stream is, and from which day on advertising figures are provisional. Every result carries `trust`: repeat its warnings, and say when figures are provisional or old. What is not in a result is not known.';
+  'Reachline holds contacts, audiences, website visits and advertising figures of one organization. Call describe first: it names the metrics with their formulas, how fresh each stream is, and from which day on advertising figures are provisional. Every result carries `trust`: repeat its warnings, and say when figures are provisional or old. What is not in a result is not known, and a field that is left out is null. Lists of advertising have `totals`: never add up rows.';
 
 /** The gateway validates, with better messages. */
 const ACCEPT_ALL: jsonSchemaValidator = {
@@ -31,16 +34,46 @@ const NO_ARGUMENTS: JsonSchema = { type: 'object', properties: {}, additionalPro
 
 const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
 
-export function createMcpServer(client: Pick<Client, 'call'>, version: string): McpServer {
+export interface McpServerOptions {
+  version: string;
+  /** The key that `client` calls with. */
+  apiKey: string;
+}
+
+const CREATED = outputSchema(
+  {
+    created: { type: 'boolean' },
+    would_create: CreateContactResponse,
+    confirmation: { type: 'string' },
+    next_step: { type: 'string' },
+    answer: CreateContactResponse,
+  },
+  ['created'],
+);
+const DESCRIBED = outputSchema(
+  { status: StatusResponse, metrics: { type: 'array', items: { type: 'object' } } },
+  ['status', 'metrics'],
+);
+
+export function createMcpServer(
+  client: Pick<Client, 'call'>,
+  { version, apiKey }: McpServerOptions,
+): McpServer {
   const server = new McpServer({ name: 'reachline', version }, { instructions: INSTRUCTIONS });
   const readStatus = (): Promise<StatusResponse> => client.call('/api/status', {});
   const trustOf = trustReader(readStatus);
-  const createContact = contactCreator(client);
+  const createContact = contactCreator(client, apiKey);
 
-  for (const { name, title, description, inputSchema, endpoint, defaults } of readingTools) {
+  for (const { name, title, description, inputSchema, outputSchema, endpoint, defaults } of readingTools) {
     server.registerTool(
       name,
-      { title, description, inputSchema: schemaOf(inputSchema), annotations: READ_ONLY },
+      {
+        title,
+        description,
+        inputSchema: schemaOf(inputSchema),
+        outputSchema: schemaOf(outputSchema),
+        annotations: READ_ONLY,
+      },
       (args, { mcpReq: { signal } }) =>
         toResult(async () => {
           const path = endpoint.path as OperationPath;
@@ -56,15 +89,23 @@ export function createMcpServer(client: Pick<Client, 'call'>, version: string): 
       description:
         'The organization, every advertising metric with its unit and formula, how fresh each stream is, and from which day on figures are provisional.',
       inputSchema: schemaOf(NO_ARGUMENTS),
+      outputSchema: schemaOf(DESCRIBED),
       annotations: READ_ONLY,
     },
     () => toResult(async () => ({ status: await readStatus(), metrics: metricDescriptions })),
   );
-  for (const { name, title, description, inputSchema, endpoint, isDestructive } of writingTools) {
+  for (const tool of writingTools) {
+    const { name, title, description, inputSchema, outputSchema, endpoint, isDestructive } = tool;
     const annotations = { readOnlyHint: false, destructiveHint: isDestructive, openWorldHint: false };
     server.registerTool(
       name,
-      { title, description, inputSchema: schemaOf(inputSchema), annotations },
+      {
+        title,
+        description,
+        inputSchema: schemaOf(inputSchema),
+        outputSchema: schemaOf(outputSchema),
+        annotations,
+      },
       (args, { mcpReq: { signal } }) =>
         toResult(async () => ({
           result: await client.call(endpoint.path as OperationPath, args as never, { signal }),
@@ -77,6 +118,7 @@ export function createMcpServer(client: Pick<Client, 'call'>, version: string): 
     {
       ...described,
       inputSchema: schemaOf(inputSchema),
+      outputSchema: schemaOf(CREATED),
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     },
     (args) => toResult(() => createContact(args)),
@@ -87,13 +129,16 @@ export function createMcpServer(client: Pick<Client, 'call'>, version: string): 
 /** A result of bounded size, or an error that says what to change. */
 async function toResult(work: () => Promise<object>): Promise<CallToolResult> {
   try {
-    const text = JSON.stringify(await work());
-    if (text.length <= MAX_RESULT_CHARACTERS) return { content: [{ type: 'text', text }] };
+    const text = withoutNulls(await work());
+    if (text.length <= MAX_RESULT_CHARACTERS) {
+      return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) };
+    }
     return failed(
       `The answer has ${text.length} characters, more than the ${MAX_RESULT_CHARACTERS} that a result may have. Ask for less: a smaller limit or page_size, fewer metrics, a shorter range, or granularity monthly.`,
     );
   } catch (error) {
     if (error instanceof ReachlineProblem) return failed(explain(error));
+    if (error instanceof Problem) return failed(explain(asAnswered(error)));
     if (error instanceof ConnectionError) return failed(error.message);
     throw error;
   }
@@ -101,7 +146,20 @@ async function toResult(work: () => Promise<object>): Promise<CallToolResult> {
 
 const failed = (text: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text }] });
 
-function explain({ title, message, code, errors }: ReachlineProblem): string {
+/** A problem of an operation of this process, with what its answer would have. */
+const asAnswered = ({ code, message, extras }: Problem) => ({
+  title: PROBLEMS[code][1],
+  message,
+  code,
+  errors: extras.errors ?? [],
+});
+
+function explain({
+  title,
+  message,
+  code,
+  errors,
+}: Pick<ReachlineProblem, 'title' | 'message' | 'code' | 'errors'>): string {
   const rules = errors.map(({ pointer, detail }) => `- ${pointer}: ${detail}`);
   return [`${title} (${code}). ${message}`, ...rules].join('\n');
 }

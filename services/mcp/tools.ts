@@ -1,20 +1,16 @@
-/** The tools that are operations of the gateway, as they are declared: all that only read, and those that make audiences and change them. */
+/** The tools that are operations of the gateway, as they are declared: all that only read, and those that change contacts and audiences. */
 import { type ApiEndpoint, endpoints } from '../gateway/api.js';
 import { publish } from '../http/openapi.js';
+import { type JsonSchema, outputSchema } from './output-schema.js';
 
 type Json = Record<string, unknown>;
-
-export interface JsonSchema extends Json {
-  type: 'object';
-  properties: Record<string, Json>;
-  required?: string[];
-}
 
 export interface Tool {
   name: string;
   title: string;
   description: string;
   inputSchema: JsonSchema;
+  outputSchema: JsonSchema;
   endpoint: ApiEndpoint;
   /** Sent where a call leaves them out. */
   defaults: Json;
@@ -29,12 +25,34 @@ const OVERRIDES: Readonly<Record<string, Json>> = {
   granularity: { default: 'monthly' },
 };
 
+/** See `Trust`. */
+const TRUST = {
+  type: 'object',
+  properties: {
+    warnings: { type: 'array', items: { type: 'string' } },
+    streams: { type: ['object', 'null'] },
+    checked_at: { type: ['string', 'null'] },
+  },
+  required: ['warnings'],
+};
+
+/** Said of lists that add up what they list, so that no model does. */
+const TOTALS =
+  'Never add up the items: `totals` has the sums over everything that matches, one per currency. For totals alone ask with `page_size` 1 and the `metrics` wanted; `compare_to` adds those of an earlier period.';
+
 export const readingTools: readonly Tool[] = endpoints
   .filter(({ scope }) => scope.every((each) => each.endsWith(':read')))
-  .map(toolOf);
+  .map((endpoint) => {
+    const tool = toolOf(endpoint);
+    const hasTotals = 'compare_to' in tool.inputSchema.properties;
+    const description = hasTotals ? `${tool.description} ${TOTALS}` : tool.description;
+    const answer = outputSchema({ trust: TRUST, result: endpoint.response }, ['trust', 'result']);
+    return { ...tool, description, outputSchema: answer };
+  });
 
 /** By path, with whether they also take something away. */
 const WRITING: Readonly<Record<string, { isDestructive: boolean }>> = {
+  '/api/contacts/update': { isDestructive: true },
   '/api/audiences/create': { isDestructive: false },
   '/api/audiences/update': { isDestructive: true },
   '/api/audiences/contacts/add-many': { isDestructive: false },
@@ -57,6 +75,7 @@ export function toolOf(endpoint: ApiEndpoint): Tool {
     title: endpoint.summary,
     description: [endpoint.summary, endpoint.description].filter(Boolean).join('. '),
     inputSchema,
+    outputSchema: outputSchema({ result: endpoint.response }, ['result']),
     endpoint,
     defaults: Object.fromEntries(defaults),
   };

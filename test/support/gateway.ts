@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issueKey } from '../../services/accounts/keys.js';
+import { loadMcp } from '../../services/cli/mcp-loader.js';
 import { withSqlEndpoint } from '../../services/cli/sql-endpoint.js';
 import { startGateway } from '../../services/gateway/server.js';
 import { type Config, loadConfig } from '../../services/shared/config.js';
@@ -127,7 +128,7 @@ async function start(
   };
   const opened = await openStores(config, { clock, analyticsOnDemand });
   const { stores, sql } = await withSqlEndpoint(config, opened);
-  const gateway = await startGateway(config, stores, createLogger('silent'), { clock, sql });
+  const gateway = await startGateway(config, stores, createLogger('silent'), { clock, sql, mcp: loadMcp });
   const keyFor = (organizationId: string, scopes: readonly string[] = ['*']) =>
     issueKey(stores.search, { organizationId, scopes }, clock);
   const key = await keyFor('org_a');

@@ -26,7 +26,7 @@ export async function mcp(io: Io, options: McpOptions): Promise<void> {
   const client = createClient({ url, apiKey, ...RETRIES });
   const { version } = readVersion();
   const transport = new StdioServerTransport(io.stdin, io.stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
-  const server = serveStdio(() => createMcpServer(client, version), {
+  const server = serveStdio(() => createMcpServer(client, { version, apiKey }), {
     transport,
     onerror: (error) => printErr(io, error.message),
   });

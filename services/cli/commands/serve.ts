@@ -15,6 +15,7 @@ import { EXIT } from '../errors.js';
 import { runUntilSignal } from '../graceful-shutdown.js';
 import { type Io, printErr, printOut } from '../io.js';
 import { openLog } from '../log.js';
+import { loadMcp } from '../mcp-loader.js';
 import { startRetention } from '../retention.js';
 import { withSqlEndpoint } from '../sql-endpoint.js';
 import { logIgnoredVariables, startupOptions } from '../startup.js';
@@ -91,7 +92,7 @@ async function listen(
   const { kafka } = config;
   const publisher = kafka ? await createPublisher(kafka, logger) : undefined;
   const gateway = await orClose(stores, () =>
-    startGateway(config, stores, logger, { clusterWorker, publisher, sql }),
+    startGateway(config, stores, logger, { clusterWorker, publisher, sql, mcp: loadMcp }),
   );
   stores.announcePort(Number(new URL(gateway.url).port || 80));
   // Only this process can write to an embedded store.

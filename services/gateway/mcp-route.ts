@@ -1,0 +1,126 @@
+/**
+ * `POST /mcp`: the Model Context Protocol over streamable HTTP, one message per request, without sessions. The key, the limits and the
+ * operations are those of the API.
+ */
+import type { Router } from '@koa/router';
+import type { Context } from 'koa';
+import type { Logger } from 'pino';
+import type { Admission, AdmittedRequest } from '../http/admission.js';
+import { readBody } from '../http/body.js';
+import { runOperation } from '../http/handler.js';
+import type { Principal } from '../http/principal.js';
+import { Problem } from '../http/problems.js';
+import { propertiesOf } from '../http/request.js';
+import { respond } from '../http/respond.js';
+import { MissingPackageError } from '../shared/optional-package.js';
+import type { ApiEndpoint, ApiServices } from './api.js';
+import { toProblem } from './error-handler.js';
+
+/** Runs an operation for the caller, with the organization filled in. Throws a Problem. */
+export type CallOperation = (
+  path: string,
+  body: object,
+  options?: { query?: object; idempotencyKey?: string },
+) => Promise<unknown>;
+
+export interface McpMessage {
+  request: Request;
+  body: object;
+  /** The key of the caller. */
+  apiKey: string;
+}
+
+/** Answers one message. */
+export type ServeMcp = (message: McpMessage, call: CallOperation) => Promise<Response>;
+
+export interface McpRouteDeps {
+  /** Throws `MissingPackageError`. */
+  load(): Promise<ServeMcp>;
+  corsOrigins: readonly string[];
+  logger: Logger;
+  identify(ctx: Context): Promise<Principal>;
+  servicesOf(principal: Principal): ApiServices;
+  charge(principal: Principal, bytes: number): void;
+}
+
+export function addMcpRoute(
+  router: Router,
+  served: readonly ApiEndpoint[],
+  admission: Admission,
+  { load, corsOrigins, logger, identify, servicesOf, charge }: McpRouteDeps,
+): void {
+  const endpoints = new Map(served.map((endpoint) => [endpoint.path as string, endpoint]));
+  let loading: Promise<ServeMcp> | undefined;
+
+  function callerOf(principal: Principal, admitted: AdmittedRequest): CallOperation {
+    const { organizationId } = principal;
+    const services = servicesOf(principal);
+    return async (path, body, { query = {}, idempotencyKey } = {}) => {
+      const endpoint = endpoints.get(path) as ApiEndpoint;
+      const isOwn = 'organization_id' in propertiesOf(endpoint.request);
+      const sent = {
+        body: { ...body, ...(isOwn && { organization_id: organizationId }) },
+        query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)])),
+        idempotencyKey: endpoint.idempotent ? idempotencyKey : undefined,
+      };
+      try {
+        const json = await runOperation(endpoint, sent, principal, services, admitted);
+        return JSON.parse(json.toString());
+      } catch (error) {
+        const problem = toProblem(error);
+        if (problem.status >= 500) logger.error({ err: error, path, code: problem.code }, 'tool failed');
+        throw problem;
+      }
+    };
+  }
+
+  router.post('/mcp', async (ctx: Context) => {
+    ctx.state.operation = '/mcp';
+    requireOrigin(ctx, corsOrigins);
+    const principal = await identify(ctx);
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error instanceof MissingPackageError ? new Problem('mcp_unavailable', error.message) : error;
+    });
+    const serve = await loading;
+    const { status, type, text } = await admission.run(
+      ctx,
+      principal,
+      async (admitted) => {
+        const body = await readBody(ctx, admitted);
+        admitted.startWork(1);
+        const { signal } = admitted;
+        const request = new Request(`http://${ctx.host}/mcp`, {
+          method: 'POST',
+          headers: headersOf(ctx),
+          signal,
+        });
+        const apiKey = ctx.get('X-Api-Key');
+        const response = await serve({ request, body, apiKey }, callerOf(principal, admitted));
+        const text = await response.text();
+        admitted.countResponse(Buffer.byteLength(text), { isRead: false });
+        return { status: response.status, type: response.headers.get('Content-Type'), text };
+      },
+      (bytes) => charge(principal, bytes),
+    );
+    await respond(ctx, type === null ? { status } : { status, type, body: text });
+  });
+}
+
+/**
+ * A page whose name leads to this address (DNS rebinding) has an origin that looks like the gateway's own, so only those that the
+ * settings name may ask. Programs send no origin. Throws 403.
+ */
+function requireOrigin(ctx: Context, corsOrigins: readonly string[]): void {
+  const { origin } = ctx.req.headers;
+  if (origin === undefined || corsOrigins.includes(origin)) return;
+  throw new Problem(
+    'origin_not_allowed',
+    'Requests from pages of this origin are rejected; REACHLINE_CORS_ORIGINS lists the allowed origins.',
+  );
+}
+
+const headersOf = (ctx: Context): [string, string][] =>
+  Object.entries(ctx.req.headers).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value]] : [],
+  );

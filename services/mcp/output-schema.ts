@@ -1,0 +1,51 @@
+/** What tools answer: the declared responses without the fields that are null, and without words, which a model would pay for. */
+import { publish } from '../http/openapi.js';
+
+type Json = Record<string, unknown>;
+
+export interface JsonSchema extends Json {
+  type: 'object';
+  properties: Record<string, Json>;
+  required?: string[];
+}
+
+const COMPONENTS = '#/components/schemas/';
+
+/** The schema of a result that holds these schemas, each in a field. */
+export function outputSchema(fields: Record<string, unknown>, required: readonly string[]): JsonSchema {
+  const components: Json = {};
+  const properties = mapValues(fields, (schema) => slim(publish(schema, components) as Json));
+  const definitions = mapValues(components, (schema) => slim(schema as Json));
+  return { type: 'object', properties, required: [...required], $defs: definitions };
+}
+
+function slim(schema: Json): Json {
+  const { $ref, type, enum: values, const: constant, items, properties, required, anyOf } = schema;
+  if (typeof $ref === 'string') return { $ref: $ref.replace(COMPONENTS, '#/$defs/') };
+  const fields = properties as Record<string, Json> | undefined;
+  return {
+    ...(type !== undefined && { type }),
+    ...(values !== undefined && { enum: values }),
+    ...(constant !== undefined && { const: constant }),
+    ...(items !== undefined && { items: slim(items as Json) }),
+    ...(anyOf !== undefined && { anyOf: (anyOf as Json[]).map(slim) }),
+    ...(fields && {
+      properties: mapValues(fields, slim),
+      required: ((required ?? []) as string[]).filter((name) => !isNullable(fields[name] as Json)),
+    }),
+  };
+}
+
+const isNullable = ({ type, enum: values, anyOf }: Json): boolean =>
+  [type].flat().includes('null') ||
+  ((values ?? []) as unknown[]).includes(null) ||
+  ((anyOf ?? []) as Json[]).some(isNullable);
+
+const mapValues = <T, U>(values: Record<string, T>, map: (value: T) => U): Record<string, U> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
+
+/** JSON of a value without the fields that are null; items of lists stay. */
+export const withoutNulls = (value: object): string =>
+  JSON.stringify(value, function (this: unknown, _, field: unknown) {
+    return field === null && !Array.isArray(this) ? undefined : field;
+  });
