@@ -101,7 +101,7 @@ function toProblem({ code, message }: SqlError): Problem {
   if (code === CODE.SOCKET_TIMEOUT || code === CODE.TIMEOUT_EXCEEDED) {
     return new Problem('timeout', 'The statement took too long.');
   }
-  return new Problem('invalid_sql', message);
+  return new Problem('invalid_sql', message.replace(/^Code: \d+\. DB::Exception: /, ''));
 }
 
 export const sqlEndpoints = [querySql];

@@ -6,13 +6,13 @@ import { useConsole } from './browser.js';
 const HEADER =
   'Record ID,First Name,Last Name,Email,Phone Number,Job Title,Company Name,Website URL,City,Country/Region,Create Date,Notes';
 
-/** An export of HubSpot whose dates do not say whether the day or the month comes first; every 250th email is none. */
-const hubspotExport = (rows: number) =>
+/** An export of HubSpot whose dates, but for the first, do not say whether the day or the month comes first; every 250th email is none. */
+const hubspotExport = (rows: number, firstDate = '05/10/2024') =>
   [
     HEADER,
     ...Array.from({ length: rows }, (_, number) => {
       const email = number % 250 === 249 ? 'nobody' : `ada${number}@acme.example`;
-      return `${number + 1},Ada,Number${number},${email},,Analyst,"Acme, Inc.",https://www.acme.example/en,London,United Kingdom,05/10/2024,"two
+      return `${number + 1},Ada,Number${number},${email},,Analyst,"Acme, Inc.",https://www.acme.example/en,London,United Kingdom,${number === 0 ? firstDate : '05/10/2024'},"two
 lines, ""quoted"""`;
     }),
   ].join('\r\n');
@@ -57,6 +57,24 @@ describe('Importing a file in the console', function () {
     expect(rejected[0]?.['rejected because']).to.match(/email/);
     await result.getByRole('link', { name: 'Show contacts' }).click();
     await c.page.locator('output.total', { hasText: '1,000 contacts' }).waitFor();
+  });
+
+  it('asks where a later part leaves open what the first one settled, and goes on from there', async () => {
+    await c.open('/import', await c.gateway.keyFor('org_parts'));
+    await choose('parts.csv', hubspotExport(5004, '25/10/2024'));
+    const preview = c.page.getByRole('region', { name: 'Preview' });
+    await preview.getByRole('button', { name: /^Load / }).click();
+    await c.page.getByRole('heading', { name: 'Which comes first in dates?' }).waitFor();
+    c.forgetFailedRequests();
+    await c.page.getByRole('button', { name: 'The day comes first' }).click();
+    const result = c.page.getByRole('region', { name: 'Result' });
+    await result.getByRole('heading', { name: '4,984 contacts loaded, 20 rejected' }).waitFor();
+    const { body } = await c.gateway.call(
+      '/api/contacts/search',
+      { organization_id: 'org_parts', query: 'number5003' },
+      { key: await c.gateway.keyFor('org_parts') },
+    );
+    expect(body).to.nested.include({ total_count: 1, 'contacts[0].created_at': '2024-10-05T00:00:00.000Z' });
   });
 
   it('asks what the columns of an unknown list hold, and makes ids of emails', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { open } from 'node:fs/promises';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type ClickHouseServer, startClickHouseServer } from '../support/clickhouse-server.js';
@@ -18,9 +18,10 @@ describe('a statement that the engine cannot end, in an endpoint that runs one a
     server = await startClickHouseServer(folder, { deadlineMs: 500 });
   });
   afterEach(async () => {
-    // A statement ends once its pipe was opened for writing and closed.
-    for (const pipe of pipes) await (await open(pipe, 'w')).close();
-    await server.close();
+    // A statement ends once its pipe was opened for writing and closed; one that was killed in time never opens it. `r+` waits for no reader.
+    const release = () => pipes.forEach((pipe) => void closeSync(openSync(pipe, 'r+')));
+    const releasing = setInterval(release, 20);
+    await server.close().finally(() => clearInterval(releasing));
   });
 
   /** Reads a pipe that nobody writes, which the engine waits for whatever its time limit and `KILL QUERY` say. */

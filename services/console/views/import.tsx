@@ -41,7 +41,7 @@ const CHECKED = { rows: 90_000, characters: 4 * 1024 * 1024 };
 
 /** What is to be decided before a file can be read. */
 type Question =
-  | { kind: 'date' | 'number'; text: string; from: number }
+  | { kind: 'date' | 'number'; text: string }
   | { kind: 'columns'; choices: ColumnChoice[]; fields: readonly string[] };
 
 interface Written {
@@ -58,7 +58,7 @@ const NOTHING: Written = { accepted: 0, rejected: 0, skipped: 0, suppressed: 0, 
 type Step =
   | { name: 'choose' }
   | { name: 'check' }
-  | { name: 'ask'; question: Question }
+  | { name: 'ask'; question: Question; resume?: { header: number; written: Written } }
   | { name: 'preview'; answer: IngestAnswer; header: number }
   | { name: 'write'; header: number; written: Written }
   | { name: 'stopped'; header: number; written: Written; error?: FailureText }
@@ -114,7 +114,7 @@ function ImportInto({ stream }: { stream: StreamName }) {
     } catch (reason) {
       if (signal.aborted) return;
       const { code, detail = '' } = errorOf(reason) ?? {};
-      if (code === 'ambiguous_date' || code === 'ambiguous_number') return ask(code, detail, 0);
+      if (code === 'ambiguous_date' || code === 'ambiguous_number') return ask(code, detail);
       // The columns may be named as the fields are.
       if (code === 'unknown_mapping' && detail === 'No preset fits.') return check(checked, without(options));
       if (code === 'columns' && checked.type === 'text/csv') return askColumns(checked);
@@ -123,9 +123,14 @@ function ImportInto({ stream }: { stream: StreamName }) {
     }
   }
 
-  function ask(code: 'ambiguous_date' | 'ambiguous_number', detail: string, from: number) {
+  /** `resume` is where writing stopped, for a part that leaves open what those before it had settled. */
+  function ask(
+    code: 'ambiguous_date' | 'ambiguous_number',
+    detail: string,
+    resume?: { header: number; written: Written },
+  ) {
     const [text = detail] = detail.split(/ Say which with | Say with /);
-    setStep({ name: 'ask', question: { kind: code === 'ambiguous_date' ? 'date' : 'number', text, from } });
+    setStep({ name: 'ask', question: { kind: code === 'ambiguous_date' ? 'date' : 'number', text }, resume });
   }
 
   async function askColumns(checked: ImportFile) {
@@ -162,6 +167,9 @@ function ImportInto({ stream }: { stream: StreamName }) {
       }
       setStep({ name: 'done', header, written });
     } catch (reason) {
+      const { code, detail = '' } = errorOf(reason) ?? {};
+      if (code === 'ambiguous_date' || code === 'ambiguous_number')
+        return ask(code, detail, { header, written });
       setStep({
         name: 'stopped',
         header,
@@ -199,7 +207,12 @@ function ImportInto({ stream }: { stream: StreamName }) {
         <Ask
           question={step.question}
           stream={stream}
-          onForm={(form) => void check(file, { ...query, ...form })}
+          onForm={(form) => {
+            const options = { ...query, ...form };
+            if (!step.resume) return void check(file, options);
+            setQuery(options);
+            void write(step.resume.header, step.resume.written, options);
+          }}
           onColumns={(choices) => {
             const renamed = withColumns(file, choices);
             setFile(renamed);
