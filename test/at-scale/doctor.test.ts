@@ -36,6 +36,10 @@ describe('The doctor, where both stores are on servers', () => {
   const client = () => new Client({ nodes: indices.config.nodes });
 
   it('reports their versions and what serve will create, and creates nothing', async () => {
+    const others = client();
+    // Of another installation, which lacks a copy.
+    const index = `${indices.config.indexPrefix.replace('-', '')}x-other`;
+    await others.indices.create({ index, settings: { number_of_replicas: 5 } });
     const { code, stdout } = await run(['doctor'], { env });
     expect({ code, stdout }).to.include({ code: 0 });
     expect(stdout).to.match(/✓ Elasticsearch \d+\.\S+ answers, one node, health (?:green|yellow)/);
@@ -50,6 +54,8 @@ describe('The doctor, where both stores are on servers', () => {
       format: 'JSON',
     });
     expect((await made.json()).data).to.deep.equal([]);
+    await others.indices.delete({ index });
+    await others.close();
   });
 
   it('finds nothing wrong once they are migrated', async () => {

@@ -9,6 +9,7 @@ import { findReindexLockHolder } from './migrations/reindex-lock.js';
 export interface ClusterReport {
   /** One per node. */
   versions: string[];
+  /** Of the indices of this installation. */
   health: 'green' | 'yellow' | 'red';
   /** Resources without an index. */
   missing: Resource[];
@@ -26,7 +27,10 @@ export async function inspectElasticsearch(config: ElasticsearchConfig): Promise
   const names = new IndexNames(config.indexPrefix);
   try {
     const { nodes } = await cluster.run((client) => client.nodes.info({ filter_path: 'nodes.*.version' }));
-    const { status } = await cluster.run((client) => client.cluster.health());
+    // Others may share the cluster.
+    const { status } = await cluster.run((client) =>
+      client.cluster.health({ index: `${config.indexPrefix}-*` }),
+    );
     const report: ClusterReport = {
       versions: Object.values(nodes).map(({ version }) => version),
       health: status.toLowerCase() as ClusterReport['health'],
