@@ -292,7 +292,12 @@ export class ContactWrites {
         const other = duplicates.find(({ body }) => body.contact_id !== contactId);
         return other ? { kind: 'contact_exists', contactId: other.body.contact_id } : null;
       },
-      (lost) => this.#writeUpdate({ ...attempt, lost }),
+      async (lost) => {
+        const outcome = await this.#writeUpdate({ ...attempt, lost });
+        // The next holder of a lock looks for duplicates by a search.
+        await this.#stores.contacts.refresh();
+        return outcome;
+      },
     );
   }
 
