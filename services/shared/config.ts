@@ -46,10 +46,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     }
   }
   const env = values as Environment;
-  // A rule that reads an invalid setting would judge its default.
-  for (const { names, problem } of brokenRules(env)) {
-    if (!names.some((name) => invalid.has(name))) problems.push(problem);
-  }
+  problems.push(...brokenRules(env).filter((problem) => !invalid.has(/^\w+/.exec(problem)?.[0] ?? '')));
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   return configOf(env, ignored);
 }
@@ -203,61 +200,64 @@ function suggestSetting(name: string): string {
   );
 }
 
-/** A broken rule, with the settings it reads. */
-interface BrokenRule {
-  names: (keyof Environment)[];
-  problem: string;
-}
-
 const isHttp = (address: string) => /^https?:$/.test(URL.canParse(address) ? new URL(address).protocol : '');
+const isBroker = (address: string) => /^[^\s:/]+:\d{1,5}$/.test(address);
 
-/** What a setting breaks on its own, and what several break together. */
-function brokenRules(env: Environment): BrokenRule[] {
-  const broken: BrokenRule[] = [];
-  const require = (holds: boolean, names: BrokenRule['names'], problem: string) => {
-    if (!holds) broken.push({ names, problem });
-  };
+/** The origin as browsers send it: scheme, host and a port that is not the default, in lower case. Any other would never match. */
+const originOf = (text: string) => (isHttp(text) ? new URL(text).origin : undefined);
+const isOrigin = (text: string) =>
+  (originOf(text) ?? /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.exec(text)?.[0]) === text;
+
+/** What a setting breaks on its own, and what several break together. A problem begins with the name of a setting, whose default would be judged where it is invalid. */
+function brokenRules(env: Environment): string[] {
   const nodes = listed(env.ELASTICSEARCH_URL);
-  require(nodes.every(isHttp), [
-    'ELASTICSEARCH_URL',
-  ], 'ELASTICSEARCH_URL is not an address such as http://127.0.0.1:9200');
-  require(env.CLICKHOUSE_URL === '' || isHttp(env.CLICKHOUSE_URL), [
-    'CLICKHOUSE_URL',
-  ], 'CLICKHOUSE_URL is not an address such as http://127.0.0.1:8123');
-  require(env.REACHLINE_PROCESSES === 1 || (nodes.length > 0 && env.CLICKHOUSE_URL !== ''), [
-    'REACHLINE_PROCESSES',
-  ], 'REACHLINE_PROCESSES is more than 1 but the embedded stores belong to one process: set ELASTICSEARCH_URL and CLICKHOUSE_URL too');
-  require(env.REACHLINE_SQL_PORT > 0 === (env.REACHLINE_SQL_PASSWORD !== ''), [
-    'REACHLINE_SQL_PORT',
-    'REACHLINE_SQL_PASSWORD',
-  ], 'REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together: set both or neither');
-  require(env.REACHLINE_SQL_PORT === 0 || env.CLICKHOUSE_URL === '', [
-    'REACHLINE_SQL_PORT',
-    'CLICKHOUSE_URL',
-  ], 'REACHLINE_SQL_PORT is for the embedded engine; with CLICKHOUSE_URL, ask the server itself');
-  for (const broker of listed(env.KAFKA_BROKERS)) {
-    require(/^[^\s:/]+:\d{1,5}$/.test(broker), [
-      'KAFKA_BROKERS',
-    ], `KAFKA_BROKERS holds ${JSON.stringify(broker)}, which is not host:port, such as 127.0.0.1:9092`);
-  }
-  require((env.KAFKA_SASL_MECHANISM !== '') === (env.KAFKA_USERNAME !== '' && env.KAFKA_PASSWORD !== ''), [
-    'KAFKA_SASL_MECHANISM',
-    'KAFKA_USERNAME',
-    'KAFKA_PASSWORD',
-  ], 'KAFKA_SASL_MECHANISM, KAFKA_USERNAME and KAFKA_PASSWORD go together: set all or none');
-  for (const origin of listed(env.REACHLINE_CORS_ORIGINS)) {
-    const meant = isHttp(origin) ? new URL(origin).origin : undefined;
-    require(// Browsers send scheme, host and a port that is not the default, in lower case: anything else would never match.
-    meant === undefined ? /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(origin) : meant === origin, [
+  const hasServers = nodes.length > 0 && env.CLICKHOUSE_URL !== '';
+  const hasUser = env.KAFKA_USERNAME !== '' && env.KAFKA_PASSWORD !== '';
+  const rules: [holds: boolean, problem: string][] = [
+    [nodes.every(isHttp), 'ELASTICSEARCH_URL is not an address such as http://127.0.0.1:9200'],
+    [
+      env.CLICKHOUSE_URL === '' || isHttp(env.CLICKHOUSE_URL),
+      'CLICKHOUSE_URL is not an address such as http://127.0.0.1:8123',
+    ],
+    [
+      env.REACHLINE_PROCESSES === 1 || hasServers,
+      'REACHLINE_PROCESSES is more than 1 but the embedded stores belong to one process: set ELASTICSEARCH_URL and CLICKHOUSE_URL too',
+    ],
+    [
+      env.REACHLINE_SQL_PORT > 0 === (env.REACHLINE_SQL_PASSWORD !== ''),
+      'REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together: set both or neither',
+    ],
+    [
+      env.REACHLINE_SQL_PORT === 0 || env.CLICKHOUSE_URL === '',
+      'REACHLINE_SQL_PORT is for the embedded engine; with CLICKHOUSE_URL, ask the server itself',
+    ],
+    [
+      (env.KAFKA_SASL_MECHANISM !== '') === hasUser,
+      'KAFKA_SASL_MECHANISM, KAFKA_USERNAME and KAFKA_PASSWORD go together: set all or none',
+    ],
+  ];
+  const unlike = (
+    name: keyof Environment,
+    isRight: (entry: string) => boolean,
+    what: (entry: string) => string,
+  ) =>
+    listed(String(env[name]))
+      .filter((entry) => !isRight(entry))
+      .map((entry) => `${name} holds ${JSON.stringify(entry)}, which is not ${what(entry)}`);
+  return [
+    ...rules.flatMap(([holds, problem]) => (holds ? [] : [problem])),
+    ...unlike('KAFKA_BROKERS', isBroker, () => 'host:port, such as 127.0.0.1:9092'),
+    ...unlike(
       'REACHLINE_CORS_ORIGINS',
-    ], `REACHLINE_CORS_ORIGINS holds ${JSON.stringify(origin)}, which is not an origin such as ${meant ?? 'https://app.example.com'}`);
-  }
-  for (const proxy of listed(env.REACHLINE_TRUSTED_PROXIES)) {
-    require(addressRange(proxy) !== null, [
+      isOrigin,
+      (entry) => `an origin such as ${originOf(entry) ?? 'https://app.example.com'}`,
+    ),
+    ...unlike(
       'REACHLINE_TRUSTED_PROXIES',
-    ], `REACHLINE_TRUSTED_PROXIES holds ${JSON.stringify(proxy)}, which is not an address or a CIDR block such as 10.0.0.0/8`);
-  }
-  return broken;
+      (entry) => addressRange(entry) !== null,
+      () => 'an address or a CIDR block such as 10.0.0.0/8',
+    ),
+  ];
 }
 
 const credentials = (username: string, password: string): Credentials | null =>
