@@ -24,7 +24,6 @@ const USE_INTERVAL_MS = 3_600_000;
 /** Concurrent lookups of keys that are not cached. */
 const MAX_LOOKUPS = 100;
 
-const RETRY = { 'Retry-After': '1' };
 const CHALLENGE = { 'WWW-Authenticate': 'ApiKey realm="reachline"' };
 
 interface KnownKey {
@@ -84,7 +83,7 @@ export function createAuthenticate(
 
   async function findUnknown(id: string, address: string): Promise<KnownKey | null> {
     if (unknownLookups >= MAX_LOOKUPS) {
-      throw new Problem('overloaded', 'Too many API keys are being looked up; try again shortly.', {}, RETRY);
+      throw new Problem('overloaded', 'Too many API keys are being looked up; try again shortly.');
     }
     wrongKeys.take(address);
     unknownLookups++;

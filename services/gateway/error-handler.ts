@@ -6,8 +6,6 @@ import { loggedPath } from '../shared/logger.js';
 import { OverloadedError, StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
 import type { RequestState } from './request-state.js';
 
-const RETRY = { 'Retry-After': '1' };
-
 /** The only writer of error bodies: `application/problem+json`, never with the message of a store. */
 export function answerErrors(logger: Logger) {
   const warnOfOverload = createOverloadWarning(logger);
@@ -74,8 +72,6 @@ export function toProblem(error: unknown): Problem {
     return new Problem(
       'store_unavailable',
       `The ${error.store} store cannot be reached right now. Nothing was lost; try again shortly.`,
-      {},
-      RETRY,
     );
   }
   if (error instanceof OverloadedError) {
@@ -84,8 +80,6 @@ export function toProblem(error: unknown): Problem {
       error.store === 'intake'
         ? 'The ingest queue is full. None of these records was accepted; send them again shortly.'
         : `The queue of the ${error.store} store is full; try again shortly.`,
-      {},
-      RETRY,
     );
   }
   if (error instanceof StoreTimeoutError) {

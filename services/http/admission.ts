@@ -60,8 +60,6 @@ export const noUsage = (): Usage => ({
   exports: 0,
 });
 
-const RETRY = { 'Retry-After': '1' };
-
 /** Created once: capturing a stack per request is expensive. */
 const REQUEST_ENDED = new DOMException('The request has ended.', 'AbortError');
 
@@ -140,9 +138,7 @@ export class Admission {
     const [slowest] = [...this.exports]
       .filter((request) => request.exportRate() < MIN_EXPORT_RATE)
       .sort((a, b) => b.organizationExports - a.organizationExports || a.exportRate() - b.exportRate());
-    slowest?.reject(
-      new Problem('overloaded', 'The export was read too slowly while others waited.', {}, RETRY),
-    );
+    slowest?.reject(new Problem('overloaded', 'The export was read too slowly while others waited.'));
     slowest?.release();
     return slowest !== undefined;
   }
@@ -259,12 +255,7 @@ export class AdmittedRequest {
     const refusal = this.#refusal(resource, amount);
     if (!refusal) return;
     const [noun, state] = REASONS[resource];
-    throw new Problem(
-      'overloaded',
-      `Too many ${noun}${refusal.whose} ${state}; try again shortly.`,
-      {},
-      RETRY,
-    );
+    throw new Problem('overloaded', `Too many ${noun}${refusal.whose} ${state}; try again shortly.`);
   }
 
   /** The narrowest scope without room. */
@@ -297,5 +288,5 @@ function expired(ctx: Context, timeoutMs: number): Problem {
   const seconds = timeoutMs / 1000;
   return ctx.req.complete
     ? new Problem('timeout', `The request took longer than ${seconds} s.`)
-    : new Problem('request_timeout', `The body did not arrive within ${seconds} s.`, {}, RETRY);
+    : new Problem('request_timeout', `The body did not arrive within ${seconds} s.`);
 }

@@ -32,28 +32,17 @@ export async function handleRequest<Services>(
   const { body, source } = await readInput(endpoint, ctx, admitted);
   const idempotencyKey = ctx.req.headers['idempotency-key'] as string | undefined;
   const sent = { body, query: ctx.query, idempotencyKey };
-  const {
-    operation,
-    body: fields,
-    query,
-    textQuery,
-    after,
-    idempotency,
-  } = parseRequest(endpoint, sent, principal.organizationId, format);
-  if (endpoint.queryScope) requireScopes(principal, endpoint.queryScope(query));
+  const { organizationId, keyId } = principal;
+  const request = parseRequest(endpoint, sent, organizationId, format);
+  if (endpoint.queryScope) requireScopes(principal, endpoint.queryScope(request.query));
   // Records are a body that is still arriving.
-  if (!source) admitted.startWork(endpoint.slots?.(fields) ?? 1);
+  if (!source) admitted.startWork(endpoint.slots?.(request.body) ?? 1);
   const context: HandlerContext<unknown, unknown, Services> = {
-    operation,
-    body: fields,
-    query,
-    textQuery,
-    after,
-    idempotency,
+    ...request,
     source,
     params: ctx.params as Record<string, string>,
-    organizationId: principal.organizationId,
-    keyId: principal.keyId,
+    organizationId,
+    keyId,
     services,
     signal: admitted.signal,
     responseHeaders: {},

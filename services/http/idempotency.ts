@@ -46,8 +46,6 @@ function conflictProblem({ kind }: IdempotencyConflict): Problem {
     ? new Problem(
         kind,
         'The first request with this Idempotency-Key is still running; repeat this one in a moment.',
-        {},
-        { 'Retry-After': '1' },
       )
     : new Problem(
         kind,

@@ -5,7 +5,7 @@ import { MAX_FOLDED_LENGTH, TEXT_QUERY } from '../shared/schema.js';
 import { BODY_LIMIT } from './body.js';
 import { type Endpoint, type MatchList, TAGS, type Tag } from './endpoint.js';
 import { TOTAL_HEADER } from './export.js';
-import { PROBLEMS, type ProblemCode } from './problems.js';
+import { PASSING, PROBLEMS, type ProblemCode } from './problems.js';
 
 export type Json = Record<string, unknown>;
 
@@ -215,15 +215,6 @@ const KEYED_HEADERS = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy'];
 /** Headers of answers to a request without a key. */
 export const plainHeaders = () => refsTo(['X-Request-Id']);
 
-/** Problems of these codes can carry `Retry-After`. */
-const RETRIED: ReadonlySet<ProblemCode> = new Set([
-  'request_timeout',
-  'idempotency_in_progress',
-  'rate_limited',
-  'store_unavailable',
-  'overloaded',
-]);
-
 function problemResponses(codes: readonly ProblemCode[]): Json {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of codes)
@@ -236,7 +227,7 @@ function problemResponses(codes: readonly ProblemCode[]): Json {
         headers: refsTo([
           ...(status === 429 ? KEYED_HEADERS : ['X-Request-Id']),
           ...(status === 401 ? ['WWW-Authenticate'] : []),
-          ...(list.some((code) => RETRIED.has(code)) ? ['Retry-After'] : []),
+          ...(list.some((code) => PASSING.has(code)) ? ['Retry-After'] : []),
         ]),
         content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
       },

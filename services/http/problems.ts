@@ -49,6 +49,15 @@ export const PROBLEMS = {
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 export type ProblemCode = keyof typeof PROBLEMS;
 
+/** Problems that pass by themselves: each has `Retry-After`, of a second unless it says otherwise. */
+export const PASSING: ReadonlySet<ProblemCode> = new Set([
+  'request_timeout',
+  'idempotency_in_progress',
+  'rate_limited',
+  'store_unavailable',
+  'overloaded',
+]);
+
 /** The `type` of a problem, without its code. */
 export const PROBLEM_TYPE = 'urn:reachline:problem:';
 /** Where the API reference says what the problem means and how to solve it. */
@@ -75,7 +84,7 @@ export class Problem extends Error {
     this.code = code;
     this.status = PROBLEMS[code][0];
     this.extras = extras;
-    this.headers = headers;
+    this.headers = PASSING.has(code) ? { 'Retry-After': '1', ...headers } : headers;
   }
 }
 

@@ -5,16 +5,18 @@ import {
   type JsonSchemaValidator,
   type jsonSchemaValidator,
   McpServer,
+  type ToolAnnotations,
 } from '@modelcontextprotocol/server';
 import type { Client, OperationPath } from '../client/client.js';
 import { ConnectionError, ReachlineProblem } from '../client/problems.js';
 import { CreateContactResponse } from '../contacts/schema.js';
+import type { ApiEndpoint } from '../gateway/api.js';
 import { PROBLEMS, Problem } from '../http/problems.js';
 import { StatusResponse } from '../status/schema.js';
 import { contactCreator, createContactTool } from './create-contact.js';
 import { metricDescriptions } from './metrics.js';
 import { type JsonSchema, outputSchema, withoutNulls } from './output-schema.js';
-import { readingTools, writingTools } from './tools.js';
+import { readingTools, type Tool, writingTools } from './tools.js';
 import { trustReader } from './trust.js';
 
 /** About 15 000 tokens. */
@@ -30,30 +32,36 @@ const ACCEPT_ALL: jsonSchemaValidator = {
   },
 };
 const schemaOf = (schema: JsonSchema) => fromJsonSchema<Record<string, unknown>>(schema as never, ACCEPT_ALL);
-const NO_ARGUMENTS: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
-
-const READ_ONLY = { readOnlyHint: true, openWorldHint: false };
-
 export interface McpServerOptions {
   version: string;
   /** The key that `client` calls with. */
   apiKey: string;
 }
 
-const CREATED = outputSchema(
-  {
-    created: { type: 'boolean' },
-    would_create: CreateContactResponse,
-    confirmation: { type: 'string' },
-    next_step: { type: 'string' },
-    answer: CreateContactResponse,
-  },
-  ['created'],
-);
-const DESCRIBED = outputSchema(
-  { status: StatusResponse, metrics: { type: 'array', items: { type: 'object' } } },
-  ['status', 'metrics'],
-);
+const CREATE_CONTACT = {
+  ...createContactTool,
+  outputSchema: outputSchema(
+    {
+      created: { type: 'boolean' },
+      would_create: CreateContactResponse,
+      confirmation: { type: 'string' },
+      next_step: { type: 'string' },
+      answer: CreateContactResponse,
+    },
+    ['created'],
+  ),
+};
+const DESCRIBE = {
+  name: 'describe',
+  title: 'Describe what there is',
+  description:
+    'The organization, every advertising metric with its unit and formula, how fresh each stream is, and from which day on figures are provisional.',
+  inputSchema: { type: 'object', properties: {}, additionalProperties: false } satisfies JsonSchema,
+  outputSchema: outputSchema(
+    { status: StatusResponse, metrics: { type: 'array', items: { type: 'object' } } },
+    ['status', 'metrics'],
+  ),
+};
 
 export function createMcpServer(
   client: Pick<Client, 'call'>,
@@ -64,65 +72,39 @@ export function createMcpServer(
   const trustOf = trustReader(readStatus);
   const createContact = contactCreator(client, apiKey);
 
-  for (const { name, title, description, inputSchema, outputSchema, endpoint, defaults } of readingTools) {
+  function register(
+    { name, title, description, inputSchema, outputSchema }: Omit<Tool, 'endpoint' | 'defaults'>,
+    annotations: ToolAnnotations,
+    run: (args: Record<string, unknown>, signal: AbortSignal) => Promise<object>,
+  ): void {
+    const schemas = { inputSchema: schemaOf(inputSchema), outputSchema: schemaOf(outputSchema) };
     server.registerTool(
       name,
-      {
-        title,
-        description,
-        inputSchema: schemaOf(inputSchema),
-        outputSchema: schemaOf(outputSchema),
-        annotations: READ_ONLY,
-      },
-      (args, { mcpReq: { signal } }) =>
-        toResult(async () => {
-          const path = endpoint.path as OperationPath;
-          const answer = await client.call(path, { ...defaults, ...args } as never, { signal });
-          return { trust: await trustOf(endpoint.tag, answer), result: answer };
-        }),
+      { title, description, ...schemas, annotations: { openWorldHint: false, ...annotations } },
+      (args, { mcpReq: { signal } }) => toResult(() => run(args, signal)),
     );
   }
-  server.registerTool(
-    'describe',
-    {
-      title: 'Describe what there is',
-      description:
-        'The organization, every advertising metric with its unit and formula, how fresh each stream is, and from which day on figures are provisional.',
-      inputSchema: schemaOf(NO_ARGUMENTS),
-      outputSchema: schemaOf(DESCRIBED),
-      annotations: READ_ONLY,
-    },
-    () => toResult(async () => ({ status: await readStatus(), metrics: metricDescriptions })),
-  );
+  const call = ({ path }: ApiEndpoint, args: object, signal: AbortSignal) =>
+    client.call(path as OperationPath, args as never, { signal });
+
+  for (const tool of readingTools) {
+    const { endpoint, defaults } = tool;
+    register(tool, { readOnlyHint: true }, async (args, signal) => {
+      const result = await call(endpoint, { ...defaults, ...args }, signal);
+      return { trust: await trustOf(endpoint.tag, result), result };
+    });
+  }
+  register(DESCRIBE, { readOnlyHint: true }, async () => ({
+    status: await readStatus(),
+    metrics: metricDescriptions,
+  }));
   for (const tool of writingTools) {
-    const { name, title, description, inputSchema, outputSchema, endpoint, isDestructive } = tool;
-    const annotations = { readOnlyHint: false, destructiveHint: isDestructive, openWorldHint: false };
-    server.registerTool(
-      name,
-      {
-        title,
-        description,
-        inputSchema: schemaOf(inputSchema),
-        outputSchema: schemaOf(outputSchema),
-        annotations,
-      },
-      (args, { mcpReq: { signal } }) =>
-        toResult(async () => ({
-          result: await client.call(endpoint.path as OperationPath, args as never, { signal }),
-        })),
-    );
+    const annotations = { readOnlyHint: false, destructiveHint: tool.isDestructive };
+    register(tool, annotations, async (args, signal) => ({
+      result: await call(tool.endpoint, args, signal),
+    }));
   }
-  const { name, inputSchema, ...described } = createContactTool;
-  server.registerTool(
-    name,
-    {
-      ...described,
-      inputSchema: schemaOf(inputSchema),
-      outputSchema: schemaOf(CREATED),
-      annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
-    },
-    (args) => toResult(() => createContact(args)),
-  );
+  register(CREATE_CONTACT, { readOnlyHint: false, destructiveHint: false }, createContact);
   return server;
 }
 
