@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { deadLetter } from '../../ingest/records/outcome.js';
-import { KafkaProducer, type OutgoingRecord } from '../../ingest/sources/kafka/producer.js';
+import { type OutgoingRecord, recordSender } from '../../ingest/sources/kafka/producer.js';
 import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
 import { deadLetterSender, HEADER, headerText } from '../../ingest/worker/dead-letters.js';
 
@@ -25,7 +25,7 @@ async function lettersOf(limit: number, ...records: Partial<KafkaRecord>[]): Pro
       return [];
     },
   };
-  const producer = new KafkaProducer(client as never, { retries: 0, firstMs: 0, maxMs: 0 });
+  const producer = recordSender(client as never, { retries: 0, firstMs: 0, maxMs: 0 });
   const rejected = records.map((record, index) => ({
     record: {
       partition: 1,

@@ -12,7 +12,6 @@ export interface Topic {
 /** How the records of a topic are kept on several brokers. */
 export interface TopicReplication {
   name: string;
-  partitions: number;
   /** Of the partition that has the fewest. */
   replicas: number;
   /** Of the partition that has the fewest: replicas that have every acknowledged record. */
@@ -82,7 +81,6 @@ export class KafkaAdmin {
     );
     return topics.map(({ name, partitions }) => ({
       name,
-      partitions: partitions.length,
       replicas: Math.min(...partitions.map(({ replicas }) => replicas.length)),
       inSync: Math.min(...partitions.map(({ isr }) => isr.length)),
       minInSync: Number(settings.get(name) ?? 1),

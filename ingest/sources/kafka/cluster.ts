@@ -4,7 +4,7 @@ import type { KafkaConfig } from '../../../services/shared/config.js';
 import { KafkaAdmin } from './admin.js';
 import { BACKGROUND_RETRY, KafkaClient } from './client.js';
 import { type ConsumeOptions, type RunningConsumer, startConsumer } from './consumer.js';
-import { KafkaProducer, type RecordSender } from './producer.js';
+import { type RecordSender, recordSender } from './producer.js';
 import { type OnRecords, type ReadOptions, readTopic } from './reader.js';
 
 export class KafkaCluster extends KafkaAdmin {
@@ -24,7 +24,7 @@ export class KafkaCluster extends KafkaAdmin {
   async producer(): Promise<RecordSender> {
     const producer = this.#client.producer();
     await producer.connect();
-    return new KafkaProducer(producer, this.#client.retry);
+    return recordSender(producer, this.#client.retry);
   }
 
   /** See `readTopic`. */

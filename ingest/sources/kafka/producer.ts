@@ -14,28 +14,19 @@ export interface RecordSender {
 }
 
 /**
- * Not idempotent on purpose: kafkajs reuses the sequence numbers of a request whose response was lost, so that the broker takes the
+ * `producer` has one request in flight. Not idempotent on purpose: kafkajs reuses the sequence numbers of a request whose response was lost, so that the broker takes the
  * next records for duplicates and acknowledges them without appending them: https://github.com/tulios/kafkajs/issues/598. A duplicate
  * is harmless here, because records carry an order that does not depend on how often they are written.
  *
  * kafkajs must not retry by itself either: its retry omits the partitions whose leader moved to a broker that had already responded:
  * https://github.com/tulios/kafkajs/pull/1798. Each retry here sends every record of the request again.
  */
-export class KafkaProducer implements RecordSender {
-  readonly #producer: Pick<Producer, 'send'>;
-  readonly #retry: RetryPolicy;
-
-  /** `producer` is not idempotent, does not retry, and has one request in flight. */
-  constructor(producer: Pick<Producer, 'send'>, retry: RetryPolicy) {
-    this.#producer = producer;
-    this.#retry = retry;
-  }
-
-  async send(topic: string, records: readonly OutgoingRecord[]): Promise<void> {
+export const recordSender = (producer: Pick<Producer, 'send'>, policy: RetryPolicy): RecordSender => ({
+  async send(topic, records) {
     const messages = [...records];
-    await retry(this.#retry, () => this.#producer.send({ topic, messages, acks: -1 }), { isRetriable });
-  }
-}
+    await retry(policy, () => producer.send({ topic, messages, acks: -1 }), { isRetriable });
+  },
+});
 
 /** kafkajs gives this name to a retriable error once its own retries, which are 0, are used up. */
 const isRetriable = (error: unknown) => (error as Error).name === 'KafkaJSNumberOfRetriesExceeded';

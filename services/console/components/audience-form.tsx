@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Audience } from '../../audiences/schema.js';
 import type { RequestOf } from '../api.js';
+import { BusyForm, TextField } from './form.js';
 
 export const AUDIENCE_FLAGS = [
   ['network_a', 'Network A'],
@@ -32,53 +33,38 @@ interface AudienceFormProps {
 
 export function AudienceForm({ audience, submit, onSubmit }: AudienceFormProps) {
   const [fields, setFields] = useState<AudienceFields>(audience ? fieldsOfAudience(audience) : { name: '' });
-  const [busy, setBusy] = useState(false);
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        setBusy(true);
-        void onSubmit({ ...fields, name: fields.name.trim() }).then(() => setBusy(false));
-      }}
-    >
-      <fieldset disabled={busy}>
-        <label class="field">
-          <span>Name</span>
-          <input
-            required
-            pattern=".*\S.*"
-            autocomplete="off"
-            value={fields.name}
-            onInput={(event) => setFields({ ...fields, name: event.currentTarget.value })}
-          />
-        </label>
-        {TEXTS.map(([name, label]) => (
-          <label key={name} class="field">
-            <span>{label}</span>
+    <BusyForm onSubmit={() => onSubmit({ ...fields, name: fields.name.trim() })}>
+      <TextField
+        label="Name"
+        required
+        pattern=".*\S.*"
+        value={fields.name}
+        onText={(name) => setFields({ ...fields, name })}
+      />
+      {TEXTS.map(([name, label]) => (
+        <TextField
+          key={name}
+          label={label}
+          value={fields[name] ?? ''}
+          onText={(text) => setFields({ ...fields, [name]: text || null })}
+        />
+      ))}
+      <div class="row">
+        {AUDIENCE_FLAGS.map(([name, label]) => (
+          <label key={name} class="field inline">
             <input
-              autocomplete="off"
-              value={fields[name] ?? ''}
-              onInput={(event) => setFields({ ...fields, [name]: event.currentTarget.value || null })}
+              type="checkbox"
+              checked={fields[name] ?? false}
+              onChange={(event) => setFields({ ...fields, [name]: event.currentTarget.checked })}
             />
+            <span>{label}</span>
           </label>
         ))}
-        <div class="row">
-          {AUDIENCE_FLAGS.map(([name, label]) => (
-            <label key={name} class="field inline">
-              <input
-                type="checkbox"
-                checked={fields[name] ?? false}
-                onChange={(event) => setFields({ ...fields, [name]: event.currentTarget.checked })}
-              />
-              <span>{label}</span>
-            </label>
-          ))}
-        </div>
-        <button type="submit" class="primary">
-          {submit}
-        </button>
-      </fieldset>
-    </form>
+      </div>
+      <button type="submit" class="primary">
+        {submit}
+      </button>
+    </BusyForm>
   );
 }

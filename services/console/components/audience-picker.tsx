@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { AudienceName } from '../memberships.js';
 import { useRequest } from '../use-request.js';
+import { TextField } from './form.js';
 
 const SHOWN = 8;
 
@@ -32,17 +33,14 @@ export function AudiencePicker(props: AudiencePickerProps) {
   const isNew = query !== '' && !offered.some(({ name }) => name.toLowerCase() === query.toLowerCase());
   return (
     <>
-      <label class="field">
-        <span>{label}</span>
-        <input
-          value={typed}
-          placeholder="Name of an audience"
-          autocomplete="off"
-          spellcheck={false}
-          disabled={disabled}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-        />
-      </label>
+      <TextField
+        label={label}
+        value={typed}
+        placeholder="Name of an audience"
+        spellcheck={false}
+        disabled={disabled}
+        onText={setTyped}
+      />
       <ul class="offers">
         {offered.map(({ id, name }) => (
           <li key={id}>

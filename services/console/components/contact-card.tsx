@@ -9,8 +9,10 @@ import { call, missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
 import { AudiencePicker } from './audience-picker.js';
 import { ContactForm, updateContact } from './contact-form.js';
+import { EditOrDelete } from './edit-or-delete.js';
+import { Fact } from './fact.js';
 import { Panel } from './panel.js';
-import { Failure, ScopedButton } from './states.js';
+import { Failure } from './states.js';
 import { CurlButton } from './toolbar.js';
 
 /** Names of the audiences of a contact come with one request; beyond that their ids are shown. */
@@ -85,16 +87,24 @@ export function ContactCard({ contactId, closeHref }: { contactId: string; close
         <>
           <h2>{fullName(contact)}</h2>
           <p class="lead">{[contact.job_title, contact.company_name].filter(Boolean).join(', ')}</p>
-          <Changes contact={contact} closeHref={closeHref} />
+          <EditOrDelete
+            noun="contact"
+            scope="contacts:write"
+            edit={(save) => (
+              <ContactForm
+                contact={contact}
+                onSubmit={(fields) => save(() => updateContact(contact, fields))}
+              />
+            )}
+            question={`Delete ${fullName(contact)}?`}
+            onDelete={() => deleteContact(contact, closeHref)}
+          />
           <Memberships contact={contact} />
           <dl>
             {FIELDS.filter(([field]) => asList(contact[field]).length > 0).map(([field, label]) => (
-              <div key={field}>
-                <dt>{label}</dt>
-                <dd>
-                  <Value contact={contact} field={field} />
-                </dd>
-              </div>
+              <Fact key={field} label={label}>
+                <Value contact={contact} field={field} />
+              </Fact>
             ))}
           </dl>
           <CurlButton url="/api/contacts/get" body={body} />
@@ -105,49 +115,10 @@ export function ContactCard({ contactId, closeHref }: { contactId: string; close
   );
 }
 
-/** Edits and deletes. */
-function Changes({ contact, closeHref }: { contact: Contact; closeHref: string }) {
-  const [mode, setMode] = useState<'show' | 'edit' | 'delete'>('show');
-  const toggle = (next: typeof mode) => () => setMode(mode === next ? 'show' : next);
-  const name = fullName(contact);
-  async function remove(): Promise<Notice> {
-    await call('/api/contacts/delete', { contact_id: contact.contact_id });
-    navigate(closeHref);
-    return { text: `${name} was deleted.` };
-  }
-  return (
-    <>
-      <div class="row">
-        <ScopedButton scopes={['contacts:write']} onClick={toggle('edit')}>
-          Edit
-        </ScopedButton>
-        <ScopedButton scopes={['contacts:write']} onClick={toggle('delete')}>
-          Delete
-        </ScopedButton>
-      </div>
-      {mode === 'edit' && (
-        <ContactForm
-          contact={contact}
-          onSubmit={async (fields) => {
-            if (await perform(() => updateContact(contact, fields))) setMode('show');
-          }}
-        />
-      )}
-      {mode === 'delete' && (
-        <div class="warnings">
-          <p>Delete {name}? This cannot be undone.</p>
-          <div class="row">
-            <button type="button" onClick={() => void perform(remove)}>
-              Delete the contact
-            </button>
-            <button type="button" onClick={toggle('delete')}>
-              Keep it
-            </button>
-          </div>
-        </div>
-      )}
-    </>
-  );
+async function deleteContact(contact: Contact, closeHref: string): Promise<Notice> {
+  await call('/api/contacts/delete', { contact_id: contact.contact_id });
+  navigate(closeHref);
+  return { text: `${fullName(contact)} was deleted.` };
 }
 
 function Memberships({ contact }: { contact: Contact }) {

@@ -4,6 +4,7 @@ import type { RequestOf } from '../api.js';
 import { fullName } from '../format.js';
 import type { Notice } from '../notice.js';
 import { call } from '../session.js';
+import { BusyForm, TextField } from './form.js';
 
 const FIELDS = [
   ['first_name', 'First name'],
@@ -59,34 +60,26 @@ export function ContactForm({ contact, onSubmit }: ContactFormProps) {
     () =>
       Object.fromEntries(FIELDS.map(([field]) => [field, textOf(contact, field)])) as Record<Field, string>,
   );
-  const [busy, setBusy] = useState(false);
   const changed = FIELDS.filter(([field]) => texts[field] !== textOf(contact, field));
   return (
-    <form
-      class="stack"
-      aria-label="Edit"
-      onSubmit={(event) => {
-        event.preventDefault();
-        setBusy(true);
+    <BusyForm
+      label="Edit"
+      onSubmit={() => {
         const fields = changed.map(([field]) => [field, parseField(contact, field, texts[field])]);
-        void onSubmit(Object.fromEntries(fields) as Fields).then(() => setBusy(false));
+        return onSubmit(Object.fromEntries(fields) as Fields);
       }}
     >
-      <fieldset disabled={busy}>
-        {FIELDS.map(([field, label]) => (
-          <label key={field} class="field">
-            <span>{label}</span>
-            <input
-              value={texts[field]}
-              autocomplete="off"
-              onInput={(event) => setTexts({ ...texts, [field]: event.currentTarget.value })}
-            />
-          </label>
-        ))}
-        <button type="submit" class="primary" disabled={changed.length === 0}>
-          Save
-        </button>
-      </fieldset>
-    </form>
+      {FIELDS.map(([field, label]) => (
+        <TextField
+          key={field}
+          label={label}
+          value={texts[field]}
+          onText={(text) => setTexts({ ...texts, [field]: text })}
+        />
+      ))}
+      <button type="submit" class="primary" disabled={changed.length === 0}>
+        Save
+      </button>
+    </BusyForm>
   );
 }

@@ -8,6 +8,7 @@ import { perform } from '../notice.js';
 import { href, navigate } from '../router.js';
 import { call, missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
+import { Form, TextField } from './form.js';
 import { Panel } from './panel.js';
 import { Failure } from './states.js';
 
@@ -22,12 +23,12 @@ const FIELDS = [
   ['country', 'Country'],
 ] as const;
 
-type Form = Record<(typeof FIELDS)[number][0] | 'email' | 'audience', string>;
+type Entered = Record<(typeof FIELDS)[number][0] | 'email' | 'audience', string>;
 type Created = ResponseOf<'/api/contacts/create'>;
 
 /** Shows price and duplicates, by a dry run, before anything is spent. */
 export function CreateContact({ closeHref }: { closeHref: string }) {
-  const [form, setForm] = useState({ email: '', audience: '' } as Form);
+  const [form, setForm] = useState({ email: '', audience: '' } as Entered);
   const [checked, setChecked] = useState<Created>();
   /** One per check, so that a second click creates nothing more. */
   const [idempotencyKey, setIdempotencyKey] = useState('');
@@ -38,8 +39,8 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
 
   const audienceName = audiences.data?.audiences.find(({ id }) => id === form.audience)?.name ?? '';
 
-  const change = (name: keyof Form) => (event: { currentTarget: { value: string } }) => {
-    setForm({ ...form, [name]: event.currentTarget.value });
+  const change = (name: keyof Entered) => (text: string) => {
+    setForm({ ...form, [name]: text });
     setChecked(undefined);
     setError(undefined);
   };
@@ -77,17 +78,15 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
           This key lacks the scope <code>{scope}</code>, so it cannot create contacts.
         </p>
       )}
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send(checked === undefined);
-        }}
-      >
+      <Form onSubmit={() => void send(checked === undefined)}>
         <fieldset disabled={scope !== null || busy} class="stack">
           <label class="field">
             <span>Audience</span>
-            <select required value={form.audience} onChange={change('audience')}>
+            <select
+              required
+              value={form.audience}
+              onChange={(event) => change('audience')(event.currentTarget.value)}
+            >
               <option value="">Choose one</option>
               {audiences.data?.audiences.map(({ id, name }) => (
                 <option key={id} value={id}>
@@ -102,21 +101,15 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
             </p>
           )}
           {FIELDS.map(([name, label]) => (
-            <label key={name} class="field">
-              <span>{label}</span>
-              <input value={form[name] ?? ''} autocomplete="off" onInput={change(name)} />
-            </label>
+            <TextField key={name} label={label} value={form[name] ?? ''} onText={change(name)} />
           ))}
-          <label class="field">
-            <span>Work email</span>
-            <input type="email" value={form.email} autocomplete="off" onInput={change('email')} />
-          </label>
+          <TextField label="Work email" type="email" value={form.email} onText={change('email')} />
           {checked && <Price checked={checked} audience={{ id: form.audience, name: audienceName }} />}
           <button type="submit" class="primary">
             {checked ? 'Create' : 'Check price and duplicates'}
           </button>
         </fieldset>
-      </form>
+      </Form>
       {error && <Failure error={error} />}
     </Panel>
   );

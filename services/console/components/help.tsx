@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { helpOpen, KEYS } from '../keys.js';
+import { Fact } from './fact.js';
 
 /** The keys, as a dialog that gives the focus back when it closes. */
 export function Help() {
@@ -19,12 +20,9 @@ export function Help() {
       <h2>Keys</h2>
       <dl>
         {KEYS.map(([keys, meaning]) => (
-          <div key={keys}>
-            <dt>
-              <kbd>{keys}</kbd>
-            </dt>
-            <dd>{meaning}</dd>
-          </div>
+          <Fact key={keys} label={<kbd>{keys}</kbd>}>
+            {meaning}
+          </Fact>
         ))}
       </dl>
       <form method="dialog">

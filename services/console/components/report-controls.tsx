@@ -3,6 +3,7 @@ import type { Metric } from '../../advertising/metrics.js';
 import { daysBefore, isDate, today } from '../format.js';
 import { METRICS } from '../metrics.js';
 import { hrefWith, param, setParams } from '../router.js';
+import { Segments } from './segments.js';
 import { Popover } from './toolbar.js';
 
 const DEFAULT_DAYS = 30;
@@ -52,35 +53,24 @@ export function ReportControls({ report, withGranularity = true }: ReportControl
   const yesterday = daysBefore(today(), 1);
   return (
     <>
-      <nav class="segmented" aria-label="Range">
-        {RANGES.map(([days, label]) => {
+      <Segments
+        label="Range"
+        items={RANGES.map(([days, label]) => {
           const start = daysBefore(yesterday, days - 1);
           const isCurrent = report.start_date === start && report.end_date === yesterday;
-          return (
-            <a
-              key={days}
-              href={hrefWith({ start, end: yesterday, page: null })}
-              aria-current={isCurrent ? 'true' : undefined}
-            >
-              {label}
-            </a>
-          );
+          return [label, hrefWith({ start, end: yesterday, page: null }), isCurrent];
         })}
-      </nav>
+      />
       <DateField label="From" name="start" value={report.start_date} max={report.end_date} />
       <DateField label="To" name="end" value={report.end_date} min={report.start_date} />
       {withGranularity && (
-        <nav class="segmented" aria-label="Granularity">
-          {(['daily', 'monthly'] as const).map((granularity) => (
-            <a
-              key={granularity}
-              href={hrefWith({ granularity: granularity === 'daily' ? null : granularity })}
-              aria-current={report.granularity === granularity ? 'true' : undefined}
-            >
-              {granularity === 'daily' ? 'Daily' : 'Monthly'}
-            </a>
-          ))}
-        </nav>
+        <Segments
+          label="Granularity"
+          items={[
+            ['Daily', hrefWith({ granularity: null }), report.granularity === 'daily'],
+            ['Monthly', hrefWith({ granularity: 'monthly' }), report.granularity === 'monthly'],
+          ]}
+        />
       )}
     </>
   );

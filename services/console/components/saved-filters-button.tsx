@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { address, href, path } from '../router.js';
 import { loadSavedFilters, removeFilter, savedFilters, saveFilter } from '../saved-filters.js';
+import { Form } from './form.js';
 import { Popover } from './toolbar.js';
 
 const MAX_NAME_LENGTH = 60;
@@ -22,10 +23,9 @@ export function SavedFiltersButton() {
           </li>
         ))}
       </ul>
-      <form
+      <Form
         class="row"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           saveFilter(name.trim(), path.value, address.value.params);
           setName('');
         }}
@@ -41,7 +41,7 @@ export function SavedFiltersButton() {
           onInput={(event) => setName(event.currentTarget.value)}
         />
         <button type="submit">Save these filters</button>
-      </form>
+      </Form>
       <p class="note">Kept in this browser.</p>
     </Popover>
   );

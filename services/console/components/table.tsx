@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { memo } from 'preact/compat';
+import { ScrollRegion } from './scroll-region.js';
 import { SkeletonRows } from './states.js';
 
 export interface Column<Row> {
@@ -18,11 +19,19 @@ interface TableProps<Row> {
   keyOf(row: Row): string;
   /** Key of the row whose panel is open. */
   selected?: string;
-  busy: boolean;
+  busy?: boolean;
   class?: string;
 }
 
-export function Table<Row>({ label, columns, pages, keyOf, selected, busy, ...table }: TableProps<Row>) {
+export function Table<Row>({
+  label,
+  columns,
+  pages,
+  keyOf,
+  selected,
+  busy = false,
+  ...table
+}: TableProps<Row>) {
   return (
     <table class={table.class ?? 'list'} aria-label={label} aria-busy={busy}>
       <thead>
@@ -51,6 +60,19 @@ export function Table<Row>({ label, columns, pages, keyOf, selected, busy, ...ta
         );
       })}
     </table>
+  );
+}
+
+interface FigureTableProps<Row> extends Omit<TableProps<Row>, 'pages' | 'class'> {
+  rows: readonly Row[] | undefined;
+}
+
+/** A table of figures, which scrolls sideways where it is wide. */
+export function FigureTable<Row>({ rows, ...table }: FigureTableProps<Row>) {
+  return (
+    <ScrollRegion label={table.label}>
+      <Table {...table} class="list figures" pages={rows && [rows]} />
+    </ScrollRegion>
   );
 }
 

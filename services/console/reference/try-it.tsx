@@ -1,5 +1,7 @@
 /** One request: entered, shown in every language, sent, and its answer. */
 import { useId, useState } from 'preact/hooks';
+import { Fact } from '../components/fact.js';
+import { TextField } from '../components/form.js';
 import { Code, Samples } from './code.js';
 import { keepKey, key, keyInfo, lacksScope } from './key.js';
 import { flatten, type Operation, type Parameter, scopeOf } from './open-api.js';
@@ -143,19 +145,16 @@ export function TryIt({ operation }: { operation: Operation }) {
 
 function KeyField() {
   return (
-    <label class="field">
-      <span>API key{keyInfo.value ? `, of ${keyInfo.value.organization_id}` : ''}</span>
-      <input
-        type="password"
-        name="key"
-        autocomplete="off"
-        spellcheck={false}
-        value={key.value}
-        onInput={({ currentTarget }) => {
-          key.value = currentTarget.value.trim();
-        }}
-      />
-    </label>
+    <TextField
+      label={`API key${keyInfo.value ? `, of ${keyInfo.value.organization_id}` : ''}`}
+      type="password"
+      name="key"
+      spellcheck={false}
+      value={key.value}
+      onText={(text) => {
+        key.value = text.trim();
+      }}
+    />
   );
 }
 
@@ -169,20 +168,13 @@ function ParameterInputs({ parameters, values, onChange }: ParameterInputsProps)
   const input = ({ name, in: place, schema }: Parameter) => {
     const { enum: given, type } = flatten(schema);
     const choices = given ?? (type === 'boolean' ? [true, false] : undefined);
-    const change = ({ currentTarget }: { currentTarget: { value: string } }) =>
-      onChange(name, currentTarget.value);
-    if (!choices) {
-      return (
-        <label key={name} class="field">
-          <span>{name}</span>
-          <input name={name} value={values[name] ?? ''} onInput={change} />
-        </label>
-      );
-    }
+    const field = { name, value: values[name] ?? '' };
+    const change = (text: string) => onChange(name, text);
+    if (!choices) return <TextField key={name} label={name} {...field} onText={change} />;
     return (
       <label key={name} class="field">
         <span>{name}</span>
-        <select name={name} value={values[name] ?? ''} onChange={change}>
+        <select {...field} onChange={(event) => change(event.currentTarget.value)}>
           {place !== 'path' && <option value="">not sent</option>}
           {choices.map((choice) => (
             <option key={String(choice)}>{String(choice)}</option>
@@ -223,10 +215,9 @@ function ReceivedAnswer({ received }: { received: Received | string }) {
         <summary>{headers.length} headers</summary>
         <dl class="headers">
           {headers.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
+            <Fact key={name} label={name}>
+              {value}
+            </Fact>
           ))}
         </dl>
       </details>

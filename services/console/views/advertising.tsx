@@ -1,5 +1,6 @@
 import type { Metric } from '../../advertising/metrics.js';
 import { Charts } from '../components/charts.js';
+import { Fact } from '../components/fact.js';
 import { Pager } from '../components/pager.js';
 import {
   chartMetrics,
@@ -10,10 +11,10 @@ import {
   Warnings,
 } from '../components/report-controls.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
-import { ScrollRegion } from '../components/scroll-region.js';
 import { SearchBox, SelectFilter } from '../components/search-box.js';
+import { Segments } from '../components/segments.js';
 import { Failure, NoMatch, NoPermission, NothingYet } from '../components/states.js';
-import { type Column, Table } from '../components/table.js';
+import { type Column, FigureTable } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { change, figure, NONE, plural } from '../format.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, METRICS, type Point, withParts } from '../metrics.js';
@@ -163,6 +164,13 @@ const TABS: Record<string, Tab> = {
 export const reachedHref = (campaignId: string) =>
   href('/advertising', { ...reportParams(), tab: 'companies', campaign: campaignId });
 
+/** Without the parameters that belong to the other lists. */
+const tabHref = (name: string) => {
+  const others = ['sort', 'direction', 'page', 'status', 'query', 'chart', 'campaign'];
+  const tab = name === 'campaigns' ? null : name;
+  return hrefWith({ tab, ...Object.fromEntries(others.map((other) => [other, null])) });
+};
+
 const companyHref = (id: string) => href('/advertising/company', { ...reportParams(), company_id: id });
 
 export function Advertising() {
@@ -226,25 +234,10 @@ export function Advertising() {
     <div class="view">
       <div class="toolbar">
         <h1 class="hidden">Advertising</h1>
-        <nav class="segmented" aria-label="Table">
-          {Object.entries(TABS).map(([name, { label }]) => (
-            <a
-              key={name}
-              href={hrefWith({
-                tab: name === 'campaigns' ? null : name,
-                ...Object.fromEntries(
-                  ['sort', 'direction', 'page', 'status', 'query', 'chart', 'campaign'].map((key) => [
-                    key,
-                    null,
-                  ]),
-                ),
-              })}
-              aria-current={name === tabName ? 'true' : undefined}
-            >
-              {label}
-            </a>
-          ))}
-        </nav>
+        <Segments
+          label="Table"
+          items={Object.entries(TABS).map(([name, { label }]) => [label, tabHref(name), name === tabName])}
+        />
         <ReportControls report={report} />
         <div class="actions">
           <MetricPicker available={tab.available} chosen={charts} />
@@ -288,24 +281,16 @@ export function Advertising() {
       {items.length > 0 &&
         totals.map((total) => (
           <dl key={total.currency} class="totals">
-            {totals.length > 1 && (
-              <div>
-                <dt>All in</dt>
-                <dd>{total.currency ?? 'unknown'}</dd>
-              </div>
-            )}
+            {totals.length > 1 && <Fact label="All in">{total.currency ?? 'unknown'}</Fact>}
             {metrics.map((name) => (
-              <div key={name}>
-                <dt>{METRICS[name].label}</dt>
-                <dd>
-                  <Figure
-                    name={name}
-                    of={total}
-                    before={previousTotals.find(({ currency }) => currency === total.currency)}
-                    currency={total.currency as string | null}
-                  />
-                </dd>
-              </div>
+              <Fact key={name} label={METRICS[name].label}>
+                <Figure
+                  name={name}
+                  of={total}
+                  before={previousTotals.find(({ currency }) => currency === total.currency)}
+                  currency={total.currency as string | null}
+                />
+              </Fact>
             ))}
           </dl>
         ))}
@@ -316,19 +301,16 @@ export function Advertising() {
           <NothingYet stream="network-a-deliveries">There are no {tab.many} in this range.</NothingYet>
         ))}
       {(data === undefined ? !error : data.total_count > 0) && (
-        <ScrollRegion label={tab.label}>
-          <Table
-            label={tab.label}
-            class="list figures"
-            columns={columns.map((column) => ({
-              ...column,
-              heading: <SortHead key={column.label} {...column} current={sortBy} direction={direction} />,
-            }))}
-            pages={data && [items]}
-            keyOf={({ id }) => id}
-            busy={loading}
-          />
-        </ScrollRegion>
+        <FigureTable
+          label={tab.label}
+          columns={columns.map((column) => ({
+            ...column,
+            heading: <SortHead key={column.label} {...column} current={sortBy} direction={direction} />,
+          }))}
+          rows={data && items}
+          keyOf={({ id }) => id}
+          busy={loading}
+        />
       )}
       {data && data.total_count > 0 && (
         <Pager page={page} pageSize={PAGE} total={data.total_count} one={tab.one} many={tab.many} />

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { Audience } from '../../audiences/schema.js';
 import {
   AUDIENCE_FLAGS,
@@ -6,19 +5,14 @@ import {
   AudienceForm,
   fieldsOfAudience,
 } from '../components/audience-form.js';
+import { EditOrDelete } from '../components/edit-or-delete.js';
 import { EndlessList } from '../components/endless-list.js';
+import { Fact } from '../components/fact.js';
 import { Pager } from '../components/pager.js';
 import { Panel } from '../components/panel.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox } from '../components/search-box.js';
-import {
-  Failure,
-  NoMatch,
-  NoPermission,
-  NothingYet,
-  ScopedButton,
-  ScopedLink,
-} from '../components/states.js';
+import { Failure, NoMatch, NoPermission, NothingYet, ScopedLink } from '../components/states.js';
 import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { count, fullName, NONE, plural } from '../format.js';
@@ -162,7 +156,6 @@ async function deleteAudience({ id, name }: Audience): Promise<Notice> {
 }
 
 function AudienceCard({ audienceId }: { audienceId: string }) {
-  const [mode, setMode] = useState<'show' | 'edit' | 'delete'>('show');
   const scope = missingScope('contacts:read');
   const organization = { organization_id: organizationId.value, audience_id: audienceId };
   const { data, error, retry } = useRequest('/api/audiences/get', organization);
@@ -175,64 +168,28 @@ function AudienceCard({ audienceId }: { audienceId: string }) {
       {audience && (
         <>
           <h2>{audience.name}</h2>
-          <div class="row">
-            <ScopedButton
-              scopes={['audiences:write']}
-              onClick={() => setMode(mode === 'edit' ? 'show' : 'edit')}
-            >
-              Edit
-            </ScopedButton>
-            <ScopedButton
-              scopes={['audiences:write']}
-              onClick={() => setMode(mode === 'delete' ? 'show' : 'delete')}
-            >
-              Delete
-            </ScopedButton>
-          </div>
-          {mode === 'delete' && (
-            <div class="warnings">
-              <p>
-                Delete {audience.name}?{' '}
-                {members.total !== undefined && `Its ${plural(members.total, 'member')} stay as contacts.`}{' '}
-                This cannot be undone.
-              </p>
-              <div class="row">
-                <button type="button" onClick={() => void perform(() => deleteAudience(audience))}>
-                  Delete the audience
-                </button>
-                <button type="button" onClick={() => setMode('show')}>
-                  Keep it
-                </button>
-              </div>
-            </div>
-          )}
-          {mode === 'edit' && (
-            <AudienceForm
-              audience={audience}
-              submit="Save"
-              onSubmit={async (fields) => {
-                if (await perform(() => updateAudience(audience, fields))) setMode('show');
-              }}
-            />
-          )}
+          <EditOrDelete
+            noun="audience"
+            scope="audiences:write"
+            edit={(save) => (
+              <AudienceForm
+                audience={audience}
+                submit="Save"
+                onSubmit={(fields) => save(() => updateAudience(audience, fields))}
+              />
+            )}
+            question={`Delete ${audience.name}?${members.total === undefined ? '' : ` Its ${plural(members.total, 'member')} stay as contacts.`}`}
+            onDelete={() => deleteAudience(audience)}
+          />
           {audience.description && <p class="lead">{audience.description}</p>}
           <dl>
             {AUDIENCE_FLAGS.map(([name, label]) => (
-              <div key={name}>
-                <dt>{label}</dt>
-                <dd>{audience[name] ? 'yes' : 'no'}</dd>
-              </div>
+              <Fact key={name} label={label}>
+                {audience[name] ? 'yes' : 'no'}
+              </Fact>
             ))}
-            {audience.tracking_utm_value && (
-              <div>
-                <dt>UTM value</dt>
-                <dd>{audience.tracking_utm_value}</dd>
-              </div>
-            )}
-            <div>
-              <dt>Id</dt>
-              <dd>{audience.id}</dd>
-            </div>
+            {audience.tracking_utm_value && <Fact label="UTM value">{audience.tracking_utm_value}</Fact>}
+            <Fact label="Id">{audience.id}</Fact>
           </dl>
           <div class="toolbar">
             <h3>{members.total === undefined ? 'Members' : plural(members.total, 'member')}</h3>

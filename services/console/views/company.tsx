@@ -1,6 +1,7 @@
 import type { Contact } from '../../contacts/schema.js';
 import type { ResponseOf } from '../api.js';
 import { Charts } from '../components/charts.js';
+import { Fact } from '../components/fact.js';
 import { Pager } from '../components/pager.js';
 import {
   chartMetrics,
@@ -10,9 +11,8 @@ import {
   reportParams,
   Warnings,
 } from '../components/report-controls.js';
-import { ScrollRegion } from '../components/scroll-region.js';
 import { Failure, NoPermission } from '../components/states.js';
-import { type Column, Table } from '../components/table.js';
+import { type Column, FigureTable, Table } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
 import { count, figure, fullName, NONE } from '../format.js';
 import { COMPANY_METRIC_NAMES, METRICS, type Point } from '../metrics.js';
@@ -133,18 +133,16 @@ export function Company() {
           <Warnings warnings={data.warnings} />
           <dl class="facts-row">
             {ATTRIBUTES.filter(([name]) => company[name]).map(([name, label]) => (
-              <div key={name}>
-                <dt>{label}</dt>
-                <dd>{String(company[name])}</dd>
-              </div>
+              <Fact key={name} label={label}>
+                {String(company[name])}
+              </Fact>
             ))}
           </dl>
           <dl class="totals">
             {COLUMNS.map((name) => (
-              <div key={name}>
-                <dt>{METRICS[name].label}</dt>
-                <dd>{figure(data.totals[name] as number, METRICS[name].kind)}</dd>
-              </div>
+              <Fact key={name} label={METRICS[name].label}>
+                {figure(data.totals[name] as number, METRICS[name].kind)}
+              </Fact>
             ))}
           </dl>
           <Charts
@@ -157,16 +155,13 @@ export function Company() {
           {data.campaign_total_count === 0 ? (
             <p class="note">No campaign reached this company in the range.</p>
           ) : (
-            <ScrollRegion label="Campaigns">
-              <Table
-                label="Campaigns"
-                class="list figures"
-                columns={CAMPAIGN_COLUMNS}
-                pages={[data.campaigns]}
-                keyOf={({ campaign_id }) => campaign_id}
-                busy={loading}
-              />
-            </ScrollRegion>
+            <FigureTable
+              label="Campaigns"
+              columns={CAMPAIGN_COLUMNS}
+              rows={data.campaigns}
+              keyOf={({ campaign_id }) => campaign_id}
+              busy={loading}
+            />
           )}
           {(data.campaign_total_count > PAGE || page > 1) && (
             <Pager page={page} pageSize={PAGE} total={data.campaign_total_count} one="campaign" />

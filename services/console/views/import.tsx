@@ -4,9 +4,9 @@ import type { StreamName } from '../../client/index.js';
 import { type FieldError, ReachlineProblem } from '../../client/index.js';
 import type { IngestQuery } from '../../client/operations.js';
 import { type FailureText, failureOf } from '../api.js';
-import { ScrollRegion } from '../components/scroll-region.js';
+import { Form } from '../components/form.js';
 import { Failure, NoPermission } from '../components/states.js';
-import { Table } from '../components/table.js';
+import { FigureTable } from '../components/table.js';
 import { save } from '../export.js';
 import { count, plural } from '../format.js';
 import {
@@ -379,14 +379,7 @@ function Columns({ choices: guessed, fields, stream, onColumns }: ColumnsProps) 
   const chosen = choices.filter(({ field }) => field !== '').map(({ field }) => field);
   const hasId = stream !== 'contacts' || chosen.some((field) => /^contact_id$|_emails$/.test(field));
   return (
-    <form
-      class="facts"
-      aria-label="Columns"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onColumns(choices);
-      }}
-    >
+    <Form class="facts" label="Columns" onSubmit={() => onColumns(choices)}>
       <h2>What do the columns hold?</h2>
       <p class="note">This is no export that is known here. Columns without a field are left out.</p>
       <dl>
@@ -423,7 +416,7 @@ function Columns({ choices: guessed, fields, stream, onColumns }: ColumnsProps) 
       <button type="submit" class="primary" disabled={!hasId || chosen.length === 0}>
         Check
       </button>
-    </form>
+    </Form>
   );
 }
 
@@ -470,19 +463,15 @@ function Preview({ file, answer, preset, one, onLoad, onCancel }: PreviewProps) 
       {records.length > 0 && (
         <>
           <h2>The first rows as they become</h2>
-          <ScrollRegion label="First rows">
-            <Table
-              label="First rows"
-              class="list figures"
-              columns={fields.map((name) => ({
-                label: name,
-                cell: ({ record }: FirstRecord) => textOf(record[name]),
-              }))}
-              pages={[records]}
-              keyOf={({ line }) => String(line)}
-              busy={false}
-            />
-          </ScrollRegion>
+          <FigureTable
+            label="First rows"
+            columns={fields.map((name) => ({
+              label: name,
+              cell: ({ record }: FirstRecord) => textOf(record[name]),
+            }))}
+            rows={records}
+            keyOf={({ line }) => String(line)}
+          />
         </>
       )}
       {errors.length > 0 && (
@@ -502,20 +491,16 @@ const SHOWN_ERRORS = 20;
 
 function Errors({ errors }: { errors: IngestAnswer['errors'] }) {
   return (
-    <ScrollRegion label="Rejected rows">
-      <Table
-        label="Rejected rows"
-        class="list figures"
-        columns={[
-          { label: 'Line', cell: ({ line }) => count(line) },
-          { label: 'Field', cell: ({ pointer }) => <code>{pointer.slice(1)}</code> },
-          { label: 'Why', cell: ({ detail }) => detail },
-        ]}
-        pages={[errors.slice(0, SHOWN_ERRORS)]}
-        keyOf={({ line, pointer }) => `${line} ${pointer}`}
-        busy={false}
-      />
-    </ScrollRegion>
+    <FigureTable
+      label="Rejected rows"
+      columns={[
+        { label: 'Line', cell: ({ line }) => count(line) },
+        { label: 'Field', cell: ({ pointer }) => <code>{pointer.slice(1)}</code> },
+        { label: 'Why', cell: ({ detail }) => detail },
+      ]}
+      rows={errors.slice(0, SHOWN_ERRORS)}
+      keyOf={({ line, pointer }) => `${line} ${pointer}`}
+    />
   );
 }
 

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Form, TextField } from '../components/form.js';
 import { Failure } from '../components/states.js';
 import { signIn, signInError, signingIn } from '../session.js';
 
@@ -8,28 +9,20 @@ export function SignIn() {
     <main class="sign-in">
       <h1>Reachline</h1>
       <p>Contacts, audiences, visits and advertising of your organization.</p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void signIn(key.trim());
-        }}
-      >
-        <label class="field">
-          <span>API key</span>
-          <input
-            type="password"
-            name="key"
-            autocomplete="off"
-            spellcheck={false}
-            required
-            value={key}
-            onInput={(event) => setKey(event.currentTarget.value)}
-          />
-        </label>
+      <Form onSubmit={() => void signIn(key.trim())}>
+        <TextField
+          label="API key"
+          type="password"
+          name="key"
+          spellcheck={false}
+          required
+          value={key}
+          onText={setKey}
+        />
         <button type="submit" class="primary" disabled={signingIn}>
           {signingIn.value ? 'Signing in …' : 'Sign in'}
         </button>
-      </form>
+      </Form>
       {signInError.value && <Failure error={signInError.value} />}
       <p class="note">
         Open tabs share the key, and it is forgotten when the last one closes.{' '}

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
+import { Form } from '../components/form.js';
 import { ReportControls, reportOf } from '../components/report-controls.js';
-import { ScrollRegion } from '../components/scroll-region.js';
 import { Failure, NoPermission } from '../components/states.js';
-import { type Column, Table } from '../components/table.js';
+import { type Column, FigureTable } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
 import { downloadRows } from '../export.js';
 import { count, NONE, plural } from '../format.js';
@@ -75,13 +75,7 @@ export function Sql() {
           <CurlButton url="/api/sql" body={{ ...body, statement }} />
         </div>
       </div>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run(statement);
-        }}
-      >
+      <Form onSubmit={() => run(statement)}>
         <textarea
           class="statement"
           aria-label="Statement"
@@ -122,7 +116,7 @@ export function Sql() {
             </button>
           </div>
         </div>
-      </form>
+      </Form>
       {error && (
         <Failure error={{ ...error, canRetry: true }} retry={error.isTemporary ? retry : undefined} />
       )}
@@ -147,16 +141,13 @@ function Result({ columns, rows, loading }: ResultProps) {
     }),
   );
   return (
-    <ScrollRegion label="Result">
-      <Table
-        label="Result"
-        class="list figures"
-        columns={shown}
-        pages={[numbered]}
-        keyOf={([index]) => String(index)}
-        busy={loading}
-      />
-    </ScrollRegion>
+    <FigureTable
+      label="Result"
+      columns={shown}
+      rows={numbered}
+      keyOf={([index]) => String(index)}
+      busy={loading}
+    />
   );
 }
 

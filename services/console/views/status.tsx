@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks';
 import type { ResponseOf } from '../api.js';
-import { ScrollRegion } from '../components/scroll-region.js';
+import { Fact } from '../components/fact.js';
 import { Failure } from '../components/states.js';
-import { type Column, Table } from '../components/table.js';
+import { type Column, FigureTable } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
 import { count, minute, NONE } from '../format.js';
 import { organizationId, session } from '../session.js';
@@ -114,25 +114,15 @@ function Streams({ streams, loading }: { streams: Answer['streams'] | undefined;
   const hasLag = entries.some(([, { lag }]) => lag !== undefined);
   const provisional = streams?.['network-a-deliveries'].provisional_from;
   return (
-    <ScrollRegion label="Streams">
-      <Table
+    <>
+      <FigureTable
         label="Streams"
-        class="list figures"
         columns={hasLag ? [...COLUMNS, WAITING] : COLUMNS}
-        pages={streams && [entries]}
+        rows={streams && entries}
         keyOf={([name]) => name}
         busy={loading}
       />
       {provisional && <p class="note">The network may still restate deliveries from {provisional} on.</p>}
-    </ScrollRegion>
-  );
-}
-
-function Fact({ label, children }: { label: string; children: preact.ComponentChildren }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
+    </>
   );
 }

@@ -1,0 +1,49 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Scope } from '../../http/scopes.js';
+import { type Notice, perform } from '../notice.js';
+import { ScopedButton } from './states.js';
+
+interface EditOrDeleteProps {
+  noun: string;
+  scope: Scope;
+  /** The form, which closes once `save` has succeeded. */
+  edit(save: (change: () => Promise<Notice>) => Promise<void>): JSX.Element;
+  /** Asked before it is deleted. */
+  question: ComponentChildren;
+  onDelete(): Promise<Notice>;
+}
+
+export function EditOrDelete({ noun, scope, edit, question, onDelete }: EditOrDeleteProps) {
+  const [mode, setMode] = useState<'show' | 'edit' | 'delete'>('show');
+  const toggle = (next: typeof mode) => () => setMode(mode === next ? 'show' : next);
+  return (
+    <>
+      <div class="row">
+        <ScopedButton scopes={[scope]} onClick={toggle('edit')}>
+          Edit
+        </ScopedButton>
+        <ScopedButton scopes={[scope]} onClick={toggle('delete')}>
+          Delete
+        </ScopedButton>
+      </div>
+      {mode === 'edit' &&
+        edit(async (change) => {
+          if (await perform(change)) setMode('show');
+        })}
+      {mode === 'delete' && (
+        <div class="warnings">
+          <p>{question} This cannot be undone.</p>
+          <div class="row">
+            <button type="button" onClick={() => void perform(onDelete)}>
+              Delete the {noun}
+            </button>
+            <button type="button" onClick={toggle('delete')}>
+              Keep it
+            </button>
+          </div>
+        </div>
+      )}
+    </>
+  );
+}

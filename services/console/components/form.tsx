@@ -1,0 +1,67 @@
+/** Forms and their fields. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+
+interface FormProps {
+  label?: string;
+  class?: string;
+  onSubmit(): unknown;
+  children: ComponentChildren;
+}
+
+export function Form({ label, class: name = 'stack', onSubmit, children }: FormProps) {
+  return (
+    <form
+      class={name}
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      {children}
+    </form>
+  );
+}
+
+/** A form that takes nothing more while what it sends is on its way. */
+export function BusyForm({ onSubmit, children, ...form }: FormProps & { onSubmit(): Promise<unknown> }) {
+  const [busy, setBusy] = useState(false);
+  async function submit() {
+    setBusy(true);
+    await onSubmit();
+    setBusy(false);
+  }
+  return (
+    <Form {...form} onSubmit={() => void submit()}>
+      <fieldset disabled={busy}>{children}</fieldset>
+    </Form>
+  );
+}
+
+interface TextFieldProps {
+  label: string;
+  value: string;
+  onText(text: string): void;
+  type?: 'text' | 'email' | 'password';
+  name?: string;
+  placeholder?: string;
+  pattern?: string;
+  required?: boolean;
+  disabled?: boolean;
+  spellcheck?: boolean;
+}
+
+export function TextField({ label, onText, type = 'text', ...input }: TextFieldProps) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        autocomplete="off"
+        type={type as 'text'}
+        {...input}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
