@@ -90,7 +90,8 @@ export function addMcpRoute(
         const body = await readBody(ctx, admitted);
         admitted.startWork(1);
         const { signal } = admitted;
-        const request = new Request(`http://${ctx.host}/mcp`, {
+        // Its address is not read, and a Host that is sent may be none.
+        const request = new Request('http://localhost/mcp', {
           method: 'POST',
           headers: headersOf(ctx),
           signal,

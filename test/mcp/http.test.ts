@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
@@ -115,6 +117,22 @@ describe('The Model Context Protocol over HTTP', function () {
     expectProblem(await send({}, large), 413, 'body_too_large');
     const { text } = await gateway.call('/metrics', undefined, { method: 'GET', key: null });
     expect(text).to.match(/operation="\/mcp",status="401"/);
+  });
+
+  it('answers whatever the request says its host is', async () => {
+    for (const Host of ['[', 'a b', 'reachline:99999']) {
+      const headers = {
+        'X-Api-Key': key,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        Host,
+      };
+      const asked = request(`${gateway.url}/mcp`, { method: 'POST', headers });
+      asked.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }));
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      answer.resume();
+      expect(answer.statusCode, Host).to.equal(200);
+    }
   });
 
   it('says what to install where its package is missing', async () => {
