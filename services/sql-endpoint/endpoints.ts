@@ -52,7 +52,7 @@ const QuerySqlResponse = looseObject({
     }),
   ),
   rows: arrayOf(
-    'Rows, each with a value for every column. Decimals are text, so that no digit is lost.',
+    'Rows, each with a value for every column. Decimals, and integers beyond 2^53, are text, so that no digit is lost.',
     Type.Array(Type.Unknown({ description: 'A value of JSON.' }), { description: 'Values of a row.' }),
   ),
   truncated: Type.Boolean({ description: 'Whether there are more rows than `limit`.' }),

@@ -71,7 +71,7 @@ export async function readRows(
     // The engine's own limit counts a constant once, however many rows repeat it.
     if (bytes.length > MAX_RESULT_BYTES)
       throw new SqlError(CODE.TOO_MANY_BYTES, `The result exceeds ${MAX_RESULT_BYTES} bytes`);
-    answer = JSON.parse(Buffer.from(bytes).toString('utf8'));
+    answer = parseExact(Buffer.from(bytes).toString('utf8'));
   };
   try {
     await execute(request, NO_BODY, read, signal);
@@ -82,6 +82,30 @@ export async function readRows(
   }
   const { meta, data } = answer;
   return { columns: meta, rows: data.slice(0, limit), truncated: data.length > limit };
+}
+
+const LONG_INTEGER = /(?<![\d.])-?\d{16,}(?![\d.eE])/g;
+
+/** JSON whose integers become text where a number cannot hold them. */
+function parseExact<T>(json: string): T {
+  let exact = '';
+  let copied = 0;
+  let at = 0;
+  for (const { 0: digits, index } of json.matchAll(LONG_INTEGER)) {
+    while (at < index) at = json[at] === '"' ? endOfString(json, at) : at + 1;
+    const isInText = at > index;
+    if (isInText || Number.isSafeInteger(Number(digits))) continue;
+    exact += `${json.slice(copied, index)}"${digits}"`;
+    copied = index + digits.length;
+  }
+  return JSON.parse(exact + json.slice(copied)) as T;
+}
+
+/** Without a regular expression, whose stack would overflow with a text of some million characters. */
+function endOfString(json: string, quote: number): number {
+  let at = quote + 1;
+  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
+  return at + 1;
 }
 
 /** As TabSeparated writes text. */

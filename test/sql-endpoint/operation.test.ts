@@ -36,6 +36,23 @@ describe('The operation /api/sql', () => {
     expect(body.truncated).to.equal(false);
   });
 
+  it('answers integers that no number of JSON holds as text, and all others as numbers', async () => {
+    const { body } = await ask(
+      `SELECT toUInt64(9007199254740993) AS a, toInt64(-9223372036854775808) AS b, [toUInt64(7), 18446744073709551615] AS c,
+        toInt256('-123456789012345678901234567890') AS d, 9007199254740991 AS e, '{"a":12345678901234567890}' AS f,
+        0.12345678901234568 AS g, 1e300 AS h, map('"9007199254740993', 9007199254740993) AS i`,
+    );
+    expect(body.rows).to.deep.equal([
+      [
+        ...['9007199254740993', '-9223372036854775808', [7, '18446744073709551615']],
+        ...['-123456789012345678901234567890', 9007199254740991, '{"a":12345678901234567890}'],
+        ...[0.12345678901234568, 1e300, { '"9007199254740993': '9007199254740993' }],
+      ],
+    ]);
+    const long = await ask(`SELECT repeat('\\\\"', 1000000) AS text, 9007199254740993 AS number`);
+    expect(long.body.rows).to.deep.equal([['\\"'.repeat(1_000_000), '9007199254740993']]);
+  });
+
   it('shows another organization nothing', async () => {
     const other = await gateway.keyFor('org_other');
     for (const view of ['contacts', 'campaigns', 'campaign_daily', 'website_visits']) {
