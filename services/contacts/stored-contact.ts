@@ -1,5 +1,6 @@
 /** A contact as every store keeps it, and what records and requests make of it (contract 3.1 to 3.3, 6.2). */
 
+import { isDeepStrictEqual } from 'node:util';
 import { domainOf, normalizeDomain, normalizeEmail } from '../search/normalize.js';
 import { titleClasses } from '../search/titles.js';
 import { memoize } from '../shared/cache.js';
@@ -63,14 +64,20 @@ export function applyRecord(
   if (version === null || isDeletion(version)) return version;
   const before = stored && !isDeletion(stored) ? stored : undefined;
   const { record, acceptedAt } = ordered;
-  const updatedMs = record.updated_at ? parseTimestamp(record.updated_at) : acceptedAt;
-  return {
+  const after = {
     ...version,
-    updatedMs: Math.max(updatedMs, before?.updatedMs ?? updatedMs),
+    updatedMs: record.updated_at ? parseTimestamp(record.updated_at) : acceptedAt,
     audienceIds: joinAudiences(before?.audienceIds ?? [], record.audience_ids ?? []),
     body: mergeBody(before?.body ?? emptyBody(record.organization_id, record.contact_id), record),
   };
+  return before && after.updatedMs < before.updatedMs
+    ? { ...after, updatedMs: laterThan(before, after) }
+    : after;
 }
+
+/** When a contact changed by a record that is older than a request of before: each state has a time of its own. */
+const laterThan = (before: StoredContact, { body, audienceIds }: StoredContact): number =>
+  before.updatedMs + (isDeepStrictEqual([body, audienceIds], [before.body, before.audienceIds]) ? 0 : 1);
 
 /** The contact that a create request describes. `now` is in milliseconds. */
 export function newContact(

@@ -121,6 +121,23 @@ export function searchStoreUpdates(open: Open): void {
       }
     });
 
+    it('a contact that a record older than a request has changed since stays as it is', async () => {
+      const writeAt = (daysAgo: number, city: string) =>
+        write('cal', { city, updated_at: new Date(now - daysAgo * DAY_MS).toISOString() });
+      await writeAt(3, 'Bonn');
+      const joined = { organizationId: organization, audienceId: 'a', contactId: 'cal' };
+      expect(await opened.store.addMembership(joined)).to.nested.include({ 'value.kind': 'added' });
+      const known = await get('cal');
+      await writeAt(2, 'Bonn');
+      expect(await get('cal')).to.deep.equal(known);
+      await writeAt(1, 'Kiel');
+      const guarded = { contactId: 'cal', ifUpdatedMs: Date.parse(known.updated_at) };
+      expect(await update({ city: 'Oslo' }, guarded)).to.deep.equal({ kind: 'changed_meanwhile' });
+      const latest = await get('cal');
+      expect(latest).to.include({ city: 'Kiel' });
+      expect(latest.updated_at > known.updated_at).to.equal(true);
+    });
+
     it('of updates at once that know the same state one is written', async () => {
       const ifUpdatedMs = Date.parse((await get()).updated_at);
       const other = await opened.another();
