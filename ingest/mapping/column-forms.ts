@@ -186,21 +186,25 @@ function dayIn(text: string, order: DateOrder): string | undefined {
 
 const isSameBothWays = (text: string) => dayIn(text, 'dmy') === dayIn(text, 'mdy');
 
-/** Month names in the languages of LinkedIn's reports, in lower case. */
-const MONTHS = new Map(
-  ['en', 'de', 'fr', 'es', 'pt', 'it'].flatMap((language) =>
-    (['long', 'short'] as const).flatMap((month) => {
-      const format = new Intl.DateTimeFormat(language, { month, timeZone: 'UTC' });
-      return Array.from({ length: 12 }, (_, index): [string, string] => [
-        format
-          .format(Date.UTC(2000, index, 15))
-          .toLowerCase()
-          .replace(/\.$/, ''),
-        String(index + 1).padStart(2, '0'),
-      ]);
-    }),
-  ),
-);
+/** Month names in the languages of LinkedIn's reports, in lower case; read when first asked for, as ICU loads each language. */
+let months: Map<string, string> | undefined;
+const monthOf = (name: string) => {
+  months ??= new Map(
+    ['en', 'de', 'fr', 'es', 'pt', 'it'].flatMap((language) =>
+      (['long', 'short'] as const).flatMap((month) => {
+        const format = new Intl.DateTimeFormat(language, { month, timeZone: 'UTC' });
+        return Array.from({ length: 12 }, (_, index): [string, string] => [
+          format
+            .format(Date.UTC(2000, index, 15))
+            .toLowerCase()
+            .replace(/\.$/, ''),
+          String(index + 1).padStart(2, '0'),
+        ]);
+      }),
+    ),
+  );
+  return months.get(name);
+};
 
 /** Words of bounded length: a preamble of one word would otherwise be read from each of its letters to its end. */
 const namedDate =
@@ -218,7 +222,7 @@ function orderByPreamble(preamble: string, texts: readonly string[]): DateOrder 
   const days: string[] = [];
   for (const { groups = {} } of preamble.matchAll(namedDate)) {
     const { monthFirst, dayAfter, yearAfter, day, month, year, iso } = groups;
-    const number = MONTHS.get((monthFirst ?? month ?? '').toLowerCase());
+    const number = monthOf((monthFirst ?? month ?? '').toLowerCase());
     if (iso !== undefined) days.push(iso);
     else if (number !== undefined) {
       days.push(`${yearAfter ?? year}-${number}-${(dayAfter ?? day ?? '').padStart(2, '0')}`);

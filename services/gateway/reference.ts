@@ -52,26 +52,35 @@ export function addReferenceRoutes(
     if (name === '') return indexText(api, guides);
     return guides.find((guide) => guide.name === name)?.text ?? operationText(api, name);
   };
+  const namesOf = (api: OpenApi) => [
+    '',
+    ...guides.map(({ name }) => name),
+    ...operationsOf(api).map(({ id }) => id),
+  ];
   const fullText = () => {
     const api = openApi();
-    return names.map((name) => textOf(name, api)).join('\n');
+    return namesOf(api)
+      .map((name) => textOf(name, api))
+      .join('\n');
   };
-  const names = ['', ...guides.map(({ name }) => name), ...operationsOf(openApi()).map(({ id }) => id)];
-  const pages = new Map(
-    names.flatMap((name) => [
-      [name, serveText(clock, HTML, () => withPlainText(shell, textOf(name)), PAGE_HEADERS)],
-      [`${name}.md`, serveText(clock, TEXT, () => textOf(name))],
-    ]),
-  );
+  let pages: Map<string, (ctx: Context) => Promise<void>> | undefined;
+  const findPage = (page: string) => {
+    pages ??= new Map(
+      namesOf(openApi()).flatMap((name) => [
+        [name, serveText(clock, HTML, () => withPlainText(shell, textOf(name)), PAGE_HEADERS)],
+        [`${name}.md`, serveText(clock, TEXT, () => textOf(name))],
+      ]),
+    );
+    return pages.get(page);
+  };
   router.get('/llms.txt', serveText(clock, TEXT, index));
   router.get('/llms-full.txt', serveText(clock, TEXT, fullText));
-  router.get(['/docs', '/docs/'], pages.get('') as (ctx: Context) => Promise<void>);
+  router.get(['/docs', '/docs/'], (ctx, next) => findPage('')?.(ctx) ?? next());
   router.get('/docs/:page', (ctx, next) => {
     const { page = '' } = ctx.params;
     const code = page.startsWith(PROBLEM_TYPE) ? page.slice(PROBLEM_TYPE.length) : '';
     if (Object.hasOwn(PROBLEMS, code)) return ctx.redirect(problemPage(code));
-    const send = pages.get(page);
-    return send ? send(ctx) : next();
+    return findPage(page)?.(ctx) ?? next();
   });
 }
 
