@@ -18,6 +18,8 @@ export interface AnalyticsResult<Row> {
 }
 
 export interface AnalyticsReader {
+  /** True while nothing was ever written, which an engine that has not started need not be asked. */
+  readonly isEmpty?: boolean;
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
 }
 

@@ -33,6 +33,7 @@ export async function hasOtherData({
   analytics,
 }: Pick<Stores, 'search' | 'analytics'>): Promise<boolean> {
   if (await search.hasOtherOrganization(DEMO_ORGANIZATION)) return true;
+  if (analytics.isEmpty) return false;
   const { rows } = await analytics.query({
     name: 'find_other_organization',
     sql: ANALYTICS_TABLES.map(

@@ -9,6 +9,8 @@ type Reader = (
   signal?: AbortSignal,
 ) => Promise<StreamFigures>;
 
+const NONE = { records: 0, lastAcceptedAt: null };
+
 /** `lastDate`: `YYYY-MM-DD`. */
 export type DeliveryCounts = StreamFigures & { lastDate: string | null };
 
@@ -40,6 +42,7 @@ async function readOne<Row>(
 const readEntities =
   (table: 'campaigns' | 'creatives' | 'companies'): Reader =>
   async (analytics, organizationId, signal) => {
+    if (analytics.isEmpty) return NONE;
     const sql = `SELECT ${COUNTS} FROM ${table} FINAL WHERE ${IN_ORGANIZATION}`;
     const { records, accepted_ms } = await readOne<Counts>(analytics, organizationId, sql, signal);
     return { records, lastAcceptedAt: accepted_ms };
@@ -63,6 +66,7 @@ export async function readDeliveryCounts(
   signal?: AbortSignal,
   exactRows = EXACT_ROWS,
 ): Promise<DeliveryCounts> {
+  if (analytics.isEmpty) return { ...NONE, lastDate: null };
   const { inserted, inserted_ms, last_date } = await readOne<{
     inserted: number;
     inserted_ms: number;

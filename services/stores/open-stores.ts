@@ -10,6 +10,7 @@ import type { ClickHouse } from './clickhouse/client.js';
 import type { Engine } from './clickhouse/engine.js';
 import { FolderInUseError } from './clickhouse/errors.js';
 import { analyticsStoreOnDemand } from './clickhouse/on-demand.js';
+import { requireEngine } from './clickhouse/open.js';
 import { openAnalyticsStore } from './clickhouse/store.js';
 import type { RecordCopy, RecordSource } from './common/record-copy.js';
 import type { SearchStore } from './common/search-store.js';
@@ -55,8 +56,11 @@ export interface OpenStoresOptions {
   log?: ElasticsearchStoreOptions['log'];
   /** Whether this process sums months and copies records for SQL in the background: a server does, a command that ends does not. */
   maintainsAnalytics?: boolean;
-  /** Opens an embedded analytics store with its first use, which then throws what opening it throws: most commands use the search store alone. */
-  analyticsOnDemand?: boolean;
+  /**
+   * Opens an embedded analytics store with its first use, which then throws what opening it throws: most commands use the search store
+   * alone. `new`: only where the folder has none yet, so that a damaged one is reported at once.
+   */
+  analyticsOnDemand?: boolean | 'new';
   /** Called while an embedded store derives its search terms anew. */
   onRebuild?: RebuildProgress;
 }
@@ -113,6 +117,9 @@ export async function openStores(
         );
     opened.push(search);
     folderId?.writeFolderId(dataDir, { ...used, analytics: false });
+    const exists = () => folderId?.hasAnalytics(dataDir) ?? false;
+    const onDemand = !clickhouse && (analyticsOnDemand === 'new' ? !exists() : analyticsOnDemand);
+    if (analyticsOnDemand === 'new' && onDemand) requireEngine();
     const openAnalytics = async () => {
       const analytics = clickhouse
         ? await retryUntilAvailable(startupRetry, () => openAnalyticsStore(clickhouse, rollups))
@@ -127,7 +134,7 @@ export async function openStores(
       engine,
       pauseInserts,
       copy: openedCopy,
-    } = analyticsOnDemand && !clickhouse ? analyticsStoreOnDemand(openAnalytics) : await openAnalytics();
+    } = onDemand ? analyticsStoreOnDemand({ dataDir, open: openAnalytics, exists }) : await openAnalytics();
     opened.push(analytics);
     copy = openedCopy;
     const copier = source && copy ? new RecordCopier({ source, copy, clock }) : null;

@@ -42,7 +42,10 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   if (!cluster.isPrimary) return serveAmongOthers(io, config);
   const logger = openLog(io, config);
   logIgnoredVariables(config, logger);
-  const opened = await openStores(config, startupOptions(logger, !(config.kafka && config.clickhouse)));
+  const opened = await openStores(config, {
+    ...startupOptions(logger, !(config.kafka && config.clickhouse)),
+    analyticsOnDemand: 'new',
+  });
   const { stores, url: sqlUrl, sql } = await withSqlEndpoint(config, opened);
   const greeting = await orClose(stores, () => prepareGreeting(io, stores, options));
   if (config.processes > 1) {

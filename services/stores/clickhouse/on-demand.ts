@@ -1,22 +1,39 @@
 import type { AnalyticsStore } from '../../advertising/analytics-store.js';
+import { requireRoom } from '../../shared/health.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { VisitTable } from '../../visits/visit-store.js';
 import type { ClickHouse } from './client.js';
 import type { Engine } from './engine.js';
 import { BATCH_RECORDS, type OpenedAnalyticsStore } from './store.js';
 
-/** An embedded store that `open` opens with its first use, which throws the errors of `open`. */
-export function analyticsStoreOnDemand(open: () => Promise<OpenedAnalyticsStore>): {
+export interface OnDemandOptions {
+  dataDir: string;
+  open(): Promise<OpenedAnalyticsStore>;
+  /** Whether the folder holds an analytics store. */
+  exists(): boolean;
+}
+
+/**
+ * An embedded store that `open` opens with its first use, which throws the errors of `open`. Until there is one in the folder, what
+ * an empty store would answer is no use.
+ */
+export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOptions): {
   store: AnalyticsStore & VisitTable;
   engine(): Promise<Engine>;
   copy: null;
   pauseInserts: NonNullable<ClickHouse['pauseInserts']>;
 } {
   let opened: Promise<OpenedAnalyticsStore> | undefined;
+  let isUsed = false;
   let isClosed = false;
+  const isEmpty = () => !isUsed && !exists();
   const use = async () => {
     if (isClosed) throw new StoreUnavailableError('analytics');
-    opened ??= open();
+    isUsed = true;
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
     return (await opened).store;
   };
   return {
@@ -26,11 +43,15 @@ export function analyticsStoreOnDemand(open: () => Promise<OpenedAnalyticsStore>
     },
     copy: null,
     async pauseInserts(work) {
+      if (isEmpty()) return work(async () => undefined);
       await use();
       const { pauseInserts } = (await opened) as OpenedAnalyticsStore;
       return pauseInserts ? pauseInserts(work) : work(async () => undefined);
     },
     store: {
+      get isEmpty() {
+        return isEmpty();
+      },
       preferredBatchSize: BATCH_RECORDS,
       query: async (query, signal) => (await use()).query(query, signal),
       insertCampaigns: async (records) => (await use()).insertCampaigns(records),
@@ -40,8 +61,8 @@ export function analyticsStoreOnDemand(open: () => Promise<OpenedAnalyticsStore>
       // The views of the embedded engine read the search store.
       insertVisits: async () => undefined,
       deleteVisitsBefore: async () => undefined,
-      dropDeliveriesBefore: async (month) => (await use()).dropDeliveriesBefore(month),
-      ping: async () => (await use()).ping(),
+      dropDeliveriesBefore: async (month) => (isEmpty() ? [] : (await use()).dropDeliveriesBefore(month)),
+      ping: async () => (isEmpty() ? requireRoom(dataDir, 'analytics') : (await use()).ping()),
       async close() {
         isClosed = true;
         const settled = await opened?.catch(() => undefined);

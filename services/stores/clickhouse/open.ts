@@ -2,6 +2,15 @@ import { withoutEmbeddedStores } from '../../shared/optional-package.js';
 import type { ClickHouse, ClickHouseOptions } from './client.js';
 import { openHttp } from './http.js';
 
+/** Throws a `MissingPackageError` where the engine in process is not installed, without loading it. */
+export function requireEngine(): void {
+  try {
+    import.meta.resolve('chdb');
+  } catch (error) {
+    withoutEmbeddedStores(error as NodeJS.ErrnoException);
+  }
+}
+
 /** Opens the engine in this process, which throws `FolderInUseError` when another has the folder, or a server, which may be down. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   if ('url' in options) return openHttp(options);

@@ -113,7 +113,8 @@ function withDatabase<T>(path: string, work: (database: InstanceType<typeof Data
   }
 }
 
-function hasAnalytics(dataDir: string): boolean {
+/** Whether the analytics store of a folder was ever opened. */
+export function hasAnalytics(dataDir: string): boolean {
   const folder = join(dataDir, ANALYTICS_FOLDER);
   return existsSync(folder) && readdirSync(folder).some((name) => name !== ID_FILE);
 }

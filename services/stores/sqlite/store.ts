@@ -1,10 +1,8 @@
-import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FULL_DISK_BYTES } from '../../shared/health.js';
+import { requireRoom } from '../../shared/health.js';
 import { fromJson } from '../../shared/json.js';
 import { settingSchemas } from '../../shared/settings.js';
-import { DiskFullError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
@@ -122,8 +120,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
       read((connection) => hasOtherOrganization(connection, organizationId)),
     async ping() {
       await read((connection) => connection.row(`SELECT 1 FROM schema_migrations`));
-      const { bavail, bsize } = await statfs(dataDir);
-      if (bavail * bsize < FULL_DISK_BYTES) throw new DiskFullError('search');
+      await requireRoom(dataDir, 'search');
     },
     async keepRejections(organizationId, rejections) {
       for (let start = 0; start < rejections.length; start += RECORDS_PER_MESSAGE) {

@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
+import { readDeliveryCounts } from '../../../services/status/advertising-counts.js';
 import { DataFolderError } from '../../../services/stores/data-folder/errors.js';
 import { openStores } from '../../../services/stores/open-stores.js';
 import { checkIntegrity } from '../../../services/stores/sqlite/integrity.js';
@@ -71,9 +72,9 @@ describe('A data folder', () => {
     }
   });
 
-  it('gets its analytics store with the first use of it where that opens on demand, also for a backup', async () => {
+  it('gets its analytics store with the first use of it where that opens on demand, and none for a backup', async () => {
     const dataDir = join(tempFolder(), 'data');
-    const openOnDemand = () => openStores({ dataDir, searchThreads: 1 }, { analyticsOnDemand: true });
+    const openOnDemand = () => openStores({ dataDir, searchThreads: 1 }, { analyticsOnDemand: 'new' });
     const folder = join(dataDir, 'clickhouse');
     await (await openOnDemand()).close();
     expect(existsSync(folder)).to.equal(false);
@@ -85,9 +86,20 @@ describe('A data folder', () => {
     const held = join(tempFolder(), 'held');
     const backup = await run(['backup', held], { env });
     expect(backup.code, backup.stderr).to.equal(0);
-    expect(existsSync(folder)).to.equal(true);
     await stores.analytics.ping();
+    expect(await stores.analytics.dropDeliveriesBefore('2026-01-01')).to.deep.equal([]);
+    const count = () =>
+      readDeliveryCounts(stores.analytics, 'org_a').then(({ records, lastDate }) => ({ records, lastDate }));
+    const none = { records: 0, lastDate: null };
+    expect(await count()).to.deep.equal(none);
+    expect(existsSync(folder)).to.equal(false);
+    await stores.analytics.insertCampaigns([]);
+    expect(existsSync(folder)).to.equal(true);
+    expect(await count()).to.deep.equal(none);
     await stores.close();
+    const reopened = await openOnDemand();
+    expect(reopened.analytics.isEmpty).to.equal(undefined);
+    await reopened.close();
     rmSync(folder, { recursive: true });
     expect((await openingError(dataDir)).message).to.match(/clickhouse\/ .* is missing or empty/);
   });
