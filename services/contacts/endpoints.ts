@@ -1,7 +1,7 @@
 import type { AudienceStore } from '../audiences/audience-store.js';
 import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
 import { cursorListWith } from '../http/cursor-list.js';
-import { endpointsWith, type HandlerContext, type Parsed } from '../http/endpoint.js';
+import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
 import { unwrapIdempotent } from '../http/idempotency.js';
 import { invalid, Problem } from '../http/problems.js';
 import { newId } from '../shared/ids.js';
@@ -9,7 +9,7 @@ import { JsonText, jsonArray } from '../shared/json.js';
 import { type Clock, parseTimestamp } from '../shared/time.js';
 import type { FieldError } from '../shared/validation.js';
 import { bulkMembershipEndpoints } from './bulk-memberships.js';
-import type { ContactStore, CreateOutcome, UpdateOutcome } from './contact-store.js';
+import type { AddOutcome, ContactStore, CreateOutcome, UpdateOutcome } from './contact-store.js';
 import type { ErasureStore } from './erasure-store.js';
 import { explainPage } from './explain.js';
 import { exactlyOneOf, findPerson } from './person.js';
@@ -59,51 +59,45 @@ const slotsOfPage = (limit: number | null | undefined) => ((limit ?? 0) > 200 ? 
 /** Facets read every match. */
 const slotsOfFacets = (facets: readonly unknown[] | null | undefined) => (facets ? 4 : 0);
 
-function contactNotFound(organizationId: string, contactId: string): Problem {
-  return new Problem('contact_not_found', `The organization has no contact ${contactId}.`, {
-    organization_id: organizationId,
-    contact_id: contactId,
-  });
-}
+type Failure = Exclude<CreateOutcome | UpdateOutcome | AddOutcome, { contact: unknown }>;
 
-function tooManyAudiences(): Problem {
-  return invalid({ pointer: '/audience_id', code: 'too_many_audiences', detail: TOO_MANY_AUDIENCES });
-}
-
-function contactSuppressed(organizationId: string): Problem {
-  const detail = 'A person with this id, email or profile address was erased and stays out.';
-  return new Problem('contact_suppressed', detail, { organization_id: organizationId });
-}
-
-function contactExists(organizationId: string, contactId: string): Problem {
-  return new Problem('contact_exists', `The contact exists already as ${contactId}.`, {
-    organization_id: organizationId,
-    contact_id: contactId,
-  });
-}
-
-/** Why no contact was created. */
-function creationProblem(
-  outcome: Exclude<CreateOutcome, { contact: unknown }>,
-  organizationId: string,
-  audienceId: string,
-  { required_credits }: Pick<Parsed<typeof CreateContactQuery>, 'required_credits'>,
+/** Why nothing was read or written: names what the request is about. */
+function failureProblem(
+  failure: Failure,
+  organization_id: string,
+  { contact_id = '', audience_id = '' }: { contact_id?: string; audience_id?: string },
+  required_credits = 0,
 ): Problem {
-  switch (outcome.kind) {
+  switch (failure.kind) {
     case 'audience_not_found':
-      return audienceNotFound(organizationId, audienceId);
-    case 'contact_suppressed':
-      return contactSuppressed(organizationId);
-    case 'contact_exists':
-      return contactExists(organizationId, outcome.contactId);
+      return audienceNotFound(organization_id, audience_id);
+    case 'contact_not_found': {
+      const detail = `The organization has no contact ${contact_id}.`;
+      return new Problem(failure.kind, detail, { organization_id, contact_id });
+    }
+    case 'contact_suppressed': {
+      const detail = 'A person with this id, email or profile address was erased and stays out.';
+      return new Problem(failure.kind, detail, { organization_id });
+    }
+    case 'contact_exists': {
+      const { contactId } = failure;
+      const extras = { organization_id, contact_id: contactId };
+      return new Problem(failure.kind, `The contact exists already as ${contactId}.`, extras);
+    }
+    case 'changed_meanwhile': {
+      const detail =
+        'The contact has changed since if_updated_at. Get it again, and send the change with its updated_at.';
+      return new Problem(failure.kind, detail, { organization_id, contact_id });
+    }
+    case 'insufficient_credits': {
+      const credit_balance = failure.creditBalance;
+      const detail = `This costs ${required_credits} credits and the balance is ${credit_balance}.`;
+      return new Problem(failure.kind, detail, { required_credits, credit_balance });
+    }
     case 'too_many_audiences':
-      return tooManyAudiences();
-    case 'insufficient_credits':
-      return new Problem(
-        'insufficient_credits',
-        `This costs ${required_credits} credits and the balance is ${outcome.creditBalance}.`,
-        { required_credits, credit_balance: outcome.creditBalance },
-      );
+      return invalid({ pointer: '/audience_id', code: failure.kind, detail: TOO_MANY_AUDIENCES });
+    case 'too_large':
+      return invalid(failure.error);
   }
 }
 
@@ -153,7 +147,7 @@ const createContact = endpoint({
       idempotency,
     });
     const outcome = unwrapIdempotent(context, result);
-    if (!('contact' in outcome)) throw creationProblem(outcome, organizationId, body.audience_id, query);
+    if (!('contact' in outcome)) throw failureProblem(outcome, organizationId, body, query.required_credits);
     return {
       organization_id: organizationId,
       contact_id: outcome.contact.id,
@@ -164,30 +158,6 @@ const createContact = endpoint({
     };
   },
 });
-
-/** Why a contact was not changed. */
-function updateProblem(
-  outcome: Exclude<UpdateOutcome, { kind: 'updated' }>,
-  organizationId: string,
-  contactId: string,
-): Problem {
-  switch (outcome.kind) {
-    case 'contact_not_found':
-      return contactNotFound(organizationId, contactId);
-    case 'changed_meanwhile':
-      return new Problem(
-        'changed_meanwhile',
-        'The contact has changed since if_updated_at. Get it again, and send the change with its updated_at.',
-        { organization_id: organizationId, contact_id: contactId },
-      );
-    case 'too_large':
-      return invalid(outcome.error);
-    case 'contact_suppressed':
-      return contactSuppressed(organizationId);
-    case 'contact_exists':
-      return contactExists(organizationId, outcome.contactId);
-  }
-}
 
 const updateContact = endpoint({
   path: '/api/contacts/update',
@@ -221,7 +191,7 @@ const updateContact = endpoint({
       idempotency,
     });
     const outcome = unwrapIdempotent(context, result);
-    if (outcome.kind !== 'updated') throw updateProblem(outcome, organizationId, contactId);
+    if (outcome.kind !== 'updated') throw failureProblem(outcome, organizationId, body);
     return { organization_id: organizationId, contact: outcome.contact };
   },
 });
@@ -239,7 +209,7 @@ const getContact = endpoint({
   async handle(call) {
     const { body, organizationId, services } = call;
     const contact = await services.search.getContact(organizationId, body.contact_id, call);
-    if (!contact) throw contactNotFound(organizationId, body.contact_id);
+    if (!contact) throw failureProblem({ kind: 'contact_not_found' }, organizationId, body);
     return { organization_id: organizationId, contact: new JsonText(contact) };
   },
 });
@@ -445,9 +415,7 @@ const addContact = endpoint({
   async handle(call) {
     const { body, organizationId, services } = call;
     const outcome = unwrapIdempotent(call, await services.search.addMembership(membershipOf(call)));
-    if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, body.audience_id);
-    if (outcome.kind === 'contact_not_found') throw contactNotFound(organizationId, body.contact_id);
-    if (outcome.kind === 'too_many_audiences') throw tooManyAudiences();
+    if (outcome.kind !== 'added') throw failureProblem(outcome, organizationId, body);
     return { organization_id: organizationId, audience_id: body.audience_id, contact: outcome.contact };
   },
 });

@@ -140,13 +140,12 @@ export const GetContactResponse = looseObject({
   contact: Type.Optional(Contact),
 });
 
-export const GetContactsRequest = strictObject({
-  organization_id: organizationId,
-  contact_ids: arrayOf('Identifiers of the contacts. One given twice counts once.', id('A contact id.'), {
-    minItems: 1,
-    maxItems: 1000,
-  }),
+const contactIds = arrayOf('Identifiers of the contacts. One given twice counts once.', id('A contact id.'), {
+  minItems: 1,
+  maxItems: 1000,
 });
+
+export const GetContactsRequest = strictObject({ organization_id: organizationId, contact_ids: contactIds });
 
 export const GetContactsResponse = looseObject({
   organization_id: id('Organization of the contacts.'),
@@ -169,12 +168,7 @@ const person = {
 export const DeleteContactsRequest = strictObject({
   organization_id: organizationId,
   ...person,
-  contact_ids: optional(
-    arrayOf('Identifiers of contacts. One given twice counts once.', id('A contact id.'), {
-      minItems: 1,
-      maxItems: 1000,
-    }),
-  ),
+  contact_ids: optional(contactIds),
 });
 
 export const DeleteContactsResponse = looseObject({
@@ -421,12 +415,7 @@ const BulkFilter = strictObject(
 export type BulkFilter = Static<typeof BulkFilter>;
 
 const bulkContacts = {
-  contact_ids: optional(
-    arrayOf('Identifiers of the contacts. One given twice counts once.', id('A contact id.'), {
-      minItems: 1,
-      maxItems: 1000,
-    }),
-  ),
+  contact_ids: optional(contactIds),
   filter: optional(BulkFilter),
   cursor: optional(
     Type.String({
