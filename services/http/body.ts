@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
-import type { Context } from 'koa';
+import type { Context, Middleware } from 'koa';
+import koaBodyparser from 'koa-bodyparser';
 import { isObject } from '../shared/json.js';
 import { hasTooManyValues, MAX_VALUES } from '../shared/json-values.js';
 import type { AdmittedRequest } from './admission.js';
@@ -10,13 +10,36 @@ export const BODY_LIMIT = 1024 * 1024;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
+const parsed = async () => {};
+const parsers = new Map<number, Middleware>();
+
+/** A parser that leaves the body as bytes, so that its values are counted before it is parsed. */
+function parserOf(limit: number): Middleware {
+  let parser = parsers.get(limit);
+  if (!parser) {
+    parser = koaBodyparser({
+      enableTypes: ['text'],
+      extendTypes: { text: ['application/json'] },
+      // The types lack that the limit may be a number, and that null leaves bytes.
+      ...({ textLimit: limit, encoding: null } as object),
+      onerror: (error: Error & { type?: string }) => {
+        if (error.type === 'entity.too.large') throw tooLarge(limit);
+        throw new Problem('invalid_json', 'The body ended early.');
+      },
+    });
+    parsers.set(limit, parser);
+  }
+  return parser;
+}
+
 /** The JSON object of a request. Throws 400, 413, 415, 422 `too_many_values`, and 503 where admission rejects its bytes. */
 export async function readBody(
   ctx: Context,
   admitted: AdmittedRequest,
   limit = BODY_LIMIT,
 ): Promise<Record<string, unknown>> {
-  requireMediaType(ctx, ['application/json']);
+  // The parser takes no malformed parameters, which are ignored here.
+  ctx.req.headers['content-type'] = requireMediaType(ctx, ['application/json']);
   const { 'content-encoding': encoding, 'content-length': length } = ctx.req.headers;
   if (encoding !== undefined && encoding !== 'identity') {
     throw new Problem('unsupported_media_type', 'Send the body as it is, without a content encoding.');
@@ -25,33 +48,13 @@ export async function readBody(
   // Without a Content-Length, the maximum is reserved.
   admitted.acquire('bodyBytes', length === undefined ? limit : Number(length));
   sendContinue(ctx);
-  const bytes = await readBytes(ctx.req, limit);
+  await parserOf(limit)(ctx, parsed);
+  const sent = ctx.request.body;
+  const bytes = Buffer.isBuffer(sent) ? sent : Buffer.alloc(0);
   admitted.received(bytes.length);
   const body = parseJson(bytes);
   if (!isObject(body)) throw new Problem('invalid_body', 'The body must be a JSON object.');
   return body;
-}
-
-/** Not by iteration, which would destroy the connection that the response needs. */
-function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const rejectIncomplete = () => {
-      if (!request.readableEnded) reject(new Problem('invalid_json', 'The body ended early.'));
-    };
-    if (request.destroyed) return rejectIncomplete();
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const take = (chunk: Buffer) => {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size <= limit) return;
-      request.off('data', take).pause();
-      reject(tooLarge(limit));
-    };
-    request.on('data', take);
-    request.once('end', () => resolve(Buffer.concat(chunks)));
-    request.once('close', rejectIncomplete);
-  });
 }
 
 function parseJson(bytes: Buffer): unknown {

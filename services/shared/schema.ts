@@ -1,40 +1,10 @@
 /** Builders for JSON Schemas, which validate, type and document. Each takes its description first. */
-import type { Static, TSchema, TUnsafe, Type as TypeBox } from 'typebox';
+import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
 import { ID_PATTERN } from './ids.js';
 
 type Options = Record<string, unknown>;
 
-type Builder =
-  | 'Array'
-  | 'Boolean'
-  | 'Integer'
-  | 'Number'
-  | 'Object'
-  | 'Optional'
-  | 'String'
-  | 'Unknown'
-  | 'Unsafe';
-
-/** Hidden from JSON and from copies by spreading. */
-const OPTIONAL = '~optional';
-
-const create = (fixed: object) => (options?: object) => ({ ...fixed, ...options }) as never;
-
-/** TypeBox's builders with its types. Its own code is 373 files, a fifth of the start of a process, for what JSON Schema says as shortly. */
-export const Type: Pick<typeof TypeBox, Builder> = {
-  Boolean: create({ type: 'boolean' }),
-  Integer: create({ type: 'integer' }),
-  Number: create({ type: 'number' }),
-  String: create({ type: 'string' }),
-  Unknown: create({}),
-  Array: (items, options) => create({ type: 'array', items })(options),
-  Object(properties, options) {
-    const required = Object.entries(properties).flatMap(([name, each]) => (OPTIONAL in each ? [] : [name]));
-    return create({ type: 'object', ...(required.length > 0 && { required }), properties })(options);
-  },
-  Optional: (schema) => Object.defineProperty({ ...schema }, OPTIONAL, { value: true }) as never,
-  Unsafe: (schema) => create(schema)(),
-};
+export { Type };
 
 /** Optional and nullable, like most request fields. */
 export function optional<T extends TSchema>(schema: T) {
