@@ -1,8 +1,8 @@
-import { Client } from '@elastic/elasticsearch';
+import type { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
-import { type TestDatabase, testDatabase } from './clickhouse/support.js';
-import { type TestIndices, testIndices } from './elasticsearch/support.js';
+import { testDatabase } from './clickhouse/support.js';
+import { testIndices } from './elasticsearch/support.js';
 
 const ORGANIZATION = { organization_id: 'org_a' };
 const RANGE = { start_date: '2026-01-01', end_date: '2026-01-31' };
@@ -43,24 +43,19 @@ const RECORDS: Record<string, object[]> = {
 };
 
 describe('A snapshot of Elasticsearch and a backup of ClickHouse', () => {
-  let indices: TestIndices;
-  let database: TestDatabase;
+  const indices = testIndices();
+  const database = testDatabase();
   let gateway: TestGateway | undefined;
   let elasticsearch: Client;
   let repository: string;
 
   before(() => {
-    indices = testIndices();
-    database = testDatabase();
-    elasticsearch = new Client({ nodes: indices.config.nodes });
+    elasticsearch = indices.client();
     repository = `${indices.config.indexPrefix}-repository`;
   });
   after(async () => {
     await gateway?.close();
     await elasticsearch.snapshot.deleteRepository({ name: repository }, { ignore: [404] });
-    await elasticsearch.close();
-    await indices.remove();
-    await database.drop();
   });
 
   const start = async () => {

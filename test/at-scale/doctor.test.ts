@@ -1,26 +1,21 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
 import { runProcess as run } from '../cli/support.js';
 import { freePort } from '../stack/free-port.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { type TestDatabase, testDatabase } from './clickhouse/support.js';
-import { type TestIndices, testIndices } from './elasticsearch/support.js';
+import { testDatabase } from './clickhouse/support.js';
+import { testIndices } from './elasticsearch/support.js';
 import { serverEnvironment } from './start-gateway.js';
 
 describe('The doctor, where both stores are on servers', () => {
-  let indices: TestIndices;
-  let database: TestDatabase;
-  let folder: string;
+  const indices = testIndices();
+  const database = testDatabase();
   let env: Record<string, string>;
 
   before(async () => {
-    indices = testIndices();
-    database = testDatabase();
-    folder = tempFolder();
     // No store needs the folder, so that it may be anything.
-    const file = join(folder, 'a-file');
+    const file = join(tempFolder(), 'a-file');
     await writeFile(file, '');
     env = {
       PORT: '0',
@@ -28,34 +23,25 @@ describe('The doctor, where both stores are on servers', () => {
       ...serverEnvironment(indices.config, database.config),
     };
   });
-  after(async () => {
-    await indices.remove();
-    await database.drop();
-  });
-
-  const client = () => new Client({ nodes: indices.config.nodes });
 
   it('reports their versions and what serve will create, and creates nothing', async () => {
-    const others = client();
+    const client = indices.client();
     // Of another installation, which lacks a copy.
     const index = `${indices.config.indexPrefix.replace('-', '')}x-other`;
-    await others.indices.create({ index, settings: { number_of_replicas: 5 } });
+    await client.indices.create({ index, settings: { number_of_replicas: 5 } });
     const { code, stdout } = await run(['doctor'], { env });
     expect({ code, stdout }).to.include({ code: 0 });
     expect(stdout).to.match(/✓ Elasticsearch \d+\.\S+ answers, one node, health (?:green|yellow)/);
     expect(stdout).to.match(/✓ serve makes the indices that are missing: contacts, /);
     expect(stdout).to.match(/✓ ClickHouse \d+\.\S+ answers/);
     expect(stdout).to.match(/✓ serve brings the tables up to date: \d+ migrations from 0001_/);
-    const elasticsearch = client();
-    expect(await elasticsearch.indices.get({ index: `${indices.config.indexPrefix}-*` })).to.deep.equal({});
-    await elasticsearch.close();
+    expect(await client.indices.get({ index: `${indices.config.indexPrefix}-*` })).to.deep.equal({});
     const made = await database.client.query({
       query: `SELECT name FROM system.databases WHERE startsWith(name, '${database.config.database}')`,
       format: 'JSON',
     });
     expect((await made.json()).data).to.deep.equal([]);
-    await others.indices.delete({ index });
-    await others.close();
+    await client.indices.delete({ index });
   });
 
   it('finds nothing wrong once they are migrated', async () => {
@@ -68,10 +54,8 @@ describe('The doctor, where both stores are on servers', () => {
   });
 
   it('names an index of another version, and what to run', async () => {
-    const elasticsearch = client();
     const index = `${indices.config.indexPrefix}-keys`;
-    await elasticsearch.indices.putMapping({ index, _meta: { version: 0, checksum: '' } });
-    await elasticsearch.close();
+    await indices.client().indices.putMapping({ index, _meta: { version: 0, checksum: '' } });
     const { code, stdout } = await run(['doctor'], { env });
     expect(code).to.equal(1);
     expect(stdout).to.match(/✗ Of an older version: \S+-keys-v2-1\. Run: reachline migrate\n/);

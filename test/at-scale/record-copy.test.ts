@@ -13,7 +13,6 @@ import { type OpenedAnalyticsStore, openAnalyticsStore } from '../../services/st
 import type { RecordCopy, RecordSource } from '../../services/stores/common/record-copy.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { RecordCopier } from '../../services/stores/copy/record-copier.js';
-import { openElasticsearchStore } from '../../services/stores/elasticsearch/store.js';
 import { TODAY } from '../advertising/helper.js';
 import { run } from '../cli/support.js';
 import { freshOrganization } from '../contract/search-support.js';
@@ -23,8 +22,8 @@ import { accepted } from '../support/accepted.js';
 import { filesWith } from '../support/files.js';
 import { startTestGateway } from '../support/gateway.js';
 import { until } from '../support/until.js';
-import { type TestDatabase, testDatabase } from './clickhouse/support.js';
-import { type TestIndices, testIndices } from './elasticsearch/support.js';
+import { testDatabase } from './clickhouse/support.js';
+import { openStore, testIndices } from './elasticsearch/support.js';
 import { serverEnvironment } from './start-gateway.js';
 
 /** As no run before, whose files the server keeps for a while. */
@@ -45,8 +44,8 @@ type Row = Record<string, unknown>;
 
 describe('The copy of records in ClickHouse', function () {
   this.timeout(180_000);
-  let indices: TestIndices;
-  let database: TestDatabase;
+  const indices = testIndices();
+  const database = testDatabase();
   let stores: IngestStores;
   let search: SearchStore;
   let source: RecordSource;
@@ -58,12 +57,10 @@ describe('The copy of records in ClickHouse', function () {
   let time = Date.UTC(2026, 0, 2);
 
   before(async () => {
-    indices = testIndices();
-    database = testDatabase();
     const opened = await openAnalyticsStore(database.config);
     copy = opened.copy as RecordCopy;
     analytics = opened.store;
-    const elasticsearch = await openElasticsearchStore(indices.config, {
+    const elasticsearch = await openStore(indices.config, {
       copy: () => copy,
       recoveryIntervalMs: 500,
       expungeIntervalMs: 0,
@@ -77,10 +74,9 @@ describe('The copy of records in ClickHouse', function () {
   });
   after(async () => {
     await client.close();
+    // It copies what it recovers.
     await search.close();
     await analytics.close();
-    await indices.remove();
-    await database.drop();
   });
 
   async function ask<T = Row>(query: string, parameters: Record<string, string> = {}): Promise<T[]> {

@@ -16,7 +16,6 @@ describe('An installation without the embedded stores', () => {
     expect(status).to.equal(200);
     expect(body.stores).to.deep.equal({ search: 'ok', analytics: 'ok' });
     expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
-    await indices.remove();
   });
 
   it('takes records from Kafka into both, and needs no folder', async () => {
@@ -59,8 +58,5 @@ describe('An installation without the embedded stores', () => {
       expect(text).to.contain(`reachline_worker_records_total{stream="${stream}",outcome="applied"} 1`);
     }
     expect(await worker.stop()).to.deep.equal({ code: 0, signal: null });
-    await topics.close();
-    await indices.remove();
-    await database.drop();
   });
 });

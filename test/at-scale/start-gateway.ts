@@ -10,14 +10,7 @@ export const startAtScaleGateway: StartGateway = async (settings, clock) => {
   const stores = { elasticsearch: indices.config, clickhouse: database.config };
   const gateway = await startTestGateway({ ...settings, ...stores }, clock);
   await indices.refreshAtOnce();
-  return {
-    ...gateway,
-    async close() {
-      await gateway.close();
-      await indices.remove();
-      await database.drop();
-    },
-  };
+  return gateway;
 };
 
 /** What a process on these servers is told. */

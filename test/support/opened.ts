@@ -25,6 +25,10 @@ export async function closedWithFile<T extends Closable>(opening: Promise<T>): P
   return value;
 }
 
+/** Undoes something when the file of tests ends. */
+export const afterFile = (close: () => Promise<unknown>): void =>
+  void opened.add(Promise.resolve({ close: async () => void (await close()) }));
+
 /** Opens something before the tests of a suite and closes it after them. Nothing of it may be asked for outside of its tests. */
 export function useOpened<T extends Closable>(open: () => Promise<T>): T {
   let value: T | undefined;
@@ -42,10 +46,14 @@ export function useOpened<T extends Closable>(open: () => Promise<T>): T {
 
 export const mochaHooks = {
   async afterAll() {
-    const left = [...opened];
+    const failures: unknown[] = [];
+    // What was opened last may need what was opened before.
+    for (const each of [...opened].reverse()) {
+      const value = await each.catch(() => undefined);
+      await value?.close().catch((error: unknown) => failures.push(error));
+    }
     opened.clear();
-    const values = await Promise.allSettled(left);
-    await Promise.all(values.map((each) => (each.status === 'fulfilled' ? each.value.close() : undefined)));
     removeTempFolders();
+    if (failures.length > 0) throw failures[0];
   },
 };

@@ -6,6 +6,7 @@ import { startClickHouse } from '../../stack/clickhouse.js';
 import { freePort } from '../../stack/free-port.js';
 import type { Server } from '../../stack/server.js';
 import { accepted } from '../../support/accepted.js';
+import { afterFile } from '../../support/opened.js';
 import { testDatabase } from './support.js';
 
 const nameOf = (promise: Promise<unknown>) =>
@@ -19,11 +20,11 @@ describe('a ClickHouse server that comes and goes', () => {
 
   before(async () => {
     server = await startClickHouse();
+    afterFile(() => server.remove());
   });
-  after(() => server.remove());
 
   it('is unavailable while it is away, keeps acknowledged records, and answers again without being reopened', async () => {
-    const { config, drop } = testDatabase(server.address);
+    const { config } = testDatabase(server.address);
     const { store } = await openAnalyticsStore(config);
     const delivery = (campaign_id: string) => ({
       organization_id: 'org',
@@ -52,11 +53,10 @@ describe('a ClickHouse server that comes and goes', () => {
       expect(await count()).to.equal(round + 1);
     }
     await store.close();
-    await drop();
   });
 
   it('is opened only when it is there', async () => {
-    const nobody = { ...testDatabase(`http://127.0.0.1:${await freePort()}`).config };
+    const nobody = { ...testDatabase().config, url: `http://127.0.0.1:${await freePort()}` };
     expect(await nameOf(openAnalyticsStore(nobody))).to.equal('StoreUnavailableError');
   });
 });
@@ -70,14 +70,13 @@ describe('ClickHouse over HTTP', () => {
   });
 
   it('is unavailable while a table is missing, and rejects no record', async () => {
-    const { config, client, drop } = testDatabase();
+    const { config, client } = testDatabase();
     const { store } = await openAnalyticsStore(config);
     const tables = `${config.database}_tables`;
     await client.command({ query: `RENAME TABLE ${tables}.creative_deliveries TO ${tables}.away` });
     const delivery = { organization_id: 'org', date: '2026-10-01', campaign_id: 'c', creative_id: 'r' };
     expect(await nameOf(store.insertDeliveries(accepted([delivery], 1)))).to.equal('StoreUnavailableError');
     await store.close();
-    await drop();
   });
 
   it('says that a query takes too long', async () => {
@@ -90,7 +89,7 @@ describe('ClickHouse over HTTP', () => {
   });
 
   it('ends a query nobody waits for any more', async () => {
-    const { config, client, drop } = testDatabase();
+    const { config, client } = testDatabase();
     const clickhouse = await openClickHouse(config);
     await clickhouse.createDatabase();
     const abort = new AbortController();
@@ -106,11 +105,10 @@ describe('ClickHouse over HTTP', () => {
     expect(await running).to.equal('AbortError');
     while ((await count()) !== 0);
     await clickhouse.close();
-    await drop();
   });
 
   it('is migrated once, however many processes start at the same time', async () => {
-    const { config, drop } = testDatabase();
+    const { config } = testDatabase();
     const clients = await Promise.all(Array.from({ length: 6 }, () => openClickHouse(config)));
     await Promise.all(clients.map((clickhouse) => migrate(clickhouse)));
     const [first] = clients;
@@ -121,11 +119,10 @@ describe('ClickHouse over HTTP', () => {
     });
     expect(rows.map(({ name }) => name)).to.deep.equal(serverMigrations().map(({ name }) => name));
     for (const clickhouse of clients) await clickhouse.close();
-    await drop();
   });
 
   it('takes lists too long for an address', async () => {
-    const { config, drop } = testDatabase();
+    const { config } = testDatabase();
     const { store } = await openAnalyticsStore(config);
     const ids = Array.from({ length: 5000 }, (_, index) => `id '${index}' \\ é`);
     const { rows } = await store.query({
@@ -135,6 +132,5 @@ describe('ClickHouse over HTTP', () => {
     });
     expect(rows).to.deep.equal([{ length: 5000, last: ids.at(-1) }]);
     await store.close();
-    await drop();
   });
 });

@@ -3,6 +3,7 @@ import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import type { ClickHouseConfig } from '../../../services/shared/config.js';
 import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
 import type { TemporaryStore } from '../../advertising/helper.js';
+import { afterFile } from '../../support/opened.js';
 
 const url = process.env.CLICKHOUSE_URL ?? '';
 const username = process.env.CLICKHOUSE_USERNAME ?? 'default';
@@ -12,34 +13,23 @@ export interface TestDatabase {
   config: ClickHouseConfig;
   /** Outside of any database. */
   client: ClickHouseClient;
-  drop(): Promise<void>;
 }
 
-/** A database that no other test has. Throws when `CLICKHOUSE_URL` is not set. */
+/** A database that no other test has, dropped when the file of tests ends. Throws when `CLICKHOUSE_URL` is not set. */
 export function testDatabase(server = url): TestDatabase {
   if (server === '') throw new Error('CLICKHOUSE_URL names no server; npm run test:stack starts one');
   const database = `test_${randomBytes(6).toString('hex')}`;
   const client = createClient({ url: server, username, password });
-  return {
-    config: { url: server, username, password, database, cluster: null },
-    client,
-    async drop() {
-      for (const name of [database, `${database}_tables`, `${database}_copies`]) {
-        await client.command({ query: `DROP DATABASE IF EXISTS ${name}` });
-      }
-      await client.close();
-    },
-  };
+  afterFile(async () => {
+    for (const name of [database, `${database}_tables`, `${database}_copies`]) {
+      await client.command({ query: `DROP DATABASE IF EXISTS ${name}` });
+    }
+    await client.close();
+  });
+  return { config: { url: server, username, password, database, cluster: null }, client };
 }
 
 export async function openHttpStore(timeoutMs?: number): Promise<TemporaryStore> {
-  const { config, drop } = testDatabase();
-  const { store } = await openAnalyticsStore({ ...config, timeoutMs });
-  return {
-    store,
-    async dispose() {
-      await store.close();
-      await drop();
-    },
-  };
+  const { store } = await openAnalyticsStore({ ...testDatabase().config, timeoutMs });
+  return { store, dispose: () => store.close() };
 }

@@ -2,10 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { issueKey } from '../../../services/accounts/keys.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { startClickHouse } from '../../stack/clickhouse.js';
 import type { Server } from '../../stack/server.js';
-import { type TestIndices, testIndices } from '../elasticsearch/support.js';
+import { openStore, testIndices } from '../elasticsearch/support.js';
 import { Gateways } from './gateways.js';
 
 const ORGANIZATION = 'org_outage';
@@ -18,21 +17,18 @@ const SEARCH = '/api/contacts/search';
 
 describe('ClickHouse killed under writes', () => {
   let clickhouse: Server;
-  let indices: TestIndices;
+  const indices = testIndices();
   let store: SearchStore;
   let gateways: Gateways;
 
   before(async () => {
     clickhouse = await startClickHouse();
-    indices = testIndices();
-    store = await openElasticsearchStore(indices.config);
+    store = await openStore(indices.config);
     const key = await issueKey(store, { organizationId: ORGANIZATION, scopes: ['*'] });
     gateways = await Gateways.start(2, indices.config, key, { CLICKHOUSE_URL: clickhouse.address });
   });
   after(async () => {
     await gateways?.stop();
-    await store?.close();
-    await indices?.remove();
     await clickhouse?.remove();
   });
 

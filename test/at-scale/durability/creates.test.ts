@@ -3,14 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { issueKey } from '../../../services/accounts/keys.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { allPages, asked, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { parsed } from '../../support/parsed-store.js';
 import { Random, SEED } from '../../support/random.js';
 import { repeat } from '../../support/repeat.js';
 import { until } from '../../support/until.js';
-import { type TestIndices, testIndices } from '../elasticsearch/support.js';
+import { openStore, testIndices } from '../elasticsearch/support.js';
 import { Gateways } from './gateways.js';
 
 const ORGANIZATION = 'org_creates';
@@ -21,14 +20,13 @@ const BALANCE = 1_000_000;
 const KILL_INTERVAL_MS = 4000;
 
 describe(`Creating contacts through several gateways (REACHLINE_TEST_SEED=${SEED})`, () => {
-  let indices: TestIndices;
+  const indices = testIndices();
   let store: SearchStore;
   let key: string;
   let gateways: Gateways | undefined;
 
   before(async () => {
-    indices = testIndices();
-    store = await openElasticsearchStore(indices.config);
+    store = await openStore(indices.config);
     key = await issueKey(store, { organizationId: ORGANIZATION, scopes: ['*'] });
     await store.upsertAudiences(
       accepted([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0),
@@ -37,10 +35,6 @@ describe(`Creating contacts through several gateways (REACHLINE_TEST_SEED=${SEED
   afterEach(async () => {
     await gateways?.stop();
     gateways = undefined;
-  });
-  after(async () => {
-    await store?.close();
-    await indices?.remove();
   });
 
   it(`charges each of ${CREATES} contacts once with ${CREATORS} creators on four processes, some of them killed`, async () => {

@@ -4,13 +4,13 @@ import { expect } from 'chai';
 import { issueKey } from '../../../services/accounts/keys.js';
 import { loadConfig } from '../../../services/shared/config.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { allPages, asked, T0 } from '../../contract/search-support.js';
 import { startElasticsearch } from '../../stack/elasticsearch.js';
 import type { Server } from '../../stack/server.js';
 import { accepted } from '../../support/accepted.js';
 import { parsed } from '../../support/parsed-store.js';
 import { until } from '../../support/until.js';
+import { openStore } from '../elasticsearch/support.js';
 import { Gateways } from './gateways.js';
 
 const ORGANIZATION = 'org_outage';
@@ -31,7 +31,7 @@ describe('Elasticsearch killed under writes', () => {
     elasticsearch = await startElasticsearch({ heapMegabytes: 512 });
     const { elasticsearch: config } = loadConfig({ ELASTICSEARCH_URL: elasticsearch.address });
     if (!config) throw new Error('ELASTICSEARCH_URL is not set');
-    store = await openElasticsearchStore(config);
+    store = await openStore(config);
     const key = await issueKey(store, { organizationId: ORGANIZATION, scopes: ['*'] });
     await store.setCredits(ORGANIZATION, BALANCE);
     await store.upsertAudiences(

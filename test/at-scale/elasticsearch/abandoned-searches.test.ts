@@ -1,27 +1,32 @@
 import { expect } from 'chai';
 import { StoreTimeoutError } from '../../../services/shared/store-errors.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { asked, freshOrganization } from '../../contract/search-support.js';
 import { gate, type HttpProxy, startHttpProxy } from './http-proxy.js';
-import { type TestIndices, testIndices } from './support.js';
+import { openStore, testIndices } from './support.js';
 
 describe('Aborted reads on Elasticsearch', () => {
-  let indices: TestIndices;
   let proxy: HttpProxy;
   let store: SearchStore;
   const organizationId = freshOrganization();
 
   before(async () => {
-    indices = testIndices();
-    proxy = await startHttpProxy(indices.config);
-    store = await openElasticsearchStore(proxy.config);
+    proxy = await startHttpProxy(testIndices().config);
+    store = await openStore(proxy.config);
   });
-  after(async () => {
-    await store.close();
-    await proxy.close();
-    await indices.remove();
-  });
+
+  /** Holds requests to these paths; the recovery job reads other indices. */
+  function holdReads(paths: RegExp) {
+    const held = gate();
+    let closed: Promise<void> = Promise.resolve();
+    proxy.decide = async (request) => {
+      if (!paths.test(request.path)) return 'pass' as const;
+      closed = request.closed;
+      await held.wait();
+      return 'pass' as const;
+    };
+    return { held, isClosed: () => closed };
+  }
 
   const reads: [string, (signal: AbortSignal) => Promise<unknown>][] = [
     [
@@ -39,51 +44,32 @@ describe('Aborted reads on Elasticsearch', () => {
   ];
   for (const [what, read] of reads) {
     it(`ends ${what} at once with the reason when its caller aborts, and closes the connection to the cluster`, async () => {
-      const held = gate();
-      let closed: Promise<void> = Promise.resolve();
-      proxy.decide = async (request) => {
-        // The recovery job reads other indices.
-        if (!/-(contacts|audiences|visits)\/_(search|doc|mget)/.test(request.path)) return 'pass' as const;
-        closed = request.closed;
-        await held.wait();
-        return 'pass' as const;
-      };
+      const { held, isClosed } = holdReads(/-(contacts|audiences|visits)\/_(search|doc|mget)/);
       const controller = new AbortController();
       const reason = new Error('the caller left');
       const outcome = read(controller.signal).catch((error: unknown) => error);
       await held.reached;
       controller.abort(reason);
       expect(await outcome).to.equal(reason);
-      await closed;
+      await isClosed();
       held.open();
     });
   }
 
   it('ends a search at its deadline, and closes the connection to the cluster', async () => {
-    const impatient = await openElasticsearchStore(proxy.config, { searchTimeoutMs: 100 });
-    try {
-      for (const search of [
-        () => impatient.searchContacts(asked(organizationId, { limit: 1 })),
-        () => impatient.searchAudiences({ organizationId, offset: 0, limit: 1 }),
-        () => impatient.searchVisits({ organizationId, limit: 1 }),
-      ]) {
-        const held = gate();
-        let closed: Promise<void> = Promise.resolve();
-        proxy.decide = async (request) => {
-          if (!/-(contacts|audiences|visits)\/_search/.test(request.path)) return 'pass' as const;
-          closed = request.closed;
-          await held.wait();
-          return 'pass' as const;
-        };
-        const outcome = await search().catch((error: unknown) => error);
-        expect(outcome).to.be.instanceOf(StoreTimeoutError);
-        // That of the client, after 28 s, has a cause.
-        expect((outcome as Error).cause).to.equal(undefined);
-        await closed;
-        held.open();
-      }
-    } finally {
-      await impatient.close();
+    const impatient = await openStore(proxy.config, { searchTimeoutMs: 100 });
+    for (const search of [
+      () => impatient.searchContacts(asked(organizationId, { limit: 1 })),
+      () => impatient.searchAudiences({ organizationId, offset: 0, limit: 1 }),
+      () => impatient.searchVisits({ organizationId, limit: 1 }),
+    ]) {
+      const { held, isClosed } = holdReads(/-(contacts|audiences|visits)\/_search/);
+      const outcome = await search().catch((error: unknown) => error);
+      expect(outcome).to.be.instanceOf(StoreTimeoutError);
+      // That of the client, after 28 s, has a cause.
+      expect((outcome as Error).cause).to.equal(undefined);
+      await isClosed();
+      held.open();
     }
   });
 });

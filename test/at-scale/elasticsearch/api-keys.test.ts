@@ -1,25 +1,17 @@
 import { expect } from 'chai';
 import { issueKey, parseKey } from '../../../services/accounts/keys.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freshOrganization } from '../../contract/search-support.js';
 import { type HttpProxy, startHttpProxy } from './http-proxy.js';
-import { type TestIndices, testIndices } from './support.js';
+import { openStore, testIndices } from './support.js';
 
 describe('API keys on Elasticsearch', () => {
-  let indices: TestIndices;
   let proxy: HttpProxy;
   let store: SearchStore;
 
   before(async () => {
-    indices = testIndices();
-    proxy = await startHttpProxy(indices.config);
-    store = await openElasticsearchStore(proxy.config);
-  });
-  after(async () => {
-    await store.close();
-    await proxy.close();
-    await indices.remove();
+    proxy = await startHttpProxy(testIndices().config);
+    store = await openStore(proxy.config);
   });
 
   for (const [what, times] of [

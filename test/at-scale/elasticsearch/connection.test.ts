@@ -10,7 +10,7 @@ import { StoreUnavailableError } from '../../../services/shared/store-errors.js'
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freePort } from '../../stack/free-port.js';
 import { tempFolder } from '../../support/temp-folder.js';
-import { type TestIndices, testIndices } from './support.js';
+import { testIndices } from './support.js';
 
 const USER = 'gateway';
 const PASSWORD = 'pass: word';
@@ -18,14 +18,13 @@ const API_KEY = 'aWQ6c2VjcmV0';
 
 describe('The connection to Elasticsearch', () => {
   let folder: string;
-  let indices: TestIndices;
+  const indices = testIndices();
   let tlsProxy: Server;
   let address: string;
   let caFile: string;
 
   before(async () => {
     folder = tempFolder();
-    indices = testIndices();
     caFile = certificate('ca');
     tlsProxy = await startTlsProxy(readFileSync(caFile), readFileSync(join(folder, 'ca.key')));
     address = `https://127.0.0.1:${(tlsProxy.address() as AddressInfo).port}`;
@@ -33,7 +32,6 @@ describe('The connection to Elasticsearch', () => {
   after(async () => {
     tlsProxy.closeAllConnections();
     await new Promise((resolve) => tlsProxy.close(resolve));
-    await indices.remove();
   });
 
   /** Creates a self-signed certificate; returns its PEM file. */

@@ -2,38 +2,26 @@ import { expect } from 'chai';
 import type { CreateContact } from '../../../services/contacts/contact-store.js';
 import type { ElasticsearchConfig } from '../../../services/shared/config.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { allPages, asked, freshOrganization, newContact } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { parsed } from '../../support/parsed-store.js';
 import { gate, type HttpProxy, startHttpProxy } from './http-proxy.js';
-import { type TestIndices, testIndices } from './support.js';
+import { openStore, testIndices } from './support.js';
 
 /** Longer than any lease, shorter than a key is kept. */
 const AFTER_LEASES_MS = 60_000;
 
 describe('Duplicate locks on Elasticsearch', () => {
-  let indices: TestIndices;
-  const opened: SearchStore[] = [];
+  const indices = testIndices();
   let proxy: HttpProxy;
   const clock = { skipped: 0, now: () => Date.now() + clock.skipped };
 
-  const open = async (config: ElasticsearchConfig) => {
-    const store = await openElasticsearchStore(config, { clock });
-    opened.push(store);
-    return store;
-  };
+  const open = (config: ElasticsearchConfig) => openStore(config, { clock });
   before(async () => {
-    indices = testIndices();
     proxy = await startHttpProxy(indices.config);
   });
   beforeEach(() => {
     proxy.decide = () => 'pass';
-  });
-  after(async () => {
-    await Promise.all(opened.map((store) => store.close()));
-    await proxy.close();
-    await indices.remove();
   });
 
   const creation = (organization: string, id: string, email = 'a@x.example'): CreateContact => ({

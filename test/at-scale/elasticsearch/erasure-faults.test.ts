@@ -3,31 +3,26 @@ import { expect } from 'chai';
 import { fromJson } from '../../../services/shared/json.js';
 import { PartialWriteError } from '../../../services/shared/store-errors.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freshOrganization, load, newContact } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { gate, type HttpProxy, type ProxiedRequest, startHttpProxy } from './http-proxy.js';
-import { type TestIndices, testIndices } from './support.js';
+import { openStore, testIndices } from './support.js';
 
 describe('An erasure on Elasticsearch with faults', function () {
   this.timeout(180_000);
-  let indices: TestIndices;
+  const indices = testIndices();
   let proxy: HttpProxy;
   /** Behind the proxy, without a recovery job. */
   let store: SearchStore;
   before(async () => {
-    indices = testIndices();
     proxy = await startHttpProxy(indices.config);
-    store = await openElasticsearchStore(proxy.config, { recoveryIntervalMs: 3_600_000 });
+    store = await openStore(proxy.config, { recoveryIntervalMs: 3_600_000 });
   });
   beforeEach(() => {
     proxy.decide = () => 'pass';
   });
-  after(async () => {
+  after(() => {
     proxy.decide = () => 'pass';
-    await store.close();
-    await proxy.close();
-    await indices.remove();
   });
 
   const create = async (from: SearchStore, organizationId: string, key: string, email: string) => {
@@ -62,7 +57,7 @@ describe('An erasure on Elasticsearch with faults', function () {
   }
   /** Completes by another process what this one began. */
   async function recover(organizationId: string): Promise<SearchStore> {
-    const survivor = await openElasticsearchStore(indices.config, {
+    const survivor = await openStore(indices.config, {
       recoveryIntervalMs: 100,
       expungeIntervalMs: 500,
     });
@@ -119,7 +114,6 @@ describe('An erasure on Elasticsearch with faults', function () {
     expect(await store.getContact(organizationId, 'by_k')).to.equal(null);
     const survivor = await recover(organizationId);
     expect(await create(survivor, organizationId, 'k', email)).to.equal('contact_suppressed');
-    await survivor.close();
   });
 
   it('keeps a person out that nobody had stored when the process died', async () => {
@@ -134,7 +128,6 @@ describe('An erasure on Elasticsearch with faults', function () {
     const record = { organization_id: organizationId, contact_id: 'again', work_emails: [email] };
     const rejection = await survivor.upsertContacts(accepted([record], 1)).catch((error: unknown) => error);
     expect(rejection).to.be.instanceOf(PartialWriteError);
-    await survivor.close();
   });
 
   it('merges once a day for all erasures, and waits for no merge', async () => {
@@ -153,8 +146,7 @@ describe('An erasure on Elasticsearch with faults', function () {
       { index: `${indices.config.indexPrefix}-erasures`, id: 'expunge' },
       { ignore: [404] },
     );
-    await client.close();
-    const daily = await openElasticsearchStore(proxy.config, { clock, recoveryIntervalMs: 100 });
+    const daily = await openStore(proxy.config, { clock, recoveryIntervalMs: 100 });
     const eraseId = (contactId: string) =>
       daily.eraseContacts({
         organizationId,
@@ -192,6 +184,5 @@ describe('An erasure on Elasticsearch with faults', function () {
     merges.length = 0;
     await completed();
     expect(merges).to.have.length(1);
-    await daily.close();
   });
 });

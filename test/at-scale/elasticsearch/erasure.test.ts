@@ -5,12 +5,11 @@ import type { ErasureProof } from '../../../services/contacts/erasure-store.js';
 import { fromJson } from '../../../services/shared/json.js';
 import { PartialWriteError } from '../../../services/shared/store-errors.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freshOrganization, load, newContact } from '../../contract/search-support.js';
 import { readStack } from '../../stack/stack.js';
 import { accepted } from '../../support/accepted.js';
 import { filesWith } from '../../support/files.js';
-import { type TestIndices, testIndices } from './support.js';
+import { openStore, testIndices } from './support.js';
 
 const TRACES = ['quillonxyz', 'vexboroughxyz', 'q.vexxyz@', 'quillvexxyz'];
 const person = {
@@ -23,17 +22,11 @@ const person = {
 
 describe('An erasure on Elasticsearch', function () {
   this.timeout(180_000);
-  let indices: TestIndices;
+  const indices = testIndices();
   let store: SearchStore;
-  const open = () =>
-    openElasticsearchStore(indices.config, { recoveryIntervalMs: 500, expungeIntervalMs: 500 });
+  const open = () => openStore(indices.config, { recoveryIntervalMs: 500, expungeIntervalMs: 500 });
   before(async () => {
-    indices = testIndices();
     store = await open();
-  });
-  after(async () => {
-    await store.close();
-    await indices.remove();
   });
 
   it('leaves no byte of a person in the data folder, keeps the person out, and is finished by another process', async () => {
@@ -162,7 +155,6 @@ describe('An erasure on Elasticsearch', function () {
       expect(await store.getContact(organizationId, id), id).to.equal(null);
     expect(await store.getContact(organizationId, 'free')).not.to.equal(null);
     expect(await store.getCredits(organizationId)).to.equal(10);
-    await client.close();
   });
 
   it('removes the contact of an erased person that a process left behind, when its record arrives again', async () => {
@@ -189,6 +181,5 @@ describe('An erasure on Elasticsearch', function () {
     expect(rejection).to.be.instanceOf(PartialWriteError);
     expect(await store.getContact(organizationId, 'left')).to.equal(null);
     expect(await store.getContact(other, 'left')).not.to.equal(null);
-    await client.close();
   });
 });

@@ -2,13 +2,12 @@ import { expect } from 'chai';
 import { checkHealth } from '../../../services/shared/health.js';
 import { DiskFullError, ReadOnlyError } from '../../../services/shared/store-errors.js';
 import { inspectElasticsearch } from '../../../services/stores/elasticsearch/inspect.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
-import { testIndices } from './support.js';
+import { openStore, testIndices } from './support.js';
 
 describe('Elasticsearch that blocks writes', () => {
   it('is reported as full above its flood stage, and as read-only where an operator blocks it, and rejects writes at once', async () => {
     const indices = testIndices();
-    const store = await openElasticsearchStore(indices.config);
+    const store = await openStore(indices.config);
     const client = indices.client();
     const block = (isBlocked: boolean, name = 'read_only_allow_delete') =>
       client.indices.putSettings({
@@ -33,9 +32,6 @@ describe('Elasticsearch that blocks writes', () => {
     } finally {
       await block(false, 'read_only');
       await block(false);
-      await client.close();
-      await store.close();
-      await indices.remove();
     }
   });
 });

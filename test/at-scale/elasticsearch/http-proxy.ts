@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ElasticsearchConfig } from '../../../services/shared/config.js';
+import { afterFile } from '../../support/opened.js';
 
 /** What happens to a request to the cluster. */
 export type Fate =
@@ -20,12 +21,11 @@ export interface ProxiedRequest {
   closed: Promise<void>;
 }
 
-/** The cluster over a network with injected faults. */
+/** The cluster over a network with injected faults, until the file of tests ends. */
 export interface HttpProxy {
   config: ElasticsearchConfig;
   /** Called for every request; a promise delays it. */
   decide: (request: ProxiedRequest) => Fate | Promise<Fate>;
-  close(): Promise<void>;
 }
 
 export async function startHttpProxy(config: ElasticsearchConfig): Promise<HttpProxy> {
@@ -78,11 +78,11 @@ export async function startHttpProxy(config: ElasticsearchConfig): Promise<HttpP
   const proxy: HttpProxy = {
     config: { ...config, nodes: [`http://127.0.0.1:${(server.address() as AddressInfo).port}`] },
     decide: () => 'pass',
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
+  afterFile(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
   return proxy;
 }
 

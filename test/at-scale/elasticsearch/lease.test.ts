@@ -12,40 +12,35 @@ import {
   createMissingIndices,
   IndexNames,
 } from '../../../services/stores/elasticsearch/migrations/indices.js';
+import { afterFile } from '../../support/opened.js';
 import { type HttpProxy, startHttpProxy } from './http-proxy.js';
-import { type TestIndices, testIndices } from './support.js';
+import { testIndices } from './support.js';
 
 const DURATION_MS = 1500;
 
 describe('Leases on Elasticsearch', () => {
-  let indices: TestIndices;
+  const indices = testIndices();
   let proxy: HttpProxy;
-  const clusters: Cluster[] = [];
   let count = 0;
+  const connect = (config: ElasticsearchConfig) => {
+    const cluster = new Cluster(config);
+    afterFile(() => cluster.close());
+    return cluster;
+  };
 
   before(async () => {
-    indices = testIndices();
     proxy = await startHttpProxy(indices.config);
-    const cluster = new Cluster(indices.config);
-    clusters.push(cluster);
-    await createMissingIndices(cluster, new IndexNames(indices.config.indexPrefix));
+    await createMissingIndices(connect(indices.config), new IndexNames(indices.config.indexPrefix));
   });
   beforeEach(() => {
     count += 1;
     proxy.decide = () => 'pass';
   });
-  after(async () => {
-    await Promise.all(clusters.map((cluster) => cluster.close()));
-    await proxy.close();
-    await indices.remove();
-  });
 
   /** Acquires the lease of the test as one process; null while another holds it. */
   async function acquire(config: ElasticsearchConfig): Promise<Lease<IdempotencySource> | null> {
-    const cluster = new Cluster(config);
-    clusters.push(cluster);
     const result = await Lease.acquire<IdempotencySource, null>(
-      idempotencyDocuments(cluster, new IndexNames(config.indexPrefix)),
+      idempotencyDocuments(connect(config), new IndexNames(config.indexPrefix)),
       `lease_${count}`,
       { durationMs: DURATION_MS, clock: systemClock },
       (_, held) =>

@@ -1,31 +1,17 @@
-import { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freshOrganization } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { type ParsedStore, parsed } from '../../support/parsed-store.js';
-import { type TestIndices, testIndices } from './support.js';
+import { openStore, testIndices } from './support.js';
 
 describe('Months of visits on Elasticsearch', () => {
-  let indices: TestIndices;
-  let client: Client;
-  let stores: ParsedStore[];
-
-  before(async () => {
-    indices = testIndices();
-    client = new Client({ nodes: indices.config.nodes });
-    stores = [
-      parsed(await openElasticsearchStore(indices.config)),
-      parsed(await openElasticsearchStore(indices.config)),
-    ];
-  });
-  after(async () => {
-    await Promise.all(stores.map((store) => store.close()));
-    await client.close();
-    await indices.remove();
-  });
-
   it('stores late visits of a month whose index was deleted, in every process that wrote to it before', async () => {
+    const indices = testIndices();
+    const client = indices.client();
+    const stores = [
+      parsed(await openStore(indices.config)),
+      parsed(await openStore(indices.config)),
+    ] as const;
     const organizationId = freshOrganization();
     const insert = (store: ParsedStore, id: string) =>
       store.insertVisits(accepted([{ organizationId, id, createdAt: '2025-03-01T00:00:00Z' }], 0));
@@ -35,7 +21,7 @@ describe('Months of visits on Elasticsearch', () => {
     await client.indices.delete({ index: Object.keys(await client.indices.getAlias({ name: alias })) });
     await Promise.all(stores.map((store, index) => insert(store, `after_${index}`)));
 
-    const [store] = stores as [ParsedStore];
+    const [store] = stores;
     await store.refresh();
     const page = await store.searchVisits({ organizationId, limit: 9 });
     expect(page.items.map(({ id }) => id)).to.deep.equal(['after_1', 'after_0']);

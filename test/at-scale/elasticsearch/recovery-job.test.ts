@@ -1,31 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from '@elastic/elasticsearch';
+import type { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
 import { createMetrics } from '../../../services/gateway/metrics.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freshOrganization, newContact } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { type HttpProxy, startHttpProxy } from './http-proxy.js';
-import { type TestIndices, testIndices } from './support.js';
+import { openStore, testIndices } from './support.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 describe('The recovery job on Elasticsearch', () => {
-  let indices: TestIndices;
+  const indices = testIndices();
   let client: Client;
   let store: SearchStore;
   const clock = { skipped: 0, now: () => Date.now() + clock.skipped };
 
   before(async () => {
-    indices = testIndices();
-    client = new Client({ nodes: indices.config.nodes });
-    store = await openElasticsearchStore(indices.config, { clock, recoveryIntervalMs: 500 });
-  });
-  after(async () => {
-    await store.close();
-    await client.close();
-    await indices.remove();
+    client = indices.client();
+    store = await openStore(indices.config, { clock, recoveryIntervalMs: 500 });
   });
 
   it('deletes all idempotency keys of the day before, however many, and no others', async () => {
@@ -78,12 +71,7 @@ describe('The recovery job on Elasticsearch', () => {
       await store.close();
       proxy = await startHttpProxy(indices.config);
       const log = { warn: (details: object) => void logged.push(details) };
-      other = await openElasticsearchStore(proxy.config, { clock, recoveryIntervalMs: 300, log });
-    });
-    after(async () => {
-      await other.close();
-      await proxy.close();
-      store = await openElasticsearchStore(indices.config, { clock });
+      other = await openStore(proxy.config, { clock, recoveryIntervalMs: 300, log });
     });
 
     it('counts, shows and logs them, resolves all others, and these once it can', async () => {

@@ -1,14 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from '@elastic/elasticsearch';
+import type { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
 import type { Resource } from '../../../services/stores/elasticsearch/migrations/indices.js';
 import { migrateElasticsearch } from '../../../services/stores/elasticsearch/migrations/migrate.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { accepted } from '../../support/accepted.js';
 import { type ParsedStore, parsed } from '../../support/parsed-store.js';
 import { type Fate, gate, type HttpProxy, type ProxiedRequest, startHttpProxy } from './http-proxy.js';
 import { ORGANIZATION, Traffic } from './reindex-traffic.js';
-import { type TestIndices, testIndices } from './support.js';
+import { openStore, testIndices } from './support.js';
 
 /** Longer than any lease, shorter than idempotency keys are kept. */
 const AFTER_LEASES_MS = 60_000;
@@ -23,39 +22,24 @@ function stepOf({ method, path }: ProxiedRequest, prefix: string): string {
 }
 
 describe('A reindex that fails', () => {
-  let indices: TestIndices;
+  const indices = testIndices();
   let client: Client;
   let store: ParsedStore;
-  const proxies: HttpProxy[] = [];
   let proxy: HttpProxy;
   let traffic: Traffic;
   const clock = { skipped: 0, now: () => Date.now() + clock.skipped };
 
   before(async () => {
-    indices = testIndices();
-    client = new Client({ nodes: indices.config.nodes });
-    proxy = await startProxy();
-    store = parsed(
-      await openElasticsearchStore(indices.config, { clock, recoveryIntervalMs: 100, refreshIntervalMs: 0 }),
-    );
+    client = indices.client();
+    proxy = await startHttpProxy(indices.config);
+    store = parsed(await openStore(indices.config, { clock, recoveryIntervalMs: 100, refreshIntervalMs: 0 }));
     traffic = await Traffic.start(store);
   });
   beforeEach(() => {
     proxy.decide = () => 'pass';
   });
-  after(async () => {
-    await traffic?.stop();
-    await store?.close();
-    await Promise.all(proxies.map((each) => each.close()));
-    await client?.close();
-    await indices?.remove();
-  });
+  after(() => traffic?.stop());
 
-  async function startProxy(): Promise<HttpProxy> {
-    const started = await startHttpProxy(indices.config);
-    proxies.push(started);
-    return started;
-  }
   const migrate = (resource: Resource, config = proxy.config) =>
     migrateElasticsearch(config, { reindexed: [resource], clock });
   const behind = async (resource: Resource) =>
@@ -112,7 +96,7 @@ describe('A reindex that fails', () => {
       for (const step of steps) {
         const isRead = /^(GET|HEAD)|_(search|count|refresh|mget|health)$/.test(step);
         for (const fate of isRead ? (['cut'] as const) : (['cut', 'cut response'] as const)) {
-          const dying = await startProxy();
+          const dying = await startHttpProxy(indices.config);
           const died = dieAt(dying, step, fate);
           const outcome = migrate(resource, dying.config).then(
             () => 'finished',

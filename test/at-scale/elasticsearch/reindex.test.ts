@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { Client } from '@elastic/elasticsearch';
+import type { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
 import { systemClock } from '../../../services/shared/time.js';
@@ -15,30 +15,23 @@ import {
   migrateElasticsearch,
 } from '../../../services/stores/elasticsearch/migrations/migrate.js';
 import { acquireReindexLock } from '../../../services/stores/elasticsearch/migrations/reindex-lock.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { asked, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { type ParsedStore, parsed } from '../../support/parsed-store.js';
+import { tempFolder } from '../../support/temp-folder.js';
 import { LOADED, ORGANIZATION, Traffic } from './reindex-traffic.js';
-import { type TestIndices, testIndices } from './support.js';
+import { openStore, testIndices } from './support.js';
 
 describe('Reindexing behind an alias', () => {
-  let indices: TestIndices;
+  const indices = testIndices();
   let store: ParsedStore;
   let client: Client;
-  const mappings = mkdtempSync(join(tmpdir(), 'reachline-mappings-'));
+  const mappings = tempFolder();
 
   before(async () => {
-    indices = testIndices();
-    client = new Client({ nodes: indices.config.nodes });
-    store = parsed(await openElasticsearchStore(indices.config));
+    client = indices.client();
+    store = parsed(await openStore(indices.config));
     await cp(join(packageRoot, 'mappings/elasticsearch'), mappings, { recursive: true });
-  });
-  after(async () => {
-    rmSync(mappings, { recursive: true, force: true });
-    await store?.close();
-    await client?.close();
-    await indices?.remove();
   });
 
   const migrate = (options: MigrateOptions = {}) => migrateElasticsearch(indices.config, options);
@@ -79,7 +72,7 @@ describe('Reindexing behind an alias', () => {
     const [index = ''] = await behind('contacts');
     const found = (await client.indices.getMapping({ index }))[index]?.mappings;
     await client.indices.putMapping({ index, _meta: { ...found?._meta, tables: 'other' } });
-    const rejected = await openElasticsearchStore(indices.config).catch((error: Error) => error);
+    const rejected = await openStore(indices.config).catch((error: Error) => error);
     expect(rejected).to.have.property('name', 'MigrationNeededError');
     expect((rejected as Error).message).to.contain('with tables other');
     expect(await migrate()).to.have.length(1);

@@ -1,13 +1,14 @@
 import { Client } from '@elastic/elasticsearch';
 import type { ElasticsearchConfig } from '../../../services/shared/config.js';
 import { loadConfig } from '../../../services/shared/config.js';
+import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
+import { afterFile, closedWithFile } from '../../support/opened.js';
 
-/** Indices with a unique prefix on the cluster of `ELASTICSEARCH_URL`. */
+/** Indices with a unique prefix on the cluster of `ELASTICSEARCH_URL`, which go when the file of tests ends. */
 export interface TestIndices {
   config: ElasticsearchConfig;
   /** Makes a write that waits for a refresh cause one: for tests that write one record after another. */
   refreshAtOnce(): Promise<void>;
-  /** To be closed by the test. */
   client(): Client;
   remove(): Promise<void>;
 }
@@ -27,17 +28,27 @@ export function testIndices(): TestIndices {
     const client = open();
     await work(client).finally(() => client.close());
   };
+  const remove = () =>
+    withClient(async (client) => {
+      const names = Object.keys(await client.indices.get({ index: `${prefix}-*` }));
+      if (names.length > 0) await client.indices.delete({ index: names });
+    });
+  afterFile(remove);
   return {
     config: elasticsearch,
-    client: open,
+    remove,
+    client() {
+      const client = open();
+      afterFile(() => client.close());
+      return client;
+    },
     refreshAtOnce: () =>
       withClient((client) =>
         client.indices.putSettings({ index: `${prefix}-*`, settings: { max_refresh_listeners: 0 } }),
       ),
-    remove: () =>
-      withClient(async (client) => {
-        const names = Object.keys(await client.indices.get({ index: `${prefix}-*` }));
-        if (names.length > 0) await client.indices.delete({ index: names });
-      }),
   };
 }
+
+/** A store that is closed when the file of tests ends. */
+export const openStore: typeof openElasticsearchStore = (...args) =>
+  closedWithFile(openElasticsearchStore(...args));

@@ -12,7 +12,7 @@ import { findJava } from '../../stack/java.js';
 import { Random, SEED } from '../../support/random.js';
 import { actualContacts, expectSame } from './actual.js';
 import { contactHistory } from './histories.js';
-import { workerStores, workerTest } from './worker-test.js';
+import { useWorkers } from './workers.js';
 
 const { CompressionTypes } = kafkajs;
 
@@ -28,6 +28,7 @@ const NAMES: Record<number, string> = {
 
 describe(`compressed batches (REACHLINE_TEST_SEED=${SEED})`, function () {
   this.timeout(1_800_000);
+  const test = useWorkers();
   const decompressors = DECOMPRESSORS as Record<number, Decompress>;
   const original = { ...decompressors };
   after(() => Object.assign(decompressors, original));
@@ -38,39 +39,33 @@ describe(`compressed batches (REACHLINE_TEST_SEED=${SEED})`, function () {
       console.log(`      skipped: ${home} has no compiler; install a JDK`);
       this.skip();
     }
-    const stores = await workerStores();
-    const { topics, workers, close } = await workerTest(stores);
-    try {
-      const { records, expected, organizations } = contactHistory(new Random(SEED), COUNT);
-      await workers.start(['contacts']);
-      const classPath = join(await kafkaDistribution(), '*');
-      const args = ['-cp', classPath, JAVA_PRODUCER, topics.config.brokers.join(',')];
-      const producing = promisify(execFile)(join(home, 'bin/java'), args);
-      const topic = topicOf(topics.config, 'contacts');
-      const size = Math.ceil(records.length / CODECS.length);
-      for (const [index, { key, value }] of records.entries()) {
-        const codec = CODECS[Math.floor(index / size)];
-        producing.child.stdin?.write(`${[codec, topic, key, value].join('\t')}\n`);
-      }
-      producing.child.stdin?.end();
-      await producing;
-      await workers.drained('contacts');
-      expectSame(await actualContacts(stores.indices.config, organizations), expected);
-      expect(await topics.deadLetters('contacts')).to.deep.equal([]);
-
-      // What lies in the topic tells whether the batches were compressed at all.
-      const seen = new Set<string>();
-      for (const [type, name] of Object.entries(NAMES)) {
-        decompressors[Number(type)] = (compressed, maxBytes) => {
-          seen.add(name);
-          return (original[Number(type)] as Decompress)(compressed, maxBytes);
-        };
-      }
-      await topics.cluster.readAll(topic, async () => true);
-      expect([...seen]).to.have.members(Object.values(NAMES));
-    } finally {
-      await close();
-      await stores.remove();
+    const { indices, topics, workers } = test;
+    const { records, expected, organizations } = contactHistory(new Random(SEED), COUNT);
+    await workers.start(['contacts']);
+    const classPath = join(await kafkaDistribution(), '*');
+    const args = ['-cp', classPath, JAVA_PRODUCER, topics.config.brokers.join(',')];
+    const producing = promisify(execFile)(join(home, 'bin/java'), args);
+    const topic = topicOf(topics.config, 'contacts');
+    const size = Math.ceil(records.length / CODECS.length);
+    for (const [index, { key, value }] of records.entries()) {
+      const codec = CODECS[Math.floor(index / size)];
+      producing.child.stdin?.write(`${[codec, topic, key, value].join('\t')}\n`);
     }
+    producing.child.stdin?.end();
+    await producing;
+    await workers.drained('contacts');
+    expectSame(await actualContacts(indices.config, organizations), expected);
+    expect(await topics.deadLetters('contacts')).to.deep.equal([]);
+
+    // What lies in the topic tells whether the batches were compressed at all.
+    const seen = new Set<string>();
+    for (const [type, name] of Object.entries(NAMES)) {
+      decompressors[Number(type)] = (compressed, maxBytes) => {
+        seen.add(name);
+        return (original[Number(type)] as Decompress)(compressed, maxBytes);
+      };
+    }
+    await topics.cluster.readAll(topic, async () => true);
+    expect([...seen]).to.have.members(Object.values(NAMES));
   });
 });

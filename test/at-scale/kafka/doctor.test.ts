@@ -5,20 +5,14 @@ import { tempFolder } from '../../support/temp-folder.js';
 import { type TestTopics, testTopics } from './topics.js';
 
 describe('The doctor with Kafka', () => {
-  let folder: string;
   let topics: TestTopics;
-
   before(async () => {
-    folder = tempFolder();
     topics = await testTopics();
-  });
-  after(async () => {
-    await topics.close();
   });
 
   const doctor = (more: Record<string, string> = {}) =>
     run(['doctor'], {
-      env: { ...topics.environment, PORT: '0', REACHLINE_DATA_DIR: folder, ...more },
+      env: { ...topics.environment, PORT: '0', REACHLINE_DATA_DIR: tempFolder(), ...more },
     });
   const complete = '✓ The topics of all streams and of their dead letters are there\n';
 

@@ -6,8 +6,7 @@ import { actualContacts, actualDeliveries, expectSame } from './actual.js';
 import type { History } from './histories.js';
 import { startKilled } from './kill-points.js';
 import { withPoison } from './poison.js';
-import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
-import { histories } from './workers.js';
+import { histories, useWorkers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
 /** One stream for each store. Frozen before the write, it writes when it wakes. */
@@ -16,28 +15,19 @@ const STREAMS = ['network-a-deliveries', 'contacts'] as const;
 
 describe(`a worker frozen at named points until its partitions are reassigned (REACHLINE_TEST_SEED=${SEED})`, function () {
   this.timeout(300_000);
-  let stores: WorkerStores;
-  let test: WorkerTest;
+  const test = useWorkers();
 
-  before(async function () {
+  before(function () {
     if (!existsSync('/proc/self/stat')) {
       console.log('      skipped: there is no /proc that tells whether a process is frozen');
       this.skip();
     }
-    stores = await workerStores();
-  });
-  after(() => stores?.remove());
-  beforeEach(async () => {
-    test = await workerTest(stores);
-  });
-  afterEach(async () => {
-    await test?.close();
   });
 
   const actual = {
     'network-a-deliveries': ({ organizations }: History) =>
-      actualDeliveries(stores.database.config, organizations),
-    contacts: ({ organizations }: History) => actualContacts(stores.indices.config, organizations),
+      actualDeliveries(test.database.config, organizations),
+    contacts: ({ organizations }: History) => actualContacts(test.indices.config, organizations),
   };
 
   for (const stream of STREAMS) {

@@ -7,11 +7,11 @@ import { STREAMS } from '../../../ingest/streams/index.js';
 import type { IngestStores } from '../../../ingest/streams/stream.js';
 import { createLogger } from '../../../services/shared/logger.js';
 import { acceptanceClock } from '../../../services/shared/record-order.js';
-import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { freePort } from '../../stack/free-port.js';
+import { afterFile } from '../../support/opened.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../../support/server-process.js';
 import { tempFolder } from '../../support/temp-folder.js';
-import { testIndices } from '../elasticsearch/support.js';
+import { openStore, testIndices } from '../elasticsearch/support.js';
 import { type TestTopics, testTopics } from './topics.js';
 
 /** An address through which a server is reached until it is cut. */
@@ -36,20 +36,16 @@ const ORGANIZATION = 'org_intake';
 
 describe('Intake into Kafka', function () {
   this.timeout(120_000);
-  let folder: string;
   let topics: TestTopics;
   let server: ServerProcess;
 
   async function start(environment: Record<string, string>): Promise<void> {
-    folder = tempFolder();
+    const folder = tempFolder();
     const key = await prepareOrganization(folder, ORGANIZATION);
     const embedded = { ELASTICSEARCH_URL: '', CLICKHOUSE_URL: '' };
     server = await startServer({ dataDir: folder, key, environment: { ...embedded, ...environment } });
   }
-  afterEach(async () => {
-    await server?.stop();
-    await topics?.close();
-  });
+  afterEach(() => server?.stop());
 
   const contact = async (id: string) =>
     server.call('/api/contacts/get', { organization_id: ORGANIZATION, contact_id: id });
@@ -82,35 +78,30 @@ describe('Intake into Kafka', function () {
     topics = await testTopics();
     const indices = testIndices();
     const proxy = await cuttableProxy(new URL(indices.config.nodes[0] as string));
-    const search = await openElasticsearchStore({ ...indices.config, nodes: [proxy.url] });
+    const search = await openStore({ ...indices.config, nodes: [proxy.url] });
     const publisher = new Publisher(topics.config, createLogger('silent'));
-    try {
-      proxy.cut();
-      const result = await ingestText({
-        stream: publisher.toKafka(STREAMS.contacts),
-        stores: { search } as unknown as IngestStores,
-        source: Readable.from([Buffer.from('{"contact_id":"c"}')]),
-        format: 'ndjson',
-        organizationId: ORGANIZATION,
-        acceptance: acceptanceClock()(),
-      });
-      expect(result).to.deep.equal({
-        accepted: 1,
-        rejected: 0,
-        skipped: 0,
-        rounded: 0,
-        suppressed: 0,
-        stale: 0,
-        invalid_domains: 0,
-        errors: [],
-      });
-      expect(await topics.behind('contacts')).to.equal(1);
-      expect(await publisher.lag()).to.include({ contacts: 1, audiences: 0 });
-    } finally {
-      await publisher.close();
-      await search.close();
-      await indices.remove();
-    }
+    afterFile(() => publisher.close());
+    proxy.cut();
+    const result = await ingestText({
+      stream: publisher.toKafka(STREAMS.contacts),
+      stores: { search } as unknown as IngestStores,
+      source: Readable.from([Buffer.from('{"contact_id":"c"}')]),
+      format: 'ndjson',
+      organizationId: ORGANIZATION,
+      acceptance: acceptanceClock()(),
+    });
+    expect(result).to.deep.equal({
+      accepted: 1,
+      rejected: 0,
+      skipped: 0,
+      rounded: 0,
+      suppressed: 0,
+      stale: 0,
+      invalid_domains: 0,
+      errors: [],
+    });
+    expect(await topics.behind('contacts')).to.equal(1);
+    expect(await publisher.lag()).to.include({ contacts: 1, audiences: 0 });
   });
 
   it('stops without an error while its worker is starting or connecting', async () => {

@@ -4,34 +4,18 @@ import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import { Random, SEED } from '../../support/random.js';
 import { KILL_POINTS, startKilled } from './kill-points.js';
 import { expectPoisonRejected, withPoison } from './poison.js';
-import type { TestTopics } from './topics.js';
-import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
-import { histories, STREAMS, type Workers } from './workers.js';
+import { histories, STREAMS, useWorkers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
 const KILLS = Number(process.env.TEST_POINT_KILLS ?? 1);
 
 describe(`a worker killed at named points, ${KILLS} times each (REACHLINE_TEST_SEED=${SEED})`, function () {
   this.timeout(3_600_000);
-  let topics: TestTopics;
-  let stores: WorkerStores;
-  let test: WorkerTest;
-  let workers: Workers;
-
-  before(async () => {
-    stores = await workerStores();
-  });
-  after(() => stores?.remove());
-  beforeEach(async () => {
-    test = await workerTest(stores);
-    ({ topics, workers } = test);
-  });
-  afterEach(async () => {
-    await test?.close();
-  });
+  const test = useWorkers();
 
   for (const point of KILL_POINTS) {
     it(`${point}: no record is lost, and none is added`, async () => {
+      const { topics, workers } = test;
       const random = new Random(SEED);
       const history = histories(random, COUNT);
       const sent = STREAMS.map((stream) => withPoison(random, history[stream].records));
@@ -68,7 +52,7 @@ describe(`a worker killed at named points, ${KILLS} times each (REACHLINE_TEST_S
   }
 
   async function allTaken(): Promise<boolean> {
-    const behind = await Promise.all(STREAMS.map((stream) => topics.behind(stream)));
+    const behind = await Promise.all(STREAMS.map((stream) => test.topics.behind(stream)));
     return behind.every((records) => records === 0);
   }
 });

@@ -10,6 +10,7 @@ import { startKafka } from '../../stack/kafka.js';
 import { type ProduceProxy, startProduceProxy } from '../../stack/produce-proxy.js';
 import type { Server } from '../../stack/server.js';
 import { accepted } from '../../support/accepted.js';
+import { afterFile } from '../../support/opened.js';
 import { until } from '../../support/until.js';
 import { POLLING, type TestTopics, testTopics } from './topics.js';
 
@@ -30,20 +31,15 @@ describe('a broker that appends records and is cut off before it responds', func
     const port = await freePort();
     proxy = await startProduceProxy(`127.0.0.1:${port}`);
     kafka = await startKafka({ proxied: { port, address: proxy.address } });
+    afterFile(() => kafka.remove());
   });
-  after(async () => {
-    await proxy?.close();
-    await kafka?.remove();
-  });
+  after(() => proxy?.close());
   beforeEach(async () => {
     // One partition, so that every request follows the one that failed.
     topics = await testTopics({ brokers: kafka.address, partitions: 1 });
     behindProxy = { ...topics.config, brokers: [proxy.address] };
   });
-  afterEach(async () => {
-    proxy.loseAnswers(0);
-    await topics?.close();
-  });
+  afterEach(() => proxy.loseAnswers(0));
 
   /** Sends one record that gets lost on its way back, then others, round after round. Resolves with those that were acknowledged. */
   async function acknowledged(send: (ids: string[]) => Promise<void>): Promise<string[]> {

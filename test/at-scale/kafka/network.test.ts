@@ -5,12 +5,12 @@ import { startKafka } from '../../stack/kafka.js';
 import type { Server } from '../../stack/server.js';
 import { MissingPrerequisite } from '../../stack/stack-error.js';
 import { type NetworkProxy, startToxiproxy, type Toxic, type Toxiproxy } from '../../stack/toxiproxy.js';
+import { afterFile } from '../../support/opened.js';
 import { Random, SEED } from '../../support/random.js';
 import type { ServerProcess } from '../../support/server-process.js';
 import { until } from '../../support/until.js';
-import { POLLING, type TestTopics } from './topics.js';
-import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
-import { histories, rebalances, STREAMS, type Workers } from './workers.js';
+import { POLLING } from './topics.js';
+import { histories, rebalances, STREAMS, useWorkers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
 const ROUNDS = Number(process.env.TEST_FAULT_ROUNDS ?? 1);
@@ -60,10 +60,6 @@ describe(`a worker whose network fails (REACHLINE_TEST_SEED=${SEED})`, function 
   let toxiproxy: Toxiproxy;
   let kafka: Server;
   let proxies: Record<ServerName, NetworkProxy>;
-  let topics: TestTopics;
-  let stores: WorkerStores;
-  let test: WorkerTest;
-  let workers: Workers;
 
   before(async function () {
     try {
@@ -81,26 +77,15 @@ describe(`a worker whose network fails (REACHLINE_TEST_SEED=${SEED})`, function 
       Elasticsearch: await toxiproxy.proxy(hostOf(process.env.ELASTICSEARCH_URL)),
       ClickHouse: await toxiproxy.proxy(hostOf(process.env.CLICKHOUSE_URL)),
     };
-    stores = await workerStores();
+    afterFile(() => Promise.all([kafka.remove(), toxiproxy.remove()]));
   });
-  after(async () => {
-    await stores?.remove();
-    await kafka?.remove();
-    await toxiproxy?.remove();
-  });
-
-  beforeEach(async () => {
-    test = await workerTest(stores, { brokers: kafka.address });
-    ({ topics, workers } = test);
-  });
-  afterEach(async () => {
-    await Promise.all(SERVERS.map((server) => proxies[server].clear()));
-    await test?.close();
-  });
+  const test = useWorkers(() => ({ brokers: kafka.address }));
+  afterEach(() => Promise.all(SERVERS.map((server) => proxies[server].clear())));
 
   for (const server of SERVERS) {
     for (const [name, { toxics, breaks }] of Object.entries(FAULTS)) {
       it(`${server}, ${name}: every record is stored once`, async () => {
+        const { topics, workers } = test;
         const history = histories(new Random(SEED), COUNT);
         const worker = await workers.start(STREAMS, {
           KAFKA_BROKERS: proxies.Kafka.address,
@@ -130,6 +115,7 @@ describe(`a worker whose network fails (REACHLINE_TEST_SEED=${SEED})`, function 
   }
 
   it(`the broker killed ${KILLS} times: every record is stored once`, async () => {
+    const { topics, workers } = test;
     const history = histories(new Random(SEED), COUNT);
     let isOver = false;
     // Started again when it ends, as whatever runs it does.

@@ -17,7 +17,6 @@ describe('records that are much larger than their compressed batches', function 
   this.timeout(180_000);
   const codecs = CompressionCodecs as Record<number, () => object>;
   const before = { ...codecs };
-  let folder: string;
   let topics: TestTopics;
   let server: ServerProcess;
 
@@ -27,7 +26,7 @@ describe('records that are much larger than their compressed batches', function 
     });
     // All of one partition, so that each record comes behind those before it.
     topics = await testTopics({ partitions: 1 });
-    folder = tempFolder();
+    const folder = tempFolder();
     const key = await prepareOrganization(folder, ORGANIZATION);
     const environment = { ELASTICSEARCH_URL: '', CLICKHOUSE_URL: '', ...topics.environment };
     server = await startServer({ dataDir: folder, key, environment });
@@ -35,7 +34,6 @@ describe('records that are much larger than their compressed batches', function 
   afterEach(async () => {
     Object.assign(codecs, before);
     await server?.stop();
-    await topics?.close();
   });
 
   it('become dead letters with their offsets, and the records behind them are stored', async () => {

@@ -27,9 +27,6 @@ describe(`${LETTERS} replayed dead letters`, function () {
       await producer.send(deadLetterTopicOf(topicOf(topics.config, STREAM)), letters);
     }
   });
-  afterEach(async () => {
-    await topics?.close();
-  });
 
   /** How often each record is in the topic of the stream. */
   async function timesSent(): Promise<number[]> {

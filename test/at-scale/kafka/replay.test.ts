@@ -1,11 +1,8 @@
 import { expect } from 'chai';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
 import { runProcess as run } from '../../cli/support.js';
-import type { TestDatabase } from '../clickhouse/support.js';
 import { actualDeliveries, expectSame } from './actual.js';
-import type { TestTopics } from './topics.js';
-import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
-import type { Workers } from './workers.js';
+import { useWorkers } from './workers.js';
 
 const STREAM = 'network-a-deliveries';
 const COUNT = 2000;
@@ -13,22 +10,7 @@ const MOST_CLICKS = 100;
 
 describe('replayed dead letters', function () {
   this.timeout(120_000);
-  let topics: TestTopics;
-  let database: TestDatabase;
-  let stores: WorkerStores;
-  let test: WorkerTest;
-  let workers: Workers;
-
-  before(async () => {
-    stores = await workerStores();
-    ({ database } = stores);
-    test = await workerTest(stores);
-    ({ topics, workers } = test);
-  });
-  after(async () => {
-    await test?.close();
-    await stores?.remove();
-  });
+  const test = useWorkers();
 
   /** One in a hundred has more clicks than the table takes. */
   const records = Array.from({ length: COUNT }, (_, index) => {
@@ -55,13 +37,14 @@ describe('replayed dead letters', function () {
   });
   const rejected = records.filter(({ clicks }) => clicks > MOST_CLICKS);
   const states = (of: typeof records) => new Map(of.map(({ key, state }) => [key, state]));
-  const command = (...args: string[]) => run(['dead-letters', ...args], { env: workers.environment });
+  const command = (...args: string[]) => run(['dead-letters', ...args], { env: test.workers.environment });
   const change = (what: string) =>
-    database.client.command({
-      query: `ALTER TABLE ${database.config.database}_tables.creative_deliveries ${what}`,
+    test.database.client.command({
+      query: `ALTER TABLE ${test.database.config.database}_tables.creative_deliveries ${what}`,
     });
 
-  it('are found one by one among good records when the store rejects them', async () => {
+  it('are found one by one among good records that the store rejects, keep their order, and overwrite no newer record', async () => {
+    const { database, topics, workers } = test;
     await change(`ADD CONSTRAINT few CHECK clicks <= ${MOST_CLICKS}`);
     await workers.start([STREAM]);
     await topics.produce(STREAM, records);
@@ -80,9 +63,7 @@ describe('replayed dead letters', function () {
       await actualDeliveries(database.config, ['org_a']),
       states(records.filter((each) => !rejected.includes(each))),
     );
-  });
 
-  it('keep their order, and overwrite no newer record', async () => {
     const bodies = ['2026-06-02T00:00:00Z', undefined].map((reported_at, index) => ({
       organization_id: 'org_a',
       date: '2026-06-01',
@@ -107,12 +88,11 @@ describe('replayed dead letters', function () {
     await change('DROP CONSTRAINT few');
     expect((await command('replay')).stdout).to.match(/^24 records sent again\./);
     await workers.drained(STREAM);
-    const actual = await actualDeliveries(database.config, ['org_a']);
-    for (const { key } of sent(1)) expect(actual.get(key), key).to.equal('1000|1|2.50');
-    for (const { key, state } of rejected) expect(actual.get(key), key).to.equal(state);
+    const after = await actualDeliveries(database.config, ['org_a']);
+    for (const { key } of sent(1)) expect(after.get(key), key).to.equal('1000|1|2.50');
+    for (const { key, state } of rejected) expect(after.get(key), key).to.equal(state);
 
-    const letters = await topics.deadLetters(STREAM);
-    const [first, second] = letters
+    const [first, second] = (await topics.deadLetters(STREAM))
       .filter(({ key }) => key?.toString().endsWith('late0'))
       .map(({ headers }) => ({
         attempts: headerText(headers, HEADER.attempts),

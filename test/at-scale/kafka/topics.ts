@@ -6,9 +6,10 @@ import { createTopics, deadLetterTopicOf, topicOf } from '../../../ingest/source
 import type { StreamName } from '../../../ingest/streams/index.js';
 import { type KafkaConfig, loadConfig } from '../../../services/shared/config.js';
 import { createLogger } from '../../../services/shared/logger.js';
+import { afterFile } from '../../support/opened.js';
 import { until } from '../../support/until.js';
 
-/** Topics and groups of one test, on the broker of the environment or another one. */
+/** Topics and groups of one test, on the broker of the environment or another one, until the file of tests ends. */
 export interface TestTopics {
   config: KafkaConfig;
   cluster: KafkaCluster;
@@ -22,7 +23,6 @@ export interface TestTopics {
   drained(...streams: StreamName[]): Promise<void>;
   behind(stream: StreamName): Promise<number>;
   deadLetters(stream: StreamName): Promise<KafkaRecord[]>;
-  close(): Promise<void>;
 }
 
 const RECORDS_PER_REQUEST = 2000;
@@ -51,6 +51,7 @@ export async function testTopics({
   const { kafka: config } = loadConfig(environment);
   if (!config) throw new Error('KAFKA_BROKERS names no broker');
   const cluster = new KafkaCluster(config, createLogger('silent'));
+  afterFile(() => cluster.close());
   await createTopics(cluster, config);
   const producer = await cluster.producer();
   const behind = async (stream: StreamName) => {
@@ -92,6 +93,5 @@ export async function testTopics({
       });
       return letters;
     },
-    close: () => cluster.close(),
   };
 }

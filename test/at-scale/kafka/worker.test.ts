@@ -4,32 +4,16 @@ import { topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { Random, SEED } from '../../support/random.js';
 import { actualContacts, expectSame } from './actual.js';
 import { contactHistory } from './histories.js';
-import type { TestTopics } from './topics.js';
-import { type WorkerStores, type WorkerTest, workerStores, workerTest } from './worker-test.js';
-import { histories, rebalances, STREAMS, type Workers } from './workers.js';
+import { histories, rebalances, STREAMS, useWorkers } from './workers.js';
 
 const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
 
 describe(`a worker on Kafka, Elasticsearch and ClickHouse (REACHLINE_TEST_SEED=${SEED})`, function () {
   this.timeout(3_600_000);
-  let topics: TestTopics;
-  let stores: WorkerStores;
-  let test: WorkerTest;
-  let workers: Workers;
-
-  before(async () => {
-    stores = await workerStores();
-  });
-  after(() => stores?.remove());
-  beforeEach(async () => {
-    test = await workerTest(stores);
-    ({ topics, workers } = test);
-  });
-  afterEach(async () => {
-    await test?.close();
-  });
+  const test = useWorkers();
 
   it('turns repeated, mixed and restated records into the expected state', async () => {
+    const { topics, workers } = test;
     const history = histories(new Random(SEED), COUNT);
     await workers.start();
     for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
@@ -39,6 +23,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (REACHLINE_TEST_SEED=$
   });
 
   it('shares the partitions with workers that join and leave, and loses no record', async () => {
+    const { topics, workers } = test;
     const history = histories(new Random(SEED), COUNT);
     const first = await workers.start();
     const producing = (async () => {
@@ -54,6 +39,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (REACHLINE_TEST_SEED=$
   });
 
   it('stops in time and leaves its groups, so that the next worker starts at once', async () => {
+    const { topics, workers } = test;
     const worker = await workers.start();
     const history = histories(new Random(SEED), COUNT);
     for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
@@ -64,6 +50,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (REACHLINE_TEST_SEED=$
   });
 
   it('reads no record of an open transaction, reads them once it is committed, and commits behind its marker', async () => {
+    const { topics, workers } = test;
     const history = contactHistory(new Random(SEED), 100);
     const { records, expected } = history;
     const kafka = new kafkajs.Kafka({ brokers: topics.config.brokers, logLevel: kafkajs.logLevel.NOTHING });
@@ -78,15 +65,16 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (REACHLINE_TEST_SEED=$
     // The end that `drained` compares with stands still before the transaction, so it says that nothing is left to read.
     await workers.start(['contacts']);
     await workers.drained('contacts');
-    expect(await actualContacts(stores.indices.config, history.organizations)).to.have.property('size', 0);
+    expect(await actualContacts(test.indices.config, history.organizations)).to.have.property('size', 0);
     await transaction.commit();
     await producer.disconnect();
     await topics.visible('contacts', records.length);
     await workers.drained('contacts');
-    expectSame(await actualContacts(stores.indices.config, history.organizations), expected);
+    expectSame(await actualContacts(test.indices.config, history.organizations), expected);
   });
 
   it('dead-letters thousands of rejected records with long headers', async () => {
+    const { topics, workers } = test;
     await workers.start(['contacts']);
     const headers = { trace: 'x'.repeat(600) };
     const rejected = Array.from({ length: 10_000 }, (_, index) => ({

@@ -1,12 +1,16 @@
 import type { KafkaRecord } from '../../../ingest/sources/kafka/record.js';
 import type { StreamName } from '../../../ingest/streams/index.js';
 import type { ClickHouseConfig, ElasticsearchConfig } from '../../../services/shared/config.js';
+import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
+import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import type { Random } from '../../support/random.js';
 import { type ServerProcess, startServer } from '../../support/server-process.js';
+import { type TestDatabase, testDatabase } from '../clickhouse/support.js';
+import { type TestIndices, testIndices } from '../elasticsearch/support.js';
 import { serverEnvironment } from '../start-gateway.js';
 import { actualContacts, actualDeliveries, actualVisits, expectSame, queriedVisits } from './actual.js';
 import { contactHistory, deliveryHistory, type History, visitHistory } from './histories.js';
-import type { TestTopics } from './topics.js';
+import { type TestTopics, type TopicOptions, testTopics } from './topics.js';
 
 export const STREAMS = ['network-a-deliveries', 'website-visits', 'contacts'] as const;
 export type Histories = Record<(typeof STREAMS)[number], History>;
@@ -89,6 +93,32 @@ export class Workers {
     await Promise.all([...this.#running].map((worker) => worker.kill()));
     this.#running.clear();
   }
+}
+
+export interface WorkerTest {
+  indices: TestIndices;
+  database: TestDatabase;
+  topics: TestTopics;
+  workers: Workers;
+}
+
+/** Stores for a suite, topics for each of its tests, and workers, which are killed after it. To be read in its tests. */
+export function useWorkers(options: () => TopicOptions = () => ({})): WorkerTest {
+  const test = {} as WorkerTest;
+  before(async () => {
+    const [indices, database] = [testIndices(), testDatabase()];
+    // Migrated before, so that the tests measure the workers alone.
+    await (await openElasticsearchStore(indices.config)).close();
+    await (await openAnalyticsStore(database.config)).store.close();
+    Object.assign(test, { indices, database });
+  });
+  beforeEach(async () => {
+    test.topics = await testTopics(options());
+    const servers = { elasticsearch: test.indices.config, clickhouse: test.database.config };
+    test.workers = new Workers(test.topics, servers);
+  });
+  afterEach(() => test.workers?.killAll());
+  return test;
 }
 
 /** How often the group of a worker rebalanced. */

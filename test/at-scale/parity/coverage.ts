@@ -1,6 +1,7 @@
 import { endpoints } from '../../../services/gateway/api.js';
 import type { FuzzRequest } from '../../gateway/generated.js';
 import type { Received } from '../../gateway/send.js';
+import { wordsOf } from '../../support/words.js';
 
 interface Count {
   sent: number;
@@ -14,16 +15,7 @@ export const SERVED_ALIKE = endpoints.filter(({ path }) => path !== '/api/sql');
 /** Those whose answers depend on the records alone. */
 export const COMPARED = SERVED_ALIKE.filter(({ path }) => path !== '/api/status');
 const OPERATIONS: readonly string[] = COMPARED.map(({ path }) => path);
-const LISTS = [
-  'contacts',
-  'visits',
-  'website_visits',
-  'audiences',
-  'items',
-  'contact_ids',
-  'erased',
-  'erasures',
-];
+const LISTS = wordsOf('contacts visits website_visits audiences items contact_ids erased erasures');
 const RECORDS = ['contact', 'audience', 'company'];
 
 /** Counts requests by operation and response. */

@@ -4,17 +4,13 @@ import type { Clock } from '../../../services/shared/time.js';
 import type { FuzzRequest } from '../../gateway/generated.js';
 import { type Received, send } from '../../gateway/send.js';
 import { startTestGateway, type TestGateway } from '../../support/gateway.js';
+import { wordsOf } from '../../support/words.js';
 import { startAtScaleGateway } from '../start-gateway.js';
 
 /** The compared headers. */
-const HEADERS = [
-  'content-type',
-  'idempotency-replayed',
-  'x-ignored-fields',
-  'retry-after',
-  'www-authenticate',
-  'allow',
-];
+const HEADERS = wordsOf(
+  'content-type idempotency-replayed x-ignored-fields retry-after www-authenticate allow',
+);
 /** The field of a response that names what was created, by path. */
 const CREATED_ID: Record<string, string> = {
   '/api/contacts/create': 'contact_id',

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { wordsOf } from '../../support/words.js';
 import { type Attack, ask, NDJSON, ndjson } from './attack.js';
 
 const now = new Date().toISOString();
@@ -15,23 +16,10 @@ const TEXTS: [name: string, text: (length: number) => string][] = [
   ['marks', (length) => `e${'\u0301'.repeat(length - 1)}`],
 ];
 
-const CONTACT_FIELDS = [
-  'first_name',
-  'last_name',
-  'job_title',
-  'functional_area',
-  'company_name',
-  'company_domain',
-  'company_network_a_url',
-  'city',
-  'state_region',
-  'country',
-  'postal_code',
-  'network_a_url',
-  'gender',
-  'company_country',
-  'company_industry',
-];
+const CONTACT_FIELDS = wordsOf(`
+first_name last_name job_title functional_area company_name company_domain company_network_a_url
+city state_region country postal_code network_a_url gender company_country company_industry
+`);
 
 const all = (names: readonly string[], text: string) => Object.fromEntries(names.map((name) => [name, text]));
 
