@@ -10,6 +10,8 @@ import { assertForTwoWriters, BATCH_SIZES, batchesOf, KEYS, lastOfEach, spokenOf
 /** Cases of each property. */
 const RUNS = Number(process.env.TEST_ORDER_RUNS ?? 6);
 
+const ENTITIES = ['campaigns', 'companies', 'creatives'];
+
 export interface OpenedStore {
   store: AnalyticsStore;
   dispose(): Promise<void>;
@@ -38,6 +40,11 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
         params: { organization: organizationId },
       });
       return rows;
+    };
+    const namesIn = async (table: string, organization: string) => {
+      const sql = `SELECT name FROM ${table} FINAL WHERE organization_id = {organization:String} ORDER BY id`;
+      const { rows } = await store.query<{ name: string }>({ name: 'test', sql, params: { organization } });
+      return rows.map(({ name }) => name);
     };
     const delivery = (fields: Partial<DeliveryRecord>): DeliveryRecord => ({
       organization_id: 'org',
@@ -134,18 +141,6 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       ]);
     });
 
-    it('shows the later of two equally new reports, in one batch or in two', async () => {
-      const report = (impressions: number) =>
-        delivery({ organization_id: 'org_equal', company_id: 'o', impressions });
-      for (const batch of [[report(1), report(2)], [report(3)]]) {
-        await store.insertDeliveries(accepted(batch, 5));
-        for (const table of ['creative_deliveries', 'company_deliveries']) {
-          const rows = await deliveriesOf('org_equal', table);
-          expect(rows.map(({ impressions }) => impressions)).to.deep.equal([batch.at(-1)?.impressions]);
-        }
-      }
-    });
-
     it('shows the last report of a row, whatever order reports are written in, twice and by two writers', async () => {
       const report = fc.record({
         campaign_id: fc.constantFrom(...KEYS),
@@ -218,16 +213,8 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
             ({ updated_at }) => updated_at,
           );
           const expected = KEYS.flatMap((key) => last.get(key)?.record.name ?? []);
-          for (const table of ['campaigns', 'companies', 'creatives']) {
-            const { rows } = await store.query<{ name: string }>({
-              name: 'test',
-              sql: `SELECT name FROM ${table} FINAL WHERE organization_id = {organization:String} ORDER BY id`,
-              params: { organization: organization_id },
-            });
-            expect(
-              rows.map(({ name }) => name),
-              table,
-            ).to.deep.equal(expected);
+          for (const table of ENTITIES) {
+            expect(await namesIn(table, organization_id), table).to.deep.equal(expected);
           }
         },
         RUNS,
@@ -264,16 +251,8 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
           ];
           if (isAtOnce) await Promise.all(writes.map((write) => write()));
           else for (const write of writes) await write();
-          const names = await Promise.all(
-            ['campaigns', 'companies', 'creatives'].map((table) =>
-              store.query<{ name: string }>({
-                name: 'test',
-                sql: `SELECT name FROM ${table} FINAL WHERE organization_id = {organization:String} ORDER BY id`,
-                params: { organization: organization_id },
-              }),
-            ),
-          );
-          return [await deliveriesOf(organization_id), ...names.map(({ rows }) => rows)];
+          const names = await Promise.all(ENTITIES.map((table) => namesIn(table, organization_id)));
+          return [await deliveriesOf(organization_id), ...names];
         };
         const suffix = sizes.join('_');
         expect(await stateAfter(`org_at_once_${suffix}`, true)).to.deep.equal(

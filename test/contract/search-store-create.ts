@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { CreateContact } from '../../services/contacts/contact-store.js';
 import type { Contact } from '../../services/contacts/schema.js';
-import type { Idempotency } from '../../services/shared/idempotency.js';
 import { useOpened } from '../support/opened.js';
 import {
   asked,
@@ -225,34 +224,27 @@ export function searchStoreCreate(open: Open): void {
       );
     });
 
-    const key = (fingerprint: string): Idempotency => ({ route: '/create', key: 'k', fingerprint });
+    /** The whole result of a creation under one key of idempotency. */
+    const keyed = (organization: string, id: string, fingerprint = 'f') =>
+      opened.store.createContact(
+        command(organization, id, {}, { idempotency: { route: '/create', key: 'k', fingerprint } }),
+      );
 
     it('the same request under an idempotency key is answered again and debits nothing', async () => {
       const organization = await organizationWith(10);
-      const first = await opened.store.createContact(
-        command(organization, 'a', {}, { idempotency: key('f') }),
-      );
-      const second = await opened.store.createContact(
-        command(organization, 'b', {}, { idempotency: key('f') }),
-      );
+      const first = await keyed(organization, 'a');
       expect(first).to.include({ kind: 'done', replayed: false });
-      expect(second).to.deep.equal({ ...first, replayed: true });
+      expect(await keyed(organization, 'b')).to.deep.equal({ ...first, replayed: true });
       expect(await opened.store.getCredits(organization)).to.equal(9);
-      expect(
-        await opened.store.createContact(command(organization, 'c', {}, { idempotency: key('other') })),
-      ).to.deep.equal({ kind: 'idempotency_key_reused' });
+      expect(await keyed(organization, 'c', 'other')).to.deep.equal({ kind: 'idempotency_key_reused' });
       const elsewhere = await organizationWith();
-      expect(
-        await opened.store.createContact(command(elsewhere, 'a', {}, { idempotency: key('other') })),
-      ).to.include({ kind: 'done', replayed: false });
+      expect(await keyed(elsewhere, 'a', 'other')).to.include({ kind: 'done', replayed: false });
     });
 
     it('of concurrent requests with one idempotency key one runs and the others are rejected', async () => {
       const organization = await organizationWith(10);
       const results = await Promise.all(
-        Array.from({ length: 8 }, (_, index) =>
-          opened.store.createContact(command(organization, `c${index}`, {}, { idempotency: key('f') })),
-        ),
+        Array.from({ length: 8 }, (_, index) => keyed(organization, `c${index}`)),
       );
       expect(results.filter((result) => result.kind === 'done' && !result.replayed)).to.have.lengthOf(1);
       expect(await opened.store.getCredits(organization)).to.equal(9);
@@ -263,20 +255,12 @@ export function searchStoreCreate(open: Open): void {
 
     it('a rejection is not kept, and a key is free again after 24 hours', async () => {
       const organization = await organizationWith(0);
-      const rejected = await opened.store.createContact(
-        command(organization, 'a', {}, { idempotency: key('f') }),
-      );
-      expect(rejected).to.nested.include({ 'value.kind': 'insufficient_credits' });
+      expect(await keyed(organization, 'a')).to.nested.include({ 'value.kind': 'insufficient_credits' });
       await opened.store.setCredits(organization, 5);
-      const made = await opened.store.createContact(
-        command(organization, 'a', {}, { idempotency: key('f') }),
-      );
-      expect(made).to.nested.include({ 'value.kind': 'created', replayed: false });
+      const created = { 'value.kind': 'created', replayed: false };
+      expect(await keyed(organization, 'a')).to.nested.include(created);
       now += 24 * 60 * 60 * 1000 + 1;
-      const later = await opened.store.createContact(
-        command(organization, 'b', {}, { idempotency: key('g') }),
-      );
-      expect(later).to.nested.include({ 'value.kind': 'created', replayed: false });
+      expect(await keyed(organization, 'b', 'g')).to.nested.include(created);
     });
   });
 }

@@ -1,21 +1,11 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import type { AudienceRecord } from '../../services/audiences/schema.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import { DAY_MS } from '../../services/shared/time.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
-import { assertForTwoWriters, at, KEYS, lastOfEach, spokenOf } from './record-order.js';
-import {
-  asked,
-  found,
-  freshOrganization,
-  load,
-  loadAudiences,
-  type Open,
-  T0,
-  withStale,
-} from './search-support.js';
+import { at } from './record-order.js';
+import { found, freshOrganization, load, loadAudiences, type Open, T0, withStale } from './search-support.js';
 
 const midnight = (day: string | undefined) => `${day}T00:00:00.000Z`;
 
@@ -99,48 +89,6 @@ export function searchStoreDeletions(open: Open): void {
       await write(record(T0 + 5, { contact_id: 'new', deleted: true }));
       await write(record(T0 + 4, { contact_id: 'new' }));
       expect(await opened.store.getContact(organization, 'new')).to.equal(null);
-    });
-
-    it('the last of records and deletions decides, whatever order they are written in, twice and by two writers', async () => {
-      const other = await opened.another();
-      const contact = fc.record({
-        contact_id: fc.constantFrom(...KEYS),
-        first_name: fc.constantFrom('Ann', 'Bea'),
-        deleted: fc.boolean(),
-        updated_at: spokenOf,
-      });
-      await assertForTwoWriters(
-        contact,
-        async (records, batches) => {
-          const organization_id = freshOrganization();
-          await Promise.all(
-            batches.map(async (own, writer) => {
-              for (const batch of own)
-                await withStale(
-                  (writer === 0 ? opened.store : other).upsertContacts(
-                    batch.map((ordered) => ({ ...ordered, record: { ...ordered.record, organization_id } })),
-                  ),
-                );
-            }),
-          );
-          const last = lastOfEach(
-            records,
-            ({ contact_id }) => contact_id,
-            ({ updated_at }) => updated_at,
-          );
-          for (const [id, { record: newest }] of last) {
-            const stored = await opened.store.getContact(organization_id, id);
-            if (newest.deleted) expect(stored).to.equal(null);
-            else expect(stored).to.include({ first_name: newest.first_name });
-          }
-          await opened.store.refresh();
-          const page = await opened.store.searchContacts(asked(organization_id));
-          const expected = [...last.values()].filter(({ record: newest }) => !newest.deleted).length;
-          expect(page.total).to.equal(expected);
-        },
-        30,
-      );
-      await other.close();
     });
 
     it('visits of before a moment are deleted step by step, of every organization, and no others', async () => {

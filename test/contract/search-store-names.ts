@@ -115,25 +115,6 @@ export function searchStoreNames(open: Open): void {
     describe('the order of names', () => {
       const cases: [title: string, query: string, names: Names][] = [
         [
-          'the whole name, the whole last name, exact words, beginnings, typos',
-          'jim costa',
-          [
-            ['whole', 'Jim', 'Costa'],
-            ['exact', 'Jim Bob', 'Costa'],
-            ['begun', 'Jimmy', 'Costa'],
-            ['typo', 'Jim', 'Cosma'],
-          ],
-        ],
-        [
-          'the whole last name before a part of one',
-          'costa',
-          [
-            ['last', 'Jim', 'Costa'],
-            ['part', 'Jim', 'Costa Mesa'],
-            ['begun', 'Jim', 'Costas'],
-          ],
-        ],
-        [
           'one typo before two',
           'velasquez',
           [

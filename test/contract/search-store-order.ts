@@ -116,24 +116,6 @@ export function searchStoreOrder(open: Open): void {
       ]);
     });
 
-    it('the same moment is ordered by id, descending', async () => {
-      const organization = freshOrganization();
-      const created_at = new Date(T0).toISOString();
-      await load(
-        opened.store,
-        organization,
-        ['b', 'd', 'a', 'c'].map((id) => ({ contact_id: id, first_name: 'Ann', created_at })),
-      );
-      expect(await found(opened.store, organization, {})).to.deep.equal(['d', 'c', 'b', 'a']);
-      expect(await found(opened.store, organization, { query: 'ann' })).to.deep.equal(['d', 'c', 'b', 'a']);
-      expect(await found(opened.store, organization, { first_name: 'ann' })).to.deep.equal([
-        'd',
-        'c',
-        'b',
-        'a',
-      ]);
-    });
-
     it('sorts by names without regard to case and accents, those without one last, then by id', async () => {
       const organization = freshOrganization();
       const names = { f: 'Zoë', c: 'ångström', a: 'Ångstrom', e: 'zoe', b: 'Łódź', d: '李', g: ' ', h: null };

@@ -43,9 +43,10 @@ export function searchStoreRecordOrder(open: Open): void {
       work_emails: fc.constantFrom<string[]>([], ['a@x.example']),
       created_at: fc.constantFrom(0, 5).map(at),
       updated_at: spokenOf,
+      deleted: fc.option(fc.constant(true as const), { nil: undefined, freq: 3 }),
     });
 
-    it('the last record of a contact stays, whatever order records are written in, twice and by two writers', async () => {
+    it('the last record of a contact stays or deletes it, whatever order records are written in, twice and by two writers', async () => {
       await assertForTwoWriters(
         contact,
         async (records, batches) => {
@@ -61,12 +62,18 @@ export function searchStoreRecordOrder(open: Open): void {
             ({ updated_at }) => updated_at,
           );
           for (const [id, { record, acceptedAt }] of last) {
+            const { deleted, ...fields } = record;
             const stored = await opened.store.getContact(organization_id, id);
-            expect(stored).to.deep.include({
-              ...record,
-              updated_at: record.updated_at ?? new Date(acceptedAt).toISOString(),
-            });
+            if (deleted) expect(stored).to.equal(null);
+            else
+              expect(stored).to.deep.include({
+                ...fields,
+                updated_at: record.updated_at ?? new Date(acceptedAt).toISOString(),
+              });
           }
+          await opened.store.refresh();
+          const left = [...last.values()].filter(({ record: { deleted } }) => !deleted).length;
+          expect((await opened.store.searchContacts(asked(organization_id))).total).to.equal(left);
         },
         RUNS.numRuns,
       );

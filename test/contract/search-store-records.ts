@@ -62,15 +62,6 @@ export function searchStoreRecords(open: Open): void {
       expect(await found(opened.store, organization, { query: '"ann"' })).to.deep.equal([]);
     });
 
-    it('an older record changes nothing, not even memberships; of equal ones the later wins', async () => {
-      const organization = freshOrganization();
-      await upsert(organization, { first_name: 'New', updated_at: at(10) });
-      let contact = await upsert(organization, { first_name: 'Old', audience_ids: ['a'], updated_at: at(9) });
-      expect(contact).to.deep.include({ first_name: 'New', audience_ids: [] });
-      contact = await upsert(organization, { first_name: 'Equal', updated_at: at(10) });
-      expect(contact).to.include({ first_name: 'Equal', updated_at: at(10) });
-    });
-
     it('a record is stale when a newer one is there, in the store or in its call; repeated, it is not', async () => {
       const organization_id = freshOrganization();
       const own = accepted(
@@ -89,16 +80,6 @@ export function searchStoreRecords(open: Open): void {
         [0, true],
         [1, true],
       ]);
-    });
-
-    it('records of one call are applied in order', async () => {
-      const contact = await upsert(
-        freshOrganization(),
-        { first_name: 'One', last_name: 'Kept', updated_at: at(1) },
-        { first_name: 'Three', updated_at: at(3) },
-        { first_name: 'Two', updated_at: at(2) },
-      );
-      expect(contact).to.include({ first_name: 'Three', last_name: 'Kept' });
     });
 
     it('calls made before others are answered are applied in their order', async () => {

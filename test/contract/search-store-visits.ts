@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { normalizeCountry } from '../../services/search/countries.js';
 import { normalizeUrlText, normalizeWordStarts } from '../../services/search/normalize.js';
+import type { SortKey } from '../../services/search/query.js';
 import { addressKey, addressRange } from '../../services/shared/ip-address.js';
 import { foldValue } from '../../services/shared/text.js';
-import type { VisitRecord } from '../../services/visits/schema.js';
+import type { Visit, VisitRecord } from '../../services/visits/schema.js';
 import type { VisitSearch } from '../../services/visits/visit-store.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
@@ -358,6 +359,29 @@ export function searchStoreVisits(open: Open): void {
         expect(total).to.be.within(before, months.length);
       }
       await arriving;
+    });
+
+    it('a walk by cursor meets every visit that was there throughout exactly once, newest first, while others arrive', async () => {
+      const organizationId = freshOrganization();
+      const moment = (ms: number) => new Date(T0 + ms).toISOString();
+      const visit = (id: string, createdAt: string) => ({ id, organizationId, createdAt });
+      const ids = Array.from({ length: 90 }, (_, index) => `v${index}`);
+      await insert(ids.map((id, index) => visit(id, moment(index % 9))));
+      const seen: Visit[] = [];
+      let arrived = 0;
+      for (let after: SortKey | undefined | null; after !== null; ) {
+        const page = await opened.store.searchVisits({ organizationId, limit: 7, after });
+        seen.push(...page.items);
+        after = page.next;
+        const moments = [moment(1e9), moment(-1e12), seen.at(-1)?.createdAt ?? ''];
+        await insert(moments.map((createdAt) => visit(`new${arrived++}`, createdAt)));
+      }
+      const first = seen.map(({ id }) => id).filter((id) => id.startsWith('v'));
+      expect(first).to.have.length(ids.length).and.members(ids);
+      const order = seen.map(({ createdAt }) => createdAt);
+      expect(order).to.deep.equal(order.toSorted().reverse());
+      const { total } = await opened.store.searchVisits({ organizationId, limit: 1 });
+      expect(total).to.equal(ids.length + arrived);
     });
 
     it('a page ends before its visits take more than 4 MiB, and the next goes on', async () => {

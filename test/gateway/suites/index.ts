@@ -1,22 +1,12 @@
 import type { StartGateway } from '../../support/gateway.js';
 import { bulkMemberships } from './bulk-memberships.js';
 import { isolation } from './isolation.js';
-import { analyticsStoreGone, searchStoreGone } from './lost-stores.js';
+import { lostStores } from './lost-stores.js';
 import { operations } from './operations.js';
 import { status, statusWithoutStores } from './status.js';
-import { visitsPaging } from './visits-paging.js';
 
 /** What depends on where a gateway keeps its records. */
-const SUITES = [
-  operations,
-  isolation,
-  bulkMemberships,
-  visitsPaging,
-  status,
-  statusWithoutStores,
-  searchStoreGone,
-  analyticsStoreGone,
-];
+const SUITES = [operations, isolation, bulkMemberships, status, statusWithoutStores, lostStores];
 
 /** Everything a gateway has to do for each form of its stores. */
 export function gatewayContract(name: string, start: StartGateway): void {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Clock } from '../../../services/shared/time.js';
 import { type Answer, gatewaySuite, type TestGateway } from '../../support/gateway.js';
+import { wordsOf } from '../../support/words.js';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 /** Moves on with each request of one organization, so that what is made on the way has an order. */
@@ -215,14 +216,9 @@ function changes(organizationId: string): Step[] {
   ];
 }
 
-const HEADERS = [
-  'Content-Type',
-  'Idempotency-Replayed',
-  'X-Ignored-Fields',
-  'Retry-After',
-  'WWW-Authenticate',
-  'Allow',
-];
+const HEADERS = wordsOf(
+  'Content-Type Idempotency-Replayed X-Ignored-Fields Retry-After WWW-Authenticate Allow',
+);
 
 /** An answer as the caller sees it. Ids made on the way are numbered, since each run makes others. */
 class Transcript {
