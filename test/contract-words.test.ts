@@ -9,8 +9,7 @@ import { endpoints } from '../services/gateway/api.js';
 import { PROBLEMS } from '../services/http/problems.js';
 import { SCOPES } from '../services/http/scopes.js';
 import { openApi } from './support/schema-check.js';
-
-const wordsOf = (text: string) => text.trim().split(/\s+/);
+import { wordsOf } from './support/words.js';
 
 /** Contract 1.2. */
 const CODES: Record<string, number> = {

@@ -12,42 +12,18 @@ import {
 } from '../../services/search/normalize.js';
 import { addressKey, addressRange } from '../../services/shared/ip-address.js';
 import { runs } from '../support/random.js';
+import { wordsOf } from '../support/words.js';
 
 const url = fc
   .tuple(
     fc.constantFrom('', 'http://', 'HTTPS://', 'android-app://'),
     fc.constantFrom('', 'www.', 'WWW.', 'fr.', 'www.fr.', 'm.', 'user@', 'a:b@mobile.', '/', '\\'),
     fc.constantFrom(
-      'x.example',
-      'X.Example.',
-      'mail.x.example',
-      'x.example:8080',
-      'é.example',
-      'MÜNCHEN.example',
-      'xn--mnchen-3ya.example',
-      'xn--a',
-      'x_y.example',
+      ...wordsOf(`x.example X.Example. mail.x.example x.example:8080 é.example MÜNCHEN.example
+        xn--mnchen-3ya.example xn--a x_y.example`),
     ),
     fc.array(
-      fc.constantFrom(
-        '/',
-        '\\',
-        'in',
-        'in/',
-        'Ann',
-        '..',
-        '%2E',
-        '.',
-        '%20',
-        '%C3%B6',
-        '%c3',
-        '%41',
-        '%25',
-        '%2F',
-        'ö',
-        'o\u0308',
-        '%C2%A0',
-      ),
+      fc.constantFrom(...wordsOf('/ \\ in in/ Ann .. %2E . %20 %C3%B6 %c3 %41 %25 %2F ö o\u0308 %C2%A0')),
       { maxLength: 5 },
     ),
     fc.constantFrom('', '?a=1', '#b', '/?a=/'),

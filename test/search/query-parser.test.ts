@@ -4,33 +4,14 @@ import type { QueryTerm, TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 import { fold } from '../../services/shared/text.js';
 import { runs } from '../support/random.js';
+import { wordsOf } from '../support/words.js';
 
 const queryText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 200 }),
   fc
-    .array(
-      fc.constantFrom(
-        '"',
-        '-',
-        ' ',
-        'Ann',
-        'é',
-        '1',
-        '202',
-        '(',
-        ')',
-        '.',
-        '@',
-        'x.example',
-        '+',
-        'AND',
-        "'",
-        '/',
-      ),
-      {
-        maxLength: 30,
-      },
-    )
+    .array(fc.constantFrom(' ', ...wordsOf('" - Ann é 1 202 ( ) . @ x.example + AND \' /')), {
+      maxLength: 30,
+    })
     .map((parts) => parts.join('')),
 );
 

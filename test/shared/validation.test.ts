@@ -9,6 +9,7 @@ import {
 import { compileValidator } from '../../services/shared/validation.js';
 import { VisitRecord } from '../../services/visits/schema.js';
 import { runs } from '../support/random.js';
+import { wordsOf } from '../support/words.js';
 
 const organization = { organization_id: 'org_a' };
 
@@ -41,32 +42,12 @@ describe('Validation', () => {
       compileValidator(CreateContactRequest)({ ...organization, audience_id: 'a', work_emails: [email] }).map(
         ({ code }) => code,
       );
-    const good = [
-      'ann.lee+tag@x.example',
-      "o'neill@x.example",
-      'jörg@müller.example',
-      'jörg@xn--mller-kva.example',
-      'иван@пример.рф',
-      '李静@例子.公司',
-      'राम@उदाहरण.भारत',
-    ];
+    const good = wordsOf(`ann.lee+tag@x.example o'neill@x.example jörg@müller.example
+      jörg@xn--mller-kva.example иван@пример.рф 李静@例子.公司 राम@उदाहरण.भारत`);
     for (const email of good) expect(problems(email), email).to.deep.equal([]);
-    const bad = [
-      'ann',
-      'ann@',
-      '@x.example',
-      'ann@x',
-      'ann@@x.example',
-      'a b@x.example',
-      'ann\u00a0lee@x.example',
-      'ann.@x.example',
-      '.ann@x.example',
-      'ann@-x.example',
-      'ann@x..example',
-      'ann@xn--a.example',
-      '<ann@x.example>',
-      'ann@x.example,',
-    ];
+    const bad = wordsOf(`ann ann@ @x.example ann@x ann@@x.example ann.@x.example .ann@x.example ann@-x.example
+      ann@x..example ann@xn--a.example <ann@x.example> ann@x.example,`);
+    bad.push('a b@x.example', 'ann\u00a0lee@x.example');
     for (const email of bad) expect(problems(email), email).to.deep.equal(['invalid_email']);
   });
 
@@ -74,20 +55,7 @@ describe('Validation', () => {
     const validate = compileValidator(ContactRecord);
     const isValid = (email: string) =>
       validate({ ...organization, contact_id: 'c', work_emails: [email] }).length === 0;
-    const part = fc.constantFrom(
-      'a',
-      'B',
-      '1',
-      '.',
-      '-',
-      '_',
-      "'",
-      '@',
-      ' ',
-      'xn--',
-      'x.example',
-      '@b.example',
-    );
+    const part = fc.constantFrom(' ', ...wordsOf("a B 1 . - _ ' @ xn-- x.example @b.example"));
     fc.assert(
       fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
         expect(isValid(`a${parts.join('')}`)).to.equal(isValid(`aé${parts.join('')}`));
