@@ -8,6 +8,7 @@ import type {
   CreativeRecord,
   DeliveryRecord,
 } from '../../services/advertising/records.js';
+import { wordsOf } from '../support/words.js';
 
 export interface Records {
   campaigns: { record: CampaignRecord; acceptedAt: number }[];
@@ -55,24 +56,17 @@ interface Entry {
 }
 type Day = { campaign: string; creative: string; company: string; date: string; values: Map<string, bigint> };
 
+/** The metrics of a delivery that are whole numbers. */
+type Count = {
+  [Name in keyof DeliveryRecord]-?: NonNullable<DeliveryRecord[Name]> extends number ? Name : never;
+}[keyof DeliveryRecord];
 const MONEY = ['ad_spend', 'conversion_value'];
 const AMOUNTS = ['cpc', 'cpm', 'cost_per_engagement', 'cost_per_lead', 'cost_per_conversion', ...MONEY];
 const isAmount = (name: string) => AMOUNTS.includes(name);
-export const COUNTS = [
-  'impressions',
-  'clicks',
-  'landing_page_clicks',
-  'engagements',
-  'reactions',
-  'comments',
-  'shares',
-  'follows',
-  'video_views',
-  'video_completions',
-  'leads',
-  'lead_form_opens',
-  'conversions',
-] as const;
+export const COUNTS = wordsOf(`
+impressions clicks landing_page_clicks engagements reactions comments shares follows video_views
+video_completions leads lead_form_opens conversions
+`) as Count[];
 const SUMMED = ['ad_spend', ...COUNTS, 'conversion_value'];
 /** name: [numerator, denominator, factor] */
 const RATES: { [name: string]: [string, string, bigint] } = {
@@ -199,25 +193,10 @@ const canonicalStatus = (value: unknown) =>
   value === undefined || value === null ? null : String(value).toUpperCase().replace('CANCELLED', 'CANCELED');
 const canonicalObjective = (value: unknown) =>
   value === undefined || value === null ? null : String(value).toUpperCase().replace(/S$/, '');
-const KNOWN_STATUSES = [
-  'ACTIVE',
-  'PAUSED',
-  'ARCHIVED',
-  'COMPLETED',
-  'CANCELED',
-  'DRAFT',
-  'PENDING_DELETION',
-  'REMOVED',
-];
-const KNOWN_OBJECTIVES = [
-  'BRAND_AWARENES',
-  'ENGAGEMENT',
-  'JOB_APPLICANT',
-  'LEAD_GENERATION',
-  'WEBSITE_CONVERSION',
-  'WEBSITE_VISIT',
-  'VIDEO_VIEW',
-];
+const KNOWN_STATUSES = wordsOf('ACTIVE PAUSED ARCHIVED COMPLETED CANCELED DRAFT PENDING_DELETION REMOVED');
+const KNOWN_OBJECTIVES = wordsOf(
+  'BRAND_AWARENES ENGAGEMENT JOB_APPLICANT LEAD_GENERATION WEBSITE_CONVERSION WEBSITE_VISIT VIDEO_VIEW',
+);
 
 function compare(one: unknown, other: unknown): number {
   if (one === other) return 0;
@@ -248,42 +227,16 @@ function newest<T>(
   return [...kept.values()].map(({ record }) => record);
 }
 
-const CAMPAIGN_ATTRIBUTES = [
-  'network_a_campaign_id',
-  'name',
-  'account_id',
-  'campaign_group_id',
-  'campaign_group_name',
-  'status',
-  'objective_type',
-  'format',
-  'cost_type',
-  'currency',
-  'daily_budget',
-  'total_budget',
-  'start_date',
-  'end_date',
-];
-const CREATIVE_ATTRIBUTES = [
-  'network_a_creative_id',
-  'name',
-  'status',
-  'review_status',
-  'format',
-  'headline',
-  'landing_page_url',
-  'image_url',
-];
-const COMPANY_ATTRIBUTES = [
-  'network_a_company_id',
-  'name',
-  'domain',
-  'network_a_url',
-  'industry',
-  'employee_range',
-  'country',
-  'logo_url',
-];
+const CAMPAIGN_ATTRIBUTES = wordsOf(`
+network_a_campaign_id name account_id campaign_group_id campaign_group_name status objective_type
+format cost_type currency daily_budget total_budget start_date end_date
+`);
+const CREATIVE_ATTRIBUTES = wordsOf(
+  'network_a_creative_id name status review_status format headline landing_page_url image_url',
+);
+const COMPANY_ATTRIBUTES = wordsOf(
+  'network_a_company_id name domain network_a_url industry employee_range country logo_url',
+);
 const NAMED_AT_MOST = 5;
 
 export class Oracle {

@@ -59,43 +59,20 @@ const SEALED = [{ month: '2026-10-01', build: '12345678901234567890' }];
 const few = ['clicks', 'cpc'] as const;
 const BOTH = { points: true, totals: true };
 
+/** What a list is asked for. */
+const asked = <By extends string, F extends object>(
+  metrics: readonly (typeof METRIC_NAMES)[number][],
+  filters: F,
+  by: By,
+  descending = true,
+) => ({ report: report(metrics), filters, sort: { by, descending }, page });
+const ofCompanies = asked(COMPANY_METRIC_NAMES, {}, 'engagements');
+
 const CASES: [string, AnalyticsQuery][] = [
-  [
-    'campaigns',
-    adsQuery(CAMPAIGNS, {
-      report: report(METRIC_NAMES),
-      filters: {},
-      sort: { by: 'ad_spend', descending: true },
-      page,
-    }),
-  ],
-  [
-    'campaigns, filtered',
-    adsQuery(CAMPAIGNS, {
-      report: report(few),
-      filters: campaignEverything,
-      sort: { by: 'return_on_ad_spend', descending: false },
-      page,
-    }),
-  ],
-  [
-    'creatives',
-    adsQuery(CREATIVES, {
-      report: report(few),
-      filters: {},
-      sort: { by: 'campaign_name', descending: false },
-      page,
-    }),
-  ],
-  [
-    'creatives, filtered',
-    adsQuery(CREATIVES, {
-      report: report(few),
-      filters: creativeEverything,
-      sort: { by: 'cpm', descending: true },
-      page,
-    }),
-  ],
+  ['campaigns', adsQuery(CAMPAIGNS, asked(METRIC_NAMES, {}, 'ad_spend'))],
+  ['campaigns, filtered', adsQuery(CAMPAIGNS, asked(few, campaignEverything, 'return_on_ad_spend', false))],
+  ['creatives', adsQuery(CREATIVES, asked(few, {}, 'campaign_name', false))],
+  ['creatives, filtered', adsQuery(CREATIVES, asked(few, creativeEverything, 'cpm'))],
   ['attributes of campaigns', adAttributesQuery(CAMPAIGNS, 'org_hostile', HOSTILE)],
   ['attributes of creatives', adAttributesQuery(CREATIVES, 'org_hostile', HOSTILE)],
   ['figures of campaigns', adMetricsQuery(CAMPAIGNS, report(few), HOSTILE, BOTH)],
@@ -103,56 +80,19 @@ const CASES: [string, AnalyticsQuery][] = [
     'series of creatives, monthly',
     adMetricsQuery(CREATIVES, report(few, 'monthly'), HOSTILE, { points: true, totals: false }),
   ],
-  [
-    'companies',
-    companiesQuery({
-      report: report(COMPANY_METRIC_NAMES),
-      filters: {},
-      sort: { by: 'engagements', descending: true },
-      page,
-    }),
-  ],
+  ['companies', companiesQuery(ofCompanies)],
   [
     'companies, of a month with sums',
-    companiesQuery({
-      report: { ...report(COMPANY_METRIC_NAMES), sealed: SEALED },
-      filters: {},
-      sort: { by: 'engagements', descending: true },
-      page,
-    }),
+    companiesQuery({ ...ofCompanies, report: { ...ofCompanies.report, sealed: SEALED } }),
   ],
   [
     'figures of campaigns, of a month with sums',
     adMetricsQuery(CAMPAIGNS, { ...report(few, 'monthly'), sealed: SEALED }, HOSTILE, BOTH),
   ],
   ['months with sums', sealedMonthsQuery('org_hostile', 'company', ['2026-10-01'])],
-  [
-    'companies, by reach',
-    companiesQuery({
-      report: report(['ctr']),
-      filters: { campaign_ids: HOSTILE },
-      sort: { by: 'campaigns_reached', descending: true },
-      page,
-    }),
-  ],
-  [
-    'companies, by ids',
-    companiesQuery({
-      report: report(['ctr']),
-      filters: { company_ids: HOSTILE },
-      sort: { by: 'name', descending: false },
-      page,
-    }),
-  ],
-  [
-    'companies, filtered',
-    companiesQuery({
-      report: report(['ctr']),
-      filters: companyEverything,
-      sort: { by: 'engagement_rate', descending: false },
-      page,
-    }),
-  ],
+  ['companies, by reach', companiesQuery(asked(['ctr'], { campaign_ids: HOSTILE }, 'campaigns_reached'))],
+  ['companies, by ids', companiesQuery(asked(['ctr'], { company_ids: HOSTILE }, 'name', false))],
+  ['companies, filtered', companiesQuery(asked(['ctr'], companyEverything, 'engagement_rate', false))],
   ['attributes of companies', companyAttributesQuery('org_hostile', HOSTILE)],
   ['figures of companies', companyMetricsQuery(report(['ctr']), HOSTILE, HOSTILE, BOTH)],
   [
@@ -192,14 +132,11 @@ describe('advertising queries', () => {
 
   it('run on the engine, in every order', async () => {
     const { store, dispose } = await openTemporaryStore();
-    const inOrder = [true, false].flatMap((descending) => {
-      const common = { report: report(['clicks']), filters: {}, page };
-      return [
-        ...CAMPAIGN_SORTS.map((by) => adsQuery(CAMPAIGNS, { ...common, sort: { by, descending } })),
-        ...CREATIVE_SORTS.map((by) => adsQuery(CREATIVES, { ...common, sort: { by, descending } })),
-        ...COMPANY_SORTS.map((by) => companiesQuery({ ...common, sort: { by, descending } })),
-      ];
-    });
+    const inOrder = [true, false].flatMap((descending) => [
+      ...CAMPAIGN_SORTS.map((by) => adsQuery(CAMPAIGNS, asked(['clicks'], {}, by, descending))),
+      ...CREATIVE_SORTS.map((by) => adsQuery(CREATIVES, asked(['clicks'], {}, by, descending))),
+      ...COMPANY_SORTS.map((by) => companiesQuery(asked(['clicks'], {}, by, descending))),
+    ]);
     try {
       for (const query of [...CASES.map(([, each]) => each), ...inOrder])
         expect((await store.query(query)).rows.length, query.sql).to.be.at.most(HOSTILE.length);

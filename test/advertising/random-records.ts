@@ -1,6 +1,7 @@
 /** Seeded records and requests for the comparison with the oracle. */
 import type { DeliveryRecord } from '../../services/advertising/records.js';
 import type { Random } from '../support/random.js';
+import { wordsOf } from '../support/words.js';
 import { COUNTS, type OracleRequest, type Records } from './oracle.js';
 
 export const ORGANIZATIONS = ['org_a', 'org_b'];
@@ -15,18 +16,9 @@ const OBJECTIVES = ['WEBSITE_VISIT', 'WEBSITE_VISITS', 'LEAD_GENERATION', 'BRAND
 const FIRST = Date.parse('2026-08-20');
 const DAYS = 90;
 const METRICS = [
-  'ad_spend',
   ...COUNTS,
-  'conversion_value',
-  'ctr',
-  'engagement_rate',
-  'cpc',
-  'cpm',
-  'cost_per_engagement',
-  'cost_per_lead',
-  'cost_per_conversion',
-  'conversion_rate',
-  'return_on_ad_spend',
+  ...wordsOf(`ad_spend conversion_value ctr engagement_rate cpc cpm cost_per_engagement cost_per_lead
+    cost_per_conversion conversion_rate return_on_ad_spend`),
 ];
 const COMPANY_METRICS = [...COUNTS, 'ctr', 'engagement_rate', 'conversion_rate'];
 
@@ -170,15 +162,9 @@ export function randomCompaniesRequest(random: Random): OracleRequest {
     domains: list(random, 0.2, ['ACME.com', 'www.beta.io', 'gamma.de', 'none.example']),
     search: random.maybe(0.25, () => random.pick(['É', 'lan', '%', 'zoo', 'acme', '.'])),
     sort_by: random.maybe(0.85, () =>
-      random.pick([
-        'name',
-        'impressions',
-        'clicks',
-        'engagements',
-        'engagement_rate',
-        'campaigns_reached',
-        'campaigns_engaged',
-      ]),
+      random.pick(
+        wordsOf('name impressions clicks engagements engagement_rate campaigns_reached campaigns_engaged'),
+      ),
     ),
   };
 }

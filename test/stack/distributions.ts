@@ -45,7 +45,9 @@ export function kafkaDistribution(): Promise<string> {
 /** The program. */
 export async function toxiproxyProgram(): Promise<string> {
   const folder = await cached(`toxiproxy-${TOXIPROXY}`, (into) =>
-    installGo(`github.com/Shopify/toxiproxy/v2/cmd/server@v${TOXIPROXY}`, into),
+    runTool('go', ['install', `github.com/Shopify/toxiproxy/v2/cmd/server@v${TOXIPROXY}`], {
+      env: { GOBIN: into },
+    }),
   );
   return join(folder, 'server');
 }
@@ -55,7 +57,7 @@ export function nodeDistribution(version: string): Promise<string> {
   const binary = `node-bin@npm:node-linux-${process.arch}@${version}`;
   return cached(`node-${version}-npm-${NPM}`, async (into) => {
     const options = ['--prefix', into, '--ignore-scripts', '--no-save', '--no-package-lock'];
-    await runTool('npm', ['install', ...options, binary, `npm@${NPM}`], 'Node.js brings npm');
+    await runTool('npm', ['install', ...options, binary, `npm@${NPM}`]);
   });
 }
 
@@ -63,23 +65,43 @@ export function nodeDistribution(version: string): Promise<string> {
 export async function debianArchive(release: string): Promise<string> {
   const folder = await cached(`debian-${release}`, async (into) => {
     const root = join(into, 'root');
-    await runTool('debootstrap', ['--variant=minbase', release, root], 'apt-get install debootstrap');
+    await runTool('debootstrap', ['--variant=minbase', release, root]);
     rmSync(join(root, 'var/cache/apt/archives'), { recursive: true, force: true });
-    await runTool('tar', ['--create', '--file', join(into, 'root.tar'), '--directory', root, '.'], 'tar');
+    await runTool('tar', ['--create', '--file', join(into, 'root.tar'), '--directory', root, '.']);
     rmSync(root, { recursive: true, force: true });
   });
   return join(folder, 'root.tar');
 }
 
-async function runTool(command: string, args: readonly string[], how: string, cwd?: string): Promise<void> {
+/** What each tool is installed with. */
+const HOW: Record<string, string> = {
+  debootstrap: 'apt-get install debootstrap',
+  go: 'apt-get install golang',
+  mvn: 'apt-get install maven, or brew install maven',
+  npm: 'Node.js brings npm',
+  python3: 'apt-get install python3-venv',
+};
+
+/** Throws a `MissingPrerequisite` that says what to install, or the end of what the tool wrote. */
+async function runTool(
+  command: string,
+  args: readonly string[],
+  { cwd, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<void> {
+  const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
   try {
-    await promisify(execFile)(command, args, { cwd, maxBuffer: 64 * 1024 * 1024 });
+    await promisify(execFile)(command, args, options);
   } catch (error) {
-    const { code, stderr = '' } = error as { code?: string | number; stderr?: string };
-    if (code === 'ENOENT') throw new MissingPrerequisite(`${command} is missing (${how}).`);
-    throw new MissingPrerequisite(`${command} failed: ${stderr.trim().split('\n').slice(-3).join('\n')}`);
+    const { code, stdout = '', stderr = '' } = error as { code?: string; stdout?: string; stderr?: string };
+    if (code === 'ENOENT')
+      throw new MissingPrerequisite(`${command} is missing (${HOW[command] ?? command}).`);
+    const said = `${stdout}\n${stderr}`.trim().split('\n').slice(-5).join('\n') || String(error);
+    throw new MissingPrerequisite(`${command} ${args.join(' ')} failed:\n${said}`);
   }
 }
+
+const maven = (args: readonly string[], cwd: string) =>
+  runTool('mvn', ['--batch-mode', '--quiet', ...args], { cwd });
 
 /** Class path of an artifact, such as `group:name:version:classifier`, with what it needs. */
 export async function javaLibrary(artifact: string): Promise<string> {
@@ -98,8 +120,8 @@ export async function goProgram(source: string): Promise<string> {
     `go-${hashOf(join(source, 'go.mod'), join(source, 'main.go'))}`,
     async (into) => {
       for (const file of ['go.mod', 'main.go']) copyFileSync(join(source, file), join(into, file));
-      await runTool('go', ['mod', 'tidy'], 'apt-get install golang', into);
-      await runTool('go', ['build', '-o', 'program', '.'], 'apt-get install golang', into);
+      await runTool('go', ['mod', 'tidy'], { cwd: into });
+      await runTool('go', ['build', '-o', 'program', '.'], { cwd: into });
     },
   );
   return join(folder, 'program');
@@ -108,17 +130,8 @@ export async function goProgram(source: string): Promise<string> {
 /** The interpreter of an environment with the packages of a file of requirements. */
 export async function pythonEnvironment(requirements: string): Promise<string> {
   const folder = await cached(`python-${hashOf(requirements)}`, async (into) => {
-    await runPython(['-m', 'venv', into]);
-    await runPython([
-      '-m',
-      'pip',
-      '--python',
-      join(into, 'bin/python'),
-      'install',
-      '--quiet',
-      '-r',
-      requirements,
-    ]);
+    await runTool('python3', ['-m', 'venv', into]);
+    await runTool(join(into, 'bin/python'), ['-m', 'pip', 'install', '--quiet', '-r', requirements]);
   });
   return join(folder, 'bin/python');
 }
@@ -175,44 +188,4 @@ async function cached(name: string, fill: (into: string) => Promise<void>): Prom
     rmSync(filling, { recursive: true, force: true });
   }
   return folder;
-}
-
-async function maven(args: readonly string[], cwd: string): Promise<void> {
-  try {
-    await promisify(execFile)('mvn', ['--batch-mode', '--quiet', ...args], { cwd });
-  } catch (error) {
-    const { code, stdout = '' } = error as { code?: string | number; stdout?: string };
-    if (code === 'ENOENT') {
-      throw new MissingPrerequisite(
-        'Maven is missing. Install it: apt-get install maven, or brew install maven.',
-      );
-    }
-    const reason = stdout.split('\n').find((line) => line.startsWith('[ERROR]')) ?? String(error);
-    throw new MissingPrerequisite(
-      `Maven could not bring the server (check the connection to Maven Central, and try again):\n${reason}`,
-    );
-  }
-}
-
-async function runPython(args: readonly string[]): Promise<string> {
-  try {
-    return (await promisify(execFile)('python3', args)).stdout;
-  } catch (error) {
-    const { code, stderr = '' } = error as { code?: string | number; stderr?: string };
-    if (code === 'ENOENT') throw new MissingPrerequisite('Python is missing. Install python3 and its pip.');
-    const reason = stderr.trim().split('\n').at(-1) ?? String(error);
-    throw new MissingPrerequisite(`Python could not bring the package (pip must be there): ${reason}`);
-  }
-}
-
-async function installGo(program: string, into: string): Promise<void> {
-  try {
-    await promisify(execFile)('go', ['install', program], { env: { ...process.env, GOBIN: into } });
-  } catch (error) {
-    const { code, stderr = '' } = error as { code?: string | number; stderr?: string };
-    if (code === 'ENOENT')
-      throw new MissingPrerequisite('Go is missing. Install it: apt-get install golang.');
-    const reason = stderr.trim().split('\n').at(-1) ?? String(error);
-    throw new MissingPrerequisite(`Go could not build ${program}: ${reason}`);
-  }
 }
