@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../shared/config.js';
-import { type ServedSql, type SqlEndpoint, startSqlEndpoint } from '../sql-endpoint/server.js';
+import type { ServedSql, SqlEndpoint } from '../sql-endpoint/server.js';
 import type { SqlReader } from '../sql-endpoint/sql-reader.js';
 import type { Stores } from '../stores/open-stores.js';
 import { CommandError } from './errors.js';
@@ -24,6 +24,7 @@ export async function withSqlEndpoint({ sqlEndpoint }: Config, stores: Stores): 
   let endpoint: SqlEndpoint | undefined;
   let starting: Promise<SqlEndpoint> | undefined;
   const open = async () => {
+    const { startSqlEndpoint } = await import('../sql-endpoint/server.js');
     const options = sqlEndpoint ?? { port: 0, password: randomUUID() };
     endpoint = await startSqlEndpoint({ engine: await openEngine(), search, ...options });
     return endpoint;

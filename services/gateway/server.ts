@@ -12,7 +12,6 @@ import { compileAhead } from '../shared/validation.js';
 import { readVersion } from '../shared/version.js';
 import type { SqlReader } from '../sql-endpoint/sql-reader.js';
 import type { GatewayStores } from '../stores/open-stores.js';
-import { endpoints } from './api.js';
 import { createApp } from './app.js';
 import type { ClusterWorker } from './cluster/worker.js';
 import { type ConnectionLimits, Connections, connectionLimits } from './connections.js';
@@ -109,7 +108,7 @@ export async function startGateway(
     server.close();
     throw error;
   });
-  compileAhead(requestSchemas());
+  compileAhead(Object.values(STREAMS).map(({ schema }) => schema));
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
@@ -124,12 +123,6 @@ export async function startGateway(
     },
   };
 }
-
-/** Of records first, as the largest. */
-const requestSchemas = () => [
-  ...Object.values(STREAMS).map(({ schema }) => schema),
-  ...endpoints.flatMap(({ request, query }) => (query ? [request, query] : [request])),
-];
 
 function listen(server: Server, { host, port }: Config): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -11,7 +11,6 @@ import type { Engine } from './clickhouse/engine.js';
 import { FolderInUseError } from './clickhouse/errors.js';
 import { analyticsStoreOnDemand } from './clickhouse/on-demand.js';
 import { requireEngine } from './clickhouse/open.js';
-import { openAnalyticsStore } from './clickhouse/store.js';
 import type { RecordCopy, RecordSource } from './common/record-copy.js';
 import type { SearchStore } from './common/search-store.js';
 import { RecordCopier } from './copy/record-copier.js';
@@ -121,6 +120,7 @@ export async function openStores(
     const onDemand = !clickhouse && (analyticsOnDemand === 'new' ? !exists() : analyticsOnDemand);
     if (analyticsOnDemand === 'new' && onDemand) requireEngine();
     const openAnalytics = async () => {
+      const { openAnalyticsStore } = await import('./clickhouse/store.js');
       const analytics = clickhouse
         ? await retryUntilAvailable(startupRetry, () => openAnalyticsStore(clickhouse, rollups))
         : await withDataFolderErrors(dataDir, () =>

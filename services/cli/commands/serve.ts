@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 import type { Publisher } from '../../../ingest/publisher.js';
 import type { superviseWorker } from '../../../ingest/worker/supervisor.js';
 import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
-import { hasOtherData } from '../../demo/load.js';
 import { startPrimary } from '../../gateway/cluster/primary.js';
 import { connectToPrimary } from '../../gateway/cluster/worker.js';
 import { type GatewayOptions, startGateway } from '../../gateway/server.js';
@@ -19,7 +18,6 @@ import { loadMcp } from '../mcp-loader.js';
 import { startRetention } from '../retention.js';
 import { withSqlEndpoint } from '../sql-endpoint.js';
 import { logIgnoredVariables, startupOptions } from '../startup.js';
-import { firstRequests, loadDemoData } from './demo.js';
 
 const KEY_COMMAND = `reachline keys create --organization ${DEMO_ORGANIZATION}`;
 /** Milliseconds from a signal to the end of the process, whatever runs. */
@@ -55,7 +53,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const { url, closed } = await listen(config, stores, logger, { sql });
   if (sqlUrl !== null)
     printOut(io, `SQL of all organizations for analysts: ${sqlUrl} (docs/reference/sql.md)`);
-  sayListening(io, url, greeting);
+  await sayListening(io, url, greeting);
   return closed;
 }
 
@@ -64,7 +62,7 @@ async function serveInProcesses(io: Io, config: Config, logger: Logger, greeting
   const primary = await startPrimary(config.processes, logger);
   if (!primary) return EXIT.failed;
   const closed = runUntilSignal(() => primary.stop(), logger, { delay: GRACE_MS + 2000 });
-  sayListening(io, primary.url, greeting);
+  await sayListening(io, primary.url, greeting);
   // The event loop of the primary is empty then, which would count as an orderly end.
   void primary.failed.then(() => process.exit(EXIT.failed));
   return closed;
@@ -143,6 +141,7 @@ interface Greeting {
 /** With `demo`, loads the sample data into empty stores. */
 async function prepareGreeting(io: Io, stores: Stores, { demo }: ServeOptions): Promise<Greeting> {
   if (demo) {
+    const { loadDemoData } = await import('./demo.js');
     const key = await loadDemoData(io, stores, { onlyIfEmpty: true });
     const loaded = `Nothing was loaded, as the stores hold data already. For a key: ${KEY_COMMAND}`;
     return { key, hints: key === null ? [loaded] : [] };
@@ -154,6 +153,7 @@ async function prepareGreeting(io: Io, stores: Stores, { demo }: ServeOptions): 
 async function firstSteps(stores: Stores): Promise<string[]> {
   if ((await stores.search.listKeys()).length > 0) return [];
   const noKey = 'There is no API key yet. Create one: reachline keys create --organization org_acme';
+  const { hasOtherData } = await import('../../demo/load.js');
   if (await hasOtherData(stores)) return [noKey];
   return [
     noKey,
@@ -162,10 +162,11 @@ async function firstSteps(stores: Stores): Promise<string[]> {
   ];
 }
 
-function sayListening(io: Io, url: string, { key, hints }: Greeting): void {
+async function sayListening(io: Io, url: string, { key, hints }: Greeting): Promise<void> {
   printOut(io, `Reachline listens on ${url} (console: ${url}/console, documentation: ${url}/docs)`);
   for (const hint of hints) printErr(io, hint);
   if (key === null) return;
+  const { firstRequests } = await import('./demo.js');
   printOut(io, `API key of ${DEMO_ORGANIZATION}, shown only once: ${key}`);
   printOut(io, `Console, signed in with it: ${url}/console#key=${key}`);
   printOut(io, `Try:\n\n${firstRequests(url, key, utcDate(Date.now()))}\n`);

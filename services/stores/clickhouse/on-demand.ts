@@ -4,7 +4,8 @@ import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { VisitTable } from '../../visits/visit-store.js';
 import type { ClickHouse } from './client.js';
 import type { Engine } from './engine.js';
-import { BATCH_RECORDS, type OpenedAnalyticsStore } from './store.js';
+import { BATCH_RECORDS } from './settings.js';
+import type { OpenedAnalyticsStore } from './store.js';
 
 export interface OnDemandOptions {
   dataDir: string;

@@ -1,6 +1,5 @@
 import { withoutEmbeddedStores } from '../../shared/optional-package.js';
 import type { ClickHouse, ClickHouseOptions } from './client.js';
-import { openHttp } from './http.js';
 
 /** Throws a `MissingPackageError` where the engine in process is not installed, without loading it. */
 export function requireEngine(): void {
@@ -13,7 +12,7 @@ export function requireEngine(): void {
 
 /** Opens the engine in this process, which throws `FolderInUseError` when another has the folder, or a server, which may be down. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
-  if ('url' in options) return openHttp(options);
+  if ('url' in options) return (await import('./http.js')).openHttp(options);
   const { openEmbedded } = await import('./embedded.js').catch(withoutEmbeddedStores);
   return openEmbedded(options);
 }

@@ -5,6 +5,9 @@ type Settings = Record<string, Setting>;
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
+/** Each month of an insert becomes a part, so a large batch costs little more than a small one. */
+export const BATCH_RECORDS = 25_000;
+
 /** Each month of an insert becomes a part in every table of deliveries: about ten files, written and synced. */
 export const MAX_MONTHS_PER_INSERT = 36;
 

@@ -14,10 +14,7 @@ import { requireWholeParts } from './parts.js';
 import { recordCopy } from './record-copy.js';
 import { RollupBuilder, type RollupBuilderOptions } from './rollup-builder.js';
 import { campaignRows, companyRows, creativeRows, deliveryRows, splitByMonths, visitRows } from './rows.js';
-import { MAX_MONTHS_PER_INSERT } from './settings.js';
-
-/** Each month of an insert becomes a part, so a large batch costs little more than a small one. */
-export const BATCH_RECORDS = 25_000;
+import { BATCH_RECORDS, MAX_MONTHS_PER_INSERT } from './settings.js';
 
 /** Fails without a table of the schema, and without a view: an insert of deliveries would succeed and be lost. */
 const PING = `SELECT throwIf(count() < 4, 'views of deliveries are missing'), filesystemAvailable() AS free FROM system.tables
