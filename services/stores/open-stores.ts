@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { AnalyticsStore } from '../advertising/analytics-store.js';
 import type { Config } from '../shared/config.js';
+import { requireRoom } from '../shared/health.js';
 import { retry } from '../shared/retry.js';
 import { type StoreName, StoreUnavailableError } from '../shared/store-errors.js';
 import { type Clock, systemClock } from '../shared/time.js';
@@ -96,6 +97,10 @@ export async function openStores(
   try {
     const folderId = lock && (await import('./data-folder/folder-id.js'));
     folderId?.checkFolderId(dataDir, used);
+    // A first start fails on a full disk; a later one serves reads.
+    if (folderId && analyticsOnDemand === 'new' && folderId.readFolderId(dataDir) === undefined) {
+      await withDataFolderErrors(dataDir, () => requireRoom(dataDir, 'search'));
+    }
     let copy: RecordCopy | null | undefined = clickhouse ? undefined : null;
     let source: RecordSource | undefined;
     const search: SearchStore = elasticsearch
