@@ -37,6 +37,8 @@ function unicodeHost(host: string): string {
  * percent-encoding of letters undone (RFC 3986, 6.2.2). A text without a slash is a slug.
  */
 export function normalizeProfileUrl(value: string): string {
+  const usual = usualProfile.exec(value.trim().toLowerCase());
+  if (usual) return withoutSubdomain(usual[1] as string) + (usual[2] as string);
   const text = value
     .trim()
     .toLowerCase()
@@ -52,6 +54,9 @@ export function normalizeProfileUrl(value: string): string {
   const path = decodePercent(trimTrailingSlashes(pathname.toLowerCase()));
   return withoutSubdomain(host) + path.replace(/^(\/in\/[^/]+)\/.*$/s, '$1');
 }
+
+/** Of which parsing changes nothing: parsing takes longer than the rest. */
+const usualProfile = /^(?:https?:\/\/)?(?!.*xn--)((?:[a-z0-9-]+\.)+[a-z]{2,})(\/in\/[a-z0-9_-]+)\/?$/;
 
 const withoutSubdomain = (host: string) => host.replace(/^(?:(?:www|m|mobile|[a-z]{2})\.)+(?=.+\.)/, '');
 

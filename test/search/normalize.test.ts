@@ -50,6 +50,27 @@ describe('normal forms', () => {
     }
   });
 
+  it('a usual profile address has the normal form that parsing gives it', () => {
+    const usual = fc
+      .tuple(
+        fc.constantFrom('', 'http://', 'HTTPS://', '//'),
+        fc.array(
+          fc.constantFrom('www', 'm', 'de', 'mobile', 'x-y', '-a', '1', '0x1', 'xn--a', 'xn--mnchen-3ya'),
+          {
+            maxLength: 3,
+          },
+        ),
+        fc.constantFrom('Example', 'x1', 'de', 'www', '1'),
+        fc.constantFrom('/in/Ann-1_b', '/in/ann/', '/in/', '/company/x', '/in/a.b', '/in/ann/details'),
+      )
+      .map(([scheme, labels, top, path]) => `${scheme}${[...labels, top].join('.')}${path}`);
+    fc.assert(
+      fc.property(usual, (address) => {
+        expect(normalizeProfileUrl(address)).to.equal(normalizeProfileUrl(`${address}?a=1`));
+      }),
+    );
+  });
+
   const forms: [(text: string) => string, fc.Arbitrary<string>][] = [
     [normalizeDomain, url],
     [normalizeProfileUrl, url],
