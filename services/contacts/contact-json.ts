@@ -8,12 +8,15 @@ import type { StoredContact } from './stored-contact.js';
 /** `toContact` as JSON: the form in which every store keeps a contact, so that a page of them is never parsed. */
 export function contactJson({ body, audienceIds, createdMs, updatedMs }: StoredContact): Json<Contact> {
   const fields = JSON.stringify(body).slice(0, -1);
-  const derived = JSON.stringify(titleClasses(body.job_title)).slice(1, -1);
+  const { seniority, department } = titleClasses(body.job_title);
   const audiences = audienceIds.length === 0 ? '[]' : JSON.stringify(audienceIds);
   const createdAt = formatTimestamp(createdMs);
   const updatedAt = updatedMs === createdMs ? createdAt : formatTimestamp(updatedMs);
-  return `${fields},${derived},"audience_ids":${audiences},"created_at":"${createdAt}","updated_at":"${updatedAt}"}`;
+  return `${fields},"seniority":${quoted(seniority)},"department":${quoted(department)},"audience_ids":${audiences},"created_at":"${createdAt}","updated_at":"${updatedAt}"}`;
 }
+
+/** Names of classes need no escaping. */
+const quoted = (name: string | null) => (name === null ? 'null' : `"${name}"`);
 
 /** The inverse of `contactJson`. */
 export function parseContact(json: Json<Contact>, recordOrder: string | null): StoredContact {

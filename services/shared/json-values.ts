@@ -13,6 +13,7 @@ const BRACE = 0x7b;
  * rather than its bytes. Decides for any text, valid JSON or not.
  */
 export function hasTooManyValues(json: Uint8Array, limit = MAX_VALUES): boolean {
+  if (json.length <= limit) return false;
   let values = 0;
   for (let index = 0; index < json.length; index++) {
     const byte = json[index];

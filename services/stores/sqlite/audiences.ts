@@ -35,7 +35,7 @@ import { OrganizationTerms } from './text/fts-query.js';
 import { countRows, newestRows, type RowSource } from './text/ordered-rows.js';
 import { type ColumnGroups, planMatch } from './text/query-plan.js';
 import { rankedRows } from './text/ranked-rows.js';
-import { TermEncoder } from './text/term-encoder.js';
+import { encoderOf, TermEncoder } from './text/term-encoder.js';
 import { similarWords } from './text/vocabulary.js';
 import { type BatchResult, type IsTimeUp, writeBatch } from './writes/write-batch.js';
 import type { WriteSession } from './writes/write-session.js';
@@ -269,12 +269,15 @@ function writeAudience(
   }
 }
 
+const encodeName = encoderOf(nameWords);
+const encodeText = encoderOf(textWords);
+
 export function audienceColumns(text: TermEncoder, audience: AudienceBody): string[] {
   const { name, tracking_utm_value: tracking, description } = audience;
   const others = [tracking, description].map((value) =>
-    text.encodeColumn(value === null ? [] : [value], textWords),
+    text.encodeColumn(value === null ? [] : [value], encodeText),
   );
   const { whole, initials } = nameKeys([name]);
   const exact = text.terms.matchAllTerm + text.terms.name({ whole, parts: [], initials });
-  return [text.encodeColumn([name], nameWords), ...others, exact];
+  return [text.encodeColumn([name], encodeName), ...others, exact];
 }

@@ -20,7 +20,7 @@ import {
   prefixTerm,
 } from '../text/fts-query.js';
 import type { ColumnGroups } from '../text/query-plan.js';
-import type { TermEncoder } from '../text/term-encoder.js';
+import { encoderOf, type TermEncoder } from '../text/term-encoder.js';
 
 const FIELD_NAMES = Object.keys(SEARCH_FIELDS) as ContactSearchField[];
 
@@ -33,7 +33,8 @@ export const CONTACT_COLUMNS = [...FIELD_NAMES, 'exact'] as const;
 
 const FIELDS = FIELD_NAMES.map((name) => {
   const field = SEARCH_FIELDS[name];
-  return { name, wordsOf: 'isUnique' in field ? field.wordsOf : memoize(field.wordsOf) };
+  const encode = encoderOf(field.wordsOf);
+  return { name, encode: 'isUnique' in field ? encode : memoize(encode) };
 });
 
 export function contactColumns(
@@ -42,7 +43,7 @@ export function contactColumns(
   values: ReturnType<typeof searchableValues> = searchableValues(body),
 ): string[] {
   const { terms } = text;
-  const columns = FIELDS.map(({ name, wordsOf }) => text.encodeColumn(searchableTexts(body, name), wordsOf));
+  const columns = FIELDS.map(({ name, encode }) => text.encodeColumn(searchableTexts(body, name), encode));
   const { country, postal_code, company_domain, network_a_url, seniority, department } = values;
   let exact = terms.matchAllTerm;
   if (country !== null) exact += ` ${terms.value('country', country)}`;

@@ -1,6 +1,21 @@
 import { isTypoCandidate } from '../../../search/typos.js';
 import { escapeTerm, OrganizationTerms } from './fts-query.js';
 
+/** The words of a value: what is the same for every organization. */
+export interface EncodedValue {
+  /** As parts of terms, in order. */
+  escaped: readonly string[];
+  /** Those that queries may misspell. */
+  typoCandidates: readonly string[];
+}
+
+export const encoderOf =
+  (wordsOf: (value: string) => string[]) =>
+  (value: string): EncodedValue => {
+    const words = wordsOf(value);
+    return { escaped: words.map(escapeTerm), typoCandidates: words.filter(isTypoCandidate) };
+  };
+
 /** Encodes columns of a text index for one organization, and collects the words that queries may misspell. */
 export class TermEncoder {
   readonly terms: OrganizationTerms;
@@ -10,14 +25,14 @@ export class TermEncoder {
     this.terms = new OrganizationTerms(organization);
   }
 
-  encodeColumn(values: readonly string[], wordsOf: (value: string) => string[]): string {
+  encodeColumn(values: readonly string[], encode: (value: string) => EncodedValue): string {
     let column = '';
     for (const value of values) {
-      const words = wordsOf(value);
-      if (words.length === 0) continue;
+      const { escaped, typoCandidates } = encode(value);
+      if (escaped.length === 0) continue;
       if (column !== '') column += ` ${this.terms.positionGap} `;
-      column += this.terms.escapedWords(words.map(escapeTerm));
-      for (const word of words) if (isTypoCandidate(word)) this.#words.add(word);
+      column += this.terms.escapedWords(escaped);
+      for (const word of typoCandidates) this.#words.add(word);
     }
     return column;
   }

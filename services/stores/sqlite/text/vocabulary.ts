@@ -11,15 +11,14 @@ export function addToVocabulary(
   connection: Connection,
   index: TextIndex,
   organization: number,
-  word: string,
+  words: readonly string[],
 ): void {
-  connection.execute(
-    `INSERT INTO vocabulary (organization, indexed, first, length, word) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  connection.run(
+    `INSERT INTO vocabulary (organization, indexed, first, length, word)
+     SELECT ?, ?, substr(value, 1, 1), length(value), value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`,
     organization,
     TEXT_INDEXES[index],
-    firstLetter(word),
-    codePoints(word),
-    word,
+    JSON.stringify(words),
   );
 }
 

@@ -24,8 +24,12 @@ export class WriteSession {
   /** Makes row ids unique; saved at the commit. */
   #sequence = 0;
   readonly #indexChanges = new Map<TextIndex, IndexChanges>();
+  /** Words that rows have and the vocabulary may not have yet, by index and organization. */
+  readonly #added = new Map<string, { index: TextIndex; organization: number; words: string[] }>();
   /** Words that rows had and have no more: in the vocabulary only as long as other rows have them. */
   #lost: { index: TextIndex; organization: number; words: Iterable<string> }[] = [];
+  /** What organizations have more or, negative, fewer of than their rows say. */
+  readonly #counted = new Map<number, { contacts: number; visits: number }>();
 
   constructor(connection: Connection) {
     this.connection = connection;
@@ -40,6 +44,7 @@ export class WriteSession {
         this.#sequence = sequence;
         const result = work();
         this.applyIndexChanges();
+        this.#writeCounts();
         if (this.#sequence !== sequence) {
           this.connection.run(`UPDATE counters SET value = ? WHERE name = 'position'`, this.#sequence);
         }
@@ -67,6 +72,9 @@ export class WriteSession {
       if (securely) changes.applySecurely();
       else changes.apply();
     }
+    for (const { index, organization, words } of this.#added.values())
+      addToVocabulary(this.connection, index, organization, words);
+    this.#added.clear();
     for (const { index, organization, words } of this.#lost) this.#removeUnused(index, organization, words);
     this.#lost = [];
   }
@@ -109,10 +117,15 @@ export class WriteSession {
       known = new Set();
       this.#knownWords.set(name, known);
     }
+    let added = this.#added.get(name);
     for (const word of words) {
       if (known.has(word)) continue;
       known.add(word);
-      addToVocabulary(this.connection, index, organization, word);
+      if (!added) {
+        added = { index, organization, words: [] };
+        this.#added.set(name, added);
+      }
+      added.words.push(word);
     }
   }
 
@@ -141,7 +154,24 @@ export class WriteSession {
 
   /** Counts more, or fewer, contacts or visits of the organization. */
   count(what: 'contacts' | 'visits', organization: number, added = 1): void {
-    this.connection.run(`UPDATE organizations SET ${what} = ${what} + ? WHERE key = ?`, added, organization);
+    let counted = this.#counted.get(organization);
+    if (!counted) {
+      counted = { contacts: 0, visits: 0 };
+      this.#counted.set(organization, counted);
+    }
+    counted[what] += added;
+  }
+
+  #writeCounts(): void {
+    for (const [organization, { contacts, visits }] of this.#counted) {
+      this.connection.run(
+        `UPDATE organizations SET contacts = contacts + ?, visits = visits + ? WHERE key = ?`,
+        contacts,
+        visits,
+        organization,
+      );
+    }
+    this.#counted.clear();
   }
 
   /** Notes when a record of the organization was accepted; the newest stays. */
@@ -171,7 +201,9 @@ export class WriteSession {
 
   #rollBack(): void {
     this.#indexChanges.clear();
+    this.#added.clear();
     this.#lost = [];
+    this.#counted.clear();
     this.#organizations.clear();
     this.#audiences.clear();
     this.#knownWords.clear();
