@@ -1,5 +1,5 @@
 /** Options, arguments and help that commands share. */
-import { Command, type HelpContext, InvalidArgumentError } from 'commander';
+import { Command, type HelpContext, InvalidArgumentError, Option } from 'commander';
 import { ID_PATTERN } from '../shared/ids.js';
 
 /** Written out, as the schemas of the streams take longer to load than help may take. */
@@ -24,6 +24,11 @@ export class ReachlineCommand extends Command {
 
   add(name: string, description: string): ReachlineCommand {
     return this.command(name).description(description);
+  }
+
+  /** An option that takes one of the values. */
+  choice(flags: string, description: string, values: readonly string[]): this {
+    return this.addOption(new Option(flags, description).choices(values));
   }
 
   notes(text: string): this {

@@ -1,5 +1,5 @@
 /** Commands that load, export and replay records. */
-import { Argument, Option } from 'commander';
+import { Argument } from 'commander';
 import type { Io } from './io.js';
 import { identifier, positiveNumber, type ReachlineCommand, STREAM_NAMES, wholeNumber } from './options.js';
 
@@ -33,29 +33,17 @@ export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number
       '<files...>',
       'NDJSON, CSV or JSON arrays, also compressed (.gz, .zst); folders, or - for standard input',
     )
-    .addOption(
-      new Option('--format <format>', 'format, where the file name does not show it').choices([
-        'ndjson',
-        'csv',
-        'json',
-      ]),
-    )
+    .choice('--format <format>', 'format, where the file name does not show it', ['ndjson', 'csv', 'json'])
     .option('--organization <id>', 'organization of records without one', identifier)
     .option('--map <file>', 'mapping file: how source records become records of the stream; see below')
     .option('--preset <name>', 'mapping of a known source instead of a file; auto recognizes it')
     .option('--with <file...>', 'other tables of the same export, which the mapping joins')
-    .addOption(
-      new Option(
-        '--date-order <order>',
-        'day or month first in dates of digits, where the file does not show it',
-      ).choices(['dmy', 'mdy']),
+    .choice(
+      '--date-order <order>',
+      'day or month first in dates of digits, where the file does not show it',
+      ['dmy', 'mdy'],
     )
-    .addOption(
-      new Option('--decimal <mark>', 'decimal mark of numbers, where the file does not show it').choices([
-        '.',
-        ',',
-      ]),
-    )
+    .choice('--decimal <mark>', 'decimal mark of numbers, where the file does not show it', ['.', ','])
     .option(
       '--dry-run',
       'write nothing: show what the first records become, and everything that would be rejected',
@@ -89,13 +77,7 @@ export function addMapping(program: ReachlineCommand, io: Io): void {
     .add('draft', 'write a mapping with guesses, and say what to look at')
     .argument('<file>', 'NDJSON, CSV or JSON; - for standard input')
     .requiredOption('--stream <stream>', 'stream the records belong to')
-    .addOption(
-      new Option('--format <format>', 'format, where the file name does not show it').choices([
-        'ndjson',
-        'csv',
-        'json',
-      ]),
-    )
+    .choice('--format <format>', 'format, where the file name does not show it', ['ndjson', 'csv', 'json'])
     .examples('reachline mapping draft leads.csv --stream contacts > leads.json')
     .action(async (file, options) => (await import('./commands/mapping.js')).draft(io, file, options));
 }
@@ -108,9 +90,7 @@ export function addExport(program: ReachlineCommand, io: Io): void {
         STREAM_NAMES.filter((name) => name !== 'network-a-deliveries'),
       ),
     )
-    .addOption(
-      new Option('--format <format>', 'by the name of --out, else ndjson').choices(['csv', 'ndjson']),
-    )
+    .choice('--format <format>', 'by the name of --out, else ndjson', ['csv', 'ndjson'])
     .option(
       '--filter <field=value...>',
       'fields of the request; several values of a list separated by commas',

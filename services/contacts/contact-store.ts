@@ -65,15 +65,8 @@ export interface CreateContact {
 /** Credits are null when the organization is not metered. */
 export type CreateOutcome =
   | {
-      kind: 'created';
-      contact: Contact;
-      creditsConsumed: number | null;
-      creditBalance: number | null;
-      duplicates: string[];
-    }
-  /** The existing contact that joined the audience instead (`onDuplicate: 'return'`). */
-  | {
-      kind: 'returned';
+      /** `returned`: the existing contact joined the audience instead (`onDuplicate: 'return'`). */
+      kind: 'created' | 'returned';
       contact: Contact;
       creditsConsumed: number | null;
       creditBalance: number | null;
