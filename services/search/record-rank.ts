@@ -17,6 +17,17 @@ export function rankOf(query: TextQuery, values: readonly SearchedValue<string>[
   return ranking.lastRank(rankClass) - points;
 }
 
+/** The query without the terms that a record does not match. */
+export const matchedPart = (query: TextQuery, values: readonly SearchedValue<string>[]): TextQuery => ({
+  ...query,
+  required: query.required.filter((term) => values.some((value) => isIn(value, term))),
+});
+
+function isIn({ words, group, field }: SearchedValue<string>, term: QueryTerm): boolean {
+  for (const _ of matchesOf(term, words, group, field)) return true;
+  return false;
+}
+
 const REST = 3;
 const EXACT = MATCH_KINDS.indexOf('exact');
 const EQUIVALENT = MATCH_KINDS.indexOf('equivalent');

@@ -2,11 +2,23 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { ContactFilter, ContactSearch } from '../../../contacts/contact-store.js';
 import { type DuplicateKey, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/duplicates.js';
 import type { ContactSort, FacetField } from '../../../contacts/fields.js';
+import { searchableName, searchedValues } from '../../../contacts/searchable.js';
 import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
 import type { PartialMatch, Sort, TextQuery } from '../../../search/query.js';
+import { matchedPart, rankOf } from '../../../search/record-rank.js';
+import { fromJson } from '../../../shared/json.js';
+import { compareCodePoints } from '../../../shared/text.js';
 import { pageSort, searchAfter } from '../pages.js';
-import { any, holdsAll, lookAgain, matchText, type TextFields } from '../text/text-query.js';
+import {
+  any,
+  holdsAll,
+  lookAgain,
+  type MatchOptions,
+  matchText,
+  type TextFields,
+} from '../text/text-query.js';
 import { valueToken, wordToken } from '../text/tokens.js';
+import type { ContactSource } from './mapping.js';
 
 type Clause = estypes.QueryDslQueryContainer;
 
@@ -25,6 +37,8 @@ export interface ContactQuery {
   request: estypes.SearchRequest;
   /** Score of rank 0; null when sorted by time alone. */
   bestScore: number | null;
+  /** See `TextMatch`. */
+  leastScore: number;
 }
 
 /** Routing is for speed; the filter on the organization enforces tenancy. */
@@ -38,13 +52,13 @@ function filtersOf(search: ContactSearch): Clause[] {
   return filter;
 }
 
-/** `matched`: how many terms of the query a contact matches; without it, all. */
-export function contactQuery(search: ContactSearch, matched?: number): ContactQuery {
+export function contactQuery(search: ContactSearch, options?: MatchOptions): ContactQuery {
   const filter = filtersOf(search);
-  const match = search.query && matchText(search.query, FIELDS, matched);
+  const match = search.query && matchText(search.query, FIELDS, options);
   const bestScore = match && match.should.length > 0 ? match.bestScore : null;
   return {
     bestScore,
+    leastScore: match?.leastScore ?? 0,
     request: {
       routing: search.organizationId,
       track_total_hits: !(search.after && search.skipsTotal),
@@ -61,6 +75,71 @@ export function contactQuery(search: ContactSearch, matched?: number): ContactQu
       aggs: search.facets && facetAggregations(search.facets),
     },
   };
+}
+
+type RunSearch = (request: estypes.SearchRequest) => Promise<estypes.SearchResponse<ContactSource>>;
+
+/** Each takes 40 µs. */
+const MAX_RANKED_HERE = 100;
+
+/**
+ * A page of the search, read by `fetch`. Contacts that need typos are ranked here where they are the last few, and by Elasticsearch only
+ * where a page has room for some of many.
+ */
+export function readRanked<T>(
+  search: ContactSearch,
+  matched: number | undefined,
+  run: RunSearch,
+  fetch: (query: ContactQuery, run: RunSearch) => Promise<T>,
+): Promise<T> {
+  const lazy = contactQuery(search, { matched, ignoresTypos: true });
+  const { bestScore, leastScore } = lazy;
+  if (bestScore === null || leastScore === 0) return fetch(lazy, run);
+  const runRanked: RunSearch = (part) => {
+    const { query } = contactQuery(search, { matched }).request;
+    return run({ ...part, query });
+  };
+  const isUnranked = (sort: estypes.SortResults | undefined) => Number(sort?.[0]) < leastScore;
+  return fetch(lazy, async (part) => {
+    if (isUnranked(part.search_after)) return runRanked(part);
+    const response = await run(part);
+    const { hits } = response.hits;
+    const first = hits.findIndex(({ sort }) => isUnranked(sort));
+    const isEnd = hits.length < (part.size as number);
+    if (first === -1 || (!isEnd && first >= search.limit)) return response;
+    if (isEnd && hits.length - first <= MAX_RANKED_HERE) {
+      const ranked = hits
+        .slice(first)
+        .map((hit) => rankHit(hit, search.query as TextQuery, bestScore, matched));
+      return withHits(response, [...hits.slice(0, first), ...ranked.sort(byRank)]);
+    }
+    const ranked = await runRanked({ ...part, track_total_hits: false, aggs: undefined });
+    return withHits(response, ranked.hits.hits);
+  });
+}
+
+type Hit = estypes.SearchHit<ContactSource>;
+
+const withHits = (response: estypes.SearchResponse<ContactSource>, hits: Hit[]) => ({
+  ...response,
+  hits: { ...response.hits, hits },
+});
+
+function rankHit(hit: Hit, query: TextQuery, bestScore: number, matched: number | undefined): Hit {
+  const contact = fromJson((hit._source as ContactSource).contact);
+  const values = searchedValues(contact);
+  const part = matched === undefined ? query : matchedPart(query, values);
+  const rank = rankOf(part, values, searchableName(contact));
+  return { ...hit, sort: [bestScore - rank, ...(hit.sort as estypes.SortResults).slice(1)] };
+}
+
+/** Of two orders by score, time and id. */
+function byRank({ sort: left = [] }: Hit, { sort: right = [] }: Hit): number {
+  return (
+    Number(right[0]) - Number(left[0]) ||
+    Number(right[1]) - Number(left[1]) ||
+    compareCodePoints(String(right[2]), String(left[2]))
+  );
 }
 
 const SORT_FIELDS: Record<ContactSort, string> = {

@@ -15,7 +15,7 @@ import type { IdempotencyKeys } from '../idempotency.js';
 import { type Bounded, fetchPage, sortKey, totalHits } from '../pages.js';
 import type { ContactDocuments } from './creations.js';
 import { type ContactSource, isTombstone } from './mapping.js';
-import { contactFacets, contactQuery, findPartialMatch } from './search.js';
+import { contactFacets, contactQuery, findPartialMatch, readRanked } from './search.js';
 import { type ContactWrites, deleteContacts, upsertContacts } from './writes.js';
 
 interface ContactStoreDeps {
@@ -64,10 +64,10 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       };
       return bounded(caller?.signal, async (signal) => {
         const run = (part: estypes.SearchRequest) => documents.search(part, signal);
-        const readPage = (partial = search.after?.partial) => {
-          const { request, bestScore } = contactQuery(search, partial?.matched);
-          return fetchPage(request, { ...form, bestScore }, run);
-        };
+        const readPage = (partial = search.after?.partial) =>
+          readRanked(search, partial?.matched, run, ({ request, bestScore }, runPart) =>
+            fetchPage(request, { ...form, bestScore }, runPart),
+          );
         const { query, match, after } = search;
         const page = await readPage();
         if (page.result.total > 0 || after || !match || !query?.required.length) {

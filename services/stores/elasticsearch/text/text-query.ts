@@ -39,18 +39,26 @@ export interface TextMatch {
   should: Clause[];
   /** Score of rank 0; the rank is this minus the score. */
   bestScore: number;
+  /** Documents with a lower score are behind all others, in no order: those that need typos, where these are not ranked. */
+  leastScore: number;
 }
 
-/** `matched`: how many of the terms a document matches, all of the phrases among them. */
+export interface MatchOptions {
+  /** How many of the terms a document matches, all of the phrases among them; without it, all. */
+  matched?: number;
+  /** Leaves the order of documents that need typos open, as it takes several times as long as finding them. */
+  ignoresTypos?: boolean;
+}
+
 export function matchText(
   query: TextQuery,
   fields: TextFields,
-  matched: number = query.required.length,
+  { matched = query.required.length, ignoresTypos = false }: MatchOptions = {},
 ): TextMatch {
   const { required, excluded } = query;
   const mustNot = excluded.map((term) => matchExactly(fields.all.words, term));
-  if (required.length === 0) return { filter: [], mustNot, should: [], bestScore: 0 };
-  const { width, worst } = new Ranking(query, matched);
+  if (required.length === 0) return { filter: [], mustNot, should: [], bestScore: 0, leastScore: 0 };
+  const { width, worst, typos } = new Ranking(query, matched);
   const { all, names } = fields;
   const isPartial = matched < required.length;
   const beginnings = required.map((term) => matchWithoutTypos(fields, term));
@@ -65,6 +73,15 @@ export function matchText(
   const keys = matchedTerms(required, matched).map((terms) => valueToken(queryKey(terms)));
   const isWhole: Clause = { terms: { [names.whole]: keys } };
   const isPart: Clause[] = names.parts === undefined ? [] : [{ terms: { [names.parts]: keys } }];
+  const isWithoutTypos = atLeast(matched, beginnings);
+  const leastScore = ignoresTypos ? typos * width : 0;
+  const fewerTypos = () =>
+    required.flatMap((term, index) =>
+      Array.from({ length: typosOf(term) }, (_, fewer) => {
+        const isMissing: Clause = { bool: { must_not: [found[index] as Clause] } };
+        return constant(any([within(index, fewer), ...(isPartial ? [isMissing] : [])]), width);
+      }),
+    );
   return {
     filter: isPartial
       ? [...found.filter((_, index) => required[index]?.kind === 'phrase'), atLeast(matched, found)]
@@ -76,15 +93,11 @@ export function matchText(
       ...(hasEquivalents
         ? [constant(atLeast(matched, exactly), width), constant(atLeast(matched, exactlyOrEquivalent), width)]
         : [constant(atLeast(matched, exactly), 2 * width)]),
-      ...required.flatMap((term, index) =>
-        Array.from({ length: typosOf(term) }, (_, typos) => {
-          const isMissing: Clause = { bool: { must_not: [found[index] as Clause] } };
-          return constant(any([within(index, typos), ...(isPartial ? [isMissing] : [])]), width);
-        }),
-      ),
-      groupScore(fields, required, atLeast(matched, beginnings)),
+      ...(leastScore > 0 ? [constant(isWithoutTypos, leastScore)] : fewerTypos()),
+      groupScore(fields, required, isWithoutTypos, ignoresTypos),
     ],
     bestScore: worst,
+    leastScore,
   };
 }
 
@@ -131,7 +144,12 @@ const matchWithoutTypos = (fields: TextFields, term: QueryTerm): Clause =>
   ]);
 
 /** Typos count in a group only where a match needs some. */
-function groupScore(fields: TextFields, required: readonly QueryTerm[], isWithoutTypos: Clause): Clause {
+function groupScore(
+  fields: TextFields,
+  required: readonly QueryTerm[],
+  isWithoutTypos: Clause,
+  ignoresTypos: boolean,
+): Clause {
   const { groups, initials } = fields;
   const [names, ...others] = groups as [WordFields, ...WordFields[]];
   const inName = (term: QueryTerm) =>
@@ -140,7 +158,8 @@ function groupScore(fields: TextFields, required: readonly QueryTerm[], isWithou
       ...matchInitial(initials, term),
       ...matchEquivalent(fields, term, 0),
     ]);
-  const withTypos = ({ letters }: WordFields, term: QueryTerm) => matchFuzzy(letters, term, typosOf(term));
+  const withTypos = ({ letters }: WordFields, term: QueryTerm) =>
+    ignoresTypos ? [] : matchFuzzy(letters, term, typosOf(term));
   const best: Clause[] = [
     sum(required.map((term) => constant(inName(term), NAME_POINTS))),
     ...others.map(({ words }, index) =>
