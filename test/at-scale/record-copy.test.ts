@@ -15,9 +15,8 @@ import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { RecordCopier } from '../../services/stores/copy/record-copier.js';
 import { TODAY } from '../advertising/helper.js';
 import { run } from '../cli/support.js';
-import { freshOrganization } from '../contract/search-support.js';
+import { erasure, freshOrganization } from '../contract/search-support.js';
 import { openSampleEndpoint } from '../sql-endpoint/sample-endpoint.js';
-import { readStack } from '../stack/stack.js';
 import { accepted } from '../support/accepted.js';
 import { filesWith } from '../support/files.js';
 import { startTestGateway } from '../support/gateway.js';
@@ -116,16 +115,11 @@ describe('The copy of records in ClickHouse', function () {
     const organizationId = freshOrganization();
     await write('contacts', organizationId, [PERSON, { contact_id: 'other' }]);
     await copier.run();
-    const { folder } = readStack().clickhouse ?? {};
+    const folder = process.env.TEST_CLICKHOUSE_FOLDER;
     const files = () => (folder === undefined ? [] : filesWith(folder, TRACES));
     if (folder !== undefined) expect(files()).not.to.deep.equal([]);
-    await search.eraseContacts({
-      organizationId,
-      proofId: 'era_1',
-      keyId: 'key',
-      contactIds: ['person'],
-      named: [{ kind: 'email', value: `q.vex${MARK}@erased.example` }],
-    });
+    const named = [{ kind: 'email' as const, value: `q.vex${MARK}@erased.example` }];
+    await search.eraseContacts(erasure(organizationId, 'era_1', ['person'], named));
     expect(await ids(organizationId)).to.deep.equal(['other']);
     const person = [{ organizationId, contactId: 'person' }];
     expect(await copy.isFreeOf(person)).to.equal(false);
@@ -287,14 +281,7 @@ describe('The copy of records in ClickHouse', function () {
       const organizationId = freshOrganization();
       await write('contacts', organizationId, [{ contact_id: 'ann' }, { contact_id: 'bob' }]);
       await copier.run();
-      const erase = () =>
-        search.eraseContacts({
-          organizationId,
-          proofId: `era_${moment}`,
-          keyId: 'key',
-          contactIds: ['bob'],
-          named: [],
-        });
+      const erase = () => search.eraseContacts(erasure(organizationId, `era_${moment}`, ['bob'], []));
       const racing: RecordCopy = {
         ...copy,
         async begin(now) {

@@ -4,11 +4,11 @@ import type { Contact } from '../../services/contacts/schema.js';
 import { useOpened } from '../support/opened.js';
 import {
   asked,
+  creation,
   found,
   freshOrganization,
   load,
   loadAudiences,
-  newContact,
   type Open,
   T0,
 } from './search-support.js';
@@ -25,21 +25,12 @@ export function searchStoreCreate(open: Open): void {
       return organization;
     }
 
-    function command(
+    const command = (
       organization: string,
       id: string,
       given: Partial<Contact> = {},
       options: Partial<CreateContact> = {},
-    ): CreateContact {
-      return {
-        contact: newContact(organization, id, given),
-        audienceId: 'aud',
-        requiredCredits: 1,
-        onDuplicate: 'create',
-        dryRun: false,
-        ...options,
-      };
-    }
+    ) => creation(organization, id, given, { requiredCredits: 1, ...options });
 
     async function create(...given: Parameters<typeof command>) {
       const once = await opened.store.createContact(command(...given));

@@ -3,7 +3,15 @@ import type { SortKey } from '../../services/search/query.js';
 import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
-import { freshOrganization, load, loadAudiences, newContact, type Open, T0 } from './search-support.js';
+import {
+  creation,
+  erasure,
+  freshOrganization,
+  load,
+  loadAudiences,
+  type Open,
+  T0,
+} from './search-support.js';
 
 export function searchStoreErasures(open: Open): void {
   describe('erasures', () => {
@@ -11,13 +19,7 @@ export function searchStoreErasures(open: Open): void {
     const opened = useOpened(() => open({ clock: { now: () => now } }));
 
     const erase = (organizationId: string, proofId: string, contactId: string) =>
-      opened.store.eraseContacts({
-        organizationId,
-        proofId,
-        keyId: 'key',
-        contactIds: [contactId],
-        named: [{ kind: 'id', value: contactId }],
-      });
+      opened.store.eraseContacts(erasure(organizationId, proofId, [contactId]));
 
     it('of two contacts of one person at once suppress the address that both have', async () => {
       const organizationId = freshOrganization();
@@ -71,14 +73,10 @@ export function searchStoreErasures(open: Open): void {
       expect([...(error as PartialWriteError).rejected.keys()]).to.deep.equal([
         ...records.slice(0, -1).keys(),
       ]);
-      await loadAudiences(opened.store, organizationId, 'a');
-      const created = await opened.store.createContact({
-        contact: newContact(organizationId, 'c9', person),
-        audienceId: 'a',
-        requiredCredits: 0,
-        onDuplicate: 'return',
-        dryRun: false,
-      });
+      await loadAudiences(opened.store, organizationId, 'aud');
+      const created = await opened.store.createContact(
+        creation(organizationId, 'c9', person, { onDuplicate: 'return' }),
+      );
       expect(created).to.deep.include({ value: { kind: 'contact_suppressed' } });
     });
 
@@ -86,13 +84,8 @@ export function searchStoreErasures(open: Open): void {
       const organizationId = freshOrganization();
       for (const [proofId, ms] of Object.entries({ era_c: 1, era_b: 0, era_a: 1, era_d: 2 })) {
         now = T0 + ms;
-        await opened.store.eraseContacts({
-          organizationId,
-          proofId,
-          keyId: 'key',
-          contactIds: [],
-          named: [{ kind: 'id', value: proofId }],
-        });
+        const named = [{ kind: 'id' as const, value: proofId }];
+        await opened.store.eraseContacts(erasure(organizationId, proofId, [], named));
       }
       const listed: string[] = [];
       let after: SortKey | undefined;

@@ -3,7 +3,15 @@ import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
 import { until } from '../support/until.js';
-import { freshOrganization, loadAudiences, newContact, type Open, T0, withStale } from './search-support.js';
+import {
+  creation,
+  erasure,
+  freshOrganization,
+  loadAudiences,
+  type Open,
+  T0,
+  withStale,
+} from './search-support.js';
 
 const MINUTE_MS = 60_000;
 
@@ -51,14 +59,8 @@ export function searchStoreFigures(open: Open): void {
     it('count contacts that requests created, which are no records of the stream', async () => {
       const { store } = opened;
       const organization_id = freshOrganization();
-      await loadAudiences(store, organization_id, 'a');
-      await store.createContact({
-        contact: newContact(organization_id, 'c1'),
-        audienceId: 'a',
-        requiredCredits: 0,
-        onDuplicate: 'create',
-        dryRun: false,
-      });
+      await loadAudiences(store, organization_id, 'aud');
+      await store.createContact(creation(organization_id, 'c1'));
       await store.refresh();
       const { contacts } = await store.readFigures(organization_id);
       expect(contacts).to.deep.equal({ records: 1, lastAcceptedAt: null });
@@ -70,13 +72,7 @@ export function searchStoreFigures(open: Open): void {
       const write = (contact_id: string, acceptedAt: number) =>
         store.upsertContacts(accepted([{ organization_id, contact_id }], acceptedAt));
       await write('c1', T0);
-      await store.eraseContacts({
-        organizationId: organization_id,
-        proofId: `proof_${organization_id}`,
-        keyId: 'key',
-        contactIds: ['c1'],
-        named: [{ kind: 'id', value: 'c1' }],
-      });
+      await store.eraseContacts(erasure(organization_id, `proof_${organization_id}`, ['c1']));
       const error = await write('c1', T0 + MINUTE_MS).catch((error: unknown) => error);
       expect(error).to.be.instanceOf(PartialWriteError);
       await store.refresh();

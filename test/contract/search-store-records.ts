@@ -6,6 +6,7 @@ import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
 import {
   asked,
+  creation,
   found,
   freshOrganization,
   loadAudiences,
@@ -232,13 +233,9 @@ export function searchStoreRecords(open: Open): void {
       expect(await opened.store.addMembership(membership)).to.deep.include(tooMany);
       const profile = { network_a_url: 'https://network.example/in/many' };
       await upsert(organization, profile);
-      const returned = await opened.store.createContact({
-        contact: newContact(organization, 'new', profile),
-        audienceId: 'aud',
-        requiredCredits: 0,
-        onDuplicate: 'return',
-        dryRun: false,
-      });
+      const returned = await opened.store.createContact(
+        creation(organization, 'new', profile, { onDuplicate: 'return' }),
+      );
       expect(returned).to.deep.include(tooMany);
       await loadAudiences(opened.store, organization, 'aud_7');
       await opened.store.removeMembership({ ...membership, audienceId: 'aud_7' });

@@ -7,11 +7,12 @@ import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
 import type { ParsedStore } from '../support/parsed-store.js';
 import {
+  creation,
+  erasure,
   found,
   freshOrganization,
   load,
   loadAudiences,
-  newContact,
   type Open,
   T0,
   withStale,
@@ -193,13 +194,14 @@ export function searchStoreUpdates(open: Open): void {
           update({ work_emails }, { contactId, store: index % 2 ? opened.store : other }),
         ),
         ...[1, 2].map((number) =>
-          opened.store.createContact({
-            contact: newContact(organization, `new${number}`, { work_emails }),
-            audienceId: 'a',
-            requiredCredits: 0,
-            onDuplicate: 'reject',
-            dryRun: false,
-          }),
+          opened.store.createContact(
+            creation(
+              organization,
+              `new${number}`,
+              { work_emails },
+              { audienceId: 'a', onDuplicate: 'reject' },
+            ),
+          ),
         ),
       ]);
       expect(await found(opened.store, organization, { email: 'shared@x.example' })).to.have.lengthOf(1);
@@ -209,10 +211,7 @@ export function searchStoreUpdates(open: Open): void {
     it('an address of an erased person is rejected', async () => {
       const email = `gone.${organization}@person.example`;
       await load(opened.store, organization, [{ contact_id: 'gone', personal_emails: [email] }]);
-      await opened.store.eraseContacts({
-        ...{ organizationId: organization, proofId: `${organization}_p`, keyId: 'key', contactIds: ['gone'] },
-        named: [{ kind: 'id', value: 'gone' }],
-      });
+      await opened.store.eraseContacts(erasure(organization, `${organization}_p`, ['gone']));
       const before = await get();
       for (const field of ['work_emails', 'personal_emails']) {
         const changes = { city: 'Rome', [field]: [email.toUpperCase()] };
@@ -230,11 +229,7 @@ export function searchStoreUpdates(open: Open): void {
           { contact_id: taker },
         ]);
         await Promise.all([
-          opened.store.eraseContacts({
-            ...{ organizationId: organization, proofId: `${organization}_r${round}`, keyId: 'key' },
-            contactIds: [erased],
-            named: [{ kind: 'id', value: erased }],
-          }),
+          opened.store.eraseContacts(erasure(organization, `${organization}_r${round}`, [erased])),
           update({ personal_emails: [email] }, { contactId: taker }),
         ]);
         const holders = await found(opened.store, organization, { email });

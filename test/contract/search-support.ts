@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { ContactSearch } from '../../services/contacts/contact-store.js';
+import type { ContactSearch, CreateContact } from '../../services/contacts/contact-store.js';
+import type { EraseCommand } from '../../services/contacts/erasure-store.js';
 import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
 import { contactTerms, toFilters } from '../../services/contacts/search.js';
 import type { SortKey, TextQuery } from '../../services/search/query.js';
@@ -181,6 +182,29 @@ export function newContact(organizationId: string, contactId: string, given: Par
     ...given,
   };
 }
+
+/** A request that creates a contact of the audience `aud`, for nothing and whatever duplicates it has. */
+export const creation = (
+  organizationId: string,
+  contactId: string,
+  given: Partial<Contact> = {},
+  options: Partial<CreateContact> = {},
+): CreateContact => ({
+  contact: newContact(organizationId, contactId, given),
+  audienceId: 'aud',
+  requiredCredits: 0,
+  onDuplicate: 'create',
+  dryRun: false,
+  ...options,
+});
+
+/** A request that erases a person who is named, by the ids of contacts unless otherwise. */
+export const erasure = (
+  organizationId: string,
+  proofId: string,
+  contactIds: string[],
+  named: EraseCommand['named'] = contactIds.map((value) => ({ kind: 'id', value })),
+): EraseCommand => ({ organizationId, proofId, keyId: 'key', contactIds, named });
 
 /** Audiences for contacts to join. */
 export const loadAudiences = (

@@ -3,8 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { issueKey } from '../../../services/accounts/keys.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { allPages, asked, T0 } from '../../contract/search-support.js';
-import { accepted } from '../../support/accepted.js';
+import { allPages, asked, loadAudiences } from '../../contract/search-support.js';
 import { parsed } from '../../support/parsed-store.js';
 import { Random, SEED } from '../../support/random.js';
 import { repeat } from '../../support/repeat.js';
@@ -28,9 +27,7 @@ describe(`Creating contacts through several gateways (REACHLINE_TEST_SEED=${SEED
   before(async () => {
     store = await openStore(indices.config);
     key = await issueKey(store, { organizationId: ORGANIZATION, scopes: ['*'] });
-    await store.upsertAudiences(
-      accepted([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0),
-    );
+    await loadAudiences(store, ORGANIZATION, 'aud');
   });
   afterEach(async () => {
     await gateways?.stop();

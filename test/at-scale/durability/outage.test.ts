@@ -4,10 +4,9 @@ import { expect } from 'chai';
 import { issueKey } from '../../../services/accounts/keys.js';
 import { loadConfig } from '../../../services/shared/config.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { allPages, asked, T0 } from '../../contract/search-support.js';
+import { allPages, asked, loadAudiences, T0 } from '../../contract/search-support.js';
 import { startElasticsearch } from '../../stack/elasticsearch.js';
 import type { Server } from '../../stack/server.js';
-import { accepted } from '../../support/accepted.js';
 import { parsed } from '../../support/parsed-store.js';
 import { until } from '../../support/until.js';
 import { openStore } from '../elasticsearch/support.js';
@@ -34,9 +33,7 @@ describe('Elasticsearch killed under writes', () => {
     store = await openStore(config);
     const key = await issueKey(store, { organizationId: ORGANIZATION, scopes: ['*'] });
     await store.setCredits(ORGANIZATION, BALANCE);
-    await store.upsertAudiences(
-      accepted([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0),
-    );
+    await loadAudiences(store, ORGANIZATION, 'aud');
     gateways = await Gateways.start(2, config, key);
   });
   after(async () => {

@@ -1,9 +1,13 @@
 import { expect } from 'chai';
-import type { CreateContact } from '../../../services/contacts/contact-store.js';
 import type { ElasticsearchConfig } from '../../../services/shared/config.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { allPages, asked, freshOrganization, newContact } from '../../contract/search-support.js';
-import { accepted } from '../../support/accepted.js';
+import {
+  allPages,
+  asked,
+  creation,
+  freshOrganization,
+  loadAudiences,
+} from '../../contract/search-support.js';
 import { parsed } from '../../support/parsed-store.js';
 import { gate, type HttpProxy, startHttpProxy } from './http-proxy.js';
 import { openStore, testIndices } from './support.js';
@@ -24,22 +28,16 @@ describe('Duplicate locks on Elasticsearch', () => {
     proxy.decide = () => 'pass';
   });
 
-  const creation = (organization: string, id: string, email = 'a@x.example'): CreateContact => ({
-    contact: newContact(organization, id, { work_emails: [email] }),
-    audienceId: 'aud',
-    requiredCredits: 1,
-    onDuplicate: 'reject',
-    dryRun: false,
-  });
-  const outcomeOf = async (store: SearchStore, command: CreateContact) => {
-    const once = await store.createContact(command);
+  const create = async (store: SearchStore, organization: string, id: string) => {
+    const person = { work_emails: ['a@x.example'] };
+    const once = await store.createContact(
+      creation(organization, id, person, { requiredCredits: 1, onDuplicate: 'reject' }),
+    );
     return once.kind === 'done' ? once.value.kind : once.kind;
   };
   const organizationWithCredits = async (store: SearchStore) => {
     const organization = freshOrganization();
-    await store.upsertAudiences(
-      accepted([{ organization_id: organization, id: 'aud', name: 'A' }], Date.now()),
-    );
+    await loadAudiences(store, organization, 'aud');
     await store.setCredits(organization, 10);
     return organization;
   };
@@ -56,12 +54,12 @@ describe('Duplicate locks on Elasticsearch', () => {
       return died ? 'cut' : 'pass';
     };
     const dying = await open(proxy.config);
-    await outcomeOf(dying, creation(organization, 'died')).catch(() => undefined);
+    await create(dying, organization, 'died').catch(() => undefined);
     clock.skipped += AFTER_LEASES_MS;
 
     const outcomes = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
-        outcomeOf(stores[index % 2 === 0 ? 0 : 1], creation(organization, `c${index}`)),
+        create(stores[index % 2 === 0 ? 0 : 1], organization, `c${index}`),
       ),
     );
     expect(outcomes.sort()).to.deep.equal([...Array(7).fill('contact_exists'), 'created']);
@@ -78,13 +76,13 @@ describe('Duplicate locks on Elasticsearch', () => {
       if (isHeld) await held.wait();
       return 'pass' as const;
     };
-    const late = outcomeOf(slow, creation(organization, 'slow')).then(
+    const late = create(slow, organization, 'slow').then(
       (outcome) => outcome,
       (error: Error) => error.name,
     );
     await held.reached;
     clock.skipped += AFTER_LEASES_MS;
-    expect(await outcomeOf(store, creation(organization, 'fast'))).to.equal('created');
+    expect(await create(store, organization, 'fast')).to.equal('created');
     held.open();
     expect(await late).to.equal('StoreUnavailableError');
 
@@ -106,11 +104,11 @@ describe('Duplicate locks on Elasticsearch', () => {
       written ||= isCreateOf('slow')(request);
       return 'pass' as const;
     };
-    const late = outcomeOf(slow, creation(organization, 'slow'));
+    const late = create(slow, organization, 'slow');
     // The lock is released after the contact was written.
     await held.reached;
     clock.skipped += AFTER_LEASES_MS;
-    expect(await outcomeOf(store, creation(organization, 'fast'))).to.equal('contact_exists');
+    expect(await create(store, organization, 'fast')).to.equal('contact_exists');
     held.open();
     expect(await late).to.equal('created');
   });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { fromJson } from '../../../services/shared/json.js';
 import { PartialWriteError } from '../../../services/shared/store-errors.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { freshOrganization, load, newContact } from '../../contract/search-support.js';
+import { creation, erasure, freshOrganization, load, loadAudiences } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { gate, type HttpProxy, type ProxiedRequest, startHttpProxy } from './http-proxy.js';
 import { openStore, testIndices } from './support.js';
@@ -26,29 +26,19 @@ describe('An erasure on Elasticsearch with faults', function () {
   });
 
   const create = async (from: SearchStore, organizationId: string, key: string, email: string) => {
-    const result = await from.createContact({
-      contact: newContact(organizationId, `by_${key}`, { personal_emails: [email] }),
-      audienceId: 'a',
-      requiredCredits: 0,
-      onDuplicate: 'create',
-      dryRun: false,
-      idempotency: { route: 'create', key, fingerprint: 'f' },
-    });
+    const idempotency = { route: 'create', key, fingerprint: 'f' };
+    const result = await from.createContact(
+      creation(organizationId, `by_${key}`, { personal_emails: [email] }, { idempotency }),
+    );
     return 'value' in result ? result.value.kind : result.kind;
   };
   const erase = (organizationId: string, email: string, contactIds: string[] = []) =>
-    store.eraseContacts({
-      organizationId,
-      proofId: `era_${organizationId}`,
-      keyId: 'key',
-      contactIds,
-      named: [{ kind: 'email', value: email }],
-    });
+    store.eraseContacts(
+      erasure(organizationId, `era_${organizationId}`, contactIds, [{ kind: 'email', value: email }]),
+    );
   async function withAudience(): Promise<string> {
     const organizationId = freshOrganization();
-    await store.upsertAudiences(
-      accepted([{ organization_id: organizationId, id: 'a', name: 'A' }], Date.now()),
-    );
+    await loadAudiences(store, organizationId, 'aud');
     return organizationId;
   }
   async function isComplete(from: SearchStore, organizationId: string): Promise<boolean> {
@@ -75,11 +65,11 @@ describe('An erasure on Elasticsearch with faults', function () {
       if (isOf('idempotency', request) && request.body.includes('"kind":"created"')) await wait();
       return 'pass' as const;
     };
-    const creation = create(store, organizationId, 'k', email);
+    const creating = create(store, organizationId, 'k', email);
     await reached;
     expect((await erase(organizationId, email, ['by_k'])).erased).to.deep.equal(['by_k']);
     open();
-    expect(await creation).to.equal('created');
+    expect(await creating).to.equal('created');
     expect(await create(store, organizationId, 'k', email)).to.equal('contact_suppressed');
   });
 
@@ -148,13 +138,7 @@ describe('An erasure on Elasticsearch with faults', function () {
     );
     const daily = await openStore(proxy.config, { clock, recoveryIntervalMs: 100 });
     const eraseId = (contactId: string) =>
-      daily.eraseContacts({
-        organizationId,
-        proofId: `era_${organizationId}_${contactId}`,
-        keyId: 'key',
-        contactIds: [contactId],
-        named: [{ kind: 'id', value: contactId }],
-      });
+      daily.eraseContacts(erasure(organizationId, `era_${organizationId}_${contactId}`, [contactId]));
     const pending = async () =>
       (await daily.listErasures({ organizationId, limit: 10 })).items.filter(
         (proof) => fromJson(proof).completed_at === null,

@@ -5,8 +5,7 @@ import type { ErasureProof } from '../../../services/contacts/erasure-store.js';
 import { fromJson } from '../../../services/shared/json.js';
 import { PartialWriteError } from '../../../services/shared/store-errors.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { freshOrganization, load, newContact } from '../../contract/search-support.js';
-import { readStack } from '../../stack/stack.js';
+import { creation, erasure, freshOrganization, load, loadAudiences } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { filesWith } from '../../support/files.js';
 import { openStore, testIndices } from './support.js';
@@ -31,42 +30,25 @@ describe('An erasure on Elasticsearch', function () {
 
   it('leaves no byte of a person in the data folder, keeps the person out, and is finished by another process', async () => {
     const organizationId = freshOrganization();
-    await store.upsertAudiences([
-      {
-        record: { organization_id: organizationId, id: 'a', name: 'A' },
-        acceptedAt: Date.now(),
-        sequence: 0,
-      },
-    ]);
+    await loadAudiences(store, organizationId, 'aud');
     const others = Array.from({ length: 300 }, (_, index) => ({
       contact_id: `other_${index}`,
       first_name: 'Ann',
     }));
     await load(store, organizationId, [...others, person]);
     await load(store, organizationId, [{ ...person, city: 'Oslo' }]);
-    const created = await store.createContact({
-      contact: newContact(organizationId, 'made', {
-        personal_emails: person.work_emails,
-        first_name: 'QuillonXyz',
-      }),
-      audienceId: 'a',
-      requiredCredits: 0,
-      onDuplicate: 'create',
-      dryRun: false,
-      idempotency: { route: 'create', key: 'k', fingerprint: 'f' },
-    });
+    const made = { personal_emails: person.work_emails, first_name: 'QuillonXyz' };
+    const idempotency = { route: 'create', key: 'k', fingerprint: 'f' };
+    const created = await store.createContact(creation(organizationId, 'made', made, { idempotency }));
     expect(created).to.have.nested.property('value.kind', 'created');
-    const { folder } = readStack().elasticsearch ?? {};
+    const folder = process.env.TEST_ELASTICSEARCH_FOLDER;
     const files = () => (folder === undefined ? [] : filesWith(join(folder, 'data'), TRACES));
     if (folder !== undefined) expect(files()).not.to.have.length(0);
 
-    const { erased, related, proof } = await store.eraseContacts({
-      organizationId,
-      proofId: 'era_1',
-      keyId: 'key',
-      contactIds: ['person', 'made'],
-      named: [{ kind: 'email', value: 'q.vexxyz@erased.example' }],
-    });
+    const { erased, related, proof } = await erase(organizationId, 'era_1', 'q.vexxyz@erased.example', [
+      'person',
+      'made',
+    ]);
     expect(erased).to.have.members(['person', 'made']);
     expect(related).to.deep.equal([]);
     expect(proof.removed).to.deep.equal({
@@ -107,20 +89,12 @@ describe('An erasure on Elasticsearch', function () {
   });
 
   const erase = (organizationId: string, proofId: string, email: string, contactIds: string[] = []) =>
-    store.eraseContacts({
-      organizationId,
-      proofId,
-      keyId: 'key',
-      contactIds,
-      named: [{ kind: 'email', value: email }],
-    });
+    store.eraseContacts(erasure(organizationId, proofId, contactIds, [{ kind: 'email', value: email }]));
 
   it('keeps out a batch and a creation that a write block held while the person was erased', async () => {
     const organizationId = freshOrganization();
     const email = 'held@erased.example';
-    await store.upsertAudiences(
-      accepted([{ organization_id: organizationId, id: 'a', name: 'A' }], Date.now()),
-    );
+    await loadAudiences(store, organizationId, 'aud');
     await load(store, organizationId, [{ contact_id: 'stays', first_name: 'Ann' }]);
     await store.setCredits(organizationId, 10);
     const client = indices.client();
@@ -139,18 +113,14 @@ describe('An erasure on Elasticsearch', function () {
         ),
       )
       .catch((error: unknown) => error);
-    const creation = store.createContact({
-      contact: newContact(organizationId, 'created', { personal_emails: [email] }),
-      audienceId: 'a',
-      requiredCredits: 3,
-      onDuplicate: 'create',
-      dryRun: false,
-    });
+    const creating = store.createContact(
+      creation(organizationId, 'created', { personal_emails: [email] }, { requiredCredits: 3 }),
+    );
     const { erased } = await erase(organizationId, `era_${organizationId}`, email);
     expect(erased).to.deep.equal([]);
     await block(false);
     expect(await batch).to.be.instanceOf(PartialWriteError);
-    expect(await creation).to.have.nested.property('value.kind', 'contact_suppressed');
+    expect(await creating).to.have.nested.property('value.kind', 'contact_suppressed');
     for (const id of ['held', 'created'])
       expect(await store.getContact(organizationId, id), id).to.equal(null);
     expect(await store.getContact(organizationId, 'free')).not.to.equal(null);

@@ -3,8 +3,7 @@ import type { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
 import { createMetrics } from '../../../services/gateway/metrics.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { freshOrganization, newContact } from '../../contract/search-support.js';
-import { accepted } from '../../support/accepted.js';
+import { creation, freshOrganization, loadAudiences } from '../../contract/search-support.js';
 import { type HttpProxy, startHttpProxy } from './http-proxy.js';
 import { openStore, testIndices } from './support.js';
 
@@ -23,9 +22,7 @@ describe('The recovery job on Elasticsearch', () => {
 
   it('deletes all idempotency keys of the day before, however many, and no others', async () => {
     const organizationId = freshOrganization();
-    await store.upsertAudiences(
-      accepted([{ organization_id: organizationId, id: 'aud', name: 'A' }], clock.now()),
-    );
+    await loadAudiences(store, organizationId, 'aud');
     const remove = (key: string) =>
       store.removeMembership({
         organizationId,
@@ -78,17 +75,10 @@ describe('The recovery job on Elasticsearch', () => {
       const organizations = ['org_a_stuck', 'org_b_free'];
       proxy.decide = ({ path }) => (path.includes('_create') && path.includes('-contacts/') ? 'cut' : 'pass');
       for (const organization of organizations) {
-        const audience = { organization_id: organization, id: 'aud', name: 'A' };
-        await other.upsertAudiences(accepted([audience], clock.now()));
+        await loadAudiences(other, organization, 'aud');
         await other.setCredits(organization, 10);
         const outcome = await other
-          .createContact({
-            contact: newContact(organization, 'c', {}),
-            audienceId: 'aud',
-            requiredCredits: 4,
-            onDuplicate: 'create',
-            dryRun: false,
-          })
+          .createContact(creation(organization, 'c', {}, { requiredCredits: 4 }))
           .catch((error: Error) => error.name);
         expect(outcome).to.equal('StoreUnavailableError');
         expect(await other.getCredits(organization)).to.equal(6);

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { allPages, asked, newContact, T0 } from '../../contract/search-support.js';
+import { allPages, asked, creation, load, loadAudiences, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import type { ParsedStore } from '../../support/parsed-store.js';
 
@@ -30,19 +30,12 @@ export class Traffic {
 
   static async start(store: ParsedStore): Promise<Traffic> {
     const traffic = new Traffic(store);
-    await store.upsertAudiences(
-      accepted([{ organization_id: ORGANIZATION, id: 'aud', name: 'Audience' }], T0),
-    );
-    await store.upsertContacts(
-      accepted(
-        Array.from({ length: LOADED }, (_, index) => ({
-          organization_id: ORGANIZATION,
-          contact_id: `loaded_${index}`,
-          first_name: 'Loaded',
-        })),
-        T0,
-      ),
-    );
+    await loadAudiences(store, ORGANIZATION, 'aud');
+    const contacts = Array.from({ length: LOADED }, (_, index) => ({
+      contact_id: `loaded_${index}`,
+      first_name: 'Loaded',
+    }));
+    await load(store, ORGANIZATION, contacts);
     traffic.#resume();
     return traffic;
   }
@@ -100,14 +93,14 @@ export class Traffic {
     switch (number % 5) {
       case 0: {
         const create = () =>
-          this.#store.createContact({
-            contact: newContact(ORGANIZATION, `c${number}`, { work_emails: [`p${number}@x.example`] }),
-            audienceId: 'aud',
-            requiredCredits: 1,
-            onDuplicate: 'reject',
-            dryRun: false,
-            idempotency,
-          });
+          this.#store.createContact(
+            creation(
+              ORGANIZATION,
+              `c${number}`,
+              { work_emails: [`p${number}@x.example`] },
+              { requiredCredits: 1, onDuplicate: 'reject', idempotency },
+            ),
+          );
         const created = await create();
         if (created.kind !== 'done' || created.value.kind !== 'created')
           throw new Error(JSON.stringify(created));

@@ -1,4 +1,3 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { ingestText } from '../../../ingest/pipeline.js';
@@ -11,26 +10,9 @@ import { freePort } from '../../stack/free-port.js';
 import { afterFile } from '../../support/opened.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../../support/server-process.js';
 import { tempFolder } from '../../support/temp-folder.js';
+import { startHttpProxy } from '../elasticsearch/http-proxy.js';
 import { openStore, testIndices } from '../elasticsearch/support.js';
 import { type TestTopics, testTopics } from './topics.js';
-
-/** An address through which a server is reached until it is cut. */
-async function cuttableProxy(upstream: URL): Promise<{ url: string; cut(): void }> {
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    const there = connect(Number(upstream.port), upstream.hostname);
-    for (const socket of [client, there]) sockets.add(socket.on('error', () => undefined));
-    client.pipe(there).pipe(client);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    cut() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
-}
 
 const ORGANIZATION = 'org_intake';
 
@@ -76,12 +58,11 @@ describe('Intake into Kafka', function () {
 
   it('is acknowledged while the search store is unavailable, since the topic has the records', async () => {
     topics = await testTopics();
-    const indices = testIndices();
-    const proxy = await cuttableProxy(new URL(indices.config.nodes[0] as string));
-    const search = await openStore({ ...indices.config, nodes: [proxy.url] });
+    const proxy = await startHttpProxy(testIndices().config);
+    const search = await openStore(proxy.config);
     const publisher = new Publisher(topics.config, createLogger('silent'));
     afterFile(() => publisher.close());
-    proxy.cut();
+    proxy.decide = () => 'cut';
     const result = await ingestText({
       stream: publisher.toKafka(STREAMS.contacts),
       stores: { search } as unknown as IngestStores,
