@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { groupEnds, killGroup, type ProcessIdentity, startOf } from './process-identity.js';
+import { groupEnds, isRunning, killGroup, type ProcessIdentity, startOf } from './process-identity.js';
 import { StackError } from './stack-error.js';
 
 /** A server of which everything is settled but whether it runs. */
@@ -23,7 +23,6 @@ export interface Server {
   readonly name: string;
   readonly address: string;
   readonly folder: string;
-  readonly process: ProcessIdentity;
   /** `kill -9`; resolves when it is gone. */
   kill(): Promise<void>;
   /** `SIGSTOP`: it keeps its connections and answers nothing. */
@@ -44,21 +43,19 @@ const STOP_TIMEOUT_MS = 30_000;
 export async function startServer(plan: ServerPlan): Promise<Server> {
   let identity = launch(plan);
   const endWithUs = () => {
-    if (startOf(identity.pid) === identity.startedAt) process.kill(-identity.pid, 'SIGKILL');
+    if (isRunning(identity)) process.kill(-identity.pid, 'SIGKILL');
+    rmSync(plan.folder, { recursive: true, force: true, maxRetries: 5 });
   };
   process.once('exit', endWithUs);
   const server: Server = {
     name: plan.name,
     address: plan.address,
     folder: plan.folder,
-    get process() {
-      return identity;
-    },
     kill: () => killGroup(identity),
     freeze: () => process.kill(-identity.pid, 'SIGSTOP'),
     thaw: () => process.kill(-identity.pid, 'SIGCONT'),
     async stop() {
-      if (startOf(identity.pid) !== identity.startedAt) return;
+      if (!isRunning(identity)) return;
       process.kill(identity.pid, 'SIGTERM');
       if (!(await groupEnds(identity.pid, STOP_TIMEOUT_MS))) await killGroup(identity);
     },
@@ -81,8 +78,8 @@ export async function startServer(plan: ServerPlan): Promise<Server> {
   return server;
 }
 
-/** Starts a process group that outlives this process. Its output goes to a file in its folder. */
-export function launch(plan: ServerPlan): ProcessIdentity {
+/** Starts a process group. Its output goes to a file in its folder. */
+function launch(plan: ServerPlan): ProcessIdentity {
   const log = openSync(logFile(plan), 'a');
   const child = spawn(plan.command, plan.args, {
     cwd: plan.folder,
@@ -99,10 +96,10 @@ export function launch(plan: ServerPlan): ProcessIdentity {
   return { pid: child.pid, startedAt };
 }
 
-export async function untilAnswers(plan: ServerPlan, identity: ProcessIdentity): Promise<void> {
+async function untilAnswers(plan: ServerPlan, identity: ProcessIdentity): Promise<void> {
   for (const until = performance.now() + START_TIMEOUT_MS; performance.now() < until; ) {
     if (await plan.answers().catch(() => false)) return;
-    if (startOf(identity.pid) !== identity.startedAt) throw failure(plan, 'ended while it started');
+    if (!isRunning(identity)) throw failure(plan, 'ended while it started');
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw failure(plan, `did not answer within ${START_TIMEOUT_MS / 1000} s`);
