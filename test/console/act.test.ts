@@ -172,6 +172,30 @@ describe('Acting in the console', function () {
       contact_id: 'demo_contact_0004',
     });
     expect(before).to.contain(contact.job_title);
+    // Sent again it changes what was typed here, and nothing else.
+    await card.getByRole('button', { name: 'Save' }).click();
+    await card.getByText('Chief of Nothing,').waitFor();
+    const saved = await c.read<{ contact: object }>('/api/contacts/get', { contact_id: 'demo_contact_0004' });
+    expect(saved.contact).to.include({ job_title: 'Chief of Nothing', city: 'Bern' });
+  });
+
+  it('saves of an audience what was typed, and takes that back, whatever somebody else changes meanwhile', async () => {
+    const audience_id = 'aud_newsletter';
+    const state = async () =>
+      (await c.read<{ audience: Record<string, unknown> }>('/api/audiences/get', { audience_id })).audience;
+    const { description } = await state();
+    await c.open(`/audiences?audience=${audience_id}`);
+    const card = c.page.getByRole('complementary', { name: 'Audience' });
+    await card.getByRole('button', { name: 'Edit' }).click();
+    await c.read('/api/audiences/update', { audience_id, tracking_utm_value: 'theirs', network_c: true });
+    await card.getByLabel('Description').fill('Ours');
+    await card.getByRole('button', { name: 'Save' }).click();
+    await notice('was saved.').waitFor();
+    expect(await state()).to.include({ description: 'Ours', tracking_utm_value: 'theirs', network_c: true });
+    await c.read('/api/audiences/update', { audience_id, tracking_utm_value: 'theirs again' });
+    await undo();
+    await card.getByText('theirs again').waitFor();
+    expect(await state()).to.include({ description, tracking_utm_value: 'theirs again', network_c: true });
   });
 
   it('deletes a contact once it was asked again', async () => {

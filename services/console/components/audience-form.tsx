@@ -15,39 +15,31 @@ const TEXTS = [
 
 export type AudienceFields = Omit<RequestOf<'/api/audiences/create'>, 'organization_id' | 'id'>;
 
-/** What can be edited of an audience; `null` clears. */
-export const fieldsOfAudience = ({
-  name,
-  description,
-  network_a,
-  network_b,
-  network_c,
-  tracking_utm_value,
-}: Audience) => ({ name, description, network_a, network_b, network_c, tracking_utm_value });
-
 interface AudienceFormProps {
   audience?: Audience;
   submit: string;
-  onSubmit(fields: AudienceFields): Promise<unknown>;
+  /** Only what was typed here: what somebody else changed meanwhile stays. */
+  onSubmit(typed: Partial<AudienceFields>): Promise<unknown>;
 }
 
 export function AudienceForm({ audience, submit, onSubmit }: AudienceFormProps) {
-  const [fields, setFields] = useState<AudienceFields>(audience ? fieldsOfAudience(audience) : { name: '' });
+  const [typed, setTyped] = useState<Partial<AudienceFields>>({});
+  const fields: Partial<AudienceFields> = { ...audience, ...typed };
   return (
-    <BusyForm onSubmit={() => onSubmit({ ...fields, name: fields.name.trim() })}>
+    <BusyForm onSubmit={() => onSubmit(typed)}>
       <TextField
         label="Name"
         required
         pattern=".*\S.*"
-        value={fields.name}
-        onText={(name) => setFields({ ...fields, name })}
+        value={fields.name ?? ''}
+        onText={(name) => setTyped({ ...typed, name })}
       />
       {TEXTS.map(([name, label]) => (
         <TextField
           key={name}
           label={label}
           value={fields[name] ?? ''}
-          onText={(text) => setFields({ ...fields, [name]: text || null })}
+          onText={(text) => setTyped({ ...typed, [name]: text || null })}
         />
       ))}
       <div class="row">
@@ -56,7 +48,7 @@ export function AudienceForm({ audience, submit, onSubmit }: AudienceFormProps) 
             <input
               type="checkbox"
               checked={fields[name] ?? false}
-              onChange={(event) => setFields({ ...fields, [name]: event.currentTarget.checked })}
+              onChange={(event) => setTyped({ ...typed, [name]: event.currentTarget.checked })}
             />
             <span>{label}</span>
           </label>

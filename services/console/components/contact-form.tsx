@@ -56,16 +56,15 @@ interface ContactFormProps {
 }
 
 export function ContactForm({ contact, onSubmit }: ContactFormProps) {
-  const [texts, setTexts] = useState(
-    () =>
-      Object.fromEntries(FIELDS.map(([field]) => [field, textOf(contact, field)])) as Record<Field, string>,
-  );
-  const changed = FIELDS.filter(([field]) => texts[field] !== textOf(contact, field));
+  // What was not typed here follows the contact, also when somebody else changes it meanwhile.
+  const [typed, setTyped] = useState<Partial<Record<Field, string>>>({});
+  const shown = (field: Field) => typed[field] ?? textOf(contact, field);
+  const changed = FIELDS.filter(([field]) => shown(field) !== textOf(contact, field));
   return (
     <BusyForm
       label="Edit"
       onSubmit={() => {
-        const fields = changed.map(([field]) => [field, parseField(contact, field, texts[field])]);
+        const fields = changed.map(([field]) => [field, parseField(contact, field, shown(field))]);
         return onSubmit(Object.fromEntries(fields) as Fields);
       }}
     >
@@ -73,8 +72,8 @@ export function ContactForm({ contact, onSubmit }: ContactFormProps) {
         <TextField
           key={field}
           label={label}
-          value={texts[field]}
-          onText={(text) => setTexts({ ...texts, [field]: text })}
+          value={shown(field)}
+          onText={(text) => setTyped({ ...typed, [field]: text })}
         />
       ))}
       <button type="submit" class="primary" disabled={changed.length === 0}>

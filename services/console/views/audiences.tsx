@@ -1,10 +1,5 @@
 import type { Audience } from '../../audiences/schema.js';
-import {
-  AUDIENCE_FLAGS,
-  type AudienceFields,
-  AudienceForm,
-  fieldsOfAudience,
-} from '../components/audience-form.js';
+import { AUDIENCE_FLAGS, type AudienceFields, AudienceForm } from '../components/audience-form.js';
 import { EditOrDelete } from '../components/edit-or-delete.js';
 import { EndlessList } from '../components/endless-list.js';
 import { Fact } from '../components/fact.js';
@@ -128,7 +123,7 @@ function CreateAudience() {
         submit="Create"
         onSubmit={(fields) =>
           perform(async () => {
-            const { audience } = await call('/api/audiences/create', fields);
+            const { audience } = await call('/api/audiences/create', { name: '', ...fields });
             navigate(hrefWith({ new: null, audience: audience.id }));
             return {
               text: `The audience ${audience.name} was created.`,
@@ -143,9 +138,11 @@ function CreateAudience() {
 
 async function updateAudience(before: Audience, fields: Partial<AudienceFields>): Promise<Notice> {
   const { audience } = await call('/api/audiences/update', { audience_id: before.id, ...fields });
+  const names = Object.keys(fields) as (keyof AudienceFields)[];
+  const earlier = Object.fromEntries(names.map((name) => [name, before[name]]));
   return {
     text: `The audience ${audience.name} was saved.`,
-    undo: () => updateAudience(audience, fieldsOfAudience(before)),
+    undo: () => updateAudience(audience, earlier),
   };
 }
 
