@@ -36,5 +36,6 @@ export function failureOf(error: unknown): FailureText {
       canRetry: true,
     };
   }
+  if ((error as Error).name === 'AbortError') return { title: 'Stopped', detail: '' };
   return { title: 'The console failed', detail: String(error), canRetry: true };
 }

@@ -1,6 +1,6 @@
 /** Contacts into and out of audiences, with what undoes it. */
 import type { Contact } from '../contacts/schema.js';
-import type { RequestOf } from './api.js';
+import { failureOf, type RequestOf } from './api.js';
 import { count, plural } from './format.js';
 import type { Notice } from './notice.js';
 import { call } from './session.js';
@@ -33,6 +33,8 @@ export interface Work {
 interface Changed {
   changed: number;
   unchanged: number;
+  /** Why it ended before the last request. */
+  failure?: unknown;
 }
 
 async function changeMany(
@@ -41,7 +43,7 @@ async function changeMany(
   target: { ids: readonly string[] } | { filter: Filter },
   { signal, onProgress }: Work,
 ): Promise<Changed> {
-  const sum = { changed: 0, unchanged: 0 };
+  const sum: Changed = { changed: 0, unchanged: 0 };
   const run = async (body: object) => {
     const request = { audience_id: audience.id, ...body } as RequestOf<(typeof PATHS)[Direction]>;
     const answer = await call(PATHS[direction], request, { signal });
@@ -50,15 +52,19 @@ async function changeMany(
     onProgress(sum.changed + sum.unchanged);
     return answer.next_cursor;
   };
-  if ('ids' in target) {
-    for (let from = 0; from < target.ids.length; from += MAX_IDS) {
-      await run({ contact_ids: target.ids.slice(from, from + MAX_IDS) });
+  try {
+    if ('ids' in target) {
+      for (let from = 0; from < target.ids.length; from += MAX_IDS) {
+        await run({ contact_ids: target.ids.slice(from, from + MAX_IDS) });
+      }
+    } else {
+      let cursor: string | null = null;
+      do {
+        cursor = await run({ filter: target.filter, ...(cursor === null ? {} : { cursor }) });
+      } while (cursor !== null);
     }
-  } else {
-    let cursor: string | null = null;
-    do {
-      cursor = await run({ filter: target.filter, ...(cursor === null ? {} : { cursor }) });
-    } while (cursor !== null);
+  } catch (failure) {
+    return { ...sum, failure };
   }
   return sum;
 }
@@ -94,30 +100,51 @@ export async function changeMembers(
             .filter((contact) => isMember(contact) === (direction === 'remove'))
             .map(({ contact_id }) => contact_id),
         };
-  const { changed, unchanged } = await changeMany(direction, audience, target, work);
+  const { changed, unchanged, failure } = await changeMany(direction, audience, target, work);
   const before = chosen.kind === 'all' ? unchanged : chosen.contacts.length - changed;
   const opposite = OPPOSITE[direction];
+  if (failure !== undefined)
+    return interrupted(textOf(direction, changed, unchanged, audience.name), failure);
   const text = textOf(direction, changed, before, audience.name);
-  const canUndo = changed > 0 && (chosen.kind === 'ids' || unchanged === 0);
+  // Else some of them were not as they are shown, and undoing it would change these too.
+  const canUndo = changed > 0 && unchanged === 0;
   if (!canUndo) return { text };
   return {
     text,
     undo: async () => {
       const undone = await changeMany(opposite, audience, target, unattended);
-      return { text: textOf(opposite, undone.changed, 0, audience.name) };
+      const undoneText = textOf(opposite, undone.changed, 0, audience.name);
+      return undone.failure === undefined ? { text: undoneText } : interrupted(undoneText, undone.failure);
     },
   };
 }
 
-/** One contact, whether or not it is a member already. */
+/** `done` is what was done before. */
+function interrupted(done: string, failure: unknown): Notice {
+  const { title, detail } = failureOf(failure);
+  return { text: [title, detail, `Until then ${done}`].filter(Boolean).join('. '), isFailure: true };
+}
+
+/** One contact. Only what it changed can be undone. */
 export async function changeMembership(
   direction: Direction,
   audience: AudienceName,
   contactId: string,
 ): Promise<Notice> {
-  await call(`/api/audiences/contacts/${direction}`, { audience_id: audience.id, contact_id: contactId });
+  const { changed, unchanged, failure } = await changeMany(
+    direction,
+    audience,
+    { ids: [contactId] },
+    unattended,
+  );
+  if (failure !== undefined) throw failure;
+  const [done, already] =
+    direction === 'add' ? ['Added to', 'It was already in'] : ['Removed from', 'It was not in'];
+  if (unchanged > 0) return { text: `${already} ${audience.name}.` };
+  if (changed === 0)
+    return { text: 'The contact was deleted, or is in too many audiences.', isFailure: true };
   return {
-    text: direction === 'add' ? `Added to ${audience.name}.` : `Removed from ${audience.name}.`,
+    text: `${done} ${audience.name}.`,
     undo: () => changeMembership(OPPOSITE[direction], audience, contactId),
   };
 }
@@ -131,10 +158,12 @@ function textOf(direction: Direction, changed: number, before: number, name: str
 
 /** Undone by deleting the audience. */
 export async function createAudienceOf(name: string, chosen: Chosen, work: Work): Promise<Notice> {
+  const members = await byId(chosen, work);
   const { audience } = await call('/api/audiences/create', { name }, { signal: work.signal });
-  const { text } = await changeMembers('add', audience, chosen, work);
+  const { text, isFailure } = await changeMembers('add', audience, members, work);
   return {
-    text: `Audience created: ${text}`,
+    text: isFailure ? `The audience ${audience.name} was created. ${text}` : `Audience created: ${text}`,
+    isFailure,
     undo: async () => {
       await call('/api/audiences/delete', { audience_id: audience.id });
       return { text: `The audience ${audience.name} was deleted.` };

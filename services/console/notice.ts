@@ -17,8 +17,9 @@ export const writes = signal(0);
 /** Runs a change and says what it did, or why it failed. Answers whether it succeeded. */
 export async function perform(change: () => Promise<Notice>): Promise<boolean> {
   try {
-    notice.value = await change();
-    return true;
+    const done = await change();
+    notice.value = done;
+    return done.isFailure !== true;
   } catch (error) {
     const { title, detail } = failureOf(error);
     notice.value = { text: [title, detail].filter(Boolean).join('. '), isFailure: true };

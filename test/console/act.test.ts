@@ -198,6 +198,33 @@ describe('Acting in the console', function () {
     expect(await state()).to.include({ description, tracking_utm_value: 'theirs again', network_c: true });
   });
 
+  it('offers no Undo that would take out whom somebody else put in meanwhile', async () => {
+    const audience_id = 'aud_newsletter';
+    const ids = ['demo_contact_0020', 'demo_contact_0021'];
+    await c.read('/api/audiences/contacts/remove-many', { audience_id, contact_ids: ids });
+    await c.open('/contacts?contact=demo_contact_0020');
+    const card = c.page.getByRole('complementary', { name: 'Contact' });
+    await card.getByLabel('Add to an audience').fill('newsletter');
+    const add = card.getByRole('button', { name: /^Add to Newsletter/ });
+    await add.waitFor();
+    await c.read('/api/audiences/contacts/add', { audience_id, contact_id: ids[0] });
+    await add.click();
+    await notice('It was already in Newsletter').waitFor();
+    expect(await c.page.getByRole('button', { name: 'Undo' }).count()).to.equal(0);
+  });
+
+  it('says how far it came when it is stopped', async () => {
+    await c.open('/contacts?job_title=manager');
+    await c.page.getByRole('checkbox', { name: 'Select the rows that are loaded' }).check();
+    await c.page.route('**/add-many', () => undefined);
+    const bar = c.page.getByRole('region', { name: 'Selection' });
+    await bar.getByText('Add to audience').click();
+    await bar.getByRole('button', { name: 'Add to Customers' }).click();
+    await bar.getByRole('button', { name: 'Stop' }).click();
+    await notice('Stopped. Until then 0 contacts added to Customers.').waitFor();
+    await bar.getByText('100 contacts selected').waitFor();
+  });
+
   it('deletes a contact once it was asked again', async () => {
     await c.open('/contacts?contact=demo_contact_0010');
     const card = c.page.getByRole('complementary', { name: 'Contact' });
