@@ -37,17 +37,23 @@ export async function download(
   return total;
 }
 
+/** Text that a spreadsheet would run as a formula is marked, as in exports of the API. */
+const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
+const IS_NUMBER = /^-?\d+(?:\.\d+)?$/;
+
+/** Items of a list are joined by semicolons. */
+function textOf(value: unknown): string {
+  const items = [value ?? ''].flat().map((item) => item ?? '');
+  const text = items.map((item) => (typeof item === 'object' ? JSON.stringify(item) : item)).join(';');
+  return typeof value !== 'number' && FORMULA.test(text) && !IS_NUMBER.test(text) ? `'${text}` : text;
+}
+
 /** Rows that are here already. */
 export function downloadRows(
   fileName: string,
   names: readonly string[],
   rows: readonly (readonly unknown[])[],
 ): void {
-  const textOf = (value: unknown) => {
-    const text = [value ?? ''].flat().join(';');
-    // A cell that a spreadsheet would run as a formula is marked, as in exports of the API.
-    return typeof value === 'string' && /^'*[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text;
-  };
   const lines = [names, ...rows].map((cells) => cells.map((cell) => csvCell(textOf(cell), ',')).join(','));
   save(fileName, new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }));
 }

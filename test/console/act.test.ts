@@ -113,6 +113,10 @@ describe('Acting in the console', function () {
   });
 
   it('selects rows with the keyboard and a range with Shift, removes them from an audience, and saves them as CSV', async () => {
+    const search = { job_title: 'engineer', limit: 1 };
+    const first = await c.read<{ contacts: { contact_id: string }[] }>('/api/contacts/search', search);
+    const phones = ['+49 30 1', '=1+1'];
+    await c.read('/api/contacts/update', { contact_id: first.contacts[0]?.contact_id, phones });
     await c.open('/contacts?job_title=engineer');
     const rows = c.page.getByRole('table', { name: 'Contacts' }).locator('tbody tr');
     await rows.locator('a').first().waitFor();
@@ -133,6 +137,7 @@ describe('Acting in the console', function () {
       job_title: 'engineer',
       limit: 4,
     });
+    expect(saved[0]?.phones).to.equal("'+49 30 1;=1+1");
     expect(saved.map(({ contact_id }) => contact_id)).to.deep.equal(
       contacts.map(({ contact_id }) => contact_id),
     );

@@ -52,4 +52,21 @@ describe('SQL in the console', function () {
     await c.page.getByRole('alert').getByText('readonly').waitFor();
     c.forgetFailedRequests();
   });
+
+  it('saves lists, tuples and maps as CSV, and numbers below zero as numbers', async () => {
+    const statement =
+      "SELECT [[1], [2, 3]] AS l, map('a', (1, 'x')) AS m, toDecimal32(-1.5, 1) AS d, '-1+1' AS f";
+    await c.open(`/sql?statement=${encodeURIComponent(statement)}`);
+    await c.page.getByRole('table', { name: 'Result' }).waitFor();
+    const [download] = await Promise.all([
+      c.page.waitForEvent('download'),
+      c.page.getByRole('button', { name: 'Save as CSV' }).click(),
+    ]);
+    expect(parse(readFileSync(await download.path()))[1]).to.deep.equal([
+      '[1];[2,3]',
+      '{"a":[1,"x"]}',
+      '-1.5',
+      "'-1+1",
+    ]);
+  });
 });
