@@ -69,4 +69,20 @@ describe('SQL in the console', function () {
       "'-1+1",
     ]);
   });
+
+  it('runs a statement that took too long again only when it is told to', async () => {
+    let asked = 0;
+    const body = JSON.stringify({ code: 'timeout', title: 'The request took too long' });
+    await c.page.route('**/api/sql', (route) => {
+      asked++;
+      return route.fulfill({ status: 504, body });
+    });
+    await c.page.clock.install();
+    await c.open('/sql?statement=SELECT+1');
+    await c.page.getByRole('button', { name: 'Retry' }).waitFor();
+    await c.page.clock.runFor(60_000);
+    await c.page.waitForTimeout(300);
+    expect(asked).to.equal(1);
+    c.forgetFailedRequests();
+  });
 });

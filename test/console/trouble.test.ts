@@ -54,6 +54,27 @@ describe('The console in several tabs, and in trouble', function () {
     c.forgetFailedRequests();
   });
 
+  it('gives a request that it tries again the time that it needs', async () => {
+    const body = JSON.stringify({ code: 'timeout', title: 'The request took too long' });
+    await c.open('/status');
+    await c.page.clock.install();
+    await c.page.route('**/api/audiences/search', (route) => route.fulfill({ status: 504, body }));
+    await c.page.getByRole('link', { name: 'Audiences', exact: true }).click();
+    await c.page.getByRole('alert').getByText('The request took too long').waitFor();
+    await c.page.unroute('**/api/audiences/search');
+    let asked = 0;
+    await c.page.route('**/api/audiences/search', () => {
+      asked++;
+    });
+    const again = c.page.waitForRequest('**/api/audiences/search');
+    await c.page.clock.runFor(5000);
+    await again;
+    await c.page.clock.runFor(16_000);
+    await c.page.waitForTimeout(300);
+    expect(asked).to.equal(1);
+    c.forgetFailedRequests();
+  });
+
   it('keeps what it shows without a network, and goes on when there is one', async () => {
     await c.open('/contacts');
     await c.page.getByRole('link', { name: 'Audiences', exact: true }).click();

@@ -9,7 +9,10 @@ import { missingScopeOf } from '../session.js';
 
 const RECOVERY_MS = 5000;
 
-/** What the server is expected to get over is asked for again by itself: after some seconds, and when the device is online again. */
+/**
+ * What the server is expected to get over is asked for again by itself: some seconds after each answer, so that it has time to come, and
+ * when the device is online again.
+ */
 export function Failure({ error, retry }: { error: FailureText; retry?: () => void }) {
   const again = useRef(retry);
   again.current = retry;
@@ -17,15 +20,15 @@ export function Failure({ error, retry }: { error: FailureText; retry?: () => vo
   useEffect(() => {
     if (!recovers) return;
     const recover = () => document.hidden || again.current?.();
-    const timer = setInterval(recover, RECOVERY_MS);
+    const timer = setTimeout(recover, RECOVERY_MS);
     addEventListener('online', recover);
     document.addEventListener('visibilitychange', recover);
     return () => {
-      clearInterval(timer);
+      clearTimeout(timer);
       removeEventListener('online', recover);
       document.removeEventListener('visibilitychange', recover);
     };
-  }, [recovers]);
+  }, [recovers, error]);
   return (
     <div class="state failure" role="alert">
       <strong>{error.title}</strong>

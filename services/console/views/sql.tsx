@@ -118,7 +118,11 @@ export function Sql() {
         </div>
       </Form>
       {error && (
-        <Failure error={{ ...error, canRetry: true }} retry={error.isTemporary ? retry : undefined} />
+        // Never again by itself: one that took too long would take the time of all others each time.
+        <Failure
+          error={{ ...error, isTemporary: false, canRetry: true }}
+          retry={error.isTemporary ? retry : undefined}
+        />
       )}
       {data && asked !== '' && !error && <Result columns={data.columns} rows={data.rows} loading={loading} />}
     </div>
