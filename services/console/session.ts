@@ -75,15 +75,21 @@ tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
   const key = sessionStorage.getItem(STORED_KEY);
   if (data.kind === 'ask' && session.value && key !== null) post({ kind: 'key', key });
   if (data.kind === 'key' && !session.value && !signingIn.value) void confirm(data.key);
-  if (data.kind === 'sign-out' && session.value?.keyId === data.keyId) endSession(null);
+  const keyId = (unconfirmedKey.value ?? key)?.split('_')[2];
+  if (data.kind === 'sign-out' && keyId === data.keyId) endSession(null);
 };
+
+/** Sessions that ended. An answer that comes behind the end of its own signs nobody in. */
+let ended = 0;
 
 export async function signIn(key: string): Promise<void> {
   signingIn.value = true;
   signInError.value = null;
+  const before = ended;
   try {
     const options = { apiKey: key, ...RETRY };
     const described = await createClient(options).describeKey();
+    if (ended !== before) return;
     sessionStorage.setItem(STORED_KEY, key);
     unconfirmedKey.value = null;
     session.value = {
@@ -95,11 +101,11 @@ export async function signIn(key: string): Promise<void> {
     };
     post({ kind: 'key', key });
   } catch (error) {
+    if (ended !== before) return;
     if (error instanceof AuthenticationProblem) endSession(failureOf(error));
     signInError.value = failureOf(error);
-  } finally {
-    signingIn.value = false;
   }
+  signingIn.value = false;
 }
 
 /** Signs in with a key that nobody typed: where the server cannot say whether it is valid, the key stays. */
@@ -109,6 +115,8 @@ function confirm(key: string): Promise<void> {
 }
 
 function endSession(error: FailureText | null): void {
+  ended++;
+  signingIn.value = false;
   sessionStorage.removeItem(STORED_KEY);
   signInError.value = error;
   unconfirmedKey.value = null;

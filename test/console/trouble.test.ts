@@ -75,6 +75,25 @@ describe('The console in several tabs, and in trouble', function () {
     c.forgetFailedRequests();
   });
 
+  it('signs nobody in whose key is confirmed after signing out', async () => {
+    let confirm = () => {};
+    const confirmed = new Promise<void>((resolve) => {
+      confirm = resolve;
+    });
+    await c.page.route('**/api/key', async (route) => {
+      await confirmed;
+      await route.continue();
+    });
+    await c.open('/contacts');
+    await c.page.getByRole('button', { name: 'Sign out' }).click();
+    await c.page.getByRole('button', { name: 'Sign in' }).waitFor();
+    const answered = c.page.waitForResponse('**/api/key');
+    confirm();
+    await (await answered).finished();
+    await c.page.reload();
+    await c.page.getByRole('button', { name: 'Sign in' }).waitFor();
+  });
+
   it('keeps what it shows without a network, and goes on when there is one', async () => {
     await c.open('/contacts');
     await c.page.getByRole('link', { name: 'Audiences', exact: true }).click();
