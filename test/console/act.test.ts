@@ -221,8 +221,9 @@ describe('Acting in the console', function () {
   it('says how far it came when it is stopped', async () => {
     await c.open('/contacts?job_title=manager');
     await c.page.getByRole('checkbox', { name: 'Select the rows that are loaded' }).check();
-    await c.page.route('**/add-many', () => undefined);
     const bar = c.page.getByRole('region', { name: 'Selection' });
+    await bar.getByText('100 contacts selected').waitFor();
+    await c.page.route('**/add-many', () => undefined);
     await bar.getByText('Add to audience').click();
     await bar.getByRole('button', { name: 'Add to Customers' }).click();
     await bar.getByRole('button', { name: 'Stop' }).click();

@@ -76,6 +76,7 @@ function HeadCheckbox() {
         type="checkbox"
         aria-label="Select the rows that are loaded"
         checked={isEveryLoaded.value}
+        disabled={loaded.value.length === 0}
         onClick={toggleLoaded}
       />
     </th>
