@@ -1,7 +1,8 @@
 /** The fields of a contact: schemas, stored form, requests and responses are made from the tables here. */
-import type { Static, TArray, TSchema, TUnsafe } from 'typebox';
+import type { Static, TArray, TInteger, TSchema, TString, TUnsafe } from 'typebox';
 import { DEPARTMENTS, SENIORITIES } from '../search/titles.js';
 import { arrayOf, date, integer, nullable, optional, stringEnum, Type, text } from '../shared/schema.js';
+import { CONTACT_FIELD_NAMES, type ContactField, type FIELD_TYPES, isArrayField } from './field-types.js';
 
 const emails = (description: string) =>
   arrayOf(
@@ -12,7 +13,9 @@ const emails = (description: string) =>
     },
   );
 
-/** In the order of responses. Scalars are null when unknown, arrays empty; emails are stored in lower case. */
+type Schemas = { string: TString; integer: TInteger; emails: TArray; strings: TArray };
+
+/** Scalars are null when unknown, arrays empty; emails are stored in lower case. */
 export const CONTACT_FIELDS = {
   first_name: text('First name.', { examples: ['Maria'] }),
   last_name: text('Last name.', { examples: ['Cantwell'] }),
@@ -37,10 +40,8 @@ export const CONTACT_FIELDS = {
   gender: text('Gender as recorded.'),
   person_image_url: text('Address of a portrait.', { maxLength: 2048 }),
   company_image_url: text('Address of the company logo.', { maxLength: 2048 }),
-};
+} satisfies { [Name in ContactField]: Schemas[(typeof FIELD_TYPES)[Name]] };
 type Fields = typeof CONTACT_FIELDS;
-export type ContactField = keyof Fields;
-export const CONTACT_FIELD_NAMES = Object.keys(CONTACT_FIELDS) as ContactField[];
 
 /** Fields of a contact that are computed from its job title, so no record sets them. */
 export const DERIVED_FIELDS = {
@@ -130,8 +131,6 @@ export const recordFields = {
     ),
   ),
 };
-
-export const isArrayField = (name: ContactField): boolean => 'items' in CONTACT_FIELDS[name];
 
 export const responseFields = Object.fromEntries(
   CONTACT_FIELD_NAMES.map((name) => [

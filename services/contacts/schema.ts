@@ -24,6 +24,7 @@ import {
   text,
   withDefault,
 } from '../shared/schema.js';
+import { MAX_AUDIENCES_PER_CONTACT } from './field-types.js';
 import {
   CONTACT_SORTS,
   createRequestFields,
@@ -34,9 +35,6 @@ import {
   recordFields,
   responseFields,
 } from './fields.js';
-
-/** Contract 3.2. */
-export const MAX_AUDIENCES_PER_CONTACT = 10_000;
 
 export const Contact = looseObject(
   {

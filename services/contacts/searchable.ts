@@ -14,7 +14,8 @@ import { phoneWords } from '../search/phones.js';
 import { titleClasses } from '../search/titles.js';
 import { emailWords, postalCodeWords, slugWords, textWords } from '../search/words.js';
 import { foldValue } from '../shared/text.js';
-import type { ContactField, DerivedField, ExplainedField } from './fields.js';
+import type { ContactField } from './field-types.js';
+import type { DerivedField, ExplainedField } from './fields.js';
 import type { Contact } from './schema.js';
 
 interface SearchField {

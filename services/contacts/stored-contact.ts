@@ -17,17 +17,13 @@ import { RecordRejectedError } from '../shared/store-errors.js';
 import { formatTimestamp, parseTimestamp } from '../shared/time.js';
 import {
   CONTACT_FIELD_NAMES,
-  CONTACT_FIELDS,
   type ContactField,
-  type DerivedField,
+  FIELD_TYPES,
   isArrayField,
-} from './fields.js';
-import {
-  type Contact,
-  type ContactRecord,
-  type CreateContactRequest,
   MAX_AUDIENCES_PER_CONTACT,
-} from './schema.js';
+} from './field-types.js';
+import type { DerivedField } from './fields.js';
+import type { Contact, ContactRecord, CreateContactRequest } from './schema.js';
 
 /** Everything of a contact but what is derived from it, and what changes apart from it: its audiences and its times. */
 export type ContactBody = Omit<Contact, DerivedField | 'audience_ids' | 'created_at' | 'updated_at'>;
@@ -173,14 +169,14 @@ type FieldsOf<Value> = {
   [Name in ContactField]: Contact[Name] extends Value ? Name : never;
 }[ContactField];
 
-const fieldsOf = <Value>(type: 'string' | 'integer' | 'array') =>
-  CONTACT_FIELD_NAMES.filter((name) => CONTACT_FIELDS[name].type === type) as FieldsOf<Value>[];
+const fieldsOf = <Value>(...types: string[]) =>
+  CONTACT_FIELD_NAMES.filter((name) => types.includes(FIELD_TYPES[name])) as FieldsOf<Value>[];
 
 const TEXTS = ['data_import_id', 'company_id', ...fieldsOf<string | null>('string')] as const;
 const NUMBERS = fieldsOf<number | null>('integer');
-const LISTS = fieldsOf<string[]>('array').map((field) => ({
+const LISTS = fieldsOf<string[]>('emails', 'strings').map((field) => ({
   field,
-  isEmail: 'format' in CONTACT_FIELDS[field].items && CONTACT_FIELDS[field].items.format === 'idn-email',
+  isEmail: FIELD_TYPES[field] === 'emails',
 }));
 
 /** The fields of a contact that a record or a request may set. */

@@ -2,7 +2,8 @@
  * The columns of the views of contacts, audiences and visits: in process a view reads them from lines of JSON, on a server a copy of
  * the lines is inserted as them.
  */
-import { CONTACT_FIELDS, DERIVED_FIELD_NAMES, isArrayField } from '../../contacts/fields.js';
+import { isArrayField } from '../../contacts/field-types.js';
+import { CONTACT_FIELDS, DERIVED_FIELD_NAMES } from '../../contacts/fields.js';
 
 interface Column {
   name: string;

@@ -1,0 +1,34 @@
+/** What the fields of a contact hold, in the order of responses. Apart from their schemas (fields.ts), so that the threads of a store load none. */
+export const FIELD_TYPES = {
+  first_name: 'string',
+  last_name: 'string',
+  work_emails: 'emails',
+  personal_emails: 'emails',
+  phones: 'strings',
+  network_a_url: 'string',
+  job_title: 'string',
+  functional_area: 'string',
+  company_name: 'string',
+  company_network_a_url: 'string',
+  company_domain: 'string',
+  company_country: 'string',
+  company_industry: 'string',
+  city: 'string',
+  state_region: 'string',
+  country: 'string',
+  postal_code: 'string',
+  age: 'integer',
+  dob: 'string',
+  year_of_birth: 'integer',
+  gender: 'string',
+  person_image_url: 'string',
+  company_image_url: 'string',
+} as const;
+export type ContactField = keyof typeof FIELD_TYPES;
+export const CONTACT_FIELD_NAMES = Object.keys(FIELD_TYPES) as ContactField[];
+
+export const isArrayField = (name: ContactField): boolean =>
+  FIELD_TYPES[name] === 'emails' || FIELD_TYPES[name] === 'strings';
+
+/** Contract 3.2. */
+export const MAX_AUDIENCES_PER_CONTACT = 10_000;
