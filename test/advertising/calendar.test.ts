@@ -3,9 +3,7 @@ import fc from 'fast-check';
 import {
   addDays,
   countPeriods,
-  cutsMonth,
   daysBetween,
-  lastFinalDay,
   lastOfMonth,
   periodsOf,
   previousRange,
@@ -25,14 +23,6 @@ describe('the calendar of advertising', () => {
     expect(lastOfMonth('1900-02-01')).to.equal('1900-02-28');
     expect(lastOfMonth('2026-12-31')).to.equal('2026-12-31');
     expect(lastOfMonth('0004-02-01')).to.equal('0004-02-29');
-  });
-
-  it('clips the months of a range to it', () => {
-    expect(periodsOf({ start: '2026-01-30', end: '2026-03-02' }, 'monthly')).to.deep.equal([
-      { period: '2026-01', start: '2026-01-30', end: '2026-01-31' },
-      { period: '2026-02', start: '2026-02-01', end: '2026-02-28' },
-      { period: '2026-03', start: '2026-03-01', end: '2026-03-02' },
-    ]);
   });
 
   it('counts the periods of a range as it lists them', () => {
@@ -82,17 +72,6 @@ describe('the calendar of advertising', () => {
         if (granularity === 'daily') expect(periods).to.have.length(daysBetween(range.start, range.end) + 1);
       }),
     );
-  });
-
-  it('cuts a month unless the range is whole months', () => {
-    expect(cutsMonth({ start: '2026-02-01', end: '2026-03-31' })).to.equal(false);
-    expect(cutsMonth({ start: '2026-02-02', end: '2026-03-31' })).to.equal(true);
-    expect(cutsMonth({ start: '2026-02-01', end: '2026-03-30' })).to.equal(true);
-  });
-
-  it('takes days later than today less the provisional days for provisional', () => {
-    expect(lastFinalDay('2026-11-21', 7)).to.equal('2026-11-14');
-    expect(lastFinalDay('2026-01-03', 0)).to.equal('2026-01-03');
   });
 
   it('compares with as many days before a range, or with the same days a year earlier', () => {

@@ -1,11 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  caseFold,
-  dropAccents,
-  normalizeObjective,
-  normalizeStatus,
-} from '../../services/advertising/normalization.js';
+import { caseFold, dropAccents } from '../../services/advertising/normalization.js';
 
 describe('the forms in which advertising text is compared', () => {
   it('do not depend on case, in any script', () => {
@@ -42,11 +37,5 @@ describe('the forms in which advertising text is compared', () => {
         expect(caseFold(text.toUpperCase())).to.equal(caseFold(text));
       }),
     );
-  });
-
-  it('take spellings of a status and an objective for one', () => {
-    expect(normalizeStatus('cancelled')).to.equal(normalizeStatus('CANCELED'));
-    expect(normalizeObjective('website_visit')).to.equal(normalizeObjective('WEBSITE_VISITS'));
-    expect(normalizeObjective('BRAND_AWARENESS')).to.equal(normalizeObjective('brand_awareness'));
   });
 });
