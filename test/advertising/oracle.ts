@@ -363,17 +363,31 @@ export class Oracle {
   }
 
   campaigns(request: OracleRequest) {
+    return this.#ads(request, (range, names) => this.#campaignEntries(range, names));
+  }
+
+  creatives(request: OracleRequest) {
+    return this.#ads(request, (range, names) => this.#creativeEntries(range, names));
+  }
+
+  #ads(request: OracleRequest, entriesOf: (range: OracleRequest, names: string[]) => Entry[]) {
     const names = request.metrics ?? ALL;
-    const list = this.#list(request, names, (range) => this.#campaignEntries(range, names));
+    const list = this.#list(request, names, (range) => entriesOf(range, names));
+    const currencies = list.totals.map(({ currency }) => currency);
     return {
       ...list,
       provisional: this.#provisional(request.end_date),
-      warnings: this.#warnings(
-        request,
-        names,
-        list.totals.map(({ currency }) => currency),
-      ),
+      warnings: this.#warnings(request, names, currencies),
     };
+  }
+
+  /** Whether a campaign or creative has a status and the objective of its campaign that are asked for. */
+  #isAsked({ statuses, objective_types }: OracleRequest, record: Row, campaign: Row): boolean {
+    const objective = canonicalObjective(campaign.objective_type);
+    return (
+      this.#matches(statuses?.map(canonicalStatus), canonicalStatus(record.status)) &&
+      this.#matches(objective_types?.map(canonicalObjective), objective)
+    );
   }
 
   #campaignEntries(request: OracleRequest, names: string[]): Entry[] {
@@ -386,14 +400,7 @@ export class Oracle {
     for (const id of this.#campaignIds()) {
       const record = this.#campaigns.get(id) ?? {};
       if (!this.#matches(request.campaign_ids, id)) continue;
-      if (!this.#matches(request.statuses?.map(canonicalStatus), canonicalStatus(record.status))) continue;
-      if (
-        !this.#matches(
-          request.objective_types?.map(canonicalObjective),
-          canonicalObjective(record.objective_type),
-        )
-      )
-        continue;
+      if (!this.#isAsked(request, record, record)) continue;
       if (!this.#found(request.search, record.name, record.campaign_group_name)) continue;
       const days = byCampaign.get(id) ?? [];
       const sortBy = request.sort_by ?? 'ad_spend';
@@ -421,20 +428,6 @@ export class Oracle {
     return entries;
   }
 
-  creatives(request: OracleRequest) {
-    const names = request.metrics ?? ALL;
-    const list = this.#list(request, names, (range) => this.#creativeEntries(range, names));
-    return {
-      ...list,
-      provisional: this.#provisional(request.end_date),
-      warnings: this.#warnings(
-        request,
-        names,
-        list.totals.map(({ currency }) => currency),
-      ),
-    };
-  }
-
   #creativeEntries(request: OracleRequest, names: string[]): Entry[] {
     const byCreative = groupBy(
       this.#inRange(request, ({ creative }) => creative !== ''),
@@ -446,14 +439,7 @@ export class Oracle {
       const campaign = this.#campaigns.get(campaignId) ?? {};
       if (!this.#matches(request.campaign_ids, campaignId)) continue;
       if (!this.#matches(request.creative_ids, id)) continue;
-      if (!this.#matches(request.statuses?.map(canonicalStatus), canonicalStatus(record.status))) continue;
-      if (
-        !this.#matches(
-          request.objective_types?.map(canonicalObjective),
-          canonicalObjective(campaign.objective_type),
-        )
-      )
-        continue;
+      if (!this.#isAsked(request, record, campaign)) continue;
       if (!this.#found(request.search, record.name, record.headline, campaign.name)) continue;
       const days = byCreative.get(id) ?? [];
       const sortBy = request.sort_by ?? 'ad_spend';

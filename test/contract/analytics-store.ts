@@ -5,7 +5,15 @@ import type { DeliveryRecord } from '../../services/advertising/records.js';
 import { accepted } from '../support/accepted.js';
 import { Random } from '../support/random.js';
 import { until } from '../support/until.js';
-import { assertForTwoWriters, BATCH_SIZES, batchesOf, KEYS, lastOfEach, spokenOf } from './record-order.js';
+import {
+  assertForTwoWriters,
+  BATCH_SIZES,
+  batchesOf,
+  KEYS,
+  lastOfEach,
+  spokenOf,
+  withFields,
+} from './record-order.js';
 
 /** Cases of each property. */
 const RUNS = Number(process.env.TEST_ORDER_RUNS ?? 6);
@@ -163,11 +171,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
                 );
             }),
           );
-          const last = lastOfEach(
-            records,
-            ({ campaign_id }) => campaign_id,
-            ({ reported_at }) => reported_at,
-          );
+          const last = lastOfEach(records, 'campaign_id');
           const expected = KEYS.flatMap((key) => last.get(key)?.record.impressions ?? []);
           for (const table of ['creative_deliveries', 'company_deliveries']) {
             const rows = await deliveriesOf(organization_id, table);
@@ -195,23 +199,14 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
           await Promise.all(
             batches.map(async (own) => {
               for (const batch of own) {
-                const ordered = batch.map((each) => ({
-                  ...each,
-                  record: { ...each.record, organization_id },
-                }));
+                const ordered = withFields(batch, { organization_id });
                 await store.insertCampaigns(ordered);
                 await store.insertCompanies(ordered);
-                await store.insertCreatives(
-                  ordered.map((each) => ({ ...each, record: { ...each.record, campaign_id: 'c' } })),
-                );
+                await store.insertCreatives(withFields(ordered, { campaign_id: 'c' }));
               }
             }),
           );
-          const last = lastOfEach(
-            records,
-            ({ id }) => id,
-            ({ updated_at }) => updated_at,
-          );
+          const last = lastOfEach(records, 'id');
           const expected = KEYS.flatMap((key) => last.get(key)?.record.name ?? []);
           for (const table of ENTITIES) {
             expect(await namesIn(table, organization_id), table).to.deep.equal(expected);
@@ -241,12 +236,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
           const writes = [
             ...entities.map((batch) => () => store.insertCampaigns(batch)),
             ...entities.map((batch) => () => store.insertCompanies(batch)),
-            ...entities.map(
-              (batch) => () =>
-                store.insertCreatives(
-                  batch.map((each) => ({ ...each, record: { ...each.record, campaign_id: 'c' } })),
-                ),
-            ),
+            ...entities.map((batch) => () => store.insertCreatives(withFields(batch, { campaign_id: 'c' }))),
             ...deliveries.map((batch) => () => store.insertDeliveries(batch)),
           ];
           if (isAtOnce) await Promise.all(writes.map((write) => write()));

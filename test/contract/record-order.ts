@@ -73,18 +73,23 @@ function inBatches<T>(records: readonly T[], sizes: Iterator<number>): T[][] {
 }
 
 /** Of each key the last in the order, worked out from its parts. */
-export function lastOfEach<T>(
+export function lastOfEach<T extends { updated_at?: string; reported_at?: string }>(
   records: readonly OrderedRecord<T>[],
-  keyOf: (record: T) => string,
-  timeOf: (record: T) => string | null | undefined,
+  key: keyof T,
 ): Map<string, OrderedRecord<T>> {
-  const parts = ({ record, acceptedAt, sequence }: OrderedRecord<T>) => {
-    const time = timeOf(record);
+  const parts = ({ record: { updated_at, reported_at }, acceptedAt, sequence }: OrderedRecord<T>) => {
+    const time = updated_at ?? reported_at;
     return [time ? Date.parse(time) : acceptedAt, acceptedAt, sequence] as const;
   };
   const sorted = [...records].sort((left, right) => {
     const [own, other] = [parts(left), parts(right)];
     return own[0] - other[0] || own[1] - other[1] || own[2] - other[2];
   });
-  return new Map(sorted.map((ordered) => [keyOf(ordered.record), ordered]));
+  return new Map(sorted.map((ordered) => [String(ordered.record[key]), ordered]));
 }
+
+/** The records of a batch with these fields more. */
+export const withFields = <T, Fields>(batch: readonly OrderedRecord<T>[], fields: Fields) =>
+  batch.map(
+    (ordered): OrderedRecord<T & Fields> => ({ ...ordered, record: { ...ordered.record, ...fields } }),
+  );

@@ -7,19 +7,8 @@ import { facetsByHand } from './search-oracle.js';
 import { asked, freshOrganization, load, type Open, T0 } from './search-support.js';
 
 const VALUES = [
-  'Rome',
-  'rome',
-  'Róme',
-  ' Rome',
-  '\uff5eRome',
-  '🏛 Rome',
-  'Oslo',
-  '',
-  'a"b\\c',
-  '0',
-  'null',
-  'VP of Sales',
-  'CFO',
+  ...['Rome', 'rome', 'Róme', ' Rome', '\uff5eRome', '🏛 Rome', 'Oslo'],
+  ...['', 'a"b\\c', '0', 'null', 'VP of Sales', 'CFO'],
 ];
 const value = fc.option(fc.constantFrom(...VALUES), { nil: undefined, freq: 3 });
 const record = fc.record({

@@ -15,6 +15,7 @@ import {
   lastOfEach,
   orderedRecords,
   spokenOf,
+  withFields,
 } from './record-order.js';
 import { asked, freshOrganization, type Open, T0, withStale } from './search-support.js';
 
@@ -52,15 +53,9 @@ export function searchStoreRecordOrder(open: Open): void {
         async (records, batches) => {
           const organization_id = freshOrganization();
           await writeAll(batches, (store, batch) =>
-            store.upsertContacts(
-              batch.map((ordered) => ({ ...ordered, record: { ...ordered.record, organization_id } })),
-            ),
+            store.upsertContacts(withFields(batch, { organization_id })),
           );
-          const last = lastOfEach(
-            records,
-            ({ contact_id }) => contact_id,
-            ({ updated_at }) => updated_at,
-          );
+          const last = lastOfEach(records, 'contact_id');
           for (const [id, { record, acceptedAt }] of last) {
             const { deleted, ...fields } = record;
             const stored = await opened.store.getContact(organization_id, id);
@@ -92,15 +87,9 @@ export function searchStoreRecordOrder(open: Open): void {
         async (records, batches) => {
           const organization_id = freshOrganization();
           await writeAll(batches, (store, batch) =>
-            store.upsertAudiences(
-              batch.map((ordered) => ({ ...ordered, record: { ...ordered.record, organization_id } })),
-            ),
+            store.upsertAudiences(withFields(batch, { organization_id })),
           );
-          const last = lastOfEach(
-            records,
-            ({ id }) => id,
-            ({ updated_at }) => updated_at,
-          );
+          const last = lastOfEach(records, 'id');
           for (const [id, { record }] of last) {
             const { name, description } = record;
             expect(await opened.store.getAudience(organization_id, id)).to.include({ id, name, description });

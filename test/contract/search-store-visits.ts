@@ -241,15 +241,7 @@ export function searchStoreVisits(open: Open): void {
 
     it('a part of a URL of any length is found, and only where it stands as a whole', async () => {
       const unit = fc.constantFrom(
-        'a',
-        'b',
-        'ab/',
-        'aaaaaaaaaaaaaaaaaa',
-        'b'.repeat(90),
-        ' ',
-        '\u00a0',
-        '🙂',
-        '%20',
+        ...['a', 'b', 'ab/', 'a'.repeat(18), 'b'.repeat(90), ' ', '\u00a0', '🙂', '%20'],
       );
       const url = fc.array(unit, { minLength: 1, maxLength: 40 }).map((units) => `x${units.join('')}y`);
       const cut = fc.record({
@@ -299,15 +291,10 @@ export function searchStoreVisits(open: Open): void {
       const search = { organizationId, limit: 1, facets: ['day'] as const };
       const first = await opened.store.searchVisits(search);
       const days = [
-        ...[
-          { value: '1969-12-31', count: 1 },
-          { value: '1970-01-01', count: 1 },
-        ],
-        ...[
-          { value: '2026-01-01', count: 2 },
-          { value: '2026-01-02', count: 1 },
-        ],
-        { value: '2026-03-01', count: 1 },
+        ...['1969-12-31', '1970-01-01', '2026-01-01', '2026-01-02', '2026-03-01'].map((value) => ({
+          value,
+          count: value === '2026-01-01' ? 2 : 1,
+        })),
       ];
       expect(first.facets).to.deep.equal({ day: days });
       const second = await opened.store.searchVisits({ ...search, after: first.next ?? undefined });

@@ -176,32 +176,11 @@ describe('A reindex that fails', () => {
     }).timeout(120_000);
   }
 
-  for (const step of ['PUT contacts/_block/write', 'POST _aliases', 'DELETE contacts']) {
-    it(`changes nothing after a process was suspended at ${step} while another reindexed`, async () => {
-      const held = gate();
-      proxy.decide = async (request): Promise<Fate> => {
-        if (stepOf(request, indices.config.indexPrefix) === step) await held.wait();
-        return 'pass';
-      };
-      const late = migrate('contacts').then(
-        () => null,
-        (error: Error) => error,
-      );
-      await held.reached;
-      clock.skipped += AFTER_LEASES_MS;
-      const targets = await migrate('contacts', indices.config);
-      held.open();
-      await late;
-      expect(await behind('contacts')).to.deep.equal(targets);
-      await recovered('contacts');
-      await traffic.verify();
-    }).timeout(120_000);
-  }
-
-  it('lifts a write block that is set after another process has rolled back', async () => {
+  /** A reindex that is suspended at a step until its lease has expired. Resumed, it resolves with its failure, null without one. */
+  async function suspendedAt(step: string): Promise<() => Promise<Error | null>> {
     const held = gate();
     proxy.decide = async (request): Promise<Fate> => {
-      if (stepOf(request, indices.config.indexPrefix) === 'PUT contacts/_block/write') await held.wait();
+      if (stepOf(request, indices.config.indexPrefix) === step) await held.wait();
       return 'pass';
     };
     const late = migrate('contacts').then(
@@ -210,9 +189,27 @@ describe('A reindex that fails', () => {
     );
     await held.reached;
     clock.skipped += AFTER_LEASES_MS;
+    return () => {
+      held.open();
+      return late;
+    };
+  }
+
+  for (const step of ['PUT contacts/_block/write', 'POST _aliases', 'DELETE contacts']) {
+    it(`changes nothing after a process was suspended at ${step} while another reindexed`, async () => {
+      const resume = await suspendedAt(step);
+      const targets = await migrate('contacts', indices.config);
+      await resume();
+      expect(await behind('contacts')).to.deep.equal(targets);
+      await recovered('contacts');
+      await traffic.verify();
+    }).timeout(120_000);
+  }
+
+  it('lifts a write block that is set after another process has rolled back', async () => {
+    const resume = await suspendedAt('PUT contacts/_block/write');
     await recovered('contacts');
-    held.open();
-    expect(await late).to.be.instanceOf(Error);
+    expect(await resume()).to.be.instanceOf(Error);
     await recovered('contacts');
     await traffic.verify();
   }).timeout(120_000);
