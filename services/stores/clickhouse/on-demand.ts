@@ -27,7 +27,7 @@ export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOption
   let opened: Promise<OpenedAnalyticsStore> | undefined;
   let isUsed = false;
   let isClosed = false;
-  const isEmpty = () => !isUsed && !exists();
+  const isEmpty = () => !isUsed && !isClosed && !exists();
   const use = async () => {
     if (isClosed) throw new StoreUnavailableError('analytics');
     isUsed = true;
