@@ -41,6 +41,11 @@ export function readCursor(
   query?: TextQuery,
 ): SortKey | { code: 'invalid_cursor' | 'cursor_mismatch'; detail: string } {
   const [scopeOf, rank, createdAt, id, given = {}] = decode(cursor);
+  // First, as another query or order makes all of it invalid.
+  if (typeof scopeOf === 'string' && scopeOf !== scopeHash(scope)) {
+    const detail = 'cursor belongs to a search with other filters; repeat those, or start again without it.';
+    return { code: 'cursor_mismatch', detail };
+  }
   const reading = toReading(given, query);
   const sorted = toSorted(given, scope.filters);
   const isRanked = (query?.required.length ?? 0) > 0;
@@ -55,10 +60,6 @@ export function readCursor(
   ) {
     const detail = 'cursor is not one that this service gave out; start again without it.';
     return { code: 'invalid_cursor', detail };
-  }
-  if (scopeOf !== scopeHash(scope)) {
-    const detail = 'cursor belongs to a search with other filters; repeat those, or start again without it.';
-    return { code: 'cursor_mismatch', detail };
   }
   return { rank: rank as number, createdAt: createdAt as number, id, ...reading, ...sorted };
 }

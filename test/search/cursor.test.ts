@@ -47,6 +47,22 @@ describe('Cursors', () => {
     }
   });
 
+  it('of another order, and of a query, are told from those that nobody gave out', () => {
+    const byName = { ...scope, filters: { sort_by: 'last_name' } };
+    const sorted = writeCursor(byName, { rank: 0, createdAt: 0, id: 'c', sorted: 'lee' }) as string;
+    const byChange = { ...scope, filters: { sort_by: 'updated_at' } };
+    for (const [of, cursor] of [
+      [byName, encode(scope, 0)],
+      [byChange, sorted],
+      [scope, sorted],
+      [scope, encode({ ...scope, filters: { query: 'three of them' } }, 7)],
+    ] as const) {
+      expect(readCursor(of, cursor)).to.include({ code: 'cursor_mismatch' });
+    }
+    expect(readCursor(byName, sorted)).to.include({ sorted: 'lee' });
+    expect(readCursor(byName, encode(byName, 0))).to.include({ code: 'invalid_cursor' });
+  });
+
   it('with a rank are rejected by unranked searches', () => {
     for (const rank of [-1, 5, 2 ** 63]) {
       const cursor = encode(scope, rank);

@@ -302,9 +302,12 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
       const { body: problem } = await gateway.call('/api/contacts/search', other);
       expect(problem.errors).to.have.nested.property('[0].pointer', '/cursor');
     }
-    const forged = Buffer.from(JSON.stringify(['x', 0, 0, 'con_1', { sorted: 5 }])).toString('base64url');
+    const sorted = { ...organization, sort_by: 'last_name', limit: 1 };
+    const { next_cursor: cursor } = (await search(sorted)) as { next_cursor: string };
+    const forged = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    forged[4] = { sorted: 5 };
     const answer = await gateway.call('/api/contacts/search', {
-      ...{ ...organization, sort_by: 'last_name', cursor: forged },
+      ...{ ...sorted, cursor: Buffer.from(JSON.stringify(forged)).toString('base64url') },
     });
     expect(answer.body.errors).to.have.nested.property('[0].code', 'invalid_cursor');
   });
