@@ -112,7 +112,7 @@ describe('On a terminal, the command line', function () {
   it('shows the rate and the time left of a load', async () => {
     const file = join(folder, 'many.ndjson');
     const line = (n: number) => JSON.stringify({ id: `v${n}`, createdAt: '2026-01-01T00:00:00Z' });
-    await writeFile(file, Array.from({ length: 60_000 }, (_, n) => line(n)).join('\n'));
+    await writeFile(file, Array.from({ length: 20_000 }, (_, n) => line(n)).join('\n'));
     const { code, output } = await typed(`ingest website-visits ${file} --organization org_a`);
     expect(code, output).to.equal(0);
     expect(output).to.match(/% \w+ left [\d ]+ records, [\d ]+\/s/);

@@ -7,7 +7,8 @@ import type { Json } from '../../services/http/openapi.js';
 import { utcDate } from '../../services/shared/time.js';
 import { startSampleGateway } from '../support/gateway.js';
 
-const DAY = '2026-11-01';
+/** Also that of the tests of SQL, so that one folder of the sample serves both. */
+export const DAY = '2026-11-01';
 const NOW = Date.parse(`${DAY}T12:00:00Z`);
 const INGEST_PATH = '/api/ingest/{stream}';
 /** Stand for the ids of what the examples create, which are random. */

@@ -23,7 +23,10 @@ export interface SampleEndpoint {
 export const openSampleEndpoint = (day: string): Promise<SampleEndpoint> => closedWithFile(open(day));
 
 async function open(day: string): Promise<SampleEndpoint> {
-  const stores = await openStores({ dataDir: await sampleFolder(Date.parse(day)), searchThreads: 1 });
+  const stores = await openStores({
+    dataDir: await sampleFolder(Date.parse(`${day}T12:00:00Z`)),
+    searchThreads: 1,
+  });
   const { search, analytics: store } = stores;
   const engine = await stores.engine?.();
   if (!engine) throw new Error('the store is not embedded');

@@ -21,13 +21,14 @@ import type { DeliveryRecord } from '../../services/advertising/records.js';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { demoRecords } from '../../services/demo/load.js';
 import { packageRoot } from '../../services/shared/fs.js';
-import { call, TODAY } from '../advertising/helper.js';
+import { call } from '../advertising/helper.js';
+import { DAY } from '../docs/response-examples.js';
 import { useOpened } from '../support/opened.js';
 import { openSampleEndpoint, PASSWORD } from './sample-endpoint.js';
 
 type Row = Record<string, string | number | null>;
-const FROM = addDays(TODAY, -60);
-const TO = addDays(TODAY, -1);
+const FROM = addDays(DAY, -60);
+const TO = addDays(DAY, -1);
 const PAGE = readFileSync(join(packageRoot, 'docs/reference/sql.md'), 'utf8');
 const QUESTIONS = [...PAGE.matchAll(/^### \d+\. (?<question>.+)\n\n```sql\n(?<sql>[^`]+)```$/gm)].map(
   ({ groups }) => groups as { question: string; sql: string },
@@ -138,7 +139,7 @@ const ANSWERS: [
 ];
 
 describe('The sample data in SQL', () => {
-  const endpoint = useOpened(() => openSampleEndpoint(TODAY));
+  const endpoint = useOpened(() => openSampleEndpoint(DAY));
 
   it('answers as many questions as the page asks', () =>
     expect(QUESTIONS).to.have.length(ANSWERS.length).and.to.have.length(20));
@@ -265,7 +266,7 @@ describe('The sample data in SQL', () => {
 
   it('counts restated days once', async () => {
     let reported = 0;
-    for (const [stream, records] of demoRecords(TODAY)) {
+    for (const [stream, records] of demoRecords(DAY)) {
       if (stream !== 'network-a-deliveries') continue;
       for (const { creative_id, impressions } of records as DeliveryRecord[])
         if (creative_id) reported += impressions ?? 0;
@@ -279,7 +280,7 @@ describe('The sample data in SQL', () => {
   it('is read for no more than the days and the organization that were asked for', async () => {
     const { rows } = await endpoint.store.query<{ explain: string }>({
       name: 'test',
-      sql: "EXPLAIN indexes = 1 SELECT sum(impressions) FROM reachline.campaign_daily WHERE organization_id = 'org_demo' AND date >= '2026-11-01'",
+      sql: "EXPLAIN indexes = 1 SELECT sum(impressions) FROM reachline.campaign_daily WHERE organization_id = 'org_demo' AND date >= '2026-10-15'",
       params: {},
     });
     const text = rows.map(({ explain }) => explain).join('\n');

@@ -2,9 +2,12 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { loadDemo } from '../../services/demo/load.js';
 import { ensureDir, packageRoot } from '../../services/shared/fs.js';
 import { utcDate } from '../../services/shared/time.js';
+import { LockHeldError } from '../../services/stores/data-folder/errors.js';
+import { lockDataFolder } from '../../services/stores/data-folder/lock.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { tempFolder } from './temp-folder.js';
 
@@ -16,14 +19,26 @@ const suffix = () => `-${Math.floor(statSync(join(packageRoot, 'dist/.built-test
 /** A data folder of the test's own with the sample as of `now`, whose last day is the one before. */
 export async function sampleFolder(now = Date.now()): Promise<string> {
   const prepared = join(PREPARED, `${utcDate(now)}${suffix()}`);
-  if (!existsSync(prepared)) await prepare(prepared, now);
+  while (!existsSync(prepared)) await prepare(prepared, now);
   const copy = join(tempFolder(), 'data');
   await cp(prepared, copy, { recursive: true });
   return copy;
 }
 
+/** One process loads, for all that run tests at the same time. */
 async function prepare(prepared: string, now: number): Promise<void> {
   ensureDir(PREPARED);
+  try {
+    const lock = lockDataFolder(PREPARED);
+    await load(prepared, now).finally(() => lock.release());
+  } catch (error) {
+    if (!(error instanceof LockHeldError)) throw error;
+    await pause(100);
+  }
+}
+
+async function load(prepared: string, now: number): Promise<void> {
+  if (existsSync(prepared)) return;
   for (const old of readdirSync(PREPARED).filter((name) => /^\d/.test(name) && !name.endsWith(suffix())))
     rmSync(join(PREPARED, old), { recursive: true, force: true });
   const folder = await mkdtemp(join(PREPARED, 'loading-'));
@@ -33,9 +48,6 @@ async function prepare(prepared: string, now: number): Promise<void> {
   } finally {
     await stores.close();
   }
-  // Another process may have been faster.
-  await rename(join(folder, 'data'), prepared).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-  });
+  await rename(join(folder, 'data'), prepared);
   await rm(folder, { recursive: true });
 }
