@@ -98,18 +98,8 @@ const CASES: FoundCase[] = [
 
 export function searchStoreEquivalents(open: Open): void {
   describe('equivalents (contract 3.9)', () => {
-    let organization: string;
     const opened = useOpened(() => open());
-    before(async () => {
-      organization = freshOrganization();
-      await load(
-        opened.store,
-        organization,
-        CASES.map(({ holds }) => holds),
-      );
-    });
-
-    findsCases(CASES, () => ({ store: opened.store, organization }));
+    findsCases(opened, CASES);
 
     it('come after exact words and before beginnings and typos, page by page, and name their row', async () => {
       const own = freshOrganization();

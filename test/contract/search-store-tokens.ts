@@ -1,15 +1,8 @@
 import { expect } from 'chai';
 import { searchContacts } from '../../services/contacts/search.js';
 import { parseQuery } from '../../services/search/query-parser.js';
-import {
-  asked,
-  type FoundCase,
-  findsCases,
-  freshOrganization,
-  load,
-  type Open,
-  type OpenStore,
-} from './search-support.js';
+import { useOpened } from '../support/opened.js';
+import { asked, type FoundCase, findsCases, freshOrganization, load, type Open } from './search-support.js';
 
 const CASES: FoundCase[] = [
   {
@@ -94,25 +87,16 @@ const ADDRESSES: [query: string, ids: string[]][] = [
 
 export function searchStoreTokens(open: Open): void {
   describe('words as people write them (contract 3.9)', () => {
-    let opened: OpenStore;
-    const organization = freshOrganization();
+    const opened = useOpened(() => open());
+    findsCases(opened, CASES);
+
     const addresses = freshOrganization();
-    before(async () => {
-      opened = await open();
-      await load(
-        opened.store,
-        organization,
-        CASES.map(({ holds }) => holds),
-      );
-      await load(opened.store, addresses, [
+    before(() =>
+      load(opened.store, addresses, [
         { contact_id: 'ines', first_name: 'Ines', last_name: 'Cardoso', company_domain: 'lisboa.example' },
         { contact_id: 'mail', last_name: 'Cardoso', work_emails: ['ines.cardoso@lisboa.example'] },
-      ]);
-    });
-    after(() => opened.close());
-
-    findsCases(CASES, () => ({ store: opened.store, organization }));
-
+      ]),
+    );
     for (const [query, ids] of ADDRESSES) {
       it(`an email or domain is one word, or its parts where nobody has it: ${query}`, async () => {
         const { otherwise } = parseQuery(query) as { otherwise?: never };

@@ -1,31 +1,12 @@
-import { expect } from 'chai';
-import type { ContactRecord } from '../../services/contacts/schema.js';
 import { useOpened } from '../support/opened.js';
-import { type Filters, found, freshOrganization, load, type Open } from './search-support.js';
-
-type Case = [filters: Filters, ids: string[]];
+import { findsOf, type Open } from './search-support.js';
 
 export function searchStoreValues(open: Open): void {
   describe('values that are written in several ways (contract 3.8, 3.9)', () => {
     const opened = useOpened(() => open());
 
-    function holds(
-      what: string,
-      records: (Omit<ContactRecord, 'organization_id' | 'contact_id'> & { contact_id: string })[],
-      cases: Case[],
-    ): void {
-      describe(what, () => {
-        const organization = freshOrganization();
-        before(() => load(opened.store, organization, records));
-        for (const [filters, ids] of cases) {
-          it(`${JSON.stringify(filters)} finds ${ids.join(', ') || 'nothing'}`, async () => {
-            expect(await found(opened.store, organization, filters)).to.deep.equal(ids);
-          });
-        }
-      });
-    }
-
-    holds(
+    findsOf(
+      opened,
       'a country by code and name',
       [
         ['cd', 'CD'],
@@ -65,7 +46,8 @@ export function searchStoreValues(open: Open): void {
       ],
     );
 
-    holds(
+    findsOf(
+      opened,
       'a postal code in the query',
       [
         { contact_id: 'everett', postal_code: '98201-1234' },
@@ -84,7 +66,8 @@ export function searchStoreValues(open: Open): void {
       ],
     );
 
-    holds(
+    findsOf(
+      opened,
       'a phone number',
       [
         { contact_id: 'extension', phones: ['+1 (202) 555-0147 ext. 12'] },
@@ -120,7 +103,8 @@ export function searchStoreValues(open: Open): void {
       ],
     );
 
-    holds(
+    findsOf(
+      opened,
       'a number of words of digits',
       [
         { contact_id: 'both', job_title: 'Route 66', postal_code: '98201', phones: ['555 6698'] },
@@ -133,7 +117,8 @@ export function searchStoreValues(open: Open): void {
       ],
     );
 
-    holds(
+    findsOf(
+      opened,
       'an address in Unicode, punycode or percent-encoding',
       [
         {

@@ -86,26 +86,46 @@ export interface FoundCase {
   not?: Filters[];
 }
 
-/** The record of each case has the id `c` and its index. */
-export function findsCases(
-  cases: readonly FoundCase[],
-  loaded: () => { store: ParsedStore; organization: string },
-): void {
+/** The record of each case, of which one finds it and no other of the organization, has the id `c` and its index. */
+export function findsCases(opened: OpenStore, cases: readonly FoundCase[]): void {
+  const organization = freshOrganization();
+  before(() =>
+    load(
+      opened.store,
+      organization,
+      cases.map(({ holds }) => holds),
+    ),
+  );
   for (const [index, { holds, finds, not = [] }] of cases.entries()) {
     it(`find ${JSON.stringify(holds)}`, async () => {
-      const { store, organization } = loaded();
-      for (const request of finds) {
-        expect(await found(store, organization, request), JSON.stringify(request)).to.deep.equal([
-          `c${index}`,
-        ]);
-      }
-      for (const request of not) {
-        expect(await found(store, organization, request), JSON.stringify(request)).not.to.include(
-          `c${index}`,
-        );
-      }
+      const id = `c${index}`;
+      for (const request of finds)
+        expect(await found(opened.store, organization, request), JSON.stringify(request)).to.deep.equal([id]);
+      for (const request of not)
+        expect(await found(opened.store, organization, request), JSON.stringify(request)).not.to.include(id);
     });
   }
+}
+
+/** What each search of some records finds, in this order unless it does not matter. */
+export function findsOf(
+  opened: OpenStore,
+  what: string,
+  records: LoadedRecord[],
+  cases: [filters: Filters, ids: string[]][],
+  { inOrder = true } = {},
+): void {
+  describe(what, () => {
+    const organization = freshOrganization();
+    before(() => load(opened.store, organization, records));
+    for (const [filters, ids] of cases) {
+      it(`${JSON.stringify(filters)} finds ${ids.join(', ') || 'nothing'}`, async () => {
+        const actual = await found(opened.store, organization, filters);
+        if (inOrder) expect(actual).to.deep.equal(ids);
+        else expect(actual).to.have.members(ids);
+      });
+    }
+  });
 }
 
 /** Every page of a search, by its cursors. */
@@ -124,11 +144,13 @@ export async function allPages(store: ParsedStore, search: ContactSearch): Promi
   return items;
 }
 
+type LoadedRecord = Omit<ContactRecord, 'organization_id' | 'contact_id'> & { contact_id?: string };
+
 /** Stores records, by default one millisecond apart, the first the newest. */
 export async function load(
   store: Pick<SearchStore, 'upsertContacts' | 'refresh'>,
   organizationId: string,
-  records: (Omit<ContactRecord, 'organization_id' | 'contact_id'> & { contact_id?: string })[],
+  records: LoadedRecord[],
 ): Promise<void> {
   await store.upsertContacts(
     accepted(
