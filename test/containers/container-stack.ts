@@ -1,13 +1,13 @@
 /** The containers of docker-compose.yml, brought up as the README says. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { packageRoot } from '../../services/shared/fs.js';
 import { freePort } from '../stack/free-port.js';
 import { StackError } from '../stack/stack-error.js';
 import { type Answer, callerOf } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { docker, lines, PROJECT, REPOSITORY, run } from './docker.js';
 
@@ -18,7 +18,7 @@ const HEALTH_TIMEOUT_MS = 300_000;
 
 export class ContainerStack {
   readonly url: string;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'reachline-containers-'));
+  readonly #folder = tempFolder();
   readonly #compose: readonly string[];
   #key: string | undefined;
 
@@ -59,7 +59,6 @@ export class ContainerStack {
 
   async remove(): Promise<void> {
     await this.compose(['down', '--volumes', '--remove-orphans', '--timeout', '5']);
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   async containersOf(service: string): Promise<string[]> {

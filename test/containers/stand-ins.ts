@@ -3,8 +3,7 @@
  * that cannot pull the real ones. An image that is there already is used and left.
  */
 import { spawn } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { packageRoot } from '../../services/shared/fs.js';
 import {
@@ -15,6 +14,7 @@ import {
 } from '../stack/distributions.js';
 import { findJava } from '../stack/java.js';
 import { StackError } from '../stack/stack-error.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { buildFrom, docker, imageExists, LABEL, REPOSITORY, step } from './docker.js';
 
 const FOLDER = join(packageRoot, 'test/containers/stand-ins');
@@ -79,27 +79,23 @@ async function makeDebian(): Promise<void> {
 async function makeNode(name: string, version: string): Promise<void> {
   await makeDebian();
   const extra = process.env.NODE_EXTRA_CA_CERTS;
-  const settings = mkdtempSync(join(tmpdir(), 'reachline-node-'));
-  try {
-    const registry = process.env.npm_config_registry;
-    writeFileSync(join(settings, 'npmrc'), registry ? `registry=${registry}\n` : '');
-    if (extra) copyFileSync(extra, join(settings, 'certificates.pem'));
-    else writeFileSync(join(settings, 'certificates.pem'), '');
-    const packages = join(await nodeDistribution(version), 'node_modules');
-    const certificates = extra ? '/etc/ssl/certs/machine.pem' : '';
-    await build(
-      name,
-      'node',
-      {
-        node_modules: packages,
-        npmrc: join(settings, 'npmrc'),
-        'certificates.pem': join(settings, 'certificates.pem'),
-      },
-      ['--build-arg', `NODE_EXTRA_CA_CERTS=${certificates}`],
-    );
-  } finally {
-    rmSync(settings, { recursive: true, force: true });
-  }
+  const settings = tempFolder();
+  const registry = process.env.npm_config_registry;
+  writeFileSync(join(settings, 'npmrc'), registry ? `registry=${registry}\n` : '');
+  if (extra) copyFileSync(extra, join(settings, 'certificates.pem'));
+  else writeFileSync(join(settings, 'certificates.pem'), '');
+  const packages = join(await nodeDistribution(version), 'node_modules');
+  const certificates = extra ? '/etc/ssl/certs/machine.pem' : '';
+  await build(
+    name,
+    'node',
+    {
+      node_modules: packages,
+      npmrc: join(settings, 'npmrc'),
+      'certificates.pem': join(settings, 'certificates.pem'),
+    },
+    ['--build-arg', `NODE_EXTRA_CA_CERTS=${certificates}`],
+  );
 }
 
 async function makeServers(): Promise<void> {

@@ -1,27 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { openStores } from '../../services/stores/open-stores.js';
 import { ask, endless } from '../support/endless-statement.js';
 import { prepareOrganization } from '../support/server-process.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 describe('A server whose engine runs a statement that cannot be interrupted', () => {
-  let folder: string;
   let child: ChildProcess | undefined;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'reachline-endless-'));
-  });
-  after(() => {
-    child?.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  });
+  after(() => child?.kill('SIGKILL'));
 
   it('ends at SIGTERM all the same, with the search store closed', async () => {
+    const folder = tempFolder();
     await prepareOrganization(folder, 'org_endless');
     const fixture = fileURLToPath(
       new URL('../sql-endpoint/uninterruptible-statement.fixture.js', import.meta.url),

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { issueKey } from '../../services/accounts/keys.js';
 import { loadMcp } from '../../services/cli/mcp-loader.js';
 import { withSqlEndpoint } from '../../services/cli/sql-endpoint.js';
@@ -11,6 +8,7 @@ import { type Clock, systemClock } from '../../services/shared/time.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 import { closedWithFile, useOpened } from './opened.js';
 import { sampleFolder } from './sample.js';
+import { tempFolder } from './temp-folder.js';
 
 export interface Answer {
   status: number;
@@ -74,11 +72,6 @@ export interface TestGateway extends Caller {
   close(): Promise<void>;
 }
 
-export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'reachline-test-'));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
-}
-
 export type StartGateway = typeof startTestGateway;
 
 /** Tests of a gateway, for each form of it: `start` decides where it keeps its records. */
@@ -116,11 +109,10 @@ async function start(
   clock: Clock,
   analyticsOnDemand: boolean,
 ): Promise<TestGateway> {
-  const folder = await temporaryFolder();
   const config: Config = {
     ...loadConfig({
       PORT: '0',
-      REACHLINE_DATA_DIR: folder.path,
+      REACHLINE_DATA_DIR: tempFolder(),
       REACHLINE_RATE_LIMIT: '0',
       REACHLINE_SEARCH_THREADS: '1',
     }),
@@ -143,7 +135,6 @@ async function start(
     async close() {
       await gateway.stop();
       await stores.close();
-      await folder.remove();
     },
   };
 }
