@@ -2,7 +2,9 @@ import type { Context, Next } from 'koa';
 import { Problem } from '../http/problems.js';
 import { respond } from '../http/respond.js';
 
-const ALLOWED_HEADERS = 'Content-Type, Content-Encoding, X-Api-Key, Idempotency-Key, X-Request-Id, Prefer';
+/** Those of `Mcp-` come with every message of an assistant. */
+const ALLOWED_HEADERS =
+  'Content-Type, Content-Encoding, X-Api-Key, Idempotency-Key, X-Request-Id, Prefer, Mcp-Protocol-Version, Mcp-Method, Mcp-Name';
 const EXPOSED_HEADERS =
   'X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, Link, X-Ignored-Fields, Server-Timing, X-Total-Count';
 

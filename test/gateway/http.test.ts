@@ -247,6 +247,7 @@ describe('The gateway over HTTP', () => {
     await other.close();
     expect(preflight.status).to.equal(204);
     expect(preflight.headers.get('Access-Control-Allow-Origin')).to.equal(Origin);
-    expect(preflight.headers.get('Access-Control-Allow-Headers')).to.include('X-Api-Key');
+    const allowed = preflight.headers.get('Access-Control-Allow-Headers')?.toLowerCase().split(', ');
+    expect(allowed).to.include.members(['x-api-key', 'mcp-protocol-version', 'mcp-method', 'mcp-name']);
   });
 });
