@@ -25,8 +25,8 @@ export function bucketStartAt(createdMs: number): RowId {
   return BigInt(bucket) << SEQUENCE_BITS;
 }
 
-/** SQL for the lowest row id of the bucket of a row. */
-export const bucketStartSql = (rowId: string): string => `(${rowId} >> ${SEQUENCE_BITS} << ${SEQUENCE_BITS})`;
+/** Lowest row id of the bucket of a row. */
+export const bucketStart = (rowId: RowId): RowId => (rowId >> SEQUENCE_BITS) << SEQUENCE_BITS;
 
 export function bucketEnd(rowId: RowId): RowId {
   return rowId | SEQUENCE_MASK;

@@ -1,7 +1,7 @@
 import type { ContactSort } from '../../../contacts/fields.js';
 import type { Sort, SortKey } from '../../../search/query.js';
 import type { Connection, SqlValue } from '../connection.js';
-import { bucketEnd, bucketStartAt, bucketStartSql, LAST_ROW_ID, type RowId } from '../row-ids.js';
+import { bucketEnd, bucketStart, bucketStartAt, LAST_ROW_ID, type RowId } from '../row-ids.js';
 import type { FtsQuery } from './fts-query.js';
 import type { TextIndex } from './text-index.js';
 
@@ -143,14 +143,7 @@ function newestColumns(
   }
   if (!after) return rowsBelow(connection, source, LAST_ROW_ID, limit);
   const start = bucketStartAt(after.createdAt);
-  const found = rowsBetween(
-    connection,
-    source,
-    { sql: '?', values: [start] },
-    bucketEnd(start),
-    limit,
-    after,
-  );
+  const found = rowsBetween(connection, source, start, bucketEnd(start), limit, after);
   if (found.length < limit) found.push(...rowsBelow(connection, source, start - 1n, limit - found.length));
   return found;
 }
@@ -176,20 +169,46 @@ function newestContacts(
   );
 }
 
-/** Buckets down to the one in which the last row lies: only in that may there be more rows than `limit`. */
+/** Only the bucket of the last row may have more rows than there is room for: a second search reads it as a whole. */
 function rowsBelow(connection: Connection, source: RowSource, bound: RowId, limit: number): RowColumns[] {
+  const newest = newestRowIds(connection, source, limit + 1, bound);
+  const [last, next] = newest.slice(limit - 1);
+  if (last !== undefined && next !== undefined) {
+    if (bucketStart(last) === bucketStart(next)) {
+      return rowsBetween(connection, source, bucketStart(last), bound, limit);
+    }
+    newest.pop();
+  }
+  return connection.rows(
+    `SELECT r.key, r.created_ms, r.id FROM json_each(?) p
+       CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = p.value ORDER BY r.created_ms DESC, r.id DESC`,
+    `[${newest.join(',')}]`,
+    source.organization,
+  );
+}
+
+/** The highest row ids, descending. */
+export function newestRowIds(
+  connection: Connection,
+  source: RowSource,
+  limit: number,
+  bound = LAST_ROW_ID,
+): RowId[] {
   const { from, where, values, rowId } = select(source);
-  const lastBucket = `coalesce((SELECT ${bucketStartSql(rowId)} FROM ${from} WHERE ${where} AND ${rowId} <= ?
-    ORDER BY ${rowId} DESC LIMIT 1 OFFSET ?), 0)`;
-  const first = { sql: lastBucket, values: [...values, bound, limit - 1] };
-  return rowsBetween(connection, source, first, bound, limit);
+  const rows = connection.rows<[RowId]>(
+    `SELECT ${rowId} FROM ${from} WHERE ${where} AND ${rowId} <= ? ORDER BY ${rowId} DESC LIMIT ?`,
+    ...values,
+    bound,
+    limit,
+  );
+  return rows.map(([found]) => found);
 }
 
 /** The newest rows of whole buckets; few are sorted, unless many were imported with the same time. */
 function rowsBetween(
   connection: Connection,
   source: RowSource,
-  first: { sql: string; values: SqlValue[] },
+  first: RowId,
   last: RowId,
   limit: number,
   after?: PageEnd,
@@ -198,11 +217,11 @@ function rowsBetween(
   return connection.rows(
     `SELECT r.key, r.created_ms, r.id FROM ${from}
          CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = ${rowId}
-        WHERE ${where} AND ${rowId} BETWEEN ${first.sql} AND ? ${after ? 'AND (r.created_ms, r.id) < (?, ?)' : ''}
+        WHERE ${where} AND ${rowId} BETWEEN ? AND ? ${after ? 'AND (r.created_ms, r.id) < (?, ?)' : ''}
         ORDER BY r.created_ms DESC, r.id DESC LIMIT ?`,
     source.organization,
     ...values,
-    ...first.values,
+    first,
     last,
     ...(after ? [after.createdAt, after.id] : []),
     limit,

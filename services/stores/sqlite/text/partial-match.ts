@@ -7,6 +7,7 @@ import {
   countUpTo,
   hasRows,
   type MarkedRow,
+  newestRowIds,
   type RowSource,
   rowsInSources,
 } from './ordered-rows.js';
@@ -33,6 +34,11 @@ export interface FoundPartialMatch extends PartialMatch {
 
 /** Rows that are ranked one by one, 0.1 ms each; a search for one of the choices of several terms takes up to 0.1 s. */
 const MAX_ROWS = 1000;
+/**
+ * Of as few words each choice is searched: the index intersects them, which takes a fraction of counting all their rows. Choices
+ * grow faster than words.
+ */
+const MAX_CHOSEN_WORDS = 4;
 /** Up to here rows of terms are counted, to know which terms are rare. */
 const MAX_COUNT = 20_000;
 
@@ -52,9 +58,12 @@ export function findPartialMatch(
   const { required } = query;
   const rows = required.map((term) => rowsOfTerm(terms, term, findSimilar));
   const excluded = excludedRows(terms, query);
-  const matching = (places: readonly number[], also: FtsQuery[] = []): RowSource =>
+  const matching = (places: readonly number[], also: FtsQuery[] = [], unwanted: FtsQuery[] = []): RowSource =>
     sourceOf(
-      andNot(allOf([...places.map((place) => rows[place] as FtsQuery), ...also, ...filters]), excluded),
+      andNot(allOf([...places.map((place) => rows[place] as FtsQuery), ...also, ...filters]), [
+        ...unwanted,
+        ...excluded,
+      ]),
     );
   const places = [...required.keys()];
   const counts = places.map((place) => countUpTo(connection, matching([place]), MAX_COUNT));
@@ -82,8 +91,32 @@ export function findPartialMatch(
     hasRows(connection, matching([...phrases, ...chosen]))
       ? { matched: phrases.length + chosen.length, parts: [part(chosen)] }
       : undefined;
+  /** As `findMost`, by a search for each choice of as many of few words; no row matches more of them. */
+  const findChoice = (count: number): Found | undefined => {
+    const matched = phrases.length + count;
+    const found: MatchedRow[] = [];
+    const parts: MatchedTerms[] = [];
+    for (const chosen of choicesOf(words, count)) {
+      const choice = part(chosen);
+      const source = matching([...phrases, ...chosen], [], choice.unwanted);
+      const positions = newestRowIds(connection, source, Math.max(MAX_ROWS + 1 - found.length, 1));
+      if (positions.length > 0) parts.push(choice);
+      for (const position of positions) found.push({ position, query: choice.query });
+    }
+    if (parts.length === 0) return undefined;
+    return found.length > MAX_ROWS || matched === 1
+      ? { matched, parts }
+      : { matched, rows: found, parts: [] };
+  };
   /** Those that match the most of the words, from `fewest` to `most` of them; undefined where no row does. */
   const findMost = (fewest: number, most: number): Found | undefined => {
+    if (words.length <= MAX_CHOSEN_WORDS) {
+      for (let count = most; count >= fewest; count--) {
+        const found = findChoice(count);
+        if (found) return found;
+      }
+      return undefined;
+    }
     const rare = words.slice(0, words.length - fewest + 1);
     const hasRare = [anyOf(rare.map((place) => rows[place] as FtsQuery))];
     const sources = words.map((place) => matching([...phrases, place], rare.includes(place) ? [] : hasRare));
@@ -120,4 +153,12 @@ export function findPartialMatch(
     (words.length > 2 ? findMost(Math.max(fewest, 1), words.length - 2) : undefined) ??
     (fewest <= 0 ? findAll([]) : undefined);
   return found ? { ...found, unmatched } : nothing;
+}
+
+/** Every choice of `count` of the places. */
+function choicesOf(places: readonly number[], count: number): number[][] {
+  if (count === 0) return [[]];
+  return places.flatMap((place, index) =>
+    choicesOf(places.slice(index + 1), count - 1).map((others) => [place, ...others]),
+  );
 }
