@@ -22,7 +22,7 @@ const FIELDS = [
   ['work_emails', 'Work email'],
   ['personal_emails', 'Personal email'],
   ['phones', 'Phone'],
-  ['functional_area', 'Department'],
+  ['functional_area', 'Functional area'],
   ['company_name', 'Company'],
   ['company_domain', 'Domain'],
   ['company_industry', 'Industry'],

@@ -10,7 +10,7 @@ const FIELDS = [
   ['first_name', 'First name'],
   ['last_name', 'Last name'],
   ['job_title', 'Job title'],
-  ['functional_area', 'Department'],
+  ['functional_area', 'Functional area'],
   ['company_name', 'Company'],
   ['company_domain', 'Domain'],
   ['work_emails', 'Work emails'],
