@@ -3,7 +3,8 @@ import { PeriodicJob } from '../../shared/periodic-job.js';
 import type { Clock } from '../../shared/time.js';
 import type { RecoveryStatus } from '../common/search-store.js';
 import type { Cluster } from './client.js';
-import type { ContactWrites } from './contacts/writes.js';
+import { resolveReservation } from './contacts/creations.js';
+import type { WriteStores } from './contacts/documents.js';
 import type { Ledger } from './credits.js';
 import type { Erasures } from './erasure/erasures.js';
 import type { IdempotencyKeys } from './idempotency.js';
@@ -29,7 +30,8 @@ export interface RecoveryDeps {
   names: IndexNames;
   ledger: Ledger;
   idempotencyKeys: IdempotencyKeys;
-  contacts: ContactWrites;
+  contacts: WriteStores['contacts'];
+  suppression: WriteStores['suppression'];
   erasures: Erasures;
   clock: Clock;
   log?: RecoveryLog;
@@ -86,10 +88,11 @@ export function startRecovery(
 
 /** One that fails does not stop the others. Throws `UnresolvedError`. */
 async function resolveReservations(
-  { ledger, contacts, clock }: RecoveryDeps,
+  deps: RecoveryDeps,
   status: RecoveryStatus,
   signal: AbortSignal,
 ): Promise<void> {
+  const { ledger, clock } = deps;
   const now = clock.now();
   let unresolved = 0;
   let failure: UnresolvedError | undefined;
@@ -97,7 +100,7 @@ async function resolveReservations(
     if (signal.aborted) return;
     if (unresolved < MAX_FAILURES) {
       try {
-        await contacts.resolveReservation(organization_id, contact_id, id, now);
+        await resolveReservation(deps, organization_id, contact_id, id, now);
         continue;
       } catch (error) {
         failure ??= new UnresolvedError({ organization_id, contact_id, age_ms: now - reserved_at }, error);

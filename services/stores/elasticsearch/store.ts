@@ -8,8 +8,8 @@ import { type AudienceSource, type AudienceTombstone, audienceStore } from './au
 import { Cluster } from './client.js';
 import { DuplicateLocks } from './contacts/duplicate-lock.js';
 import type { ContactSource, Tombstone } from './contacts/mapping.js';
+import { removeOrphanedMemberships } from './contacts/memberships.js';
 import { contactStore } from './contacts/store.js';
-import { ContactWrites } from './contacts/writes.js';
 import { Ledger } from './credits.js';
 import { Documents } from './documents.js';
 import { type CopyToErase, Erasures } from './erasure/erasures.js';
@@ -97,10 +97,10 @@ function composeStore(
     expungeIntervalMs,
   });
   const locks = new DuplicateLocks(idempotency, contacts, clock);
-  const writes = new ContactWrites({ contacts, audiences, ledger, suppression, locks, clock });
+  const writeStores = { contacts, audiences, ledger, suppression, clock };
   const refresh = refreshCoalescer(cluster, names, refreshIntervalMs);
   const recovery = startRecovery(
-    { cluster, names, ledger, idempotencyKeys, contacts: writes, erasures, clock, log },
+    { cluster, names, ledger, idempotencyKeys, contacts, suppression, erasures, clock, log },
     recoveryIntervalMs,
   );
   const bounded = boundedReads(searchTimeoutMs);
@@ -109,11 +109,11 @@ function composeStore(
     records: recordSource(cluster, names, () => erasures.erasedContacts()),
     recovery: recovery.status,
     refresh,
-    ...contactStore({ contacts, writes, idempotencyKeys, suppression, acceptance, clock, bounded, refresh }),
+    ...contactStore({ ...writeStores, locks, idempotencyKeys, acceptance, bounded, refresh }),
     ...audienceStore({
       contacts,
       audiences,
-      removeOrphanedMemberships: (...audience) => writes.removeOrphanedMemberships(...audience),
+      removeOrphanedMemberships: (...audience) => removeOrphanedMemberships(writeStores, ...audience),
       idempotencyKeys,
       acceptance,
       searchTimeoutMs,

@@ -1,26 +1,229 @@
-import { type Documents, documentId, type VersionedDocument } from '../documents.js';
-import { retryWithBackoff } from '../retry.js';
-import { type ContactSource, isTombstone, type Tombstone } from './mapping.js';
+import { randomUUID } from 'node:crypto';
+import type { CreateContact, CreateOutcome } from '../../../contacts/contact-store.js';
+import {
+  type CreationFacts,
+  checkCredits,
+  creationTerms,
+  decideCreation,
+} from '../../../contacts/creation.js';
+import { duplicateKeys } from '../../../contacts/duplicates.js';
+import {
+  createdContact,
+  joinedAudience,
+  type StoredContact,
+  toContact,
+} from '../../../contacts/stored-contact.js';
+import { RejectedError } from '../../../shared/store-errors.js';
+import { documentId } from '../documents.js';
+import { unavailable } from '../errors.js';
+import { type AcquiredKey, reassign } from '../idempotency.js';
+import {
+  findContact,
+  findDuplicates,
+  isSuppressed,
+  lockOf,
+  resolveCreation,
+  type VersionedContact,
+  type WriteStores,
+} from './documents.js';
+import type { DuplicateLocks } from './duplicate-lock.js';
+import { type Creation, contactDocument, isTombstone, parseContactSource } from './mapping.js';
+import { hasAudience, join, leaveIfDeleted } from './memberships.js';
+import { deleteContacts } from './records.js';
 
-export type ContactDocuments = Documents<ContactSource | Tombstone>;
-export type VersionedContact = VersionedDocument<ContactSource>;
+interface CreationAttempt {
+  command: CreateContact;
+  created: StoredContact;
+  /** Under an idempotency key: the contact of an earlier attempt counts as this one's. */
+  resumable: boolean;
+  now: number;
+  /** Aborted when the duplicate lock is lost. */
+  lost?: AbortSignal;
+}
 
-/**
- * The contact that a creation wrote; null when it wrote none and no longer can, because a tombstone in its place makes a late
- * write conflict. `now` is in milliseconds since the epoch.
- */
-export function resolveCreation(
-  contacts: ContactDocuments,
+export async function createContact(
+  stores: WriteStores & { locks: DuplicateLocks },
+  command: CreateContact,
+  key: AcquiredKey | undefined,
+  now: number,
+): Promise<CreateOutcome> {
+  const { contact, audienceId, onDuplicate, dryRun } = command;
+  const organizationId = contact.organization_id;
+  const facts: CreationFacts = { hasAudience: await hasAudience(stores, organizationId, audienceId) };
+  const known = facts.hasAudience && key?.resumed ? await resume(stores, command, key, now) : null;
+  if (known) return known;
+  const id = key?.lease.source.contact_id ?? contact.contact_id;
+  const named = { ...command, contact: { ...contact, id, contact_id: id } };
+  const created = createdContact(named.contact, audienceId);
+  const attempt: CreationAttempt = { command: named, created, resumable: key !== undefined, now };
+  if (!facts.hasAudience || dryRun || onDuplicate === 'create') return decide(stores, attempt, facts);
+  const keys = duplicateKeys(created.body);
+  return stores.locks.findOrCreate(
+    { organizationId, contactId: id, keys: keys.map(lockOf) },
+    async () => {
+      const found = await findDuplicates(stores.contacts, organizationId, keys);
+      // An earlier attempt of the same request may have finished meanwhile.
+      const own = found.find(({ body }) => body.contact_id === id);
+      if (own?.creation) return createdOutcome(own, own.creation);
+      return found.length === 0 ? null : decide(stores, attempt, { ...facts, duplicates: found });
+    },
+    (lost) => decide(stores, { ...attempt, lost }, { ...facts, duplicates: [] }),
+  );
+}
+
+async function decide(
+  stores: WriteStores,
+  attempt: CreationAttempt,
+  known: CreationFacts,
+): Promise<CreateOutcome> {
+  const { command, created, now, lost } = attempt;
+  const { audienceId, requiredCredits, dryRun } = command;
+  const { organization_id: organizationId, contact_id: id } = created.body;
+  const { contacts, ledger } = stores;
+  let facts = known;
+  let reservation: string | null = null;
+  const lookUp = async (fact: keyof CreationFacts): Promise<CreationFacts> => {
+    switch (fact) {
+      case 'hasAudience':
+        return { hasAudience: await hasAudience(stores, organizationId, audienceId) };
+      case 'isSuppressed':
+        return { isSuppressed: await isSuppressed(stores, created) };
+      case 'duplicates':
+        return { duplicates: await findDuplicates(contacts, organizationId, duplicateKeys(created.body)) };
+      case 'joined': {
+        const oldest = facts.duplicates?.[0] as StoredContact;
+        if (dryRun) return { joined: joinedAudience(oldest, audienceId, now) };
+        const joined = await join(stores, organizationId, oldest.body.contact_id, audienceId, now);
+        return { joined: joined === 'too_many_audiences' ? null : (joined ?? oldest) };
+      }
+      case 'balance':
+        return { balance: await ledger.balance(organizationId) };
+      case 'credits': {
+        if (dryRun) return { credits: checkCredits(await ledger.balance(organizationId), requiredCredits) };
+        const credits = await ledger.reserve(organizationId, id, requiredCredits, now);
+        if (credits.kind === 'reserved') reservation = credits.reservation;
+        return { credits };
+      }
+      case 'created':
+        return { created: (await findContact(contacts, organizationId, id)) ? null : created };
+    }
+  };
+  for (;;) {
+    const decision = decideCreation(command, facts);
+    if (typeof decision === 'object') return decision;
+    if (decision === 'created' && !dryRun) {
+      // Without the lock the write would only conflict with a tombstone.
+      lost?.throwIfAborted();
+      const creation = { attempt: randomUUID(), reservation, ...creationTerms(command, facts) };
+      return write(stores, attempt, creation);
+    }
+    facts = { ...facts, ...(await lookUp(decision)) };
+  }
+}
+
+/** Settles the reservation of a contact that was written, and refunds it otherwise, once the write can no longer happen. */
+export async function resolveReservation(
+  stores: Pick<WriteStores, 'contacts' | 'ledger' | 'suppression'>,
   organizationId: string,
   contactId: string,
+  reservation: string,
   now: number,
-): Promise<VersionedContact | null> {
+): Promise<void> {
+  const { contacts, ledger } = stores;
+  const found = await resolveCreation(contacts, organizationId, contactId, now);
+  if (found && (await isSuppressed(stores, parseContactSource(found.source)))) {
+    await withdraw(stores, organizationId, contactId, reservation, now);
+    return;
+  }
+  if (found?.source.creation?.reservation === reservation) await ledger.settle(organizationId, reservation);
+  else await ledger.refund(organizationId, reservation);
+}
+
+/** The outcome of an earlier attempt; null when it wrote nothing. */
+async function resume(
+  stores: WriteStores,
+  command: CreateContact,
+  key: AcquiredKey,
+  now: number,
+): Promise<CreateOutcome | null> {
+  const { organization_id: organizationId, contact_id: freshId } = command.contact;
+  const { contacts } = stores;
+  const id = documentId(organizationId, key.lease.source.contact_id ?? freshId);
+  const found = await contacts.get(id, organizationId);
+  if (!found) return null;
+  if (isTombstone(found.source)) {
+    if (await reassign(key, freshId)) return null;
+    throw unavailable('another attempt took over');
+  }
+  await contacts.waitUntilSearchable(found, organizationId);
+  const stored = parseContactSource(found.source);
+  const { creation } = stored;
+  if (await isSuppressed(stores, stored)) {
+    return withdraw(stores, organizationId, stored.body.contact_id, creation?.reservation ?? null, now);
+  }
+  if (!creation) return { kind: 'contact_exists', contactId: stored.body.contact_id };
+  return createdOutcome(stored, creation);
+}
+
+async function write(
+  stores: WriteStores,
+  { created, resumable, now }: CreationAttempt,
+  creation: Creation,
+): Promise<CreateOutcome> {
+  const { contacts, ledger } = stores;
+  const { organization_id: organizationId, contact_id: contactId } = created.body;
   const id = documentId(organizationId, contactId);
-  const tombstone: Tombstone = { abandoned_at: now };
-  return retryWithBackoff(async () => {
-    const found = await contacts.get(id, organizationId);
-    if (found) return isTombstone(found.source) ? null : (found as VersionedContact);
-    const options = { routing: organizationId, refresh: false } as const;
-    return (await contacts.create(id, tombstone, options)) ? null : undefined;
-  });
+  const document = contactDocument({ ...created, creation });
+  const { reservation } = creation;
+  const refund = () => reservation && ledger.refund(organizationId, reservation);
+  // Not awaited: the recovery job settles what fails.
+  const settleSoon = () => {
+    if (reservation) ledger.settle(organizationId, reservation).catch(() => undefined);
+  };
+  let written: unknown;
+  try {
+    written = await contacts.create(id, document, { routing: organizationId, refresh: 'wait_for' });
+  } catch (error) {
+    // Only a rejection is certain to have written nothing; anything else is left to the recovery job.
+    if (error instanceof RejectedError) await refund();
+    throw error;
+  }
+  if (written) {
+    // An erasure that did not find the contact suppressed the person before this.
+    if (await isSuppressed(stores, created)) {
+      return withdraw(stores, organizationId, contactId, reservation, now);
+    }
+    await leaveIfDeleted(stores, organizationId, created.audienceIds[0] as string, [contactId]);
+    settleSoon();
+    return createdOutcome(created, creation);
+  }
+  const found = await contacts.get(id, organizationId);
+  const before = found && !isTombstone(found.source) ? found.source : null;
+  if (before?.creation && (resumable || before.creation.attempt === creation.attempt)) {
+    if (before.creation.reservation === reservation) settleSoon();
+    else await refund();
+    await contacts.waitUntilSearchable(found as VersionedContact, organizationId);
+    return createdOutcome(parseContactSource(before), before.creation);
+  }
+  await refund();
+  if (before) return { kind: 'contact_exists', contactId };
+  throw unavailable('the creation took so long that it was abandoned');
+}
+
+/** Takes back the creation of a person who was erased meanwhile. */
+async function withdraw(
+  { contacts, ledger }: Pick<WriteStores, 'contacts' | 'ledger'>,
+  organizationId: string,
+  contactId: string,
+  reservation: string | null,
+  now: number,
+): Promise<CreateOutcome> {
+  await deleteContacts(contacts, organizationId, [contactId], now);
+  if (reservation) await ledger.refund(organizationId, reservation);
+  return { kind: 'contact_suppressed' };
+}
+
+function createdOutcome(created: StoredContact, creation: Creation): CreateOutcome {
+  const { creditsConsumed, creditBalance, duplicates } = creation;
+  return { kind: 'created', contact: toContact(created), creditsConsumed, creditBalance, duplicates };
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../../shared/time.js';
 import { type IdempotencyDocuments, type IdempotencySource, idempotencyId } from '../idempotency.js';
 import { Lease } from '../lease.js';
 import { retryWithBackoff } from '../retry.js';
-import { type ContactDocuments, resolveCreation } from './creations.js';
+import { type ContactDocuments, resolveCreation } from './documents.js';
 
 const ROUTE = 'on_duplicate';
 /** How long a creator that died blocks the others. */

@@ -6,31 +6,30 @@ import {
   isReplayable,
 } from '../../../contacts/contact-store.js';
 import type { PartialMatch } from '../../../search/query.js';
-import type { Clock } from '../../../shared/time.js';
 import { readContactBatch } from '../../common/contact-batch.js';
 import { type Documents, documentId } from '../documents.js';
-import type { SuppressionList } from '../erasure/suppression.js';
 import type { AcceptanceTimes } from '../figures.js';
 import type { IdempotencyKeys } from '../idempotency.js';
 import { type Bounded, fetchPage, sortKey, totalHits } from '../pages.js';
-import type { ContactDocuments } from './creations.js';
+import { createContact } from './creations.js';
+import type { WriteStores } from './documents.js';
+import type { DuplicateLocks } from './duplicate-lock.js';
 import { type ContactSource, isTombstone } from './mapping.js';
+import { addMembership, changeMemberships, removeMembership } from './memberships.js';
+import { deleteContacts, upsertContacts } from './records.js';
 import { contactFacets, contactQuery, findPartialMatch, readRanked } from './search.js';
-import { type ContactWrites, deleteContacts, upsertContacts } from './writes.js';
+import { updateContact } from './updates.js';
 
-interface ContactStoreDeps {
-  contacts: ContactDocuments;
-  writes: ContactWrites;
+interface ContactStoreDeps extends WriteStores {
+  locks: DuplicateLocks;
   idempotencyKeys: IdempotencyKeys;
-  suppression: SuppressionList;
   acceptance: AcceptanceTimes;
-  clock: Clock;
   bounded: Bounded;
   refresh(): Promise<void>;
 }
 
 export function contactStore(deps: ContactStoreDeps): ContactStore {
-  const { contacts, writes, idempotencyKeys, suppression, acceptance, clock, bounded, refresh } = deps;
+  const { contacts, idempotencyKeys, suppression, acceptance, clock, bounded, refresh } = deps;
   return {
     async getContact(organizationId, contactId, request) {
       const id = documentId(organizationId, contactId);
@@ -95,7 +94,7 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       const { contact, idempotency, dryRun } = command;
       return idempotencyKeys.runIdempotent(
         { organizationId: contact.organization_id, idempotency, newId: contact.contact_id },
-        (key, now) => writes.create(command, key, now),
+        (key, now) => createContact(deps, command, key, now),
         (outcome) => isReplayable(outcome, dryRun),
       );
     },
@@ -104,7 +103,7 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       return idempotencyKeys.runIdempotent(
         command,
         async (key, now) => {
-          const outcome = await writes.update(command, key, now);
+          const outcome = await updateContact(deps, command, key, now);
           if (outcome.kind === 'updated') await refresh();
           return outcome;
         },
@@ -113,19 +112,19 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
     },
 
     addMembership(membership) {
-      const add = (_: unknown, now: number) => writes.add(membership, now);
+      const add = (_: unknown, now: number) => addMembership(deps, membership, now);
       return idempotencyKeys.runIdempotent(membership, add, isReplayable);
     },
 
     removeMembership(membership) {
       return idempotencyKeys.runIdempotent(
         membership,
-        (key, now) => writes.remove(membership, key, now),
+        (key, now) => removeMembership(deps, membership, key, now),
         isReplayable,
       );
     },
 
-    changeMemberships: (change) => writes.changeMemberships(change),
+    changeMemberships: (change) => changeMemberships(deps, change),
 
     upsertContacts(records) {
       return acceptance.noteWritten('contacts', records, upsertContacts(contacts, records, suppression));

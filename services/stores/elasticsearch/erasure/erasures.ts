@@ -23,15 +23,15 @@ import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import { type Clock, DAY_MS, formatTimestamp } from '../../../shared/time.js';
 import type { ContactKey, RecordCopy } from '../../common/record-copy.js';
 import type { Cluster } from '../client.js';
-import type { ContactDocuments } from '../contacts/creations.js';
+import type { ContactDocuments } from '../contacts/documents.js';
 import {
   type ContactSource,
   type IndexedContact,
   isTombstone,
   parseContactSource,
 } from '../contacts/mapping.js';
+import { deleteContacts } from '../contacts/records.js';
 import { contactQuery } from '../contacts/search.js';
-import { deleteContacts } from '../contacts/writes.js';
 import { type Documents, documentId, type VersionedDocument, versionOfHit } from '../documents.js';
 import type { IdempotencyKeys } from '../idempotency.js';
 import type { IndexNames } from '../migrations/indices.js';

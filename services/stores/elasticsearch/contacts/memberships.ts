@@ -1,0 +1,207 @@
+/** Contacts join and leave audiences. */
+import type {
+  AddOutcome,
+  Membership,
+  MembershipChange,
+  MembershipChangeOutcome,
+  RemoveOutcome,
+} from '../../../contacts/contact-store.js';
+import {
+  joinedAudience,
+  type StoredContact,
+  toContact,
+  withMembership,
+  withoutAudience,
+} from '../../../contacts/stored-contact.js';
+import { isAudience } from '../audiences.js';
+import { documentId } from '../documents.js';
+import type { AcquiredKey } from '../idempotency.js';
+import { pageSort } from '../pages.js';
+import { retryWithBackoff } from '../retry.js';
+import { findContact, MAX_CHANGE_IDS, type WriteStores } from './documents.js';
+import { contactDocument, type IndexedContact, isTombstone, parseContactSource } from './mapping.js';
+import { changeContacts } from './records.js';
+
+type Stores = Pick<WriteStores, 'contacts' | 'audiences' | 'clock'>;
+
+const TOO_MANY = 'too_many_audiences';
+const MEMBERSHIPS_PER_STEP = 1000;
+
+export async function addMembership(
+  stores: Stores,
+  { organizationId, audienceId, contactId }: Membership,
+  now: number,
+): Promise<AddOutcome> {
+  if (!(await hasAudience(stores, organizationId, audienceId))) return { kind: 'audience_not_found' };
+  const member = await join(stores, organizationId, contactId, audienceId, now);
+  if (member === TOO_MANY) return { kind: TOO_MANY };
+  return member ? { kind: 'added', contact: toContact(member) } : { kind: 'contact_not_found' };
+}
+
+export async function removeMembership(
+  stores: Stores,
+  { organizationId, audienceId, contactId }: Membership,
+  key: AcquiredKey | undefined,
+  now: number,
+): Promise<RemoveOutcome> {
+  if (!(await hasAudience(stores, organizationId, audienceId))) return { kind: 'audience_not_found' };
+  let removed = false;
+  await changeContact(stores, organizationId, contactId, (before) => {
+    const after = withoutAudience(before, audienceId, now);
+    const { removals = [] } = before;
+    const repeated = key !== undefined && removals.includes(key.useId);
+    removed = after !== before || repeated;
+    if (after === before) return null;
+    return key ? { ...after, removals: [...removals, key.useId].slice(-MAX_CHANGE_IDS) } : after;
+  });
+  return { kind: 'removed', removed };
+}
+
+export async function changeMemberships(
+  stores: Stores,
+  change: MembershipChange,
+): Promise<MembershipChangeOutcome> {
+  const { organizationId, audienceId, contactIds } = change;
+  if (!(await hasAudience(stores, organizationId, audienceId))) return { kind: 'audience_not_found' };
+  const results = await changeAll(stores, change);
+  if (change.change === 'join') await leaveIfDeleted(stores, organizationId, audienceId, contactIds);
+  const withResult = (result: MembershipResult) => contactIds.filter((id) => results.get(id) === result);
+  return {
+    kind: 'changed',
+    changed: withResult('changed').length,
+    unchanged: withResult('unchanged').length,
+    notFound: withResult('notFound'),
+    full: withResult('full'),
+  };
+}
+
+/** Removes every membership of an audience that was deleted, step by step. Does nothing while there is such an audience. */
+export async function removeOrphanedMemberships(
+  stores: Stores,
+  organizationId: string,
+  audienceId: string,
+): Promise<void> {
+  const { contacts } = stores;
+  const isDeleted = async () => (await findAudience(stores, organizationId, audienceId)) === 'deleted';
+  if (!(await isDeleted())) return;
+  await contacts.refresh();
+  const members = contacts.pages({
+    routing: organizationId,
+    size: MEMBERSHIPS_PER_STEP,
+    _source: false,
+    query: {
+      bool: {
+        filter: [{ term: { organization_id: organizationId } }, { term: { audience_ids: audienceId } }],
+      },
+    },
+    sort: pageSort('contact_id', false),
+  });
+  let hasLeft = false;
+  for await (const hits of members) {
+    if (hits.length === 0 || !(await isDeleted())) break;
+    const contactIds = hits.map(({ sort }) => String(sort?.[1]));
+    await changeAll(stores, { organizationId, audienceId, contactIds, change: 'leave' });
+    hasLeft = true;
+  }
+  if (hasLeft) await contacts.refresh();
+}
+
+export const hasAudience = async (stores: Stores, organizationId: string, audienceId: string) =>
+  (await findAudience(stores, organizationId, audienceId)) === 'found';
+
+async function findAudience(
+  { audiences }: Stores,
+  organizationId: string,
+  audienceId: string,
+): Promise<'found' | 'deleted' | 'unknown'> {
+  const found = await audiences.get(documentId(organizationId, audienceId), organizationId);
+  if (found === null) return 'unknown';
+  return isAudience(found.source) ? 'found' : 'deleted';
+}
+
+/**
+ * After contacts have joined an audience that was there before: its deletion either finds them as members, or is found here. They
+ * joined before it.
+ */
+export async function leaveIfDeleted(
+  stores: Stores,
+  organizationId: string,
+  audienceId: string,
+  contactIds: readonly string[],
+): Promise<void> {
+  if (await hasAudience(stores, organizationId, audienceId)) return;
+  await changeAll(stores, { organizationId, audienceId, contactIds, change: 'leave' });
+}
+
+/** What became of a contact that was to join or leave an audience. */
+type MembershipResult = 'changed' | 'unchanged' | 'notFound' | 'full';
+
+/** By id. */
+async function changeAll(
+  { contacts, clock }: Stores,
+  change: MembershipChange,
+): Promise<Map<string, MembershipResult>> {
+  const { organizationId, contactIds } = change;
+  const now = clock.now();
+  const results = new Map<string, MembershipResult>();
+  await changeContacts(
+    contacts,
+    contactIds,
+    () => organizationId,
+    (id) => id,
+    (before, id) => {
+      const stored = before === undefined || isTombstone(before) ? undefined : before;
+      const after = stored && withMembership(stored, change, now);
+      const isChanged = after && after !== stored;
+      if (after === undefined) results.set(id, 'notFound');
+      else if (after === null) results.set(id, 'full');
+      else results.set(id, isChanged ? 'changed' : 'unchanged');
+      return isChanged ? after : null;
+    },
+  );
+  return results;
+}
+
+/** The contact with its new audience; null when it does not exist. */
+export async function join(
+  stores: Stores,
+  organizationId: string,
+  contactId: string,
+  audienceId: string,
+  now: number,
+): Promise<StoredContact | typeof TOO_MANY | null> {
+  let isFull = false;
+  const member = await changeContact(stores, organizationId, contactId, (before) => {
+    const after = joinedAudience(before, audienceId, now);
+    isFull = after === null;
+    return after === before ? null : after;
+  });
+  if (isFull) return TOO_MANY;
+  await leaveIfDeleted(stores, organizationId, audienceId, [contactId]);
+  return member;
+}
+
+/** Changes a contact by compare-and-set; `change` returns null when nothing changes. Null when the contact does not exist. */
+function changeContact(
+  { contacts }: Stores,
+  organizationId: string,
+  contactId: string,
+  change: (before: IndexedContact) => IndexedContact | null,
+): Promise<IndexedContact | null> {
+  const options = { routing: organizationId, refresh: 'wait_for' } as const;
+  // Requests of this process queue up instead of conflicting with each other.
+  return contacts.keyedMutex.runExclusive([documentId(organizationId, contactId)], () =>
+    retryWithBackoff(async () => {
+      const found = await findContact(contacts, organizationId, contactId);
+      if (!found) return null;
+      const before = parseContactSource(found.source);
+      const after = change(before);
+      if (after === null) {
+        await contacts.waitUntilSearchable(found, organizationId);
+        return before;
+      }
+      const written = await contacts.replace(found, contactDocument(after), options);
+      return written ? after : undefined;
+    }),
+  );
+}

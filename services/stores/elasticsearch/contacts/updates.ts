@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import type { UpdateContact, UpdateOutcome } from '../../../contacts/contact-store.js';
+import { addedKeys } from '../../../contacts/duplicates.js';
+import { toContact } from '../../../contacts/stored-contact.js';
+import { applyUpdate } from '../../../contacts/update.js';
+import { PartialWriteError } from '../../../shared/store-errors.js';
+import type { AcquiredKey } from '../idempotency.js';
+import {
+  findContact,
+  findDuplicates,
+  isSuppressed,
+  lockOf,
+  MAX_CHANGE_IDS,
+  type WriteStores,
+} from './documents.js';
+import type { DuplicateLocks } from './duplicate-lock.js';
+import { type IndexedContact, isTombstone, parseContactSource } from './mapping.js';
+import { changeContacts, erasedScreen } from './records.js';
+
+type Stores = Pick<WriteStores, 'contacts' | 'suppression'> & { locks: DuplicateLocks };
+
+interface UpdateAttempt {
+  command: UpdateContact;
+  /** Of the request: the contact remembers it, so that no attempt applies the update again. */
+  id: string;
+  now: number;
+  /** Aborted when the duplicate lock is lost. */
+  lost?: AbortSignal;
+}
+
+/** As `applyUpdate`; `updated` where an earlier attempt has written it. */
+function updateOf(
+  before: IndexedContact | undefined,
+  { command, id, now }: UpdateAttempt,
+): ReturnType<typeof applyUpdate<IndexedContact>> | UpdateOutcome {
+  if (before?.updates?.includes(id)) return { kind: 'updated', contact: toContact(before) };
+  const update = applyUpdate(before, command, now);
+  if (update.kind !== 'changed') return update;
+  const updates = [...(before?.updates ?? []), id].slice(-MAX_CHANGE_IDS);
+  return { ...update, after: { ...update.after, updates } };
+}
+
+/** Searches find it after a refresh. */
+export async function updateContact(
+  stores: Stores,
+  command: UpdateContact,
+  key: AcquiredKey | undefined,
+  now: number,
+): Promise<UpdateOutcome> {
+  const { contacts, locks } = stores;
+  const { organizationId, contactId } = command;
+  const attempt = { command, id: key?.useId ?? randomUUID(), now };
+  const found = await findContact(contacts, organizationId, contactId);
+  const update = updateOf(found ? parseContactSource(found.source) : undefined, attempt);
+  if (update.kind !== 'changed') return update;
+  if (await isSuppressed(stores, update.after)) return { kind: 'contact_suppressed' };
+  const keys = addedKeys(update.before.body, update.after.body);
+  if (keys.length === 0) return writeUpdate(stores, attempt);
+  return locks.findOrCreate<UpdateOutcome>(
+    { organizationId, contactId, keys: keys.map(lockOf) },
+    async () => {
+      const duplicates = await findDuplicates(contacts, organizationId, keys);
+      const other = duplicates.find(({ body }) => body.contact_id !== contactId);
+      return other ? { kind: 'contact_exists', contactId: other.body.contact_id } : null;
+    },
+    async (lost) => {
+      const outcome = await writeUpdate(stores, { ...attempt, lost });
+      // The next holder of a lock looks for duplicates by a search.
+      await contacts.refresh();
+      return outcome;
+    },
+  );
+}
+
+async function writeUpdate(
+  { contacts, suppression }: Stores,
+  attempt: UpdateAttempt,
+): Promise<UpdateOutcome> {
+  const { command, now, lost } = attempt;
+  let outcome: UpdateOutcome = { kind: 'contact_not_found' };
+  try {
+    await changeContacts(
+      contacts,
+      [command],
+      ({ organizationId }) => organizationId,
+      ({ contactId }) => contactId,
+      (before) => {
+        lost?.throwIfAborted();
+        const update = updateOf(before && !isTombstone(before) ? before : undefined, attempt);
+        const isChanged = update.kind === 'changed';
+        outcome = isChanged ? { kind: 'updated', contact: toContact(update.after) } : update;
+        return isChanged ? update.after : null;
+      },
+      erasedScreen(suppression, () => now),
+    );
+  } catch (error) {
+    if (error instanceof PartialWriteError) return { kind: 'contact_suppressed' };
+    throw error;
+  }
+  return outcome;
+}
