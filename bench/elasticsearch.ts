@@ -166,7 +166,7 @@ async function benchSearches(folder: string, config: ElasticsearchConfig): Promi
       const prepared = bodies.map((body) => {
         const query = body.query ? (parseQuery(body.query) as TextQuery) : undefined;
         const search = { ...toContactSearch('org_0', body, query), limit: body.limit ?? 50 };
-        const { routing, ...request } = contactQuery(search).request;
+        const { routing, ...request } = contactQuery(search, { ignoresTypos: true }).request;
         const sent = { track_total_hits: true, size: rowsToFetch(search.limit), ...request };
         const path = `/${config.indexPrefix}-contacts/_search?allow_partial_search_results=false&routing=${routing}`;
         return { path, query: sent };

@@ -1,0 +1,85 @@
+import type { estypes } from '@elastic/elasticsearch';
+import { expect } from 'chai';
+import type { ContactRecord } from '../../../services/contacts/schema.js';
+import { toContactSearch } from '../../../services/contacts/search.js';
+import { applyRecord } from '../../../services/contacts/stored-contact.js';
+import type { TextQuery } from '../../../services/search/query.js';
+import { parseQuery } from '../../../services/search/query-parser.js';
+import {
+  type ContactSource,
+  contactDocument,
+  type IndexedContact,
+} from '../../../services/stores/elasticsearch/contacts/mapping.js';
+import { readRanked } from '../../../services/stores/elasticsearch/contacts/search.js';
+
+const LIMIT = 25;
+const search = {
+  ...toContactSearch('org', {}, parseQuery('anderson') as TextQuery),
+  limit: LIMIT,
+};
+
+type Hit = estypes.SearchHit<ContactSource>;
+
+/** Its score without regard to typos, which no match with typos reaches; newest first. */
+function hit(number: number, last_name: string, score: number): Hit {
+  const contact_id = `con_${number}`;
+  const record: ContactRecord = { organization_id: 'org', contact_id, first_name: 'Eva', last_name };
+  const stored = applyRecord(undefined, { record, acceptedAt: 0, sequence: 0 }) as IndexedContact;
+  const source = contactDocument(stored) as ContactSource;
+  return { _index: 'contacts', _source: source, sort: [score, 1000 - number, contact_id] };
+}
+
+/** The ids of the page, and how often the cluster was asked for fuzzy matches in its score. */
+async function read(found: (bestScore: number) => Hit[], size = LIMIT + 1) {
+  let best = 0;
+  let ranked = 0;
+  let asked = 0;
+  const ids = await readRanked(
+    search,
+    undefined,
+    async ({ query }) => {
+      asked += 1;
+      if (JSON.stringify(query?.bool?.should).includes('fuzzy')) ranked += 1;
+      return { hits: { hits: found(best).slice(0, size) } } as estypes.SearchResponse<ContactSource>;
+    },
+    async ({ bestScore, request }, run) => {
+      best = bestScore as number;
+      const { hits } = (await run({ ...request, size })).hits;
+      return hits.map(({ sort }) => sort?.[2]);
+    },
+  );
+  return { ids, asked, ranked };
+}
+
+const many = (count: number, last_name: string, score: number) =>
+  Array.from({ length: count }, (_, number) => hit(number, last_name, score));
+
+describe('Pages of a search with typos on Elasticsearch', () => {
+  it('rank the last contacts without asking again, those with fewer typos first', async () => {
+    const { ids, asked, ranked } = await read(() => [
+      hit(1, 'Andersonn', 3),
+      hit(2, 'Andrrsnn', 0),
+      hit(3, 'Andersen', 0),
+    ]);
+    expect(ids).to.deep.equal(['con_1', 'con_3', 'con_2']);
+    expect({ asked, ranked }).to.deep.equal({ asked: 1, ranked: 0 });
+  });
+
+  it('are not asked for again where contacts without typos fill them', async () => {
+    const { asked, ranked } = await read((bestScore) => [
+      ...many(LIMIT, 'Anderson', bestScore),
+      hit(99, 'Andersen', 0),
+    ]);
+    expect({ asked, ranked }).to.deep.equal({ asked: 1, ranked: 0 });
+  });
+
+  it('leave the order to the cluster where more contacts with typos follow', async () => {
+    const { asked, ranked } = await read(() => many(LIMIT + 5, 'Andersen', 0));
+    expect({ asked, ranked }).to.deep.equal({ asked: 2, ranked: 1 });
+  });
+
+  it('leave the order to the cluster where more than a hundred contacts need typos', async () => {
+    const { asked, ranked } = await read(() => many(101, 'Andersen', 0), 1001);
+    expect({ asked, ranked }).to.deep.equal({ asked: 2, ranked: 1 });
+  });
+});
