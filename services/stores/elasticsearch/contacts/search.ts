@@ -54,7 +54,8 @@ function filtersOf(search: ContactSearch): Clause[] {
 
 export function contactQuery(search: ContactSearch, options?: MatchOptions): ContactQuery {
   const filter = filtersOf(search);
-  const match = search.query && matchText(search.query, FIELDS, options);
+  const isFirstPage = search.after === undefined;
+  const match = search.query && matchText(search.query, FIELDS, { ...options, isFirstPage });
   const bestScore = match && match.should.length > 0 ? match.bestScore : null;
   return {
     bestScore,

@@ -48,12 +48,14 @@ export interface MatchOptions {
   matched?: number;
   /** Leaves the order of documents that need typos open, as it takes several times as long as finding them. */
   ignoresTypos?: boolean;
+  /** Of a first page, which comes right after the look that found how many terms are matched at most. */
+  isFirstPage?: boolean;
 }
 
 export function matchText(
   query: TextQuery,
   fields: TextFields,
-  { matched = query.required.length, ignoresTypos = false }: MatchOptions = {},
+  { matched = query.required.length, ignoresTypos = false, isFirstPage = false }: MatchOptions = {},
 ): TextMatch {
   const { required, excluded } = query;
   const mustNot = excluded.map((term) => matchExactly(fields.all.words, term));
@@ -86,7 +88,7 @@ export function matchText(
     filter: isPartial
       ? [...found.filter((_, index) => required[index]?.kind === 'phrase'), atLeast(matched, found)]
       : found,
-    mustNot: isPartial ? [...mustNot, atLeast(matched + 1, found)] : mustNot,
+    mustNot: isPartial && !isFirstPage ? [...mustNot, atLeast(matched + 1, found)] : mustNot,
     should: [
       constant(isWhole, width),
       constant(any([isWhole, ...isPart]), width),
