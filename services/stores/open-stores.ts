@@ -139,7 +139,13 @@ export async function openStores(
       engine,
       pauseInserts,
       copy: openedCopy,
-    } = onDemand ? analyticsStoreOnDemand({ dataDir, open: openAnalytics, exists }) : await openAnalytics();
+    } = onDemand
+      ? analyticsStoreOnDemand({
+          dataDir,
+          open: analyticsOnDemand === 'new' ? () => openAnalytics().catch(throwUnavailable) : openAnalytics,
+          exists,
+        })
+      : await openAnalytics();
     opened.push(analytics);
     copy = openedCopy;
     const copier = source && copy ? new RecordCopier({ source, copy, clock }) : null;
@@ -206,6 +212,13 @@ async function lockFolder(dataDir: string): Promise<FolderLock> {
   await loadSqlite();
   const { lockDataFolder } = await import('./data-folder/lock.js');
   return lockDataFolder(dataDir);
+}
+
+/** For requests, of which the first opens the analytics store: they are answered 503, and a full disk is told apart. */
+function throwUnavailable(error: Error): never {
+  throw error.cause instanceof StoreUnavailableError
+    ? error.cause
+    : new StoreUnavailableError('analytics', { cause: error });
 }
 
 /** Opens an embedded store; its errors say what to do about the data folder. */

@@ -123,6 +123,23 @@ describe('A server on a small disk', function () {
     expect(readFolderId(dataDir)).to.be.a('string');
   });
 
+  it('answers 503 to the first record of advertising while the disk is full, and takes it once space is free', async () => {
+    const dataDir = join(disk.path, 'data');
+    const key = await prepareOrganization(dataDir, ORGANIZATION);
+    const server = await startServer({ dataDir, key });
+    const ingest = () => server.ingest('network-a-campaigns', [{ id: 'cam' }]);
+    disk.fill();
+    const rejected = await ingest();
+    expect(rejected.status, rejected.text).to.equal(503);
+    expect(rejected.body.code).to.equal('store_unavailable');
+    const ready = await server.call('/readyz', undefined, { method: 'GET' });
+    expect(ready.body).to.deep.include({ ready: true, stores: { search: 'full', analytics: 'full' } });
+    disk.free();
+    const written = await ingest();
+    expect(written.status, written.text).to.equal(200);
+    expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
+  });
+
   it('answers writes with 503 while the disk is full, reads on, and survives a kill and a restart', async () => {
     const dataDir = join(disk.path, 'data');
     const key = await prepareOrganization(dataDir, ORGANIZATION, 100);
