@@ -38,7 +38,8 @@ function unicodeHost(host: string): string {
  */
 export function normalizeProfileUrl(value: string): string {
   const usual = usualProfile.exec(value.trim().toLowerCase());
-  if (usual) return withoutSubdomain(usual[1] as string) + (usual[2] as string);
+  if (usual && !usual[1]?.includes('xn--'))
+    return withoutSubdomain(usual[1] as string) + (usual[2] as string);
   const text = value
     .trim()
     .toLowerCase()
@@ -55,8 +56,8 @@ export function normalizeProfileUrl(value: string): string {
   return withoutSubdomain(host) + path.replace(/^(\/in\/[^/]+)\/.*$/s, '$1');
 }
 
-/** Of which parsing changes nothing: parsing takes longer than the rest. */
-const usualProfile = /^(?:https?:\/\/)?(?!.*xn--)((?:[a-z0-9-]+\.)+[a-z]{2,})(\/in\/[a-z0-9_-]+)\/?$/;
+/** Of which parsing changes nothing, unless it has punycode: parsing takes longer than the rest. */
+const usualProfile = /^(?:https?:\/\/)?((?:[a-z0-9-]+\.)+[a-z]{2,})(\/in\/[a-z0-9_-]+)\/?$/;
 
 const withoutSubdomain = (host: string) => host.replace(/^(?:(?:www|m|mobile|[a-z]{2})\.)+(?=.+\.)/, '');
 
