@@ -58,7 +58,7 @@ const MUTANTS: Record<string, Mutant> = {
     file: 'services/advertising/calendar.js',
     from: '-provisionalDays',
     to: '0',
-    test: ['advertising/calendar', 'less the provisional days'],
+    test: ['status/status-reader', 'from which day on figures are provisional'],
   },
 };
 
