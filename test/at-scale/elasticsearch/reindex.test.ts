@@ -106,7 +106,7 @@ describe('Reindexing behind an alias', () => {
     const created = await Promise.all([migrate({ mappings }), migrate({ mappings }), migrate({ mappings })]);
     expect(created.flat(), 'three concurrent processes reindex once').to.have.length(1);
     expect(created.flat()[0]).to.contain(`-audiences-v${definition.version}-2-`);
-    expect(await store.getAudience(ORGANIZATION, 'aud')).to.include({ name: 'Audience' });
+    expect(await store.getAudience(ORGANIZATION, 'aud')).to.include({ name: 'aud' });
     const rejected = await migrate().catch((error: Error) => error);
     expect(rejected).to.have.property('name', 'MigrationNeededError');
   });

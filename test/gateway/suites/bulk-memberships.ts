@@ -185,23 +185,33 @@ export const bulkMemberships = gatewaySuite('Adding and removing many contacts',
       const { audience } = await ofMany('/api/audiences/get', { audience_id: 'aud', include_counts: true });
       return (audience as Json).member_count;
     };
+    /** Changed and unchanged contacts of all requests. */
+    const untilDone = async (change: (cursor?: unknown) => Promise<Json>) => {
+      let changed = 0;
+      let unchanged = 0;
+      let cursor: unknown;
+      do {
+        const answer = await change(cursor);
+        changed += Number(answer.changed);
+        unchanged += Number(answer.unchanged);
+        cursor = answer.next_cursor ?? undefined;
+      } while (cursor);
+      return [changed, unchanged];
+    };
     for (const filter of [{}, { query: 'ann' }]) {
       const join = (cursor?: unknown) => ofMany(ADD, { audience_id: 'aud', filter, cursor });
       const first = await join();
-      expect(first).to.include({ changed: 10_000, unchanged: 0 });
+      expect(first.changed).to.be.within(1, 10_000);
+      expect(first.unchanged).to.equal(0);
       expect(first.next_cursor).to.be.a('string');
-      // The answer was lost.
-      const again = await join();
-      expect(again).to.deep.equal({ ...first, changed: 0, unchanged: 10_000 });
-      const rest = await join(again.next_cursor);
-      expect(rest).to.deep.include(counts(300, 0));
+      // The answer was lost. A slow request ends before 10 000 contacts.
+      const joined = Number(first.changed);
+      expect(await untilDone(join)).to.deep.equal([MANY - joined, joined]);
       expect(await memberCount()).to.equal(MANY);
       // Walks over members, of which each step leaves fewer.
       const leave = (cursor?: unknown) =>
         ofMany(REMOVE, { audience_id: 'aud', filter: { ...filter, audience_id: 'aud' }, cursor });
-      const left = await leave();
-      expect(left).to.include({ changed: 10_000, unchanged: 0 });
-      expect(await leave(left.next_cursor)).to.deep.include(counts(300, 0));
+      expect(await untilDone(leave)).to.deep.equal([MANY, 0]);
       expect(await memberCount()).to.equal(0);
       const mixed = { audience_id: 'aud', filter: { ...filter, city: 'x' }, cursor: first.next_cursor };
       expectRules(await gateway.call(ADD, { ...many, ...mixed }, { key: owner }), [
