@@ -1,10 +1,11 @@
-/** The address is the state of the console: every view reads its parameters here and nowhere else. */
+/** The address is the state of the console and of the API reference: every view reads its parameters here and nowhere else. */
 import { computed, signal } from '@preact/signals';
 
-const BASE = '/console';
+/** `/console` or `/docs`. */
+const BASE = `/${location.pathname.split('/')[1]}`;
 
 interface Address {
-  /** Below `/console`, such as `/contacts`. */
+  /** Below the base, such as `/contacts`. */
   path: string;
   params: URLSearchParams;
 }
@@ -44,8 +45,8 @@ export function hrefWith(changes: Params): string {
 }
 
 export function navigate(to: string, { replace = false } = {}): void {
-  if (to === location.pathname + location.search) return;
-  history[replace ? 'replaceState' : 'pushState'](null, '', to);
+  const isHere = to === location.pathname + location.search + location.hash;
+  history[replace || isHere ? 'replaceState' : 'pushState'](null, '', to);
   address.value = read();
 }
 
@@ -71,8 +72,9 @@ export function startRouter(): void {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = (event.target as Element).closest?.('a');
     if (link?.target !== '' || link.origin !== location.origin) return;
-    if (!link.pathname.startsWith(`${BASE}/`)) return;
+    // Not the plain text of a page, which has an extension.
+    if (!link.pathname.startsWith(BASE) || !/^[\w/-]*$/.test(link.pathname.slice(BASE.length))) return;
     event.preventDefault();
-    navigate(link.pathname + link.search);
+    navigate(link.pathname + link.search + link.hash);
   });
 }

@@ -19,10 +19,12 @@ import type { IngestQuery } from '../client/operations.js';
 import { createTransport, type Transport } from '../client/transport.js';
 import type { Scope } from '../http/scopes.js';
 import { type FailureText, failureOf } from './api.js';
-import { STORED_KEY } from './stored-key.js';
+
+/** Where a tab keeps its key, in the session storage. */
+const STORED_KEY = 'reachline.key';
 
 /** A person waits: what takes longer is shown, with a button to try again. */
-const RETRY = { maxAttempts: 2, maxWaitMs: 2000 };
+export const RETRY = { maxAttempts: 2, maxWaitMs: 2000 };
 /** A tab that is signed in answers within some milliseconds, unless the browser has frozen it. */
 const OTHER_TABS_MS = 250;
 
@@ -33,7 +35,7 @@ interface Session {
   client: Client;
   /** For records as a file has them. */
   transport: Transport;
-  keyId: string;
+  key: string;
   organizationId: string;
   scopes: readonly string[];
 }
@@ -54,6 +56,10 @@ export const signingIn = signal(false);
 /** Until other tabs had time to answer. */
 export const askingTabs = signal(false);
 
+/** Of the session, or the one that will be; else empty. */
+export const currentKey = computed(() => unconfirmedKey.value ?? session.value?.key ?? '');
+export const idOf = (key: string) => key.split('_')[2];
+
 export const organizationId = computed(() => session.value?.organizationId ?? '');
 
 /** The scope when the key lacks it, else null. */
@@ -67,16 +73,17 @@ export const missingScopeOf = (scopes: readonly Scope[]): Scope | null =>
   scopes.find((scope) => missingScope(scope) !== null) ?? null;
 
 /** Between the tabs of this origin. */
-type TabMessage = { kind: 'ask' } | { kind: 'key'; key: string } | { kind: 'sign-out'; keyId: string };
+type TabMessage =
+  | { kind: 'ask' }
+  | { kind: 'key'; key: string }
+  | { kind: 'sign-out'; keyId: string | undefined };
 const tabs = new BroadcastChannel('reachline.session');
 const post = (message: TabMessage) => tabs.postMessage(message);
 
 tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
-  const key = sessionStorage.getItem(STORED_KEY);
-  if (data.kind === 'ask' && session.value && key !== null) post({ kind: 'key', key });
+  if (data.kind === 'ask' && session.value) post({ kind: 'key', key: session.value.key });
   if (data.kind === 'key' && !session.value && !signingIn.value) void confirm(data.key);
-  const keyId = (unconfirmedKey.value ?? key)?.split('_')[2];
-  if (data.kind === 'sign-out' && keyId === data.keyId) endSession(null);
+  if (data.kind === 'sign-out' && idOf(currentKey.value) === data.keyId) endSession(null);
 };
 
 /** Sessions that ended. An answer that comes behind the end of its own signs nobody in. */
@@ -95,7 +102,7 @@ export async function signIn(key: string): Promise<void> {
     session.value = {
       client: createClient({ ...options, organizationId: described.organization_id }),
       transport: createTransport({ ...options, timeoutMs: INGEST_TIMEOUT_MS }),
-      keyId: described.key_id,
+      key,
       organizationId: described.organization_id,
       scopes: described.scopes,
     };
@@ -125,7 +132,7 @@ function endSession(error: FailureText | null): void {
 
 /** In every tab that has this key. */
 export function signOut(): void {
-  if (session.value) post({ kind: 'sign-out', keyId: session.value.keyId });
+  if (session.value) post({ kind: 'sign-out', keyId: idOf(session.value.key) });
   endSession(null);
 }
 

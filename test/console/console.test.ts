@@ -29,7 +29,7 @@ describe('The console in Chromium', function () {
   /** The request that the view shows. */
   const curl = async () => {
     await c.page.getByText('curl', { exact: true }).first().click();
-    return c.page.getByLabel('Request as curl').first().inputValue();
+    return (await c.page.getByLabel('Request as curl').first().textContent()) ?? '';
   };
 
   it('signs in by a link, removes the key from the address, and keeps it in this tab only', async () => {

@@ -292,8 +292,15 @@ describe('The API reference in Chromium', function () {
     await page.getByLabel('API key').fill(key);
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('200 OK').waitFor();
+    await page.getByLabel('API key, of org_demo').waitFor();
     await page.reload();
     expect(await page.getByLabel('API key, of org_demo').inputValue()).to.equal(key);
+    // It is that of the console, in this tab and in others.
+    await page.goto(`${gateway.url}/console`);
+    await page.getByRole('table', { name: 'Contacts' }).waitFor();
+    const other = await context.newPage();
+    await other.goto(`${gateway.url}/docs/contactsGet`);
+    await other.getByLabel('API key, of org_demo').waitFor();
   });
 
   it('finds operations, fields and errors by typed text', async () => {

@@ -7,10 +7,10 @@ import { failureOf } from '../api.js';
 import { curl } from '../curl.js';
 import { download, type ExportSource } from '../export.js';
 import { count, plural } from '../format.js';
+import { CodeBlock } from './code.js';
 import { Unpermitted } from './states.js';
 
 export function CurlButton({ url, body }: { url: string; body: object }) {
-  const [copied, setCopied] = useState(false);
   const text = curl({
     method: 'POST',
     url: new URL(url, location.origin).href,
@@ -18,26 +18,10 @@ export function CurlButton({ url, body }: { url: string; body: object }) {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   });
-  useEffect(() => setCopied(false), [text]);
   return (
     <Popover label="curl">
       <p class="note">The request of this view. Set REACHLINE_API_KEY to your key.</p>
-      <textarea
-        class="curl"
-        aria-label="Request as curl"
-        readOnly
-        rows={text.split('\n').length + 4}
-        value={text}
-      />
-      <button
-        type="button"
-        onClick={() => {
-          // Absent where the page came over plain HTTP from another machine; the text can be selected then.
-          void navigator.clipboard?.writeText(text).then(() => setCopied(true));
-        }}
-      >
-        {copied ? 'Copied' : 'Copy'}
-      </button>
+      <CodeBlock label="Request as curl" text={text} language="curl" />
     </Popover>
   );
 }

@@ -1,14 +1,17 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { Failure } from '../components/states.js';
+import { address, href, path } from '../router.js';
 import { theme, toggleTheme } from '../theme.js';
 import { Fields } from './fields.js';
 import { GUIDES, guideTexts } from './guides.js';
 import { failure, kindsOf, loadReference, type Operation, reference, refName } from './open-api.js';
 import { OperationPage } from './operation.js';
-import { href, page, visits } from './router.js';
 import { search } from './search.js';
 import { Inline } from './text.js';
 
+/** '' for the overview, else the name of a guide or the id of an operation. */
+const page = computed(() => path.value.slice(1));
 const typed = signal('');
 const menuOpen = signal(false);
 
@@ -19,7 +22,6 @@ function titleOf(name: string): string {
 
 export function App() {
   const name = page.value;
-  const visit = visits.value;
   const loaded = reference.value;
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
@@ -37,7 +39,7 @@ export function App() {
     // Of another page, readers of the screen begin at its start.
     if (!isFirst.current) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
-  }, [name, visit, loaded, guideTexts.value]);
+  }, [address.value, loaded, guideTexts.value]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Escape') {
@@ -137,7 +139,7 @@ function Navigation() {
           <ul>
             {results.map(({ title, context, to }, index) => (
               <li key={`${to} ${index}`}>
-                <a href={href(to)}>
+                <a href={href(`/${to}`)}>
                   {title}
                   <span class="note">{context}</span>
                 </a>
@@ -165,7 +167,7 @@ function NavGroup({ title, items }: { title: string; items: { to: string; label:
       <ul>
         {items.map(({ to, label }) => (
           <li key={to}>
-            <a href={href(to)} aria-current={page.value === to ? 'page' : undefined}>
+            <a href={href(`/${to}`)} aria-current={page.value === to ? 'page' : undefined}>
               {label}
             </a>
           </li>
@@ -178,7 +180,7 @@ function NavGroup({ title, items }: { title: string; items: { to: string; label:
 function Page({ name }: { name: string }) {
   const html = guideTexts.value?.[name];
   if (html !== undefined) return <GuidePage name={name} html={html} />;
-  if (failure.value !== null) return <Failure text={failure.value} />;
+  if (failure.value !== null) return <Failure error={failure.value} retry={() => void loadReference()} />;
   if (GUIDES.some((guide) => guide.name === name)) return <p class="note">Loading the guide …</p>;
   if (!reference.value) return <p class="note">Loading the operations …</p>;
   if (name === '') return <Overview />;
@@ -192,18 +194,6 @@ function Page({ name }: { name: string }) {
   );
 }
 
-function Failure({ text }: { text: string }) {
-  return (
-    <div class="state failure" role="alert">
-      <strong>The operations could not be loaded</strong>
-      <p>{text}</p>
-      <button type="button" onClick={() => void loadReference()}>
-        Retry
-      </button>
-    </div>
-  );
-}
-
 function Overview() {
   const { info } = reference.value as NonNullable<typeof reference.value>;
   return (
@@ -213,7 +203,7 @@ function Overview() {
         <Inline text={info.description} />
       </p>
       <p>
-        New here? Start with the <a href={href('quickstart')}>quickstart</a>. The same as data:{' '}
+        New here? Start with the <a href={href('/quickstart')}>quickstart</a>. The same as data:{' '}
         <a href="/openapi.json">openapi.json</a>, and as plain text: <a href="/llms.txt">llms.txt</a>, or all
         pages at once: <a href="/llms-full.txt">llms-full.txt</a>.
       </p>
@@ -223,7 +213,7 @@ function Overview() {
           <ul class="operations">
             {operations.map(({ id, method, path, summary }) => (
               <li key={id}>
-                <a href={href(id)}>{summary}</a>
+                <a href={href(`/${id}`)}>{summary}</a>
                 <code>
                   {method} {path}
                 </code>

@@ -1,5 +1,9 @@
 /** The OpenAPI document of the gateway, with what its schemas use of JSON Schema. */
 import { signal } from '@preact/signals';
+import { createTransport } from '../../client/transport.js';
+import type { Scope } from '../../http/scopes.js';
+import { type FailureText, failureOf } from '../api.js';
+import { RETRY } from '../session.js';
 
 export interface Schema {
   $ref?: string;
@@ -90,7 +94,7 @@ export interface Reference {
 }
 
 export const reference = signal<Reference | null>(null);
-export const failure = signal<string | null>(null);
+export const failure = signal<FailureText | null>(null);
 
 let components: OpenApi['components'] = {};
 
@@ -130,11 +134,9 @@ function operationOf(path: string, method: string, raw: RawOperation): Operation
 }
 
 export async function loadReference(): Promise<void> {
-  failure.value = null;
   try {
-    const response = await fetch('/openapi.json');
-    if (!response.ok) throw new Error(`The server answered ${response.status}.`);
-    const openApi = (await response.json()) as OpenApi;
+    const openApi = await createTransport(RETRY).send<OpenApi>({ method: 'GET', path: '/openapi.json' });
+    failure.value = null;
     components = openApi.components;
     const operations = Object.entries(openApi.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, raw]) => operationOf(path, method, raw)),
@@ -145,7 +147,7 @@ export async function loadReference(): Promise<void> {
       byId: new Map(operations.map((operation) => [operation.id, operation])),
     };
   } catch (error) {
-    failure.value = error instanceof TypeError ? 'The server cannot be reached.' : (error as Error).message;
+    failure.value = failureOf(error);
   }
 }
 
@@ -208,4 +210,5 @@ export function problemsOf({ responses }: Operation): { status: string; code: st
 }
 
 /** The scope an operation names in its description. */
-export const scopeOf = ({ description }: Operation) => /scope `([a-z]+:[a-z]+)`/.exec(description)?.[1];
+export const scopeOf = ({ description }: Operation) =>
+  /scope `([a-z]+:[a-z]+)`/.exec(description)?.[1] as Scope | undefined;

@@ -1,4 +1,5 @@
-import { JsonBlock } from './code.js';
+import { CodeBlock } from '../components/code.js';
+import { href } from '../router.js';
 import { Fields, ParameterFields } from './fields.js';
 import {
   type Answer,
@@ -9,7 +10,6 @@ import {
   resolve,
   type Schema,
 } from './open-api.js';
-import { href } from './router.js';
 import { Description, Inline } from './text.js';
 import { TryIt } from './try-it.js';
 
@@ -48,14 +48,14 @@ export function OperationPage({ operation }: { operation: Operation }) {
           <>
             <h2 id="errors">Errors</h2>
             <p>
-              Each is a <a href={href('errors')}>problem</a> with a stable <code>code</code>.
+              Each is a <a href={href('/errors')}>problem</a> with a stable <code>code</code>.
             </p>
             <ul class="problems">
               {problems.map(({ status, code, title }) => (
                 <li key={code}>
                   <span class="status">{status}</span>
                   <span>
-                    <a href={href(`errors#${code}`)}>
+                    <a href={href(`/errors#${code}`)}>
                       <code>{code}</code>
                     </a>{' '}
                     {title}
@@ -131,5 +131,5 @@ function AnswerExample({ answer }: { answer: Answer | undefined }) {
   const [content] = Object.values(answer?.content ?? {});
   if (content?.example === undefined) return null;
   const text = JSON.stringify(content.example, null, 2);
-  return <JsonBlock label="Example of an answer" text={text} />;
+  return <CodeBlock label="Example of an answer" text={text} language="json" />;
 }

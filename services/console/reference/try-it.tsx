@@ -1,11 +1,13 @@
 /** One request: entered, shown in every language, sent, and its answer. */
+import { signal } from '@preact/signals';
 import { useId, useState } from 'preact/hooks';
+import { Code } from '../components/code.js';
 import { Fact } from '../components/fact.js';
 import { TextField } from '../components/form.js';
-import { Code, Samples } from './code.js';
-import { keepKey, key, keyInfo, lacksScope } from './key.js';
+import { href } from '../router.js';
+import { currentKey, missingScope, organizationId, session, signIn } from '../session.js';
+import { Samples } from './code-samples.js';
 import { flatten, type Operation, type Parameter, scopeOf } from './open-api.js';
-import { href } from './router.js';
 import type { Sample } from './samples.js';
 
 interface Received {
@@ -25,11 +27,11 @@ function pretty(text: string): string {
 }
 
 /** With the organization of the key in place of that of the sample data. */
-function ofOrganization(value: unknown, organizationId: string | undefined): unknown {
-  if (organizationId === undefined || typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((each) => ofOrganization(each, organizationId));
+function ofOrganization(value: unknown): unknown {
+  if (organizationId.value === '' || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(ofOrganization);
   const name = ['organization_id', 'organizationId'].find((each) => each in value);
-  return name === undefined ? value : { ...value, [name]: organizationId };
+  return name === undefined ? value : { ...value, [name]: organizationId.value };
 }
 
 export function TryIt({ operation }: { operation: Operation }) {
@@ -46,7 +48,7 @@ export function TryIt({ operation }: { operation: Operation }) {
   const [sending, setSending] = useState(false);
   const stream = parameters.find(({ in: place }) => place === 'path')?.name;
   const example = body?.content.examples?.[values[stream ?? ''] ?? '']?.value ?? body?.content.example;
-  const own = ofOrganization(example, keyInfo.value?.organization_id);
+  const own = ofOrganization(example);
   const text = edited ?? (body && JSON.stringify(own, null, 2));
 
   const headers: Record<string, string> = body ? { 'Content-Type': 'application/json' } : {};
@@ -72,10 +74,9 @@ export function TryIt({ operation }: { operation: Operation }) {
     setSending(true);
     const start = performance.now();
     try {
-      const sent = secured && key.value !== '' ? { ...headers, 'X-Api-Key': key.value } : headers;
+      const sent = secured && keyShown() !== '' ? { ...headers, 'X-Api-Key': keyShown() } : headers;
       const response = await fetch(url, { method, headers: sent, body: text });
       const answer = await response.text();
-      if (response.ok && secured) keepKey();
       setReceived({
         status: response.status,
         statusText: response.statusText,
@@ -92,7 +93,7 @@ export function TryIt({ operation }: { operation: Operation }) {
 
   const id = useId();
   const scope = scopeOf(operation);
-  const missing = secured && lacksScope(scope);
+  const missing = secured && scope !== undefined && missingScope(scope) !== null;
   return (
     <section aria-labelledby={id} class="try-it">
       <h2 id={id}>Try it</h2>
@@ -143,17 +144,27 @@ export function TryIt({ operation }: { operation: Operation }) {
   );
 }
 
+/** A key that is typed; `null` once it is that of the session. */
+const typedKey = signal<string | null>(null);
+const keyShown = () => typedKey.value ?? currentKey.value;
+
+/** Signs in as soon as the key is whole. */
+async function enterKey(key: string): Promise<void> {
+  typedKey.value = key;
+  if (!/^rl_live_\w{8}_\w{38}$/.test(key)) return;
+  await signIn(key);
+  if (session.value?.key === typedKey.value) typedKey.value = null;
+}
+
 function KeyField() {
   return (
     <TextField
-      label={`API key${keyInfo.value ? `, of ${keyInfo.value.organization_id}` : ''}`}
+      label={`API key${organizationId.value === '' ? '' : `, of ${organizationId}`}`}
       type="password"
       name="key"
       spellcheck={false}
-      value={key.value}
-      onText={(text) => {
-        key.value = text.trim();
-      }}
+      value={keyShown()}
+      onText={(text) => void enterKey(text.trim())}
     />
   );
 }
@@ -209,7 +220,7 @@ function ReceivedAnswer({ received }: { received: Received | string }) {
           {status} {statusText}
         </strong>{' '}
         <span class="note">{milliseconds} ms</span>
-        {code && <a href={href(`errors#${code}`)}>What {code} means</a>}
+        {code && <a href={href(`/errors#${code}`)}>What {code} means</a>}
       </p>
       <details>
         <summary>{headers.length} headers</summary>

@@ -5,7 +5,7 @@ import { Failure } from '../components/states.js';
 import { type Column, FigureTable } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
 import { count, minute, NONE } from '../format.js';
-import { organizationId, session } from '../session.js';
+import { currentKey, idOf, organizationId, session } from '../session.js';
 import { useRequest } from '../use-request.js';
 
 const REFRESH_MS = 10_000;
@@ -70,7 +70,7 @@ export function Status() {
             <code>{session.value?.organizationId}</code>
           </Fact>
           <Fact label="Key">
-            <code>{session.value?.keyId}</code>
+            <code>{idOf(currentKey.value)}</code>
           </Fact>
           <Fact label="Scopes">{scopes.includes('*') ? 'all' : scopes.join(', ')}</Fact>
         </dl>
