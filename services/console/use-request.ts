@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type FailureText, failureOf, type OperationPath, type RequestOf, type ResponseOf } from './api.js';
 import { writes } from './notice.js';
 import { call } from './session.js';
@@ -11,10 +11,11 @@ export interface RequestState<T> {
   retry(): void;
 }
 
-/** Sends the request whenever it changes, and aborts the one before. `null` sends nothing. */
+/** Sends the request whenever it changes, and aborts the one before. `null` sends nothing. `again` is what is sent for the same one once more. */
 export function useRequest<P extends OperationPath>(
   path: P,
   body: RequestOf<P> | null,
+  again = (same: RequestOf<P>) => same,
 ): RequestState<ResponseOf<P>> {
   const [state, setState] = useState<{
     data?: ResponseOf<P>;
@@ -30,7 +31,7 @@ export function useRequest<P extends OperationPath>(
     if (request === null || body === null || isAnswered) return;
     const abort = new AbortController();
     const answer = { request, attempt };
-    call(path, body, { signal: abort.signal }).then(
+    call(path, state.request === request ? again(body) : body, { signal: abort.signal }).then(
       (data) => abort.signal.aborted || setState({ data, ...answer }),
       (error: unknown) =>
         abort.signal.aborted || setState((before) => ({ ...before, error: failureOf(error), ...answer })),
@@ -65,15 +66,17 @@ export interface Pages<Row, Answer = unknown> {
   retry(): void;
 }
 
-interface PagesState<Row, Answer> {
-  pages: (readonly Row[])[];
+/** The pages behind the first one. */
+interface Further<Row, Answer> {
+  first?: Answer;
+  pages: readonly (readonly Row[])[];
+  /** The last one. */
   answer?: Answer;
-  cursor: string | null;
-  request?: string;
-  attempt?: number;
   error?: FailureText;
-  isLoadingMore: boolean;
+  loading: boolean;
 }
+
+const NO_FURTHER: Further<never, never> = { pages: [], loading: false };
 
 /** An endless list: the first page whenever the request changes, further ones by `more`. */
 export function usePages<P extends CursorPath, Row>(
@@ -81,66 +84,45 @@ export function usePages<P extends CursorPath, Row>(
   body: RequestOf<P> | null,
   rowsOf: (answer: ResponseOf<P>) => readonly Row[],
 ): Pages<Row, ResponseOf<P>> {
-  const [state, setState] = useState<PagesState<Row, ResponseOf<P>>>({
-    pages: [],
-    cursor: null,
-    isLoadingMore: false,
-  });
-  const [attempts, setAttempt] = useState(0);
-  const attempt = attempts + writes.value;
+  const shown = useRef(0);
+  // After a change as many rows as before, so that the list does not jump.
+  const { data, ...first } = useRequest(path, body, (same) => ({
+    ...same,
+    limit: Math.min(MAX_LIMIT, Math.max(shown.current, same.limit ?? 0)),
+  }));
+  const [state, setFurther] = useState<Further<Row, ResponseOf<P>>>(NO_FURTHER);
+  const further = state.first === data ? state : NO_FURTHER;
   const controller = useRef<AbortController>(undefined);
-  const request = body === null ? null : `${path} ${JSON.stringify(body)}`;
-  const isAnswered = state.request === request && state.attempt === attempt;
-
-  /** The page behind those there are. */
-  const load = (
-    body: RequestOf<P>,
-    { signal }: AbortController,
-    before: PagesState<Row, unknown>['pages'],
-  ) => {
-    const answered = { request: request ?? undefined, attempt, isLoadingMore: false };
-    return call(path, body, { signal }).then(
-      (answer) =>
-        signal.aborted ||
-        setState({ pages: [...before, rowsOf(answer)], answer, cursor: answer.next_cursor, ...answered }),
-      (error: unknown) =>
-        signal.aborted ||
-        setState((last) => ({
-          ...last,
-          error: failureOf(error),
-          cursor: before.length === 0 ? null : last.cursor,
-          ...answered,
-        })),
-    );
-  };
-
-  useEffect(() => {
-    if (body === null) return;
-    const abort = new AbortController();
-    controller.current = abort;
-    // After a change as many rows as before, so that the list does not jump.
-    const shown = state.request === request ? state.pages.reduce((sum, rows) => sum + rows.length, 0) : 0;
-    const limit = Math.min(MAX_LIMIT, Math.max(shown, body.limit ?? 0));
-    void load({ ...body, limit }, abort, []);
-    return () => abort.abort();
-  }, [request, attempt]);
+  useEffect(() => () => controller.current?.abort(), [data]);
+  const firstRows = useMemo(() => data && rowsOf(data), [data]);
+  const pages = useMemo(() => (firstRows ? [firstRows, ...further.pages] : []), [firstRows, further.pages]);
+  shown.current = pages.reduce((sum, rows) => sum + rows.length, 0);
+  const answer = further.answer ?? data;
+  const cursor = first.error ? null : (answer?.next_cursor ?? null);
+  const loading = first.loading || further.loading;
 
   function more(): void {
-    const abort = controller.current;
-    if (state.cursor === null || state.isLoadingMore || !isAnswered || !abort || !body) return;
-    setState((before) => ({ ...before, isLoadingMore: true }));
-    void load({ ...body, cursor: state.cursor }, abort, state.pages);
+    if (cursor === null || loading || !body) return;
+    controller.current = new AbortController();
+    const { signal } = controller.current;
+    setFurther({ ...further, first: data, loading: true });
+    call(path, { ...body, cursor }, { signal }).then(
+      (next) =>
+        signal.aborted ||
+        setFurther({ first: data, pages: [...further.pages, rowsOf(next)], answer: next, loading: false }),
+      (error: unknown) =>
+        signal.aborted || setFurther({ ...further, first: data, error: failureOf(error), loading: false }),
+    );
   }
 
   return {
-    answer: state.answer,
-    pages: state.pages,
-    total: state.answer?.total_count,
-    // It stays while the same request is tried again.
-    error: state.request === request ? state.error : undefined,
-    loading: (request !== null && !isAnswered) || state.isLoadingMore,
-    hasMore: state.cursor !== null,
+    answer,
+    pages,
+    total: answer?.total_count,
+    error: first.error ?? (first.loading ? undefined : further.error),
+    loading,
+    hasMore: cursor !== null,
     more,
-    retry: () => (state.cursor === null ? setAttempt((number) => number + 1) : more()),
+    retry: cursor === null ? first.retry : more,
   };
 }

@@ -2,8 +2,6 @@ import { plural } from '../format.js';
 import { hrefWith } from '../router.js';
 
 interface PagerProps {
-  /** Parameter of the address that holds the page. */
-  param?: string;
   page: number;
   pageSize: number;
   total: number;
@@ -13,17 +11,9 @@ interface PagerProps {
   many?: string;
 }
 
-export function Pager({
-  param = 'page',
-  page,
-  pageSize,
-  total,
-  lastPage = Number.POSITIVE_INFINITY,
-  one,
-  many,
-}: PagerProps) {
+export function Pager({ page, pageSize, total, lastPage = Number.POSITIVE_INFINITY, one, many }: PagerProps) {
   const last = Math.max(1, Math.min(Math.ceil(total / pageSize), lastPage));
-  const to = (target: number) => hrefWith({ [param]: target === 1 ? null : target });
+  const to = (target: number) => hrefWith({ page: target === 1 ? null : target });
   if (page > last) {
     return (
       <div class="state">
