@@ -5,7 +5,9 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { startSampleGateway, type TestGateway } from '../support/gateway.js';
 
+/** A shell without windows does the same for half the processor time. */
 const USUAL_PATHS = [
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome-stable',
