@@ -16,7 +16,7 @@ export function delimiterOf(text: string): string {
   return [',', ';', '\t'].reduce((best, delimiter) => (count(delimiter) > count(best) ? delimiter : best));
 }
 
-const newlines = (text: string) => text.split('\n').length - 1;
+export const newlines = (text: string) => text.split('\n').length - 1;
 
 /** Line feeds inside quotation marks belong to a row, and empty lines to the row behind them. */
 export function csvRows(text: string): CsvRow[] {

@@ -1,7 +1,7 @@
 /** A file on its way into a stream: read, cut into requests, and its rejected records as a file again. */
 import type { RejectedRecord, StreamName } from '../client/index.js';
 import type { IngestQuery } from '../client/operations.js';
-import { type CsvRow, csvCell, csvCells, csvRows, delimiterOf } from './csv.js';
+import { type CsvRow, csvCell, csvCells, csvRows, delimiterOf, newlines } from './csv.js';
 import { type IngestAnswer, ingestText } from './session.js';
 
 /** Beyond it a browser is the wrong tool. */
@@ -77,8 +77,6 @@ const linesOf = (text: string): CsvRow[] =>
     .split('\n')
     .map((line, index) => ({ line: index + 1, text: line.replace(/\r$/, '') }))
     .filter((row) => row.text.trim() !== '');
-
-const newlines = (text: string) => text.split('\n').length - 1;
 
 /** The end of the rows that go into one request with the one at `from`. */
 export function endOfPart(

@@ -5,7 +5,7 @@
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
-import type { Admission, AdmittedRequest } from '../http/admission.js';
+import type { AdmittedRequest } from '../http/admission.js';
 import { readBody } from '../http/body.js';
 import { runOperation } from '../http/handler.js';
 import type { Principal } from '../http/principal.js';
@@ -33,21 +33,25 @@ export interface McpMessage {
 /** Answers one message. */
 export type ServeMcp = (message: McpMessage, call: CallOperation) => Promise<Response>;
 
+/** Runs the work of an authenticated caller within its rate and the limits of admission. Throws 401, 429 and as `Admission.run`. */
+export type Admit = <T>(
+  ctx: Context,
+  work: (principal: Principal, admitted: AdmittedRequest) => Promise<T>,
+) => Promise<T>;
+
 export interface McpRouteDeps {
   /** Throws `MissingPackageError`. */
   load(): Promise<ServeMcp>;
   corsOrigins: readonly string[];
   logger: Logger;
-  identify(ctx: Context): Promise<Principal>;
+  admit: Admit;
   servicesOf(principal: Principal): ApiServices;
-  charge(principal: Principal, bytes: number): void;
 }
 
 export function addMcpRoute(
   router: Router,
   served: readonly ApiEndpoint[],
-  admission: Admission,
-  { load, corsOrigins, logger, identify, servicesOf, charge }: McpRouteDeps,
+  { load, corsOrigins, logger, admit, servicesOf }: McpRouteDeps,
 ): void {
   const endpoints = new Map(served.map((endpoint) => [endpoint.path as string, endpoint]));
   let loading: Promise<ServeMcp> | undefined;
@@ -77,33 +81,27 @@ export function addMcpRoute(
   router.post('/mcp', async (ctx: Context) => {
     ctx.state.operation = '/mcp';
     requireOrigin(ctx, corsOrigins);
-    const principal = await identify(ctx);
-    loading ??= load().catch((error: unknown) => {
-      loading = undefined;
-      throw error instanceof MissingPackageError ? new Problem('mcp_unavailable', error.message) : error;
+    const { status, type, text } = await admit(ctx, async (principal, admitted) => {
+      loading ??= load().catch((error: unknown) => {
+        loading = undefined;
+        throw error instanceof MissingPackageError ? new Problem('mcp_unavailable', error.message) : error;
+      });
+      const serve = await loading;
+      const body = await readBody(ctx, admitted);
+      admitted.startWork(1);
+      const { signal } = admitted;
+      // Its address is not read, and a Host that is sent may be none.
+      const request = new Request('http://localhost/mcp', {
+        method: 'POST',
+        headers: headersOf(ctx),
+        signal,
+      });
+      const apiKey = ctx.get('X-Api-Key');
+      const response = await serve({ request, body, apiKey }, callerOf(principal, admitted));
+      const text = await response.text();
+      admitted.countResponse(Buffer.byteLength(text), { isRead: false });
+      return { status: response.status, type: response.headers.get('Content-Type'), text };
     });
-    const serve = await loading;
-    const { status, type, text } = await admission.run(
-      ctx,
-      principal,
-      async (admitted) => {
-        const body = await readBody(ctx, admitted);
-        admitted.startWork(1);
-        const { signal } = admitted;
-        // Its address is not read, and a Host that is sent may be none.
-        const request = new Request('http://localhost/mcp', {
-          method: 'POST',
-          headers: headersOf(ctx),
-          signal,
-        });
-        const apiKey = ctx.get('X-Api-Key');
-        const response = await serve({ request, body, apiKey }, callerOf(principal, admitted));
-        const text = await response.text();
-        admitted.countResponse(Buffer.byteLength(text), { isRead: false });
-        return { status: response.status, type: response.headers.get('Content-Type'), text };
-      },
-      (bytes) => charge(principal, bytes),
-    );
     await respond(ctx, type === null ? { status } : { status, type, body: text });
   });
 }

@@ -18,7 +18,7 @@ import type { GatewayStores } from '../stores/open-stores.js';
 import type { ApiEndpoint, ApiServices } from './api.js';
 import { createAuthenticate } from './authenticate.js';
 import { instrumentStore, type StoreTiming } from './instrument-store.js';
-import { addMcpRoute, type ServeMcp } from './mcp-route.js';
+import { type Admit, addMcpRoute, type ServeMcp } from './mcp-route.js';
 import type { Metrics } from './metrics.js';
 import { bodyTokens, type RateLimiter } from './rate-limit.js';
 import type { RequestState } from './request-state.js';
@@ -50,44 +50,39 @@ export function addOperations(
   admission: Admission,
   deps: OperationDeps,
 ): void {
-  const identify = createIdentify(deps);
+  const admit = createAdmit(admission, deps);
   const servicesOf = createServices(deps);
   for (const endpoint of served) {
     const { method = 'POST', path } = endpoint;
     router.register(path.replaceAll(/\{(\w+)\}/g, ':$1'), [method], async (ctx: Context) => {
       ctx.state.operation = path;
-      const principal = await identify(ctx);
       const timing = { storeMs: 0 };
-      const body = await admission.run(
-        ctx,
-        principal,
-        (admitted) => handleRequest(endpoint, ctx, principal, servicesOf(timing, principal), admitted),
-        (bytes) => deps.rateLimiter.charge(principal, bodyTokens(bytes)),
+      const body = await admit(ctx, (principal, admitted) =>
+        handleRequest(endpoint, ctx, principal, servicesOf(timing, principal), admitted),
       );
       ctx.set('Server-Timing', `store;dur=${timing.storeMs.toFixed(1)}`);
       if (body !== undefined) await respond(ctx, { body });
     });
   }
   if (!deps.mcp) return;
-  addMcpRoute(router, served, admission, {
+  addMcpRoute(router, served, {
     load: deps.mcp,
     corsOrigins: deps.corsOrigins,
     logger: deps.logger,
-    identify,
+    admit,
     servicesOf: (principal) => servicesOf({ storeMs: 0 }, principal),
-    charge: (principal, bytes) => deps.rateLimiter.charge(principal, bodyTokens(bytes)),
   });
 }
 
-/** Authenticates and rate-limits the caller. Throws 401 and 429. */
-function createIdentify({ stores, clock, rateLimiter }: OperationDeps) {
+function createAdmit(admission: Admission, { stores, clock, rateLimiter }: OperationDeps): Admit {
   const authenticate = createAuthenticate(stores.search, clock);
-  return async (ctx: Context): Promise<Principal> => {
+  return async (ctx, work) => {
     const state = ctx.state as RequestState;
     const principal = await authenticate(ctx.req.headers['x-api-key'] as string | undefined, state.client);
     state.principal = principal;
     ctx.set(rateLimiter.take(principal));
-    return principal;
+    const charge = (bytes: number) => rateLimiter.charge(principal, bodyTokens(bytes));
+    return admission.run(ctx, principal, (admitted) => work(principal, admitted), charge);
   };
 }
 

@@ -32,21 +32,11 @@ export async function handleRequest<Services>(
   const { body, source } = await readInput(endpoint, ctx, admitted);
   const idempotencyKey = ctx.req.headers['idempotency-key'] as string | undefined;
   const sent = { body, query: ctx.query, idempotencyKey };
-  const { organizationId, keyId } = principal;
-  const request = parseRequest(endpoint, sent, organizationId, format);
-  if (endpoint.queryScope) requireScopes(principal, endpoint.queryScope(request.query));
+  const context = contextOf(endpoint, sent, principal, services, admitted, format);
+  context.source = source;
+  context.params = ctx.params as Record<string, string>;
   // Records are a body that is still arriving.
-  if (!source) admitted.startWork(endpoint.slots?.(request.body) ?? 1);
-  const context: HandlerContext<unknown, unknown, Services> = {
-    ...request,
-    source,
-    params: ctx.params as Record<string, string>,
-    organizationId,
-    keyId,
-    services,
-    signal: admitted.signal,
-    responseHeaders: {},
-  };
+  if (!source) admitted.startWork(endpoint.slots?.(context.body) ?? 1);
   if (format && list) {
     await sendExport(ctx, admitted, list, context, format);
     return undefined;
@@ -66,21 +56,25 @@ export async function runOperation<Services>(
   services: Services,
   admitted: AdmittedRequest,
 ): Promise<Buffer> {
-  const { organizationId, keyId } = principal;
   requireScopes(principal, endpoint.scope);
-  const request = parseRequest(endpoint, sent, organizationId);
-  if (endpoint.queryScope) requireScopes(principal, endpoint.queryScope(request.query));
-  admitted.acquire('slots', endpoint.slots?.(request.body) ?? 1);
-  const context: HandlerContext<unknown, unknown, Services> = {
-    ...request,
-    params: {},
-    organizationId,
-    keyId,
-    services,
-    signal: admitted.signal,
-    responseHeaders: {},
-  };
+  const context = contextOf(endpoint, sent, principal, services, admitted);
+  admitted.acquire('slots', endpoint.slots?.(context.body) ?? 1);
   return serialize(await endpoint.handle(context));
+}
+
+/** The request, checked. */
+function contextOf<Services>(
+  endpoint: Endpoint<TSchema, TSchema, TSchema, Services>,
+  sent: SentRequest,
+  principal: Principal,
+  services: Services,
+  { signal }: AdmittedRequest,
+  format: ExportFormat | null = null,
+): HandlerContext<unknown, unknown, Services> {
+  const { organizationId, keyId } = principal;
+  const request = parseRequest(endpoint, sent, organizationId, format);
+  if (endpoint.queryScope) requireScopes(principal, endpoint.queryScope(request.query));
+  return { ...request, params: {}, organizationId, keyId, services, signal, responseHeaders: {} };
 }
 
 async function readInput(
