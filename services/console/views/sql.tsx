@@ -77,7 +77,6 @@ export function Sql() {
       </div>
       <Form onSubmit={() => run(statement)}>
         <textarea
-          class="statement"
           aria-label="Statement"
           spellcheck={false}
           rows={Math.min(20, Math.max(6, statement.split('\n').length))}
