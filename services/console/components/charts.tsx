@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Metric } from '../../advertising/metrics.js';
-import { lazyChart } from '../lazy-chart.js';
 import { addable, type Charted, METRICS, type Point, sumSeries } from '../metrics.js';
 import { theme } from '../theme.js';
 
@@ -59,7 +58,8 @@ function Chart({ metric, label, series, previous, currency }: ChartProps) {
   useEffect(() => {
     let destroy: (() => void) | undefined;
     let left = false;
-    lazyChart().then(
+    // Its library comes with the first chart, apart from the rest of the console.
+    import('../chart.js').then(
       ({ drawChart }) => {
         if (!place.current || left) return;
         const values = sumSeries(series, metric);
