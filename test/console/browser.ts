@@ -21,17 +21,42 @@ const USUAL_PATHS = [
 export const chromiumPath = process.env.CHROMIUM_PATH ?? USUAL_PATHS.find((path) => existsSync(path));
 
 /** Skips the suite where the machine has no Chromium. */
-export async function launchBrowser(context: Mocha.Context): Promise<Browser> {
+async function launchBrowser(context: Mocha.Context): Promise<Browser> {
   if (chromiumPath === undefined) return context.skip();
-  return chromium.launch({ executablePath: chromiumPath });
+  // One process for the pages of all tests; a fresh one for each, with a spare one, takes more time than the page that it shows.
+  return chromium.launch({ executablePath: chromiumPath, args: ['--renderer-process-limit=1'] });
 }
 
-/**
- * Options of `axe.run`: every rule once for each width and once for each colour scheme; in the other two combinations only the rules
- * about colour, as no other rule depends on both.
- */
-export const axeRules = (width: number, isDark: boolean): string =>
-  width < 800 === isDark ? '' : "runOnly: ['color-contrast', 'link-in-text-block']";
+/** Every rule of axe once for each width and once for each colour scheme; the other two combinations need only the rules about colour. */
+export const APPEARANCES = [
+  [1280, 'dark', "runOnly: ['color-contrast', 'link-in-text-block']"],
+  [390, 'light', "runOnly: ['color-contrast', 'link-in-text-block']"],
+  [390, 'dark', ''],
+  // Last, as it is what a test goes on with.
+  [1280, 'light', ''],
+] as const;
+
+/** That axe finds no serious fault in what is shown, and nothing is too wide: each width and each colour scheme once, or with each other. */
+export async function expectAccessible(
+  page: Page,
+  appearances: readonly (typeof APPEARANCES)[number][] = APPEARANCES.slice(2),
+): Promise<void> {
+  await page.evaluate(axe.source);
+  for (const [width, colorScheme, rules] of appearances) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme });
+    await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+    await page.waitForLoadState('networkidle');
+    const faults = await page.evaluate(
+      `axe.run({ resultTypes: ['violations'], ${rules} }).then(({ violations }) => violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ' ' + html + ' ' + (any[0]?.message ?? ''))))`,
+    );
+    expect(faults, `${page.url()} ${width} ${colorScheme}`).to.deep.equal([]);
+    const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+    expect(excess, `${page.url()} ${width} ${colorScheme}`).to.be.at.most(0);
+  }
+}
 
 /** Chromium reports each answer of 4xx and 5xx and each connection that was rejected as an error of the page. */
 const FAILED_REQUEST = /^Failed to load resource/;
@@ -66,28 +91,7 @@ export function useConsole(): ConsoleTest {
       const { gateway, key } = test;
       return (await gateway.call(path, { organization_id: DEMO_ORGANIZATION, ...body }, { key })).body as T;
     },
-    async expectAccessible() {
-      const { page } = test;
-      await page.evaluate(axe.source);
-      for (const [width, colorScheme] of [
-        [390, 'dark'],
-        // Last, as it is what a test goes on with.
-        [1280, 'light'],
-      ] as const) {
-        await page.setViewportSize({ width, height: 800 });
-        await page.emulateMedia({ colorScheme });
-        await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
-        await page.waitForLoadState('networkidle');
-        const faults = await page.evaluate(
-          `axe.run({ resultTypes: ['violations'], ${axeRules(width, colorScheme === 'dark')} }).then(({ violations }) => violations
-            .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-            .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ' ' + html + ' ' + (any[0]?.message ?? ''))))`,
-        );
-        expect(faults, `${width} ${colorScheme}`).to.deep.equal([]);
-        const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-        expect(excess, `${width} ${colorScheme}`).to.be.at.most(0);
-      }
-    },
+    expectAccessible: () => expectAccessible(test.page),
     forgetFailedRequests() {
       errors = errors.filter((error) => !FAILED_REQUEST.test(error));
     },
