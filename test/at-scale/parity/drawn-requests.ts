@@ -98,7 +98,7 @@ const term = (text: string): fc.Arbitrary<string> =>
   );
 
 /** A query that usually matches the texts: words, prefixes, typos, phrases, exclusions. */
-function query(own: readonly string[], others: readonly string[]): fc.Arbitrary<string> {
+export function query(own: readonly string[], others: readonly string[]): fc.Arbitrary<string> {
   const excluded = oneOf(others).chain((text) => oneOf([`-${wordsOf(text)[0]}`, `-"${text}"`]));
   return fc
     .tuple(fc.array(oneOf(own).chain(term), { minLength: 1, maxLength: 4 }), maybe(20, excluded))

@@ -16,12 +16,13 @@ import { type FtsQuery, OrganizationTerms } from '../text/fts-query.js';
 import {
   countRows,
   facetFields,
+  newestRowIds,
   newestRows,
   type RankedRow,
   type RowSource,
   sortedRows,
 } from '../text/ordered-rows.js';
-import { findPartialMatch, type MatchedRow } from '../text/partial-match.js';
+import { findPartialMatch, MAX_RANKED_ROWS, type MatchedRow } from '../text/partial-match.js';
 import { planMatch } from '../text/query-plan.js';
 import { rankedRows } from '../text/ranked-rows.js';
 import { similarWords } from '../text/vocabulary.js';
@@ -52,8 +53,15 @@ export function quickSearch(connection: Connection, search: ContactSearch): Cont
   );
 }
 
-export function searchContacts(connection: Connection, search: ContactSearch): ContactPage {
-  return inOrganization(connection, search, (organization) => findPage(connection, search, organization));
+/** Up to `mostRanked` matches of several words are ranked by their contacts, more by the index. */
+export function searchContacts(
+  connection: Connection,
+  search: ContactSearch,
+  mostRanked = MAX_RANKED_ROWS,
+): ContactPage {
+  return inOrganization(connection, search, (organization) =>
+    findPage(connection, search, organization, mostRanked),
+  );
 }
 
 export function searchContactKeys(connection: Connection, search: ContactSearch): Page<SortKey> {
@@ -88,7 +96,12 @@ function nothing({ facets, match, query, after }: ContactSearch): ContactPage {
   return { ...page, partial: { matched: 0, unmatched: [...query.required.keys()] } };
 }
 
-function findPage(connection: Connection, search: ContactSearch, organization: Organization): ContactPage {
+function findPage(
+  connection: Connection,
+  search: ContactSearch,
+  organization: Organization,
+  mostRanked?: number,
+): ContactPage {
   const { audienceId, facets } = search;
   const audience =
     audienceId === undefined ? undefined : findAudienceKey(connection, organization.key, audienceId);
@@ -99,6 +112,7 @@ function findPage(connection: Connection, search: ContactSearch, organization: O
     organization,
     audience,
     rowsToFetch(search.limit),
+    mostRanked,
   );
   const page = buildPage(withBodies(connection, rows), total, {
     limit: search.limit,
@@ -126,6 +140,7 @@ function findRows(
   { key: organization, contacts }: Organization,
   audience: number | undefined,
   limit: number,
+  mostRanked = MAX_RANKED_ROWS,
 ): FoundRows {
   const { filters, query, sort, updatedAfter, after, match } = search;
   const [first, ...others] = filters;
@@ -157,10 +172,26 @@ function findRows(
     const total = after && search.skipsTotal ? 0 : countRows(connection, matching);
     return { rows: sortedRows(connection, matching, sort, limit, after), total, matches: [matching] };
   }
+  /** The page of rows that are ranked by their contacts. */
+  const few = (matched: readonly MatchedRow[]) => {
+    const rows = rankRows(connection, organization, matched)
+      .filter((row) => !after || byRank(row, { ...after, createdMs: after.createdAt }) > 0)
+      .sort(byRank)
+      .slice(0, limit);
+    const positions = `[${matched.map(({ position }) => position).join(',')}]`;
+    const matches: RowSource = { rows: 'contacts', organization, positions };
+    return { rows, total: after && search.skipsTotal ? 0 : matched.length, matches };
+  };
   const ranked = (asked: TextQuery | undefined, unwanted?: FtsQuery[]) => {
     const plan = planMatch(terms, CONTACT_GROUPS, filtered, asked, findSimilar, unwanted);
-    const found = rankedRows(connection, { ...source, index: 'contact_terms' }, plan, limit, search);
-    return { ...found, matches: sourceOf(plan.all) };
+    const matches = sourceOf(plan.all);
+    // The index takes a search for each way in which each of several words may match.
+    if (asked && asked.required.length > 1) {
+      const positions = newestRowIds(connection, matches, mostRanked + 1);
+      if (positions.length <= mostRanked)
+        return few(positions.map((position) => ({ position, query: asked })));
+    }
+    return { ...rankedRows(connection, { ...source, index: 'contact_terms' }, plan, limit, search), matches };
   };
   if (!after?.partial) {
     const { matches, ...found } = ranked(query);
@@ -168,7 +199,7 @@ function findRows(
       return { ...found, matches: [matches] };
   }
   const {
-    rows: few,
+    rows: all,
     parts,
     ...partial
   } = findPartialMatch(
@@ -182,18 +213,9 @@ function findRows(
   );
   if (match !== 'best' && !after)
     return { rows: [], total: 0, matches: [], partial: { ...partial, matched: 0 } };
-  if (few) {
-    const positions = `[${few.map(({ position }) => position).join(',')}]`;
-    const found = rankRows(connection, organization, few)
-      .filter((row) => !after || byRank(row, { ...after, createdMs: after.createdAt }) > 0)
-      .sort(byRank);
-    const total = after && search.skipsTotal ? 0 : few.length;
-    return {
-      rows: found.slice(0, limit),
-      total,
-      matches: [{ rows: 'contacts', organization, positions }],
-      partial,
-    };
+  if (all) {
+    const { matches, ...found } = few(all);
+    return { ...found, matches: [matches], partial };
   }
   const found = parts.map((part) => ranked(part.query, part.unwanted));
   return {

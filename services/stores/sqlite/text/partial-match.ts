@@ -32,8 +32,8 @@ export interface FoundPartialMatch extends PartialMatch {
   parts: MatchedTerms[];
 }
 
-/** Rows that are ranked one by one, 0.1 ms each; a search for one of the choices of several terms takes up to 0.1 s. */
-const MAX_ROWS = 1000;
+/** Rows that are ranked one by one, 0.1 ms each; the index takes 0.1 to 1 s for the ranks of several terms. */
+export const MAX_RANKED_ROWS = 1000;
 /**
  * Of as few words each choice is searched: the index intersects them, which takes a fraction of counting all their rows. Choices
  * grow faster than words.
@@ -99,12 +99,12 @@ export function findPartialMatch(
     for (const chosen of choicesOf(words, count)) {
       const choice = part(chosen);
       const source = matching([...phrases, ...chosen], [], choice.unwanted);
-      const positions = newestRowIds(connection, source, Math.max(MAX_ROWS + 1 - found.length, 1));
+      const positions = newestRowIds(connection, source, Math.max(MAX_RANKED_ROWS + 1 - found.length, 1));
       if (positions.length > 0) parts.push(choice);
       for (const position of positions) found.push({ position, query: choice.query });
     }
     if (parts.length === 0) return undefined;
-    return found.length > MAX_ROWS || matched === 1
+    return found.length > MAX_RANKED_ROWS || matched === 1
       ? { matched, parts }
       : { matched, rows: found, parts: [] };
   };
@@ -120,11 +120,11 @@ export function findPartialMatch(
     const rare = words.slice(0, words.length - fewest + 1);
     const hasRare = [anyOf(rare.map((place) => rows[place] as FtsQuery))];
     const sources = words.map((place) => matching([...phrases, place], rare.includes(place) ? [] : hasRare));
-    const found = rowsInSources(connection, sources, fewest, most, MAX_ROWS + 1);
+    const found = rowsInSources(connection, sources, fewest, most, MAX_RANKED_ROWS + 1);
     const count = found[0]?.count;
     if (count === undefined) return undefined;
     const best = found.filter((row) => row.count === count);
-    const isEvery = best.length <= MAX_ROWS;
+    const isEvery = best.length <= MAX_RANKED_ROWS;
     const masks = isEvery ? new Set(best.map(({ mask }) => mask)) : combinations(connection, sources, count);
     const choices = new Map(
       [...masks].map((mask) => [mask, words.filter((_, index) => mask & (2 ** index))]),
