@@ -5,13 +5,7 @@ import { DataFolderError } from '../../services/stores/data-folder/errors.js';
 import { readFolderId, writeFolderId } from '../../services/stores/data-folder/folder-id.js';
 import { openSqliteStore } from '../../services/stores/sqlite/store.js';
 import { run } from '../cli/support.js';
-import {
-  prepareOrganization,
-  runServer,
-  type ServerOptions,
-  type ServerProcess,
-  startServer,
-} from '../support/server-process.js';
+import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { mountSmallDisk, type SmallDisk } from './small-disk.js';
 
@@ -23,11 +17,6 @@ function expectMessage(code: number | null, output: string, errors: string): str
   expect(output).to.equal('');
   expect(errors).not.to.match(/^\s+at /m);
   return errors.trim();
-}
-
-async function startupErrorOf(options: ServerOptions): Promise<string> {
-  const { code, output, errors } = await runServer(options);
-  return expectMessage(code, output, errors);
 }
 
 /** Without a process of its own, which takes as long to start as to fail. */
@@ -93,7 +82,7 @@ describe('A server on a small disk', function () {
     const dataDir = join(disk.path, 'data');
     await (await startServer({ dataDir })).stop();
     disk.makeReadOnly();
-    const message = await startupErrorOf({ dataDir });
+    const message = await errorOfServe(dataDir);
     expectFewLines(message);
     expect(message).to.include(dataDir).and.to.include('read-only');
   });
@@ -102,7 +91,7 @@ describe('A server on a small disk', function () {
     const dataDir = join(disk.path, 'data');
     for (const leave of [0, 65_536, 400_000, 4_000_000]) {
       disk.fill(leave);
-      const message = await startupErrorOf({ dataDir });
+      const message = await errorOfServe(dataDir);
       expectFewLines(message);
       expect(message).to.include(dataDir).and.to.include('free space');
       disk.free();
@@ -121,23 +110,6 @@ describe('A server on a small disk', function () {
     disk.free();
     write();
     expect(readFolderId(dataDir)).to.be.a('string');
-  });
-
-  it('answers 503 to the first record of advertising while the disk is full, and takes it once space is free', async () => {
-    const dataDir = join(disk.path, 'data');
-    const key = await prepareOrganization(dataDir, ORGANIZATION);
-    const server = await startServer({ dataDir, key });
-    const ingest = () => server.ingest('network-a-campaigns', [{ id: 'cam' }]);
-    disk.fill();
-    const rejected = await ingest();
-    expect(rejected.status, rejected.text).to.equal(503);
-    expect(rejected.body.code).to.equal('store_unavailable');
-    const ready = await server.call('/readyz', undefined, { method: 'GET' });
-    expect(ready.body).to.deep.include({ ready: true, stores: { search: 'full', analytics: 'full' } });
-    disk.free();
-    const written = await ingest();
-    expect(written.status, written.text).to.equal(200);
-    expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
   });
 
   it('answers writes with 503 while the disk is full, reads on, and survives a kill and a restart', async () => {
@@ -258,7 +230,7 @@ describe('A server on a small disk', function () {
     await server.kill();
   });
 
-  it('erases a person or answers 503, and starts on a full disk while the log still holds the erased', async () => {
+  it('answers 503 to an erasure and to the first record of advertising, and starts while the log still holds the erased', async () => {
     const dataDir = join(disk.path, 'data');
     const key = await prepareOrganization(dataDir, ORGANIZATION);
     let server = await startServer({ dataDir, key });
@@ -278,12 +250,20 @@ describe('A server on a small disk', function () {
     await server.kill();
     server = await startServer({ dataDir, key });
     expect([await get('one'), await get('two')]).to.deep.equal([404, 200]);
+    disk.fill();
+    const ingest = () => server.ingest('network-a-campaigns', [{ id: 'cam' }]);
+    const rejected = await ingest();
+    expect([rejected.status, rejected.body.code], rejected.text).to.deep.equal([503, 'store_unavailable']);
+    const ready = await server.call('/readyz', undefined, { method: 'GET' });
+    expect(ready.body).to.deep.include({ ready: true, stores: { search: 'full', analytics: 'full' } });
     reader.close();
     disk.free();
     expect((await erase('two')).status).to.equal(200);
+    const written = await ingest();
+    expect(written.status, written.text).to.equal(200);
     const { body: listed } = await server.call('/api/contacts/erasures', organization);
     for (const { completed_at } of listed.erasures as { completed_at: unknown }[])
       expect(completed_at).to.be.a('string');
-    await server.kill();
+    expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
   });
 });

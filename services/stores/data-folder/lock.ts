@@ -35,13 +35,14 @@ export function lockDataFolder(dataDir: string): FolderLock {
     throw toDataFolderError(folder, error);
   }
   const owner: LockOwner = { pid: process.pid, since: new Date().toISOString() };
-  let database: InstanceType<typeof DatabaseSync>;
+  let database: InstanceType<typeof DatabaseSync> | undefined;
   try {
     database = new DatabaseSync(join(folder, LOCK_FILE));
     database.exec(
       'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS held (at TEXT); COMMIT; BEGIN EXCLUSIVE',
     );
   } catch (error) {
+    database?.close();
     if (/locked|busy/i.test(String(error))) throw new LockHeldError(folder);
     throw toDataFolderError(folder, error);
   }
