@@ -67,6 +67,28 @@ export async function withOwnSignal<T>(
   }
 }
 
+/** Ends early when the signal is aborted, also while it waits for the source. */
+export async function* untilAborted<T>(
+  source: AsyncIterable<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T, void> {
+  const iterator = source[Symbol.asyncIterator]();
+  while (!signal.aborted) {
+    const step = await orAborted(iterator.next(), signal);
+    if (!step || step.done) return;
+    yield step.value;
+  }
+}
+
+/** Undefined once the signal is aborted. A race with a promise of the signal would keep every result for as long as that lives. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const abort = () => resolve(undefined);
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
 /** Runs tasks one at a time, in the order of the calls. A failed task does not stop those after it. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve();

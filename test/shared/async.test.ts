@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import { KeyedMutex, Mutex } from '../../services/shared/async.js';
+import { KeyedMutex, Mutex, untilAborted } from '../../services/shared/async.js';
 
 /** Tasks that log when they start and end; `b` fails. */
 function createTasks() {
@@ -40,5 +42,53 @@ describe('a keyed mutex', () => {
     ]);
     expect(log).to.deep.equal(['a starts', 'b starts', 'b ends', 'a ends', 'c starts', 'c ends']);
     expect(statuses(outcomes)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
+  });
+});
+
+describe('a source until a signal', () => {
+  it('ends when the signal is aborted while the source waits', async () => {
+    const abort = new AbortController();
+    async function* source() {
+      yield 1;
+      await new Promise(() => {});
+    }
+    const read: number[] = [];
+    for await (const value of untilAborted(source(), abort.signal)) {
+      read.push(value);
+      setTimeout(() => abort.abort(), 1);
+    }
+    expect(read).to.deep.equal([1]);
+  });
+
+  it('passes on the error of the source', async () => {
+    async function* source() {
+      yield 1;
+      throw new Error('unreadable');
+    }
+    const read = async () => {
+      for await (const _ of untilAborted(source(), new AbortController().signal));
+    };
+    expect(await read().catch((error: Error) => error.message)).to.equal('unreadable');
+  });
+
+  it('keeps nothing of what was read', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const kept: WeakRef<object>[] = [];
+    async function* source() {
+      for (let index = 0; index < 100; index++) {
+        const value = { index };
+        kept.push(new WeakRef(value));
+        yield value;
+      }
+    }
+    let count = 0;
+    for await (const _ of untilAborted(source(), new AbortController().signal)) {
+      if (++count < 100) continue;
+      await pause(1);
+      collect();
+      expect(kept.filter((value) => value.deref() !== undefined).length).to.be.at.most(3);
+    }
+    expect(count).to.equal(100);
   });
 });

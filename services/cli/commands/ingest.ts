@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { type IngestOptions, type IngestResult, ingestRecords } from '../../../ingest/pipeline.js';
 import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
+import { untilAborted } from '../../shared/async.js';
 import { loadConfig } from '../../shared/config.js';
 import { acceptanceClock } from '../../shared/record-order.js';
 import { EXIT, UsageError } from '../errors.js';
@@ -166,17 +167,4 @@ async function load(io: Io, command: IngestCommand, { files, ...load }: Load): P
   const note = command.dryRun ? '; dry run: nothing was written' : '';
   printOut(io, `${report.summary(load.stream.name)}${note}`);
   return report.total.rejected > 0 ? EXIT.failed : EXIT.ok;
-}
-
-/** Ends early when the signal is aborted, also while it waits for the source. */
-async function* untilAborted(source: RecordSource, signal: AbortSignal): RecordSource {
-  const aborted = new Promise<{ done: true; value?: undefined }>((resolve) =>
-    signal.addEventListener('abort', () => resolve({ done: true }), { once: true }),
-  );
-  const iterator = source[Symbol.asyncIterator]();
-  for (;;) {
-    const step = await Promise.race([iterator.next(), aborted]);
-    if (step.done || signal.aborted) return;
-    yield step.value;
-  }
 }
