@@ -48,7 +48,10 @@ export async function readTopic(
   onRecords: OnRecords,
   { group, from, until, maxRecords = READ_LIMITS.maxRecords }: ReadOptions = {},
 ): Promise<void> {
-  const begin = group === undefined ? from : await admin.committed(group, topic);
+  const groupId = group ?? `reachline-reader-${randomUUID()}`;
+  // Of a new group too: this waits until the coordinator has loaded, which a consumer that joins does not.
+  const committed = await admin.committed(groupId, topic);
+  const begin = group === undefined ? from : committed;
   const starts = new Map<number, bigint>();
   const ends = new Map<number, bigint>();
   for (const [partition, { low, high }] of await admin.offsets(topic)) {
@@ -62,7 +65,6 @@ export async function readTopic(
   }
   if (ends.size === 0) return;
   const limits = { ...READ_LIMITS, maxRecords: Math.min(maxRecords, READ_LIMITS.maxRecords) };
-  const groupId = group ?? `reachline-reader-${randomUUID()}`;
   // It joins at once and is done soon; a reader that fails says so instead of starting again.
   const consumer = client.consumer({ groupId, retry: { restartOnFailure: async () => false } });
   try {
