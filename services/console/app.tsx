@@ -17,9 +17,10 @@ import {
   unconfirmedKey,
 } from './session.js';
 import { theme, toggleTheme } from './theme.js';
+import { Campaign, Company, Creative } from './views/ad-page.js';
 import { Advertising } from './views/advertising.js';
 import { Audiences } from './views/audiences.js';
-import { Company } from './views/company.js';
+
 import { Contacts } from './views/contacts.js';
 import { Import } from './views/import.js';
 import { SignIn } from './views/sign-in.js';
@@ -43,6 +44,8 @@ const PAGES: Record<string, () => preact.JSX.Element> = {
   '/audiences': Audiences,
   '/visits': Visits,
   '/advertising': Advertising,
+  '/advertising/campaign': Campaign,
+  '/advertising/creative': Creative,
   '/advertising/company': Company,
   '/sql': Sql,
   '/import': Import,

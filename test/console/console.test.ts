@@ -16,6 +16,8 @@ const VIEWS = {
   'Audiences, with a card': '/audiences?audience=aud_customers',
   Visits: '/visits',
   'Advertising, the companies': '/advertising?tab=companies',
+  'Advertising, a campaign': '/advertising/campaign?campaign_id=cam_011',
+  'Advertising, a creative': '/advertising/creative?creative_id=cre_011',
   'Advertising, a company': '/advertising/company?company_id=cmp_0001',
   SQL: '/sql?statement=SELECT+1',
   Import: '/import',

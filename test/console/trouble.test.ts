@@ -127,9 +127,13 @@ describe('The console in several tabs, and in trouble', function () {
     ['/constructor', 'link "Go to the first view"'],
     ['/visits?ip_address=nonsense', 'link "Reset this view"'],
     ['/contacts?query=%00&country=%F0%9F%92%A9&contact=__proto__', 'link "Close"'],
-    ['/advertising/company?company_id=constructor', 'alert'],
+    ['/advertising/company?company_id=constructor', 'link "Go to the companies"'],
+    ['/advertising/company?domain=nowhere.example&compare=x&chart=x', 'link "Go to the companies"'],
+    ['/advertising/creative', 'link "Go to the creatives"'],
+    [`/advertising/campaign?campaign_id=${'x'.repeat(200)}`, 'link "Reset this view"'],
+    ['/advertising/campaign?campaign_id=cam_011&compare=x&start=x&chart=leads,x', 'table "Creatives"'],
   ] as const) {
-    it(`answers the address ${view}`, async () => {
+    it(`answers the address ${view.slice(0, 80)}`, async () => {
       await c.open(view);
       const [, role, name] = /^(\w+) ?"?([^"]*)/.exec(shown) as unknown as [string, 'table', string];
       await c.page.getByRole(role, name === '' ? {} : { name }).waitFor();

@@ -6,30 +6,108 @@ describe('Finding one’s way in the console', function () {
   const c = useConsole();
   const focused = () => c.page.evaluate('document.activeElement.innerText') as Promise<string>;
 
-  it('leads from a campaign to the email of a person in three clicks', async () => {
-    const { contacts } = await c.read<{ contacts: { company_domain: string; work_emails: string[] }[] }>(
+  it('leads from a campaign to the email of a person in three clicks, by keys', async () => {
+    const people = await c.read<{ contacts: { company_domain: string; work_emails: string[] }[] }>(
       '/api/contacts/search',
       { limit: 1000 },
     );
-    const domains = new Set(contacts.map(({ company_domain }) => company_domain));
+    const known = new Set(people.contacts.map(({ company_domain }) => company_domain));
+    const heading = (name: string) => c.page.getByRole('heading', { name, exact: true }).waitFor();
+    const press = (key: string) => c.page.keyboard.press(key);
     await c.open('/advertising');
-    await c.page.getByRole('table', { name: 'Campaigns' }).locator('tbody a').first().click();
-    const companies = c.page.getByRole('table', { name: 'Companies' });
-    await c.page.getByText('Reached by').waitFor();
-    await companies.locator('tbody a').first().waitFor();
-    const rows = await companies.locator('tbody tr').all();
-    const known = await Promise.all(
-      rows.map(async (row) => domains.has((await row.locator('td').nth(1).textContent()) ?? '')),
+    await c.page.getByRole('table', { name: 'Campaigns' }).getByRole('link').first().waitFor();
+
+    await press('j');
+    const campaign = await focused();
+    await press('Enter');
+    await heading(campaign);
+    const companies = c.page.getByRole('table', { name: 'Companies' }).locator('tbody tr');
+    await companies.getByRole('link').first().waitFor();
+
+    const domains = await companies.locator('td:nth-child(2)').allTextContents();
+    const row = domains.findIndex((domain) => known.has(domain));
+    for (let down = 0; down <= row; down++) await press('j');
+    const company = await focused();
+    await press('Enter');
+    await heading(company);
+    await c.page.getByRole('table', { name: 'People' }).getByRole('link').first().waitFor();
+
+    await press('j');
+    const person = await focused();
+    await press('Enter');
+    const card = c.page.getByRole('complementary', { name: 'Contact' });
+    await card.getByRole('heading', { name: person }).waitFor();
+    const email = card.locator('a[href^="mailto:"]').first();
+    const ofCompany = people.contacts.filter(({ company_domain }) => company_domain === domains[row]);
+    expect(ofCompany.flatMap(({ work_emails }) => work_emails)).to.include(await email.textContent());
+
+    // And back: to the company, and to the campaign.
+    await card.getByRole('link', { name: domains[row], exact: true }).press('Enter');
+    await heading(company);
+    await c.page
+      .getByRole('table', { name: 'Campaigns' })
+      .getByRole('link', { name: campaign, exact: true })
+      .press('Enter');
+    await heading(campaign);
+  });
+
+  it('shows of a creative its figures against the days before, its campaign, and the visits of its page', async () => {
+    interface Item {
+      id: string;
+      campaign_name: string;
+      landing_page_url: string;
+      ad_spend: string;
+      previous: { ad_spend: string };
+    }
+    const range = { start_date: '2026-11-01', end_date: '2026-11-20' };
+    const path = '/api/advertising/network_a/creatives';
+    const { items } = await c.read<{ items: Item[] }>(path, { ...range, compare_to: 'previous_period' });
+    const [item] = items as [Item];
+    const before = await c.read<{ items: Item[] }>(path, {
+      start_date: '2026-10-12',
+      end_date: '2026-10-31',
+      creative_ids: [item.id],
+    });
+    expect(item.previous.ad_spend).to.equal(before.items[0]?.ad_spend);
+    await c.open(`/advertising?tab=creatives&start=${range.start_date}&end=${range.end_date}`);
+    await c.page.getByRole('table', { name: 'Creatives' }).locator('tbody a').first().click();
+    const spend = c.page.locator('.totals dd span').first();
+    const text = (amount: string) =>
+      `$${Number(amount).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+    await spend.getByText(text(item.ad_spend)).waitFor();
+    expect(await spend.getAttribute('title')).to.equal(`before: ${text(item.previous.ad_spend)}`);
+    await c.page.locator('.previous-key').waitFor();
+    await c.page.getByRole('link', { name: item.campaign_name, exact: true }).first().click();
+    const creatives = c.page.getByRole('table', { name: 'Creatives' });
+    const ofCampaign = await c.read<{ items: { name: string }[] }>(path, {
+      ...range,
+      campaign_ids: [new URL(c.page.url()).searchParams.get('campaign_id')],
+    });
+    await creatives.getByRole('link').first().waitFor();
+    expect(await creatives.locator('tbody a').allTextContents()).to.deep.equal(
+      ofCampaign.items.map(({ name }) => name),
     );
-    await rows[known.indexOf(true)]?.locator('a').first().click();
-    const people = c.page.getByRole('table', { name: 'People' });
-    await people.getByRole('link').first().click();
-    const email = c.page
-      .getByRole('complementary', { name: 'Contact' })
-      .locator('a[href^="mailto:"]')
-      .first();
-    await email.waitFor();
-    expect(contacts.flatMap(({ work_emails }) => work_emails)).to.include(await email.textContent());
+    await creatives.locator('tbody a').first().click();
+    await c.page.getByRole('link', { name: 'of its landing page' }).click();
+    await c.page.getByText('No visits match.').waitFor();
+    expect(new URL(c.page.url()).searchParams.get('query')).to.equal(item.landing_page_url.split('?', 1)[0]);
+  });
+
+  it('lets one of several companies be chosen that share a domain', async () => {
+    const organization_id = 'org_twins';
+    const key = await c.gateway.keyFor(organization_id);
+    const twins = ['North', 'South'].map((name) => ({
+      id: name,
+      organization_id,
+      name,
+      domain: 'twins.example',
+    }));
+    await c.gateway.ingest('network-a-companies', twins, { key });
+    await c.open('/advertising/company?domain=twins.example', key);
+    await c.page.getByText('Several companies have this domain.').waitFor();
+    await c.page.getByRole('link', { name: 'South' }).click();
+    await c.page.getByRole('heading', { name: 'South' }).waitFor();
+    await c.page.getByText('No contact has the domain twins.example.').waitFor();
   });
 
   it('compares totals and campaigns with the days before, as two requests do', async () => {

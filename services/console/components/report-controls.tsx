@@ -32,9 +32,9 @@ export function reportOf(): Report {
   };
 }
 
-/** What the list of companies and the page of one have in common in their addresses. */
+/** What the lists and the pages of advertising have in common in their addresses. */
 export const reportParams = (): Record<string, string> =>
-  Object.fromEntries(['start', 'end', 'granularity', 'chart'].map((name) => [name, param(name)]));
+  Object.fromEntries(['start', 'end', 'granularity', 'chart', 'compare'].map((name) => [name, param(name)]));
 
 /** Metrics of the charts, of those that can be had. */
 export function chartMetrics(available: readonly Metric[], standard: readonly Metric[]): Metric[] {

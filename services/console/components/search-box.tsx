@@ -108,11 +108,12 @@ interface SelectFilterProps {
 
 export function SelectFilter({ name, label, options, isInline, fixed }: SelectFilterProps) {
   const isFixed = fixed !== undefined;
+  const isOption = options.some(([value]) => value === param(name));
   return (
     <label class={isInline ? 'field inline' : 'field'}>
       <span>{label}</span>
       <select
-        value={isFixed ? '' : param(name)}
+        value={isFixed || !isOption ? '' : param(name)}
         disabled={isFixed}
         onChange={(event) => setParams({ [name]: event.currentTarget.value, page: null })}
       >

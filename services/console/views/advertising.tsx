@@ -1,38 +1,35 @@
-import type { Metric } from '../../advertising/metrics.js';
+import {
+  AD_LISTS,
+  type AdColumn,
+  type AdList,
+  campaignHref,
+  figureColumns,
+  Totals,
+  useAds,
+  words,
+} from '../ad-lists.js';
 import { Charts } from '../components/charts.js';
-import { Fact } from '../components/fact.js';
 import { Pager } from '../components/pager.js';
 import {
   chartMetrics,
   MetricPicker,
   ReportControls,
   reportOf,
-  reportParams,
   Warnings,
 } from '../components/report-controls.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox, SelectFilter } from '../components/search-box.js';
 import { Segments } from '../components/segments.js';
 import { Failure, NoMatch, NoPermission, NothingYet } from '../components/states.js';
-import { type Column, FigureTable } from '../components/table.js';
+import { FigureTable } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
-import { change, figure, NONE, plural } from '../format.js';
-import { COMPANY_METRIC_NAMES, METRIC_NAMES, METRICS, type Point, withParts } from '../metrics.js';
-import { href, hrefWith, pageParam, param, setParams } from '../router.js';
+import { plural } from '../format.js';
+import { withParts } from '../metrics.js';
+import { hrefWith, pageParam, param, setParams } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
 
 const PAGE = 25;
-
-/** What every item of the three lists has. */
-interface Item {
-  id: string;
-  name: string | null;
-  currency?: string | null;
-  timeseries: readonly Point[];
-  previous?: Record<string, unknown>;
-  [field: string]: unknown;
-}
 
 type Comparison = 'previous_period' | 'previous_year';
 const COMPARISONS = [
@@ -41,128 +38,7 @@ const COMPARISONS = [
   ['previous_year', 'the year before'],
 ] as const;
 
-interface SortedColumn extends Column<Item> {
-  /** Name of the order, where the list can be ordered by it. */
-  sort?: string;
-}
-
-interface Tab {
-  label: string;
-  one: string;
-  many: string;
-  path:
-    | '/api/advertising/network_a/campaigns'
-    | '/api/advertising/network_a/creatives'
-    | '/api/advertising/network_a/companies';
-  /** Filter by the ids of its items. */
-  ids: 'campaign_ids' | 'creative_ids' | 'company_ids';
-  available: readonly Metric[];
-  /** Metrics the list cannot be ordered by. */
-  unsortable: readonly Metric[];
-  columns: readonly SortedColumn[];
-  metrics: readonly Metric[];
-  charts: readonly Metric[];
-  order: string;
-  statuses: readonly string[];
-}
-
-const text = (label: string, field: string, sort?: string): SortedColumn => ({
-  label,
-  sort,
-  class: 'second',
-  cell: (item) => words(item[field]),
-});
-
-/** `LEAD_GENERATION` as a person writes it. */
-function words(value: unknown): string {
-  if (typeof value !== 'string') return value === null || value === undefined ? NONE : String(value);
-  if (!/^[A-Z_]+$/.test(value)) return value;
-  return value[0] + value.slice(1).toLowerCase().replaceAll('_', ' ');
-}
-
-const COMPANY_SORTS: readonly Metric[] = ['impressions', 'clicks', 'engagements', 'engagement_rate'];
-
-const TABS: Record<string, Tab> = {
-  campaigns: {
-    label: 'Campaigns',
-    one: 'campaign',
-    many: 'campaigns',
-    path: '/api/advertising/network_a/campaigns',
-    ids: 'campaign_ids',
-    available: METRIC_NAMES,
-    unsortable: [],
-    columns: [
-      {
-        label: 'Campaign',
-        sort: 'name',
-        cell: ({ id, name }) => <a href={reachedHref(id)}>{name ?? id}</a>,
-      },
-      text('Status', 'status', 'status'),
-      text('Objective', 'objective_type', 'objective_type'),
-    ],
-    metrics: ['ad_spend', 'impressions', 'clicks', 'ctr', 'engagements', 'engagement_rate', 'leads'],
-    charts: ['ad_spend', 'engagement_rate'],
-    order: 'ad_spend',
-    statuses: ['ACTIVE', 'PAUSED', 'COMPLETED', 'ARCHIVED', 'DRAFT', 'CANCELED'],
-  },
-  creatives: {
-    label: 'Creatives',
-    one: 'creative',
-    many: 'creatives',
-    path: '/api/advertising/network_a/creatives',
-    ids: 'creative_ids',
-    available: METRIC_NAMES,
-    unsortable: [],
-    columns: [
-      { label: 'Creative', sort: 'name', cell: ({ id, name, headline }) => name ?? String(headline ?? id) },
-      {
-        label: 'Campaign',
-        sort: 'campaign_name',
-        class: 'second',
-        cell: ({ campaign_id: id, campaign_name: name }) =>
-          id ? <a href={reachedHref(String(id))}>{words(name ?? id)}</a> : NONE,
-      },
-      text('Status', 'status', 'status'),
-      text('Review', 'review_status', 'review_status'),
-    ],
-    metrics: ['ad_spend', 'impressions', 'clicks', 'ctr', 'engagements', 'engagement_rate', 'leads'],
-    charts: ['ad_spend', 'engagement_rate'],
-    order: 'ad_spend',
-    statuses: ['ACTIVE', 'PAUSED', 'ARCHIVED', 'DRAFT', 'CANCELED'],
-  },
-  companies: {
-    label: 'Companies',
-    one: 'company',
-    many: 'companies',
-    path: '/api/advertising/network_a/companies',
-    ids: 'company_ids',
-    available: COMPANY_METRIC_NAMES,
-    unsortable: COMPANY_METRIC_NAMES.filter((name) => !COMPANY_SORTS.includes(name)),
-    columns: [
-      {
-        label: 'Company',
-        sort: 'name',
-        cell: ({ id, name, domain }) => <a href={companyHref(id)}>{name ?? String(domain ?? id)}</a>,
-      },
-      text('Domain', 'domain'),
-      text('Industry', 'industry'),
-      {
-        label: 'Campaigns reached',
-        sort: 'campaigns_reached',
-        class: 'figure',
-        cell: (item) => figure(item.campaigns_reached as number, 'count'),
-      },
-    ],
-    metrics: ['impressions', 'clicks', 'ctr', 'engagements', 'engagement_rate'],
-    charts: ['engagements', 'engagement_rate'],
-    order: 'engagements',
-    statuses: [],
-  },
-};
-
-/** The companies that a campaign reached. */
-export const reachedHref = (campaignId: string) =>
-  href('/advertising', { ...reportParams(), tab: 'companies', campaign: campaignId });
+const isList = (name: string): name is keyof typeof AD_LISTS => Object.hasOwn(AD_LISTS, name);
 
 /** Without the parameters that belong to the other lists. */
 const tabHref = (name: string) => {
@@ -171,27 +47,17 @@ const tabHref = (name: string) => {
   return hrefWith({ tab, ...Object.fromEntries(others.map((other) => [other, null])) });
 };
 
-const companyHref = (id: string) => href('/advertising/company', { ...reportParams(), company_id: id });
-
 export function Advertising() {
   const scope = missingScope('advertising:read');
-  const tabName = Object.hasOwn(TABS, param('tab')) ? param('tab') : 'campaigns';
-  const tab = TABS[tabName] as Tab;
+  const tab = isList(param('tab')) ? param('tab') : 'campaigns';
+  const list: AdList = AD_LISTS[tab as keyof typeof AD_LISTS];
   const report = reportOf();
-  const charts = chartMetrics(tab.available, tab.charts);
-  const metrics = [...new Set([...tab.metrics, ...charts])];
-  const columns: SortedColumn[] = [
-    ...tab.columns,
-    ...metrics.map((name) => ({
-      label: METRICS[name].label,
-      sort: tab.unsortable.includes(name) ? undefined : name,
-      class: 'figure',
-      cell: (item: Item) => <Figure name={name} of={item} before={item.previous} currency={item.currency} />,
-    })),
-  ];
-  const sortBy = columns.some(({ sort }) => sort === param('sort')) ? param('sort') : tab.order;
+  const charts = chartMetrics(list.available, list.charts);
+  const metrics = [...new Set([...list.metrics, ...charts])];
+  const columns = [...list.columns, ...figureColumns(list, metrics)];
+  const sortBy = columns.some(({ sort }) => sort === param('sort')) ? param('sort') : list.order;
   const direction = param('direction') === 'asc' ? 'asc' : 'desc';
-  const status = tab.statuses.includes(param('status')) ? param('status') : '';
+  const status = list.statuses.includes(param('status')) ? param('status') : '';
   const page = pageParam();
   const compared = COMPARISONS.some(([name]) => name === param('compare')) ? param('compare') : '';
   const campaign = param('campaign');
@@ -199,7 +65,7 @@ export function Advertising() {
     organization_id: organizationId.value,
     ...report,
     ...(param('query') === '' ? {} : { search: param('query') }),
-    ...(status === '' || tab.statuses.length === 0 ? {} : { statuses: [status] }),
+    ...(status === '' || list.statuses.length === 0 ? {} : { statuses: [status] }),
     ...(campaign === '' ? {} : { campaign_ids: [campaign] }),
     ...(compared === '' ? {} : { compare_to: compared as Comparison }),
     metrics: withParts(metrics),
@@ -208,27 +74,10 @@ export function Advertising() {
     page,
     page_size: PAGE,
   };
-  const { data, error, loading, retry } = useRequest(tab.path, scope ? null : body);
-  const items = (data?.items ?? []) as unknown as readonly Item[];
+  const { data, items, previousItems, error, loading, retry } = useAds(list, scope ? null : body, charts);
   const totals = (data?.totals ?? []) as readonly Record<string, string | number | null>[];
   const previousTotals = (data?.previous_totals ?? []) as typeof totals;
   const isFiltered = param('query') !== '' || status !== '' || campaign !== '';
-  const previous = useRequest(
-    tab.path,
-    data?.previous_start_date && data.previous_end_date && items.length > 0 && !loading
-      ? {
-          organization_id: organizationId.value,
-          start_date: data.previous_start_date,
-          end_date: data.previous_end_date,
-          granularity: report.granularity,
-          ...(campaign === '' ? {} : { campaign_ids: [campaign] }),
-          [tab.ids]: items.map(({ id }) => id),
-          metrics: withParts(charts),
-          page_size: PAGE,
-        }
-      : null,
-  );
-  const previousItems = (previous.data?.items ?? []) as unknown as readonly Item[];
   if (scope) return <NoPermission scope={scope} what="advertising" />;
   return (
     <div class="view">
@@ -236,14 +85,14 @@ export function Advertising() {
         <h1 class="hidden">Advertising</h1>
         <Segments
           label="Table"
-          items={Object.entries(TABS).map(([name, { label }]) => [label, tabHref(name), name === tabName])}
+          items={Object.entries(AD_LISTS).map(([name, { label }]) => [label, tabHref(name), name === tab])}
         />
         <ReportControls report={report} />
         <div class="actions">
-          <MetricPicker available={tab.available} chosen={charts} />
+          <MetricPicker available={list.available} chosen={charts} />
           <SavedFiltersButton />
-          <ExportButton source={{ name: tabName, path: tab.path, body: { ...body, metrics } }} />
-          <CurlButton url={tab.path} body={body} />
+          <ExportButton source={{ name: tab, path: list.path, body: { ...body, metrics } }} />
+          <CurlButton url={list.path} body={body} />
         </div>
       </div>
       {error && <Failure error={error} retry={retry} />}
@@ -252,57 +101,52 @@ export function Advertising() {
         <Charts
           metrics={charts}
           items={items}
-          previous={compared === '' ? undefined : previousItems}
-          caption={`The ${plural(items.length, tab.one, tab.many)} of this page together, ${report.granularity === 'daily' ? 'by day' : 'by month'}.`}
+          previous={previousItems}
+          caption={`The ${plural(items.length, list.one, list.many)} of this page together, ${report.granularity === 'daily' ? 'by day' : 'by month'}.`}
         />
       )}
       <div class="toolbar">
-        <SearchBox label={`Search ${tab.many}`} resets={['page']} />
-        {tab.statuses.length > 0 && (
+        <SearchBox label={`Search ${list.many}`} resets={['page']} />
+        {list.statuses.length > 0 && (
           <SelectFilter
             name="status"
             label="Status"
-            options={[['', 'any'], ...tab.statuses.map((value) => [value, words(value)] as const)]}
+            options={[['', 'any'], ...list.statuses.map((value) => [value, words(value)] as const)]}
           />
         )}
         <SelectFilter name="compare" label="Compare with" options={COMPARISONS} />
         {campaign !== '' && (
           <span class="chips">
             <span class="chip">
-              Reached by <CampaignName id={campaign} />
+              Campaign <CampaignName id={campaign} />
               <a href={hrefWith({ campaign: null, page: null })} aria-label="Of all campaigns">
                 ×
               </a>
             </span>
           </span>
         )}
-        <output class="total">{data && plural(data.total_count, tab.one, tab.many)}</output>
+        <output class="total">{data && plural(data.total_count, list.one, list.many)}</output>
       </div>
       {items.length > 0 &&
         totals.map((total) => (
-          <dl key={total.currency} class="totals">
-            {totals.length > 1 && <Fact label="All in">{total.currency ?? 'unknown'}</Fact>}
-            {metrics.map((name) => (
-              <Fact key={name} label={METRICS[name].label}>
-                <Figure
-                  name={name}
-                  of={total}
-                  before={previousTotals.find(({ currency }) => currency === total.currency)}
-                  currency={total.currency as string | null}
-                />
-              </Fact>
-            ))}
-          </dl>
+          <Totals
+            key={total.currency}
+            metrics={metrics}
+            label={totals.length > 1 ? String(total.currency ?? 'unknown') : undefined}
+            of={total}
+            before={previousTotals.find(({ currency }) => currency === total.currency)}
+            currency={total.currency as string | null}
+          />
         ))}
       {data?.total_count === 0 &&
         (isFiltered ? (
-          <NoMatch what={tab.many} clear={['query', 'status', 'campaign', 'page']} />
+          <NoMatch what={list.many} clear={['query', 'status', 'campaign', 'page']} />
         ) : (
-          <NothingYet stream="network-a-deliveries">There are no {tab.many} in this range.</NothingYet>
+          <NothingYet stream="network-a-deliveries">There are no {list.many} in this range.</NothingYet>
         ))}
       {(data === undefined ? !error : data.total_count > 0) && (
         <FigureTable
-          label={tab.label}
+          label={list.label}
           columns={columns.map((column) => ({
             ...column,
             heading: <SortHead key={column.label} {...column} current={sortBy} direction={direction} />,
@@ -313,28 +157,9 @@ export function Advertising() {
         />
       )}
       {data && data.total_count > 0 && (
-        <Pager page={page} pageSize={PAGE} total={data.total_count} one={tab.one} many={tab.many} />
+        <Pager page={page} pageSize={PAGE} total={data.total_count} one={list.one} many={list.many} />
       )}
     </div>
-  );
-}
-
-interface FigureProps {
-  name: Metric;
-  of: Record<string, unknown>;
-  /** Of the range that is compared with. */
-  before?: Record<string, unknown>;
-  currency?: string | null;
-}
-
-function Figure({ name, of, before, currency }: FigureProps) {
-  const { kind } = METRICS[name];
-  const value = figure(of[name] as string | number | null, kind, currency);
-  if (!before) return <>{value}</>;
-  return (
-    <span title={`before: ${figure(before[name] as string | number | null, kind, currency)}`}>
-      {value} <small class="delta">{change(of[name], before[name])}</small>
-    </span>
   );
 }
 
@@ -345,10 +170,10 @@ function CampaignName({ id }: { id: string }) {
     metrics: ['impressions'],
     granularity: 'monthly',
   });
-  return <>{data?.items[0]?.name ?? id}</>;
+  return <a href={campaignHref(id)}>{data?.items[0]?.name ?? id}</a>;
 }
 
-interface SortHeadProps extends Pick<SortedColumn, 'label' | 'sort' | 'class'> {
+interface SortHeadProps extends Pick<AdColumn, 'label' | 'sort' | 'class'> {
   current: string;
   direction: 'asc' | 'desc';
 }

@@ -1,0 +1,229 @@
+/** Campaigns, creatives and companies: what their lists and their pages have in common. */
+import type { Metric } from '../advertising/metrics.js';
+import type { RequestOf } from './api.js';
+import { Fact } from './components/fact.js';
+import { reportParams } from './components/report-controls.js';
+import type { Column } from './components/table.js';
+import { change, figure, NONE } from './format.js';
+import { COMPANY_METRIC_NAMES, METRIC_NAMES, METRICS, type Point, withParts } from './metrics.js';
+import { href } from './router.js';
+import { organizationId } from './session.js';
+import { useRequest } from './use-request.js';
+
+/** What every item of the three lists has. */
+export interface AdItem {
+  id: string;
+  name: string | null;
+  currency?: string | null;
+  timeseries: readonly Point[];
+  previous?: Record<string, unknown>;
+  [field: string]: unknown;
+}
+
+export interface AdColumn extends Column<AdItem> {
+  /** Name of the order, where the list can be ordered by it. */
+  sort?: string;
+}
+
+export interface AdList {
+  label: string;
+  one: string;
+  many: string;
+  path:
+    | '/api/advertising/network_a/campaigns'
+    | '/api/advertising/network_a/creatives'
+    | '/api/advertising/network_a/companies';
+  /** Filter by the ids of its items. */
+  ids: 'campaign_ids' | 'creative_ids' | 'company_ids';
+  available: readonly Metric[];
+  /** Metrics the list cannot be ordered by. */
+  unsortable: readonly Metric[];
+  columns: readonly AdColumn[];
+  metrics: readonly Metric[];
+  charts: readonly Metric[];
+  order: string;
+  statuses: readonly string[];
+}
+
+const pageHref = (name: string, params: Record<string, string>) =>
+  href(`/advertising/${name}`, { ...reportParams(), ...params });
+export const campaignHref = (campaign_id: string) => pageHref('campaign', { campaign_id });
+const creativeHref = (creative_id: string) => pageHref('creative', { creative_id });
+const companyHref = (company_id: string) => pageHref('company', { company_id });
+
+/** A link to the campaign of a creative. */
+export const campaignOf = ({ campaign_id: id, campaign_name: name }: AdItem) =>
+  id ? <a href={campaignHref(String(id))}>{String(name ?? id)}</a> : NONE;
+
+/** `LEAD_GENERATION` as a person writes it. */
+export function words(value: unknown): string {
+  if (typeof value !== 'string') return value === null || value === undefined ? NONE : String(value);
+  if (!/^[A-Z_]+$/.test(value)) return value;
+  return value[0] + value.slice(1).toLowerCase().replaceAll('_', ' ');
+}
+
+const text = (label: string, field: string, sort?: string): AdColumn => ({
+  label,
+  sort,
+  class: 'second',
+  cell: (item) => words(item[field]),
+});
+
+const COMPANY_SORTS: readonly Metric[] = ['impressions', 'clicks', 'engagements', 'engagement_rate'];
+export const nameOf = ({ id, name, headline, domain }: AdItem) => name ?? String(headline ?? domain ?? id);
+
+export const AD_LISTS = {
+  campaigns: {
+    label: 'Campaigns',
+    one: 'campaign',
+    many: 'campaigns',
+    path: '/api/advertising/network_a/campaigns',
+    ids: 'campaign_ids',
+    available: METRIC_NAMES,
+    unsortable: [],
+    columns: [
+      {
+        label: 'Campaign',
+        sort: 'name',
+        cell: (item) => <a href={campaignHref(item.id)}>{nameOf(item)}</a>,
+      },
+      text('Status', 'status', 'status'),
+      text('Objective', 'objective_type', 'objective_type'),
+    ],
+    metrics: ['ad_spend', 'impressions', 'clicks', 'ctr', 'engagements', 'engagement_rate', 'leads'],
+    charts: ['ad_spend', 'engagement_rate'],
+    order: 'ad_spend',
+    statuses: ['ACTIVE', 'PAUSED', 'COMPLETED', 'ARCHIVED', 'DRAFT', 'CANCELED'],
+  },
+  creatives: {
+    label: 'Creatives',
+    one: 'creative',
+    many: 'creatives',
+    path: '/api/advertising/network_a/creatives',
+    ids: 'creative_ids',
+    available: METRIC_NAMES,
+    unsortable: [],
+    columns: [
+      {
+        label: 'Creative',
+        sort: 'name',
+        cell: (item) => <a href={creativeHref(item.id)}>{nameOf(item)}</a>,
+      },
+      {
+        label: 'Campaign',
+        sort: 'campaign_name',
+        class: 'second',
+        cell: campaignOf,
+      },
+      text('Status', 'status', 'status'),
+      text('Review', 'review_status', 'review_status'),
+    ],
+    metrics: ['ad_spend', 'impressions', 'clicks', 'ctr', 'engagements', 'engagement_rate', 'leads'],
+    charts: ['ad_spend', 'engagement_rate'],
+    order: 'ad_spend',
+    statuses: ['ACTIVE', 'PAUSED', 'ARCHIVED', 'DRAFT', 'CANCELED'],
+  },
+  companies: {
+    label: 'Companies',
+    one: 'company',
+    many: 'companies',
+    path: '/api/advertising/network_a/companies',
+    ids: 'company_ids',
+    available: COMPANY_METRIC_NAMES,
+    unsortable: COMPANY_METRIC_NAMES.filter((name) => !COMPANY_SORTS.includes(name)),
+    columns: [
+      {
+        label: 'Company',
+        sort: 'name',
+        cell: (item) => <a href={companyHref(item.id)}>{nameOf(item)}</a>,
+      },
+      text('Domain', 'domain'),
+      text('Industry', 'industry'),
+      {
+        label: 'Campaigns reached',
+        sort: 'campaigns_reached',
+        class: 'figure',
+        cell: (item) => figure(item.campaigns_reached as number, 'count'),
+      },
+    ],
+    metrics: ['impressions', 'clicks', 'ctr', 'engagements', 'engagement_rate'],
+    charts: ['engagements', 'engagement_rate'],
+    order: 'engagements',
+    statuses: [],
+  },
+} satisfies Record<string, AdList>;
+
+/**
+ * Items of a list and, where they are compared with an earlier range, their series in that range. `null` asks for nothing.
+ */
+export function useAds(list: AdList, body: RequestOf<AdList['path']> | null, charts: readonly Metric[]) {
+  const { data, error, loading, retry } = useRequest(list.path, body);
+  const items = (data?.items ?? []) as unknown as readonly AdItem[];
+  const isCompared = data?.previous_start_date !== undefined;
+  const { data: before } = useRequest(
+    list.path,
+    body && data?.previous_start_date && data.previous_end_date && items.length > 0 && !loading
+      ? {
+          organization_id: organizationId.value,
+          start_date: data.previous_start_date,
+          end_date: data.previous_end_date,
+          granularity: body.granularity,
+          campaign_ids: body.campaign_ids,
+          [list.ids]: items.map(({ id }) => id),
+          metrics: withParts(charts) as 'impressions'[],
+          page_size: items.length,
+        }
+      : null,
+  );
+  const previousItems = (before?.items ?? []) as unknown as readonly AdItem[];
+  return { data, items, previousItems: isCompared ? previousItems : undefined, error, loading, retry };
+}
+
+type Figures = Readonly<Record<string, unknown>>;
+
+interface FigureProps {
+  name: Metric;
+  of: Figures;
+  /** Of the range that is compared with. */
+  before?: Figures;
+  currency?: string | null;
+}
+
+export function Figure({ name, of, before, currency }: FigureProps) {
+  const { kind } = METRICS[name];
+  const value = figure(of[name] as string | number | null, kind, currency);
+  if (!before) return <>{value}</>;
+  return (
+    <span title={`before: ${figure(before[name] as string | number | null, kind, currency)}`}>
+      {value} <small class="delta">{change(of[name], before[name])}</small>
+    </span>
+  );
+}
+
+/** Columns of figures, each with its change where the items have one. */
+export const figureColumns = (list: AdList, metrics: readonly Metric[]): AdColumn[] =>
+  metrics.map((name) => ({
+    label: METRICS[name].label,
+    sort: list.unsortable.includes(name) ? undefined : name,
+    class: 'figure',
+    cell: (item) => <Figure name={name} of={item} before={item.previous} currency={item.currency} />,
+  }));
+
+interface TotalsProps extends Omit<FigureProps, 'name'> {
+  metrics: readonly Metric[];
+  /** What they are the totals of, where there are several. */
+  label?: string;
+}
+
+export function Totals({ metrics, label, ...figures }: TotalsProps) {
+  return (
+    <dl class="totals">
+      {label !== undefined && <Fact label="All in">{label}</Fact>}
+      {metrics.map((name) => (
+        <Fact key={name} label={METRICS[name].label}>
+          <Figure name={name} {...figures} />
+        </Fact>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,386 @@
+/** The pages of a campaign, a creative and a company: the same figures, and links to what each is connected with. */
+import type { ComponentChildren } from 'preact';
+import type { Contact } from '../../contacts/schema.js';
+import {
+  AD_LISTS,
+  type AdItem,
+  type AdList,
+  campaignOf,
+  figureColumns,
+  nameOf,
+  Totals,
+  useAds,
+  words,
+} from '../ad-lists.js';
+import type { RequestOf } from '../api.js';
+import { Charts } from '../components/charts.js';
+import { Fact } from '../components/fact.js';
+import { Pager } from '../components/pager.js';
+import {
+  chartMetrics,
+  MetricPicker,
+  ReportControls,
+  reportOf,
+  reportParams,
+  Warnings,
+} from '../components/report-controls.js';
+import { SelectFilter } from '../components/search-box.js';
+import { Empty, Failure, NoPermission } from '../components/states.js';
+import { type Column, FigureTable, Table } from '../components/table.js';
+import { CurlButton } from '../components/toolbar.js';
+import { count, figure, fullName, NONE } from '../format.js';
+import { withParts } from '../metrics.js';
+import { href, pageParam, param } from '../router.js';
+import { missingScope, organizationId } from '../session.js';
+import { useRequest } from '../use-request.js';
+
+const CAMPAIGNS_PER_PAGE = 25;
+const TOP = 10;
+/** Items that may share a domain. */
+const MAX_CANDIDATES = 20;
+
+type Filter = Pick<
+  RequestOf<AdList['path']> &
+    RequestOf<'/api/advertising/network_a/creatives'> &
+    RequestOf<'/api/advertising/network_a/companies'>,
+  'campaign_ids' | 'creative_ids' | 'company_ids' | 'domains'
+>;
+/** What is known of an item besides its figures; what is not known is left out. */
+type Facts = readonly (readonly [label: string, value: (item: AdItem) => ComponentChildren])[];
+
+interface AdPageProps {
+  tab: keyof typeof AD_LISTS;
+  /** What the address names; undefined where it names nothing. */
+  filter: Filter | undefined;
+  facts: Facts;
+  children(item: AdItem): ComponentChildren;
+}
+
+function AdPage({ tab, filter, facts, children }: AdPageProps) {
+  const scope = missingScope('advertising:read');
+  const list: AdList = AD_LISTS[tab];
+  const report = reportOf();
+  const charts = chartMetrics(list.available, list.charts);
+  const metrics = [...new Set([...list.metrics, ...charts])];
+  const body = {
+    organization_id: organizationId.value,
+    ...report,
+    ...filter,
+    compare_to:
+      param('compare') === 'previous_year' ? ('previous_year' as const) : ('previous_period' as const),
+    metrics: withParts(metrics) as 'impressions'[],
+    page_size: MAX_CANDIDATES,
+  };
+  const { data, items, previousItems, error, loading, retry } = useAds(
+    list,
+    scope || !filter ? null : body,
+    charts,
+  );
+  if (scope) return <NoPermission scope={scope} what="advertising" />;
+  const [item, another] = items;
+  return (
+    <div class="view" aria-busy={loading}>
+      <div class="toolbar">
+        <a
+          class="button"
+          href={href('/advertising', { tab: tab === 'campaigns' ? null : tab, ...reportParams() })}
+        >
+          ← {list.label}
+        </a>
+        <h1>{item && !another ? nameOf(item) : words(list.one.toUpperCase())}</h1>
+        <div class="actions">
+          <ReportControls report={report} />
+          <SelectFilter
+            name="compare"
+            label="Compare with"
+            options={[
+              ['', 'the days before'],
+              ['previous_year', 'the year before'],
+            ]}
+            isInline
+          />
+          <MetricPicker available={list.available} chosen={charts} />
+          <CurlButton url={list.path} body={body} />
+        </div>
+      </div>
+      {error && <Failure error={error} retry={retry} />}
+      {(!filter || data?.total_count === 0) && (
+        <Empty>
+          <p>There is no such {list.one}.</p>
+          <a href={href('/advertising', { tab })}>Go to the {list.many}</a>
+        </Empty>
+      )}
+      {another && (
+        <Empty>
+          <p>Several {list.many} have this domain.</p>
+          {items.map((each) => (
+            <p key={each.id}>{list.columns[0]?.cell(each)}</p>
+          ))}
+        </Empty>
+      )}
+      {data && item && !another && (
+        <>
+          <Warnings warnings={data.warnings} />
+          <dl class="facts-row">
+            {[...facts, ['Id', ({ id }: AdItem) => id] as const].map(([label, value]) => {
+              const shown = value(item);
+              return (
+                shown &&
+                shown !== NONE && (
+                  <Fact key={label} label={label}>
+                    {shown}
+                  </Fact>
+                )
+              );
+            })}
+          </dl>
+          <Totals metrics={metrics} of={item} before={item.previous} currency={item.currency} />
+          <Charts
+            metrics={charts}
+            items={items}
+            previous={previousItems}
+            caption={report.granularity === 'daily' ? 'By day.' : 'By month.'}
+          />
+          {children(item)}
+        </>
+      )}
+      {!data && filter && !error && <p class="note">Loading …</p>}
+    </div>
+  );
+}
+
+/** The first items of a list that belong to a campaign, and the way to all of them. */
+function TopItems({
+  tab,
+  heading,
+  campaignId,
+}: {
+  tab: keyof typeof AD_LISTS;
+  heading: string;
+  campaignId: string;
+}) {
+  const list: AdList = AD_LISTS[tab];
+  const { data, items, error, loading, retry } = useAds(
+    list,
+    {
+      ...reportOf(),
+      granularity: 'monthly',
+      campaign_ids: [campaignId],
+      metrics: withParts(list.metrics) as 'impressions'[],
+      sort_by: list.order as 'name',
+      page_size: TOP,
+    },
+    [],
+  );
+  return (
+    <section class="related">
+      <h2>{heading}</h2>
+      {error && <Failure error={error} retry={retry} />}
+      {data?.total_count === 0 && <p class="note">None in this range.</p>}
+      {(data === undefined ? !error : data.total_count > 0) && (
+        <FigureTable
+          label={list.label}
+          columns={[
+            ...list.columns.filter(({ label }) => !label.startsWith('Campaign')),
+            ...figureColumns(list, list.metrics),
+          ]}
+          rows={data && items}
+          keyOf={({ id }) => id}
+          busy={loading}
+        />
+      )}
+      {data && data.total_count > TOP && (
+        <p>
+          <a href={href('/advertising', { ...reportParams(), tab, campaign: campaignId })}>
+            Show all {count(data.total_count)} {list.many}
+          </a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+const fact = (label: string, field: string): Facts[number] => [label, (item) => words(item[field])];
+const money = (label: string, field: string): Facts[number] => [
+  label,
+  (item) => figure(item[field] as string | null, 'money', item.currency),
+];
+/** An address of the web; other schemes are text. */
+const link = (label: string, field: string): Facts[number] => [
+  label,
+  ({ [field]: url }) =>
+    typeof url === 'string' && /^https?:\/\//.test(url) ? (
+      <a href={url} rel="noreferrer" target="_blank">
+        {url}
+      </a>
+    ) : (
+      words(url)
+    ),
+];
+
+const CAMPAIGN_FACTS: Facts = [
+  fact('Status', 'status'),
+  fact('Objective', 'objective_type'),
+  fact('Format', 'format'),
+  ['Paid by', ({ cost_type: type }) => typeof type === 'string' && type],
+  money('Daily budget', 'daily_budget'),
+  money('Total budget', 'total_budget'),
+  fact('Starts', 'start_date'),
+  fact('Ends', 'end_date'),
+  fact('Group', 'campaign_group_name'),
+  fact('Network id', 'network_a_campaign_id'),
+];
+
+export function Campaign() {
+  const id = param('campaign_id');
+  return (
+    <AdPage tab="campaigns" filter={id === '' ? undefined : { campaign_ids: [id] }} facts={CAMPAIGN_FACTS}>
+      {({ id }) => (
+        <>
+          <TopItems tab="companies" heading="Companies it reached" campaignId={id} />
+          <TopItems tab="creatives" heading="Its creatives" campaignId={id} />
+        </>
+      )}
+    </AdPage>
+  );
+}
+
+const CREATIVE_FACTS: Facts = [
+  ['Campaign', campaignOf],
+  fact('Status', 'status'),
+  fact('Review', 'review_status'),
+  fact('Format', 'format'),
+  fact('Headline', 'headline'),
+  link('Landing page', 'landing_page_url'),
+  ['Visits', ({ landing_page_url: url }) => typeof url === 'string' && <VisitsOf page={url} />],
+  fact('Network id', 'network_a_creative_id'),
+];
+
+/** Visits that began on a page, whatever its parameters. */
+function VisitsOf({ page }: { page: string }) {
+  if (missingScope('visits:read') !== null) return null;
+  return <a href={href('/visits', { query: page.replace(/[?#].*/s, '') })}>of its landing page</a>;
+}
+
+export function Creative() {
+  const id = param('creative_id');
+  return (
+    <AdPage tab="creatives" filter={id === '' ? undefined : { creative_ids: [id] }} facts={CREATIVE_FACTS}>
+      {({ campaign_id: campaignId }) =>
+        typeof campaignId === 'string' && (
+          <>
+            <TopItems tab="companies" heading="Companies its campaign reached" campaignId={campaignId} />
+            <TopItems tab="creatives" heading="Creatives of its campaign" campaignId={campaignId} />
+          </>
+        )
+      }
+    </AdPage>
+  );
+}
+
+const COMPANY_FACTS: Facts = [
+  fact('Domain', 'domain'),
+  fact('Industry', 'industry'),
+  fact('Employees', 'employee_range'),
+  fact('Country', 'country'),
+  link('Profile', 'network_a_url'),
+  fact('Network id', 'network_a_company_id'),
+];
+
+export function Company() {
+  const [id, domain] = [param('company_id'), param('domain')];
+  const named = domain === '' ? id !== '' && { company_ids: [id] } : { domains: [domain] };
+  return (
+    <AdPage tab="companies" filter={named || undefined} facts={COMPANY_FACTS}>
+      {({ id, domain }) => (
+        <>
+          {domain && <People domain={String(domain)} />}
+          <CampaignsOf companyId={id} />
+        </>
+      )}
+    </AdPage>
+  );
+}
+
+const PEOPLE_COLUMNS: readonly Column<Contact>[] = [
+  {
+    label: 'Name',
+    cell: (contact) => <a href={href('/contacts', { contact: contact.contact_id })}>{fullName(contact)}</a>,
+  },
+  { label: 'Job title', cell: ({ job_title }) => job_title },
+  {
+    label: 'Email',
+    class: 'second',
+    cell: ({ work_emails: [email] }) => email && <a href={`mailto:${email}`}>{email}</a>,
+  },
+];
+
+/** Whom the organization knows at a company. */
+function People({ domain }: { domain: string }) {
+  const isPermitted = missingScope('contacts:read') === null;
+  const body = { organization_id: organizationId.value, company_domain: domain, limit: TOP };
+  const { data, error, loading, retry } = useRequest('/api/contacts/search', isPermitted ? body : null);
+  if (!isPermitted) return null;
+  return (
+    <section class="related">
+      <h2>People known there</h2>
+      {error && <Failure error={error} retry={retry} />}
+      {data?.total_count === 0 && <p class="note">No contact has the domain {domain}.</p>}
+      {data && data.total_count > 0 && (
+        <>
+          <Table
+            label="People"
+            columns={PEOPLE_COLUMNS}
+            pages={[data.contacts]}
+            keyOf={({ contact_id }) => contact_id}
+            busy={loading}
+          />
+          <p>
+            <a href={href('/contacts', { company_domain: domain })}>
+              {data.total_count === 1 ? 'Show' : `Show all ${count(data.total_count)}`} in Contacts
+            </a>
+          </p>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** The campaigns that reached a company, each with what that company saw of it. */
+function CampaignsOf({ companyId }: { companyId: string }) {
+  const list: AdList = AD_LISTS.companies;
+  const page = pageParam();
+  const { data, error, loading, retry } = useRequest('/api/advertising/network_a/company', {
+    ...reportOf(),
+    granularity: 'monthly',
+    company_id: companyId,
+    metrics: withParts(list.metrics) as 'impressions'[],
+    campaign_page: page,
+    campaign_page_size: CAMPAIGNS_PER_PAGE,
+  });
+  const rows = data?.campaigns.map((campaign) => ({ ...campaign, id: campaign.campaign_id, timeseries: [] }));
+  return (
+    <section class="related">
+      <h2>Campaigns that reached it</h2>
+      {error && <Failure error={error} retry={retry} />}
+      {data?.campaign_total_count === 0 && <p class="note">None in this range.</p>}
+      {data && data.campaign_total_count > 0 && (
+        <FigureTable
+          label="Campaigns"
+          columns={[
+            ...AD_LISTS.campaigns.columns,
+            ...figureColumns(list, list.metrics),
+            { label: 'First seen', class: 'second', cell: ({ first_seen }) => words(first_seen) },
+            { label: 'Last seen', class: 'second', cell: ({ last_seen }) => words(last_seen) },
+          ]}
+          rows={rows}
+          keyOf={({ id }) => id}
+          busy={loading}
+        />
+      )}
+      {data && (data.campaign_total_count > CAMPAIGNS_PER_PAGE || page > 1) && (
+        <Pager page={page} pageSize={CAMPAIGNS_PER_PAGE} total={data.campaign_total_count} one="campaign" />
+      )}
+    </section>
+  );
+}
