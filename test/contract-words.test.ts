@@ -47,6 +47,7 @@ const CODES: Record<string, number> = {
   records_rejected: 422,
   page_window_exceeded: 422,
   too_many_points: 422,
+  missing_rates: 422,
   too_many_values: 422,
   rate_limited: 429,
   headers_too_large: 431,
@@ -67,7 +68,7 @@ ingest:write
 /** Contract 6.1. */
 const STREAM_WORDS = wordsOf(`
 contacts audiences website-visits network-a-campaigns network-a-creatives network-a-companies
-network-a-deliveries
+network-a-deliveries currency-rates
 `);
 
 /** Contract 5.7. */

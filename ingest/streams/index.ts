@@ -1,6 +1,7 @@
 import { didYouMean } from '../../services/shared/did-you-mean.js';
 import { audiences } from './audiences.js';
 import { contacts } from './contacts.js';
+import { currencyRates } from './currency-rates.js';
 import { networkACampaigns } from './network-a-campaigns.js';
 import { networkACompanies } from './network-a-companies.js';
 import { networkACreatives } from './network-a-creatives.js';
@@ -17,6 +18,7 @@ export const STREAMS = {
   'network-a-creatives': networkACreatives,
   'network-a-companies': networkACompanies,
   'network-a-deliveries': networkADeliveries,
+  'currency-rates': currencyRates,
 } as const;
 export type StreamName = keyof typeof STREAMS;
 

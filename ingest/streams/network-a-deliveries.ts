@@ -19,21 +19,21 @@ export const networkADeliveries: Stream<DeliveryRecord> = {
         detail: 'A delivery needs creative_id or company_id, or both.',
       };
     }
-    return checkDate(record.date, acceptedAt);
+    return checkDate(record.date, acceptedAt, FIRST_DELIVERY_DATE);
   },
   key: ({ organization_id, date, campaign_id, creative_id, company_id }) =>
     [organization_id, date, campaign_id, creative_id ?? '', company_id ?? ''].join('/'),
   write: (stores, records) => stores.analytics.insertDeliveries(records),
 };
 
-/** Contract 5.1. The end counts from the acceptance, so that a record means the same whenever it is taken. */
-function checkDate(date: string, acceptedAt: number): FieldError | null {
+/** Contract 5.1, 5.14. The end counts from the acceptance, so that a record means the same whenever it is taken. */
+export function checkDate(date: string, acceptedAt: number, first: string): FieldError | null {
   const last = lastDate(acceptedAt);
-  if (date >= FIRST_DELIVERY_DATE && date <= last) return null;
+  if (date >= first && date <= last) return null;
   return {
     pointer: '/date',
     code: 'date_out_of_range',
-    detail: `date must lie between ${FIRST_DELIVERY_DATE} and ${last}, two days after today in UTC.`,
+    detail: `date must lie between ${first} and ${last}, two days after today in UTC.`,
   };
 }
 

@@ -16,7 +16,7 @@ export interface IngestStores {
   analytics: AnalyticsWriter & Pick<VisitTable, 'insertVisits'>;
 }
 
-/** One of the seven streams (contract 6.1). The declaration is its contract; the pipeline does the work. */
+/** One of the eight streams (contract 6.1). The declaration is its contract; the pipeline does the work. */
 export interface Stream<Record extends object = object> {
   name: string;
   summary: string;

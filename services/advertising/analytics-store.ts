@@ -1,7 +1,13 @@
 /** The port to advertising data: ClickHouse, in process or over HTTP, through one client and one SQL. */
 
 import type { OrderedRecord } from '../shared/record-order.js';
-import type { CampaignRecord, CompanyRecord, CreativeRecord, DeliveryRecord } from './records.js';
+import type {
+  CampaignRecord,
+  CompanyRecord,
+  CreativeRecord,
+  CurrencyRateRecord,
+  DeliveryRecord,
+} from './records.js';
 
 export interface AnalyticsQuery {
   /** Also the metric label and the `log_comment`. */
@@ -31,6 +37,7 @@ export interface AnalyticsWriter {
   insertCreatives(records: readonly OrderedRecord<CreativeRecord>[]): Promise<void>;
   insertCompanies(records: readonly OrderedRecord<CompanyRecord>[]): Promise<void>;
   insertDeliveries(records: readonly OrderedRecord<DeliveryRecord>[]): Promise<void>;
+  insertCurrencyRates(records: readonly OrderedRecord<CurrencyRateRecord>[]): Promise<void>;
 }
 
 export interface AnalyticsStore extends AnalyticsReader, AnalyticsWriter {

@@ -1,11 +1,11 @@
 /** Requests about campaigns and creatives as statements. Pure. */
 import type { AnalyticsQuery } from './analytics-store.js';
 import { campaignAttributes, creativeAttributes } from './attributes.js';
+import { type ConvertedReport, reportSource, usedRatesQuery } from './conversion.js';
 import { requiredSums } from './metric-values.js';
 import { isAmount, METRIC_NAMES, type Metric, type SummedMetric } from './metrics.js';
 import type { Filters, ListParams, ReportParams } from './report-params.js';
 import type { CampaignSort, CreativeSort } from './requests.js';
-import { deliverySource } from './rollups.js';
 import { type MetricRows, metricsQuery } from './series.js';
 import {
   asciiKey,
@@ -129,21 +129,31 @@ interface Matches {
   readsRecords: boolean;
 }
 
+const filtersRecords = ({ statuses, objective_types, search }: Filters) =>
+  [statuses, objective_types, search].some(Boolean);
+
+/** The deliveries of everything that matches. */
+function deliveryConditions<SortName extends string>(
+  { name, known, records, conditions, ids }: AdEntity<SortName>,
+  filters: Filters,
+) {
+  const id = `${name}_id`;
+  const isFiltered = filtersRecords(filters) || (name === 'creative' && filters.campaign_ids !== undefined);
+  const matching = joinLines(`FROM ${known} AS known`, filtersRecords(filters) ? records : '');
+  return [
+    inList(id, ids, filters[ids]),
+    isFiltered && `${id} IN (SELECT known.id ${matching} ${where(...conditions(filters))})`,
+  ];
+}
+
 /** Everything that matches, with its sums as `metrics`: the end of a statement. */
 function matchesOf<SortName extends string>(
-  { name, known, records, conditions, ids }: AdEntity<SortName>,
+  entity: AdEntity<SortName>,
   { report, filters, sums, readsRecords }: Matches,
 ): Pick<AnalyticsQuery, 'sql' | 'params'> {
-  const { statuses, objective_types, search, campaign_ids } = filters;
-  const filtersRecords = [statuses, objective_types, search].some(Boolean);
-  const from = `FROM ${known} AS known`;
-  const selected = where(...conditions(filters));
-  const id = `${name}_id`;
-  const isFiltered = filtersRecords || (name === 'creative' && campaign_ids !== undefined);
-  const delivery = deliverySource('creative', report, sums, [
-    inList(id, ids, filters[ids]),
-    isFiltered && `${id} IN (SELECT known.id ${joinLines(from, filtersRecords ? records : '')} ${selected})`,
-  ]);
+  const { name, known, records, conditions } = entity;
+  const id = `${name}_id` as const;
+  const delivery = reportSource('creative', id, report, sums, deliveryConditions(entity, filters));
   const metrics = `LEFT JOIN (
   SELECT ${[id, ...sumColumns(sums, 'delivery')].join(', ')}
   ${delivery.from}
@@ -151,10 +161,10 @@ function matchesOf<SortName extends string>(
 ) AS metrics ON metrics.${id} = known.id`;
   return {
     sql: joinLines(
-      from,
-      readsRecords || filtersRecords ? records : '',
+      `FROM ${known} AS known`,
+      readsRecords || filtersRecords(filters) ? records : '',
       sums.length > 0 ? metrics : '',
-      selected,
+      where(...conditions(filters)),
     ),
     params: {
       organization_id: report.organizationId,
@@ -174,7 +184,7 @@ export function adsQuery<SortName extends string>(
 ): AnalyticsQuery {
   const metric = METRIC_NAMES.find((each) => each === sort.by);
   const sums = metric ? requiredSums([metric]) : [];
-  const byCurrency = metric !== undefined && isAmount(metric);
+  const byCurrency = metric !== undefined && isAmount(metric) && report.currency === undefined;
   const { sql, params } = matchesOf(entity, { report, filters, sums, readsRecords: !metric || byCurrency });
   const order = metric ? metricKey(metric) : entity.sortKeys[sort.by as Exclude<SortName, Metric>];
   return {
@@ -196,16 +206,23 @@ export function adTotalsQuery(
 ): AnalyticsQuery {
   const sums = requiredSums(report.metrics);
   const { sql, params } = matchesOf(entity, { report, filters, sums, readsRecords: true });
+  const currency = report.currency === undefined ? 'campaign.currency' : '{currency:String}';
   return {
     name: `${entity.name}s_totals`,
     sql: joinLines(
-      `SELECT ${['campaign.currency AS currency', ...totalColumns(sums)].join(', ')}`,
+      `SELECT ${[`${currency} AS currency`, ...totalColumns(sums)].join(', ')}`,
       sql,
       'GROUP BY currency ORDER BY count() DESC, currency ASC NULLS LAST',
     ),
-    params,
+    params: { ...params, ...(report.currency && { currency: report.currency }) },
   };
 }
+
+/** The rates by which the money of everything that matches is converted. */
+export const adRatesQuery = (entity: AdEntity<never>, report: ConvertedReport, filters: Filters) => {
+  const query = usedRatesQuery(report, deliveryConditions(entity, filters));
+  return { ...query, params: { ...filters, ...query.params } };
+};
 
 /** The attributes of the campaigns or creatives of a page. */
 export const adAttributesQuery = (

@@ -116,6 +116,8 @@ export const getCompany = endpoint({
       campaign_page: page.page,
       campaign_page_size: page.size,
       campaign_total_count: campaigns.total,
+      // Without money there is nothing to convert.
+      ...(report.currency && { converted: true as const, rates: { from: null, to: null } }),
       provisional: isProvisional(report),
       warnings: warningsOf({
         report,

@@ -7,6 +7,7 @@ import {
   type AdEntity,
   adAttributesQuery,
   adMetricsQuery,
+  adRatesQuery,
   adsQuery,
   adTotalsQuery,
   CAMPAIGNS,
@@ -35,6 +36,7 @@ import {
   itemsWithSeries,
   readIds,
   readNext,
+  readRates,
   readTotals,
   reportParamsOf,
   type UnsentIds,
@@ -108,6 +110,7 @@ const ads = <SortName extends string>(
       report,
       idsQuery: (page) => adsQuery(entity, { report, filters, sort, page }),
       totalsQuery: (range) => adTotalsQuery(entity, range, filters),
+      ratesQuery: (range) => adRatesQuery(entity, range, filters),
       attributesQuery: (ids) => adAttributesQuery(entity, report.organizationId, ids),
       metricsQuery: (part, ids, rows) => adMetricsQuery(entity, part, ids, rows),
       // Every known id has attributes.
@@ -159,6 +162,7 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
       readPage: async (call: Call<Body>, next: unknown, format: 'csv' | 'ndjson') => {
         const params = reportParamsOf(call, entity.metrics);
         const list = entity.list(call.body, await withSealedMonths(call, params, entity.source));
+        await readRates(call, list, [params]);
         return readNext(call, list, next as UnsentIds | undefined, format);
       },
     },
@@ -174,6 +178,7 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
       ]);
       const list = entity.list(call.body, report);
       const { warningFacts } = list;
+      const rates = await readRates(call, list, previous ? [report, previous] : [report]);
       const [{ ids, total }, totals, previousTotals, context] = await Promise.all([
         readIds(call, list.idsQuery(page)),
         readTotals(call, list, report),
@@ -191,6 +196,7 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
           previous_end_date: range.end,
           previous_totals: previousTotals,
         }),
+        ...rates,
         provisional: isProvisional(report),
         warnings: warningsOf({
           report,
@@ -205,6 +211,8 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
   };
 }
 
+const CONVERTING_PROBLEMS = [...listing.problems, 'missing_rates'] as const;
+
 const campaigns = entityEndpoint(ads(CampaignItem, CAMPAIGNS));
 export const searchCampaigns = endpoint({
   ...campaigns,
@@ -212,6 +220,7 @@ export const searchCampaigns = endpoint({
   name: 'SearchCampaigns',
   summary: 'Search campaigns and their performance',
   description: describe('Campaigns with their figures over the range, also those without any.'),
+  problems: CONVERTING_PROBLEMS,
   request: CampaignsRequest,
   response: CampaignsResponse,
   get example(): CampaignsRequest {
@@ -229,6 +238,7 @@ export const searchCreatives = endpoint({
   description: describe(
     'Creatives with their figures over the range, also those without any. `statuses` are of the creative, `objective_types` of its campaign.',
   ),
+  problems: CONVERTING_PROBLEMS,
   request: CreativesRequest,
   response: CreativesResponse,
   get example(): CreativesRequest {

@@ -22,6 +22,10 @@ export const moneyInput = (description: string) =>
     examples,
   });
 
+/** An ISO 4217 code. */
+export const currencyCode = (description: string) =>
+  Type.String({ description, pattern: '^[A-Z]{3}$', examples: ['USD'] });
+
 /** Money in a response. */
 export const moneyAmount = (description: string) =>
   Type.String({ description, pattern: MONEY_PATTERN, examples });

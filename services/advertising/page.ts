@@ -1,7 +1,10 @@
 /** A page of a list, step by step: its ids, their attributes and metrics, items, series; and an export page by page. */
 import type { ExportFormat, HandlerContext, MatchPage } from '../http/endpoint.js';
+import { Problem } from '../http/problems.js';
+import { firstFew } from '../shared/text.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { type ContextRow, contextQuery } from './context-query.js';
+import { type ConvertedReport, isConverted, type UsedRates } from './conversion.js';
 import type { MetricSums } from './metric-values.js';
 import type { Metric } from './metrics.js';
 import type { AdvertisingContext, AdvertisingServices } from './operation.js';
@@ -35,7 +38,8 @@ export async function withSealedMonths(
   source: SourceName,
 ): Promise<ReportParams> {
   const months = wholeMonths(report.range);
-  if (months.length === 0) return report;
+  // Sums of months have no days, by whose rates money is converted.
+  if (months.length === 0 || report.currency) return report;
   const { rows } = await run<SealedMonth>(call, sealedMonthsQuery(report.organizationId, source, months));
   return { ...report, sealed: rows };
 }
@@ -63,6 +67,8 @@ export interface EntityList {
   idsQuery(page: Page): AnalyticsQuery;
   /** The sums of everything that matches, in a row for each currency, or in one. */
   totalsQuery(report: ReportParams): AnalyticsQuery;
+  /** The rates that the money of everything that matches is converted by; absent without money. */
+  ratesQuery?(report: ConvertedReport): AnalyticsQuery;
   attributesQuery(ids: string[]): AnalyticsQuery;
   metricsQuery(part: ReportParams, ids: string[], rows: MetricRows): AnalyticsQuery;
   /** An item without its series. */
@@ -140,6 +146,38 @@ export async function readTotals(call: AdvertisingContext, list: EntityList, rep
     ...(currency === undefined ? {} : { currency }),
     ...metricValues(report, sums),
   }));
+}
+
+/** What an answer in another currency adds. Throws a `Problem` 422 `missing_rates`. */
+export async function readRates(
+  call: AdvertisingContext,
+  { ratesQuery }: EntityList,
+  reports: readonly ReportParams[],
+): Promise<{ converted?: true; rates?: { from: string | null; to: string | null } }> {
+  const used = await Promise.all(
+    reports
+      .filter(isConverted)
+      .map(async (report) => ratesQuery && (await run<UsedRates>(call, ratesQuery(report))).rows[0]),
+  );
+  if (used.length === 0) return {};
+  const found = used.filter((rates) => rates !== undefined);
+  const days = [...new Set(found.flatMap((rates) => rates.days))].sort();
+  if (days.length > 0) throw missingRates(days, [...new Set(found.flatMap(({ currencies }) => currencies))]);
+  const all = found.flatMap(({ from, to }) => [from, to]).filter((day) => day !== null);
+  return { converted: true, rates: { from: all.sort()[0] ?? null, to: all.at(-1) ?? null } };
+}
+
+function missingRates(days: string[], currencies: string[]): Problem {
+  const known = currencies.filter((currency) => currency !== '');
+  const reasons = [
+    ...(known.length > 0 ? [`there is no rate of ${known.join(', ')} of that day or the 7 days before`] : []),
+    ...(known.length < currencies.length ? ['the campaign has no currency'] : []),
+  ];
+  const detail = `Money of ${firstFew(days)} cannot be converted: ${reasons.join(', or ')}.`;
+  return new Problem('missing_rates', detail, {
+    days,
+    errors: [{ pointer: '/currency', code: 'missing_rates', detail }],
+  });
 }
 
 /** Ids that an export reads in one statement: each statement computes all, and orders them. */

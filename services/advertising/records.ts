@@ -1,9 +1,18 @@
 /** Records of the advertising streams. */
 import type { Static, TSchema } from 'typebox';
-import { date, dateTime, id, integer, optional, organizationId, strictObject } from '../shared/schema.js';
+import {
+  date,
+  dateTime,
+  id,
+  integer,
+  optional,
+  organizationId,
+  strictObject,
+  Type,
+} from '../shared/schema.js';
 import { campaignAttributes, companyAttributes, creativeAttributes, schemasOf } from './attributes.js';
 import { SUMMED_METRICS, SUMMED_NAMES, type SummedMetric } from './metrics.js';
-import { moneyInput } from './money.js';
+import { currencyCode, moneyInput } from './money.js';
 
 const updatedAt = optional(dateTime('Version of the record: an older one changes nothing.'));
 
@@ -69,3 +78,20 @@ export type DeliveryRecord = {
     | ((typeof SUMMED_METRICS)[K]['kind'] extends 'money' ? string | number : number)
     | null;
 };
+
+/** First day of the euro. */
+export const FIRST_RATE_DATE = '1999-01-01';
+
+/** A record of the `currency-rates` stream (contract 5.14). */
+export const CurrencyRateRecord = strictObject({
+  organization_id: organizationId,
+  date: date(`Day of the rate: from ${FIRST_RATE_DATE} to two days after today.`),
+  currency: currencyCode('Currency, ISO 4217. The euro itself needs no rate.'),
+  per_eur: Type.Unsafe<string | number>({
+    ...moneyInput('Units of the currency for one euro.'),
+    exclusiveMaximum: 1e12,
+    examples: ['1.0867'],
+  }),
+  updated_at: updatedAt,
+});
+export type CurrencyRateRecord = Static<typeof CurrencyRateRecord>;

@@ -33,6 +33,8 @@ export interface ReportParams {
   today: string;
   /** Days after this one may still be restated. */
   lastFinalDay: string;
+  /** Currency that money is converted to; that of each campaign when absent. */
+  currency?: string;
   /** Months whose sums stand for their deliveries; none unless they were looked up. */
   sealed?: readonly SealedMonth[];
 }
@@ -60,6 +62,7 @@ interface ReportFields {
   end_date: string;
   granularity?: Granularity | null;
   metrics?: readonly Metric[] | null;
+  currency?: string | null;
 }
 
 /** Throws a `Problem` 422 with the errors of the range and `otherErrors`. */
@@ -81,6 +84,7 @@ export function parseReportParams(
     metrics: body.metrics ? allMetrics.filter((metric) => body.metrics?.includes(metric)) : allMetrics,
     today,
     lastFinalDay: lastFinalDay(today, provisionalDays),
+    ...(body.currency && { currency: body.currency }),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   text,
 } from '../shared/schema.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, type Metric } from './metrics.js';
+import { currencyCode } from './money.js';
 
 export const GRANULARITIES = ['daily', 'monthly'] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
@@ -54,6 +55,12 @@ const objectiveTypes = strings(
   { examples: [['LEAD_GENERATION']] },
 );
 const campaignIds = ids('Only of these campaigns.', 'Identifier of a campaign.');
+
+const currency = optional(
+  currencyCode(
+    'Currency, ISO 4217, that the money of each day is converted to by the rate of that day in the stream currency-rates. Without it money is in the currency of each campaign.',
+  ),
+);
 
 const rangeFields = {
   organization_id: Type.Optional(nullable(organizationId)),
@@ -108,6 +115,7 @@ const listFields = <M extends Metric, T extends string>(
 
 export const CampaignsRequest = strictObject({
   ...rangeFields,
+  currency,
   campaign_ids: campaignIds,
   statuses: statuses('campaign'),
   objective_types: objectiveTypes,
@@ -118,6 +126,7 @@ export type CampaignsRequest = Static<typeof CampaignsRequest>;
 
 export const CreativesRequest = strictObject({
   ...rangeFields,
+  currency,
   campaign_ids: campaignIds,
   creative_ids: ids('Only these creatives.', 'Identifier of a creative.'),
   statuses: statuses('creative'),
@@ -148,6 +157,7 @@ export type CompaniesRequest = Static<typeof CompaniesRequest>;
 
 export const CompanyRequest = strictObject({
   ...rangeFields,
+  currency,
   campaign_ids: campaignIds,
   company_id: optional(
     text('Identifier of the company, ours or that of network_a. Either this or domain.', {

@@ -131,6 +131,20 @@ const warnings = arrayOf(
   Type.String({ description: 'One warning.' }),
   { examples: [['data_provisional: The network may still restate days after 2026-11-14.']] },
 );
+const conversion = {
+  converted: Type.Optional(
+    Type.Literal(true, { description: 'The money is in the currency of the request, which had one.' }),
+  ),
+  rates: Type.Optional(
+    looseObject(
+      {
+        from: nullable(date('Day of the first rate; null where no money was converted.')),
+        to: nullable(date('Day of the last rate.')),
+      },
+      { description: 'The rates by which money was converted.' },
+    ),
+  ),
+};
 const listResponse = <Item extends TSchema, Totals extends TSchema>(
   what: string,
   item: Item,
@@ -148,7 +162,7 @@ const listResponse = <Item extends TSchema, Totals extends TSchema>(
 });
 
 const adsResponse = <Item extends TSchema>(what: string, item: Item) =>
-  looseObject({ ...listResponse(what, item, CurrencyTotals), provisional });
+  looseObject({ ...listResponse(what, item, CurrencyTotals), ...conversion, provisional });
 export const CampaignsResponse = adsResponse('campaigns', CampaignItem);
 export type CampaignsResponse = Static<typeof CampaignsResponse>;
 export const CreativesResponse = adsResponse('creatives', CreativeItem);
@@ -181,6 +195,7 @@ export const CompanyResponse = looseObject({
   campaign_page: integer('The page of campaigns.', { minimum: 1 }),
   campaign_page_size: integer('Campaigns a page.', { minimum: 1 }),
   campaign_total_count: integer('How many campaigns the company saw.', { minimum: 0 }),
+  ...conversion,
   provisional,
   warnings,
 });

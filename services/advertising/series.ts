@@ -3,10 +3,11 @@ import { TimeSlice } from '../shared/async.js';
 import type { Json } from '../shared/json.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { countPeriods, type DateRange, periodOf, periodsOf, splitByMonths } from './calendar.js';
+import { reportSource } from './conversion.js';
 import { type MetricSums, metricPrinter, requiredSums } from './metric-values.js';
 import type { ReportParams } from './report-params.js';
 import type { CampaignItem } from './responses.js';
-import { deliverySource, type SourceName } from './rollups.js';
+import type { SourceName } from './rollups.js';
 import { joinLines, type QueryParams, sumColumns } from './sql.js';
 
 /** Points per response up to which every period is present (contract 5.4). */
@@ -66,7 +67,8 @@ export function metricsQuery(
   const isDaily = granularity === 'daily';
   const sums = requiredSums(metrics);
   // Sums of months have no days.
-  const delivery = deliverySource(source, points && isDaily ? { range } : report, sums, conditions);
+  const summed = points && isDaily ? { ...report, sealed: [] } : report;
+  const delivery = reportSource(source, by, summed, sums, conditions);
   const period = isDaily ? 'date' : 'toStartOfMonth(date)';
   const both = points && totals;
   const day = both ? `if(grouping(${period}) = 1, '', toString(${period}))` : points ? period : "''";

@@ -11,6 +11,7 @@ export const STREAM_NAMES = [
   'network-a-creatives',
   'network-a-companies',
   'network-a-deliveries',
+  'currency-rates',
 ];
 
 /** A command whose help ends with notes and examples; that of a group with the first example of each of its commands. */

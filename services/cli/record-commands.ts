@@ -5,7 +5,7 @@ import { identifier, positiveNumber, type ReachlineCommand, STREAM_NAMES, wholeN
 
 const STREAMS_HELP = `
 Streams: ${STREAM_NAMES.slice(0, 6).join(', ')},
-${STREAM_NAMES[6]}. Records are those of POST /api/ingest/{stream}; loading them again changes nothing.
+${STREAM_NAMES.slice(6).join(', ')}. Records are those of POST /api/ingest/{stream}; loading them again changes nothing.
 `;
 
 const MAPPING_HELP = `
@@ -87,7 +87,7 @@ export function addExport(program: ReachlineCommand, io: Io): void {
     .add('export', 'write every match of a search or list to a file or standard output')
     .addArgument(
       new Argument('<what>', 'what to export').choices(
-        STREAM_NAMES.filter((name) => name !== 'network-a-deliveries'),
+        STREAM_NAMES.filter((name) => !['network-a-deliveries', 'currency-rates'].includes(name)),
       ),
     )
     .choice('--format <format>', 'by the name of --out, else ndjson', ['csv', 'ndjson'])

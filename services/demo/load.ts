@@ -9,6 +9,7 @@ import { DEMO_ORGANIZATION } from './calendar.js';
 import { campaignRecords, creativeRecords } from './campaigns.js';
 import { companyRecords } from './companies.js';
 import { audienceRecords, contactRecords } from './contacts.js';
+import { currencyRateRecords } from './currency-rates.js';
 import { deliveryRecords } from './deliveries.js';
 import { visitRecords } from './visits.js';
 
@@ -25,7 +26,14 @@ export async function demoIsLoaded(store: CreditStore): Promise<boolean> {
   return (await store.getCredits(DEMO_ORGANIZATION)) !== null;
 }
 
-const ANALYTICS_TABLES = ['campaigns', 'creatives', 'companies', 'creative_deliveries', 'company_deliveries'];
+const ANALYTICS_TABLES = [
+  'campaigns',
+  'creatives',
+  'companies',
+  'currency_rates',
+  'creative_deliveries',
+  'company_deliveries',
+];
 
 /** Whether any store holds something of another organization than the sample's. */
 export async function hasOtherData({
@@ -75,6 +83,7 @@ export function* demoRecords(day: string): Generator<[stream: StreamName, record
   yield ['network-a-campaigns', campaignRecords(day)];
   yield ['network-a-creatives', creativeRecords(day)];
   yield ['network-a-companies', companyRecords(day)];
+  yield ['currency-rates', currencyRateRecords(day)];
   yield* batches('network-a-deliveries', [...deliveryRecords(day)].flat(), DELIVERIES_AT_ONCE);
   yield* batches('website-visits', visitRecords(day));
 }

@@ -298,6 +298,11 @@ const problemSchema = {
     ),
     required_credits: integer('`insufficient_credits`: the credits the creation costs.'),
     credit_balance: integer('`insufficient_credits`: the credits the organization has.'),
+    days: {
+      type: 'array',
+      description: '`missing_rates`: the days, ascending, whose money cannot be converted.',
+      items: { ...text('A day.'), format: 'date' },
+    },
     candidates: {
       type: 'array',
       description: '`ambiguous_company`, `ambiguous_domain`: up to 20 companies that can be meant.',

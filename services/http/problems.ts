@@ -37,6 +37,7 @@ export const PROBLEMS = {
   records_rejected: [422, 'Records were rejected'],
   page_window_exceeded: [422, 'Page is beyond the pagination limit'],
   too_many_points: [422, 'The time series would have too many points'],
+  missing_rates: [422, 'Currency rates are missing'],
   too_many_values: [422, 'The body has too many values'],
   rate_limited: [429, 'Too many requests'],
   headers_too_large: [431, 'The headers are too large'],

@@ -11,7 +11,13 @@ const STREAMS_BY_TAG: Partial<Record<ApiEndpoint['tag'], readonly StreamName[]>>
   Contacts: ['contacts'],
   Audiences: ['audiences', 'contacts'],
   'Website visits': ['website-visits'],
-  Advertising: ['network-a-deliveries', 'network-a-campaigns', 'network-a-creatives', 'network-a-companies'],
+  Advertising: [
+    'network-a-deliveries',
+    'network-a-campaigns',
+    'network-a-creatives',
+    'network-a-companies',
+    'currency-rates',
+  ],
 };
 
 export interface Trust {

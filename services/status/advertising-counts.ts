@@ -40,7 +40,7 @@ async function readOne<Row>(
 }
 
 const readEntities =
-  (table: 'campaigns' | 'creatives' | 'companies'): Reader =>
+  (table: 'campaigns' | 'creatives' | 'companies' | 'currency_rates'): Reader =>
   async (analytics, organizationId, signal) => {
     if (analytics.isEmpty) return NONE;
     const sql = `SELECT ${COUNTS} FROM ${table} FINAL WHERE ${IN_ORGANIZATION}`;
@@ -92,5 +92,6 @@ export const readAdvertisingCounts = {
   campaigns: readEntities('campaigns'),
   creatives: readEntities('creatives'),
   companies: readEntities('companies'),
+  currencyRates: readEntities('currency_rates'),
   deliveries: readDeliveryCounts,
 };

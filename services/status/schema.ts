@@ -72,6 +72,7 @@ export const StatusResponse = looseObject({
         },
         { description: 'The stream `network-a-deliveries`.' },
       ),
+      'currency-rates': stream('currency-rates'),
     },
     { description: 'What is stored of each stream, and how fresh it is.' },
   ),

@@ -76,16 +76,16 @@ export class StatusReader {
     const count = <Counts>(
       read: (reader: AnalyticsReader, id: string, abort: AbortSignal) => Promise<Counts>,
     ) => orNull((signal) => read(analytics, organizationId, signal));
-    const [{ stores, lag, copiedAt }, found, campaigns, creatives, companies, deliveries] = await Promise.all(
-      [
+    const [{ stores, lag, copiedAt }, found, campaigns, creatives, companies, deliveries, rates] =
+      await Promise.all([
         this.#readStores(),
         orNull((signal) => search.readFigures(organizationId, signal)),
         count(readAdvertisingCounts.campaigns),
         count(readAdvertisingCounts.creatives),
         count(readAdvertisingCounts.companies),
         count(readAdvertisingCounts.deliveries),
-      ],
-    );
+        count(readAdvertisingCounts.currencyRates),
+      ]);
     const stream = (name: string, figures: StreamFigures | null | undefined) => ({
       records: figures?.records ?? null,
       last_accepted_at: timestamp(figures?.lastAcceptedAt),
@@ -109,6 +109,7 @@ export class StatusReader {
           last_date: deliveries?.lastDate ?? null,
           provisional_from: addDays(lastFinalDay(utcDate(now), provisionalDays), 1),
         },
+        'currency-rates': stream('currency-rates', rates),
       },
       stores,
       sql_copied_at: timestamp(copiedAt),

@@ -8,18 +8,21 @@ import {
   searchCreatives,
 } from '../../services/advertising/list-endpoints.js';
 import type { Endpoint } from '../../services/http/endpoint.js';
+import type { Problem } from '../../services/http/problems.js';
 import { accepted } from '../support/accepted.js';
 import { Random, SEED } from '../support/random.js';
 import { call, openTemporaryStore, TODAY } from './helper.js';
 import { type ExpectedWarning, Oracle, type OracleRequest, type Records } from './oracle.js';
 import {
   batches,
+  inCurrency,
   ORGANIZATIONS,
   randomCampaignsRequest,
   randomCompaniesRequest,
   randomCompanyRequest,
   randomCreativesRequest,
   randomRecords,
+  ratedRecords,
 } from './random-records.js';
 
 const SEEDS = Array.from({ length: Number(process.env.ORACLE_RUNS ?? 1) }, (_, run) => SEED + run);
@@ -50,10 +53,19 @@ async function insert(store: AnalyticsStore, records: Records, random: Random) {
     await store.insertCompanies(accepted(some, acceptedAt));
   for (const { records: some, acceptedAt } of batches(random, records.deliveries))
     await store.insertDeliveries(accepted(some, acceptedAt));
+  for (const { records: some, acceptedAt } of batches(random, records.rates ?? []))
+    await store.insertCurrencyRates(accepted(some, acceptedAt));
 }
 
-for (const seed of SEEDS) {
-  describe(`advertising answers equal those computed from the raw records (REACHLINE_TEST_SEED=${seed})`, function () {
+/** Of records of one kind, `alter` making the requests fit them. */
+function describeAnswers(
+  title: string,
+  seed: number,
+  recordsOf: (random: Random, size: number) => Records,
+  alter: (random: Random, request: OracleRequest) => OracleRequest,
+  operations: readonly string[],
+) {
+  describe(`advertising answers equal those computed from the raw records${title} (REACHLINE_TEST_SEED=${seed})`, function () {
     this.timeout(120_000);
     const random = new Random(seed);
     let store: AnalyticsStore;
@@ -62,7 +74,7 @@ for (const seed of SEEDS) {
 
     before(async () => {
       ({ store, dispose } = await openTemporaryStore());
-      const records = randomRecords(random, 1500);
+      const records = recordsOf(random, 1500);
       // Neighbours are accepted together, as a batch is.
       records.deliveries.forEach((entry, index) => {
         entry.acceptedAt = Date.parse('2026-10-01') + Math.floor(index / 150) * 7_200_000;
@@ -80,17 +92,22 @@ for (const seed of SEEDS) {
       expectation: (
         oracle: Oracle,
         request: OracleRequest,
-      ) => (Omit<Answer, 'warnings'> & { warnings: ExpectedWarning[] }) | null,
+      ) => (Omit<Answer, 'warnings'> & { warnings: ExpectedWarning[] }) | { missing: string[] } | null,
     ) =>
       async function (this: Mocha.Context) {
         for (let count = 0; count < REQUESTS; count++) {
           const organization = random.pick(ORGANIZATIONS);
-          const request = sent(makeRequest(random));
+          const request = sent(alter(random, makeRequest(random)));
           const context = `${organization} ${JSON.stringify(request)}`;
           const expected = expectation(oracles.get(organization) as Oracle, request);
           const answer = await call(operation, store, organization, request).catch((error: Error) => error);
           if (expected === null) {
             expect(answer, context).to.have.property('name', 'Problem');
+            continue;
+          }
+          if ('missing' in expected) {
+            expect(answer, context).to.include({ name: 'Problem', code: 'missing_rates' });
+            expect((answer as Problem).extras.days, context).to.deep.equal(expected.missing);
             continue;
           }
           if (answer instanceof Error) throw new Error(context, { cause: answer });
@@ -101,27 +118,31 @@ for (const seed of SEEDS) {
         }
       };
 
-    it(
-      'for campaigns',
-      compare(searchCampaigns as never, randomCampaignsRequest, (oracle, request) =>
-        oracle.campaigns(request),
-      ),
-    );
-    it(
-      'for creatives',
-      compare(searchCreatives as never, randomCreativesRequest, (oracle, request) =>
-        oracle.creatives(request),
-      ),
-    );
-    it(
-      'for companies',
-      compare(searchCompanies as never, randomCompaniesRequest, (oracle, request) =>
-        oracle.companies(request),
-      ),
-    );
-    it(
-      'for one company',
-      compare(getCompany as never, randomCompanyRequest, (oracle, request) => oracle.company(request)),
-    );
+    const cases: Record<string, () => Mocha.AsyncFunc> = {
+      campaigns: () =>
+        compare(searchCampaigns as never, randomCampaignsRequest, (oracle, request) =>
+          oracle.campaigns(request),
+        ),
+      creatives: () =>
+        compare(searchCreatives as never, randomCreativesRequest, (oracle, request) =>
+          oracle.creatives(request),
+        ),
+      companies: () =>
+        compare(searchCompanies as never, randomCompaniesRequest, (oracle, request) =>
+          oracle.companies(request),
+        ),
+      'one company': () =>
+        compare(getCompany as never, randomCompanyRequest, (oracle, request) => oracle.company(request)),
+    };
+    for (const name of operations) it(`for ${name}`, cases[name]?.());
   });
+}
+
+for (const seed of SEEDS) {
+  const asDrawn = (_: Random, request: OracleRequest) => request;
+  describeAnswers('', seed, randomRecords, asDrawn, ['campaigns', 'creatives', 'companies', 'one company']);
+  describeAnswers(', in one currency by the rate of each day', seed, ratedRecords, inCurrency, [
+    'campaigns',
+    'creatives',
+  ]);
 }

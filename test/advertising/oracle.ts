@@ -6,6 +6,7 @@ import type {
   CampaignRecord,
   CompanyRecord,
   CreativeRecord,
+  CurrencyRateRecord,
   DeliveryRecord,
 } from '../../services/advertising/records.js';
 import { wordsOf } from '../support/words.js';
@@ -15,12 +16,14 @@ export interface Records {
   creatives: { record: CreativeRecord; acceptedAt: number }[];
   companies: { record: CompanyRecord; acceptedAt: number }[];
   deliveries: { record: DeliveryRecord; acceptedAt: number }[];
+  rates?: { record: CurrencyRateRecord; acceptedAt: number }[];
 }
 
 export interface OracleRequest {
   start_date: string;
   end_date: string;
   granularity?: 'daily' | 'monthly';
+  currency?: string;
   metrics?: string[];
   campaign_ids?: string[];
   creative_ids?: string[];
@@ -83,6 +86,7 @@ const RATES: { [name: string]: [string, string, bigint] } = {
 const ALL = [...SUMMED, ...Object.keys(RATES)];
 const COMPANY_ALL = [...COUNTS, 'ctr', 'engagement_rate', 'conversion_rate'];
 const PICO = 10n ** 12n;
+const MICRO = 10n ** 6n;
 
 /** Every figure in units of 10^-12, counts too. */
 function pico(value: unknown): bigint {
@@ -141,7 +145,7 @@ const byCurrency = (entries: Entry[]) =>
   );
 
 /** Of companies, which have no currency, in one row even where there are none. */
-function totalsOf(names: string[], entries: Entry[], hasCurrencies: boolean): Row[] {
+function totalsOf(names: string[], entries: Entry[], hasCurrencies: boolean, converted?: string): Row[] {
   const total = (some: Entry[]) => {
     const sums = new Map<string, bigint>();
     for (const { values } of some)
@@ -149,6 +153,7 @@ function totalsOf(names: string[], entries: Entry[], hasCurrencies: boolean): Ro
     return figures(names, sums);
   };
   if (!hasCurrencies) return [total(entries)];
+  if (converted) return entries.length === 0 ? [] : [{ currency: converted, ...total(entries) }];
   return byCurrency(entries).map(([currency, some]) => ({ currency, ...total(some) }));
 }
 
@@ -244,6 +249,11 @@ export class Oracle {
   readonly #creatives = new Map<string, Row>();
   readonly #companies = new Map<string, Row>();
   readonly #days: Day[];
+  /** By `<currency> <day>`, units of 10^-12. */
+  readonly #rates = new Map<string, bigint>();
+  /** Days of the rates that the request in hand used, and of money for which there is none. */
+  #ratedOn = new Set<string>();
+  #missing = new Set<string>();
   readonly #today: string;
   readonly #provisionalAfter: string;
 
@@ -267,6 +277,12 @@ export class Oracle {
       date: record.date,
       values: new Map(SUMMED.map((name) => [name, pico((record as Row)[name])])),
     }));
+    const rates = newest(
+      own(records.rates ?? []),
+      (r) => `${r.currency} ${r.date}`,
+      (r) => r.updated_at,
+    );
+    for (const { currency, date, per_eur } of rates) this.#rates.set(`${currency} ${date}`, pico(per_eur));
     this.#today = today;
     this.#provisionalAfter = datesOf(
       new Date(Date.parse(today) - provisionalDays * 86_400_000).toISOString().slice(0, 10),
@@ -276,6 +292,44 @@ export class Oracle {
 
   #provisional(day: string): boolean {
     return day > this.#provisionalAfter;
+  }
+
+  /** What a euro is worth: by the rate of the day, or of one of the seven days before. */
+  #perEuro(currency: string | null | undefined, date: string): bigint {
+    if (currency === 'EUR') return PICO;
+    for (let ago = 0; ago <= 7; ago++) {
+      const day = new Date(Date.parse(date) - ago * 86_400_000).toISOString().slice(0, 10);
+      const rate = this.#rates.get(`${currency} ${day}`);
+      if (rate === undefined) continue;
+      this.#ratedOn.add(day);
+      return rate;
+    }
+    this.#missing.add(date);
+    return PICO;
+  }
+
+  /** What one item has on some days; its money of each day and campaign in the currency that is asked for, rounded to millionths. */
+  #sum(days: Day[], { currency }: OracleRequest): Map<string, bigint> {
+    const total = sum(days);
+    if (currency === undefined) return total;
+    for (const name of MONEY) {
+      let converted = 0n;
+      for (const own of groupBy(days, ({ date, campaign }) => `${date} ${campaign}`).values()) {
+        const amount = sum(own).get(name) ?? 0n;
+        if (amount === 0n) continue;
+        const [{ date, campaign }] = own as [Day];
+        const from = (this.#campaigns.get(campaign)?.currency as string | undefined)?.toUpperCase();
+        const same = from === currency;
+        const numerator = amount * (same ? 1n : this.#perEuro(currency, date));
+        const denominator = (same ? 1n : this.#perEuro(from, date)) * MICRO;
+        const floor = numerator / denominator;
+        const twice = (numerator - floor * denominator) * 2n;
+        const isUp = twice > denominator || (twice === denominator && floor % 2n === 1n);
+        converted += (isUp ? floor + 1n : floor) * MICRO;
+      }
+      total.set(name, converted);
+    }
+    return total;
   }
 
   #inRange(request: OracleRequest, keep: (day: Day) => boolean): Day[] {
@@ -295,7 +349,13 @@ export class Oracle {
       start_date: dates[0],
       end_date: dates.at(-1),
       provisional: this.#provisional(dates.at(-1) as string),
-      ...figures(names, sum(days.filter(({ date }) => dates.includes(date)))),
+      ...figures(
+        names,
+        this.#sum(
+          days.filter(({ date }) => dates.includes(date)),
+          request,
+        ),
+      ),
     }));
   }
 
@@ -315,11 +375,11 @@ export class Oracle {
     }
     return {
       ...this.#page(entries, request),
-      totals: totalsOf(names, entries, hasCurrencies),
+      totals: totalsOf(names, entries, hasCurrencies, request.currency),
       ...(range && {
         previous_start_date: range.start_date,
         previous_end_date: range.end_date,
-        previous_totals: totalsOf(names, before ?? [], hasCurrencies),
+        previous_totals: totalsOf(names, before ?? [], hasCurrencies, request.currency),
       }),
     };
   }
@@ -328,7 +388,7 @@ export class Oracle {
     const direction = request.sort_direction === 'asc' ? 1 : -1;
     const currencies = byCurrency(entries).map(([currency]) => currency);
     entries.sort((one, other) => {
-      if (isAmount(request.sort_by ?? 'ad_spend')) {
+      if (isAmount(request.sort_by ?? 'ad_spend') && request.currency === undefined) {
         const order = currencies.indexOf(one.item.currency) - currencies.indexOf(other.item.currency);
         if (order !== 0) return order;
       }
@@ -372,10 +432,18 @@ export class Oracle {
 
   #ads(request: OracleRequest, entriesOf: (range: OracleRequest, names: string[]) => Entry[]) {
     const names = request.metrics ?? ALL;
+    this.#ratedOn = new Set();
+    this.#missing = new Set();
     const list = this.#list(request, names, (range) => entriesOf(range, names));
+    if (this.#missing.size > 0) return { missing: [...this.#missing].sort() };
+    const ratedOn = [...this.#ratedOn].sort();
     const currencies = list.totals.map(({ currency }) => currency);
     return {
       ...list,
+      ...(request.currency && {
+        converted: true,
+        rates: { from: ratedOn[0] ?? null, to: ratedOn.at(-1) ?? null },
+      }),
       provisional: this.#provisional(request.end_date),
       warnings: this.#warnings(request, names, currencies),
     };
@@ -404,7 +472,7 @@ export class Oracle {
       if (!this.#found(request.search, record.name, record.campaign_group_name)) continue;
       const days = byCampaign.get(id) ?? [];
       const sortBy = request.sort_by ?? 'ad_spend';
-      const values = sum(days);
+      const values = this.#sum(days, request);
       entries.push({
         id,
         values,
@@ -443,7 +511,7 @@ export class Oracle {
       if (!this.#found(request.search, record.name, record.headline, campaign.name)) continue;
       const days = byCreative.get(id) ?? [];
       const sortBy = request.sort_by ?? 'ad_spend';
-      const values = sum(days);
+      const values = this.#sum(days, request);
       entries.push({
         id,
         values,

@@ -3,6 +3,7 @@ import type { AnalyticsQuery } from '../../services/advertising/analytics-store.
 import {
   adAttributesQuery,
   adMetricsQuery,
+  adRatesQuery,
   adsQuery,
   adTotalsQuery,
   CAMPAIGNS,
@@ -57,6 +58,7 @@ const companyEverything = {
 };
 const SEALED = [{ month: '2026-10-01', build: '12345678901234567890' }];
 const few = ['clicks', 'cpc'] as const;
+const inEuro = { ...report(few), currency: HOSTILE[0] as string };
 const BOTH = { points: true, totals: true };
 
 /** What a list is asked for. */
@@ -115,6 +117,11 @@ const CASES: [string, AnalyticsQuery][] = [
   ['totals of creatives, filtered', adTotalsQuery(CREATIVES, report(few), creativeEverything)],
   ['totals of all companies', companyTotalsQuery(report(['ctr']), {})],
   ['totals of all companies, filtered', companyTotalsQuery(report(['ctr']), companyEverything)],
+  ['campaigns, converted', adsQuery(CAMPAIGNS, { ...asked(few, campaignEverything, 'cpc'), report: inEuro })],
+  ['totals of creatives, converted', adTotalsQuery(CREATIVES, inEuro, creativeEverything)],
+  ['figures of creatives, converted', adMetricsQuery(CREATIVES, inEuro, HOSTILE, BOTH)],
+  ['rates of campaigns', adRatesQuery(CAMPAIGNS, inEuro, {})],
+  ['rates of creatives, filtered', adRatesQuery(CREATIVES, inEuro, creativeEverything)],
   ['context of campaigns', contextQuery('org_hostile', '2026-11-21', { campaign_ids: HOSTILE })],
   ['context of creatives', contextQuery('org_hostile', '2026-11-21', { creative_ids: HOSTILE })],
   ['context of companies', contextQuery('org_hostile', '2026-11-21', companyEverything)],

@@ -182,6 +182,75 @@ export function randomCompanyRequest(random: Random): OracleRequest {
   };
 }
 
+const YEAR = { first: '2025-11-24', days: 363 };
+const dayOfYear = (offset: number) =>
+  new Date(Date.parse(YEAR.first) + offset * 86_400_000).toISOString().slice(0, 10);
+const WANTED = ['EUR', 'USD', 'GBP'];
+
+/** A year of deliveries in four currencies, and rates of workdays of which some are missing: for JPY too many, once. */
+export function ratedRecords(random: Random, size: number): Records {
+  const records = randomRecords(random, size);
+  for (const { record } of records.deliveries) {
+    // Rows of one day and campaign may follow each other.
+    record.date = dayOfYear(random.below(YEAR.days));
+  }
+  const acceptedAt = () => Date.parse(moment(random));
+  for (const organization_id of ORGANIZATIONS) {
+    CAMPAIGNS.forEach((id, index) => {
+      const currency = index === 8 ? 'JPY' : (['EUR', 'USD', 'gbp', 'USD'][index % 4] as string);
+      records.campaigns.push({
+        record: {
+          organization_id,
+          id,
+          name: random.pick(NAMES),
+          currency,
+          updated_at: '2026-10-20T00:00:00Z',
+        },
+        acceptedAt: acceptedAt(),
+      });
+    });
+  }
+  const perEuro = () =>
+    random.pick<string | number>([
+      `${1 + random.below(2)}.${random.below(10_000)}`,
+      // Halves of the sixth decimal are common with these.
+      random.pick(['2', 0.5, '4', 1, '0.8']),
+      `0.${random.below(1_000_000)}1`,
+      `16${random.below(1000)}.${random.below(100)}`,
+    ]);
+  const rates: NonNullable<Records['rates']> = [];
+  for (const organization_id of ORGANIZATIONS) {
+    for (const currency of ['USD', 'GBP', 'JPY']) {
+      const gap = random.below(YEAR.days);
+      for (let offset = -7; offset < YEAR.days; offset++) {
+        const weekday = new Date(dayOfYear(offset)).getUTCDay();
+        const isGap = offset >= gap && offset < gap + (currency === 'JPY' ? 12 : 7);
+        if (isGap || (weekday % 6 === 0 && offset > -7)) continue;
+        const record = { organization_id, currency, date: dayOfYear(offset) };
+        for (let times = random.pick([1, 1, 2]); times > 0; times--)
+          rates.push({
+            record: { ...record, per_eur: perEuro(), updated_at: random.maybe(0.5, () => moment(random)) },
+            acceptedAt: Date.parse('2026-10-02') + Math.floor(rates.length / 200),
+          });
+      }
+    }
+  }
+  return { ...records, rates };
+}
+
+/** A request in one of three currencies for a part of that year. */
+export function inCurrency(random: Random, request: OracleRequest): OracleRequest {
+  const start = random.below(YEAR.days);
+  const length = random.pick([0, 10, 40, 100, 400]);
+  return {
+    ...request,
+    currency: random.pick(WANTED),
+    start_date: dayOfYear(start),
+    end_date: dayOfYear(Math.min(YEAR.days, start + length)),
+    compare_to: random.maybe(0.3, () => 'previous_period' as const),
+  };
+}
+
 /** Records in batches of random size, in their order. */
 export function batches<T>(random: Random, entries: { record: T; acceptedAt: number }[]) {
   const result: { records: T[]; acceptedAt: number }[] = [];

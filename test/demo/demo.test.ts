@@ -33,6 +33,7 @@ describe('The sample data', () => {
       'network-a-creatives': 90,
       'network-a-companies': 400,
       'network-a-deliveries': 37_821,
+      'currency-rates': 135,
     });
   });
 

@@ -35,6 +35,7 @@ export const fuzzRecords: Record<string, object[]> = {
     name: 'Acme',
     domain: 'example.com',
   })),
+  'currency-rates': ['2026-09-01', '2026-10-01'].map((date) => ({ date, currency: 'USD', per_eur: '1.08' })),
   'network-a-deliveries': numbers.map((number) => ({
     date: `2026-${number < 60 ? '09' : '10'}-${String((number % 30) + 1).padStart(2, '0')}`,
     campaign_id: `cam_${(number % 3) + 1}`,

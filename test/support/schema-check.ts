@@ -59,6 +59,7 @@ export const PROBLEM_EXTRAS: { [code: string]: string[] } = {
   records_rejected: ['errors', 'accepted', 'rejected'],
   too_many_records: ['errors', 'accepted', 'rejected'],
   too_many_points: ['errors'],
+  missing_rates: ['errors', 'days'],
 };
 const problemSchema = resolvePointer('#/components/schemas/Problem') as Json & { required: string[] };
 const checkProblemFields = compileValidator(inlined(problemSchema) as TSchema);

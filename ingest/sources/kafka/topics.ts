@@ -15,6 +15,7 @@ const COMPACTED_STREAMS: ReadonlySet<StreamName> = new Set([
   'network-a-campaigns',
   'network-a-creatives',
   'network-a-companies',
+  'currency-rates',
 ]);
 
 export const topicOf = ({ topicPrefix }: Pick<KafkaConfig, 'topicPrefix'>, stream: string) =>

@@ -35,6 +35,7 @@ const STREAMS: Record<StreamName, readonly [label: string, view: string, one: st
   'network-a-creatives': ['Creatives', '/advertising', 'creative'],
   'network-a-companies': ['Advertising companies', '/advertising', 'company'],
   'network-a-deliveries': ['Deliveries', '/advertising', 'delivery'],
+  'currency-rates': ['Currency rates', '/advertising', 'rate'],
 };
 /** A request may have more; the rest of a larger file is checked as it is written. */
 const CHECKED = { rows: 90_000, characters: 4 * 1024 * 1024 };

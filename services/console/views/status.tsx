@@ -19,6 +19,7 @@ const STREAMS: Record<keyof Answer['streams'], string> = {
   'network-a-creatives': 'Creatives',
   'network-a-companies': 'Companies',
   'network-a-deliveries': 'Deliveries',
+  'currency-rates': 'Currency rates',
 };
 const STORES: Record<keyof Answer['stores'], string> = {
   search: 'Contacts, audiences and visits',

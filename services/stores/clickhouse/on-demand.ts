@@ -59,6 +59,7 @@ export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOption
       insertCreatives: async (records) => (await use()).insertCreatives(records),
       insertCompanies: async (records) => (await use()).insertCompanies(records),
       insertDeliveries: async (records) => (await use()).insertDeliveries(records),
+      insertCurrencyRates: async (records) => (await use()).insertCurrencyRates(records),
       // The views of the embedded engine read the search store.
       insertVisits: async () => undefined,
       deleteVisitsBefore: async () => undefined,

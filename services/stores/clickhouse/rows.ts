@@ -12,6 +12,7 @@ import type {
   CampaignRecord,
   CompanyRecord,
   CreativeRecord,
+  CurrencyRateRecord,
   DeliveryRecord,
 } from '../../advertising/records.js';
 import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
@@ -90,6 +91,17 @@ const deliveries: Table<DeliveryRecord> = {
   ],
 };
 
+const currencyRates: Table<CurrencyRateRecord> = {
+  name: 'currency_rates',
+  columns: [
+    ['organization_id', (record) => record.organization_id],
+    ['currency', (record) => record.currency],
+    ['date', (record) => record.date],
+    ['per_eur', (record) => requireMoneyText(record.per_eur)],
+    version((record) => record.updated_at),
+  ],
+};
+
 const MAX_VERSION = 2n ** 128n - 1n;
 /** Of which the engine has date-times. */
 const VISIT_YEARS = { first: '1900', last: '2298' };
@@ -146,6 +158,8 @@ export const creativeRows = (records: readonly OrderedRecord<CreativeRecord>[]) 
 export const companyRows = (records: readonly OrderedRecord<CompanyRecord>[]) => toRows(companies, records);
 export const deliveryRows = (records: readonly OrderedRecord<DeliveryRecord>[]) =>
   toRows(deliveries, records);
+export const currencyRateRows = (records: readonly OrderedRecord<CurrencyRateRecord>[]) =>
+  toRows(currencyRates, records);
 
 /** Of visits in years that the engine has. */
 export function visitRows(records: readonly OrderedRecord<VisitRecord>[]): Rows {

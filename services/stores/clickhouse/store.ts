@@ -13,7 +13,15 @@ import { openClickHouse } from './open.js';
 import { requireWholeParts } from './parts.js';
 import { recordCopy } from './record-copy.js';
 import { RollupBuilder, type RollupBuilderOptions } from './rollup-builder.js';
-import { campaignRows, companyRows, creativeRows, deliveryRows, splitByMonths, visitRows } from './rows.js';
+import {
+  campaignRows,
+  companyRows,
+  creativeRows,
+  currencyRateRows,
+  deliveryRows,
+  splitByMonths,
+  visitRows,
+} from './rows.js';
 import { BATCH_RECORDS, MAX_MONTHS_PER_INSERT } from './settings.js';
 
 /** Fails without a table of the schema, and without a view: an insert of deliveries would succeed and be lost. */
@@ -70,6 +78,7 @@ function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): 
     insertCampaigns: (records) => insert(campaignRows(records)),
     insertCreatives: (records) => insert(creativeRows(records)),
     insertCompanies: (records) => insert(companyRows(records)),
+    insertCurrencyRates: (records) => insert(currencyRateRows(records)),
     // One insert at a time, so that other writes run in between.
     async insertDeliveries(records) {
       for (const part of splitByMonths(records, ({ date }) => date, MAX_MONTHS_PER_INSERT))

@@ -4,3 +4,4 @@ import { openHttpStore } from './support.js';
 
 useStores(openHttpStore);
 await import('../../advertising/oracle.test.js');
+await import('../../advertising/conversion.test.js');

@@ -93,6 +93,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
         },
         { date: '2026-11-02', campaign_id: 'cam_2', company_id: 'co_1', impressions: 10 },
       ],
+      'currency-rates': [{ date: '2026-10-30', currency: 'USD', per_eur: '1.12345678' }],
     };
     for (const [stream, records] of Object.entries(streams)) {
       const answer = await gateway.ingest(stream, records);
@@ -492,6 +493,18 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     expect(campaigns.items[0]).to.include(figures);
     const days = campaigns.points.map(({ period }) => period);
     expect(days).to.deep.equal(['2026-10-30', '2026-10-31', '2026-11-01', '2026-11-02']);
+    const converted = await list('campaigns', { currency: 'USD', metrics: ['ad_spend', 'cpm'] });
+    expect(converted.answer).to.deep.include({
+      converted: true,
+      rates: { from: '2026-10-30', to: '2026-10-30' },
+      totals: [{ currency: 'USD', ad_spend: '0.337037', cpm: 0.224691 }],
+    });
+    expect(converted.points.map(({ ad_spend }) => ad_spend)).to.deep.equal([
+      '0',
+      '0.112346',
+      '0.224691',
+      '0',
+    ]);
     const monthly = await list('campaigns', { granularity: 'monthly', metrics: ['ctr', 'clicks'] });
     expect(monthly.items[0]).to.include.keys('clicks', 'ctr').and.not.have.any.keys('impressions', 'cpm');
     expect(monthly.points.map(({ ctr, ...point }) => point)).to.deep.equal([

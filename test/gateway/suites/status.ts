@@ -34,6 +34,7 @@ export const status = gatewaySuite('The status of an organization', (start) => {
       'network-a-creatives': 0,
       'network-a-companies': 0,
       'network-a-deliveries': 1,
+      'currency-rates': 0,
     });
     for (const name of ['contacts', 'website-visits', 'network-a-deliveries']) {
       expect(Date.parse(streams[name]?.last_accepted_at as string), name).to.be.within(startedAt, Date.now());

@@ -1,0 +1,132 @@
+/**
+ * Money in the currency of the request (contract 5.14): the one definition. Pure.
+ *
+ * What an item spent on a day is summed, multiplied by the rate of that day, and rounded to 6 decimals; every other figure is a sum of
+ * these, so months equal the sum of their days. All of it is in whole numbers of 256 bits (money and rates in units of 10^-12), which
+ * are divided once: a tie is a remainder of exactly one half, so it is never taken for another.
+ */
+import type { AnalyticsQuery } from './analytics-store.js';
+import { isMoney, SUMMED_NAMES, type SummedMetric } from './metrics.js';
+import type { ReportParams } from './report-params.js';
+import { type DeliverySource, deliverySource, type SourceName } from './rollups.js';
+import { IN_ORGANIZATION, joinLines, sumColumns } from './sql.js';
+
+/** Days after its own for which a rate counts, where there is no later one. */
+const MAX_AGE_DAYS = 7;
+
+const MONEY = SUMMED_NAMES.filter(isMoney);
+
+type Entity = 'campaign_id' | 'creative_id' | 'company_id';
+type Conditions = Parameters<typeof deliverySource>[3];
+/** A report in another currency than that of its campaigns. */
+export type ConvertedReport = ReportParams & { currency: string };
+export const isConverted = (report: ReportParams): report is ConvertedReport => report.currency !== undefined;
+
+/** The rates that count by day, in units of 10^-12. */
+const ratesOf = (condition: string) => `(
+    SELECT currency, date + age AS day, max(date) AS rated_on,
+      reinterpret(toDecimal256(argMax(per_eur, date), 12), 'Int256') AS per_eur
+    FROM (
+      SELECT currency, date, per_eur FROM currency_rates FINAL
+      WHERE ${IN_ORGANIZATION} AND date BETWEEN {start_date:Date} - ${MAX_AGE_DAYS} AND {end_date:Date} AND currency != 'EUR' AND ${condition}
+    )
+    ARRAY JOIN range(${MAX_AGE_DAYS + 1}) AS age
+    GROUP BY currency, day
+  )`;
+
+/** The money of each item and day as `spent`, with the rate `source` of its currency and the rate `target` of the one that is wanted. */
+function ratedDays(
+  ids: readonly string[],
+  { range, currency }: ConvertedReport,
+  sums: readonly SummedMetric[],
+  conditions: Conditions,
+): Pick<DeliverySource, 'from' | 'params'> {
+  const delivery = deliverySource('creative', { range }, sums, conditions);
+  const from = `FROM (
+    SELECT ${['date', ...ids, ...sumColumns(sums, 'delivery')].join(', ')}
+    ${delivery.from}
+    GROUP BY ${['date', ...ids].join(', ')}
+  ) AS spent
+  LEFT JOIN (SELECT id, upper(currency) AS currency FROM campaigns FINAL WHERE ${IN_ORGANIZATION}) AS campaign ON campaign.id = spent.campaign_id
+  LEFT JOIN ${ratesOf('true')} AS source ON source.day = spent.date AND source.currency = campaign.currency
+  LEFT JOIN ${ratesOf('currency = {currency:String}')} AS target ON target.day = spent.date`;
+  return { from, params: { ...delivery.params, currency } };
+}
+
+/** Units of a currency per euro; null where the rate is missing. Where nothing is to be converted, both are one. */
+const perEuro = (currency: string, rate: 'source' | 'target') =>
+  `multiIf(campaign.currency = {currency:String}, toInt256(1), ${currency} = 'EUR', toInt256(1000000000000), ${rate}.per_eur)`;
+
+/** An amount in units of 10^-12 × target ÷ source, rounded half to even to 6 decimals. A rate that is missing fails the statement. */
+function converted(metric: SummedMetric): string {
+  const amount = `spent.${metric}`;
+  const numerator = `(2 * reinterpret(${amount}, 'Int256') * per_euro_target + 1000000 * per_euro_source)`;
+  const denominator = '(2 * 1000000 * per_euro_source)';
+  const halfUp = `intDiv(${numerator}, ${denominator})`;
+  const millionths = `${halfUp} - (${numerator} % ${denominator} = 0 AND ${halfUp} % 2 = 1)`;
+  const checked = `ifNull(${millionths}, 0) + throwIf(isNull(${millionths}) AND ${amount} > 0, 'a currency rate is missing')`;
+  return `reinterpret((${checked}) * 1000000, 'Decimal(76, 12)') AS ${metric}`;
+}
+
+/** As `deliverySource` of creatives, by item and day, with the money of each converted. */
+function convertedSource(
+  by: Entity,
+  report: ConvertedReport,
+  sums: readonly SummedMetric[],
+  conditions: Conditions,
+): DeliverySource {
+  const ids = by === 'creative_id' ? ['campaign_id', 'creative_id'] : ['campaign_id'];
+  const { from, params } = ratedDays(ids, report, sums, conditions);
+  const columns = [
+    ...['date', ...ids].map((name) => `spent.${name} AS ${name}`),
+    ...sums.map((name) => (isMoney(name) ? converted(name) : `spent.${name} AS ${name}`)),
+    `${perEuro('{currency:String}', 'target')} AS per_euro_target`,
+    `${perEuro('campaign.currency', 'source')} AS per_euro_source`,
+  ];
+  return {
+    from: `FROM (\n  SELECT ${columns.join(',\n    ')}\n  ${from}\n) AS delivery`,
+    params,
+    isSummed: false,
+  };
+}
+
+/** The deliveries that a report sums by an entity, with their money in the currency of the report if it has one. */
+export function reportSource(
+  source: SourceName,
+  by: Entity,
+  report: ReportParams,
+  sums: readonly SummedMetric[],
+  conditions: Conditions,
+): DeliverySource {
+  return isConverted(report) && sums.some(isMoney)
+    ? convertedSource(by, report, sums, conditions)
+    : deliverySource(source, report, sums, conditions);
+}
+
+/** The first and last day of the rates that a report uses, null where it uses none; and the days that have money and no rate. */
+export interface UsedRates {
+  from: string | null;
+  to: string | null;
+  days: string[];
+  /** Without a rate; empty for money of campaigns without a currency. */
+  currencies: string[];
+}
+
+export function usedRatesQuery(report: ConvertedReport, conditions: Conditions): AnalyticsQuery {
+  const { from, params } = ratedDays(['campaign_id'], report, MONEY, conditions);
+  return {
+    name: 'currency_rates',
+    sql: joinLines(
+      'SELECT minOrNull(rate.2) AS from, maxOrNull(rate.2) AS to,',
+      '  arraySort(groupUniqArrayIf(date, rate.2 IS NULL)) AS days,',
+      "  arraySort(groupUniqArrayIf(ifNull(rate.1, ''), rate.2 IS NULL)) AS currencies",
+      'FROM (',
+      `  SELECT spent.date AS date, arrayJoin([(campaign.currency, source.rated_on), ({currency:String}, target.rated_on)]) AS rate`,
+      `  ${from}`,
+      `  WHERE (${MONEY.map((name) => `spent.${name} > 0`).join(' OR ')}) AND ifNull(campaign.currency, '') != {currency:String}`,
+      ')',
+      "WHERE ifNull(rate.1, '') != 'EUR'",
+    ),
+    params: { organization_id: report.organizationId, ...params },
+  };
+}
