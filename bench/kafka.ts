@@ -41,7 +41,7 @@ export async function benchKafka(
   if (!kafka || !clickhouse) throw new Error('there are no addresses');
   const { store } = await openAnalyticsStore(clickhouse);
   await store.close();
-  const client = createClient({ url: clickhouse.url, database: `${clickhouse.database}_tables` });
+  const client = createClient({ url: clickhouse.urls[0], database: `${clickhouse.database}_tables` });
   try {
     const bench = { environment, kafka, client, records: deliveries() };
     note('deliveries into the topic …');

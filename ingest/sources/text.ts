@@ -10,7 +10,6 @@ import { ColumnsError, type CsvOptions, openCsv } from './csv.js';
 import { jsonArray } from './json-array.js';
 import { lines } from './lines.js';
 import { resumed } from './resumed.js';
-import { asUtf8 } from './utf16.js';
 
 /** Lines of JSON, a JSON array or one object, or CSV. */
 export type TextFormat = 'ndjson' | 'json' | 'csv';
@@ -23,13 +22,12 @@ export interface OpenedText {
   close(): void;
 }
 
-/** Opens a text in UTF-8 or UTF-16, and reads the header of CSV. Throws `ColumnsError` and, also while records are read, `UnreadableInputError`. */
+/** Opens a text, and reads the header of CSV. Throws `ColumnsError` and, also while records are read, `UnreadableInputError`. */
 export async function openText(
-  source: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<Uint8Array>,
   format: TextFormat,
   options: CsvOptions & { maxRecords?: number } = {},
 ): Promise<OpenedText> {
-  const chunks = asUtf8(source);
   if (format !== 'csv') {
     const records = format === 'json' ? jsonArray(chunks, options.maxRecords) : lines(chunks);
     return { records, close: () => void records.return(undefined) };

@@ -6,7 +6,7 @@ import type { Config, KafkaConfig } from '../shared/config.js';
 import { createLogger } from '../shared/logger.js';
 import { DiskFullError, StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
 import { formatTimestamp } from '../shared/time.js';
-import { inspectClickHouse } from '../stores/clickhouse/inspect.js';
+import { inspectClickHouse, type ServerReport } from '../stores/clickhouse/inspect.js';
 import { inspectElasticsearch } from '../stores/elasticsearch/inspect.js';
 import type { LeaseHolder } from '../stores/elasticsearch/lease.js';
 import { explain, noAnswer } from './errors.js';
@@ -17,6 +17,7 @@ export type CheckResult = { ok: string } | { warning: string } | { failed: strin
 const ELASTICSEARCH_MAJOR = 9;
 /** A migration may hold it for hours; whatever else does is done within seconds. */
 const LONG_HELD_MS = 60_000;
+const LATE_SECONDS = 60;
 const MIGRATE = 'Run: reachline migrate';
 
 export async function checkServers({ elasticsearch, clickhouse, kafka }: Config): Promise<CheckResult[]> {
@@ -76,16 +77,50 @@ async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>):
 }
 
 async function checkClickHouse(config: NonNullable<Config['clickhouse']>): Promise<CheckResult[]> {
-  const { version, missing, copiedAt } = await inspectClickHouse(config);
-  return [
-    { ok: `ClickHouse ${version} answers` },
-    ...(copiedAt === null
-      ? []
-      : [{ ok: `SQL reads contacts and audiences as of ${formatTimestamp(copiedAt)}` }]),
-    missing.length === 0
-      ? { ok: `The tables in ${config.database} are up to date` }
-      : { ok: `serve brings the tables up to date: ${missing.length} migrations from ${missing[0]} on` },
-  ];
+  const inspected = await inspectClickHouse(config);
+  return inspected.flatMap(({ url, report }): CheckResult[] => {
+    const where = inspected.length === 1 ? '' : ` at ${url}`;
+    if (report instanceof Error) return [failure(report, where)];
+    const { version, missing, copiedAt, replication } = report;
+    const pending = `${missing.length} migrations from ${missing[0]} on`;
+    const tables = `The tables in ${config.database}${where}`;
+    return [
+      { ok: `ClickHouse ${version} answers${where}` },
+      ...(copiedAt === null
+        ? []
+        : [{ ok: `SQL${where} reads contacts and audiences as of ${formatTimestamp(copiedAt)}` }]),
+      missing.length === 0
+        ? { ok: `${tables} are up to date` }
+        : replication
+          ? { failed: `${tables} lack ${pending}. ${MIGRATE}` }
+          : { ok: `serve brings the tables up to date: ${pending}` },
+      ...(replication && missing.length === 0 ? checkReplication(config, replication, where) : []),
+    ];
+  });
+}
+
+function checkReplication(
+  { cluster, urls }: NonNullable<Config['clickhouse']>,
+  { servers, shards, total, active, read_only, delay_seconds }: NonNullable<ServerReport['replication']>,
+  where: string,
+): CheckResult[] {
+  const results: CheckResult[] = [];
+  if (servers !== urls.length || shards !== 1) {
+    results.push({
+      failed: `The cluster ${cluster} of ClickHouse${where} has ${servers} servers in ${shards} shards, CLICKHOUSE_URL names ${urls.length}: name each replica of its one shard`,
+    });
+  }
+  if (total !== urls.length || active !== total) {
+    results.push({
+      failed: `ClickHouse${where} has ${active} of ${total} replicas, CLICKHOUSE_URL names ${urls.length}: see SELECT * FROM system.replicas`,
+    });
+  }
+  if (read_only > 0) {
+    results.push({ failed: `${read_only} tables of ClickHouse${where} take no writes: check its Keeper` });
+  } else if (delay_seconds > LATE_SECONDS) {
+    results.push({ warning: `ClickHouse${where} is ${delay_seconds} s behind the other replicas` });
+  }
+  return results;
 }
 
 /** Each broker by itself, as a client needs only one that answers. */
@@ -134,14 +169,18 @@ async function found(check: () => Promise<CheckResult[]>): Promise<CheckResult[]
   try {
     return await check();
   } catch (error) {
-    if (error instanceof StoreUnavailableError || error instanceof StoreTimeoutError) {
-      return [{ failed: cannotAnswer(error) }];
-    }
-    return [{ failed: explain(error).message }];
+    return [failure(error)];
   }
 }
 
-export function cannotAnswer(error: StoreUnavailableError | StoreTimeoutError): string {
+const failure = (error: unknown, where = ''): CheckResult => ({
+  failed:
+    error instanceof StoreUnavailableError || error instanceof StoreTimeoutError
+      ? cannotAnswer(error, where)
+      : explain(error).message,
+});
+
+export function cannotAnswer(error: StoreUnavailableError | StoreTimeoutError, where = ''): string {
   if (error instanceof DiskFullError) return `The disk of the ${error.store} store is full: make room`;
-  return `${noAnswer(error, error.store)}: check that it runs, and its address, user name and password in the settings`;
+  return `${noAnswer(error, error.store)}${where}: check that it runs, and its address, user name and password in the settings`;
 }

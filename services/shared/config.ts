@@ -95,10 +95,10 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
           replicas: env.ELASTICSEARCH_REPLICAS,
         },
   clickhouse:
-    env.CLICKHOUSE_URL === ''
+    listed(env.CLICKHOUSE_URL).length === 0
       ? null
       : {
-          url: env.CLICKHOUSE_URL,
+          urls: listed(env.CLICKHOUSE_URL),
           username: env.CLICKHOUSE_USERNAME,
           password: env.CLICKHOUSE_PASSWORD,
           database: env.CLICKHOUSE_DATABASE,
@@ -211,13 +211,15 @@ const isOrigin = (text: string) =>
 /** What a setting breaks on its own, and what several break together. A problem begins with the name of a setting, whose default would be judged where it is invalid. */
 function brokenRules(env: Environment): string[] {
   const nodes = listed(env.ELASTICSEARCH_URL);
-  const hasServers = nodes.length > 0 && env.CLICKHOUSE_URL !== '';
+  const replicas = listed(env.CLICKHOUSE_URL);
+  const hasServers = nodes.length > 0 && replicas.length > 0;
   const hasUser = env.KAFKA_USERNAME !== '' && env.KAFKA_PASSWORD !== '';
   const rules: [holds: boolean, problem: string][] = [
     [nodes.every(isHttp), 'ELASTICSEARCH_URL is not an address such as http://127.0.0.1:9200'],
+    [replicas.every(isHttp), 'CLICKHOUSE_URL is not an address such as http://127.0.0.1:8123'],
     [
-      env.CLICKHOUSE_URL === '' || isHttp(env.CLICKHOUSE_URL),
-      'CLICKHOUSE_URL is not an address such as http://127.0.0.1:8123',
+      replicas.length < 2 || env.CLICKHOUSE_CLUSTER !== '',
+      'CLICKHOUSE_URL names several servers, which are replicas of one another: name their cluster with CLICKHOUSE_CLUSTER',
     ],
     [
       env.REACHLINE_PROCESSES === 1 || hasServers,
@@ -228,7 +230,7 @@ function brokenRules(env: Environment): string[] {
       'REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together: set both or neither',
     ],
     [
-      env.REACHLINE_SQL_PORT === 0 || env.CLICKHOUSE_URL === '',
+      env.REACHLINE_SQL_PORT === 0 || replicas.length === 0,
       'REACHLINE_SQL_PORT is for the embedded engine; with CLICKHOUSE_URL, ask the server itself',
     ],
     [

@@ -108,7 +108,9 @@ export const settingSchemas = {
     minimum: 0,
     maximum: 8,
   }),
-  CLICKHOUSE_URL: string('URL of the HTTP interface of ClickHouse; empty to run the engine in this process.'),
+  CLICKHOUSE_URL: string(
+    'URL of the HTTP interface of ClickHouse, or of each replica, separated by commas; empty to run the engine in this process.',
+  ),
   CLICKHOUSE_USERNAME: string('User name for ClickHouse.', { default: 'default' }),
   CLICKHOUSE_PASSWORD: string('Password for ClickHouse.'),
   CLICKHOUSE_ADMIN_USERNAME: string(
@@ -123,9 +125,12 @@ export const settingSchemas = {
     'Time between two copies of contacts and audiences into ClickHouse, for SQL.',
     { default: 60, minimum: 1, maximum: 10_080 },
   ),
-  CLICKHOUSE_CLUSTER: string('Cluster of replicas, each of which holds every table whole.', {
-    pattern: '^[A-Za-z0-9_-]{0,64}$',
-  }),
+  CLICKHOUSE_CLUSTER: string(
+    'Name of the cluster of the replicas, each of which holds everything; empty for a single server.',
+    {
+      pattern: '^[A-Za-z0-9_-]{0,64}$',
+    },
+  ),
   KAFKA_BROKERS: string(
     'Addresses of Kafka brokers, host:port, separated by commas; empty to run without Kafka.',
   ),

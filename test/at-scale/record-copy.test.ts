@@ -68,8 +68,8 @@ describe('The copy of records in ClickHouse', function () {
     source = elasticsearch.records;
     stores = { search, analytics };
     copier = new RecordCopier({ source, copy, clock: systemClock });
-    const { url, username, password, database: views } = database.config;
-    client = createClient({ url, username, password, database: views });
+    const { urls, username, password, database: views } = database.config;
+    client = createClient({ url: urls[0], username, password, database: views });
   });
   after(async () => {
     await client.close();

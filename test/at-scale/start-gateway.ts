@@ -20,7 +20,7 @@ export const serverEnvironment = (
 ): Record<string, string> => ({
   ELASTICSEARCH_URL: nodes.join(','),
   ELASTICSEARCH_INDEX_PREFIX: indexPrefix,
-  CLICKHOUSE_URL: clickhouse.url,
+  CLICKHOUSE_URL: clickhouse.urls.join(','),
   CLICKHOUSE_USERNAME: clickhouse.username,
   CLICKHOUSE_PASSWORD: clickhouse.password,
   CLICKHOUSE_DATABASE: clickhouse.database,

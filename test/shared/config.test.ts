@@ -43,6 +43,13 @@ describe('The configuration', () => {
     expect(problemsOf({ ELASTICSEARCH_URL: 'elasticsearch' })[0]).to.contain('http://127.0.0.1:9200');
   });
 
+  it('takes several servers of ClickHouse as replicas of a cluster only', () => {
+    const several = { CLICKHOUSE_URL: 'http://a:8123, http://b:8123' };
+    expect(problemsOf(several)[0]).to.contain('name their cluster with CLICKHOUSE_CLUSTER');
+    const { clickhouse } = loadConfig({ ...several, CLICKHOUSE_CLUSTER: 'main' });
+    expect(clickhouse?.urls).to.deep.equal(['http://a:8123', 'http://b:8123']);
+  });
+
   for (const origin of [
     'x y',
     '*',

@@ -19,6 +19,12 @@ import { MissingPrerequisite } from './stack-error.js';
 
 const ELASTICSEARCH = '9.5.0';
 const KAFKA = '4.1.0';
+const ZOOKEEPER = '3.9.3';
+/** Which it needs and does not name. */
+const ZOOKEEPER_RUNTIME = [
+  { group: 'org.xerial.snappy', name: 'snappy-java', version: '1.1.10.7' },
+  { group: 'io.dropwizard.metrics', name: 'metrics-core', version: '4.1.12.1' },
+];
 const SLF4J_SIMPLE = '1.7.36';
 const TOXIPROXY = '2.5.0';
 const NPM = '11.21.2';
@@ -38,6 +44,15 @@ export function kafkaDistribution(): Promise<string> {
   return cached(`kafka-${KAFKA}`, (into) => {
     const kafka = { group: 'org.apache.kafka', name: 'kafka_2.13', version: KAFKA };
     writeFileSync(join(into, 'pom.xml'), pom([kafka, LOGGING]));
+    return maven(['dependency:copy-dependencies', `-DoutputDirectory=${into}`], into);
+  });
+}
+
+/** Folder of the jar files. */
+export function zooKeeperDistribution(): Promise<string> {
+  return cached(`zookeeper-${ZOOKEEPER}`, (into) => {
+    const zooKeeper = { group: 'org.apache.zookeeper', name: 'zookeeper', version: ZOOKEEPER };
+    writeFileSync(join(into, 'pom.xml'), pom([zooKeeper, ...ZOOKEEPER_RUNTIME, LOGGING]));
     return maven(['dependency:copy-dependencies', `-DoutputDirectory=${into}`], into);
   });
 }

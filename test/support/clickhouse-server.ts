@@ -32,7 +32,17 @@ const BODY_LIMIT = 256 * 1024 * 1024;
 /** One less than the threads of Node.js, which run the statements. */
 export const CONCURRENCY = 3;
 
+/** A replica of a cluster `main`. The engine in process registers its tables, and takes no writes into them. */
+export interface ReplicaOptions {
+  name: string;
+  /** `host:port` of ZooKeeper. */
+  coordinator: string;
+  /** Addresses of the cluster. */
+  cluster: readonly string[];
+}
+
 interface ServerOptions {
+  replica?: ReplicaOptions;
   port?: number;
   password?: string;
   /** Runs one statement at a time, until then. */
@@ -44,7 +54,7 @@ export async function startClickHouseServer(
   folder: string,
   options: ServerOptions = {},
 ): Promise<ClickHouseServer> {
-  const engine = openEngine(folder, configWithBackups(folder));
+  const engine = openEngine(folder, configOf(folder, options.replica));
   const bodies = mkdtempSync(join(tmpdir(), 'reachline-bodies-'));
   const endpoint = await startUnrestrictedEndpoint(engine, bodies, options);
   return {
@@ -61,13 +71,26 @@ export async function startClickHouseServer(
 }
 
 /** The configuration of the embedded engine, with a folder for `BACKUP … TO File`. */
-function configWithBackups(folder: string): string {
+function configOf(folder: string, replica: ReplicaOptions | undefined): string {
   const embedded = readFileSync(join(packageRoot, 'mappings/clickhouse/embedded.xml'), 'utf8');
   const backups = `<backups><allowed_path>${folder}/backups/</allowed_path></backups>`;
+  const replication = replica ? configOfReplica(replica) : '';
   const file = join(folder, 'config.xml');
   ensureDir(folder);
-  writeFileSync(file, embedded.replace('</clickhouse>', `${backups}</clickhouse>`));
+  writeFileSync(file, embedded.replace('</clickhouse>', `${backups}${replication}</clickhouse>`));
   return file;
+}
+
+function configOfReplica({ name, coordinator, cluster }: ReplicaOptions): string {
+  const [host, port] = coordinator.split(':');
+  const servers = cluster.map((address) => {
+    const { hostname, port } = new URL(address);
+    return `<replica><host>${hostname}</host><port>${port}</port></replica>`;
+  });
+  return `<zookeeper><node><host>${host}</host><port>${port}</port></node><operation_timeout_ms>1000</operation_timeout_ms></zookeeper>
+<macros><shard>1</shard><replica>${name}</replica></macros>
+<remote_servers><main><shard>${servers.join('')}</shard></main></remote_servers>
+<interserver_http_host>127.0.0.1</interserver_http_host><interserver_http_port>9009</interserver_http_port>`;
 }
 
 /** An endpoint that permits every statement. Bodies of inserts are files in `bodies` while they run. */

@@ -1,1 +1,1 @@
-CREATE ROLE IF NOT EXISTS {{views}}_analyst {{on_cluster}}
+CREATE ROLE IF NOT EXISTS {{views}}_analyst

@@ -1,1 +1,1 @@
-GRANT {{on_cluster}} SELECT ON {{views}}.* TO {{views}}_analyst
+GRANT SELECT ON {{views}}.* TO {{views}}_analyst

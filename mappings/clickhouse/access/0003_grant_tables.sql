@@ -1,2 +1,2 @@
 -- A view reads its tables with the rights of whoever asks, so that the row policies of the tables hold.
-GRANT {{on_cluster}} SELECT ON {{tables}}.* TO {{views}}_analyst
+GRANT SELECT ON {{tables}}.* TO {{views}}_analyst

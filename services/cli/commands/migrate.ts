@@ -2,6 +2,7 @@ import { createTopics } from '../../../ingest/sources/kafka/topics.js';
 import { type Config, type Credentials, loadConfig } from '../../shared/config.js';
 import { createClickHouseAccount } from '../../stores/clickhouse/account.js';
 import { grantAccess } from '../../stores/clickhouse/migrations/access.js';
+import { migrateReplicas } from '../../stores/clickhouse/migrations/migrate-replicas.js';
 import { createElasticsearchAccount } from '../../stores/elasticsearch/account.js';
 import { REINDEXABLE, type Resource } from '../../stores/elasticsearch/migrations/indices.js';
 import { migrateElasticsearch } from '../../stores/elasticsearch/migrations/migrate.js';
@@ -36,6 +37,7 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   } else if (reindexed.length > 0) {
     throw new UsageError('--rebuild is for indices of Elasticsearch; ELASTICSEARCH_URL is not set.');
   }
+  if (config.clickhouse?.cluster) await migrateReplicas(config.clickhouse);
   const stores = await openStores(config, {
     onRebuild: (what, done, total) => progress.update(`${what}: ${done} of ${total} rebuilt`, done, total),
   }).finally(() => progress.end());

@@ -8,8 +8,8 @@ export interface Layout {
   copies: string;
   /** The views that analysts read. */
   views: string;
-  /** Null for tables of one server. */
-  cluster: string | null;
+  /** Whether each server is a replica. */
+  isReplicated: boolean;
 }
 
 export interface EmbeddedOptions {
@@ -20,12 +20,13 @@ export interface EmbeddedOptions {
 }
 
 export interface HttpOptions {
-  url: string;
+  /** Of the replicas, or of the one server. */
+  urls: readonly string[];
   username: string;
   password: string;
   /** Database of the views; the tables are in one of the same name with `_tables`. */
   database: string;
-  /** Null for a single server. */
+  /** Name of the cluster of the replicas; null for a single server. */
   cluster: string | null;
   timeoutMs?: number;
 }
@@ -42,16 +43,24 @@ export interface Rows {
 /** Hard-links the parts of all tables into `shadow/<name>` of the folder. Throws as statements do. */
 export type FreezeParts = (name: string) => Promise<void>;
 
+export interface InsertOptions {
+  /** Small ones share a part with others that arrive at the same time; over HTTP only. */
+  grouped?: boolean;
+  /** On replicas, the same insert again with its token adds nothing, whichever of them takes it. */
+  token?: string;
+}
+
 /** Runs statements. Throws `StoreTimeoutError` or `StoreUnavailableError` only, or the reason of the caller's abort. */
 export interface ClickHouse {
   readonly layout: Layout;
   /** Null over HTTP. */
   readonly engine: Engine | null;
+  /** Each server by itself; none in process. */
+  readonly servers: readonly ClickHouseServer[];
   /** Runs `work` between inserts, whose rows and the sums derived from them are then in the tables. Null over HTTP. */
   readonly pauseInserts: (<T>(work: (freeze: FreezeParts) => Promise<T>) => Promise<T>) | null;
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
-  /** Small ones that are `grouped` share a part with others that arrive at the same time; over HTTP only. */
-  insert(name: string, rows: Rows, grouped?: boolean): Promise<void>;
+  insert(name: string, rows: Rows, options?: InsertOptions): Promise<void>;
   /** Runs an `INSERT … FORMAT …` with its rows. Over HTTP only. */
   insertLines(name: string, sql: string, text: string): Promise<void>;
   /** One in the background does not wait for inserts, nor they for it. */
@@ -59,4 +68,11 @@ export interface ClickHouse {
   /** Creates the database of the tables when it is missing. */
   createDatabase(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** One server, over HTTP. */
+export interface ClickHouseServer extends ClickHouse {
+  readonly url: string;
+  /** Whether it answers within a second. Never rejects. */
+  answers(): Promise<boolean>;
 }

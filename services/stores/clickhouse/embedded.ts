@@ -56,8 +56,9 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
   }
 
   return {
-    layout: { tables: 'default', views: 'reachline', copies: 'copies', cluster: null },
+    layout: { tables: 'default', views: 'reachline', copies: 'copies', isReplicated: false },
     engine,
+    servers: [],
 
     pauseInserts: (work) =>
       writes.use((client) =>

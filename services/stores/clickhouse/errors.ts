@@ -30,8 +30,30 @@ export function storeError(cause: unknown): StoreTimeoutError | StoreUnavailable
 /** Codes of errors in the rows of an insert: not parsed, out of range, too long, against a constraint of the table. */
 const ROW_ERRORS = new Set('6 26 27 38 41 69 72 117 131 321 349 407 469'.split(' '));
 
+const codeOf = (error: unknown): string =>
+  String(((error instanceof StoreUnavailableError ? error.cause : null) as { code?: unknown } | null)?.code);
+
+const MEMORY_LIMIT_EXCEEDED = '241';
+/** No coordinator, read-only, too few replicas, and those of `waitsForOthers` or a replica that lacks rows. */
+const PASSING_ERRORS = new Set('225 242 285 286 289 319 999'.split(' '));
+/** The insert before, or this one, has not reached most replicas yet. */
+const QUORUM_ERRORS = new Set(['286', '319']);
+
+/** Whether another replica may do what one failed to, as neither rows nor statement are at fault. */
+export const isOfReplica = (error: unknown): boolean =>
+  error instanceof StoreUnavailableError &&
+  !ROW_ERRORS.has(codeOf(error)) &&
+  codeOf(error) !== MEMORY_LIMIT_EXCEEDED;
+
+/** Whether what all replicas failed to do may succeed within seconds. */
+export const isPassing = (error: unknown): boolean => PASSING_ERRORS.has(codeOf(error));
+
+/** Whether every replica would fail likewise until others have rows. */
+export const waitsForOthers = (error: unknown): boolean => QUORUM_ERRORS.has(codeOf(error));
+
 /** As `storeError`, but `RejectedError` when the rows are at fault. */
 export function insertError(error: unknown): unknown {
-  const { code } = ((error instanceof StoreUnavailableError && error.cause) || {}) as { code?: string };
-  return ROW_ERRORS.has(code ?? '') ? new RejectedError('ClickHouse rejected rows', { cause: error }) : error;
+  return ROW_ERRORS.has(codeOf(error))
+    ? new RejectedError('ClickHouse rejected rows', { cause: error })
+    : error;
 }

@@ -6,10 +6,16 @@ import { finished } from 'node:stream/promises';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
-import type { ClickHouse, HttpOptions } from './client.js';
-import { onCluster } from './migrations/render.js';
+import type { ClickHouse, ClickHouseServer, HttpOptions, Layout } from './client.js';
+import { replicas } from './replicas.js';
 import { checkBound, settle, toResult } from './result.js';
-import { DEFAULT_TIMEOUT_MS, GROUPED_INSERT_SETTINGS, HTTP_READ_SETTINGS, httpSettings } from './settings.js';
+import {
+  DEFAULT_TIMEOUT_MS,
+  GROUPED_INSERT_SETTINGS,
+  HTTP_READ_SETTINGS,
+  httpSettings,
+  tokenSettings,
+} from './settings.js';
 
 const CONNECT_TIMEOUT_MS = 1500;
 /** The server times out first, so that it says why. */
@@ -17,40 +23,72 @@ const ANSWER_MARGIN_MS = 2000;
 const CONNECTIONS = 32;
 /** Below the 10 s after which a server closes an idle connection. */
 const IDLE_CONNECTION_MS = 5000;
+const PING_TIMEOUT_MS = 800;
 
-const tablesOf = (database: string) => `${database}_tables`;
+const layoutOf = ({ database, cluster }: HttpOptions): Layout => ({
+  tables: `${database}_tables`,
+  views: database,
+  copies: `${database}_copies`,
+  isReplicated: cluster !== null,
+});
 
 /**
  * Connects lazily: a server that is down fails the first statement, and one that comes back serves the next. Names without a
  * database are looked up in `defaultDatabase`; 'default' exists before our own.
  */
-export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(options.database)): ClickHouse {
-  const { timeoutMs = DEFAULT_TIMEOUT_MS, cluster } = options;
-  const { database } = options;
-  const layout = { tables: tablesOf(database), views: database, copies: `${database}_copies`, cluster };
-  const connect = (database: string) =>
+export function openHttp(options: HttpOptions, defaultDatabase?: string): ClickHouse {
+  const servers = openServers(options, defaultDatabase);
+  const [only] = servers;
+  return options.cluster === null && only ? only : replicas(servers);
+}
+
+/** Each server by itself. */
+export const openServers = (options: HttpOptions, defaultDatabase?: string): ClickHouseServer[] =>
+  options.urls.map((url) => openServer(url, options, defaultDatabase));
+
+function openServer(url: string, options: HttpOptions, defaultDatabase?: string): ClickHouseServer {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const layout = layoutOf(options);
+  const connect = (database: string, requestTimeoutMs = timeoutMs + ANSWER_MARGIN_MS) =>
     createClient({
-      url: options.url,
+      url,
       username: options.username,
       password: options.password,
       database,
-      request_timeout: timeoutMs + ANSWER_MARGIN_MS,
-      http_agent: agentFor(options.url),
+      request_timeout: requestTimeoutMs,
+      http_agent: agentFor(url),
       keep_alive: { idle_socket_ttl: IDLE_CONNECTION_MS, eagerly_destroy_stale_sockets: true },
       use_multipart_params_auto: true,
       log: { level: ClickHouseLogLevel.OFF },
     });
-  const client = connect(defaultDatabase);
-  const settings = (name: string) => httpSettings(name, timeoutMs, cluster);
+  const client = connect(defaultDatabase ?? layout.tables);
+  // On connections of its own, as statements may hold all others.
+  const pings = connect('default', PING_TIMEOUT_MS);
+  const settings = (name: string) => httpSettings(name, timeoutMs, layout.isReplicated);
+  let asking: Promise<boolean> | undefined;
   let closing = false;
   const guard = () => {
     if (closing) throw new StoreUnavailableError('analytics');
   };
 
-  return {
+  const server: ClickHouseServer = {
+    url,
     layout,
     engine: null,
+    get servers() {
+      return [server];
+    },
     pauseInserts: null,
+
+    answers() {
+      asking ??= pings
+        .ping()
+        .then(({ success }) => success)
+        .finally(() => {
+          asking = undefined;
+        });
+      return asking;
+    },
 
     /** A restarted server resets kept-alive connections, and a read can be repeated. */
     async query<Row>(query: AnalyticsQuery, signal?: AbortSignal) {
@@ -74,7 +112,7 @@ export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(option
       return settle(running, signal);
     },
 
-    async insert(name, { table, columns, text }, grouped = false) {
+    async insert(name, { table, columns, text }, { grouped, token } = {}) {
       guard();
       await settle(
         client.insert({
@@ -82,7 +120,10 @@ export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(option
           columns: columns as [string, ...string[]],
           values: Readable.from([text], { objectMode: false }),
           format: 'TabSeparated',
-          clickhouse_settings: { ...settings(name), ...(grouped && GROUPED_INSERT_SETTINGS) },
+          clickhouse_settings: {
+            ...settings(name),
+            ...(grouped ? GROUPED_INSERT_SETTINGS : tokenSettings(token)),
+          },
         }),
       );
     },
@@ -110,7 +151,7 @@ export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(option
       guard();
       const outside = connect('default');
       try {
-        await settle(createMissing(outside, layout.tables, cluster));
+        await settle(createMissing(outside, layout.tables));
       } finally {
         await outside.close();
       }
@@ -118,24 +159,21 @@ export function openHttp(options: HttpOptions, defaultDatabase = tablesOf(option
 
     async close() {
       closing = true;
-      await client.close();
+      await Promise.all([client.close(), pings.close()]);
     },
   };
+  return server;
 }
 
 /** Looks first, because a user may be allowed to use a database but not to create one. */
-async function createMissing(
-  client: ReturnType<typeof createClient>,
-  database: string,
-  cluster: string | null,
-): Promise<void> {
+async function createMissing(client: ReturnType<typeof createClient>, database: string): Promise<void> {
   const found = await client.query({
     query: 'SELECT 1 FROM system.databases WHERE name = {database:String}',
     query_params: { database },
     format: 'JSONCompact',
   });
-  if (cluster === null && (await found.json<unknown>()).data.length > 0) return;
-  await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}${onCluster(cluster)}` });
+  if ((await found.json<unknown>()).data.length > 0) return;
+  await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` });
 }
 
 const isReset = (error: unknown) =>

@@ -1,7 +1,6 @@
-import { StoreUnavailableError } from '../../shared/store-errors.js';
-import type { HttpOptions } from './client.js';
-import { openHttp } from './http.js';
-import { missingMigrations } from './migrations/migrate.js';
+import type { ClickHouseServer, HttpOptions } from './client.js';
+import { openServers } from './http.js';
+import { appliedMigrations, missingMigrations } from './migrations/migrate.js';
 import { findDamagedParts } from './parts.js';
 import { recordCopy } from './record-copy.js';
 
@@ -12,48 +11,69 @@ export interface ServerReport {
   missing: string[];
   /** When the copy of contacts and audiences was begun, in milliseconds since the epoch; null before the first. */
   copiedAt: number | null;
+  /** What it knows of the others; null for a single server. */
+  replication: Replication | null;
 }
 
-const MISSING_ERRORS = ['UNKNOWN_DATABASE', 'UNKNOWN_TABLE'];
+interface Replication {
+  /** Servers of the cluster in its configuration. */
+  servers: number;
+  shards: number;
+  /** Replicas of the table that has the fewest; 0 without a table. */
+  total: number;
+  active: number;
+  /** Tables that take no writes. */
+  read_only: number;
+  delay_seconds: number;
+}
 
-/** Throws what opening the store would: `StoreUnavailableError`, `StoreTimeoutError`, `MigrationChangedError`. */
-export async function inspectClickHouse(options: HttpOptions): Promise<ServerReport> {
-  const server = openHttp(options, 'default');
+/** Of each server by its address, or the error, which is what opening the store would throw: `StoreUnavailableError`, `StoreTimeoutError`, `MigrationChangedError`. */
+export async function inspectClickHouse(
+  options: HttpOptions,
+): Promise<{ url: string; report: ServerReport | Error }[]> {
+  const servers = openServers(options, 'default');
   try {
-    const { rows } = await server.query<{ version: string }>({
-      name: 'version',
-      sql: 'SELECT version() AS version',
-      params: {},
-    });
-    const applied = await server
-      .query<{ name: string; checksum: string }>({
-        name: 'read_migrations',
-        sql: `SELECT name, checksum FROM ${server.layout.tables}.schema_migrations`,
-        params: {},
-      })
-      .then((result) => result.rows)
-      .catch((error: unknown) => {
-        if (isMissing(error)) return [];
-        throw error;
-      });
-    const missing = missingMigrations(applied).map(({ name }) => name);
-    return { version: rows[0]?.version ?? '', missing, copiedAt: await recordCopy(server).beganAt() };
+    return await Promise.all(
+      servers.map(async (server) => ({
+        url: server.url,
+        report: await inspectServer(server, options.cluster).catch((error: Error) => error),
+      })),
+    );
   } finally {
-    await server.close();
+    await Promise.all(servers.map((server) => server.close()));
   }
 }
 
-/** Parts of a server's tables that are damaged. Throws `StoreUnavailableError` and `StoreTimeoutError`. */
+async function inspectServer(server: ClickHouseServer, cluster: string | null): Promise<ServerReport> {
+  const one = async <Row>(sql: string, params = {}) =>
+    (await server.query<Row>({ name: 'inspect', sql, params })).rows[0] as Row;
+  const { version } = await one<{ version: string }>('SELECT version() AS version');
+  const missing = missingMigrations(await appliedMigrations(server)).map(({ name }) => name);
+  const replication =
+    cluster === null
+      ? null
+      : await one<Replication>(
+          `SELECT (SELECT count() FROM system.clusters WHERE cluster = {cluster:String}) AS servers,
+  (SELECT uniqExact(shard_num) FROM system.clusters WHERE cluster = {cluster:String}) AS shards,
+  min(total_replicas) AS total, min(active_replicas) AS active, countIf(is_readonly) AS read_only, max(absolute_delay) AS delay_seconds
+FROM system.replicas WHERE database = {database:String}`,
+          { cluster, database: server.layout.tables },
+        );
+  return { version, missing, copiedAt: await recordCopy(server).beganAt(), replication };
+}
+
+/** Parts of the servers' tables that are damaged. Throws `StoreUnavailableError` and `StoreTimeoutError`. */
 export async function inspectParts(options: HttpOptions): Promise<string[]> {
-  const server = openHttp(options);
+  const servers = openServers(options);
   try {
-    return await findDamagedParts(server);
+    const damaged = await Promise.all(
+      servers.map(async (server) => {
+        const parts = await findDamagedParts(server);
+        return servers.length === 1 ? parts : parts.map((part) => `${server.url} ${part}`);
+      }),
+    );
+    return damaged.flat();
   } finally {
-    await server.close();
+    await Promise.all(servers.map((server) => server.close()));
   }
-}
-
-function isMissing(error: unknown): boolean {
-  const { type } = ((error instanceof StoreUnavailableError && error.cause) || {}) as { type?: string };
-  return type !== undefined && MISSING_ERRORS.includes(type);
 }

@@ -10,9 +10,9 @@ export function requireEngine(): void {
   }
 }
 
-/** Opens the engine in this process, which throws `FolderInUseError` when another has the folder, or a server, which may be down. */
+/** Opens the engine in this process, which throws `FolderInUseError` when another has the folder, or servers, which may be down. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
-  if ('url' in options) return (await import('./http.js')).openHttp(options);
+  if ('urls' in options) return (await import('./http.js')).openHttp(options);
   const { openEmbedded } = await import('./embedded.js').catch(withoutEmbeddedStores);
   return openEmbedded(options);
 }

@@ -1,5 +1,6 @@
 /** The copy of contacts and audiences that SQL reads on a server: mappings/clickhouse/server. */
 import { randomBytes } from 'node:crypto';
+import { StoreUnavailableError } from '../../shared/store-errors.js';
 import {
   COPIED_KINDS,
   type ContactKey,
@@ -8,15 +9,65 @@ import {
   type RecordCopy,
 } from '../common/record-copy.js';
 import { literal } from './bind.js';
-import type { ClickHouse } from './client.js';
-import { onCluster } from './migrations/render.js';
+import type { ClickHouse, ClickHouseServer } from './client.js';
 import { columnValues, parsedFields, viewOf } from './record-columns.js';
 
 const KEYS_PER_STATEMENT = 1000;
 
+/** Each server has a copy of its own, as tables are swapped on one. One that is out gets its next one when it is back. */
+export function copyOnServers(servers: readonly ClickHouseServer[]): RecordCopy {
+  const [only, ...others] = servers.map((server) => ({ server, copy: recordCopy(server) }));
+  if (only && others.length === 0) return only.copy;
+  const all = only ? [only, ...others] : [];
+  const answering = async (): Promise<RecordCopy[]> => {
+    const answers = await Promise.all(all.map(({ server }) => server.answers()));
+    const copies = all.flatMap(({ copy }, index) => (answers[index] ? [copy] : []));
+    if (copies.length === 0) throw new StoreUnavailableError('analytics');
+    return copies;
+  };
+  const onAnswering = async <T>(work: (copy: RecordCopy) => Promise<T>) => allOf(await answering(), work);
+
+  return {
+    async beganAt() {
+      const moments = await onAnswering((copy) => copy.beganAt());
+      return moments.includes(null) ? null : Math.min(...(moments as number[]));
+    },
+    unfinished: async () => (await onAnswering((copy) => copy.unfinished())).flat(),
+    async begin(now) {
+      const made = await onAnswering((copy) => copy.begin(now));
+      const onEach = async (work: (copy: NewCopy) => Promise<void>) => {
+        await allOf(made, work);
+      };
+      return {
+        insert: (kind, lines) => onEach((copy) => copy.insert(kind, lines)),
+        hide: (contacts) => onEach((copy) => copy.hide(contacts)),
+        swap: () => onEach((copy) => copy.swap()),
+        drop: () => onEach((copy) => copy.drop()),
+      };
+    },
+    async dropUnfinishedBefore(moment) {
+      await onAnswering((copy) => copy.dropUnfinishedBefore(moment));
+    },
+    async hide(contacts) {
+      const hidden = await onAnswering((copy) => copy.hide(contacts));
+      if (hidden.length < all.length) throw new StoreUnavailableError('analytics');
+    },
+    async isFreeOf(contacts) {
+      const free = await onAnswering((copy) => copy.isFreeOf(contacts));
+      return free.length === all.length && !free.includes(false);
+    },
+  };
+}
+
+/** Waits for each, then throws the first failure. */
+async function allOf<Item, T>(items: readonly Item[], work: (item: Item) => Promise<T>): Promise<T[]> {
+  const running = items.map(work);
+  await Promise.allSettled(running);
+  return Promise.all(running);
+}
+
 export function recordCopy(clickhouse: ClickHouse): RecordCopy {
-  const { tables, copies, cluster } = clickhouse.layout;
-  const everywhere = onCluster(cluster);
+  const { tables, copies } = clickhouse.layout;
   const command = (sql: string) => clickhouse.command('copy_records', sql);
   const query = async <Row>(sql: string) =>
     (await clickhouse.query<Row>({ name: 'copy_records', sql, params: {} })).rows;
@@ -32,11 +83,11 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
   /** Without a mutation of data: a mask hides the rows. */
   async function hide(table: string, contacts: readonly ContactKey[]): Promise<void> {
     for (const keys of chunks(contacts)) {
-      await command(`DELETE FROM ${table}${everywhere} WHERE ${isOneOf(keys)}`);
+      await command(`DELETE FROM ${table} WHERE ${isOneOf(keys)}`);
     }
   }
 
-  const drop = (table: string) => command(`DROP TABLE IF EXISTS ${copies}.${table}${everywhere} SYNC`);
+  const drop = (table: string) => command(`DROP TABLE IF EXISTS ${copies}.${table} SYNC`);
 
   return {
     async beganAt() {
@@ -51,15 +102,15 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
     async begin(now): Promise<NewCopy> {
       const suffix = `${now}_${randomBytes(4).toString('hex')}`;
       const made = (kind: CopiedKind) => `${copies}.${kind}_${suffix}`;
-      await command(`CREATE DATABASE IF NOT EXISTS ${copies}${everywhere}`);
+      await command(`CREATE DATABASE IF NOT EXISTS ${copies}`);
       for (const kind of COPIED_KINDS) {
-        await command(`CREATE TABLE ${made(kind)}${everywhere} AS ${kind}`);
+        await command(`CREATE TABLE ${made(kind)} AS ${kind}`);
         // The copy that another version is making as this one migrates lacks the new columns, and so does what is made like it.
         const columns = viewOf(kind).columns.map(
           ({ name, type }) => `ADD COLUMN IF NOT EXISTS ${name} ${type}`,
         );
-        await command(`ALTER TABLE ${made(kind)}${everywhere} ${columns.join(', ')}`);
-        await command(`ALTER TABLE ${made(kind)}${everywhere} MODIFY COMMENT '${now}'`);
+        await command(`ALTER TABLE ${made(kind)} ${columns.join(', ')}`);
+        await command(`ALTER TABLE ${made(kind)} MODIFY COMMENT '${now}'`);
       }
       return {
         async insert(kind, lines) {
@@ -73,8 +124,7 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
         },
         hide: (contacts) => hide(made('contacts'), contacts),
         async swap() {
-          for (const kind of COPIED_KINDS)
-            await command(`EXCHANGE TABLES ${kind} AND ${made(kind)}${everywhere}`);
+          for (const kind of COPIED_KINDS) await command(`EXCHANGE TABLES ${kind} AND ${made(kind)}`);
         },
         async drop() {
           for (const kind of COPIED_KINDS) await drop(`${kind}_${suffix}`);

@@ -50,9 +50,9 @@ export const embeddedSettings = (name: string, timeoutMs: number): Settings => (
 });
 
 /** Over HTTP. The response's status is then that of the whole statement. */
-export const httpSettings = (name: string, timeoutMs: number, cluster: string | null): Settings => ({
+export const httpSettings = (name: string, timeoutMs: number, isReplicated: boolean): Settings => ({
   ...commonSettings(name, timeoutMs),
-  ...(cluster === null ? {} : CLUSTER_SETTINGS),
+  ...(isReplicated ? REPLICA_SETTINGS : {}),
   wait_end_of_query: 1,
 });
 
@@ -62,12 +62,21 @@ export const HTTP_READ_SETTINGS: Settings = { readonly: 2, cancel_http_readonly_
 /** The server collects rows of several inserts for a fraction of a second, and answers each once its rows are stored. */
 export const GROUPED_INSERT_SETTINGS: Settings = { async_insert: 1, wait_for_async_insert: 1 };
 
-const CLUSTER_SETTINGS: Settings = {
-  // By default rows equal to earlier ones are dropped: a metric restated back to its former value would be lost.
-  insert_deduplicate: 0,
-  distributed_ddl_task_timeout: 60,
-  distributed_ddl_output_mode: 'throw',
+/** An insert is acknowledged once most replicas have it, and one that lacks such an insert rejects reads. Both need inserts into a table one at a time. */
+const REPLICA_SETTINGS: Settings = {
+  insert_quorum: 'auto',
+  insert_quorum_parallel: 0,
+  insert_quorum_timeout: 3000,
+  select_sequential_consistency: 1,
+  // By default a replica without a coordinator is tried for minutes.
+  insert_keeper_max_retries: 3,
+  // By default a deletion fails while any replica is out, which deletes once it is back.
+  lightweight_deletes_sync: 1,
 };
+
+/** Without a token, rows equal to those of an earlier insert are dropped: a metric restated back to its former value would be lost. */
+export const tokenSettings = (token: string | undefined): Settings =>
+  token === undefined ? {} : { insert_deduplication_token: token };
 
 /** Limits of an analyst's statement in process, which a request may lower. */
 export const ANALYST_LIMITS: Record<string, number> = {

@@ -7,11 +7,10 @@ import { literal } from './bind.js';
 import type { ClickHouse, ClickHouseOptions, Rows } from './client.js';
 import type { Engine } from './engine.js';
 import { insertError } from './errors.js';
-import { migrate } from './migrations/migrate.js';
-import { onCluster } from './migrations/render.js';
+import { migrate, requireMigrations } from './migrations/migrate.js';
 import { openClickHouse } from './open.js';
 import { requireWholeParts } from './parts.js';
-import { recordCopy } from './record-copy.js';
+import { copyOnServers } from './record-copy.js';
 import { RollupBuilder, type RollupBuilderOptions } from './rollup-builder.js';
 import {
   campaignRows,
@@ -37,7 +36,10 @@ export interface OpenedAnalyticsStore {
   copy: RecordCopy | null;
 }
 
-/** Opens and migrates the analytics store, which builds sums of months where `rollups` is given. Throws `FolderInUseError` when another process has the folder, and `BrokenPartsError`. */
+/**
+ * Opens and migrates the analytics store, which builds sums of months where `rollups` is given. Throws `FolderInUseError` when another
+ * process has the folder, `BrokenPartsError`, and `MigrationNeededError` for replicas, which `migrateReplicas` alone migrates.
+ */
 export async function openAnalyticsStore(
   options: ClickHouseOptions,
   rollups?: RollupBuilderOptions,
@@ -45,17 +47,17 @@ export async function openAnalyticsStore(
   const clickhouse = await openClickHouse(options);
   try {
     if ('path' in options) await requireWholeParts(clickhouse, options.path);
-    await migrate(clickhouse);
+    if (clickhouse.layout.isReplicated) await requireMigrations(clickhouse);
+    else await migrate(clickhouse);
   } catch (error) {
     await clickhouse.close();
     throw error;
   }
-  // Replicas of a cluster may have a month's seal before its sums.
-  const builder =
-    rollups && clickhouse.layout.cluster === null ? new RollupBuilder(clickhouse, rollups) : null;
+  // On replicas the mark that was inserted last may be older than rows that became visible after it.
+  const builder = rollups && !clickhouse.layout.isReplicated ? new RollupBuilder(clickhouse, rollups) : null;
   builder?.start();
   const { engine, pauseInserts } = clickhouse;
-  const copy = engine ? null : recordCopy(clickhouse);
+  const copy = engine ? null : copyOnServers(clickhouse.servers);
   return {
     store: analyticsStore(clickhouse, builder),
     engine: engine && (async () => engine),
@@ -65,10 +67,13 @@ export async function openAnalyticsStore(
   };
 }
 
-function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): AnalyticsStore & VisitTable {
+export function analyticsStore(
+  clickhouse: ClickHouse,
+  builder: RollupBuilder | null,
+): AnalyticsStore & VisitTable {
   const insert = async (rows: Rows, grouped = false) => {
     if (rows.text === '') return;
-    await clickhouse.insert(`insert_${rows.table}`, rows, grouped).catch((error: unknown) => {
+    await clickhouse.insert(`insert_${rows.table}`, rows, { grouped }).catch((error: unknown) => {
       throw insertError(error);
     });
   };
@@ -90,7 +95,6 @@ function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): 
         await insert(visitRows(part), true);
     },
     async dropDeliveriesBefore(month) {
-      const everywhere = onCluster(clickhouse.layout.cluster);
       const tables = ['creative_deliveries', 'company_deliveries'];
       const months = new Set<string>();
       for (const table of tables) {
@@ -100,7 +104,7 @@ function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): 
           params: { month },
         });
         for (const row of rows) {
-          const drop = `ALTER TABLE ${table}${everywhere} DROP PARTITION ${Number(row.month)}`;
+          const drop = `ALTER TABLE ${table} DROP PARTITION ${Number(row.month)}`;
           await clickhouse.command('drop_month', drop, true);
           months.add(String(row.month));
         }
@@ -117,14 +121,13 @@ function analyticsStore(clickhouse: ClickHouse, builder: RollupBuilder | null): 
         });
         if (rows.length === 0) continue;
         // Dates come from this program alone.
-        const remove = `ALTER TABLE ${table}${everywhere} DELETE WHERE ${column} < ${literal(month)}`;
+        const remove = `ALTER TABLE ${table} DELETE WHERE ${column} < ${literal(month)}`;
         await clickhouse.command('drop_month', remove, true);
       }
       return [...months].sort();
     },
     async deleteVisitsBefore(createdMs) {
       if (clickhouse.engine) return;
-      const everywhere = onCluster(clickhouse.layout.cluster);
       const moment = `fromUnixTimestamp64Milli(${Math.trunc(createdMs)}, 'UTC')`;
       const { rows } = await clickhouse.query<{ month: number; is_whole: number | boolean }>({
         name: 'old_visits',
@@ -133,13 +136,13 @@ FROM website_visits WHERE created_at < ${moment} GROUP BY month`,
         params: {},
       });
       for (const { month, is_whole } of rows) {
-        const drop = `ALTER TABLE website_visits${everywhere} DROP PARTITION ${Number(month)}`;
+        const drop = `ALTER TABLE website_visits DROP PARTITION ${Number(month)}`;
         if (is_whole) await clickhouse.command('drop_month', drop, true);
       }
       if (rows.some(({ is_whole }) => !is_whole)) {
         await clickhouse.command(
           'delete_visits',
-          `DELETE FROM website_visits${everywhere} WHERE created_at < ${moment}`,
+          `DELETE FROM website_visits WHERE created_at < ${moment}`,
           true,
         );
       }

@@ -15,6 +15,11 @@ export class MigrationChangedError extends Error {
   override readonly name = 'MigrationChangedError';
 }
 
+/** What is stored has another version than this Reachline needs. The message says what to do. */
+export class MigrationNeededError extends Error {
+  override readonly name = 'MigrationNeededError';
+}
+
 /** The migrations of a folder, `NNNN_verb_noun.sql`, in order. */
 export const readMigrations = (folder: string): Migration[] =>
   readdirSync(folder)

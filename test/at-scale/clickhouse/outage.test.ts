@@ -56,7 +56,7 @@ describe('a ClickHouse server that comes and goes', () => {
   });
 
   it('is opened only when it is there', async () => {
-    const nobody = { ...testDatabase().config, url: `http://127.0.0.1:${await freePort()}` };
+    const nobody = { ...testDatabase().config, urls: [`http://127.0.0.1:${await freePort()}`] };
     expect(await nameOf(openAnalyticsStore(nobody))).to.equal('StoreUnavailableError');
   });
 });

@@ -26,7 +26,7 @@ export function testDatabase(server = url): TestDatabase {
     }
     await client.close();
   });
-  return { config: { url: server, username, password, database, cluster: null }, client };
+  return { config: { urls: [server], username, password, database, cluster: null }, client };
 }
 
 export async function openHttpStore(timeoutMs?: number): Promise<TemporaryStore> {

@@ -7,7 +7,7 @@ import { contactState } from './histories.js';
 
 /** Pairs of key and state. */
 async function rowsOf(
-  { url, username, password }: ClickHouseConfig,
+  { urls: [url], username, password }: ClickHouseConfig,
   query: string,
   organizations: readonly string[],
 ): Promise<[key: string, state: string][]> {

@@ -11,7 +11,12 @@ import { serverMigrations } from '../../../services/stores/clickhouse/migrations
 import { render } from '../../../services/stores/clickhouse/migrations/render.js';
 
 const folder = process.argv[2] as string;
-const layout = { tables: 'reachline_tables', views: 'reachline', copies: 'reachline_copies', cluster: null };
+const layout = {
+  tables: 'reachline_tables',
+  views: 'reachline',
+  copies: 'reachline_copies',
+  isReplicated: false,
+};
 const grants = accountGrants(layout).map((grant) => `<query>GRANT ${grant}</query>`);
 const user = `<password/><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota><grants>${grants.join('')}</grants>`;
 writeFileSync(
@@ -59,7 +64,7 @@ const allowed = [
   ...accountStatements(layout, { username: 'reachline', password: "it's" }).map(
     (statement) => `EXPLAIN AST ${statement}`,
   ),
-  ...accountStatements({ ...layout, cluster: 'main' }, { username: 'reachline', password: 'x' }).map(
+  ...accountStatements({ ...layout, isReplicated: true }, { username: 'reachline', password: 'x' }).map(
     (statement) => `EXPLAIN AST ${statement}`,
   ),
 ];

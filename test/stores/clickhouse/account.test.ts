@@ -24,7 +24,7 @@ describe('The account of Reachline on a ClickHouse server', function () {
   });
 
   it('is created without its password appearing in a statement', () => {
-    const layout = { tables: 'r_tables', views: 'r', copies: 'r_copies', cluster: null };
+    const layout = { tables: 'r_tables', views: 'r', copies: 'r_copies', isReplicated: false };
     const statements = accountStatements(layout, { username: 'app', password: 'secret' });
     expect(statements.join('\n')).not.to.contain('secret');
     expect(statements[0]).to.equal(

@@ -2,19 +2,21 @@ import { fileURLToPath } from 'node:url';
 import { StoreUnavailableError } from '../../../shared/store-errors.js';
 import { readMigrations } from '../../common/migrations.js';
 import type { HttpOptions } from '../client.js';
-import { openHttp } from '../http.js';
+import { openServers } from '../http.js';
 import { render } from './render.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../../mappings/clickhouse/access/', import.meta.url));
 /** Not granted, or users are stored where SQL cannot change them. */
 const REJECTED_CODES = new Set(['495', '497', '514']);
 
-/** Creates the role of analysts with its limits. False when the server does not permit this user to. */
+/** Creates the role of analysts with its limits, on each server. False when one does not permit this user to. */
 export async function grantAccess(options: HttpOptions): Promise<boolean> {
-  const clickhouse = openHttp(options);
+  const servers = openServers(options);
   try {
-    for (const { sql } of readMigrations(FOLDER))
-      await clickhouse.command('grant_access', render(sql, clickhouse.layout));
+    for (const server of servers) {
+      for (const { sql } of readMigrations(FOLDER))
+        await server.command('grant_access', render(sql, server.layout));
+    }
     return true;
   } catch (error) {
     if (
@@ -24,6 +26,6 @@ export async function grantAccess(options: HttpOptions): Promise<boolean> {
       return false;
     throw error;
   } finally {
-    await clickhouse.close();
+    await Promise.all(servers.map((server) => server.close()));
   }
 }

@@ -1,7 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { type Migration, pendingMigrations, readMigrations } from '../../common/migrations.js';
+import { StoreUnavailableError } from '../../../shared/store-errors.js';
+import {
+  type Migration,
+  MigrationNeededError,
+  pendingMigrations,
+  readMigrations,
+} from '../../common/migrations.js';
 import type { ClickHouse } from '../client.js';
-import { render } from './render.js';
+import { type IdOfTable, render } from './render.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../../mappings/clickhouse/', import.meta.url));
 
@@ -35,17 +41,13 @@ ENGINE = MergeTree ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_dir
 export async function migrate(
   clickhouse: ClickHouse,
   migrations: Migration[] = clickhouse.engine ? commonMigrations() : serverMigrations(),
+  idOf?: IdOfTable,
 ): Promise<string[]> {
   const { layout } = clickhouse;
   await clickhouse.createDatabase();
-  await clickhouse.command('migrate', render(MIGRATIONS_TABLE, layout));
-  const { rows } = await clickhouse.query<{ name: string; checksum: string }>({
-    name: 'read_migrations',
-    sql: 'SELECT name, checksum FROM schema_migrations',
-    params: {},
-  });
-  const pending = missingMigrations(rows, migrations);
-  for (const { sql } of pending) await clickhouse.command('migrate', render(sql, layout));
+  await clickhouse.command('migrate', MIGRATIONS_TABLE);
+  const pending = missingMigrations(await appliedMigrations(clickhouse), migrations);
+  for (const { sql } of pending) await clickhouse.command('migrate', render(sql, layout, idOf));
   // At once, as an insert takes longer than most migrations do.
   if (pending.length > 0) {
     await clickhouse.insert('record_migration', {
@@ -55,4 +57,30 @@ export async function migrate(
     });
   }
   return pending.map(({ name }) => name);
+}
+
+interface Applied {
+  name: string;
+  checksum: string;
+}
+
+/** None where there are no tables yet. */
+export async function appliedMigrations(clickhouse: ClickHouse): Promise<Applied[]> {
+  const sql = `SELECT name, checksum FROM ${clickhouse.layout.tables}.schema_migrations`;
+  try {
+    return (await clickhouse.query<Applied>({ name: 'read_migrations', sql, params: {} })).rows;
+  } catch (error) {
+    const { type } = ((error instanceof StoreUnavailableError && error.cause) || {}) as { type?: string };
+    if (type === 'UNKNOWN_DATABASE' || type === 'UNKNOWN_TABLE') return [];
+    throw error;
+  }
+}
+
+/** Throws `MigrationNeededError` unless all migrations are applied, and `MigrationChangedError`. */
+export async function requireMigrations(clickhouse: ClickHouse): Promise<void> {
+  const missing = missingMigrations(await appliedMigrations(clickhouse));
+  if (missing.length === 0) return;
+  throw new MigrationNeededError(
+    `ClickHouse lacks ${missing.length} migrations, from ${missing[0]?.name} on. Run: reachline migrate`,
+  );
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { estypes } from '@elastic/elasticsearch';
 import { TITLE_TABLES_VERSION } from '../../../search/titles.js';
 import { packageRoot } from '../../../shared/fs.js';
+import { MigrationNeededError } from '../../common/migrations.js';
 import type { Cluster } from '../client.js';
 import { unavailable } from '../errors.js';
 
@@ -42,11 +43,6 @@ export class MappingChangedError extends Error {
       `The index ${index} was created by another version of Reachline (its mappings/elasticsearch/${resource}.json differs), and this version cannot upgrade it. Use the version that created it, or name other indices with ELASTICSEARCH_INDEX_PREFIX and load the records again.`,
     );
   }
-}
-
-/** The index has another version than this Reachline needs. The message says what to do. */
-export class MigrationNeededError extends Error {
-  override readonly name = 'MigrationNeededError';
 }
 
 const TABLES: { [name in Resource]?: string } = { contacts: TITLE_TABLES_VERSION };

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { MigrationNeededError } from '../../common/migrations.js';
+import type { ClickHouseServer, HttpOptions } from '../client.js';
+import { openServers } from '../http.js';
+import { migrate, serverMigrations } from './migrate.js';
+
+/**
+ * Applies the missing migrations to every replica, so that one that is new gets its tables. Throws `MigrationNeededError` where
+ * replicas have tables that are not one another's.
+ */
+export async function migrateReplicas(options: HttpOptions): Promise<void> {
+  const servers = openServers(options);
+  try {
+    // A table has one id on all replicas. Read again after each, as another process may be creating them.
+    for (const server of servers) await server.createDatabase();
+    let known = await readTableIds(servers);
+    for (const server of servers) {
+      await migrate(server, serverMigrations(), (table) => known.get(table) ?? randomUUID());
+      known = await readTableIds(servers);
+    }
+  } finally {
+    await Promise.all(servers.map((server) => server.close()));
+  }
+}
+
+/** Ids of the replicated tables by name, whichever replicas have them. */
+async function readTableIds(servers: readonly ClickHouseServer[]): Promise<Map<string, string>> {
+  const ids = new Map<string, string>();
+  for (const server of servers) {
+    const { rows } = await server.query<{ name: string; uuid: string }>({
+      name: 'table_ids',
+      sql: "SELECT name, uuid FROM system.tables WHERE database = {database:String} AND engine LIKE 'Replicated%'",
+      params: { database: server.layout.tables },
+    });
+    for (const { name, uuid } of rows) {
+      if ((ids.get(name) ?? uuid) !== uuid) {
+        throw new MigrationNeededError(
+          `The ClickHouse table ${server.layout.tables}.${name} of ${server.url} is no replica of that of the servers before it in CLICKHOUSE_URL: drop its database there, which then gets everything. Run: reachline migrate`,
+        );
+      }
+      ids.set(name, uuid);
+    }
+  }
+  return ids;
+}
