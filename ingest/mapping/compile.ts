@@ -73,7 +73,16 @@ class Compiler {
   }
 
   compile(): Mapping {
-    const { stream: named, fields, where = {}, unless = {}, join = {}, recognize = [], each } = this.#file;
+    const {
+      stream: named,
+      fields,
+      where = {},
+      unless = {},
+      join = {},
+      recognize = [],
+      each,
+      each_column,
+    } = this.#file;
     if (named !== undefined && named !== this.#stream.name) {
       this.#refuse('stream', `The mapping is for ${named}, not for ${this.#stream.name}.`);
     }
@@ -88,6 +97,8 @@ class Compiler {
     const joins = Object.fromEntries(
       Object.entries(join).map(([name, each]) => [name, this.#join(name, each)]),
     );
+    if (each !== undefined && each_column !== undefined)
+      this.#refuse('each_column', 'Give either this or each.');
     if (this.#problems.length > 0) throw new MappingError(this.#problems.join('\n'));
     const takeOthers = this.#others();
     const open = this.#opener();
@@ -99,7 +110,11 @@ class Compiler {
         isIn: (source: SourceRecord) => reads.some((read) => read(source) !== undefined),
       };
     });
-    const split = each === undefined ? undefined : splitter(each);
+    const split = each_column
+      ? columnSplitter(each_column, this.#mentioned())
+      : each === undefined
+        ? undefined
+        : splitter(each);
     const opened = (given: SourceRecord) => {
       const [first] = split?.(given) ?? [];
       const message = isObject(first) ? first : given;
@@ -124,11 +139,18 @@ class Compiler {
       columnNames: (columns) => this.#columnNames(columns),
       checkColumns: (columns) => this.#checkColumns(columns),
       missingPaths: (columns) =>
-        [...this.#paths].filter((path) => !columns.includes(path) && !columns.includes(rootOf(path))),
+        [...this.#paths].filter(
+          (path) =>
+            ![...columns, each_column?.name, each_column?.value].some(
+              (column) => column === path || column === rootOf(path),
+            ),
+        ),
       givesOrganization: (columns) => this.#givesOrganization(columns),
       missingMarks(message) {
         const { isLeftOut: isOther, whole } = opened(message);
-        return isOther ? null : marks.filter(({ isIn }) => !isIn(whole)).map(({ name }) => name);
+        return isOther
+          ? null
+          : marks.filter(({ isIn }) => !isIn(whole) && !isIn(message)).map(({ name }) => name);
       },
       split,
       apply(message) {
@@ -442,14 +464,14 @@ class Compiler {
   }
 
   #checkColumns(columns: readonly string[]): string[] {
-    const { ignore } = this.#file;
+    const { ignore, each_column } = this.#file;
     const mentioned = this.#mentioned();
     const problems: string[] = [];
     const taken = new Set<string>();
     for (const [index, column] of columns.entries()) {
       if (problems.length >= MAX_COLUMN_PROBLEMS) break;
       const isMentioned = mentioned.has(column);
-      if (!isMentioned && ignore === 'rest') continue;
+      if (!isMentioned && (ignore === 'rest' || each_column)) continue;
       if (taken.has(column)) problems.push(`The file has two columns ${JSON.stringify(column)}.`);
       taken.add(column);
       if (isMentioned || this.#isField(column)) continue;
@@ -481,6 +503,22 @@ function splitter(path: string): NonNullable<Mapping['split']> {
     if (!Array.isArray(entries)) return null;
     const { [root]: _, ...others } = message;
     return entries.map((entry) => (isObject(entry) ? { ...others, ...entry } : entry));
+  };
+}
+
+/** The columns that are not mentioned, each with the others of its row. */
+function columnSplitter(
+  { name, value }: NonNullable<MappingFile['each_column']>,
+  mentioned: ReadonlySet<string>,
+): NonNullable<Mapping['split']> {
+  return (row) => {
+    const cells = Object.entries(row);
+    const others = cells.filter(([column]) => mentioned.has(column));
+    if (others.length === cells.length) return null;
+    const kept = Object.fromEntries(others);
+    return cells.flatMap(([column, cell]) =>
+      mentioned.has(column) ? [] : [{ ...kept, [name]: column, [value]: cell }],
+    );
   };
 }
 

@@ -72,12 +72,27 @@ export const numericDateParser =
 
 const UNIX_MS: Record<string, number> = { unix_s: 1000, unix_ms: 1, unix_us: 0.001 };
 
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+const MONTH_STARTS = MONTHS.map((name) => name.slice(0, 3).toLowerCase());
 
 /** Tokens of a pattern, longest first, with the expression of the text each stands for. */
 const TOKENS: Record<string, string> = {
   YYYY: '(?<year>\\d{4})',
   YY: '(?<shortYear>\\d{2})',
+  MMMM: `(?<monthName>${MONTHS.join('|')})`,
   MMM: '(?<monthName>[A-Za-z]{3})',
   MM: '(?<month>\\d{2})',
   M: '(?<month>\\d{1,2})',
@@ -149,7 +164,9 @@ function textParser(expression: RegExp): DateParser {
     if (text.length > MAX_TEXT_LENGTH) return null;
     const parts = expression.exec(text)?.groups;
     if (parts === undefined) return null;
-    const month = parts.monthName ? MONTHS.indexOf(parts.monthName.toLowerCase()) + 1 : parts.month;
+    const month = parts.monthName
+      ? MONTH_STARTS.indexOf(parts.monthName.slice(0, 3).toLowerCase()) + 1
+      : parts.month;
     const day = `${yearOf(parts)}-${pad(month)}-${pad(parts.day)}`;
     const fraction = parts.fraction === undefined ? '' : `.${parts.fraction}`;
     const time = `${pad(hourOf(parts))}:${pad(parts.minute)}:${pad(parts.second)}${fraction}`;

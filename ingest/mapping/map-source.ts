@@ -18,7 +18,7 @@ export async function* mapSource(source: RecordSource, mapping: Mapping): AsyncG
   }
 }
 
-/** The entries of the lists that messages hold, numbered one after another: no two may have the same place in the order of records. */
+/** The entries of the lists that messages hold, or the columns of rows, numbered one after another: no two may have the same place in the order of records. */
 async function* splitLists(source: RecordSource, split: NonNullable<Mapping['split']>): RecordSource {
   let line = 0;
   for await (const records of source) {
@@ -33,7 +33,8 @@ async function* splitLists(source: RecordSource, split: NonNullable<Mapping['spl
       for (let start = 0; entries !== null && start < entries.length; start += ENTRIES_PER_CHUNK) {
         yield entries.slice(start, start + ENTRIES_PER_CHUNK).map((value) => ({
           line: ++line,
-          bytes: Buffer.from(JSON.stringify(value)),
+          // A row stays one, also among rejected lines.
+          bytes: raw.value === undefined ? Buffer.from(JSON.stringify(value)) : raw.bytes,
           value,
         }));
       }

@@ -105,7 +105,7 @@ const modifiers = {
     Type.Unsafe<string | string[]>({
       ...dateFormat,
       description:
-        'How a date is written: iso, unix_s, unix_ms, unix_us, or a pattern of YYYY YY MMM MM M DD D HH H hh h mm ss SSS A Z. Of several, the first that fits. ISO 8601 when absent.',
+        'How a date is written: iso, unix_s, unix_ms, unix_us, or a pattern of YYYY YY MMMM MMM MM M DD D HH H hh h mm ss SSS A Z. Of several, the first that fits. ISO 8601 when absent.',
       type: ['string', 'array'],
       items: dateFormat,
       minItems: 1,
@@ -240,6 +240,19 @@ const MappingFile = strictObject(
     each: Type.Optional(
       path(
         'Path of a list whose entries are records each. Fields that an entry lacks are read from the message.',
+      ),
+    ),
+    each_column: Type.Optional(
+      strictObject(
+        {
+          name: path('Field that has the name of the column.'),
+          value: path('Field that has its cell.'),
+        },
+        {
+          description:
+            'Every column that the mapping does not mention is a record, unless its cell is empty: for tables with a column for each currency, country or week.',
+          title: 'name and value',
+        },
       ),
     ),
     recognize: Type.Optional(

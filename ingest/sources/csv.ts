@@ -5,7 +5,6 @@ import { deadLetter } from '../records/outcome.js';
 import { type RawRecord, UnreadableInputError } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
 import { resumed } from './resumed.js';
-import { asUtf8 } from './utf16.js';
 
 const ROWS_PER_CHUNK = 100;
 const HEADER_SEARCH_BYTES = 64 * 1024;
@@ -43,7 +42,7 @@ export interface CsvOptions {
 }
 
 /**
- * Reads the header and detects the delimiter (comma, semicolon or tab) and UTF-16. The parser reads latin1, which maps each byte to one
+ * Reads the header and detects the delimiter (comma, semicolon or tab). The parser reads latin1, which maps each byte to one
  * character, so that rows keep their bytes and invalid UTF-8 is rejected row by row. Throws `ColumnsError` and, also while rows are read,
  * `UnreadableInputError`.
  */
@@ -51,7 +50,7 @@ export async function openCsv(
   chunks: AsyncIterable<Uint8Array>,
   { headers = [] }: CsvOptions = {},
 ): Promise<CsvFile> {
-  const iterator = asUtf8(chunks);
+  const iterator = chunks[Symbol.asyncIterator]();
   const { beginning, preamble } = afterPreamble(await readBeginning(iterator, headers.length > 0), headers);
   const skippedLines = preamble.split('\n').length - 1;
   const input = Readable.from(resumed([beginning], iterator), { objectMode: false });

@@ -10,6 +10,7 @@ import { ColumnsError, type CsvOptions, openCsv } from './csv.js';
 import { jsonArray } from './json-array.js';
 import { lines } from './lines.js';
 import { resumed } from './resumed.js';
+import { asUtf8 } from './utf16.js';
 
 /** Lines of JSON, a JSON array or one object, or CSV. */
 export type TextFormat = 'ndjson' | 'json' | 'csv';
@@ -22,12 +23,13 @@ export interface OpenedText {
   close(): void;
 }
 
-/** Opens a text, and reads the header of CSV. Throws `ColumnsError` and, also while records are read, `UnreadableInputError`. */
+/** Opens a text in UTF-8 or UTF-16, and reads the header of CSV. Throws `ColumnsError` and, also while records are read, `UnreadableInputError`. */
 export async function openText(
-  chunks: AsyncIterable<Uint8Array>,
+  source: AsyncIterable<Uint8Array>,
   format: TextFormat,
   options: CsvOptions & { maxRecords?: number } = {},
 ): Promise<OpenedText> {
+  const chunks = asUtf8(source);
   if (format !== 'csv') {
     const records = format === 'json' ? jsonArray(chunks, options.maxRecords) : lines(chunks);
     return { records, close: () => void records.return(undefined) };

@@ -1,4 +1,4 @@
-/** Spreadsheets and LinkedIn write tables in UTF-16. */
+/** Spreadsheets, LinkedIn and shells of Windows write UTF-16. */
 import { TextDecoder } from 'node:util';
 
 const MARKS = [

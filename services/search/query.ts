@@ -49,8 +49,11 @@ export interface PartialMatch {
   unmatched: number[];
 }
 
-/** Terms that a record must at least match: half of them, rounded up. */
-export const leastMatched = ({ required }: TextQuery): number => Math.ceil(required.length / 2);
+/** Terms that a record must at least match: half of them, rounded up, and all phrases. */
+export function leastMatched({ required }: TextQuery): number {
+  const phrases = required.filter(({ kind }) => kind === 'phrase').length;
+  return Math.max(Math.ceil(required.length / 2), phrases);
+}
 
 /** The order of a list; those without the value come last in both directions, and ids of one value in the same direction. */
 export interface Sort<By extends string = string> {

@@ -62,14 +62,15 @@ describe('reachline ingest', function () {
     expect(stored).to.include({ name: 'Łódź' });
   });
 
-  it('takes gzipped and zstd lines, from a file or a pipe, and JSON arrays', async () => {
+  it('takes gzipped, zstd and UTF-16 lines, from a file or a pipe, and JSON arrays', async () => {
     // Behind a skippable frame, as tools that compress in parallel write it.
     const zstd = Buffer.concat([
       Buffer.from('502a4d180200000001ff', 'hex'),
       await compressZstd(Buffer.from('{"contact_id":"z2","organization_id":"org_a"}\n')),
     ]);
     const zipped = gzipSync('{"contact_id":"z1","organization_id":"org_a"}\n');
-    for (const stdin of [zstd, zipped])
+    const wide = Buffer.from('\ufeff{"contact_id":"u1","organization_id":"org_a"}\r\n', 'utf16le');
+    for (const stdin of [zstd, zipped, wide])
       expect((await ingest(['-'], { stdin })).stdout).to.match(/1 accepted/);
     const array = file('a.json', '\ufeff [{"contact_id":"j1","organization_id":"org_a"}]');
     for (const path of [file('z.ndjson.gz', zipped), array])

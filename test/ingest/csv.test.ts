@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { RawRecord } from '../../ingest/records/raw-record.js';
 import { type CsvFile, openCsv } from '../../ingest/sources/csv.js';
+import { asUtf8 } from '../../ingest/sources/utf16.js';
 import { until } from '../support/until.js';
 
 const REPORT = readFileSync('test/data/presets/linkedin-campaign-manager/creative_performance_report.csv');
@@ -23,7 +24,7 @@ async function rows(csv: CsvFile): Promise<[number, Record<string, string>][]> {
 
 describe('A CSV file', () => {
   it('may be UTF-16 and have lines before its header, as LinkedIn writes it', async () => {
-    const csv = await openCsv(bytes(REPORT), { headers: [['Record ID'], [DAY, 'Total Spent']] });
+    const csv = await openCsv(asUtf8(bytes(REPORT)), { headers: [['Record ID'], [DAY, 'Total Spent']] });
     expect(csv.header.slice(0, 3)).to.deep.equal([DAY, 'Account Name', 'Currency']);
     const read = await rows(csv);
     // The text of the first ad has a line feed, quotes around its campaign are doubled.
@@ -37,11 +38,8 @@ describe('A CSV file', () => {
   });
 
   it('begins with its header where no line is one that is known', async () => {
-    const utf16be = Buffer.from('\uFEFFa;b\n1;ä\n', 'utf16le').swap16();
-    for (const text of [Buffer.from('a;b\n1;ä\n'), utf16be]) {
-      const csv = await openCsv(bytes(text), { headers: [['a', 'c']] });
-      expect(await rows(csv)).to.deep.equal([[2, { a: '1', b: 'ä' }]]);
-    }
+    const csv = await openCsv(bytes(Buffer.from('a;b\n1;ä\n')), { headers: [['a', 'c']] });
+    expect(await rows(csv)).to.deep.equal([[2, { a: '1', b: 'ä' }]]);
   });
 
   it('may end with lines of one cell behind a blank line, which are skipped and not rejected', async () => {

@@ -119,6 +119,20 @@ describe('A preset is recognized', () => {
     expect(records[0]).to.include({ id: '8', name: 'C', campaign_group_id: '9', account_id: '1' });
   });
 
+  it('by the rates of one day, whose date is in words', async () => {
+    const file = createReadStream(`${DATA}/ecb/eurofxref.csv`);
+    expect(await load(file, 'currency-rates', 'csv')).to.deep.equal({
+      preset: 'ecb/eurofxref',
+      records: [
+        ['USD', '1.1524'],
+        ['JPY', '179.93'],
+        ['BGN', '1.9558'],
+        ['CZK', '24.190'],
+        ['DKK', '7.4684'],
+      ].map(([currency, per_eur]) => ({ date: '2026-11-25', currency, per_eur })),
+    });
+  });
+
   it('or one of the same kind is named as the closest, with what it misses', async () => {
     const lines = ['Record ID,First Name,Last Name', '1,Ann,Lee'];
     expect((await load(text(lines), 'contacts', 'csv')).reason).to.equal(

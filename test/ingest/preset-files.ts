@@ -2,6 +2,7 @@ import type { StreamName } from '../../ingest/streams/index.js';
 
 /** Preset → its file, and the stream it is for. */
 export const PRESET_FILES: Record<string, [file: string, stream: StreamName]> = {
+  'ecb/eurofxref': ['ecb/eurofxref-hist.csv', 'currency-rates'],
   'apollo/contacts': ['apollo/contacts.csv', 'contacts'],
   'zoominfo/contacts': ['zoominfo/contacts.csv', 'contacts'],
   'marketo/leads': ['marketo/leads.csv', 'contacts'],

@@ -13,6 +13,7 @@ import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import type { CsvOptions } from '../../../ingest/sources/csv.js';
 import { recognizeText } from '../../../ingest/sources/recognize-text.js';
 import { mapText, type OpenedText, openText } from '../../../ingest/sources/text.js';
+import { asUtf8 } from '../../../ingest/sources/utf16.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
 import { CommandError, UsageError } from '../errors.js';
@@ -142,7 +143,7 @@ export async function openFile(
 ): Promise<{ input: Input; text: OpenedText }> {
   const input = openInput(io, file);
   if (format !== undefined) return { input, text: await openText(input.chunks, format, csv) };
-  const peeked = await peekJson(input.chunks);
+  const peeked = await peekJson(asUtf8(input.chunks));
   return { input, text: await openText(peeked.chunks, peeked.format) };
 }
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { memo } from 'preact/compat';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ScrollRegion } from './scroll-region.js';
 import { SkeletonRows } from './states.js';
 
@@ -20,6 +21,8 @@ interface TableProps<Row> {
   /** Key of the row whose panel is open. */
   selected?: string;
   busy?: boolean;
+  /** Whether only the rows near to what is shown are drawn, for a long list of columns whose width is fixed. */
+  isWindowed?: boolean;
   class?: string;
 }
 
@@ -30,6 +33,7 @@ export function Table<Row>({
   keyOf,
   selected,
   busy = false,
+  isWindowed = false,
   ...table
 }: TableProps<Row>) {
   return (
@@ -56,6 +60,7 @@ export function Table<Row>({
             columns={columns}
             keyOf={keyOf}
             selected={inPage ? selected : undefined}
+            isWindowed={isWindowed}
           />
         );
       })}
@@ -63,7 +68,7 @@ export function Table<Row>({
   );
 }
 
-interface FigureTableProps<Row> extends Omit<TableProps<Row>, 'pages' | 'class'> {
+interface FigureTableProps<Row> extends Omit<TableProps<Row>, 'pages' | 'isWindowed' | 'class'> {
   rows: readonly Row[] | undefined;
 }
 
@@ -76,26 +81,81 @@ export function FigureTable<Row>({ rows, ...table }: FigureTableProps<Row>) {
   );
 }
 
+/** Rows of a part of a page, which are drawn and left out together. */
+const PART = 50;
+/** How near to what is shown a part is drawn, in pixels. */
+const NEAR = 1200;
+
 interface RowsProps<Row> {
   rows: readonly Row[];
   columns: readonly Column<Row>[];
   keyOf(row: Row): string;
   selected: string | undefined;
+  isWindowed: boolean;
 }
 
 /** One page of rows. Drawn again only when it, the columns or its selection change. */
-const Rows = memo(function Rows<Row>({ rows, columns, keyOf, selected }: RowsProps<Row>) {
+const Rows = memo(function Rows<Row>({ rows, isWindowed, ...props }: RowsProps<Row>) {
+  if (!isWindowed) return <Part rows={rows} isNear {...props} />;
   return (
-    <tbody>
-      {rows.map((row) => (
-        <tr key={keyOf(row)} aria-current={keyOf(row) === selected ? 'true' : undefined}>
-          {columns.map((column) => (
-            <td key={column.label} class={column.class}>
-              {column.cell(row)}
-            </td>
-          ))}
-        </tr>
+    <>
+      {Array.from({ length: Math.ceil(rows.length / PART) }, (_, index) => (
+        <WindowedPart
+          key={index}
+          rows={rows.slice(index * PART, (index + 1) * PART)}
+          isFirst={index === 0}
+          {...props}
+        />
       ))}
-    </tbody>
+    </>
   );
 }) as <Row>(props: RowsProps<Row>) => JSX.Element;
+
+type PartProps<Row> = Omit<RowsProps<Row>, 'isWindowed'>;
+
+/** A part that has its rows only near to what is shown, and where the focus is. The first of a page has them at once. */
+function WindowedPart<Row>({ isFirst, ...props }: PartProps<Row> & { isFirst: boolean }) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [isNear, setNear] = useState(isFirst);
+  useEffect(() => {
+    const element = body.current;
+    if (!element) return;
+    const observer = new IntersectionObserver(
+      (entries) =>
+        setNear(entries.at(-1)?.isIntersecting === true || element.contains(document.activeElement)),
+      // Of the window, and of a panel that scrolls.
+      { rootMargin: `${NEAR}px`, scrollMargin: `${NEAR}px` },
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return <Part body={body} isNear={isNear} {...props} />;
+}
+
+interface DrawnPartProps<Row> extends PartProps<Row> {
+  body?: { current: HTMLTableSectionElement | null };
+  isNear: boolean;
+}
+
+function Part<Row>({ rows, columns, keyOf, selected, body, isNear }: DrawnPartProps<Row>) {
+  return (
+    <tbody ref={body}>
+      {isNear ? (
+        rows.map((row) => (
+          <tr key={keyOf(row)} aria-current={keyOf(row) === selected ? 'true' : undefined}>
+            {columns.map((column) => (
+              <td key={column.label} class={column.class}>
+                {column.cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))
+      ) : (
+        // Every row has the same height.
+        <tr>
+          <td colSpan={columns.length} style={{ height: `calc(${rows.length} * var(--row-height))` }} />
+        </tr>
+      )}
+    </tbody>
+  );
+}

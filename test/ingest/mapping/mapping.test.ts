@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { compileMapping } from '../../../ingest/mapping/compile.js';
 import { mapSource } from '../../../ingest/mapping/map-source.js';
-import type { Mapping } from '../../../ingest/mapping/mapping.js';
+import type { Mapping, SourceRecord } from '../../../ingest/mapping/mapping.js';
 import { MAPPING_SCHEMA, type MappingFile, parseMappingFile } from '../../../ingest/mapping/mapping-file.js';
 import { STREAMS, type StreamName } from '../../../ingest/streams/index.js';
 
@@ -219,6 +219,11 @@ describe('A mapping', () => {
     ]);
   });
 
+  it('takes either the entries of a list or the columns of a row', () => {
+    const both = { each: 'people', each_column: { name: 'month', value: 'count' } };
+    expect(() => contact({ contact_id: 'id' }, both)).to.throw('each_column: Give either this or each.');
+  });
+
   it('names a date that fits its format and does not exist, with both', () => {
     const mapping = delivery({ date: { path: 'day', format: ['DD.MM.YYYY', 'iso'] } });
     for (const [day, format] of [
@@ -312,6 +317,7 @@ describe('Dates of a mapping', () => {
       ['M/D/YY h:mm A', '1/2/70 1:05 PM', '1970-01-02T13:05:00Z'],
       ['DD.MM.YYYY HH:mm', '31.12.2024 23:59', '2024-12-31T23:59:00Z'],
       ['DD MMM YYYY', '02 Jan 2024', '2024-01-02T00:00:00Z'],
+      ['D MMMM YYYY', '2 February 2024', '2024-02-02T00:00:00Z'],
       ['YYYY-MM-DDTHH:mm:ss.SSSZ', '2024-01-02T03:04:05.123456+0100', '2024-01-02T03:04:05.123456+01:00'],
       ['YYYYMMDD', 20240102, '2024-01-02T00:00:00Z'],
       ['unix_s', 1704164645, '2024-01-02T03:04:05.000Z'],
@@ -466,7 +472,13 @@ describe('The page about mappings', () => {
   const blocks = [...readFileSync('docs/reference/mapping.md', 'utf8').matchAll(/```json\n(.+?)```/gs)].map(
     ([, json]) => JSON.parse(json ?? ''),
   );
-  const [crm, record, changed, joined] = blocks as [MappingFile, object, MappingFile, MappingFile];
+  const [crm, record, changed, wide, joined] = blocks as [
+    MappingFile,
+    object,
+    MappingFile,
+    MappingFile,
+    MappingFile,
+  ];
 
   it('shows a row as its example maps it', () => {
     const row = /^`(\{.+?\})` becomes/m.exec(readFileSync('docs/reference/mapping.md', 'utf8'))?.[1];
@@ -482,6 +494,12 @@ describe('The page about mappings', () => {
         functional_area: 'Vice president',
       },
     ]);
+    const rates = compile('currency-rates', wide);
+    const days = { Day: '2026-11-20', USD: '1.15', HRK: 'N/A' };
+    expect(rates.split?.(days)?.map((each) => rates.apply(each as SourceRecord))).to.deep.equal([
+      { record: { date: '2026-11-20', currency: 'USD', per_eur: '1.15' } },
+      'skipped',
+    ]);
     expect(
       mapped(compile('network-a-deliveries', joined), { creative_id: '7', cost_in_usd: '1' }),
     ).to.deep.equal({
@@ -493,7 +511,7 @@ describe('The page about mappings', () => {
 
   it('and the published schema agree about files', () => {
     const validate = new Ajv2020({ strict: false }).compile(MAPPING_SCHEMA);
-    for (const file of [crm, changed, joined])
+    for (const file of [crm, changed, wide, joined])
       expect(validate(file), JSON.stringify(validate.errors)).to.equal(true);
     for (const fields of [{ city: 5 }, { city: {} }, { city: { path: 'a', value: 'b' } }, { city: [] }]) {
       expect(validate({ fields })).to.equal(false);

@@ -13,10 +13,10 @@ import {
 import { readRanked } from '../../../services/stores/elasticsearch/contacts/search.js';
 
 const LIMIT = 25;
-const search = {
-  ...toContactSearch('org', {}, parseQuery('anderson') as TextQuery),
+const searchFor = (query: string) => ({
+  ...toContactSearch('org', {}, parseQuery(query) as TextQuery),
   limit: LIMIT,
-};
+});
 
 type Hit = estypes.SearchHit<ContactSource>;
 
@@ -29,18 +29,24 @@ function hit(number: number, last_name: string, score: number): Hit {
   return { _index: 'contacts', _source: source, sort: [score, 1000 - number, contact_id] };
 }
 
-/** The ids of the page, and how often the cluster was asked for fuzzy matches in its score. */
-async function read(found: (bestScore: number) => Hit[], size = LIMIT + 1) {
+/** The ids of the page, and how often the cluster was asked, and for fuzzy matches in its score. `matched` is of one word of two. */
+async function read(
+  found: (bestScore: number) => Hit[],
+  { size = LIMIT + 1, matched, isGone = false }: { size?: number; matched?: 1; isGone?: boolean } = {},
+) {
   let best = 0;
   let ranked = 0;
   let asked = 0;
   const ids = await readRanked(
-    search,
-    undefined,
-    async ({ query }) => {
-      asked += 1;
-      if (JSON.stringify(query?.bool?.should).includes('fuzzy')) ranked += 1;
-      return { hits: { hits: found(best).slice(0, size) } } as estypes.SearchResponse<ContactSource>;
+    searchFor(matched === 1 ? 'anderson zyx' : 'anderson'),
+    matched,
+    {
+      run: async (part) => {
+        asked += 1;
+        if (JSON.stringify(part.query?.bool?.should).includes('fuzzy')) ranked += 1;
+        return { hits: { hits: found(best).slice(0, part.size) } } as estypes.SearchResponse<ContactSource>;
+      },
+      readSources: async (hits) => (isGone ? null : [...hits]),
     },
     async ({ bestScore, request }, run) => {
       best = bestScore as number;
@@ -78,8 +84,33 @@ describe('Pages of a search with typos on Elasticsearch', () => {
     expect({ asked, ranked }).to.deep.equal({ asked: 2, ranked: 1 });
   });
 
-  it('leave the order to the cluster where more than a hundred contacts need typos', async () => {
-    const { asked, ranked } = await read(() => many(101, 'Andersen', 0), 1001);
+  it('leave the order to the cluster where more than 400 contacts need typos', async () => {
+    const { asked, ranked } = await read(() => many(401, 'Andersen', 0), { size: 1001 });
     expect({ asked, ranked }).to.deep.equal({ asked: 2, ranked: 1 });
+  });
+
+  describe('of contacts that match some of the words', () => {
+    const few = () => [...many(300, 'Andrrsen', 0), hit(300, 'Andersen', 0)];
+
+    it('rank all contacts at once where they are few', async () => {
+      const { ids, asked, ranked } = await read(few, { matched: 1 });
+      expect(ids).to.have.lengthOf(LIMIT + 1);
+      expect(ids.slice(0, 3)).to.deep.equal(['con_300', 'con_0', 'con_1']);
+      expect({ asked, ranked }).to.deep.equal({ asked: 1, ranked: 0 });
+    });
+
+    it('end where contacts without typos fill them', async () => {
+      const { ids, asked, ranked } = await read((best) => many(500, 'Anderson', best), { matched: 1 });
+      expect(ids).to.have.lengthOf(LIMIT + 1);
+      expect({ asked, ranked }).to.deep.equal({ asked: 1, ranked: 0 });
+    });
+
+    it('leave the order to the cluster where contacts are many, or cannot be read', async () => {
+      const tooMany = await read(() => many(401, 'Andersen', 0), { matched: 1 });
+      const gone = await read(few, { matched: 1, isGone: true });
+      for (const { asked, ranked } of [tooMany, gone]) {
+        expect({ asked, ranked }).to.deep.equal({ asked: 2, ranked: 1 });
+      }
+    });
   });
 });

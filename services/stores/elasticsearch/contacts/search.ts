@@ -2,18 +2,19 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { ContactFilter, ContactSearch } from '../../../contacts/contact-store.js';
 import { type DuplicateKey, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/duplicates.js';
 import type { ContactSort, FacetField } from '../../../contacts/fields.js';
+import type { Contact } from '../../../contacts/schema.js';
 import { searchableName, searchedValues } from '../../../contacts/searchable.js';
 import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
-import type { PartialMatch, Sort, TextQuery } from '../../../search/query.js';
+import type { QueryTerm, Sort, TextQuery } from '../../../search/query.js';
 import { matchedPart, rankOf } from '../../../search/record-rank.js';
-import { fromJson } from '../../../shared/json.js';
+import { fromJson, type Json } from '../../../shared/json.js';
 import { compareCodePoints } from '../../../shared/text.js';
-import { pageSort, searchAfter } from '../pages.js';
+import { pageSort, searchAfter, totalHits } from '../pages.js';
 import {
   any,
   holdsAll,
-  lookAgain,
   type MatchOptions,
+  matchTerm,
   matchText,
   type TextFields,
 } from '../text/text-query.js';
@@ -80,17 +81,24 @@ export function contactQuery(search: ContactSearch, options?: MatchOptions): Con
 
 type RunSearch = (request: estypes.SearchRequest) => Promise<estypes.SearchResponse<ContactSource>>;
 
+/** How the store reads contacts. */
+interface Reading {
+  run: RunSearch;
+  /** The sources of hits that have none. Null where one is gone, or where together they are too large. */
+  readSources(hits: readonly Hit[]): Promise<Hit[] | null>;
+}
+
 /** Each takes 40 µs. */
-const MAX_RANKED_HERE = 100;
+const MAX_RANKED_HERE = 400;
 
 /**
- * A page of the search, read by `fetch`. Contacts that need typos are ranked here where they are the last few, and by Elasticsearch only
- * where a page has room for some of many.
+ * A page of the search, read by `fetch`. Contacts that need typos are ranked here where they are few, and by Elasticsearch only where a page
+ * has room for some of many. Few are the last of a page, and of a partial match, of which most pages need typos, all there are.
  */
 export function readRanked<T>(
   search: ContactSearch,
   matched: number | undefined,
-  run: RunSearch,
+  { run, readSources }: Reading,
   fetch: (query: ContactQuery, run: RunSearch) => Promise<T>,
 ): Promise<T> {
   const lazy = contactQuery(search, { matched, ignoresTypos: true });
@@ -101,25 +109,28 @@ export function readRanked<T>(
     return run({ ...part, query });
   };
   const isUnranked = (sort: estypes.SortResults | undefined) => Number(sort?.[0]) < leastScore;
+  const rank = (hit: Hit) =>
+    isUnranked(hit.sort) ? rankHit(hit, search.query as TextQuery, bestScore, matched) : hit;
   return fetch(lazy, async (part) => {
     if (isUnranked(part.search_after)) return runRanked(part);
-    const response = await run(part);
+    const size = part.size as number;
+    const seesAll = matched !== undefined && part.search_after === undefined;
+    const response = await run(seesAll ? { ...part, size: MAX_RANKED_HERE + 1, _source: false } : part);
     const { hits } = response.hits;
     const first = hits.findIndex(({ sort }) => isUnranked(sort));
-    const isEnd = hits.length < (part.size as number);
-    if (first === -1 || (!isEnd && first >= search.limit)) return response;
-    if (isEnd && hits.length - first <= MAX_RANKED_HERE) {
-      const ranked = hits
-        .slice(first)
-        .map((hit) => rankHit(hit, search.query as TextQuery, bestScore, matched));
-      return withHits(response, [...hits.slice(0, first), ...ranked.sort(byRank)]);
+    const isFilled = first === -1 || first >= Math.min(search.limit, size);
+    const isEnd = hits.length < (seesAll ? MAX_RANKED_HERE + 1 : size);
+    if (isFilled || (isEnd && hits.length - first <= MAX_RANKED_HERE)) {
+      const needed = isFilled ? hits.slice(0, size) : hits;
+      const found = seesAll ? await readSources(needed) : needed;
+      if (found) return withHits(response, isFilled ? found : found.map(rank).sort(byRank).slice(0, size));
     }
     const ranked = await runRanked({ ...part, track_total_hits: false, aggs: undefined });
     return withHits(response, ranked.hits.hits);
   });
 }
 
-type Hit = estypes.SearchHit<ContactSource>;
+export type Hit = estypes.SearchHit<ContactSource>;
 
 const withHits = (response: estypes.SearchResponse<ContactSource>, hits: Hit[]) => ({
   ...response,
@@ -155,27 +166,29 @@ const sortBy = ({ by, direction: order }: Sort<ContactSort>): estypes.SortCombin
   { contact_id: order },
 ];
 
-/** What some contact matches of a query of which none matches everything. */
-export async function findPartialMatch(
+/** The places in the query of the terms that no contact of the organization matches, ascending. `matching` matches some of the terms. */
+export async function findUnmatched(
   search: ContactSearch,
   query: TextQuery,
-  run: (request: estypes.SearchRequest) => Promise<estypes.SearchResponse<unknown>>,
-): Promise<PartialMatch> {
-  if (query.required.length === 1) return { matched: 0, unmatched: [0] };
-  const { should, aggs, read } = lookAgain(query, FIELDS);
+  run: RunSearch,
+  matching?: Json<Contact>,
+): Promise<number[]> {
+  const { required } = query;
+  if (required.length === 1) return [0];
+  const matched =
+    matching === undefined ? [] : matchedPart(query, searchedValues(fromJson(matching))).required;
   const { mustNot } = matchText(query, FIELDS);
-  const { hits, aggregations = {} } = await run({
-    routing: search.organizationId,
-    track_total_hits: false,
-    size: 1,
-    _source: false,
-    query: { bool: { filter: filtersOf(search), must_not: mustNot, should, minimum_should_match: 1 } },
-    aggs,
-  });
-  const counts = query.required.map(
-    (_, index) => (aggregations[index] as estypes.AggregationsFilterAggregate | undefined)?.doc_count ?? 0,
-  );
-  return read(hits.hits[0]?._score ?? 0, counts);
+  const isMatched = async (term: QueryTerm) => {
+    const { hits } = await run({
+      routing: search.organizationId,
+      size: 0,
+      terminate_after: 1,
+      query: { bool: { filter: [...filtersOf(search), matchTerm(term, FIELDS)], must_not: mustNot } },
+    });
+    return totalHits(hits) > 0;
+  };
+  const isFound = await Promise.all(required.map((term) => matched.includes(term) || isMatched(term)));
+  return isFound.flatMap((found, place) => (found ? [] : [place]));
 }
 
 /** Exact, because routing keeps an organization on one shard. Terms with the same count are ordered by their UTF-8 bytes. */

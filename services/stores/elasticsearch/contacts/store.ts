@@ -5,8 +5,8 @@ import {
   explanationBytes,
   isReplayable,
 } from '../../../contacts/contact-store.js';
-import type { PartialMatch } from '../../../search/query.js';
-import { readContactBatch } from '../../common/contact-batch.js';
+import { leastMatched, type PartialMatch } from '../../../search/query.js';
+import { FIRST_ITEMS, readContactBatch } from '../../common/contact-batch.js';
 import { type Documents, documentId } from '../documents.js';
 import type { AcceptanceTimes } from '../figures.js';
 import type { IdempotencyKeys } from '../idempotency.js';
@@ -17,7 +17,7 @@ import type { DuplicateLocks } from './duplicate-lock.js';
 import { type ContactSource, isTombstone } from './mapping.js';
 import { addMembership, changeMemberships, removeMembership } from './memberships.js';
 import { deleteContacts, upsertContacts } from './records.js';
-import { contactFacets, contactQuery, findPartialMatch, readRanked } from './search.js';
+import { contactFacets, contactQuery, findUnmatched, type Hit, readRanked } from './search.js';
 import { updateContact } from './updates.js';
 
 interface ContactStoreDeps extends WriteStores {
@@ -63,20 +63,26 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       };
       return bounded(caller?.signal, async (signal) => {
         const run = (part: estypes.SearchRequest) => documents.search(part, signal);
-        const readPage = (partial = search.after?.partial) =>
-          readRanked(search, partial?.matched, run, ({ request, bestScore }, runPart) =>
+        const readSources = (hits: readonly Hit[]) =>
+          sourcesOf(documents, search.organizationId, hits, signal);
+        const readPage = (matched?: number) =>
+          readRanked(search, matched, { run, readSources }, ({ request, bestScore }, runPart) =>
             fetchPage(request, { ...form, bestScore }, runPart),
           );
         const { query, match, after } = search;
-        const page = await readPage();
+        const page = await readPage(after?.partial?.matched);
         if (page.result.total > 0 || after || !match || !query?.required.length) {
           return after?.partial ? withPartial(page, after.partial) : page;
         }
-        const partial = await findPartialMatch(search, query, run);
-        const isAnswered = match === 'best' && partial.matched > 0;
-        return isAnswered
-          ? withPartial(await readPage(partial), partial)
-          : withPartial(page, { ...partial, matched: 0 });
+        const least = match === 'best' ? leastMatched(query) : query.required.length;
+        for (let matched = query.required.length - 1; matched >= least; matched--) {
+          const some = await readPage(matched);
+          const [first] = some.result.items;
+          if (first !== undefined) {
+            return withPartial(some, { matched, unmatched: await findUnmatched(search, query, run, first) });
+          }
+        }
+        return withPartial(page, { matched: 0, unmatched: await findUnmatched(search, query, run) });
       });
     },
 
@@ -136,6 +142,33 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       return deletionResult(contactIds, deleted);
     },
   };
+}
+
+/** Bytes of contacts that are read for their ranks. */
+const MAX_RANKED_BYTES = 4 * 1024 * 1024;
+
+/** In several requests, so that none grows with what contacts hold. */
+async function sourcesOf(
+  documents: Documents<ContactSource>,
+  routing: string,
+  hits: readonly Hit[],
+  signal: AbortSignal,
+): Promise<Hit[] | null> {
+  const read: Hit[] = [];
+  let bytes = 0;
+  for (let start = 0; start < hits.length; start += FIRST_ITEMS) {
+    if (bytes > MAX_RANKED_BYTES) return null;
+    const part = hits.slice(start, start + FIRST_ITEMS);
+    const wanted = part.map(({ _id }) => ({ id: _id as string, routing }));
+    const found = await documents.getMany(wanted, signal);
+    for (const hit of part) {
+      const source = found.get(hit._id as string)?.source;
+      if (!source || isTombstone(source)) return null;
+      bytes += source.contact.length;
+      read.push({ ...hit, _source: source });
+    }
+  }
+  return read;
 }
 
 function withPartial<Result>({ result, bytes }: { result: Result; bytes: number }, partial: PartialMatch) {

@@ -1,6 +1,6 @@
 /** The order of contract 3.9 as one query whose score is the rank. */
 import type { estypes } from '@elastic/elasticsearch';
-import { leastMatched, type PartialMatch, type QueryTerm, type TextQuery } from '../../../search/query.js';
+import type { QueryTerm, TextQuery } from '../../../search/query.js';
 import {
   equivalentsOf,
   groupPoints,
@@ -48,7 +48,7 @@ export interface MatchOptions {
   matched?: number;
   /** Leaves the order of documents that need typos open, as it takes several times as long as finding them. */
   ignoresTypos?: boolean;
-  /** Of a first page, which comes right after the look that found how many terms are matched at most. */
+  /** Of a first page, which comes right after no document was found that matches more of the terms. */
   isFirstPage?: boolean;
 }
 
@@ -114,29 +114,9 @@ function matchedTerms(required: readonly QueryTerm[], count: number): QueryTerm[
   return choices.filter(({ length }) => length === count);
 }
 
-/** More than the words of a query. */
-const PHRASE_SCORE = 16;
-
-/** The part of a request for a page that no document is on: what the best documents match, and which terms none does. */
-export function lookAgain(query: TextQuery, fields: TextFields) {
-  const { required } = query;
-  const found = required.map((term) =>
-    any([matchWithoutTypos(fields, term), ...matchFuzzy(fields.all.letters, term, typosOf(term))]),
-  );
-  const phrases = required.filter(({ kind }) => kind === 'phrase').length;
-  return {
-    should: found.map((clause, index) =>
-      constant(clause, required[index]?.kind === 'phrase' ? PHRASE_SCORE : 1),
-    ),
-    aggs: Object.fromEntries(found.map((filter, index) => [String(index), { filter }])),
-    /** From the best score and how many documents match each term. */
-    read(score: number, counts: readonly number[]): PartialMatch {
-      const matched = phrases + score - phrases * PHRASE_SCORE;
-      const unmatched = counts.flatMap((count, index) => (count === 0 ? [index] : []));
-      return { matched: matched >= Math.max(leastMatched(query), phrases) ? matched : 0, unmatched };
-    },
-  };
-}
+/** What a term matches, in any order. */
+export const matchTerm = (term: QueryTerm, fields: TextFields): Clause =>
+  any([matchWithoutTypos(fields, term), ...matchFuzzy(fields.all.letters, term, typosOf(term))]);
 
 const matchWithoutTypos = (fields: TextFields, term: QueryTerm): Clause =>
   any([

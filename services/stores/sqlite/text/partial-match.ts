@@ -72,7 +72,7 @@ export function findPartialMatch(
   const words = places
     .filter((place) => !phrases.includes(place) && !unmatched.includes(place))
     .sort((left, right) => (counts[left] as number) - (counts[right] as number));
-  const least = Math.max(leastMatched(query), phrases.length);
+  const least = leastMatched(query);
   const nothing = { matched: 0, unmatched, parts: [] };
   if (phrases.some((place) => unmatched.includes(place))) return nothing;
 
