@@ -156,9 +156,17 @@ export const AD_LISTS = {
 /**
  * Items of a list and, where they are compared with an earlier range, their series in that range. `null` asks for nothing.
  */
-export function useAds(list: AdList, body: RequestOf<AdList['path']> | null, charts: readonly Metric[]) {
+export function useAds(
+  list: AdList,
+  body: (RequestOf<AdList['path']> & { currency?: string }) | null,
+  charts: readonly Metric[],
+) {
   const { data, error, loading, retry } = useRequest(list.path, body);
-  const items = (data?.items ?? []) as unknown as readonly AdItem[];
+  const currency = body?.currency && { currency: body.currency };
+  // Money that was converted is no longer in the currency of the campaign.
+  const itemsOf = (answer: typeof data) =>
+    ((answer?.items ?? []) as unknown as readonly AdItem[]).map((item) => ({ ...item, ...currency }));
+  const items = itemsOf(data);
   const isCompared = data?.previous_start_date !== undefined;
   const { data: before } = useRequest(
     list.path,
@@ -169,14 +177,14 @@ export function useAds(list: AdList, body: RequestOf<AdList['path']> | null, cha
           end_date: data.previous_end_date,
           granularity: body.granularity,
           campaign_ids: body.campaign_ids,
+          ...currency,
           [list.ids]: items.map(({ id }) => id),
           metrics: withParts(charts) as 'impressions'[],
           page_size: items.length,
         }
       : null,
   );
-  const previousItems = (before?.items ?? []) as unknown as readonly AdItem[];
-  return { data, items, previousItems: isCompared ? previousItems : undefined, error, loading, retry };
+  return { data, items, previousItems: isCompared ? itemsOf(before) : undefined, error, loading, retry };
 }
 
 type Figures = Readonly<Record<string, unknown>>;

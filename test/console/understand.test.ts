@@ -134,6 +134,23 @@ describe('Finding one’s way in the console', function () {
     expect(change).to.match(/^(?:[+−±][\d,]+%|new)$/);
   });
 
+  it('shows the money of all campaigns in one currency that is chosen', async () => {
+    const path = '/api/advertising/network_a/campaigns';
+    const range = { start_date: '2026-11-01', end_date: '2026-11-20' };
+    const { totals } = await c.read<{ totals: { ad_spend: string }[] }>(path, { ...range, currency: 'EUR' });
+    await c.open(`/advertising?start=${range.start_date}&end=${range.end_date}`);
+    await c.page.getByText('Amounts are in different currencies').waitFor();
+    await c.page.getByLabel('Currency').selectOption('EUR');
+    const spend = Number(totals[0]?.ad_spend).toLocaleString('en', {
+      style: 'currency',
+      currency: 'EUR',
+    });
+    await c.page.locator('.totals').getByText(spend, { exact: true }).waitFor();
+    const cells = await c.page.locator('tbody td.figure:has-text("€")').count();
+    expect(cells).to.be.above(20);
+    expect(await c.page.locator('main').textContent()).not.to.match(/\$\d/);
+  });
+
   it('is used by keys alone: skip link, search, rows, a card and back, and the list of keys', async () => {
     await c.open('/contacts');
     const links = c.page.getByRole('table', { name: 'Contacts' }).locator('tbody a[href*=contact]');

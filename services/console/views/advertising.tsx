@@ -38,6 +38,24 @@ const COMPARISONS = [
   ['previous_year', 'the year before'],
 ] as const;
 
+/** Those of the reference rates of the European Central Bank that campaigns are most often in. */
+const CURRENCIES = [
+  'EUR',
+  'USD',
+  'GBP',
+  'CHF',
+  'JPY',
+  'AUD',
+  'CAD',
+  'SEK',
+  'NOK',
+  'DKK',
+  'PLN',
+  'CZK',
+  'INR',
+  'BRL',
+];
+
 const isList = (name: string): name is keyof typeof AD_LISTS => Object.hasOwn(AD_LISTS, name);
 
 /** Without the parameters that belong to the other lists. */
@@ -61,12 +79,15 @@ export function Advertising() {
   const page = pageParam();
   const compared = COMPARISONS.some(([name]) => name === param('compare')) ? param('compare') : '';
   const campaign = param('campaign');
+  const hasMoney = list.available.includes('ad_spend');
+  const currency = hasMoney && CURRENCIES.includes(param('currency')) ? param('currency') : '';
   const body = {
     organization_id: organizationId.value,
     ...report,
     ...(param('query') === '' ? {} : { search: param('query') }),
     ...(status === '' || list.statuses.length === 0 ? {} : { statuses: [status] }),
     ...(campaign === '' ? {} : { campaign_ids: [campaign] }),
+    ...(currency === '' ? {} : { currency }),
     ...(compared === '' ? {} : { compare_to: compared as Comparison }),
     metrics: withParts(metrics),
     sort_by: sortBy as 'name',
@@ -115,6 +136,13 @@ export function Advertising() {
           />
         )}
         <SelectFilter name="compare" label="Compare with" options={COMPARISONS} />
+        {hasMoney && (
+          <SelectFilter
+            name="currency"
+            label="Currency"
+            options={[['', 'of each campaign'], ...CURRENCIES.map((code) => [code, code] as const)]}
+          />
+        )}
         {campaign !== '' && (
           <span class="chips">
             <span class="chip">
