@@ -25,6 +25,7 @@ const CODES: Record<string, number> = {
   contact_not_found: 404,
   audience_not_found: 404,
   company_not_found: 404,
+  key_not_found: 404,
   stream_not_found: 404,
   route_not_found: 404,
   method_not_allowed: 405,
@@ -62,7 +63,7 @@ const CODES: Record<string, number> = {
 /** Contract 2.3 and 3.12. */
 const SCOPE_WORDS = wordsOf(`
 contacts:read contacts:write contacts:erase audiences:read audiences:write visits:read advertising:read
-ingest:write
+ingest:write keys:write
 `);
 
 /** Contract 6.1. */

@@ -45,15 +45,11 @@ export interface KeyRequest {
   expiresAt?: string;
 }
 
-/** Creates a key and stores the hash of its secret. The returned key cannot be shown again. Throws the errors of the store. */
-export async function issueKey(
-  store: Pick<KeyStore, 'insertKey'>,
-  request: KeyRequest,
-  clock = systemClock,
-): Promise<string> {
+/** A key, which cannot be shown again, and what is kept of it. */
+export function makeKey(request: KeyRequest, clock = systemClock): { key: string; stored: StoredKey } {
   const id = randomText(8);
   const secret = randomText(32);
-  await store.insertKey({
+  const stored: StoredKey = {
     id,
     secret_hash: hash('sha256', secret, 'hex'),
     organization_id: request.organizationId,
@@ -63,6 +59,17 @@ export async function issueKey(
     expires_at: request.expiresAt === undefined ? null : new Date(request.expiresAt).toISOString(),
     revoked_at: null,
     last_used_at: null,
-  });
-  return `rl_live_${id}_${secret}${checksum(id, secret)}`;
+  };
+  return { key: `rl_live_${id}_${secret}${checksum(id, secret)}`, stored };
+}
+
+/** Makes and stores a key. Throws the errors of the store. */
+export async function issueKey(
+  store: Pick<KeyStore, 'insertKey'>,
+  request: KeyRequest,
+  clock = systemClock,
+): Promise<string> {
+  const { key, stored } = makeKey(request, clock);
+  await store.insertKey(stored);
+  return key;
 }

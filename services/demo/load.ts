@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import type { IngestStores } from '../../ingest/streams/stream.js';
 import type { CreditStore } from '../accounts/credit-store.js';
+import type { KeyStore, StoredKey } from '../accounts/key-store.js';
 import { inOrder } from '../shared/record-order.js';
-import { utcDate } from '../shared/time.js';
+import { DAY_MS, utcDate } from '../shared/time.js';
 import type { Stores } from '../stores/open-stores.js';
 import { DEMO_ORGANIZATION } from './calendar.js';
 import { campaignRecords, creativeRecords } from './campaigns.js';
@@ -18,8 +19,21 @@ const CREDITS = 1000;
 export const DEMO_RECORDS = 61_000;
 
 export interface DemoStores extends IngestStores {
-  search: IngestStores['search'] & CreditStore;
+  search: IngestStores['search'] & CreditStore & Pick<KeyStore, 'findKey' | 'insertKey'>;
 }
+
+/** A revoked key, of which nobody knows the secret. */
+const revokedKey = (now: number): StoredKey => ({
+  id: 'sample00',
+  secret_hash: '0'.repeat(64),
+  organization_id: DEMO_ORGANIZATION,
+  name: 'Former CRM',
+  scopes: ['contacts:read', 'ingest:write'],
+  created_at: new Date(now - 90 * DAY_MS).toISOString(),
+  expires_at: null,
+  revoked_at: new Date(now - 9 * DAY_MS).toISOString(),
+  last_used_at: new Date(now - 10 * DAY_MS).toISOString(),
+});
 
 /** Credits are written last, so they mark a complete load. */
 export async function demoIsLoaded(store: CreditStore): Promise<boolean> {
@@ -70,6 +84,8 @@ export async function loadDemo(stores: DemoStores, { now, onProgress }: DemoOpti
     onProgress?.(written);
     await setImmediate();
   }
+  const key = revokedKey(now);
+  if (!(await stores.search.findKey(key.id))) await stores.search.insertKey(key);
   await stores.search.setCredits(DEMO_ORGANIZATION, CREDITS);
 }
 

@@ -1,17 +1,18 @@
 /** The list of operations, the services they use, and their OpenAPI document. */
 import type { TSchema } from 'typebox';
+import { type AccountServices, accountEndpoints, describeKey } from '../accounts/endpoints.js';
 import { advertisingEndpoints } from '../advertising/endpoints.js';
 import type { AdvertisingServices } from '../advertising/operation.js';
 import { type AudienceServices, audienceEndpoints } from '../audiences/endpoints.js';
 import { type ContactServices, contactEndpoints } from '../contacts/endpoints.js';
 import type { Endpoint } from '../http/endpoint.js';
 import { type Json, openApiDocument } from '../http/openapi.js';
+import { type RejectionServices, rejectionEndpoints } from '../rejections/endpoints.js';
 import { type SqlServices, sqlEndpoints } from '../sql-endpoint/endpoints.js';
 import { type StatusServices, statusEndpoints } from '../status/endpoints.js';
 import { type VisitServices, visitEndpoints } from '../visits/endpoints.js';
 import { readExamples } from './examples.js';
 import { type IngestServices, ingest } from './ingest-endpoint.js';
-import { describeKey, type KeyServices } from './key-endpoint.js';
 import { describeOperational } from './operational-routes.js';
 
 export type ApiServices = ContactServices &
@@ -21,7 +22,8 @@ export type ApiServices = ContactServices &
   StatusServices &
   SqlServices &
   IngestServices &
-  KeyServices;
+  AccountServices &
+  RejectionServices;
 export type ApiEndpoint = Endpoint<TSchema, TSchema, TSchema, ApiServices>;
 
 const declaredEndpoints = [
@@ -31,6 +33,8 @@ const declaredEndpoints = [
   ...advertisingEndpoints,
   ...sqlEndpoints,
   ...statusEndpoints,
+  ...accountEndpoints,
+  ...rejectionEndpoints,
 ];
 /** Every operation that takes a JSON object, with the types of its declaration. */
 export type DeclaredEndpoint = (typeof declaredEndpoints)[number];

@@ -16,6 +16,7 @@ export const TAGS = {
   Advertising: 'Campaigns, creatives and companies of network_a with their figures over a range of days.',
   SQL: 'Read-only SQL over all of it.',
   Ingest: 'Takes in records of every kind.',
+  'Keys and credits': 'What may be done in the name of the organization, and what it may still cost.',
   Operations: 'Health, version and metrics.',
 };
 export type Tag = keyof typeof TAGS;

@@ -292,6 +292,7 @@ const problemSchema = {
       '`contact_not_found`, `changed_meanwhile`: the contact asked for. `contact_exists`: the contact that exists.',
     ),
     audience_id: text('`audience_not_found`: the audience asked for.'),
+    key_id: text('`key_not_found`: the key asked for.'),
     accepted: integer('`records_rejected`, `too_many_records`: how many records are durable nevertheless.'),
     rejected: integer(
       '`records_rejected`, `too_many_records`: how many records; `errors` lists the first 100.',

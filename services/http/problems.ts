@@ -15,6 +15,7 @@ export const PROBLEMS = {
   contact_not_found: [404, 'No such contact'],
   audience_not_found: [404, 'No such audience'],
   company_not_found: [404, 'No such company'],
+  key_not_found: [404, 'No such key'],
   stream_not_found: [404, 'No such stream'],
   route_not_found: [404, 'No such operation'],
   method_not_allowed: [405, 'This path takes another method'],

@@ -8,10 +8,11 @@ export const SCOPES = [
   'visits:read',
   'advertising:read',
   'ingest:write',
+  'keys:write',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** All scopes except those for records and for erasures. */
-export const DEFAULT_SCOPES: Scope[] = SCOPES.filter(
-  (scope) => scope !== 'ingest:write' && scope !== 'contacts:erase',
-);
+const ON_REQUEST: ReadonlySet<string> = new Set<Scope>(['ingest:write', 'contacts:erase', 'keys:write']);
+
+/** All scopes except those for records, for erasures and for keys. */
+export const DEFAULT_SCOPES: Scope[] = SCOPES.filter((scope) => !ON_REQUEST.has(scope));

@@ -25,6 +25,7 @@ ajv.addFormat('idn-email', { type: 'string', validate: isEmail });
 ajv.addFormat('ip-address', { type: 'string', validate: (text: string) => addressKey(text) !== null });
 ajv.addFormat('ip-range', { type: 'string', validate: (text: string) => addressRange(text) !== null });
 ajv.addKeyword(TEXT_QUERY);
+ajv.addKeyword('x-extensible-enum');
 ajv.addKeyword({
   keyword: MAX_FOLDED_LENGTH,
   type: 'string',

@@ -66,8 +66,16 @@ export async function responseExamples(): Promise<{ records: Json; responses: Js
   }
 }
 
+/** In place of keys, whose ids and secrets are random. */
+const KEY_IDS = ['Nj4bTq7W', 'k2Yd9LsE'];
+
 function withKnownIds(responses: Json): Json {
-  let text = JSON.stringify(responses);
+  const created = responses['/api/keys/create'] as { key: string; api_key: { key_id: string } };
+  const { keys } = responses['/api/keys/list'] as { keys: { key_id: string }[] };
+  let text = JSON.stringify(responses).replaceAll(created.key, `rl_live_${KEY_IDS[0]}_<secret>`);
+  for (const [index, { key_id }] of [created.api_key, keys[0] as { key_id: string }].entries()) {
+    text = text.replaceAll(key_id, KEY_IDS[index] as string);
+  }
   for (const [path, [field, id]] of Object.entries(CREATED_IDS)) {
     text = text.replaceAll((responses[path] as Record<string, string>)[field] as string, id);
   }

@@ -141,6 +141,11 @@ describe('Every operation', () => {
       '/api/contacts/get-many',
       '/api/contacts/search',
       '/api/contacts/update',
+      '/api/credits/get',
+      '/api/keys/create',
+      '/api/keys/list',
+      '/api/keys/revoke',
+      '/api/rejections/list',
       '/api/sql',
       '/api/status',
       '/api/website-visits/search',
@@ -169,6 +174,11 @@ describe('Every operation', () => {
       '/api/audiences/search': 'organization_id query include_counts page limit',
       '/api/audiences/update':
         'organization_id! audience_id! name description network_a network_b network_c tracking_utm_value',
+      '/api/credits/get': 'organization_id',
+      '/api/keys/create': 'organization_id name scopes expires_at',
+      '/api/keys/list': 'organization_id limit cursor',
+      '/api/keys/revoke': 'organization_id key_id!',
+      '/api/rejections/list': 'organization_id stream limit cursor',
       '/api/sql': 'organization_id statement! parameters limit',
       '/api/status': 'organization_id',
       '/api/website-visits/search':

@@ -49,6 +49,7 @@ export const PROBLEM_EXTRAS: { [code: string]: string[] } = {
   contact_not_found: ['organization_id', 'contact_id'],
   audience_not_found: ['organization_id', 'audience_id'],
   company_not_found: ['organization_id'],
+  key_not_found: ['organization_id', 'key_id'],
   ambiguous_company: ['organization_id', 'candidates'],
   ambiguous_domain: ['organization_id', 'candidates'],
   audience_exists: ['organization_id', 'audience_id'],

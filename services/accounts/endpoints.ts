@@ -1,0 +1,158 @@
+/** The keys and the credits of an organization. */
+import { cursorListWith, pageOf } from '../http/cursor-list.js';
+import { endpointsWith } from '../http/endpoint.js';
+import { requireScopes } from '../http/principal.js';
+import { invalid, Problem } from '../http/problems.js';
+import { DEFAULT_SCOPES, type Scope } from '../http/scopes.js';
+import { strictObject } from '../shared/schema.js';
+import { type Clock, parseTimestamp } from '../shared/time.js';
+import type { CreditStore } from './credit-store.js';
+import type { KeyStore, StoredKey } from './key-store.js';
+import { makeKey } from './keys.js';
+import {
+  type ApiKey,
+  ApiKey as ApiKeySchema,
+  CreateKeyRequest,
+  CreateKeyResponse,
+  GetCreditsRequest,
+  GetCreditsResponse,
+  Key,
+  ListKeysRequest,
+  ListKeysResponse,
+  RevokeKeyRequest,
+  RevokeKeyResponse,
+} from './schema.js';
+
+export interface AccountServices {
+  search: KeyStore & CreditStore;
+  clock: Clock;
+  /** Of the key of the request. */
+  scopes: ReadonlySet<string>;
+}
+
+const endpoint = endpointsWith<AccountServices>();
+
+/** Of an organization, with the revoked ones, which stay for the record. */
+const MAX_KEYS = 10_000;
+
+export const describeKey = endpoint({
+  method: 'GET',
+  path: '/api/key',
+  name: 'DescribeKey',
+  operationId: 'describeKey',
+  summary: 'Describe the key in use',
+  description: 'Its organization and scopes.',
+  tag: 'Operations',
+  scope: [],
+  request: strictObject({}),
+  response: Key,
+  example: {},
+  handle: async ({ keyId, organizationId, services }) => ({
+    key_id: keyId,
+    organization_id: organizationId,
+    scopes: [...services.scopes],
+  }),
+});
+
+const listKeys = endpoint({
+  path: '/api/keys/list',
+  name: 'ListKeys',
+  summary: 'List keys',
+  description:
+    'The keys of the organization, the newest first, without their secrets, and with those that are revoked. Page on with `cursor`; the last page has a null `next_cursor`.',
+  tag: 'Keys and credits',
+  scope: ['keys:write'],
+  example: { organization_id: 'org_demo', limit: 2 },
+  ...cursorListWith<AccountServices>()({
+    items: 'keys',
+    item: ApiKeySchema,
+    request: ListKeysRequest,
+    response: ListKeysResponse,
+    async readPage({ organizationId, services }, range) {
+      const keys = await services.search.listKeys(organizationId);
+      return pageOf(keys, (key) => [Date.parse(key.created_at), key.id], toApiKey, range);
+    },
+  }),
+});
+
+const createKey = endpoint({
+  path: '/api/keys/create',
+  name: 'CreateKey',
+  summary: 'Create a key',
+  description:
+    'The answer alone has the key. It allows no more than the key that asks. Where an answer is lost, the key shows in the list and can be revoked.',
+  tag: 'Keys and credits',
+  scope: ['keys:write'],
+  request: CreateKeyRequest,
+  response: CreateKeyResponse,
+  example: { organization_id: 'org_demo', name: 'Nightly export', scopes: ['contacts:read'] },
+  async handle({ body, organizationId, services, keyId }) {
+    const { search, clock, scopes: held } = services;
+    const expiresAt = body.expires_at ?? undefined;
+    if (expiresAt !== undefined && parseTimestamp(expiresAt) <= clock.now()) {
+      const detail = `expires_at is ${expiresAt}, which has passed.`;
+      throw invalid({ pointer: '/expires_at', code: 'in_the_past', detail });
+    }
+    const isHeld = (scope: string) => held.has('*') || held.has(scope);
+    const wanted = body.scopes ?? DEFAULT_SCOPES.filter(isHeld);
+    requireScopes({ keyId, organizationId, scopes: held }, wanted as Scope[]);
+    if ((await search.listKeys(organizationId)).length >= MAX_KEYS) {
+      const detail = `The organization has ${MAX_KEYS} keys, with those that are revoked; no more can be made.`;
+      throw invalid({ pointer: '', code: 'too_many_keys', detail });
+    }
+    const request = { organizationId, name: body.name ?? undefined, scopes: wanted, expiresAt };
+    const { key, stored } = makeKey(request, clock);
+    await search.insertKey(stored);
+    return { organization_id: organizationId, key, api_key: toApiKey(stored) };
+  },
+});
+
+const revokeKey = endpoint({
+  path: '/api/keys/revoke',
+  name: 'RevokeKey',
+  summary: 'Revoke a key',
+  description:
+    'It ceases to work within 5 seconds, for good. A key that is revoked already keeps the time of its first revocation. A key may revoke itself.',
+  tag: 'Keys and credits',
+  scope: ['keys:write'],
+  request: RevokeKeyRequest,
+  response: RevokeKeyResponse,
+  example: { organization_id: 'org_demo', key_id: 'sample00' },
+  problems: ['key_not_found'],
+  async handle({ body, organizationId, services, signal }) {
+    const { search, clock } = services;
+    const stored = await search.findKey(body.key_id, signal);
+    if (stored?.organization_id !== organizationId) {
+      throw new Problem('key_not_found', `The organization has no key ${body.key_id}.`, {
+        organization_id: organizationId,
+        key_id: body.key_id,
+      });
+    }
+    const revokedAt = new Date(clock.now()).toISOString();
+    await search.revokeKey(stored.id, revokedAt);
+    const revoked = { ...stored, revoked_at: stored.revoked_at ?? revokedAt };
+    return { organization_id: organizationId, api_key: toApiKey(revoked) };
+  },
+});
+
+const getCredits = endpoint({
+  path: '/api/credits/get',
+  name: 'GetCredits',
+  summary: 'Get the credit balance',
+  description: 'What creating contacts may still cost.',
+  tag: 'Keys and credits',
+  scope: [],
+  request: GetCreditsRequest,
+  response: GetCreditsResponse,
+  example: { organization_id: 'org_demo' },
+  handle: async ({ organizationId, services }) => ({
+    organization_id: organizationId,
+    credit_balance: await services.search.getCredits(organizationId),
+  }),
+});
+
+function toApiKey({ id, secret_hash: _, organization_id: __, ...key }: StoredKey): ApiKey {
+  return { key_id: id, ...key };
+}
+
+export const accountEndpoints = [listKeys, createKey, revokeKey, getCredits] as const;

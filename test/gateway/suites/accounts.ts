@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { type Answer, gatewaySuite, useGateway } from '../../support/gateway.js';
+import { responseCheck } from '../../support/schema-check.js';
+
+type Body = Record<string, unknown>;
+interface ListedKey {
+  key_id: string;
+  name: string | null;
+  scopes: string[];
+  revoked_at: string | null;
+}
+
+export const accounts = gatewaySuite('The keys and credits of an organization', (start) => {
+  const gateway = useGateway(undefined, start);
+
+  async function ask(path: string, key: string, body: Body = {}): Promise<Answer['body']> {
+    const answer = await gateway.call(path, body, { key });
+    expect(answer.status, answer.text).to.equal(200);
+    expect(responseCheck.get(path)?.(answer.body)).to.deep.equal([]);
+    return answer.body;
+  }
+
+  async function keysOf(key: string, body: Body = {}): Promise<ListedKey[]> {
+    const { keys, total_count } = await ask('/api/keys/list', key, body);
+    if (Object.keys(body).length === 0) expect(keys).to.have.lengthOf(total_count as number);
+    return keys as ListedKey[];
+  }
+
+  it('are made, listed without their secrets, and revoked', async () => {
+    const admin = await gateway.keyFor('org_keys', ['keys:write', 'contacts:read']);
+    const request = { name: 'Export', scopes: ['contacts:read'], expires_at: '2999-01-01T00:00:00Z' };
+    const made = await ask('/api/keys/create', admin, request);
+    const { key, api_key } = made as { key: string; api_key: ListedKey & { expires_at: string } };
+    expect(api_key).to.include({ name: 'Export', revoked_at: null, expires_at: '2999-01-01T00:00:00.000Z' });
+    const described = await gateway.call('/api/key', undefined, { key, method: 'GET' });
+    expect(described.body).to.deep.include({ key_id: api_key.key_id, scopes: ['contacts:read'] });
+
+    const [newest, ...others] = await keysOf(admin);
+    expect(newest).to.include({ key_id: api_key.key_id }).and.not.to.have.any.keys('secret_hash', 'key');
+    expect(others).to.have.lengthOf(1);
+
+    const revoked = await ask('/api/keys/revoke', admin, { key_id: api_key.key_id });
+    const again = await ask('/api/keys/revoke', admin, { key_id: api_key.key_id });
+    const moment = (answer: Body) => (answer.api_key as ListedKey).revoked_at;
+    expect(moment(revoked)).to.be.a('string');
+    expect(moment(again)).to.equal(moment(revoked));
+    expect((await keysOf(admin))[0]).to.include({ key_id: api_key.key_id, revoked_at: moment(revoked) });
+  });
+
+  it('are listed page by page, the newest first', async () => {
+    const admin = await gateway.keyFor('org_pages', ['keys:write']);
+    for (const name of ['a', 'b', 'c', 'd']) {
+      await ask('/api/keys/create', admin, { name, scopes: ['keys:write'] });
+    }
+    const all = await keysOf(admin);
+    expect(all.map(({ name }) => name)).to.have.members(['a', 'b', 'c', 'd', null]);
+    const paged: ListedKey[] = [];
+    let cursor: unknown = null;
+    do {
+      const page = await ask('/api/keys/list', admin, { limit: 2, cursor });
+      paged.push(...(page.keys as ListedKey[]));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect(paged).to.deep.equal(all);
+  });
+
+  it('give no key more than the key that makes it has', async () => {
+    const admin = await gateway.keyFor('org_narrow', ['keys:write', 'contacts:read']);
+    for (const scopes of [['contacts:erase'], ['*'], ['contacts:read', 'visits:read']]) {
+      const answer = await gateway.call('/api/keys/create', { scopes }, { key: admin });
+      expect(answer.status, answer.text).to.equal(403);
+      expect(answer.body).to.deep.include({
+        code: 'insufficient_scope',
+        required_scope: scopes.at(-1),
+      });
+    }
+    const { api_key } = await ask('/api/keys/create', admin);
+    expect((api_key as ListedKey).scopes).to.deep.equal(['contacts:read']);
+    const reader = await gateway.keyFor('org_narrow', ['contacts:read']);
+    for (const path of ['/api/keys/list', '/api/keys/create', '/api/keys/revoke']) {
+      const answer = await gateway.call(path, { key_id: 'x' }, { key: reader });
+      expect(answer.body).to.include({ code: 'insufficient_scope', required_scope: 'keys:write' });
+    }
+    const past = { expires_at: '2020-01-01T00:00:00Z', scopes: ['contacts:read'] };
+    const answer = await gateway.call('/api/keys/create', past, { key: admin });
+    expect(answer.body).to.deep.include({ code: 'validation_failed', status: 422 });
+    expect((answer.body.errors as Body[])[0]).to.include({ pointer: '/expires_at', code: 'in_the_past' });
+  });
+
+  it('stay those of one organization', async () => {
+    const ours = await gateway.keyFor('org_ours', ['keys:write']);
+    const theirs = await gateway.keyFor('org_theirs', ['keys:write']);
+    const [own] = await keysOf(ours);
+    const answer = await gateway.call('/api/keys/revoke', { key_id: own?.key_id }, { key: theirs });
+    expect(answer.status).to.equal(404);
+    expect(answer.body).to.include({ code: 'key_not_found' });
+    expect((await keysOf(ours))[0]).to.include({ revoked_at: null });
+    expect(await keysOf(theirs)).to.have.lengthOf(1);
+  });
+
+  it('tell the balance of a metered organization', async () => {
+    const key = await gateway.keyFor('org_metered', ['contacts:read']);
+    expect(await ask('/api/credits/get', key)).to.include({ credit_balance: null });
+    await gateway.stores.search.setCredits('org_metered', 7);
+    expect(await ask('/api/credits/get', key)).to.include({ credit_balance: 7 });
+  });
+
+  it('show what ingest rejected, to that organization alone', async () => {
+    const key = await gateway.keyFor('org_rejected', ['ingest:write']);
+    await gateway.ingest('contacts', [{ contact_id: 'c' }, { contact_id: '!' }], { key });
+    await gateway.ingest('audiences', [{ id: 'a' }], { key });
+    const list = async (body: Body = {}) =>
+      (await ask('/api/rejections/list', key, body)).rejections as Body[];
+    expect(await list()).to.have.lengthOf(2);
+    const [contact, ...others] = await list({ stream: 'contacts' });
+    expect(others).to.deep.equal([]);
+    expect(contact).to.include({ stream: 'contacts', line: 2, pointer: '/contact_id' });
+    expect(contact).not.to.have.any.keys('organization_id', 'sequence');
+    expect(await list({ limit: 1 })).to.have.lengthOf(1);
+    const other = await gateway.keyFor('org_b', ['ingest:write']);
+    expect(await ask('/api/rejections/list', other)).to.include({ total_count: 0 });
+  });
+});
