@@ -16,5 +16,7 @@ export const PRESET_FILES: Record<string, [file: string, stream: StreamName]> = 
   'linkedin-api/adAnalytics': ['linkedin-api/adAnalytics.ndjson', 'network-a-deliveries'],
   'posthog/events': ['posthog/events.ndjson', 'website-visits'],
   'matomo/visits': ['matomo/visits.ndjson', 'website-visits'],
+  'leadfeeder/visits': ['leadfeeder/visits.ndjson', 'website-visits'],
+  'clearbit/reveal': ['clearbit/reveal.ndjson', 'network-a-companies'],
   'snowplow/events': ['snowplow/events.csv', 'website-visits'],
 };
