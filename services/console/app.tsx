@@ -23,6 +23,7 @@ import { Audiences } from './views/audiences.js';
 
 import { Contacts } from './views/contacts.js';
 import { Import } from './views/import.js';
+import { Operate } from './views/operate.js';
 import { SignIn } from './views/sign-in.js';
 import { SQL_SCOPES, Sql } from './views/sql.js';
 import { Status } from './views/status.js';
@@ -36,6 +37,7 @@ const VIEWS: readonly (readonly [path: string, label: string, scopes: readonly S
   ['/advertising', 'Advertising', ['advertising:read']],
   ['/sql', 'SQL', SQL_SCOPES],
   ['/import', 'Import', ['ingest:write']],
+  ['/operate', 'Operate', []],
   ['/status', 'Status', []],
 ];
 
@@ -49,6 +51,7 @@ const PAGES: Record<string, () => preact.JSX.Element> = {
   '/advertising/company': Company,
   '/sql': Sql,
   '/import': Import,
+  '/operate': Operate,
   '/status': Status,
 };
 

@@ -51,7 +51,13 @@ export function useRequest<P extends OperationPath>(
 /** Rows of one request. */
 const MAX_LIMIT = 1000;
 
-type CursorPath = '/api/contacts/search' | '/api/audiences/contacts/search' | '/api/website-visits/search';
+export type CursorPath =
+  | '/api/contacts/search'
+  | '/api/audiences/contacts/search'
+  | '/api/website-visits/search'
+  | '/api/keys/list'
+  | '/api/rejections/list'
+  | '/api/contacts/erasures';
 
 export interface Pages<Row, Answer = unknown> {
   /** The answer with the last page. */
