@@ -30,6 +30,13 @@ export const fullName = ({
   last_name: string | null;
 }) => [first_name, last_name].filter(Boolean).join(' ') || 'Unnamed';
 
+/** A seniority or department as a person writes it: `human_resources`, `vp`. */
+export function classLabel(name: string): string {
+  if (name === 'vp') return 'VP';
+  if (name === 'c_level') return 'C-level';
+  return (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
+}
+
 export type Kind = 'count' | 'money' | 'percent' | 'ratio';
 
 export function figure(

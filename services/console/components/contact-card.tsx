@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Contact } from '../../contacts/schema.js';
-import { fullName, minute } from '../format.js';
+import { classLabel, fullName, minute } from '../format.js';
 import { type AudienceName, changeMembership } from '../memberships.js';
 import { type Notice, perform } from '../notice.js';
 import { href, navigate } from '../router.js';
@@ -22,6 +22,8 @@ const FIELDS = [
   ['work_emails', 'Work email'],
   ['personal_emails', 'Personal email'],
   ['phones', 'Phone'],
+  ['seniority', 'Seniority'],
+  ['department', 'Department'],
   ['functional_area', 'Functional area'],
   ['company_name', 'Company'],
   ['company_domain', 'Domain'],
@@ -46,6 +48,8 @@ const LINKS: Partial<Record<Field, (text: string) => string | undefined>> = {
   work_emails: (email) => `mailto:${email}`,
   personal_emails: (email) => `mailto:${email}`,
   phones: (phone) => `tel:${phone.replaceAll(/[^+\d]/g, '')}`,
+  seniority: (seniority) => href('/contacts', { seniority }),
+  department: (department) => href('/contacts', { department }),
   company_name: (name) => href('/contacts', { company_name: name }),
   company_domain: (domain) =>
     missingScope('advertising:read') ? undefined : href('/advertising/company', { domain }),
@@ -55,6 +59,7 @@ const LINKS: Partial<Record<Field, (text: string) => string | undefined>> = {
 function Value({ contact, field }: { contact: Contact; field: Field }) {
   const texts = asList(contact[field]);
   if (field.endsWith('_at')) return <>{`${minute(texts.join())} UTC`}</>;
+  const isClass = field === 'seniority' || field === 'department';
   return (
     <>
       {texts.map((text, index) => {
@@ -66,7 +71,7 @@ function Value({ contact, field }: { contact: Contact; field: Field }) {
               text
             ) : (
               <a href={to} rel="noreferrer" target={to.startsWith('http') ? '_blank' : undefined}>
-                {text}
+                {isClass ? classLabel(text) : text}
               </a>
             )}
           </Fragment>
