@@ -65,6 +65,7 @@ export function words(value: unknown): string {
 const text = (label: string, field: string, sort?: string): AdColumn => ({
   label,
   sort,
+  choice: 'standard',
   class: 'second',
   cell: (item) => words(item[field]),
 });
@@ -112,6 +113,7 @@ export const AD_LISTS = {
       {
         label: 'Campaign',
         sort: 'campaign_name',
+        choice: 'standard',
         class: 'second',
         cell: campaignOf,
       },
@@ -141,6 +143,7 @@ export const AD_LISTS = {
       text('Industry', 'industry'),
       {
         label: 'Campaigns reached',
+        choice: 'standard',
         sort: 'campaigns_reached',
         class: 'figure',
         cell: (item) => figure(item.campaigns_reached as number, 'count'),
@@ -212,6 +215,7 @@ export function Figure({ name, of, before, currency }: FigureProps) {
 export const figureColumns = (list: AdList, metrics: readonly Metric[]): AdColumn[] =>
   metrics.map((name) => ({
     label: METRICS[name].label,
+    choice: 'standard',
     sort: list.unsortable.includes(name) ? undefined : name,
     class: 'figure',
     cell: (item) => <Figure name={name} of={item} before={item.previous} currency={item.currency} />,

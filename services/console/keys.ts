@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 
 export const KEYS = [
   ['/ or ⌘K', 'Search'],
+  ['↓', 'From the search to the rows'],
   ['j, k', 'Next row, previous row'],
   ['Enter', 'Open the row'],
   ['x', 'Select the row'],

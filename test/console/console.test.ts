@@ -366,29 +366,115 @@ describe('The console in Chromium', function () {
   });
 
   for (const width of [1280, 390]) {
-    it(`counts the most frequent values, which narrow the list to them and open it again, at ${width} pixels`, async () => {
+    it(`offers the values of a filter with their counts, and takes filters out by their chips, at ${width} pixels`, async () => {
       await c.page.setViewportSize({ width, height: 800 });
       await open('/contacts?query=marketing');
-      const facets = c.page.getByRole('region', { name: 'Top values' });
-      const { facets: counted } = await read<{ facets: { country: { value: string; count: number }[] } }>(
-        '/api/contacts/search',
-        { query: 'marketing', facets: ['country'] },
+      const counted = async (filters: object, field: string) => {
+        const body = { query: 'marketing', ...filters, facets: [field] };
+        const { facets } = await read<{ facets: Record<string, { value: string; count: number }[]> }>(
+          '/api/contacts/search',
+          body,
+        );
+        return (facets[field] ?? []).map(({ value, count }) => [value, count] as const);
+      };
+      const button = c.page.locator('summary', { hasText: '+ Filter' });
+      const total = (contacts = 0) =>
+        c.page
+          .locator('output.total', { hasText: new RegExp(`^${contacts.toLocaleString('en')} contacts?$`) })
+          .waitFor();
+      const chips = c.page.getByRole('list', { name: 'Filters in force' }).getByRole('listitem');
+
+      await button.click();
+      const countries = await counted({}, 'country');
+      const values = c.page.getByRole('list', { name: 'Values of Country' }).getByRole('button');
+      await values.first().waitFor();
+      expect(await values.allInnerTexts()).to.deep.equal(
+        countries.map(([country, contacts]) => `${country}\n${contacts.toLocaleString('en')}`),
       );
-      const { value, count } = counted.country[0] as { value: string; count: number };
-      const item = facets.getByRole('listitem', { includeHidden: true }).filter({ hasText: value }).first();
-      await item.waitFor({ state: 'attached' });
-      expect(await item.isVisible()).to.equal(width > 800);
-      if (width < 800) await facets.getByRole('button', { name: 'Top values' }).click();
-      await item.getByText(count.toLocaleString('en'), { exact: true }).waitFor();
-      await item.getByRole('link', { name: value }).click();
-      const total = new RegExp(`^${count.toLocaleString('en')} contacts?$`);
-      await c.page.locator('output.total', { hasText: total }).waitFor();
-      expect(new URL(c.page.url()).searchParams.get('country')).to.equal(value);
+      const [country = '', contacts] = countries[0] ?? [];
+      await values.first().click();
+      await total(contacts);
+      expect(new URL(c.page.url()).searchParams.get('country')).to.equal(country);
+
+      // Within the filters in force, and by keys.
+      await button.press('Enter');
+      await c.page.getByLabel('Field').selectOption('Seniority');
+      const [seniority, ofSeniority] = (await counted({ country }, 'seniority'))[0] ?? [];
+      const first = c.page.getByRole('list', { name: 'Values of Seniority' }).getByRole('button').first();
+      await first.press('Enter');
+      await total(ofSeniority);
+      expect(new URL(c.page.url()).searchParams.get('seniority')).to.equal(seniority);
+      expect(await button.evaluate((element) => element === element.ownerDocument.activeElement)).to.equal(
+        true,
+      );
+      expect(await chips.first().textContent()).to.contain(`Country: ${country}`);
       expect(await c.page.evaluate('document.documentElement.scrollWidth - innerWidth')).to.be.at.most(0);
-      await facets.locator('[aria-current=true]').click();
+
+      await c.page.getByRole('button', { name: 'Remove Seniority' }).press('Enter');
+      await total(contacts);
+      expect(await button.evaluate((element) => element === element.ownerDocument.activeElement)).to.equal(
+        true,
+      );
+      await c.page.getByRole('button', { name: 'Remove Country' }).press('Enter');
       await c.page.waitForURL(`${c.gateway.url}/console/contacts?query=marketing`);
+      expect(await chips.count()).to.equal(0);
     });
   }
+
+  it('takes filters of days, numbers and two values, which hold for the list and its chips', async () => {
+    await open('/visits?to=2026-13-45&has_recording=maybe');
+    const add = async (field: string) => {
+      await c.page.locator('summary', { hasText: '+ Filter' }).click();
+      await c.page.getByLabel('Field').selectOption(field);
+    };
+    await add('Intent from');
+    await c.page.getByLabel('Intent from').fill('60');
+    await c.page.getByLabel('Intent from').press('Enter');
+    await add('Recording');
+    await c.page.getByRole('button', { name: 'without', exact: true }).click();
+    const { total_count } = await read<{ total_count: number }>('/api/website-visits/search', {
+      min_intent_score: 60,
+      has_recording: false,
+    });
+    await c.page.locator('output.total', { hasText: `${total_count.toLocaleString('en')} visits` }).waitFor();
+    const chips = c.page.getByRole('list', { name: 'Filters in force' }).getByRole('listitem');
+    expect((await chips.allInnerTexts()).map((text) => text.replace(/\s*×$/, ''))).to.deep.equal([
+      'Intent from: 60',
+      'Recording: without',
+    ]);
+    await c.page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await c.page.getByRole('button', { name: 'Clear', exact: true }).waitFor({ state: 'detached' });
+    expect(await chips.count()).to.equal(0);
+  });
+
+  it('shows the columns that were chosen, also after a reload, and the standard ones again', async () => {
+    await open('/contacts');
+    const headings = () =>
+      c.page.getByRole('table', { name: 'Contacts' }).locator('thead th').allInnerTexts();
+    const standard = ['', 'Name', 'Job title', 'Company', 'Email', 'Place'];
+    await until(async () => (await headings()).join() === standard.join(), 'the standard columns');
+    await c.page.getByText('Columns', { exact: true }).click();
+    await c.page.getByText('Kept in this browser.').waitFor();
+    await c.page.getByLabel('Place').uncheck();
+    await c.page.getByLabel('Seniority').check();
+    const chosen = ['', 'Name', 'Job title', 'Company', 'Email', 'Seniority'];
+    await until(async () => (await headings()).join() === chosen.join(), 'the chosen columns');
+    const { contact } = await read<{ contact: { seniority: string } }>('/api/contacts/get', {
+      contact_id: 'demo_contact_0001',
+    });
+    await open('/contacts?contact=demo_contact_0001');
+    const card = c.page.getByRole('complementary', { name: 'Contact' });
+    await card.locator(`a[href$="seniority=${contact.seniority}"]`).click();
+    await c.page.getByRole('button', { name: 'Remove Seniority' }).waitFor();
+    expect(await headings()).to.deep.equal(chosen);
+    await c.page.getByText('Columns', { exact: true }).click();
+    await c.page.getByRole('button', { name: 'Standard columns' }).click();
+    await until(async () => (await headings()).join() === standard.join(), 'the standard columns again');
+    await c.page.evaluate("localStorage.setItem('reachline.columns', '{\"contacts\":7}')");
+    await c.page.reload();
+    await c.page.getByRole('table', { name: 'Contacts' }).waitFor();
+    expect(await headings()).to.deep.equal(standard);
+  });
 
   it('shows how fresh each stream is, and asks again', async () => {
     await open('/status');

@@ -125,6 +125,7 @@ describe('The console in several tabs, and in trouble', function () {
     ['/audiences?page=9', 'link "Go to page 1"'],
     ['/advertising?page=999999', 'link "Go to page'],
     ['/constructor', 'link "Go to the first view"'],
+    ['/contacts?seniority=nonsense', 'link "Reset this view"'],
     ['/visits?ip_address=nonsense', 'link "Reset this view"'],
     ['/contacts?query=%00&country=%F0%9F%92%A9&contact=__proto__', 'link "Close"'],
     ['/advertising/company?company_id=constructor', 'link "Go to the companies"'],

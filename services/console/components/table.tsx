@@ -8,6 +8,8 @@ export interface Column<Row> {
   label: string;
   cell(row: Row): ComponentChildren;
   class?: string;
+  /** Of a column that a person may leave out or take in: whether it is shown before anybody chose. */
+  choice?: 'standard' | 'extra';
   /** In place of a heading with the label alone. */
   heading?: JSX.Element;
 }

@@ -66,34 +66,46 @@ interface PopoverProps {
   label: string;
   /** The scope that the key lacks for it. */
   needs?: Scope | null;
-  children: ComponentChildren;
+  /** Drawn while it is open. */
+  children: ComponentChildren | ((close: () => void) => ComponentChildren);
 }
 
 export function Popover({ label, needs = null, children }: PopoverProps) {
   const details = useRef<HTMLDetailsElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  const close = () => {
+    const element = details.current;
+    if (!element) return;
+    element.open = false;
+    element.querySelector('summary')?.focus();
+  };
   useEffect(() => {
-    const close = (event: Event) => {
+    if (!isOpen) return;
+    const leave = (event: Event) => {
       const element = details.current;
-      if (!element?.open) return;
-      if (event instanceof KeyboardEvent ? event.key !== 'Escape' : element.contains(event.target as Node))
-        return;
-      // Escape closes one thing at a time.
-      if (event instanceof KeyboardEvent) event.stopImmediatePropagation();
-      element.open = false;
-      if (event instanceof KeyboardEvent) element.querySelector('summary')?.focus();
+      if (event instanceof KeyboardEvent) {
+        if (event.key !== 'Escape') return;
+        // Escape closes one thing at a time.
+        event.stopImmediatePropagation();
+        close();
+      } else if (element && !element.contains(event.target as Node)) {
+        element.open = false;
+      }
     };
-    document.addEventListener('keydown', close);
-    document.addEventListener('pointerdown', close);
+    document.addEventListener('keydown', leave);
+    document.addEventListener('pointerdown', leave);
     return () => {
-      document.removeEventListener('keydown', close);
-      document.removeEventListener('pointerdown', close);
+      document.removeEventListener('keydown', leave);
+      document.removeEventListener('pointerdown', leave);
     };
-  }, []);
+  }, [isOpen]);
   if (needs !== null) return <Unpermitted scope={needs}>{label}</Unpermitted>;
   return (
-    <details class="popover" ref={details}>
+    <details class="popover" ref={details} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary class="button">{label}</summary>
-      <div class="popover-body">{children}</div>
+      {isOpen && (
+        <div class="popover-body">{typeof children === 'function' ? children(close) : children}</div>
+      )}
     </details>
   );
 }

@@ -97,7 +97,6 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
               ['', 'the days before'],
               ['previous_year', 'the year before'],
             ]}
-            isInline
           />
           <MetricPicker available={list.available} chosen={charts} />
           <CurlButton url={list.path} body={body} />

@@ -9,6 +9,8 @@ import {
   words,
 } from '../ad-lists.js';
 import { Charts } from '../components/charts.js';
+import { ColumnsButton, useColumns } from '../components/columns.js';
+import { FilterButton, FilterChips, type FilterField, filterValue } from '../components/filters.js';
 import { Pager } from '../components/pager.js';
 import {
   chartMetrics,
@@ -58,6 +60,20 @@ const CURRENCIES = [
 
 const isList = (name: string): name is keyof typeof AD_LISTS => Object.hasOwn(AD_LISTS, name);
 
+/** The campaign comes from a link to its creatives or companies. */
+const filtersOf = ({ statuses }: AdList): readonly FilterField[] => [
+  ...(statuses.length === 0
+    ? []
+    : [
+        {
+          name: 'status',
+          label: 'Status',
+          options: statuses.map((value) => [value, words(value)] as const),
+        },
+      ]),
+  { name: 'campaign', label: 'Campaign', show: (id) => <CampaignName id={id} /> },
+];
+
 /** Without the parameters that belong to the other lists. */
 const tabHref = (name: string) => {
   const others = ['sort', 'direction', 'page', 'status', 'query', 'chart', 'campaign'];
@@ -72,10 +88,12 @@ export function Advertising() {
   const report = reportOf();
   const charts = chartMetrics(list.available, list.charts);
   const metrics = [...new Set([...list.metrics, ...charts])];
-  const columns = [...list.columns, ...figureColumns(list, metrics)];
-  const sortBy = columns.some(({ sort }) => sort === param('sort')) ? param('sort') : list.order;
+  const allColumns = [...list.columns, ...figureColumns(list, metrics)];
+  const columns = useColumns(tab, allColumns);
+  const sortBy = allColumns.some(({ sort }) => sort === param('sort')) ? param('sort') : list.order;
   const direction = param('direction') === 'asc' ? 'asc' : 'desc';
-  const status = list.statuses.includes(param('status')) ? param('status') : '';
+  const fields = filtersOf(list);
+  const status = list.statuses.length === 0 ? '' : filterValue(fields[0] as FilterField);
   const page = pageParam();
   const compared = COMPARISONS.some(([name]) => name === param('compare')) ? param('compare') : '';
   const campaign = param('campaign');
@@ -85,7 +103,7 @@ export function Advertising() {
     organization_id: organizationId.value,
     ...report,
     ...(param('query') === '' ? {} : { search: param('query') }),
-    ...(status === '' || list.statuses.length === 0 ? {} : { statuses: [status] }),
+    ...(status === '' ? {} : { statuses: [status] }),
     ...(campaign === '' ? {} : { campaign_ids: [campaign] }),
     ...(currency === '' ? {} : { currency }),
     ...(compared === '' ? {} : { compare_to: compared as Comparison }),
@@ -128,13 +146,7 @@ export function Advertising() {
       )}
       <div class="toolbar">
         <SearchBox label={`Search ${list.many}`} resets={['page']} />
-        {list.statuses.length > 0 && (
-          <SelectFilter
-            name="status"
-            label="Status"
-            options={[['', 'any'], ...list.statuses.map((value) => [value, words(value)] as const)]}
-          />
-        )}
+        {list.statuses.length > 0 && <FilterButton fields={fields.slice(0, 1)} />}
         <SelectFilter name="compare" label="Compare with" options={COMPARISONS} />
         {hasMoney && (
           <SelectFilter
@@ -143,18 +155,11 @@ export function Advertising() {
             options={[['', 'of each campaign'], ...CURRENCIES.map((code) => [code, code] as const)]}
           />
         )}
-        {campaign !== '' && (
-          <span class="chips">
-            <span class="chip">
-              Campaign <CampaignName id={campaign} />
-              <a href={hrefWith({ campaign: null, page: null })} aria-label="Of all campaigns">
-                ×
-              </a>
-            </span>
-          </span>
-        )}
-        <output class="total">{data && plural(data.total_count, list.one, list.many)}</output>
+        <div class="actions">
+          <ColumnsButton list={tab} columns={allColumns} />
+        </div>
       </div>
+      <FilterChips fields={fields} total={data && plural(data.total_count, list.one, list.many)} />
       {items.length > 0 &&
         totals.map((total) => (
           <Totals

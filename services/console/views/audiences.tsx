@@ -1,8 +1,10 @@
 import type { Audience } from '../../audiences/schema.js';
 import { AUDIENCE_FLAGS, type AudienceFields, AudienceForm } from '../components/audience-form.js';
+import { ColumnsButton, useColumns } from '../components/columns.js';
 import { EditOrDelete } from '../components/edit-or-delete.js';
 import { EndlessList } from '../components/endless-list.js';
 import { Fact } from '../components/fact.js';
+import { FilterChips } from '../components/filters.js';
 import { Pager } from '../components/pager.js';
 import { Panel } from '../components/panel.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
@@ -20,7 +22,7 @@ import { usePages, useRequest } from '../use-request.js';
 const PAGE = 50;
 /** `page` × `limit` may not exceed this (contract 3.11). */
 const WINDOW = 10_000;
-const columnsOf = (words: readonly string[]): Column<Audience>[] => [
+const columnsOf = (words: readonly string[]): readonly Column<Audience>[] => [
   {
     label: 'Name',
     cell: ({ id, name }) => (
@@ -31,22 +33,26 @@ const columnsOf = (words: readonly string[]): Column<Audience>[] => [
   },
   {
     label: 'Description',
+    choice: 'standard',
     class: 'second',
     cell: ({ description }) => <Marked text={description} words={words} />,
   },
   {
     label: 'UTM value',
+    choice: 'standard',
     class: 'third',
     cell: ({ tracking_utm_value }) => <Marked text={tracking_utm_value} words={words} />,
   },
   {
     label: 'Networks',
+    choice: 'standard',
     class: 'flag',
     cell: (audience) =>
       AUDIENCE_FLAGS.flatMap(([name, label]) => (audience[name] ? [label.slice(-1)] : [])).join(', ') || NONE,
   },
   {
     label: 'Members',
+    choice: 'standard',
     class: 'figure',
     cell: ({ member_count: members }) => (members === undefined ? NONE : count(members)),
   },
@@ -65,6 +71,8 @@ export function Audiences() {
     limit: PAGE,
   };
   const { data, error, loading, retry } = useRequest('/api/audiences/search', scope ? null : body);
+  const allColumns = columnsOf(queryWords(query));
+  const columns = useColumns('audiences', allColumns);
   const selected = param('audience');
   const isCreating = selected === '' && param('new') !== '';
   if (scope) return <NoPermission scope={scope} what="audiences" />;
@@ -74,16 +82,17 @@ export function Audiences() {
         <div class="toolbar">
           <h1 class="hidden">Audiences</h1>
           <SearchBox label="Search audiences" resets={['page']} />
-          <output class="total">{data && plural(data.total_count, 'audience')}</output>
           <div class="actions">
             <ScopedLink href={hrefWith({ new: true, audience: null })} scopes={['audiences:write']}>
               New audience
             </ScopedLink>
+            <ColumnsButton list="audiences" columns={allColumns} />
             <SavedFiltersButton />
             <ExportButton source={{ name: 'audiences', path: '/api/audiences/search', body }} />
             <CurlButton url="/api/audiences/search" body={body} />
           </div>
         </div>
+        <FilterChips fields={[]} total={data && plural(data.total_count, 'audience')} />
         {error && <Failure error={error} retry={retry} />}
         {data?.total_count === 0 && query !== '' && <NoMatch what="audiences" clear={['query']} />}
         {data?.total_count === 0 && query === '' && (
@@ -92,7 +101,7 @@ export function Audiences() {
         {(data === undefined ? !error : data.total_count > 0) && (
           <Table
             label="Audiences"
-            columns={columnsOf(queryWords(query))}
+            columns={columns}
             pages={data && [data.audiences]}
             keyOf={({ id }) => id}
             selected={selected}

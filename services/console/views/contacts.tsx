@@ -1,20 +1,20 @@
 import { untracked, useComputed } from '@preact/signals';
-import { Fragment } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Contact } from '../../contacts/schema.js';
 import type { ResponseOf } from '../api.js';
+import { ColumnsButton, useColumns } from '../components/columns.js';
 import { ContactCard } from '../components/contact-card.js';
 import { CreateContact } from '../components/create-contact.js';
 import { EndlessList } from '../components/endless-list.js';
-import { Facets, useFacets } from '../components/facets.js';
-import { Filters } from '../components/filters.js';
+import { FilterButton, FilterChips, type FilterField, namesOf } from '../components/filters.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
-import { SearchBox, SelectFilter, TextFilter } from '../components/search-box.js';
+import { SearchBox, SelectFilter } from '../components/search-box.js';
 import { SelectionBar } from '../components/selection-bar.js';
 import { NoMatch, NoPermission, NothingYet, ScopedLink } from '../components/states.js';
 import type { Column } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
-import { fullName, plural } from '../format.js';
+import { classLabel, fullName, minute, plural } from '../format.js';
 import { Marked, wordsOf } from '../highlight.js';
 import { hasParam, hrefWith, param } from '../router.js';
 import { clearSelection, isChosen, isEveryLoaded, loaded, toggle, toggleLoaded } from '../selection.js';
@@ -22,14 +22,19 @@ import { missingScope, organizationId } from '../session.js';
 import { usePages } from '../use-request.js';
 
 const PAGE = 100;
-const FILTERS = [
-  ['job_title', 'Job title'],
-  ['company_name', 'Company'],
-  ['company_domain', 'Domain'],
-  ['email', 'Email'],
-  ['city', 'City'],
-  ['country', 'Country'],
-] as const;
+const FILTERS: readonly FilterField[] = [
+  { name: 'country', label: 'Country', facet: 'whole' },
+  { name: 'job_title', label: 'Job title', facet: 'words' },
+  { name: 'seniority', label: 'Seniority', facet: 'closed', show: classLabel },
+  { name: 'department', label: 'Department', facet: 'closed', show: classLabel },
+  { name: 'functional_area', label: 'Functional area', facet: 'words' },
+  { name: 'company_name', label: 'Company', facet: 'words' },
+  { name: 'company_domain', label: 'Domain', facet: 'whole' },
+  { name: 'city', label: 'City', facet: 'words' },
+  { name: 'state_region', label: 'State or region', facet: 'words' },
+  { name: 'postal_code', label: 'Postal code' },
+  { name: 'email', label: 'Email' },
+];
 /** Each with what the request says. */
 const SORTS = [
   ['', 'newest', {}],
@@ -38,7 +43,7 @@ const SORTS = [
   ['name', 'last name', { sort_by: 'last_name', sort_direction: 'asc' }],
   ['company', 'company', { sort_by: 'company_name', sort_direction: 'asc' }],
 ] as const;
-const FILTER_NAMES = FILTERS.map(([name]) => name);
+const FILTER_NAMES = namesOf(FILTERS);
 
 type SearchResponse = ResponseOf<'/api/contacts/search'>;
 type Match = NonNullable<SearchResponse['explanations']>[number]['words'][number];
@@ -83,7 +88,14 @@ function HeadCheckbox() {
   );
 }
 
-const COLUMNS: Column<FoundContact>[] = [
+const extra = (label: string, cell: (contact: Contact) => ComponentChildren): Column<FoundContact> => ({
+  label,
+  choice: 'extra',
+  class: 'third',
+  cell: ({ contact }) => cell(contact),
+});
+
+const COLUMNS: readonly Column<FoundContact>[] = [
   {
     label: 'Select',
     class: 'check',
@@ -101,6 +113,7 @@ const COLUMNS: Column<FoundContact>[] = [
   },
   {
     label: 'Job title',
+    choice: 'standard',
     cell: ({ contact, matches }) => {
       const department = wordsIn(matches, 'functional_area');
       return (
@@ -118,6 +131,7 @@ const COLUMNS: Column<FoundContact>[] = [
   },
   {
     label: 'Company',
+    choice: 'standard',
     class: 'second',
     cell: ({ contact, matches }) => (
       <Marked text={contact.company_name} words={wordsIn(matches, 'company_name')} />
@@ -125,6 +139,7 @@ const COLUMNS: Column<FoundContact>[] = [
   },
   {
     label: 'Email',
+    choice: 'standard',
     class: 'third email',
     cell: ({ contact: { work_emails: emails }, matches }) =>
       emails[0] && (
@@ -135,11 +150,19 @@ const COLUMNS: Column<FoundContact>[] = [
   },
   {
     label: 'Place',
+    choice: 'standard',
     class: 'third',
     cell: ({ contact: { city, country }, matches }) => (
       <Marked text={[city, country].filter(Boolean).join(', ')} words={wordsIn(matches, 'city', 'country')} />
     ),
   },
+  extra('Seniority', ({ seniority }) => seniority && classLabel(seniority)),
+  extra('Department', ({ department }) => department && classLabel(department)),
+  extra('Domain', ({ company_domain }) => company_domain),
+  extra('Industry', ({ company_industry }) => company_industry),
+  extra('Phone', ({ phones: [phone] }) => phone && <a href={`tel:${phone}`}>{phone}</a>),
+  extra('Created', ({ created_at }) => minute(created_at)),
+  extra('Updated', ({ updated_at }) => minute(updated_at)),
 ];
 
 /** Which words of the query nobody matches, and who is shown instead. */
@@ -179,7 +202,7 @@ export function Contacts() {
   const body = { ...filtered, ...(query === '' ? order : {}), limit: PAGE };
   const explained = query === '' ? body : { ...body, explain: true };
   const pages = usePages('/api/contacts/search', scope ? null : explained, foundContacts);
-  const facets = useFacets(scope || pages.loading || pages.error ? null : filtered);
+  const columns = useColumns('contacts', COLUMNS);
   const { organization_id: _, ...filter } = filtered;
   const filterKey = JSON.stringify(filter);
   useEffect(() => clearSelection, [filterKey]);
@@ -195,19 +218,13 @@ export function Contacts() {
         <div class="toolbar">
           <h1 class="hidden">Contacts</h1>
           <SearchBox label="Search contacts" />
-          <Filters names={FILTER_NAMES}>
-            {FILTERS.map(([name, label]) => (
-              <TextFilter key={name} name={name} label={label} suggestions={facets?.[name as 'country']} />
-            ))}
-          </Filters>
+          <FilterButton fields={FILTERS} within={filtered} />
           <SelectFilter
             name="sort"
             label="Sort"
             options={SORTS.map(([name, label]) => [name, label] as const)}
-            isInline
             fixed={query === '' ? undefined : 'best match'}
           />
-          <output class="total">{pages.total !== undefined && plural(pages.total, 'contact')}</output>
           <div class="actions">
             <ScopedLink
               href={hrefWith({ new: true, contact: null })}
@@ -215,16 +232,20 @@ export function Contacts() {
             >
               New contact
             </ScopedLink>
+            <ColumnsButton list="contacts" columns={COLUMNS} />
             <SavedFiltersButton />
             <ExportButton source={{ name: 'contacts', path: '/api/contacts/search', body }} />
             <CurlButton url="/api/contacts/search" body={body} />
           </div>
         </div>
+        <FilterChips
+          fields={FILTERS}
+          total={pages.total === undefined ? undefined : plural(pages.total, 'contact')}
+        />
         <PartialNote answer={pages.answer} />
-        {pages.total !== 0 && <Facets facets={facets} />}
         <EndlessList
           label="Contacts"
-          columns={COLUMNS}
+          columns={columns}
           pages={pages}
           keyOf={({ contact }) => contact.contact_id}
           selected={selected}
