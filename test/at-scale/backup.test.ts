@@ -13,6 +13,7 @@ const REQUESTS: [path: string, body: object][] = [
   ['/api/audiences/search', ORGANIZATION],
   ['/api/website-visits/search', { ...ORGANIZATION, start_url: 'page' }],
   ['/api/advertising/network_a/campaigns', RANGE],
+  ['/api/advertising/network_a/campaigns', { ...RANGE, currency: 'EUR' }],
   ['/api/advertising/network_a/companies', { ...RANGE, company_ids: ['cmp_1'] }],
 ];
 
@@ -31,13 +32,19 @@ const RECORDS: Record<string, object[]> = {
     createdAt: '2026-01-03T00:00:00Z',
     startUrl: `https://site.example/page/${index}`,
   })),
-  'network-a-campaigns': [{ id: 'cam_1', name: 'Spring' }],
+  'network-a-campaigns': [{ id: 'cam_1', name: 'Spring', currency: 'USD' }],
+  'currency-rates': numbered((index) => ({
+    date: `2026-01-${String(1 + (index % 30)).padStart(2, '0')}`,
+    currency: 'USD',
+    per_eur: `1.1${index}`,
+  })),
   'network-a-deliveries': numbered((index) => ({
     date: `2026-01-${String(1 + (index % 30)).padStart(2, '0')}`,
     campaign_id: 'cam_1',
     creative_id: `cre_${index % 3}`,
     company_id: 'cmp_1',
     impressions: index,
+    ad_spend: `${index}.37`,
     reported_at: '2026-02-01T00:00:00Z',
   })),
 };

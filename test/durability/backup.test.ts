@@ -37,6 +37,9 @@ const word = (index: number) => WORDS[index % WORDS.length] as string;
 const dayOf = (index: number) => new Date(Date.UTC(2026, 0, 1 + (index % DAYS))).toISOString().slice(0, 10);
 
 /** Records of a batch; each belongs to a company, page or campaign of the batch alone. */
+/** Batches that are stored before all others. */
+const BASES = ['base0', 'base1', 'base2'];
+
 const BATCHES: Record<string, (name: string) => object[]> = {
   contacts: (name) =>
     numbered((index) => ({
@@ -64,6 +67,7 @@ const BATCHES: Record<string, (name: string) => object[]> = {
       creative_id: `${name}.${index % 4}`,
       ...(index % 2 ? { company_id: `cmp_${index % 7}` } : {}),
       impressions: 1000 + index,
+      ad_spend: `${index}.37`,
       reported_at: '2026-04-01T00:00:00Z',
     })),
 };
@@ -81,6 +85,7 @@ const REQUESTS: [path: string, body: object][] = [
   ['/api/website-visits/search', { ...ORGANIZED, start_url: 'engineer', limit: 40 }],
   ['/api/audiences/search', ORGANIZED],
   ['/api/advertising/network_a/campaigns', { ...RANGE, page_size: 40 }],
+  ['/api/advertising/network_a/campaigns', { ...RANGE, campaign_ids: BASES, currency: 'EUR', page_size: 40 }],
   ['/api/advertising/network_a/companies', { ...RANGE, page_size: 40, company_ids: ['cmp_3'] }],
 ];
 
@@ -164,7 +169,15 @@ describe('A backup', function () {
       created_at: '2026-01-01T00:00:00Z',
     }));
     expect((await server?.ingest('audiences', audiences))?.body.accepted).to.equal(5);
-    for (const base of ['base0', 'base1', 'base2']) {
+    const campaigns = BASES.map((id) => ({ id, currency: 'USD' }));
+    const rates = numbered((index) => ({
+      date: dayOf(index),
+      currency: 'USD',
+      per_eur: `1.${1000 + index}`,
+    }));
+    expect((await server?.ingest('network-a-campaigns', campaigns))?.body.accepted).to.equal(3);
+    expect((await server?.ingest('currency-rates', rates))?.body.accepted).to.equal(BATCH_RECORDS);
+    for (const base of BASES) {
       for (const [stream, records] of Object.entries(BATCHES)) {
         const answer = await server?.ingest(stream, records(base));
         expect(answer?.body.accepted, answer?.text).to.equal(BATCH_RECORDS);
