@@ -32,6 +32,7 @@ const FULL: Record<string, string> = {
   ROLLUP_RUNS: '4',
   ROLLUP_STEPS: '15',
   TEST_ORDER_RUNS: '100',
+  REACHLINE_LOCALE_RUNS: '10000',
   TEST_CREATES: '20000',
   TEST_CREATE_SEARCH_PAIRS: '10000',
 };
@@ -53,6 +54,7 @@ const FILES = [
   ...testsIn('shared'),
   ...testsIn('search'),
   ...testsIn('contacts'),
+  'ingest/mapping/locales.test.js',
   'sql-endpoint/parser.test.js',
   'advertising/metric-values.test.js',
   'gateway/embedded.test.js',

@@ -241,6 +241,27 @@ describe('The sample data in SQL', () => {
     });
   }
 
+  it('has the money of each currency that the API totals, and of all in one that it converts', async () => {
+    const ask = (currency?: string) =>
+      call(searchCampaigns, endpoint.store, DEMO_ORGANIZATION, {
+        ...RANGE,
+        metrics: ['ad_spend', 'conversion_value'],
+        currency,
+      });
+    const { totals } = await ask();
+    const rows = await endpoint.ask<Row>(
+      `SELECT campaigns.currency AS currency, toString(sum(ad_spend)) AS ad_spend, toString(sum(conversion_value)) AS conversion_value
+FROM campaign_daily JOIN campaigns USING (organization_id, campaign_id) WHERE ${IN_RANGE} GROUP BY currency`,
+      PARAMETERS,
+    );
+    expect(rows).to.have.length(2).and.to.have.deep.members(totals);
+    // As long as the rates of the sample are between these.
+    const { totals: converted } = await ask('EUR');
+    const spent = (currency: string) => Number(rows.find((row) => row.currency === currency)?.ad_spend);
+    const isWithin = (rate: number) => spent('EUR') + spent('USD') / rate;
+    expect(Number(converted[0]?.ad_spend)).to.be.within(isWithin(1.118), isWithin(1.102));
+  });
+
   it('has the figures of each day, and of a company by campaign, that the API answers', async () => {
     const campaigns = await list(searchCampaigns);
     const days = campaigns.flatMap(({ id, timeseries }) =>
