@@ -231,19 +231,25 @@ describe('Acting in the console', function () {
     await bar.getByText('100 contacts selected').waitFor();
   });
 
-  it('deletes a contact once it was asked again', async () => {
-    await c.open('/contacts?contact=demo_contact_0010');
+  it('deletes a contact once it was asked again, and brings it back as it was', async () => {
+    const contact_id = 'demo_contact_0010';
+    const read = () => c.read<{ contact: Record<string, unknown> }>('/api/contacts/get', { contact_id });
+    const { contact: before } = await read();
+    await c.open(`/contacts?contact=${contact_id}`);
     const card = c.page.getByRole('complementary', { name: 'Contact' });
     await card.getByRole('button', { name: 'Delete', exact: true }).click();
-    await card.getByRole('button', { name: 'Edit' }).waitFor();
+    await card.getByText('You can undo it.').waitFor();
     await c.expectAccessible();
     await card.getByRole('button', { name: 'Delete the contact' }).click();
     await notice('was deleted.').waitFor();
     await card.waitFor({ state: 'detached' });
-    const { missing } = await c.read<{ missing: string[] }>('/api/contacts/get-many', {
-      contact_ids: ['demo_contact_0010'],
-    });
-    expect(missing).to.deep.equal(['demo_contact_0010']);
+    expect(await read()).to.include({ code: 'contact_not_found' });
+    const { credit_balance } = await c.read<{ credit_balance: number }>('/api/credits/get', {});
+    await undo();
+    await notice('is back.').waitFor();
+    const { contact: after } = await read();
+    expect({ ...after, updated_at: null }).to.deep.equal({ ...before, updated_at: null });
+    expect(await c.read('/api/credits/get', {})).to.include({ credit_balance });
   });
 
   it('names the person that a new contact would double, and adds that one instead', async () => {

@@ -5,7 +5,7 @@ import { classLabel, fullName, minute } from '../format.js';
 import { type AudienceName, changeMembership } from '../memberships.js';
 import { type Notice, perform } from '../notice.js';
 import { href, navigate } from '../router.js';
-import { call, missingScope, organizationId } from '../session.js';
+import { call, ingestText, missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
 import { AudiencePicker } from './audience-picker.js';
 import { ContactForm, updateContact } from './contact-form.js';
@@ -101,7 +101,7 @@ export function ContactCard({ contactId, closeHref }: { contactId: string; close
                 onSubmit={(fields) => save(() => updateContact(contact, fields))}
               />
             )}
-            question={`Delete ${fullName(contact)}?`}
+            question={`Delete ${fullName(contact)}? ${missingScope('ingest:write') ? 'This cannot be undone.' : 'You can undo it.'}`}
             onDelete={() => deleteContact(contact, closeHref)}
           />
           <Memberships contact={contact} />
@@ -123,7 +123,15 @@ export function ContactCard({ contactId, closeHref }: { contactId: string; close
 async function deleteContact(contact: Contact, closeHref: string): Promise<Notice> {
   await call('/api/contacts/delete', { contact_id: contact.contact_id });
   navigate(closeHref);
-  return { text: `${fullName(contact)} was deleted.` };
+  const undo = missingScope('ingest:write') ? undefined : () => bringBack(contact);
+  return { text: `${fullName(contact)} was deleted.`, undo };
+}
+
+/** Sends it as a record, which is newer than the deletion: nothing is debited, and it keeps its id, its creation and its audiences. */
+async function bringBack({ id: _, updated_at: __, seniority: ___, department: ____, ...record }: Contact) {
+  const text = JSON.stringify(record);
+  await ingestText('contacts', { type: 'application/x-ndjson', text }, {}, new AbortController().signal);
+  return { text: `${fullName(record)} is back.` };
 }
 
 function Memberships({ contact }: { contact: Contact }) {

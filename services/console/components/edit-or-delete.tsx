@@ -9,7 +9,7 @@ interface EditOrDeleteProps {
   scope: Scope;
   /** The form, which closes once `save` has succeeded. */
   edit(save: (change: () => Promise<Notice>) => Promise<void>): JSX.Element;
-  /** Asked before it is deleted. */
+  /** Asked before it is deleted, and whether that can be undone. */
   question: ComponentChildren;
   onDelete(): Promise<Notice>;
 }
@@ -33,7 +33,7 @@ export function EditOrDelete({ noun, scope, edit, question, onDelete }: EditOrDe
         })}
       {mode === 'delete' && (
         <div class="warnings">
-          <p>{question} This cannot be undone.</p>
+          <p>{question}</p>
           <div class="row">
             <button type="button" onClick={() => void perform(onDelete)}>
               Delete the {noun}

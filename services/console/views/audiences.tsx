@@ -184,7 +184,7 @@ function AudienceCard({ audienceId }: { audienceId: string }) {
                 onSubmit={(fields) => save(() => updateAudience(audience, fields))}
               />
             )}
-            question={`Delete ${audience.name}?${members.total === undefined ? '' : ` Its ${plural(members.total, 'member')} stay as contacts.`}`}
+            question={`Delete ${audience.name}?${members.total === undefined ? '' : ` Its ${plural(members.total, 'member')} stay as contacts.`} This cannot be undone.`}
             onDelete={() => deleteAudience(audience)}
           />
           {audience.description && <p class="lead">{audience.description}</p>}
