@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Client, ClusterConnectionPool } from '@elastic/elasticsearch';
 import { TimeSlice } from '../../shared/async.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
+import { retry } from '../../shared/retry.js';
+import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { type ItemError, requestError } from './errors.js';
 import { ClusterTransport } from './transport.js';
 
@@ -17,19 +19,29 @@ const BULK_CONCURRENCY = 2;
 /** Retries of a document that a full queue (429) turned away. */
 const BULK_RETRIES = 4;
 const BULK_RETRY_MS = 100;
+const REFRESH_RETRY = { retries: 3, firstMs: 250, maxMs: 1000 };
 const BULK_RESULT = ['errors', 'items.*.status', 'items.*.error'];
 
 /** What one document of a bulk request is to become, and its JSON; a deletion has none. */
 export type BulkOperation = readonly [action: object, json?: string];
 
+/** A copy failed that the cluster will soon do without. */
+class UnrefreshedError extends StoreUnavailableError {
+  constructor() {
+    super('search', { cause: new Error('a copy of a shard was not refreshed') });
+  }
+}
+
 /** The connection to the cluster. */
 export class Cluster {
   /** Of the indices it creates. */
   readonly layout: Pick<ElasticsearchConfig, 'shards' | 'replicas'>;
+  readonly indexPrefix: string;
   readonly #client: Client;
 
   constructor(config: ElasticsearchConfig) {
     this.layout = config;
+    this.indexPrefix = config.indexPrefix;
     this.#client = new Client(clientOptions(config));
   }
 
@@ -69,6 +81,15 @@ export class Cluster {
         },
       }),
     );
+  }
+
+  /** Makes writes searchable. Throws `StoreUnavailableError` where a copy would still answer without them. */
+  async refresh(index: string | string[]): Promise<void> {
+    const work = async () => {
+      const { _shards } = await this.run((client) => client.indices.refresh({ index }));
+      if ((_shards?.failed ?? 0) > 0) throw new UnrefreshedError();
+    };
+    await retry(REFRESH_RETRY, work, { isRetriable: (error) => error instanceof UnrefreshedError });
   }
 
   async close(): Promise<void> {

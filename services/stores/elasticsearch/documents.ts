@@ -141,7 +141,7 @@ export class Documents<Source> {
       ),
     )) as GetResult;
     if ((searched._seq_no ?? -1) >= found.seqNo) return;
-    await this.#cluster.run((client) => client.indices.refresh({ index: this.alias }));
+    await this.#cluster.refresh(this.alias);
   }
 
   /** Changes a document by compare-and-set, unless `change` returns null. False when there is none. */
@@ -159,7 +159,7 @@ export class Documents<Source> {
   }
 
   async refresh(): Promise<void> {
-    await this.#cluster.run((client) => client.indices.refresh({ index: this.alias }));
+    await this.#cluster.refresh(this.alias);
   }
 
   /** Deletes documents, except those changed since they were read; resolves with how many. */

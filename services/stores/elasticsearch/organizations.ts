@@ -14,7 +14,7 @@ export async function hasOtherOrganization(
 ): Promise<boolean> {
   const index = ORGANIZATION_RESOURCES.map((resource) => names.alias(resource)).join(',');
   // `refresh` does not cover credits and keys.
-  await cluster.run((client) => client.indices.refresh({ index }));
+  await cluster.refresh(index);
   const { hits } = await new Documents(cluster, index).search({
     size: 0,
     terminate_after: 1,

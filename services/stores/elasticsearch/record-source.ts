@@ -31,10 +31,8 @@ export function recordSource(
     /** From a point in time, shard by shard in the order of documents, which needs no sorting. */
     async *read(kind) {
       const index = names.alias(kind);
-      let { id } = await cluster.run(async (client) => {
-        await client.indices.refresh({ index });
-        return client.openPointInTime({ index, keep_alive: KEEP_ALIVE });
-      });
+      await cluster.refresh(index);
+      let { id } = await cluster.run((client) => client.openPointInTime({ index, keep_alive: KEEP_ALIVE }));
       try {
         for (let last: estypes.SortResults | undefined; ; ) {
           const { hits, pit_id } = await cluster.run((client) =>

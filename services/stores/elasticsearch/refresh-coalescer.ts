@@ -19,7 +19,7 @@ export function refreshCoalescer(
     // Later callers may have written after this refresh.
     next = undefined;
     last = performance.now();
-    await cluster.run((client) => client.indices.refresh({ index }));
+    await cluster.refresh(index);
   };
   return () => {
     next ??= begin();

@@ -92,6 +92,18 @@ describe('A cluster of which a node hangs', function () {
     expect(await write()).to.include({ result: 'created' });
   });
 
+  it('counts writes as searchable once every copy is refreshed', async () => {
+    const failed = [1, 0];
+    await start((_, respond) =>
+      respond(200, { _shards: { total: 2, successful: 1, failed: failed.shift() ?? 1 } }),
+    );
+    await cluster.refresh('contacts');
+    expect(failed).to.deep.equal([]);
+    expect(await cluster.refresh('contacts').catch((error: unknown) => error)).to.be.instanceOf(
+      StoreUnavailableError,
+    );
+  });
+
   it('does not repeat a write that the cluster refused', async () => {
     let refused = 0;
     const refuse: Handler = (_, respond) => {

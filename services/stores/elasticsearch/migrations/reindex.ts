@@ -70,7 +70,7 @@ export async function reindex(options: ReindexOptions): Promise<string> {
     await lock.update({});
     await blockWrites(cluster, live.index);
     await copier.pass(Number.MAX_SAFE_INTEGER);
-    await cluster.run((client) => client.indices.refresh({ index: target }));
+    await cluster.refresh(target);
     await requireAllCopied(cluster, live.index, target);
     await moveAliases(cluster, live.index, target, [live.alias, ...aliases]);
   } catch (error) {
@@ -132,7 +132,7 @@ class Copier {
   async pass(upTo?: number): Promise<number> {
     const { cluster, live } = this.#options;
     const checkpoints = await this.#checkpoints();
-    await cluster.run((client) => client.indices.refresh({ index: live.index }));
+    await cluster.refresh(live.index);
     let copied = 0;
     for (const [shard, checkpoint] of checkpoints) copied += await this.#copy(shard, upTo ?? checkpoint);
     return copied;
