@@ -1,6 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { noUsage, type Usage } from '../http/admission.js';
 import { cached, memoize } from '../shared/cache.js';
+import type { StoreState } from '../shared/health.js';
+import type { StoreName } from '../shared/store-errors.js';
 import type { RecoveryStatus } from '../stores/common/search-store.js';
 
 /** Metrics of a gateway process. Their names are public. */
@@ -24,6 +26,8 @@ export interface GaugeSources {
   connections(): number;
   /** Of the search store. */
   recovery(): Readonly<RecoveryStatus> | undefined;
+  /** By the name of the store; those that are not used are undefined. */
+  storeStates(): Promise<Partial<Record<StoreName, StoreState>>>;
 }
 
 /** Cache of `/metrics`, in milliseconds: it needs no API key, so it must be cheap. */
@@ -36,6 +40,7 @@ export function createMetrics(): Metrics {
     usage: noUsage,
     connections: () => 0,
     recovery: () => undefined,
+    storeStates: async () => ({}),
   };
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -92,6 +97,17 @@ export function createMetrics(): Metrics {
       },
     });
   }
+  new Gauge({
+    name: 'reachline_store_writable',
+    help: 'Whether a store answers and takes writes (1), or not (0), as one whose disk is full or that an operator blocked.',
+    labelNames: ['store'],
+    registers: [registry],
+    aggregator: 'min',
+    async collect() {
+      for (const [store, state] of Object.entries(await sources.storeStates()))
+        if (state !== undefined) this.set({ store }, state === 'ok' ? 1 : 0);
+    },
+  });
   new Gauge({
     name: 'reachline_credit_reservations_overdue',
     help: 'Credits reserved for more than a minute, for a contact that could neither be found nor ruled out; reservations.',

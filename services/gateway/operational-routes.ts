@@ -37,6 +37,7 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
     ]);
     return { search, analytics, intake };
   });
+  metrics.measure({ storeStates: checkStores });
   router.get('/livez', (ctx) => respond(ctx, { body: JSON.stringify({ status: 'ok' }) }));
   router.get('/readyz', async (ctx) => {
     const states = await checkStores();

@@ -3,7 +3,7 @@ import type { estypes } from '@elastic/elasticsearch';
 import { KeyedMutex } from '../../shared/async.js';
 import type { BulkOperation, Cluster } from './client.js';
 import { BlockedError, IndexMissingError, type ItemError, itemError } from './errors.js';
-import { retryWhileBlocked, retryWithBackoff } from './retry.js';
+import { retryWhileBlocked, retryWithBackoff, throwIfReadOnly } from './retry.js';
 
 /** A document with its version. `index` is the one that was read: sequence numbers are only comparable within an index. */
 export interface VersionedDocument<Source> {
@@ -94,7 +94,7 @@ export class Documents<Source> {
     document: Next,
     options: { routing?: string; refresh: Refresh },
   ): Promise<VersionedDocument<Next> | null> {
-    const { statusCode, body } = await retryWhileBlocked(() =>
+    const { statusCode, body } = await retryWhileBlocked(this.#cluster, () =>
       this.#cluster.run((client) =>
         client.create(
           { index: this.alias, id, document, require_alias: true, ...options },
@@ -124,9 +124,10 @@ export class Documents<Source> {
         { ignore: [404, 409], meta: true },
       ),
     );
-    const response = await indexed.catch((error: unknown) => {
-      if (error instanceof BlockedError) return null;
-      throw error;
+    const response = await indexed.catch(async (error: unknown) => {
+      if (!(error instanceof BlockedError)) throw error;
+      await throwIfReadOnly(this.#cluster, error);
+      return null;
     });
     if (!response || response.statusCode === 409 || response.statusCode === 404) return null;
     return written(before.id, document, response.body);
@@ -205,18 +206,21 @@ export class Documents<Source> {
   async writeMany(changes: readonly DocumentWrite[]): Promise<Set<string>> {
     const conflicts = new Set<string>();
     let pending = new Map(changes.map((change) => [change.id, change]));
-    await retryWhileBlocked(async () => {
+    await retryWhileBlocked(this.#cluster, async () => {
       const blocked = new Map<string, DocumentWrite>();
+      let isMoved = false;
       let failure: Error | undefined;
       await this.#cluster.bulk(this.alias, pending.values(), operation, (id, status, reason) => {
         const write = pending.get(id) as DocumentWrite;
         const error = itemError(status, reason);
         const isBlocked = error instanceof BlockedError;
+        isMoved ||= isBlocked && write.before !== undefined;
         if (status === 409 || (write.before && (status === 404 || isBlocked))) conflicts.add(id);
         else if (isBlocked) blocked.set(id, write);
         else failure ??= status === 404 ? new IndexMissingError(this.alias) : error;
       });
       if (failure) throw failure;
+      if (isMoved) await throwIfReadOnly(this.#cluster);
       if (blocked.size === 0) return;
       pending = blocked;
       throw new BlockedError('search');

@@ -65,7 +65,7 @@ export class AcceptanceTimes {
       const source: AcceptanceSource = { organization_id, accepted_at };
       return [{ index: { _id, require_alias: true, ...version } }, JSON.stringify(source)];
     };
-    await retryWhileBlocked(async () => {
+    await retryWhileBlocked(this.#cluster, async () => {
       let failure: Error | undefined;
       await this.#cluster.bulk(this.#documents.alias, newest, operation, (_, status, error) => {
         if (status !== 409) failure ??= itemError(status, error);

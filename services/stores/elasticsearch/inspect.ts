@@ -1,8 +1,9 @@
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import { systemClock } from '../../shared/time.js';
+import { findBlocks } from './blocks.js';
 import { Cluster } from './client.js';
 import type { LeaseHolder } from './lease.js';
-import { findBlocks, IndexNames, needsReindex, type Resource, readIndices } from './migrations/indices.js';
+import { IndexNames, needsReindex, type Resource, readIndices } from './migrations/indices.js';
 import { findReindexLockHolder } from './migrations/reindex-lock.js';
 
 /** The state of a cluster, read without changing it. */
@@ -36,7 +37,7 @@ export async function inspectElasticsearch(config: ElasticsearchConfig): Promise
       health: status.toLowerCase() as ClusterReport['health'],
       missing: [],
       outdated: [],
-      blocked: await findBlocks(cluster, names),
+      blocked: (await findBlocks(cluster)).map(({ index, name }) => `${index} ${name}`),
       lockHolder: null,
     };
     for (const { resource, definition, live } of await readIndices(cluster, names)) {

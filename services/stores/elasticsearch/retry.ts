@@ -1,5 +1,7 @@
 import { retry } from '../../shared/retry.js';
-import { StoreTimeoutError } from '../../shared/store-errors.js';
+import { ReadOnlyError, StoreTimeoutError } from '../../shared/store-errors.js';
+import { areWritesBlocked } from './blocks.js';
+import type { Cluster } from './client.js';
 import { BlockedError } from './errors.js';
 
 /** Below the time limit of an HTTP request, and longer than a reindex blocks writes. */
@@ -31,6 +33,16 @@ export function retryWithBackoff<T>(
   return retry({ firstMs: 5, maxMs: 500, timeoutMs }, work, { isRetriable, signal });
 }
 
-/** Repeats a write of new documents while a reindex blocks the index: then its alias is behind another one. */
-export const retryWhileBlocked = <T>(write: () => Promise<T>): Promise<T> =>
-  retry(BLOCKED_RETRY, write, { isRetriable: (error) => error instanceof BlockedError });
+/** Repeats a write of new documents while a reindex blocks the index: then its alias is behind another one. Throws `ReadOnlyError` at once where an operator does. */
+export function retryWhileBlocked<T>(cluster: Cluster, write: () => Promise<T>): Promise<T> {
+  const attempt = () =>
+    write().catch(async (error: unknown) => {
+      if (error instanceof BlockedError) await throwIfReadOnly(cluster, error);
+      throw error;
+    });
+  return retry(BLOCKED_RETRY, attempt, { isRetriable: (error) => error instanceof BlockedError });
+}
+
+export async function throwIfReadOnly(cluster: Cluster, cause?: Error): Promise<void> {
+  if (await areWritesBlocked(cluster)) throw new ReadOnlyError('search', { cause });
+}

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../../shared/time.js';
 import type { RecordSource } from '../common/record-copy.js';
 import type { SearchStore } from '../common/search-store.js';
 import { type AudienceSource, type AudienceTombstone, audienceStore } from './audiences.js';
+import { findBlocks } from './blocks.js';
 import { Cluster } from './client.js';
 import { DuplicateLocks } from './contacts/duplicate-lock.js';
 import type { ContactSource, Tombstone } from './contacts/mapping.js';
@@ -17,7 +18,7 @@ import { type ErasureSource, SuppressionList } from './erasure/suppression.js';
 import { AcceptanceTimes, readFigures } from './figures.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
 import { keyStore } from './keys.js';
-import { ensureIndices, findBlocks, IndexNames } from './migrations/indices.js';
+import { ensureIndices, IndexNames } from './migrations/indices.js';
 import { hasOtherOrganization } from './organizations.js';
 import { boundedReads } from './pages.js';
 import { recordSource } from './record-source.js';
@@ -136,11 +137,10 @@ function composeStore(
     /** Searches, because a cluster that has lost an index still answers a ping. */
     async ping() {
       await contacts.search({ size: 0, terminate_after: 1, track_total_hits: false });
-      const blocks = await findBlocks(cluster, names);
-      const isBlocked = (name: string) => blocks.some((block) => block.endsWith(` ${name}`));
+      const blocks = await findBlocks(cluster);
       // Set on every index of a node above its flood stage.
-      if (isBlocked('read_only_allow_delete')) throw new DiskFullError('search');
-      if (isBlocked('read_only')) throw new ReadOnlyError('search');
+      if (blocks.some(({ name }) => name === 'read_only_allow_delete')) throw new DiskFullError('search');
+      if (blocks.length > 0) throw new ReadOnlyError('search');
     },
     async close() {
       await recovery.stop();

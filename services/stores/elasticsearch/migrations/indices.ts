@@ -103,20 +103,6 @@ export interface LiveIndex {
   tables?: string;
 }
 
-const BLOCKS = 'index.blocks.';
-
-/** Index and block of everything that keeps indices from being written, save the block of a reindex: `reachline-keys-v1-1 read_only`. */
-export async function findBlocks(cluster: Cluster, names: IndexNames): Promise<string[]> {
-  const settings = await cluster.run((client) =>
-    client.indices.getSettings({ index: `${names.prefix}-*`, name: `${BLOCKS}*`, flat_settings: true }),
-  );
-  return Object.entries(settings).flatMap(([index, { settings: flat = {} }]) =>
-    ['read_only', 'read_only_allow_delete'].flatMap((block) =>
-      (flat as Record<string, unknown>)[`${BLOCKS}${block}`] === 'true' ? [`${index} ${block}`] : [],
-    ),
-  );
-}
-
 const replicaRange = ({ layout }: Cluster) => `0-${layout.replicas}`;
 
 /** An index whose definition has one shard is small. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../shared/time.js';
+import { REINDEX_LOCK_ID } from '../blocks.js';
 import type { Cluster } from '../client.js';
 import { Documents } from '../documents.js';
 import { isHeld, Lease, type LeaseHolder, type LeaseSource, leaseHolder } from '../lease.js';
@@ -16,7 +17,6 @@ export type ReindexLock = Lease<ReindexLockSource>;
 
 /** Writers wait twice as long while an index is blocked, so they outlast a holder that died. */
 const LEASE_MS = 10_000;
-const LOCK_ID = 'rebuild';
 
 const lockDocuments = (cluster: Cluster, names: IndexNames) =>
   new Documents<ReindexLockSource>(cluster, names.alias('migrations'));
@@ -29,7 +29,7 @@ export async function acquireReindexLock(
 ): Promise<ReindexLock | null> {
   const result = await Lease.acquire<ReindexLockSource, null>(
     lockDocuments(cluster, names),
-    LOCK_ID,
+    REINDEX_LOCK_ID,
     { durationMs: LEASE_MS, clock },
     (previous, held) => {
       if (held) return { reject: null };
@@ -53,7 +53,7 @@ export async function findReindexLockHolder(
   names: IndexNames,
   clock: Clock,
 ): Promise<LeaseHolder | null> {
-  const found = await lockDocuments(cluster, names).get(LOCK_ID);
+  const found = await lockDocuments(cluster, names).get(REINDEX_LOCK_ID);
   return found && isHeld(found.source, clock) ? leaseHolder(found.source) : null;
 }
 
@@ -77,7 +77,7 @@ export async function rollBackReindex(
 
 /** Rolls back the reindex of a process that died, so that writes do not stay blocked. */
 export async function recoverReindex(cluster: Cluster, names: IndexNames, clock: Clock): Promise<void> {
-  const found = await lockDocuments(cluster, names).get(LOCK_ID);
+  const found = await lockDocuments(cluster, names).get(REINDEX_LOCK_ID);
   if (!found || found.source.successor === null || isHeld(found.source, clock)) return;
   const lock = await acquireReindexLock(cluster, names, clock);
   await lock?.release();

@@ -1,0 +1,64 @@
+/** What keeps indices from being written: a full disk, an operator, or for seconds a reindex. */
+import type { Cluster } from './client.js';
+
+const BLOCKS = 'index.blocks.';
+const NAMES = ['read_only', 'read_only_allow_delete', 'write'] as const;
+
+export interface IndexBlock {
+  index: string;
+  name: (typeof NAMES)[number];
+}
+
+/** All but those of a reindex. */
+export async function findBlocks(cluster: Cluster): Promise<IndexBlock[]> {
+  const found = await readBlocks(cluster);
+  if (!found.some(isOfWrites)) return found;
+  const reindexed = await readReindexed(cluster);
+  // Again, as one that has ended had lifted its block before it was no longer recorded.
+  return (await readBlocks(cluster)).filter((block) => !isOfWrites(block) || block.index !== reindexed);
+}
+
+const isOfWrites = ({ name }: IndexBlock) => name === 'write';
+
+async function readBlocks(cluster: Cluster): Promise<IndexBlock[]> {
+  const settings = await cluster.run((client) =>
+    client.indices.getSettings({
+      index: `${cluster.indexPrefix}-*`,
+      name: `${BLOCKS}*`,
+      flat_settings: true,
+    }),
+  );
+  return Object.entries(settings).flatMap(([index, { settings: flat = {} }]) =>
+    NAMES.flatMap((name) =>
+      (flat as Record<string, unknown>)[`${BLOCKS}${name}`] === 'true' ? [{ index, name }] : [],
+    ),
+  );
+}
+
+/** The index that a reindex has recorded in its lock. */
+async function readReindexed(cluster: Cluster): Promise<string | null> {
+  const lock = await cluster.run((client) =>
+    client.get<{ index: string | null }>(
+      { index: `${cluster.indexPrefix}-migrations`, id: REINDEX_LOCK_ID },
+      { ignore: [404] },
+    ),
+  );
+  return lock._source?.index ?? null;
+}
+
+/** Of the lock of migrations. */
+export const REINDEX_LOCK_ID = 'rebuild';
+
+const asking = new WeakMap<Cluster, Promise<boolean>>();
+
+/** Whether an operator has blocked writes; many writers ask at the same time. */
+export function areWritesBlocked(cluster: Cluster): Promise<boolean> {
+  let answer = asking.get(cluster);
+  if (!answer) {
+    answer = findBlocks(cluster)
+      .then((blocks) => blocks.some(isOfWrites))
+      .finally(() => asking.delete(cluster));
+    asking.set(cluster, answer);
+  }
+  return answer;
+}
