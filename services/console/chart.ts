@@ -73,7 +73,7 @@ export function drawChart(element: HTMLElement, data: ChartData): () => void {
           grid: { show: false },
           space: 64,
           incrs: [1, 2, 3, 7, 14, 28, 56, 112, 224, 448],
-          values: (_, ticks) => ticks.map((index) => shortPeriod(periods[index])),
+          values: (_, ticks) => ticks.map((index) => shortPeriod(periods[index]?.slice(0, 10))),
         },
         {
           ...axis,

@@ -53,6 +53,47 @@ describe('SQL in the console', function () {
     c.forgetFailedRequests();
   });
 
+  it('draws lines of a result by day, one of each name, and bars of a result by name', async () => {
+    const ask = async (statement: string) => {
+      await c.page.getByLabel('Statement').fill(statement);
+      await c.page.getByLabel('Statement').press('ControlOrMeta+Enter');
+    };
+    await c.open('/sql?start=2026-11-01&end=2026-11-20');
+    await ask(`SELECT date, currency, sum(ad_spend) AS spend, sum(clicks) AS clicks
+      FROM campaign_daily INNER JOIN campaigns USING (organization_id, campaign_id)
+      WHERE date BETWEEN {from:Date} AND {to:Date} GROUP BY date, currency ORDER BY date DESC`);
+    await c.page.locator('.chart canvas').nth(3).waitFor();
+    expect(new Set(await c.page.locator('.chart strong').allTextContents())).to.deep.equal(
+      new Set(['spend, EUR', 'spend, USD', 'clicks, EUR', 'clicks, USD']),
+    );
+    // The days ascend whatever the order of the rows.
+    const chart = c.page.locator('.chart', { hasText: 'clicks, USD' });
+    const { rows } = await c.read<{ rows: [string][] }>('/api/sql', {
+      statement: `SELECT sum(clicks) FROM campaign_daily INNER JOIN campaigns USING (organization_id, campaign_id)
+        WHERE date = '2026-11-01' AND currency = 'USD'`,
+    });
+    await chart.locator('.u-over').hover({ position: { x: 8, y: 40 } });
+    await chart.getByText(`2026-11-01: ${Number(rows[0]?.[0]).toLocaleString('en')}`).waitFor();
+
+    await ask('SELECT country, count() AS people FROM contacts GROUP BY country ORDER BY people DESC');
+    const bars = c.page.getByRole('list', { name: 'people' }).getByRole('listitem');
+    const cells = c.page.getByRole('table', { name: 'Result' }).locator('tbody tr:nth-child(-n + 10)');
+    await bars.first().waitFor();
+    expect(await bars.allTextContents()).to.deep.equal(await cells.allTextContents());
+    await c.page.getByText(/^The first 10 of \d+ rows\.$/).waitFor();
+    await c.expectAccessible();
+
+    for (const statement of [
+      "SELECT 'one', 1",
+      'SELECT number, number FROM numbers(3)',
+      "SELECT 'same', number FROM numbers(3)",
+    ]) {
+      await ask(statement);
+      await c.page.getByRole('table', { name: 'Result' }).getByRole('columnheader').nth(1).waitFor();
+      await c.page.locator('.chart').first().waitFor({ state: 'detached' });
+    }
+  });
+
   it('saves lists, tuples and maps as CSV, and numbers below zero as numbers', async () => {
     const statement =
       "SELECT [[1], [2, 3]] AS l, map('a', (1, 'x')) AS m, toDecimal32(-1.5, 1) AS d, '-1+1' AS f";

@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Metric } from '../../advertising/metrics.js';
+import type { ChartData } from '../chart.js';
 import { addable, type Charted, METRICS, type Point, sumSeries } from '../metrics.js';
 import { theme } from '../theme.js';
 
@@ -51,9 +52,35 @@ interface ChartProps {
 }
 
 function Chart({ metric, label, series, previous, currency }: ChartProps) {
+  const data = useMemo((): ChartData => {
+    const values = sumSeries(series, metric);
+    const points = longest(series);
+    const before =
+      previous &&
+      [
+        ...sumSeries(
+          previous.map(({ timeseries }) => timeseries),
+          metric,
+        ),
+      ].sort();
+    return {
+      label,
+      kind: METRICS[metric].kind,
+      currency,
+      values: points.map(({ period }) => values.get(period) ?? null),
+      // Aligned by their first days.
+      previous: before && points.map((_, index) => before[index]?.[1] ?? null),
+      provisional: points.map(({ provisional }) => provisional),
+      periods: points.map(({ period }) => period),
+    };
+  }, [series, previous, metric, label, currency]);
+  return <Plot data={data} />;
+}
+
+/** A line by day, or bars by month, and the figure of the period that is pointed at. */
+export function Plot({ data }: { data: ChartData }) {
   const place = useRef<HTMLDivElement>(null);
   const [failed, setFailed] = useState(false);
-  const { kind } = METRICS[metric];
   const colours = theme.value;
   useEffect(() => {
     let destroy: (() => void) | undefined;
@@ -61,27 +88,7 @@ function Chart({ metric, label, series, previous, currency }: ChartProps) {
     // Its library comes with the first chart, apart from the rest of the console.
     import('../chart.js').then(
       ({ drawChart }) => {
-        if (!place.current || left) return;
-        const values = sumSeries(series, metric);
-        const points = longest(series);
-        const before =
-          previous &&
-          [
-            ...sumSeries(
-              previous.map(({ timeseries }) => timeseries),
-              metric,
-            ),
-          ].sort();
-        destroy = drawChart(place.current, {
-          label,
-          kind,
-          currency,
-          values: points.map(({ period }) => values.get(period) ?? null),
-          // Aligned by their first days.
-          previous: before && points.map((_, index) => before[index]?.[1] ?? null),
-          provisional: points.map(({ provisional }) => provisional),
-          periods: points.map(({ period }) => period),
-        });
+        if (place.current && !left) destroy = drawChart(place.current, data);
       },
       () => setFailed(true),
     );
@@ -89,11 +96,11 @@ function Chart({ metric, label, series, previous, currency }: ChartProps) {
       left = true;
       destroy?.();
     };
-  }, [series, previous, metric, currency, colours]);
+  }, [data, colours]);
   return (
     <div class="chart">
       <div class="chart-head">
-        <strong>{label}</strong> <span class="chart-value" />
+        <strong>{data.label}</strong> <span class="chart-value" />
       </div>
       {failed ? <p class="note">The chart could not be loaded.</p> : <div class="chart-plot" ref={place} />}
     </div>

@@ -1,11 +1,18 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Form } from '../components/form.js';
 import { ReportControls, reportOf } from '../components/report-controls.js';
+import {
+  isNumber,
+  ResultCharts,
+  type ResultColumn,
+  type ResultRow,
+  textOf,
+} from '../components/result-charts.js';
 import { Failure, NoPermission } from '../components/states.js';
 import { type Column, FigureTable } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
 import { downloadRows } from '../export.js';
-import { count, NONE, plural } from '../format.js';
+import { plural } from '../format.js';
 import { param, setParams } from '../router.js';
 import { missingScopeOf } from '../session.js';
 import { useRequest } from '../use-request.js';
@@ -14,9 +21,6 @@ export const SQL_SCOPES = ['contacts:read', 'audiences:read', 'visits:read', 'ad
 const MAX_ROWS = 1000;
 const FIRST_STATEMENT =
   'SELECT country, count() AS contacts\nFROM contacts\nGROUP BY country\nORDER BY contacts DESC';
-const FIGURE = /^(?:Nullable\()?(?:U?Int|Float|Decimal)/;
-
-type Row = readonly unknown[];
 
 /** The questions of the documentation, loaded with this view. */
 function useQuestions() {
@@ -129,33 +133,30 @@ export function Sql() {
 }
 
 interface ResultProps {
-  columns: readonly { name: string; type: string }[];
-  rows: readonly Row[];
+  columns: readonly ResultColumn[];
+  rows: readonly ResultRow[];
   loading: boolean;
 }
 
 function Result({ columns, rows, loading }: ResultProps) {
-  const numbered = rows.map((row, index): [number, Row] => [index, row]);
+  const numbered = rows.map((row, index): [number, ResultRow] => [index, row]);
   const shown = columns.map(
-    ({ name, type }, index): Column<[number, Row]> => ({
-      label: name,
-      class: FIGURE.test(type) ? 'figure' : undefined,
+    (column, index): Column<[number, ResultRow]> => ({
+      label: column.name,
+      class: isNumber(column) ? 'figure' : undefined,
       cell: ([, row]) => textOf(row[index]),
     }),
   );
   return (
-    <FigureTable
-      label="Result"
-      columns={shown}
-      rows={numbered}
-      keyOf={([index]) => String(index)}
-      busy={loading}
-    />
+    <>
+      <ResultCharts columns={columns} rows={rows} />
+      <FigureTable
+        label="Result"
+        columns={shown}
+        rows={numbered}
+        keyOf={([index]) => String(index)}
+        busy={loading}
+      />
+    </>
   );
-}
-
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return NONE;
-  if (typeof value === 'number' && Number.isInteger(value)) return count(value);
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
