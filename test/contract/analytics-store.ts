@@ -216,6 +216,36 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       );
     });
 
+    it('keeps the last rate of a currency and day, whatever order records are written in', async () => {
+      const rate = fc.record({
+        currency: fc.constantFrom('USD', 'GBP'),
+        per_eur: fc.constantFrom('0.85', '1.0867', '2', '0.000000000001'),
+        updated_at: spokenOf,
+      });
+      let runs = 0;
+      await assertForTwoWriters(
+        rate,
+        async (records, batches) => {
+          const organization_id = `org_rates_${++runs}`;
+          await Promise.all(
+            batches.map(async (own) => {
+              for (const batch of own)
+                await store.insertCurrencyRates(withFields(batch, { organization_id, date: '2026-10-01' }));
+            }),
+          );
+          const last = lastOfEach(records, 'currency');
+          const expected = ['GBP', 'USD'].flatMap((currency) => last.get(currency)?.record.per_eur ?? []);
+          const { rows } = await store.query<{ per_eur: string }>({
+            name: 'test',
+            sql: 'SELECT per_eur FROM currency_rates FINAL WHERE organization_id = {organization:String} ORDER BY currency',
+            params: { organization: organization_id },
+          });
+          expect(rows.map(({ per_eur }) => per_eur)).to.deep.equal(expected);
+        },
+        RUNS,
+      );
+    });
+
     for (const sizes of BATCH_SIZES) {
       it(`shows the same after all batches at once as after one by one: ${sizes.join(', ')} records`, async () => {
         const stateAfter = async (organization_id: string, isAtOnce: boolean) => {

@@ -16,6 +16,8 @@ const recordOf: Partial<Record<StreamName, (fields: string) => string>> = {
     `{"organizationId":"org_a","id":"v1","createdAt":"2026-01-31T10:00:00Z"${fields && `,${fields}`}}`,
   'network-a-deliveries': (fields) =>
     `{"organization_id":"org_a","date":"2026-01-31","campaign_id":"1","creative_id":"2"${fields && `,${fields}`}}`,
+  'currency-rates': (fields) =>
+    `{"organization_id":"org_a","date":"2026-01-31","currency":"USD","per_eur":"1.08"${fields && `,${fields}`}}`,
 };
 const made = (stream: StreamName, text: string) =>
   /^"/.test(text) ? (recordOf[stream]?.(text) as string) : text;
@@ -56,6 +58,12 @@ network-a-deliveries | is of the third day from today | "date":"2026-11-24" | da
 network-a-deliveries | has negative money | "ad_spend":-1 | too_small | /ad_spend
 network-a-deliveries | has money with an exponent | "ad_spend":"1e3" | invalid_format | /ad_spend
 network-a-deliveries | has money with a comma | "ad_spend":"0,5" | invalid_format | /ad_spend
+currency-rates | has a currency in small letters | "currency":"usd" | invalid_format | /currency
+currency-rates | has a rate of nothing | "per_eur":0 | out_of_range | /per_eur
+currency-rates | has a rate below 10^-12 | "per_eur":"0.0000000000001" | out_of_range | /per_eur
+currency-rates | has a rate of 13 digits | "per_eur":1000000000000 | invalid_format | /per_eur
+currency-rates | has no rate | "per_eur":null | required | /per_eur
+currency-rates | is older than the euro | "date":"1998-12-31" | date_out_of_range | /date
 network-a-deliveries | counts by halves | "clicks":1.5 | invalid_type | /clicks
 network-a-deliveries | is broken down by nothing | "creative_id":null | breakdown_required
 `;
