@@ -22,6 +22,8 @@ type Conditions = Parameters<typeof deliverySource>[3];
 export type ConvertedReport = ReportParams & { currency: string };
 export const isConverted = (report: ReportParams): report is ConvertedReport => report.currency !== undefined;
 
+const OF_CAMPAIGNS = `currency IN (SELECT upper(currency) FROM campaigns WHERE ${IN_ORGANIZATION})`;
+
 /** The rates that count by day, in units of 10^-12. */
 const ratesOf = (condition: string) => `(
     SELECT currency, date + age AS day, max(date) AS rated_on,
@@ -48,7 +50,7 @@ function ratedDays(
     GROUP BY ${['date', ...ids].join(', ')}
   ) AS spent
   LEFT JOIN (SELECT id, upper(currency) AS currency FROM campaigns FINAL WHERE ${IN_ORGANIZATION}) AS campaign ON campaign.id = spent.campaign_id
-  LEFT JOIN ${ratesOf('true')} AS source ON source.day = spent.date AND source.currency = campaign.currency
+  LEFT JOIN ${ratesOf(OF_CAMPAIGNS)} AS source ON source.day = spent.date AND source.currency = campaign.currency
   LEFT JOIN ${ratesOf('currency = {currency:String}')} AS target ON target.day = spent.date`;
   return { from, params: { ...delivery.params, currency } };
 }
