@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { expect } from 'chai';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { startSampleGateway, type TestGateway } from '../support/gateway.js';
 
@@ -80,6 +80,8 @@ export interface ConsoleTest {
 /** A browser and a gateway over the sample data for a suite, and a page for each test, which fails on errors of the page and on requests to other hosts. */
 export function useConsole(): ConsoleTest {
   let browser: Browser;
+  let context: BrowserContext;
+  let cdp: CDPSession;
   let errors: string[] = [];
   let elsewhere: string[] = [];
   const test = {
@@ -100,16 +102,11 @@ export function useConsole(): ConsoleTest {
     browser = await launchBrowser(this);
     test.gateway = await startSampleGateway();
     test.key = await test.gateway.keyFor(DEMO_ORGANIZATION);
-  });
-  after(async () => {
-    await browser?.close();
-    await test.gateway?.close();
-  });
-  beforeEach(async () => {
-    errors = [];
-    elsewhere = [];
-    test.context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-    test.context.on('page', (page) => {
+    // Each context has a process of its own, in which nothing is compiled yet; the page that stays open keeps it.
+    context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const page = await context.newPage();
+    cdp = await context.newCDPSession(page);
+    context.on('page', (page) => {
       page.setDefaultTimeout(15_000);
       page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
       page.on('pageerror', (error) => errors.push(error.message));
@@ -118,10 +115,20 @@ export function useConsole(): ConsoleTest {
         if (protocol !== 'blob:' && origin !== test.gateway.url) elsewhere.push(request.url());
       });
     });
+    test.context = context;
+  });
+  after(async () => {
+    await browser?.close();
+    await test.gateway?.close();
+  });
+  beforeEach(async () => {
+    errors = [];
+    elsewhere = [];
     test.page = await test.context.newPage();
   });
   afterEach(async () => {
-    await test.context.close();
+    await cdp.send('Storage.clearDataForOrigin', { origin: test.gateway.url, storageTypes: 'all' });
+    for (const page of context.pages().slice(1)) await page.close();
     expect(errors).to.deep.equal([]);
     expect(elsewhere).to.deep.equal([]);
   });

@@ -145,7 +145,7 @@ describe('The API reference in Chromium', function () {
   this.timeout(120_000);
   const c = useConsole();
   async function open(name: string, { width = 1280, withKey = true } = {}): Promise<void> {
-    if (withKey) await c.context.addInitScript(`sessionStorage.setItem('reachline.key', '${c.key}')`);
+    if (withKey) await c.page.addInitScript(`sessionStorage.setItem('reachline.key', '${c.key}')`);
     await c.page.setViewportSize({ width, height: 800 });
     await visit(name);
   }
