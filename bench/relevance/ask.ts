@@ -28,10 +28,12 @@ const RECORDS_PER_INGEST = 5000;
 const ASKED_TOGETHER = 8;
 const PATHS = { contacts: '/api/contacts/search', audiences: '/api/audiences/search' };
 
-/** A gateway that holds both record sets, on embedded stores save where a cluster is given. */
-export async function startJudgedGateway(
-  elasticsearch?: ElasticsearchConfig,
-): Promise<{ ask(queries: readonly JudgedQuery[]): Promise<JudgedAnswer[]>; close(): Promise<void> }> {
+export interface JudgedGateway extends Pick<TestGateway, 'stores' | 'close'> {
+  ask(queries: readonly JudgedQuery[]): Promise<JudgedAnswer[]>;
+}
+
+/** A gateway that holds all record sets, on embedded stores save where a cluster is given. */
+export async function startJudgedGateway(elasticsearch?: ElasticsearchConfig): Promise<JudgedGateway> {
   const gateway = await startTestGateway(elasticsearch ? { elasticsearch } : {});
   const keys = {
     congress: await load(gateway, 'congress'),
@@ -39,6 +41,7 @@ export async function startJudgedGateway(
     mixed: await load(gateway, 'mixed'),
   };
   return {
+    stores: gateway.stores,
     async ask(queries) {
       const answers: JudgedAnswer[] = [];
       for (let from = 0; from < queries.length; from += ASKED_TOGETHER) {
