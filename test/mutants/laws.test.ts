@@ -6,8 +6,6 @@ import { packageRoot } from '../../services/shared/fs.js';
 import type { Mutation } from './mutate.js';
 
 const MOCHA = join(packageRoot, 'node_modules/mocha/bin/mocha.js');
-/** Without the options of .mocharc.json for Node, for which mocha would start a second process. */
-const OPTIONS = ['--no-config', '--require', 'dist/test/support/opened.js', '--timeout', '120000', '-b'];
 const NODE_OPTIONS = `--import=file://${join(packageRoot, 'dist/test/mutants/mutate.js')}`;
 
 interface Mutant extends Mutation {
@@ -69,7 +67,7 @@ describe('A test finds the broken law of', function () {
   for (const [name, { test, ...mutation }] of Object.entries(MUTANTS)) {
     it(name, async () => {
       const [file, title] = test;
-      const child = spawn(process.execPath, [MOCHA, `dist/test/${file}.test.js`, ...OPTIONS, '-g', title], {
+      const child = spawn(process.execPath, [MOCHA, `dist/test/${file}.test.js`, '-b', '-g', title], {
         cwd: packageRoot,
         env: { ...process.env, NODE_OPTIONS, MUTANT: JSON.stringify(mutation) },
       });

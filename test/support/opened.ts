@@ -1,5 +1,8 @@
 import { removeTempFolders } from './temp-folder.js';
 
+// Here, as for an option of Node mocha starts a second process.
+process.setSourceMapsEnabled(true);
+
 /**
  * Closes what a file of tests has left open, so that none fails for another: a process has at most one engine, and a hook that
  * timed out closes nothing.
