@@ -17,10 +17,7 @@ const onStack = (command, ...options) =>
 const serial = (folder, minutes) =>
   mocha('--timeout', `${minutes * 60_000}`, `dist/test/${folder}/**/*.test.js`);
 
-const ALONE = [
-  'dist/test/at-scale/durability/**/*.test.js',
-  'dist/test/at-scale/elasticsearch/reindex*.test.js',
-];
+const ALONE = 'dist/test/at-scale/durability/**/*.test.js';
 
 /** Faults that the simulation or a smaller test finds daily: nightly, at their full size, in the suite faults. */
 const FAULTS = [
@@ -47,12 +44,12 @@ const SUITES = {
     mocha(
       '--parallel',
       '--jobs=5',
-      ...[...ALONE, ...FAULTS].flatMap((spec) => ['--ignore', spec]),
+      ...[ALONE, ...FAULTS].flatMap((spec) => ['--ignore', spec]),
       'dist/test/at-scale/*.test.js',
       'dist/test/at-scale/kafka/**/*.test.js',
       'dist/test/at-scale/!(kafka)/**/*.test.js',
     ),
-    mocha(...FAULTS.flatMap((spec) => ['--ignore', spec]), ...ALONE),
+    mocha(...FAULTS.flatMap((spec) => ['--ignore', spec]), ALONE),
   ],
   hostile: [serial('hostile', 1)],
   simulation: [script('simulation')],
