@@ -1,5 +1,5 @@
 /** SQL as an operation of the API, for the console and assistants: the same statements, limits and rows as at the SQL endpoint. */
-import { type Static, type TUnsafe, Type } from 'typebox';
+import type { Static, TUnsafe } from 'typebox';
 import { endpointsWith } from '../http/endpoint.js';
 import { Problem } from '../http/problems.js';
 import {
@@ -9,6 +9,7 @@ import {
   optional,
   organizationId,
   strictObject,
+  Type,
   withDefault,
 } from '../shared/schema.js';
 import { CODE, SqlError } from './errors.js';
