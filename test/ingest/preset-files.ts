@@ -17,6 +17,7 @@ export const PRESET_FILES: Record<string, [file: string, stream: StreamName]> = 
   'posthog/events': ['posthog/events.ndjson', 'website-visits'],
   'matomo/visits': ['matomo/visits.ndjson', 'website-visits'],
   'leadfeeder/visits': ['leadfeeder/visits.ndjson', 'website-visits'],
+  'leadfeeder/leads': ['leadfeeder/leads.ndjson', 'network-a-companies'],
   'clearbit/reveal': ['clearbit/reveal.ndjson', 'network-a-companies'],
   'snowplow/events': ['snowplow/events.csv', 'website-visits'],
 };
