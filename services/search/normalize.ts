@@ -24,11 +24,11 @@ export function domainOf(value: string): string | null {
   return domain.length <= 253 && domainName.test(domain) ? domain : null;
 }
 
-const plainHost = /^(?!.*xn--)[a-z0-9.:-]*$/;
+const asciiHost = /^[a-z0-9.:-]*$/;
 
 /** A host name in Unicode, punycode decoded. Any other text stays as it is. */
 function unicodeHost(host: string): string {
-  return plainHost.test(host) ? host : domainToUnicode(domainToASCII(host)) || host;
+  return asciiHost.test(host) && !host.includes('xn--') ? host : domainToUnicode(domainToASCII(host)) || host;
 }
 
 /**
