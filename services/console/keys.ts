@@ -24,8 +24,16 @@ function moveRow(by: 1 | -1): void {
   const current = document.activeElement?.closest('tr') ?? document.querySelector('tr[aria-current]');
   const index = links.findIndex((link) => link.closest('tr') === current);
   const next = links[index < 0 ? 0 : index + by];
-  next?.focus();
-  next?.scrollIntoView({ block: 'nearest' });
+  const target = next && current && areRowsBetween(current, next) ? current : next;
+  target?.scrollIntoView({ block: 'nearest' });
+  if (target === next) next?.focus();
+}
+
+/** Whether a part of the list between two rows is not drawn, as they are far from what is shown. */
+function areRowsBetween(row: Element, link: Element): boolean {
+  const [from, to] = [row.closest('tbody'), link.closest('tbody')];
+  if (from === to || from?.parentElement !== to?.parentElement) return false;
+  return from?.nextElementSibling !== to && from?.previousElementSibling !== to;
 }
 
 /** The first row, or where there is none, the view. */

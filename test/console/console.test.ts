@@ -539,8 +539,18 @@ describe('The console in Chromium', function () {
     // Those of a screen of 800 pixels, of 1200 on both sides, and of the parts that reach into them.
     expect(await c.page.evaluate('most')).to.be.within(50, 250);
     expect(await c.page.evaluate("document.querySelector('main .list').offsetHeight")).to.equal(height);
+    // The focus stays where it is, and the next row is that of the list.
+    const row = (number: number) => table.getByRole('row', { name: `Grace Number${number} ` });
+    await row(950).getByRole('link').first().focus();
+    expect(await row(950).getAttribute('aria-rowindex')).to.equal('51');
+    expect(await table.getAttribute('aria-rowcount')).to.equal('1001');
     await toEnd();
-    await table.getByRole('link', { name: 'Grace Number0', exact: true }).waitFor();
+    await row(0).waitFor();
+    await c.page.keyboard.press('j');
+    await row(949).waitFor();
+    await c.page.keyboard.press('j');
+    expect(await c.page.evaluate('document.activeElement.textContent')).to.equal('Grace Number949');
+    await toEnd();
     const box = c.page.getByRole('searchbox');
     await box.click();
     await Promise.all([c.page.keyboard.type('grace number7', { delay: 30 }), scroll()]);

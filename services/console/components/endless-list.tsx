@@ -43,7 +43,7 @@ export function EndlessList<Row>({ label, columns, pages, keyOf, selected, empty
         keyOf={keyOf}
         selected={selected}
         busy={pages.loading}
-        isWindowed
+        total={pages.total ?? 0}
       />
       <div ref={end} class="list-end">
         {pages.hasMore && (

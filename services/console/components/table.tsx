@@ -23,8 +23,8 @@ interface TableProps<Row> {
   /** Key of the row whose panel is open. */
   selected?: string;
   busy?: boolean;
-  /** Whether only the rows near to what is shown are drawn, for a long list of columns whose width is fixed. */
-  isWindowed?: boolean;
+  /** Of a list that may be long: how many rows match. Only those near to what is shown are drawn; its columns have fixed widths. */
+  total?: number;
   class?: string;
 }
 
@@ -35,13 +35,19 @@ export function Table<Row>({
   keyOf,
   selected,
   busy = false,
-  isWindowed = false,
+  total,
   ...table
 }: TableProps<Row>) {
+  let nextIndex = 2;
   return (
-    <table class={table.class ?? 'list'} aria-label={label} aria-busy={busy}>
+    <table
+      class={table.class ?? 'list'}
+      aria-label={label}
+      aria-busy={busy}
+      aria-rowcount={total === undefined ? undefined : total + 1}
+    >
       <thead>
-        <tr>
+        <tr aria-rowindex={total === undefined ? undefined : 1}>
           {columns.map(
             (column) =>
               column.heading ?? (
@@ -54,6 +60,8 @@ export function Table<Row>({
       </thead>
       {!pages && <SkeletonRows columns={columns.length} />}
       {pages?.map((rows, index) => {
+        const firstIndex = nextIndex;
+        nextIndex += rows.length;
         const inPage = selected !== undefined && rows.some((row) => keyOf(row) === selected);
         return (
           <Rows
@@ -62,7 +70,7 @@ export function Table<Row>({
             columns={columns}
             keyOf={keyOf}
             selected={inPage ? selected : undefined}
-            isWindowed={isWindowed}
+            firstIndex={total === undefined ? undefined : firstIndex}
           />
         );
       })}
@@ -70,7 +78,7 @@ export function Table<Row>({
   );
 }
 
-interface FigureTableProps<Row> extends Omit<TableProps<Row>, 'pages' | 'isWindowed' | 'class'> {
+interface FigureTableProps<Row> extends Omit<TableProps<Row>, 'pages' | 'total' | 'class'> {
   rows: readonly Row[] | undefined;
 }
 
@@ -93,18 +101,20 @@ interface RowsProps<Row> {
   columns: readonly Column<Row>[];
   keyOf(row: Row): string;
   selected: string | undefined;
-  isWindowed: boolean;
+  /** Of the first row, the head being 1, where not all rows are drawn. */
+  firstIndex: number | undefined;
 }
 
 /** One page of rows. Drawn again only when it, the columns or its selection change. */
-const Rows = memo(function Rows<Row>({ rows, isWindowed, ...props }: RowsProps<Row>) {
-  if (!isWindowed) return <Part rows={rows} isNear {...props} />;
+const Rows = memo(function Rows<Row>({ rows, firstIndex, ...props }: RowsProps<Row>) {
+  if (firstIndex === undefined) return <Part rows={rows} firstIndex={undefined} isNear {...props} />;
   return (
     <>
       {Array.from({ length: Math.ceil(rows.length / PART) }, (_, index) => (
         <WindowedPart
           key={index}
           rows={rows.slice(index * PART, (index + 1) * PART)}
+          firstIndex={firstIndex + index * PART}
           isFirst={index === 0}
           {...props}
         />
@@ -113,10 +123,8 @@ const Rows = memo(function Rows<Row>({ rows, isWindowed, ...props }: RowsProps<R
   );
 }) as <Row>(props: RowsProps<Row>) => JSX.Element;
 
-type PartProps<Row> = Omit<RowsProps<Row>, 'isWindowed'>;
-
 /** A part that has its rows only near to what is shown, and where the focus is. The first of a page has them at once. */
-function WindowedPart<Row>({ isFirst, ...props }: PartProps<Row> & { isFirst: boolean }) {
+function WindowedPart<Row>({ isFirst, ...props }: RowsProps<Row> & { isFirst: boolean }) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [isNear, setNear] = useState(isFirst);
   useEffect(() => {
@@ -134,17 +142,21 @@ function WindowedPart<Row>({ isFirst, ...props }: PartProps<Row> & { isFirst: bo
   return <Part body={body} isNear={isNear} {...props} />;
 }
 
-interface DrawnPartProps<Row> extends PartProps<Row> {
+interface PartProps<Row> extends RowsProps<Row> {
   body?: { current: HTMLTableSectionElement | null };
   isNear: boolean;
 }
 
-function Part<Row>({ rows, columns, keyOf, selected, body, isNear }: DrawnPartProps<Row>) {
+function Part<Row>({ rows, columns, keyOf, selected, firstIndex, body, isNear }: PartProps<Row>) {
   return (
     <tbody ref={body}>
       {isNear ? (
-        rows.map((row) => (
-          <tr key={keyOf(row)} aria-current={keyOf(row) === selected ? 'true' : undefined}>
+        rows.map((row, index) => (
+          <tr
+            key={keyOf(row)}
+            aria-current={keyOf(row) === selected ? 'true' : undefined}
+            aria-rowindex={firstIndex === undefined ? undefined : firstIndex + index}
+          >
             {columns.map((column) => (
               <td key={column.label} class={column.class}>
                 {column.cell(row)}
