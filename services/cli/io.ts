@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
@@ -9,6 +10,15 @@ export interface Io {
   stdout: Writable & { isTTY?: boolean; columns?: number };
   stderr: Writable & { isTTY?: boolean };
   env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Makes descriptor 0 empty: the embedded engine takes what it finds there for more rows of any insert. Call it before other threads
+ * open files, as the lowest free descriptor is the one just closed.
+ */
+export function emptyStandardInput(): void {
+  closeSync(0);
+  openSync('/dev/null', 'r');
 }
 
 /** Writes a line to standard output: the result of a command. */

@@ -64,6 +64,17 @@ describe('reachline ingest', function () {
     expect(stored).to.include({ name: 'Łódź' });
   });
 
+  it('leaves to the loop of a shell that runs it what the loop reads', () => {
+    const paths = ['k1', 'k2'].map((id) => file(`${id}.ndjson`, `{"id":"${id}"}\n`));
+    const command = `printf '%s\\n' ${paths.join(' ')} | while read path; do '${process.execPath}' '${MAIN}' ingest network-a-campaigns "$path" --organization org_a; done`;
+    const { stderr, stdout } = spawnSync('sh', ['-c', command], {
+      env: { ...process.env, REACHLINE_DATA_DIR: join(folder, 'looped') },
+      encoding: 'utf8',
+    });
+    expect(stderr).to.equal('');
+    expect(stdout.match(/1 accepted/g)).to.have.length(2);
+  });
+
   it('takes gzipped, zstd and UTF-16 lines, from a file or a pipe, and JSON arrays', async () => {
     // Behind a skippable frame, as tools that compress in parallel write it.
     const zstd = Buffer.concat([

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, createReadStream, openSync, statSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { isatty } from 'node:tty';
@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { resumed } from '../../../ingest/sources/resumed.js';
 import { decompressZstd, isSkippableFrame, ZSTD_MAGIC, ZstdError } from '../../../ingest/sources/zstd.js';
 import { CommandError, UsageError } from '../errors.js';
-import type { Io } from '../io.js';
+import { emptyStandardInput, type Io } from '../io.js';
 
 export type Format = 'ndjson' | 'csv' | 'json';
 
@@ -51,15 +51,10 @@ export function openInput(io: Io, file: string): Input {
   };
 }
 
-/**
- * Standard input, read by another process. The embedded engine takes what it finds on descriptor 0 for more rows of any insert, so here
- * that descriptor is empty.
- */
+/** Standard input, read by another process, as here it has to be empty. */
 function standardInput(): Readable {
   const reader = spawn('cat', { stdio: ['inherit', 'pipe', 'inherit'] });
-  closeSync(0);
-  // The lowest free descriptor is the one just closed.
-  openSync('/dev/null', 'r');
+  emptyStandardInput();
   // Node.js drops what nobody reads yet when the process exits.
   const source = reader.stdout.pipe(new PassThrough());
   source.once('close', () => reader.kill());
