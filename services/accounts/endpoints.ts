@@ -8,7 +8,7 @@ import { strictObject } from '../shared/schema.js';
 import { type Clock, parseTimestamp } from '../shared/time.js';
 import type { CreditStore } from './credit-store.js';
 import type { KeyStore, StoredKey } from './key-store.js';
-import { makeKey } from './keys.js';
+import { isListed, makeKey, RUN_KEY_NAME } from './keys.js';
 import {
   type ApiKey,
   ApiKey as ApiKeySchema,
@@ -34,6 +34,11 @@ const endpoint = endpointsWith<AccountServices>();
 
 /** Of an organization, with the revoked ones, which stay for the record. */
 const MAX_KEYS = 10_000;
+
+async function listedKeys({ search, clock }: AccountServices, organizationId: string): Promise<StoredKey[]> {
+  const keys = await search.listKeys(organizationId);
+  return keys.filter((key) => isListed(key, clock.now()));
+}
 
 export const describeKey = endpoint({
   method: 'GET',
@@ -69,7 +74,7 @@ const listKeys = endpoint({
     request: ListKeysRequest,
     response: ListKeysResponse,
     async readPage({ organizationId, services }, range) {
-      const keys = await services.search.listKeys(organizationId);
+      const keys = await listedKeys(services, organizationId);
       return pageOf(keys, (key) => [Date.parse(key.created_at), key.id], toApiKey, range);
     },
   }),
@@ -88,6 +93,10 @@ const createKey = endpoint({
   example: { organization_id: 'org_demo', name: 'Nightly export', scopes: ['contacts:read'] },
   async handle({ body, organizationId, services, keyId }) {
     const { search, clock, scopes: held } = services;
+    if (body.name === RUN_KEY_NAME) {
+      const detail = 'The command line gives this name to the keys of its runs; choose another.';
+      throw invalid({ pointer: '/name', code: 'reserved_name', detail });
+    }
     const expiresAt = body.expires_at ?? undefined;
     if (expiresAt !== undefined && parseTimestamp(expiresAt) <= clock.now()) {
       const detail = `expires_at is ${expiresAt}, which has passed.`;
@@ -96,7 +105,7 @@ const createKey = endpoint({
     const isHeld = (scope: string) => held.has('*') || held.has(scope);
     const wanted = body.scopes ?? DEFAULT_SCOPES.filter(isHeld);
     requireScopes({ keyId, organizationId, scopes: held }, wanted as Scope[]);
-    if ((await search.listKeys(organizationId)).length >= MAX_KEYS) {
+    if ((await listedKeys(services, organizationId)).length >= MAX_KEYS) {
       const detail = `The organization has ${MAX_KEYS} keys, with those that are revoked; no more can be made.`;
       throw invalid({ pointer: '', code: 'too_many_keys', detail });
     }

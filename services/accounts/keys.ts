@@ -37,6 +37,13 @@ export function keyIsActive(stored: StoredKey, now: number): boolean {
   return stored.revoked_at === null && (stored.expires_at === null || Date.parse(stored.expires_at) > now);
 }
 
+/** Of keys that the command line makes for one run. */
+export const RUN_KEY_NAME = 'one run of reachline';
+
+/** Lists leave out keys of runs that are over: there is one for each. */
+export const isListed = (key: StoredKey, now: number): boolean =>
+  key.name !== RUN_KEY_NAME || keyIsActive(key, now);
+
 export interface KeyRequest {
   organizationId: string;
   name?: string;

@@ -3,9 +3,6 @@ import type { SearchStore } from '../stores/common/search-store.js';
 import { loadSqlite } from '../stores/sqlite/load.js';
 import type { Io } from './io.js';
 
-/** Of keys for one run, which `keys list` leaves out once they are spent. */
-export const RUN_KEY_NAME = 'one run of reachline';
-
 /** Opens the store of keys, credits and audiences for `work`. A server may have it open meanwhile. */
 export async function withAdminStore<T>(io: Io, work: (store: SearchStore) => Promise<T>): Promise<T> {
   const config = loadConfig(io.env);

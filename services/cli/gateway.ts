@@ -1,5 +1,5 @@
 /** The gateway that a command goes through: the one that its options name, the server that holds the data folder, or one of its own. */
-import { issueKey, parseKey } from '../accounts/keys.js';
+import { issueKey, parseKey, RUN_KEY_NAME } from '../accounts/keys.js';
 import { type Client, createClient } from '../client/client.js';
 import { ConnectionError, ReachlineProblem, ValidationProblem } from '../client/problems.js';
 import type { Scope } from '../http/scopes.js';
@@ -8,7 +8,7 @@ import { createLogger } from '../shared/logger.js';
 import type { SearchStore } from '../stores/common/search-store.js';
 import { LockHeldError } from '../stores/data-folder/errors.js';
 import { openStores, type Stores } from '../stores/open-stores.js';
-import { RUN_KEY_NAME, withAdminStore } from './admin-stores.js';
+import { withAdminStore } from './admin-stores.js';
 import { CommandError, UsageError } from './errors.js';
 import { findServer, request } from './http.js';
 import { type Io, printErr } from './io.js';

@@ -1,8 +1,8 @@
 import type { StoredKey } from '../../accounts/key-store.js';
-import { issueKey, keyIsActive } from '../../accounts/keys.js';
+import { isListed, issueKey, keyIsActive } from '../../accounts/keys.js';
 import { DEFAULT_SCOPES, SCOPES } from '../../http/scopes.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
-import { RUN_KEY_NAME, withAdminStore } from '../admin-stores.js';
+import { withAdminStore } from '../admin-stores.js';
 import { CommandError, UsageError } from '../errors.js';
 import { confirm, type Io, printErr, printOut, printTable, terminalJson, truncate } from '../io.js';
 
@@ -58,7 +58,7 @@ export interface ListKeysOptions {
 
 export async function listKeys(io: Io, { organization, json }: ListKeysOptions): Promise<void> {
   const all = await withAdminStore(io, (store) => store.listKeys(organization));
-  const keys = all.filter((key) => key.name !== RUN_KEY_NAME || stateOf(key) === 'active');
+  const keys = all.filter((key) => isListed(key, Date.now()));
   if (json) {
     for (const key of keys) printOut(io, terminalJson(toJson(key)));
     return;

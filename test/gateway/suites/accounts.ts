@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { issueKey, parseKey, RUN_KEY_NAME } from '../../../services/accounts/keys.js';
 import { type Answer, gatewaySuite, useGateway } from '../../support/gateway.js';
 import { responseCheck } from '../../support/schema-check.js';
 
@@ -62,6 +63,18 @@ export const accounts = gatewaySuite('The keys and credits of an organization', 
       cursor = page.next_cursor;
     } while (cursor !== null);
     expect(paged).to.deep.equal(all);
+  });
+
+  it('are listed without those of past runs of the command line', async () => {
+    const { search } = gateway.stores;
+    const run = { organizationId: 'org_runs', name: RUN_KEY_NAME };
+    await issueKey(search, run);
+    await search.revokeKey(parseKey(await issueKey(search, run))?.id as string, new Date().toISOString());
+    const names = (await keysOf(await gateway.keyFor('org_runs', ['keys:write']))).map(({ name }) => name);
+    expect(names).to.have.members([RUN_KEY_NAME, null]);
+    const admin = await gateway.keyFor('org_runs', ['keys:write']);
+    const answer = await gateway.call('/api/keys/create', { name: RUN_KEY_NAME }, { key: admin });
+    expect((answer.body.errors as Body[])[0]).to.include({ pointer: '/name', code: 'reserved_name' });
   });
 
   it('give no key more than the key that makes it has', async () => {
