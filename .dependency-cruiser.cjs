@@ -78,6 +78,13 @@ module.exports = {
       to: { path: 'kafkajs' },
     },
     {
+      name: 'of TypeBox the product imports types alone',
+      comment: 'A process would load 370 files of it as it starts.',
+      severity: 'error',
+      from: { path: '^(services|ingest)/' },
+      to: { path: 'node_modules/typebox', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'every folder has its place in the order',
       severity: 'error',
       from: { path: '^(services|ingest)/', pathNot: LAYERS.map(([, path]) => path) },
