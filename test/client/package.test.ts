@@ -11,6 +11,7 @@ import { useOpened } from '../support/opened.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 const run = promisify(execFile);
+const MARK = '<<< end of an example >>>';
 const BUILT = join(packageRoot, 'dist/reachline-client');
 
 /** Options under which a careless declaration file does not compile; `types` is what the consumer has installed. */
@@ -112,12 +113,15 @@ describe('The package reachline-client', function () {
         REACHLINE_URL: gateway.url,
         REACHLINE_API_KEY: await gateway.keyFor(DEMO_ORGANIZATION),
       };
-      const printed: string[] = [];
-      for (const name of names) {
-        printed.push(
-          (await run(process.execPath, [join(folder, `out/${name}.js`)], { env, cwd: folder })).stdout,
-        );
-      }
+      // In one process, one after another.
+      const program = names
+        .map((name) => `await import('./out/${name}.js'); console.log('${MARK}');`)
+        .join('\n');
+      const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], {
+        env,
+        cwd: folder,
+      });
+      const printed = stdout.split(`${MARK}\n`);
       expect(printed[0]).to.match(/^5 of \d+\n$/);
       expect(printed[1]).to.match(/^\d+ [\d.]+\n$/);
       expect(Number(printed[2])).to.be.above(0);
