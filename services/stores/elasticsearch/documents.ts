@@ -3,6 +3,7 @@ import type { estypes } from '@elastic/elasticsearch';
 import { KeyedMutex } from '../../shared/async.js';
 import type { BulkOperation, Cluster } from './client.js';
 import { BlockedError, IndexMissingError, type ItemError, itemError } from './errors.js';
+import { Gathered } from './gathered.js';
 import { retryWhileBlocked, retryWithBackoff, throwIfReadOnly } from './retry.js';
 
 /** A document with its version. `index` is the one that was read: sequence numbers are only comparable within an index. */
@@ -32,6 +33,19 @@ export function documentId(organizationId: string, id: string): string {
 export type Refresh = 'wait_for' | false;
 
 const DOCUMENTS_PER_MGET = 1000;
+const DOCUMENTS_PER_CREATION = 200;
+
+interface Wanted {
+  id: string;
+  routing?: string;
+}
+
+/** Null where a document with the id exists. */
+type Created = estypes.WriteResponseBase | null;
+
+interface NewDocument extends Wanted {
+  document: object;
+}
 
 interface GetResult {
   _index?: string;
@@ -46,6 +60,8 @@ interface GetResult {
 
 export class Documents<Source> {
   readonly #cluster: Cluster;
+  readonly #gets: Gathered<Wanted, VersionedDocument<Source> | null>;
+  readonly #creates: Record<'shown' | 'hidden', Gathered<NewDocument, Created>>;
   readonly alias: string;
   /** Orders the writes of this process by document id. */
   readonly keyedMutex = new KeyedMutex();
@@ -53,10 +69,40 @@ export class Documents<Source> {
   constructor(cluster: Cluster, alias: string) {
     this.#cluster = cluster;
     this.alias = alias;
+    this.#gets = new Gathered(DOCUMENTS_PER_MGET, (wanted) => this.#getTogether(wanted));
+    const creates = (refresh: Refresh) =>
+      new Gathered<NewDocument, Created>(DOCUMENTS_PER_CREATION, (documents) =>
+        this.#createTogether(documents, refresh),
+      );
+    this.#creates = { shown: creates('wait_for'), hidden: creates(false) };
   }
 
   /** The current document, searchable or not. Throws `IndexMissingError`. */
-  async get(id: string, routing?: string, signal?: AbortSignal): Promise<VersionedDocument<Source> | null> {
+  get(id: string, routing?: string, signal?: AbortSignal): Promise<VersionedDocument<Source> | null> {
+    return signal ? this.#get(id, routing, signal) : this.#gets.add({ id, routing });
+  }
+
+  async #getTogether(wanted: readonly Wanted[]): Promise<(VersionedDocument<Source> | null | Error)[]> {
+    const [only, ...others] = wanted as readonly [Wanted, ...Wanted[]];
+    if (others.length === 0) return [await this.#get(only.id, only.routing)];
+    const docs = wanted.map(({ id, routing }) => ({ _id: id, routing }));
+    const { docs: items } = await this.#cluster.run((client) =>
+      client.mget<Source>({ index: this.alias, docs }),
+    );
+    return Promise.all(
+      (items as GetResult[]).map((item, index) => {
+        if (!item.error) return versioned<Source>(item);
+        const { id, routing } = wanted[index] as Wanted;
+        return this.#get(id, routing).catch((error: Error) => error);
+      }),
+    );
+  }
+
+  async #get(
+    id: string,
+    routing: string | undefined,
+    signal?: AbortSignal,
+  ): Promise<VersionedDocument<Source> | null> {
     const response = await this.#cluster.run(
       (client) => client.get<Source>({ index: this.alias, id, routing }, { ignore: [404], signal }),
       signal,
@@ -94,15 +140,32 @@ export class Documents<Source> {
     document: Next,
     options: { routing?: string; refresh: Refresh },
   ): Promise<VersionedDocument<Next> | null> {
-    const { statusCode, body } = await retryWhileBlocked(this.#cluster, () =>
-      this.#cluster.run((client) =>
-        client.create(
-          { index: this.alias, id, document, require_alias: true, ...options },
-          { ignore: [409], meta: true },
-        ),
-      ),
-    );
-    return statusCode === 409 ? null : written(id, document, body);
+    const { routing, refresh } = options;
+    const creates = refresh ? this.#creates.shown : this.#creates.hidden;
+    const body = await retryWhileBlocked(this.#cluster, () => creates.add({ id, document, routing }));
+    return body && written(id, document, body);
+  }
+
+  async #createTogether(documents: readonly NewDocument[], refresh: Refresh): Promise<(Created | Error)[]> {
+    const index = this.alias;
+    const [only, ...others] = documents as readonly [NewDocument, ...NewDocument[]];
+    if (others.length === 0) {
+      const { statusCode, body } = await this.#cluster.run((client) =>
+        client.create({ index, require_alias: true, refresh, ...only }, { ignore: [409], meta: true }),
+      );
+      return [statusCode === 409 ? null : body];
+    }
+    const operations = documents.flatMap(({ id, routing, document }) => [
+      { create: { _id: id, routing, require_alias: true } },
+      document,
+    ]);
+    const { items } = await this.#cluster.run((client) => client.bulk({ index, refresh, operations }));
+    return items.map(({ create }) => {
+      if (create?.status === 409) return null;
+      return create && !create.error
+        ? (create as estypes.WriteResponseBase)
+        : itemError(create?.status, create?.error);
+    });
   }
 
   /** Null when the document has changed since it was read, or a reindex moves it: it is to be read again. */
