@@ -161,6 +161,10 @@ function contacts({ contacts, audiences }: Records, createdIds: readonly string[
       ...texts(country, postal_code).map(fc.constant),
     ];
     const composed = query(searched(record), searched(other));
+    const anyContact = fc.oneof(
+      oneOf(contacts).map((one) => one.contact_id),
+      fc.nat(9).map((id) => `con_${id}`),
+    );
     const drawn: Draws = {
       ...eachOf(record, someWords),
       query:
@@ -169,14 +173,13 @@ function contacts({ contacts, audiences }: Records, createdIds: readonly string[
           : fc.oneof(composed, composed, composed, composed, fc.oneof(...pasted)),
       audience_id: some(record.audience_ids, audience.id),
       contact_id: some(contact_id, contact_id, contact_id, ...createdIds.slice(-1)),
-      contact_ids: oneOf([1, 3, 50, 1000]).chain((length) =>
-        fc.array(
-          fc.oneof(
-            oneOf(contacts).map((one) => one.contact_id),
-            fc.nat(9).map((id) => `con_${id}`),
-          ),
-          { minLength: length, maxLength: length },
-        ),
+      contact_ids: oneOf([0, 2, 49, 999]).chain((others) =>
+        fc
+          .tuple(
+            fc.oneof(fc.constant(contact_id), anyContact),
+            fc.array(anyContact, { minLength: others, maxLength: others }),
+          )
+          .map(([first, rest]) => [first, ...rest]),
       ),
       email: some(record.work_emails, record.personal_emails),
       updated_after: some(record.updated_at),
