@@ -63,6 +63,7 @@ describe('The copy of records in ClickHouse', function () {
       copy: () => copy,
       recoveryIntervalMs: 500,
       expungeIntervalMs: 0,
+      takeoverMs: 0,
     });
     search = elasticsearch;
     source = elasticsearch.records;

@@ -41,6 +41,8 @@ export interface ElasticsearchStoreOptions {
   copy?: CopyToErase;
   /** Minimum time between two force merges for erasures. */
   expungeIntervalMs?: number;
+  /** After it the process that began an erasure is taken for dead. */
+  takeoverMs?: number;
   /** Time of a search. */
   searchTimeoutMs?: number;
 }
@@ -74,6 +76,7 @@ function composeStore(
     log,
     copy,
     expungeIntervalMs,
+    takeoverMs,
     searchTimeoutMs = settingSchemas.REACHLINE_SEARCH_TIMEOUT_MS.default,
   }: ElasticsearchStoreOptions,
 ): SearchStore & { readonly records: RecordSource } {
@@ -96,6 +99,7 @@ function composeStore(
     clock,
     copy,
     expungeIntervalMs,
+    takeoverMs,
   });
   const locks = new DuplicateLocks(idempotency, contacts, clock);
   const writeStores = { contacts, audiences, ledger, suppression, clock };

@@ -50,6 +50,7 @@ describe('An erasure on Elasticsearch with faults', function () {
     const survivor = await openStore(indices.config, {
       recoveryIntervalMs: 100,
       expungeIntervalMs: 500,
+      takeoverMs: 0,
     });
     while (!(await isComplete(survivor, organizationId))) await pause(100);
     return survivor;

@@ -4,7 +4,16 @@ import { expect } from 'chai';
 import type { ErasureProof } from '../../../services/contacts/erasure-store.js';
 import { fromJson } from '../../../services/shared/json.js';
 import { PartialWriteError } from '../../../services/shared/store-errors.js';
+import { systemClock } from '../../../services/shared/time.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
+import { Cluster } from '../../../services/stores/elasticsearch/client.js';
+import { IndexNames } from '../../../services/stores/elasticsearch/migrations/indices.js';
+import {
+  acquireReindexLock,
+  clearTarget,
+  type ReindexLock,
+  recordTarget,
+} from '../../../services/stores/elasticsearch/migrations/reindex-lock.js';
 import { creation, erasure, freshOrganization, load, loadAudiences } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { filesWith } from '../../support/files.js';
@@ -23,7 +32,8 @@ describe('An erasure on Elasticsearch', function () {
   this.timeout(180_000);
   const indices = testIndices();
   let store: SearchStore;
-  const open = () => openStore(indices.config, { recoveryIntervalMs: 500, expungeIntervalMs: 500 });
+  const open = () =>
+    openStore(indices.config, { recoveryIntervalMs: 500, expungeIntervalMs: 500, takeoverMs: 5000 });
   before(async () => {
     store = await open();
   });
@@ -91,7 +101,25 @@ describe('An erasure on Elasticsearch', function () {
   const erase = (organizationId: string, proofId: string, email: string, contactIds: string[] = []) =>
     store.eraseContacts(erasure(organizationId, proofId, contactIds, [{ kind: 'email', value: email }]));
 
-  it('keeps out a batch and a creation that a write block held while the person was erased', async () => {
+  it('counts the answers it removes where the job of another process is faster', async () => {
+    const organizationId = freshOrganization();
+    await loadAudiences(store, organizationId, 'aud');
+    const other = await openStore(indices.config, { recoveryIntervalMs: 1, takeoverMs: 5000 });
+    const counts: number[] = [];
+    for (let index = 0; index < 6; index++) {
+      const email = `answer${index}@erased.example`;
+      const idempotency = { route: 'create', key: `k${index}`, fingerprint: 'f' };
+      await store.createContact(
+        creation(organizationId, `answer_${index}`, { work_emails: [email] }, { idempotency }),
+      );
+      const { proof } = await erase(organizationId, `era_answer_${index}`, email, [`answer_${index}`]);
+      counts.push(proof.removed.idempotency_answers);
+    }
+    await other.close();
+    expect(counts).to.deep.equal(counts.map(() => 1));
+  });
+
+  it('keeps out a batch and a creation that a reindex held while the person was erased', async () => {
     const organizationId = freshOrganization();
     const email = 'held@erased.example';
     await loadAudiences(store, organizationId, 'aud');
@@ -101,6 +129,11 @@ describe('An erasure on Elasticsearch', function () {
     const index = `${indices.config.indexPrefix}-contacts`;
     const block = (isBlocked: boolean) =>
       client.indices.putSettings({ index, settings: { 'index.blocks.write': isBlocked } });
+    const cluster = new Cluster(indices.config);
+    const names = new IndexNames(indices.config.indexPrefix);
+    const lock = (await acquireReindexLock(cluster, names, systemClock)) as ReindexLock;
+    const [blocked = ''] = Object.keys(await client.indices.getAlias({ name: index }));
+    await recordTarget(lock, blocked, `${blocked}-next`);
     await block(true);
     const batch = store
       .upsertContacts(
@@ -119,6 +152,9 @@ describe('An erasure on Elasticsearch', function () {
     const { erased } = await erase(organizationId, `era_${organizationId}`, email);
     expect(erased).to.deep.equal([]);
     await block(false);
+    await clearTarget(lock);
+    await lock.release();
+    await cluster.close();
     expect(await batch).to.be.instanceOf(PartialWriteError);
     expect(await creating).to.have.nested.property('value.kind', 'contact_suppressed');
     for (const id of ['held', 'created'])

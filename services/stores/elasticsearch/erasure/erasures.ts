@@ -58,6 +58,9 @@ const NOTHING = { contacts: 0, memberships: 0, idempotency_answers: 0, dead_lett
 /** Between two looks whether a force merge would drop anything: each flushes. */
 const EXPUNGE_CHECK_MS = 60_000;
 
+/** Two processes at the same erasure would each count a part of what it removes. */
+const TAKEOVER_MS = 60_000;
+
 const PENDING = [{ term: { pending: true } }];
 /** Nothing but bytes is left. */
 const DELETED = [...PENDING, { exists: { field: 'deleted_at' } }];
@@ -77,6 +80,8 @@ interface ErasureDeps {
   clock: Clock;
   /** By default none. */
   copy?: CopyToErase;
+  /** After it the process that began an erasure is taken for dead; longer than a request by default. */
+  takeoverMs?: number;
   /** Between two force merges; a day by default. */
   expungeIntervalMs?: number;
 }
@@ -227,8 +232,11 @@ export class Erasures {
 
   /** Finishes the oldest erasures, and deletes their tombstones. Does nothing during a reindex, which does not see deletions. */
   async #deleteFound(): Promise<void> {
-    const { cluster, names, contacts, clock } = this.#deps;
-    const isNew = { bool: { filter: PENDING, must_not: { exists: { field: 'deleted_at' } } } };
+    const { cluster, names, contacts, clock, takeoverMs = TAKEOVER_MS } = this.#deps;
+    const isOverdue = { range: { requested_at: { lt: clock.now() - takeoverMs } } };
+    const isNew = {
+      bool: { filter: [...PENDING, isOverdue], must_not: { exists: { field: 'deleted_at' } } },
+    };
     const request = { size: ERASURES_PER_RUN, seq_no_primary_term: true, query: isNew, sort: ORDER };
     const { hits } = (await this.#documents.search(request)).hits;
     if (hits.length === 0) return;
