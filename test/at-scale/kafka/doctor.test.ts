@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { STREAM_NAMES } from '../../../ingest/streams/index.js';
 import { runProcess as run } from '../../cli/support.js';
 import { freePort } from '../../stack/free-port.js';
 import { tempFolder } from '../../support/temp-folder.js';
@@ -28,7 +29,8 @@ describe('The doctor with Kafka', () => {
     const { code, stdout } = await doctor({ REACHLINE_TOPIC_PREFIX: prefix });
     expect({ code, stdout }).to.include({ code: 1 });
     const [, missing = ''] = /✗ Topics are missing: (.*)\. Run: reachline migrate\n/.exec(stdout) ?? [];
-    expect(missing.split(', ')).to.have.lengthOf(14);
+    // Of each stream the records and the dead letters.
+    expect(missing.split(', ')).to.have.lengthOf(2 * STREAM_NAMES.length);
     expect(missing.split(', ')).to.include.members([
       `${prefix}contacts`,
       `${prefix}network-a-deliveries.dead-letter`,
