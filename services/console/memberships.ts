@@ -3,6 +3,7 @@ import type { Contact } from '../contacts/schema.js';
 import { failureOf, type RequestOf } from './api.js';
 import { count, plural } from './format.js';
 import type { Notice } from './notice.js';
+import { hrefWith, navigate, param } from './router.js';
 import { call } from './session.js';
 
 export interface AudienceName {
@@ -156,6 +157,12 @@ function textOf(direction: Direction, changed: number, before: number, name: str
   return `${plural(changed, 'contact')} ${done}${before > 0 ? `; ${rest}` : ''}.`;
 }
 
+export async function deleteAudience({ id, name }: AudienceName): Promise<Notice> {
+  await call('/api/audiences/delete', { audience_id: id });
+  if (param('audience') === id) navigate(hrefWith({ audience: null }));
+  return { text: `The audience ${name} was deleted.` };
+}
+
 /** Undone by deleting the audience. */
 export async function createAudienceOf(name: string, chosen: Chosen, work: Work): Promise<Notice> {
   const members = await byId(chosen, work);
@@ -164,9 +171,6 @@ export async function createAudienceOf(name: string, chosen: Chosen, work: Work)
   return {
     text: isFailure ? `The audience ${audience.name} was created. ${text}` : `Audience created: ${text}`,
     isFailure,
-    undo: async () => {
-      await call('/api/audiences/delete', { audience_id: audience.id });
-      return { text: `The audience ${audience.name} was deleted.` };
-    },
+    undo: () => deleteAudience(audience),
   };
 }

@@ -55,6 +55,12 @@ describe('Acting in the console', function () {
     await notice('Added to Customers.').waitFor();
     await card.getByRole('button', { name: 'Remove from Customers' }).waitFor();
     expect(await audiencesOf(id)).to.include(audience_id);
+    await card.getByRole('button', { name: 'Remove from Customers' }).click();
+    await notice('Removed from Customers.').waitFor();
+    await card.getByLabel('Add to an audience').fill('customers');
+    await card.getByRole('button', { name: 'Add to Customers' }).waitFor();
+    await card.getByLabel('Add to an audience').press('Enter');
+    await notice('Added to Customers.').waitFor();
   });
 
   it('puts all that match into a new audience, and takes it back', async () => {
@@ -78,9 +84,13 @@ describe('Acting in the console', function () {
     await c.page.getByRole('link', { name: 'Audiences', exact: true }).click();
     const row = c.page.getByRole('table', { name: 'Audiences' }).getByRole('row', { name: /German market/ });
     await row.getByRole('cell', { name: String(total), exact: true }).waitFor();
+    await row.getByRole('link').click();
+    const card = c.page.getByRole('complementary', { name: 'Audience' });
+    await card.getByRole('heading', { name: 'German market' }).waitFor();
     await undo();
     await notice('The audience German market was deleted.').waitFor();
     await row.waitFor({ state: 'detached' });
+    await card.waitFor({ state: 'detached' });
   });
 
   it('adds all that match to an audience that has some of them, and undoes it exactly', async () => {

@@ -83,6 +83,18 @@ describe('SQL in the console', function () {
     await c.page.getByText(/^The first 10 of \d+ rows\.$/).waitFor();
     await c.expectAccessible();
 
+    // Losses go to the left of where gains begin.
+    await ask("SELECT arrayJoin(['up', 'down']) AS name, if(name = 'up', 3, -1) AS change");
+    const rects = c.page.getByRole('list', { name: 'change' }).locator('rect');
+    await rects.first().waitFor();
+    const places = await rects.evaluateAll((all) =>
+      all.map((rect) => [rect.getAttribute('x'), rect.getAttribute('width')]),
+    );
+    expect(places).to.deep.equal([
+      ['25', '75'],
+      ['0', '25'],
+    ]);
+
     for (const statement of [
       "SELECT 'one', 1",
       'SELECT number, number FROM numbers(3)',

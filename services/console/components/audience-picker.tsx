@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
+import { plural } from '../format.js';
 import type { AudienceName } from '../memberships.js';
 import { useRequest } from '../use-request.js';
-import { TextField } from './form.js';
+import { Form, TextField } from './form.js';
 
 const SHOWN = 8;
 
@@ -31,26 +32,36 @@ export function AudiencePicker(props: AudiencePickerProps) {
   );
   const offered = isAsked ? (found.data?.audiences ?? []) : [];
   const isNew = query !== '' && !offered.some(({ name }) => name.toLowerCase() === query.toLowerCase());
+  const pick = ({ id, name }: AudienceName) => {
+    setTyped('');
+    onPick({ id, name });
+  };
+  /** The one that was typed, or the only one that matches. */
+  function submit() {
+    const others = offered.filter(({ id }) => !except.includes(id));
+    const named = others.filter(({ name }) => name.toLowerCase() === query.toLowerCase());
+    const [only, ...more] = named.length > 0 ? named : others;
+    if (query !== '' && only && more.length === 0 && !found.loading) pick(only);
+  }
   return (
     <>
-      <TextField
-        label={label}
-        value={typed}
-        placeholder="Name of an audience"
-        spellcheck={false}
-        disabled={disabled}
-        onText={setTyped}
-      />
+      <Form onSubmit={submit}>
+        <TextField
+          label={label}
+          value={typed}
+          placeholder="Name of an audience"
+          spellcheck={false}
+          disabled={disabled}
+          onText={setTyped}
+        />
+      </Form>
       <ul class="offers">
         {offered.map(({ id, name }) => (
           <li key={id}>
             <button
               type="button"
               disabled={disabled || except.includes(id)}
-              onClick={() => {
-                setTyped('');
-                onPick({ id, name });
-              }}
+              onClick={() => pick({ id, name })}
             >
               {except.includes(id) ? `In ${name}` : `${verb} ${name}`}
             </button>
@@ -71,6 +82,11 @@ export function AudiencePicker(props: AudiencePickerProps) {
           </li>
         )}
       </ul>
+      {isAsked && found.data && found.data.total_count > SHOWN && (
+        <p class="note">
+          {SHOWN} of {plural(found.data.total_count, 'audience')}; type to find others.
+        </p>
+      )}
       {!onCreate && query !== '' && found.data && offered.length === 0 && (
         <p class="note">No audience matches.</p>
       )}

@@ -35,7 +35,7 @@ function parseField(contact: Contact, field: Field, text: string): Fields[Field]
 }
 
 /** Changes fields, unless somebody else changed the contact since; undone with the values of before. */
-export async function updateContact(before: Contact, fields: Fields): Promise<Notice> {
+export async function updateContact(before: Contact, fields: Fields, done = 'was saved'): Promise<Notice> {
   const { contact_id, updated_at } = before;
   const { contact } = await call('/api/contacts/update', {
     contact_id,
@@ -45,8 +45,8 @@ export async function updateContact(before: Contact, fields: Fields): Promise<No
   if (!contact) return { text: 'Saved.' };
   const earlier = Object.fromEntries(Object.keys(fields).map((field) => [field, before[field as Field]]));
   return {
-    text: `${fullName(contact)} was saved.`,
-    undo: () => updateContact(contact, earlier as Fields),
+    text: `${fullName(contact)} ${done}.`,
+    undo: () => updateContact(contact, earlier as Fields, 'is as before'),
   };
 }
 

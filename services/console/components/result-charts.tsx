@@ -123,7 +123,9 @@ function Bars({
   rows: readonly ResultRow[];
 }) {
   const values = names.map((_, row) => numberOf(rows[row]?.[index]));
-  const most = Math.max(...values.map((value) => Math.abs(value ?? 0)), Number.MIN_VALUE);
+  const least = Math.min(...values.map((value) => value ?? 0), 0);
+  const width = Math.max(...values.map((value) => value ?? 0), 0) - least || 1;
+  const place = (value: number) => (100 * (value - least)) / width;
   return (
     <div class="chart">
       <strong>{name}</strong>
@@ -132,7 +134,11 @@ function Bars({
           <li key={each}>
             <span title={each}>{each}</span>
             <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
-              <rect width={(100 * Math.abs(values[row] ?? 0)) / most} height="10" />
+              <rect
+                x={place(Math.min(values[row] ?? 0, 0))}
+                width={(100 * Math.abs(values[row] ?? 0)) / width}
+                height="10"
+              />
             </svg>
             <span>{textOf(rows[row]?.[index])}</span>
           </li>

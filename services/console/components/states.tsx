@@ -94,8 +94,8 @@ export function NoPermission({ scope, what, verb = 'read' }: { scope: string; wh
         This key may not {verb} {what}.
       </p>
       <p class="note">
-        It lacks the scope <code>{scope}</code>. <code>reachline keys create --scopes</code> makes a key that
-        has it.
+        It lacks the scope <code>{scope}</code>. Who has the scope <code>keys:write</code> makes a key that
+        has it, under Operate; so does <code>reachline keys create</code>.
       </p>
     </Empty>
   );

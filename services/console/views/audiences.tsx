@@ -14,6 +14,7 @@ import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { count, fullName, NONE, plural } from '../format.js';
 import { Marked, queryWords } from '../highlight.js';
+import { deleteAudience } from '../memberships.js';
 import { type Notice, perform } from '../notice.js';
 import { href, hrefWith, navigate, pageParam, param } from '../router.js';
 import { call, missingScope, organizationId } from '../session.js';
@@ -145,20 +146,18 @@ function CreateAudience() {
   );
 }
 
-async function updateAudience(before: Audience, fields: Partial<AudienceFields>): Promise<Notice> {
+async function updateAudience(
+  before: Audience,
+  fields: Partial<AudienceFields>,
+  done = 'was saved',
+): Promise<Notice> {
   const { audience } = await call('/api/audiences/update', { audience_id: before.id, ...fields });
   const names = Object.keys(fields) as (keyof AudienceFields)[];
   const earlier = Object.fromEntries(names.map((name) => [name, before[name]]));
   return {
-    text: `The audience ${audience.name} was saved.`,
-    undo: () => updateAudience(audience, earlier),
+    text: `The audience ${audience.name} ${done}.`,
+    undo: () => updateAudience(audience, earlier, 'is as before'),
   };
-}
-
-async function deleteAudience({ id, name }: Audience): Promise<Notice> {
-  await call('/api/audiences/delete', { audience_id: id });
-  if (param('audience') === id) navigate(hrefWith({ audience: null }));
-  return { text: `The audience ${name} was deleted.` };
 }
 
 function AudienceCard({ audienceId }: { audienceId: string }) {

@@ -270,7 +270,7 @@ function ImportInto({ stream }: { stream: StreamName }) {
             <RejectedRows file={file} header={step.header} written={step.written} />
           )}
           <div class="row">
-            <a class="button" href={href(view)}>
+            <a class="button" href={href(view, stream === 'contacts' ? { sort: 'changed' } : {})}>
               Show {label.toLowerCase()}
             </a>
             <button type="button" onClick={() => setStep({ name: 'choose' })}>
