@@ -9,9 +9,11 @@ export const currencyRates: Stream<CurrencyRateRecord> = {
   organizationField: 'organization_id',
   store: 'analytics',
   moneyFields: ['per_eur'],
-  check({ date, per_eur }, acceptedAt) {
-    if (Number(per_eur) > 0) return checkDate(date, acceptedAt, FIRST_RATE_DATE);
-    return { pointer: '/per_eur', code: 'out_of_range', detail: 'per_eur must be greater than 0.' };
+  check({ date, currency, per_eur }, acceptedAt) {
+    const rate = Number(per_eur);
+    const rule = currency === 'EUR' ? rate !== 1 && 'be 1 for the euro' : rate <= 0 && 'be greater than 0';
+    if (rule) return { pointer: '/per_eur', code: 'out_of_range', detail: `per_eur must ${rule}.` };
+    return checkDate(date, acceptedAt, FIRST_RATE_DATE);
   },
   key: (record) => `${record.organization_id}/${record.currency}/${record.date}`,
   write: (stores, records) => stores.analytics.insertCurrencyRates(records),

@@ -24,7 +24,12 @@ export const moneyInput = (description: string) =>
 
 /** An ISO 4217 code. */
 export const currencyCode = (description: string) =>
-  Type.String({ description, pattern: '^[A-Z]{3}$', examples: ['USD'] });
+  Type.String({
+    description,
+    title: 'an ISO 4217 code in capital letters, such as USD',
+    pattern: '^[A-Z]{3}$',
+    examples: ['USD'],
+  });
 
 /** Money in a response. */
 export const moneyAmount = (description: string) =>

@@ -89,6 +89,7 @@ export const CurrencyRateRecord = strictObject({
   currency: currencyCode('Currency, ISO 4217. The euro itself needs no rate.'),
   per_eur: Type.Unsafe<string | number>({
     ...moneyInput('Units of the currency for one euro.'),
+    title: 'a decimal number with at most 12 digits before the point',
     // So that an amount times a rate has room in 256 bits.
     pattern: '^[0-9]{1,12}(\\.[0-9]+)?$',
     exclusiveMaximum: 1e12,

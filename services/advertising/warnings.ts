@@ -36,7 +36,7 @@ export function warningsOf(facts: WarningFacts): string[] {
   const { currencies = [], money, sortedByAmount } = facts;
   if ((money || sortedByAmount) && currencies.length > 1) {
     const order = sortedByAmount
-      ? ', so that items are ordered within each currency, those with more items first.'
+      ? ', so that items are ordered within each currency, the currency of most items first.'
       : '.';
     warn(
       'mixed_currencies',
@@ -78,7 +78,10 @@ function rangeWarnings(
     warn('range_before_first_data', `The first delivery is of ${first}.`);
   }
   if (granularity === 'monthly' && cutsMonth(range)) {
-    warn('partial_month', 'The range begins or ends inside a month, whose figures are of part of it.');
+    warn(
+      'partial_month',
+      'The range begins or ends inside a month; the figures of that month are of its days in the range alone.',
+    );
   }
 }
 

@@ -62,6 +62,7 @@ currency-rates | has a currency in small letters | "currency":"usd" | invalid_fo
 currency-rates | has a rate of nothing | "per_eur":0 | out_of_range | /per_eur
 currency-rates | has a rate below 10^-12 | "per_eur":"0.0000000000001" | out_of_range | /per_eur
 currency-rates | has a rate of 13 digits | "per_eur":1000000000000 | invalid_format | /per_eur
+currency-rates | gives the euro another rate than 1 | "currency":"EUR" | out_of_range | /per_eur
 currency-rates | has no rate | "per_eur":null | required | /per_eur
 currency-rates | is older than the euro | "date":"1998-12-31" | date_out_of_range | /date
 network-a-deliveries | counts by halves | "clicks":1.5 | invalid_type | /clicks
@@ -99,6 +100,16 @@ describe('A record that cannot be decoded', () => {
       expect(outcome.kind === 'dead_letter' && outcome.detail).to.match(/^\S+ \S+ /);
     });
   }
+
+  it('says what a currency and its rate have to be', () => {
+    for (const [fields, rule] of [
+      ['"currency":"usd"', 'an ISO 4217 code in capital letters, such as USD'],
+      ['"per_eur":"1000000000000"', 'a decimal number with at most 12 digits before the point'],
+    ] as const) {
+      const outcome = decode('currency-rates', made('currency-rates', fields));
+      expect(outcome.kind === 'dead_letter' && outcome.detail).to.include(rule);
+    }
+  });
 
   it('names all its errors in one detail', () => {
     const outcome = decode('contacts', contact('"age":-1,"dob":"x"'));
