@@ -97,7 +97,8 @@ describe('The console in several tabs, and in trouble', function () {
   it('keeps what it shows without a network, and goes on when there is one', async () => {
     await c.open('/contacts');
     await c.page.getByRole('link', { name: 'Audiences', exact: true }).click();
-    await c.page.getByRole('table', { name: 'Audiences' }).waitFor();
+    // Its rows: the table alone is there before they have come.
+    await c.page.getByRole('table', { name: 'Audiences' }).getByRole('link', { name: 'Customers' }).waitFor();
     await c.context.setOffline(true);
     await c.page.getByRole('searchbox').fill('customers');
     await c.page.getByRole('alert').getByText('The server cannot be reached').waitFor();
