@@ -27,9 +27,10 @@ export function daysBetween(from: string, to: string): number {
 /** The earlier of two days. */
 export const earlier = (one: string, other: string) => [one, other].sort()[0] as string;
 
-/** The range that another is compared with: as many days before it, or the same days a year earlier. */
+/** The range that another is compared with: as many days before it, or the same days a month or a year earlier. */
 export function previousRange({ start, end }: DateRange, compareTo: CompareTo): DateRange {
   if (compareTo === 'previous_year') return { start: yearBefore(start), end: yearBefore(end) };
+  if (compareTo === 'previous_month') return { start: monthBefore(start), end: monthBefore(end) };
   return { start: addDays(start, -1 - daysBetween(start, end)), end: addDays(start, -1) };
 }
 
@@ -37,6 +38,13 @@ export function previousRange({ start, end }: DateRange, compareTo: CompareTo): 
 function yearBefore(day: string): string {
   const year = String(Number(day.slice(0, 4)) - 1).padStart(4, '0');
   return `${year}${day.slice(4).replace('-02-29', '-02-28')}`;
+}
+
+/** The same day of the month before; its last one for a last day, and for a day that it does not have. */
+function monthBefore(day: string): string {
+  const last = addDays(`${day.slice(0, 7)}-01`, -1);
+  if (day === lastOfMonth(day)) return last;
+  return earlier(`${last.slice(0, 7)}${day.slice(7)}`, last);
 }
 
 /** Last day of the month a day is in. */

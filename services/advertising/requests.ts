@@ -28,7 +28,7 @@ const strings = (description: string, item: string, maxLength = 64, options = {}
 /** As long as an id of a record can be (contract 3.1). */
 const MAX_ID_LENGTH = 128;
 const ids = (description: string, item: string) => strings(description, item, MAX_ID_LENGTH);
-export const COMPARISONS = ['previous_period', 'previous_year'] as const;
+export const COMPARISONS = ['previous_period', 'previous_month', 'previous_year'] as const;
 export type CompareTo = (typeof COMPARISONS)[number];
 const pageNumber = (description: string) =>
   optional(integer(description, { minimum: 1, maximum: 1_000_000, default: 1 }));
@@ -107,7 +107,7 @@ const listFields = <M extends Metric, T extends string>(
   ),
   compare_to: optional(
     stringEnum(
-      'Adds the figures of an earlier range: as many days just before start_date, or the same days a year before.',
+      'Adds the figures of an earlier range: as many days just before start_date, or the same days a month or a year before.',
       COMPARISONS,
     ),
   ),

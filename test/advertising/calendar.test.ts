@@ -74,7 +74,7 @@ describe('the calendar of advertising', () => {
     );
   });
 
-  it('compares with as many days before a range, or with the same days a year earlier', () => {
+  it('compares with as many days before a range, or with the same days a month or a year earlier', () => {
     const leapYear = { start: '2024-02-29', end: '2024-03-01' };
     expect(previousRange(leapYear, 'previous_period')).to.deep.equal({
       start: '2024-02-27',
@@ -84,5 +84,14 @@ describe('the calendar of advertising', () => {
       start: '2023-02-28',
       end: '2023-03-01',
     });
+    for (const [start, end, monthBefore] of [
+      ['2026-11-01', '2026-11-25', '2026-10-01 2026-10-25'],
+      ['2026-11-01', '2026-11-30', '2026-10-01 2026-10-31'],
+      ['2026-03-30', '2026-03-31', '2026-02-28 2026-02-28'],
+      ['2026-01-05', '2026-02-28', '2025-12-05 2026-01-31'],
+    ] as const) {
+      const range = previousRange({ start, end }, 'previous_month');
+      expect(`${range.start} ${range.end}`).to.equal(monthBefore);
+    }
   });
 });

@@ -37,7 +37,7 @@ export interface OracleRequest {
   sort_direction?: 'asc' | 'desc';
   page?: number;
   page_size?: number;
-  compare_to?: 'previous_period' | 'previous_year';
+  compare_to?: 'previous_period' | 'previous_month' | 'previous_year';
   company_id?: string;
   domain?: string;
   campaign_page?: number;
@@ -161,6 +161,16 @@ function earlierRange({ start_date, end_date }: OracleRequest, compareTo: string
   if (compareTo === 'previous_year') {
     const before = (day: string) =>
       `${Number(day.slice(0, 4)) - 1}${day.endsWith('-02-29') ? '-02-28' : day.slice(4)}`;
+    return { start_date: before(start_date), end_date: before(end_date) };
+  }
+  if (compareTo === 'previous_month') {
+    const before = (day: string) => {
+      const [year = 0, month = 0, date = 0] = day.split('-').map(Number);
+      const lengthOf = (months: number) => new Date(Date.UTC(year, months, 0)).getUTCDate();
+      const isLast = date === lengthOf(month);
+      const kept = isLast ? lengthOf(month - 1) : Math.min(date, lengthOf(month - 1));
+      return new Date(Date.UTC(year, month - 2, kept)).toISOString().slice(0, 10);
+    };
     return { start_date: before(start_date), end_date: before(end_date) };
   }
   const days = datesOf(start_date, end_date).length;

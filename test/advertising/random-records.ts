@@ -123,7 +123,9 @@ const paging = (random: Random) => ({
   sort_direction: random.maybe(0.7, () => random.pick(['asc', 'desc'] as const)),
   page: random.maybe(0.3, () => 1 + random.below(3)),
   page_size: random.maybe(0.5, () => 1 + random.below(8)),
-  compare_to: random.maybe(0.3, () => random.pick(['previous_period', 'previous_year'] as const)),
+  compare_to: random.maybe(0.3, () =>
+    random.pick(['previous_period', 'previous_month', 'previous_year'] as const),
+  ),
 });
 
 export function randomCampaignsRequest(random: Random): OracleRequest {

@@ -55,7 +55,7 @@ describe('the advertising API', () => {
   });
 
   it('rejects a comparison with a range before the year 0000', async () => {
-    for (const compare_to of ['previous_period', 'previous_year'] as const) {
+    for (const compare_to of ['previous_period', 'previous_month', 'previous_year'] as const) {
       const body = { start_date: '0000-01-01', end_date: '0000-01-02', compare_to };
       const problem = await problemOf(call(searchCampaigns, store, 'org_a', body));
       expect(problem.extras.errors?.map(({ pointer }) => pointer)).to.deep.equal(['/compare_to']);
