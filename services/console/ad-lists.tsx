@@ -4,7 +4,7 @@ import type { RequestOf } from './api.js';
 import { Fact } from './components/fact.js';
 import { reportParams } from './components/report-controls.js';
 import type { Column } from './components/table.js';
-import { change, figure, NONE } from './format.js';
+import { change, figure, NONE, rangeText } from './format.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, METRICS, type Point, withParts } from './metrics.js';
 import { href } from './router.js';
 import { organizationId } from './session.js';
@@ -167,7 +167,7 @@ export function useAds(
   const { data, error, loading, retry } = useRequest(list.path, body);
   const currency = body?.currency && { currency: body.currency };
   // Money that was converted is no longer in the currency of the campaign.
-  const itemsOf = (answer: typeof data) =>
+  const itemsOf = (answer: typeof data): AdItem[] =>
     ((answer?.items ?? []) as unknown as readonly AdItem[]).map((item) => ({ ...item, ...currency }));
   const items = itemsOf(data);
   const isCompared = data?.previous_start_date !== undefined;
@@ -223,19 +223,50 @@ export const figureColumns = (list: AdList, metrics: readonly Metric[]): AdColum
 
 interface TotalsProps extends Omit<FigureProps, 'name'> {
   metrics: readonly Metric[];
+  /** Those that are compared in words. */
+  main: readonly Metric[];
   /** What they are the totals of, where there are several. */
   label?: string;
+  /** The answer, which names the range that is compared with. */
+  answer: { previous_start_date?: string; previous_end_date?: string };
 }
 
-export function Totals({ metrics, label, ...figures }: TotalsProps) {
+export function Totals({ metrics, main, label, answer, ...figures }: TotalsProps) {
+  const { previous_start_date: start, previous_end_date: end } = answer;
   return (
-    <dl class="totals">
-      {label !== undefined && <Fact label="All in">{label}</Fact>}
-      {metrics.map((name) => (
-        <Fact key={name} label={METRICS[name].label}>
-          <Figure name={name} {...figures} />
-        </Fact>
-      ))}
-    </dl>
+    <>
+      <dl class="totals">
+        {label !== undefined && <Fact label="All in">{label}</Fact>}
+        {metrics.map((name) => (
+          <Fact key={name} label={METRICS[name].label}>
+            <Figure name={name} {...figures} />
+          </Fact>
+        ))}
+      </dl>
+      {start && end && (
+        <p class="note">
+          {label === undefined ? 'Against' : `${label} against`} {rangeText(start, end)}:{' '}
+          {compared(main, figures)}.
+        </p>
+      )}
+    </>
   );
+}
+
+/** `Spend up 12%, from $20,943.00; Clicks unchanged` */
+function compared(
+  names: readonly Metric[],
+  { of, before = {}, currency }: Omit<FigureProps, 'name'>,
+): string {
+  return names
+    .map((name) => {
+      const { label, kind } = METRICS[name];
+      const earlier = figure(before[name] as string | number | null, kind, currency);
+      const by = change(of[name], before[name]);
+      if (by === '') return `${label} not known`;
+      if (by === 'new') return `${label} none then`;
+      if (by.startsWith('±')) return `${label} unchanged`;
+      return `${label} ${by.startsWith('+') ? 'up' : 'down'} ${by.slice(1)}, from ${earlier}`;
+    })
+    .join('; ');
 }

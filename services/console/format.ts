@@ -17,6 +17,12 @@ export function shortPeriod(period = ''): string {
   return day === undefined ? `${name} ${year.slice(2)}` : `${Number(day)} ${name}`;
 }
 
+/** `1 Oct – 25 Oct 2026` */
+export function rangeText(start: string, end: string): string {
+  const [first, last] = [start.slice(0, 4), end.slice(0, 4)];
+  return `${shortPeriod(start)}${first === last ? '' : ` ${first}`} – ${shortPeriod(end)} ${last}`;
+}
+
 export const NONE = '–';
 export const count = (value: number) => whole.format(value);
 export const plural = (value: number, one: string, many = `${one}s`) =>

@@ -106,6 +106,18 @@ describe('SQL in the console', function () {
     }
   });
 
+  it('leads from an id to its page, also from that of the network, which says where a range has no figures', async () => {
+    const statement =
+      'SELECT company_id, name, network_a_company_id FROM companies ORDER BY company_id LIMIT 1';
+    await c.open(`/sql?statement=${encodeURIComponent(statement)}`);
+    const cells = c.page.getByRole('table', { name: 'Result' }).locator('tbody td');
+    const name = (await cells.nth(1).textContent()) ?? '';
+    await cells.nth(2).getByRole('link').click();
+    await c.page.getByRole('heading', { name, level: 1 }).waitFor();
+    await c.page.goto(`${c.page.url()}&start=2020-01-01&end=2020-01-31`);
+    await c.page.getByText('It has no figures in this range.').waitFor();
+  });
+
   it('saves lists, tuples and maps as CSV, and numbers below zero as numbers', async () => {
     const statement =
       "SELECT [[1], [2, 3]] AS l, map('a', (1, 'x')) AS m, toDecimal32(-1.5, 1) AS d, '-1+1' AS f";

@@ -94,7 +94,7 @@ describe('Finding one’s way in the console', function () {
     expect(new URL(c.page.url()).searchParams.get('query')).to.equal(item.landing_page_url.split('?', 1)[0]);
   });
 
-  it('lets one of several companies be chosen that share a domain', async () => {
+  it('lets one of several companies be chosen that share a domain, and shows who is known there by domain or email', async () => {
     const organization_id = 'org_twins';
     const key = await c.gateway.keyFor(organization_id);
     const twins = ['North', 'South'].map((name) => ({
@@ -108,7 +108,21 @@ describe('Finding one’s way in the console', function () {
     await c.page.getByText('Several companies have this domain.').waitFor();
     await c.page.getByRole('link', { name: 'South' }).click();
     await c.page.getByRole('heading', { name: 'South' }).waitFor();
-    await c.page.getByText('No contact has the domain twins.example.').waitFor();
+    await c.page.getByText('No contact has the domain twins.example, or an email of it.').waitFor();
+    // A list of addresses is a usual import; of a domain that only begins like that of the company nobody is known there.
+    const people = ['Ada@twins.example', 'bob@twins.example.org'].map((email, number) => ({
+      contact_id: `twin_${number}`,
+      first_name: email.slice(0, 3),
+      work_emails: [email],
+    }));
+    await c.gateway.ingest('contacts', people, { key });
+    await c.page.reload();
+    await c.page
+      .getByRole('table', { name: 'People' })
+      .getByRole('link', { name: 'Ada', exact: true })
+      .waitFor();
+    await c.page.getByRole('link', { name: 'Show in Contacts' }).click();
+    await c.page.locator('output.total', { hasText: /^1 contact$/ }).waitFor();
   });
 
   it('compares totals and campaigns with the days before, as two requests do', async () => {

@@ -7,12 +7,30 @@ import { Segments } from './segments.js';
 import { Popover } from './toolbar.js';
 
 const DEFAULT_DAYS = 30;
-const RANGES = [
-  [30, '30 days'],
-  [90, '90 days'],
-  [365, '12 months'],
-] as const;
 const MAX_CHARTS = 4;
+
+/** The ranges that have a name, each as it is today: up to yesterday, as most of today is still to come. */
+function namedRanges(): [label: string, start: string, end: string][] {
+  const yesterday = daysBefore(today(), 1);
+  const month = `${today().slice(0, 7)}-01`;
+  const lastOfMonth = daysBefore(month, 1);
+  const days = (count: number) => daysBefore(yesterday, count - 1);
+  return [
+    ['Last 30 days', days(30), yesterday],
+    ['Last 90 days', days(90), yesterday],
+    ['Last 12 months', days(365), yesterday],
+    ['This month', month, yesterday < month ? month : yesterday],
+    ['Last month', `${lastOfMonth.slice(0, 7)}-01`, lastOfMonth],
+  ];
+}
+
+/** What a range is compared with. */
+export const COMPARISONS = [
+  ['previous_period', 'the days before'],
+  ['previous_month', 'the month before'],
+  ['previous_year', 'the year before'],
+] as const;
+export type Comparison = (typeof COMPARISONS)[number][0];
 
 export interface Report {
   start_date: string;
@@ -20,7 +38,7 @@ export interface Report {
   granularity: 'daily' | 'monthly';
 }
 
-/** What the address says, or the last 30 days; today is left out, as most of it is still to come. */
+/** What the address says, or the last 30 days. */
 export function reportOf(): Report {
   const yesterday = daysBefore(today(), 1);
   const end = isDate(param('end')) ? param('end') : yesterday;
@@ -50,17 +68,23 @@ interface ReportControlsProps {
 }
 
 export function ReportControls({ report, withGranularity = true }: ReportControlsProps) {
-  const yesterday = daysBefore(today(), 1);
+  const ranges = namedRanges();
+  const current = ranges.find(([, start, end]) => start === report.start_date && end === report.end_date);
   return (
     <>
-      <Segments
-        label="Range"
-        items={RANGES.map(([days, label]) => {
-          const start = daysBefore(yesterday, days - 1);
-          const isCurrent = report.start_date === start && report.end_date === yesterday;
-          return [label, hrefWith({ start, end: yesterday, page: null }), isCurrent];
-        })}
-      />
+      <select
+        aria-label="Range"
+        value={current?.[0] ?? ''}
+        onChange={(event) => {
+          const chosen = ranges.find(([label]) => label === event.currentTarget.value);
+          if (chosen) setParams({ start: chosen[1], end: chosen[2], page: null });
+        }}
+      >
+        {!current && <option value="">Other days</option>}
+        {ranges.map(([label]) => (
+          <option key={label}>{label}</option>
+        ))}
+      </select>
       <DateField label="From" name="start" value={report.start_date} max={report.end_date} />
       <DateField label="To" name="end" value={report.end_date} min={report.start_date} />
       {withGranularity && (

@@ -39,7 +39,7 @@ interface Shape {
 
 function shapeOf(columns: readonly ResultColumn[]): Shape {
   const all = columns.map((column, index) => ({ ...column, index }));
-  const texts = all.filter(({ type }) => TEXT.test(type));
+  const texts = all.filter(({ name, type }) => TEXT.test(type) && name !== 'organization_id');
   const named = texts.filter(({ name }) => !/(?:^|_)id$/.test(name));
   const parts = named.length > 0 ? named : texts;
   return {

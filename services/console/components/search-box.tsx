@@ -71,7 +71,7 @@ export function SelectFilter({ name, label, options, fixed }: SelectFilterProps)
     <label class="field inline">
       <span>{label}</span>
       <select
-        value={isFixed || !isOption ? '' : param(name)}
+        value={isFixed || !isOption ? options[0]?.[0] : param(name)}
         disabled={isFixed}
         onChange={(event) => setParams({ [name]: event.currentTarget.value, page: null })}
       >

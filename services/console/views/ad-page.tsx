@@ -17,6 +17,7 @@ import { Charts } from '../components/charts.js';
 import { Fact } from '../components/fact.js';
 import { Pager } from '../components/pager.js';
 import {
+  COMPARISONS,
   chartMetrics,
   MetricPicker,
   ReportControls,
@@ -43,7 +44,7 @@ type Filter = Pick<
   RequestOf<AdList['path']> &
     RequestOf<'/api/advertising/network_a/creatives'> &
     RequestOf<'/api/advertising/network_a/companies'>,
-  'campaign_ids' | 'creative_ids' | 'company_ids' | 'domains'
+  'campaign_ids' | 'creative_ids' | 'company_ids' | 'network_a_company_ids' | 'domains'
 >;
 /** What is known of an item besides its figures; what is not known is left out. */
 type Facts = readonly (readonly [label: string, value: (item: AdItem) => ComponentChildren])[];
@@ -66,8 +67,7 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
     organization_id: organizationId.value,
     ...report,
     ...filter,
-    compare_to:
-      param('compare') === 'previous_year' ? ('previous_year' as const) : ('previous_period' as const),
+    compare_to: (COMPARISONS.find(([name]) => name === param('compare')) ?? COMPARISONS[0])[0],
     metrics: withParts(metrics) as 'impressions'[],
     page_size: MAX_CANDIDATES,
   };
@@ -90,14 +90,7 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
         <h1>{item && !another ? nameOf(item) : words(list.one.toUpperCase())}</h1>
         <div class="actions">
           <ReportControls report={report} />
-          <SelectFilter
-            name="compare"
-            label="Compare with"
-            options={[
-              ['', 'the days before'],
-              ['previous_year', 'the year before'],
-            ]}
-          />
+          <SelectFilter name="compare" label="Compare with" options={COMPARISONS} />
           <MetricPicker available={list.available} chosen={charts} />
           <CurlButton url={list.path} body={body} />
         </div>
@@ -133,7 +126,15 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
               );
             })}
           </dl>
-          <Totals metrics={metrics} of={item} before={item.previous} currency={item.currency} />
+          {item.impressions === 0 && <p class="note">It has no figures in this range.</p>}
+          <Totals
+            metrics={metrics}
+            main={charts}
+            answer={data}
+            of={item}
+            before={item.previous}
+            currency={item.currency}
+          />
           <Charts
             metrics={charts}
             items={items}
@@ -286,11 +287,17 @@ const COMPANY_FACTS: Facts = [
   fact('Network id', 'network_a_company_id'),
 ];
 
+/** By its id, by that of the network, or by its domain. */
+function companyFilter(): Filter | undefined {
+  const [id, networkId, domain] = [param('company_id'), param('network_a_company_id'), param('domain')];
+  if (domain !== '') return { domains: [domain] };
+  if (networkId !== '') return { network_a_company_ids: [networkId] };
+  return id === '' ? undefined : { company_ids: [id] };
+}
+
 export function Company() {
-  const [id, domain] = [param('company_id'), param('domain')];
-  const named = domain === '' ? id !== '' && { company_ids: [id] } : { domains: [domain] };
   return (
-    <AdPage tab="companies" filter={named || undefined} facts={COMPANY_FACTS}>
+    <AdPage tab="companies" filter={companyFilter()} facts={COMPANY_FACTS}>
       {({ id, domain }) => (
         <>
           {domain && <People domain={String(domain)} />}
@@ -314,17 +321,18 @@ const PEOPLE_COLUMNS: readonly Column<Contact>[] = [
   },
 ];
 
-/** Whom the organization knows at a company. */
+/** Whom the organization knows at a company: by the domain of the company, or of an email where the contact came without one. */
 function People({ domain }: { domain: string }) {
   const isPermitted = missingScope('contacts:read') === null;
-  const body = { organization_id: organizationId.value, company_domain: domain, limit: TOP };
+  const query = `"${domain}"`;
+  const body = { organization_id: organizationId.value, query, match: 'all' as const, limit: TOP };
   const { data, error, loading, retry } = useRequest('/api/contacts/search', isPermitted ? body : null);
   if (!isPermitted) return null;
   return (
     <section class="related">
       <h2>People known there</h2>
       {error && <Failure error={error} retry={retry} />}
-      {data?.total_count === 0 && <p class="note">No contact has the domain {domain}.</p>}
+      {data?.total_count === 0 && <p class="note">No contact has the domain {domain}, or an email of it.</p>}
       {data && data.total_count > 0 && (
         <>
           <Table
@@ -335,7 +343,7 @@ function People({ domain }: { domain: string }) {
             busy={loading}
           />
           <p>
-            <a href={href('/contacts', { company_domain: domain })}>
+            <a href={href('/contacts', { query })}>
               {data.total_count === 1 ? 'Show' : `Show all ${count(data.total_count)}`} in Contacts
             </a>
           </p>

@@ -1,3 +1,4 @@
+import type { OBJECTIVE_TYPES } from '../../advertising/normalization.js';
 import {
   AD_LISTS,
   type AdColumn,
@@ -13,6 +14,8 @@ import { ColumnsButton, useColumns } from '../components/columns.js';
 import { FilterButton, FilterChips, type FilterField, filterValue } from '../components/filters.js';
 import { Pager } from '../components/pager.js';
 import {
+  COMPARISONS,
+  type Comparison,
   chartMetrics,
   MetricPicker,
   ReportControls,
@@ -32,13 +35,6 @@ import { missingScope, organizationId } from '../session.js';
 import { useRequest } from '../use-request.js';
 
 const PAGE = 25;
-
-type Comparison = 'previous_period' | 'previous_year';
-const COMPARISONS = [
-  ['', 'nothing'],
-  ['previous_period', 'the days before'],
-  ['previous_year', 'the year before'],
-] as const;
 
 /** Those of the reference rates of the European Central Bank that campaigns are most often in. */
 const CURRENCIES = [
@@ -60,23 +56,30 @@ const CURRENCIES = [
 
 const isList = (name: string): name is keyof typeof AD_LISTS => Object.hasOwn(AD_LISTS, name);
 
+/** The server's, so a new one does not compile until it is here. */
+const OBJECTIVES: Record<(typeof OBJECTIVE_TYPES)[number], string> = {
+  BRAND_AWARENESS: 'Brand awareness',
+  ENGAGEMENT: 'Engagement',
+  JOB_APPLICANTS: 'Job applicants',
+  LEAD_GENERATION: 'Lead generation',
+  WEBSITE_CONVERSIONS: 'Website conversions',
+  WEBSITE_VISITS: 'Website visits',
+  VIDEO_VIEWS: 'Video views',
+};
+
 /** The campaign comes from a link to its creatives or companies. */
-const filtersOf = ({ statuses }: AdList): readonly FilterField[] => [
-  ...(statuses.length === 0
+const CAMPAIGN: FilterField = { name: 'campaign', label: 'Campaign', show: (id) => <CampaignName id={id} /> };
+const filtersOf = ({ statuses }: AdList): readonly FilterField[] =>
+  statuses.length === 0
     ? []
     : [
-        {
-          name: 'status',
-          label: 'Status',
-          options: statuses.map((value) => [value, words(value)] as const),
-        },
-      ]),
-  { name: 'campaign', label: 'Campaign', show: (id) => <CampaignName id={id} /> },
-];
+        { name: 'status', label: 'Status', options: statuses.map((value) => [value, words(value)]) },
+        { name: 'objective', label: 'Objective', options: Object.entries(OBJECTIVES) },
+      ];
 
 /** Without the parameters that belong to the other lists. */
 const tabHref = (name: string) => {
-  const others = ['sort', 'direction', 'page', 'status', 'query', 'chart', 'campaign'];
+  const others = ['sort', 'direction', 'page', 'status', 'objective', 'query', 'chart', 'campaign'];
   const tab = name === 'campaigns' ? null : name;
   return hrefWith({ tab, ...Object.fromEntries(others.map((other) => [other, null])) });
 };
@@ -93,7 +96,7 @@ export function Advertising() {
   const sortBy = allColumns.some(({ sort }) => sort === param('sort')) ? param('sort') : list.order;
   const direction = param('direction') === 'asc' ? 'asc' : 'desc';
   const fields = filtersOf(list);
-  const status = list.statuses.length === 0 ? '' : filterValue(fields[0] as FilterField);
+  const [status = '', objective = ''] = fields.map(filterValue);
   const page = pageParam();
   const compared = COMPARISONS.some(([name]) => name === param('compare')) ? param('compare') : '';
   const campaign = param('campaign');
@@ -104,6 +107,7 @@ export function Advertising() {
     ...report,
     ...(param('query') === '' ? {} : { search: param('query') }),
     ...(status === '' ? {} : { statuses: [status] }),
+    ...(objective === '' ? {} : { objective_types: [objective] }),
     ...(campaign === '' ? {} : { campaign_ids: [campaign] }),
     ...(currency === '' ? {} : { currency }),
     ...(compared === '' ? {} : { compare_to: compared as Comparison }),
@@ -116,7 +120,7 @@ export function Advertising() {
   const { data, items, previousItems, error, loading, retry } = useAds(list, scope ? null : body, charts);
   const totals = (data?.totals ?? []) as readonly Record<string, string | number | null>[];
   const previousTotals = (data?.previous_totals ?? []) as typeof totals;
-  const isFiltered = param('query') !== '' || status !== '' || campaign !== '';
+  const isFiltered = [param('query'), status, objective, campaign].some((value) => value !== '');
   if (scope) return <NoPermission scope={scope} what="advertising" />;
   return (
     <div class="view">
@@ -146,8 +150,8 @@ export function Advertising() {
       )}
       <div class="toolbar">
         <SearchBox label={`Search ${list.many}`} resets={['page']} />
-        {list.statuses.length > 0 && <FilterButton fields={fields.slice(0, 1)} />}
-        <SelectFilter name="compare" label="Compare with" options={COMPARISONS} />
+        {fields.length > 0 && <FilterButton fields={fields} />}
+        <SelectFilter name="compare" label="Compare with" options={[['', 'nothing'], ...COMPARISONS]} />
         {hasMoney && (
           <SelectFilter
             name="currency"
@@ -159,12 +163,17 @@ export function Advertising() {
           <ColumnsButton list={tab} columns={allColumns} />
         </div>
       </div>
-      <FilterChips fields={fields} total={data && plural(data.total_count, list.one, list.many)} />
+      <FilterChips
+        fields={[...fields, CAMPAIGN]}
+        total={data && plural(data.total_count, list.one, list.many)}
+      />
       {items.length > 0 &&
         totals.map((total) => (
           <Totals
             key={total.currency}
             metrics={metrics}
+            main={charts}
+            answer={data ?? {}}
             label={totals.length > 1 ? String(total.currency ?? 'unknown') : undefined}
             of={total}
             before={previousTotals.find(({ currency }) => currency === total.currency)}
@@ -173,7 +182,7 @@ export function Advertising() {
         ))}
       {data?.total_count === 0 &&
         (isFiltered ? (
-          <NoMatch what={list.many} clear={['query', 'status', 'campaign', 'page']} />
+          <NoMatch what={list.many} clear={['query', 'status', 'objective', 'campaign', 'page']} />
         ) : (
           <NothingYet stream="network-a-deliveries">There are no {list.many} in this range.</NothingYet>
         ))}

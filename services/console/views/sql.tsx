@@ -13,7 +13,7 @@ import { type Column, FigureTable } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
 import { downloadRows } from '../export.js';
 import { plural } from '../format.js';
-import { param, setParams } from '../router.js';
+import { href, param, setParams } from '../router.js';
 import { missingScopeOf } from '../session.js';
 import { useRequest } from '../use-request.js';
 
@@ -138,13 +138,31 @@ interface ResultProps {
   loading: boolean;
 }
 
+/** The page of what a column names by its id. */
+const PAGES: Record<string, (id: string) => string> = {
+  contact_id: (contact) => href('/contacts', { contact }),
+  audience_id: (audience) => href('/audiences', { audience }),
+  campaign_id: (campaign_id) => href('/advertising/campaign', { campaign_id }),
+  creative_id: (creative_id) => href('/advertising/creative', { creative_id }),
+  company_id: (company_id) => href('/advertising/company', { company_id }),
+  network_a_company_id: (id) => href('/advertising/company', { network_a_company_id: id }),
+  company_domain: (domain) => href('/advertising/company', { domain }),
+  domain: (domain) => href('/advertising/company', { domain }),
+};
+
+function linked(name: string, value: unknown) {
+  const page =
+    Object.hasOwn(PAGES, name) && typeof value === 'string' && value !== '' && PAGES[name]?.(value);
+  return page ? <a href={page}>{textOf(value)}</a> : textOf(value);
+}
+
 function Result({ columns, rows, loading }: ResultProps) {
   const numbered = rows.map((row, index): [number, ResultRow] => [index, row]);
   const shown = columns.map(
     (column, index): Column<[number, ResultRow]> => ({
       label: column.name,
       class: isNumber(column) ? 'figure' : undefined,
-      cell: ([, row]) => textOf(row[index]),
+      cell: ([, row]) => linked(column.name, row[index]),
     }),
   );
   return (
