@@ -78,16 +78,15 @@ const SECTIONS: Record<Setting, keyof typeof TITLES> = {
 
 /** Defaults that depend on the machine. */
 const COMPUTED_DEFAULTS: Partial<Record<Setting, string>> = {
-  REACHLINE_SEARCH_THREADS: 'cores − 1, at least 1, at most 4',
+  REACHLINE_SEARCH_THREADS: 'cores − 1, 1–4',
 };
 
 const INTRODUCTION = `# Configuration
 
 <!-- Generated from services/shared/settings.ts by \`npm run docs\`; a test compares. -->
 
-Settings are environment variables; there is no configuration file. Empty variables count as absent. \`reachline doctor\` checks them and
-says what to fix. An unknown name close to a \`REACHLINE_\` setting is an error; other unknown names are ignored with a warning.
-Give each command the settings of the stores that it uses.
+Settings are environment variables; empty ones count as absent. \`reachline doctor\` checks them. An unknown name close to a \`REACHLINE_\`
+setting is an error; other unknown names are ignored with a warning. Give each command the settings of the stores that it uses.
 `;
 
 /** The text of `docs/operating/configuration.md`. */
@@ -103,9 +102,10 @@ export function configurationPage(): string {
 
 function row(name: Setting): string {
   const schema = settingSchemas[name] as unknown as SettingSchema;
-  const value = COMPUTED_DEFAULTS[name] ?? (schema.default === '' ? 'none' : `\`${schema.default}\``);
+  const value = COMPUTED_DEFAULTS[name] ?? (schema.default === '' ? '' : `\`${schema.default}\``);
   const values = valuesOf(schema);
-  return `| \`${name}\` | ${schema.description} | ${value}${values && `; ${values}`} |`;
+  const shown = [value, values].filter((text) => text !== '').join('; ');
+  return `| \`${name}\` | ${schema.description} | ${shown} |`;
 }
 
 /** What is allowed besides the default, where that is not any text. */
@@ -117,5 +117,5 @@ function valuesOf({ type, enum: values, default: fallback, minimum, maximum }: S
       .join(', ');
   if (type === 'boolean') return `\`${!fallback}\``;
   if (type !== 'integer') return '';
-  return maximum === undefined ? `at least ${minimum}` : `${minimum} to ${maximum}`;
+  return maximum === undefined ? `≥ ${minimum}` : `${minimum}–${maximum}`;
 }
