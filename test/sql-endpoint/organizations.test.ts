@@ -46,6 +46,7 @@ function recordsOf(organization: string, word: string): [StreamName, object[]][]
         },
       ],
     ],
+    ['currency-rates', [{ ...scope, date: DAY, currency: word === 'apple' ? 'USD' : 'CHF', per_eur: '1.1' }]],
     ['network-a-campaigns', [{ ...scope, id: word, name: word, updated_at: MOMENT }]],
     ['network-a-creatives', [{ ...scope, id: word, campaign_id: word, name: word, updated_at: MOMENT }]],
     [
@@ -103,14 +104,14 @@ describe('An API key at the SQL endpoint', () => {
 
   it('reads every view, and in each its own organization alone', async () => {
     const views = (await ask('SHOW TABLES')).text.trim().split('\n');
-    expect(views).to.have.length(10);
+    expect(views).to.have.length(11);
     for (const view of views) {
       const distinct = `SELECT DISTINCT organization_id FROM ${view}`;
       expect((await ask(distinct)).text, view).to.equal('org_ours\n');
       expect((await ask(distinct, theirs)).text, view).to.equal('org_theirs\n');
       expect((await ask(`SELECT * FROM ${view} FORMAT TSV`)).text, view)
-        .to.match(/apple/)
-        .and.not.to.match(/zebra/);
+        .to.match(/apple|USD/)
+        .and.not.to.match(/zebra|CHF/);
     }
   });
 

@@ -48,7 +48,7 @@ const allowed = [
   'SELECT * FROM creative_deliveries FINAL',
   ...[
     ...['campaigns', 'creatives', 'companies', 'campaign_daily', 'creative_daily', 'company_daily'],
-    ...['contacts', 'audiences', 'memberships', 'website_visits'],
+    ...['currency_rates', 'contacts', 'audiences', 'memberships', 'website_visits'],
   ].map((view) => `SELECT * FROM ${layout.views}.${view}`),
   'SELECT name FROM system.databases',
   'SELECT name FROM system.parts WHERE NOT active',
