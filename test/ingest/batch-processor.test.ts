@@ -211,6 +211,17 @@ describe('The batch processor', function () {
     ]);
   });
 
+  it('dead-letters what stands for records that cannot be read, and writes those around it', async () => {
+    const batch = world.batch(contacts(3));
+    const unreadable = { reason: 'too large', first: '1', last: '4', valueBytes: 9 } as const;
+    Object.assign(batch.records[1] as KafkaRecord, { unreadable });
+    await world.process(batch);
+    expect([...world.stored]).to.deep.equal(['c0', 'c2']);
+    const [{ reason } = {}] = world.letters;
+    expect(reason).to.include({ code: 'batch_too_large' });
+    expect(reason?.detail).to.contain('offsets 1 to 4');
+  });
+
   it('dead-letters no record over which the writer fails with a fault of its own', async () => {
     world.rejects = (id) => {
       if (id === 'c7') throw new TypeError("Cannot read properties of undefined (reading 'length')");

@@ -77,6 +77,12 @@ describe('Dead letters', () => {
     expect(letters).to.have.lengthOf(2);
   });
 
+  it('name the offset and the size of the first of the records that could not be read', async () => {
+    const unreadable = { reason: 'too large', first: '7', last: '9', valueBytes: 5000 } as const;
+    const [letter] = await lettersOf(9 * MEBIBYTE, { offset: '9', unreadable });
+    expect(letter?.headers).to.include({ [HEADER.offset]: '7', [HEADER.truncated]: '5000' });
+  });
+
   it('are truncated, each by itself, when the topic accepts less than it was created for', async () => {
     const sizes = [100, 400_000, 300_000, 600_000, 200];
     const letters = await lettersOf(500_000, ...sizes.map((size) => ({ value: Buffer.alloc(size, 'x') })));

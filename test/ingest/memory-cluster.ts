@@ -26,6 +26,8 @@ export class MemoryCluster {
   /** When records are appended, in milliseconds since the epoch. */
   now = Date.parse('2026-08-01T12:00:00Z');
   isClosed = false;
+  /** Sent by readers while they wait. */
+  heartbeats = 0;
 
   append(stream: StreamName, ...values: (object | string)[]): void {
     for (const value of values) {
@@ -125,7 +127,7 @@ export class MemoryCluster {
     for (let index = 0; index < records.length; index += maxRecords) {
       const some = records.slice(index, index + maxRecords);
       const commit = () => this.commit(group as string, topic, 0, BigInt(start + index + some.length));
-      if (!(await onRecords(some, { commit, heartbeat: async () => undefined }))) return;
+      if (!(await onRecords(some, { commit, heartbeat: async () => void this.heartbeats++ }))) return;
     }
   }
 

@@ -64,6 +64,17 @@ describe('Replay', () => {
     expect(await replay()).to.deep.equal({ records: 1, truncated: 0 });
   });
 
+  it('keeps to a rate with heartbeats, and repeats no more than one request after it was killed', async () => {
+    await deadLetter(contact('a', 'Ulm'), contact('b', 'Ulm'), contact('c', 'Ulm'));
+    const { commit } = cluster;
+    cluster.commit = () => Promise.reject(new Error('killed'));
+    expect(await replay({ rate: 2 }).catch((error: Error) => error.message)).to.equal('killed');
+    cluster.commit = commit;
+    expect((await replay({ rate: 2 })).records).to.equal(3);
+    expect(cluster.records('contacts')).to.have.lengthOf(3 + 2 + 3);
+    expect(cluster.heartbeats).to.be.at.least(1);
+  });
+
   it('leaves out a dead letter that holds the beginning of its record alone', async () => {
     await deadLetter(contact('a', 'x'.repeat(8 * 1024 * 1024)), contact('b', 'Bonn'));
     expect(await replay()).to.deep.equal({ records: 1, truncated: 1 });

@@ -238,83 +238,24 @@ async function statementsOf(
   return statements;
 }
 
-describe('ClickHouse replicas of which one is away', function () {
+describe('ClickHouse replicas of which one hangs', function () {
   this.timeout(120_000);
-  let servers: [Server, Server];
-  let config: ClickHouseConfig;
 
-  before(async () => {
-    servers = (await Promise.all([startClickHouse(), startClickHouse()])) as [Server, Server];
-    for (const [index, server] of servers.entries()) {
+  it('take a write that was sent to it, and have copies of contacts each, of which it gets the next', async () => {
+    const servers = (await Promise.all([startClickHouse(), startClickHouse()])) as [Server, Server];
+    for (const server of servers) {
       afterFile(() => server.remove());
       // Not replicated, so that they take writes.
-      const { store } = await openAnalyticsStore(configOf([server], null));
-      await store.insertCampaigns(campaign(`of ${index}`));
-      await store.close();
+      await (await openAnalyticsStore(configOf([server], null))).store.close();
     }
-    config = configOf(servers);
-  });
-
-  const nameFrom = async ({ store }: OpenedAnalyticsStore) =>
-    (await store.query<{ name: string }>(nameQuery)).rows[0]?.name;
-  const timed = async (work: () => Promise<unknown>) => {
-    const begun = performance.now();
-    await work();
-    return performance.now() - begun;
-  };
-
-  it('answer within the limits of a request while it hangs, and take writes', async () => {
-    const opened = await openAnalyticsStore(config);
-    expect(await nameFrom(opened)).to.equal('of 0');
+    const opened = await openAnalyticsStore(configOf(servers));
     servers[0].freeze();
-    const answers: (string | undefined)[] = [];
-    expect(
-      await timed(async () => {
-        answers.push(...(await Promise.all(Array.from({ length: 20 }, () => nameFrom(opened)))));
-      }),
-    ).to.be.below(3000);
-    expect(new Set(answers)).to.deep.equal(new Set(['of 1']));
-    const write = () =>
-      opened.store.insertCreatives(accepted([{ organization_id: 'o', id: 'r' }], 1) as never);
-    expect(await timed(write)).to.be.below(1000);
-    expect(await timed(() => opened.store.ping())).to.be.below(1000);
-
-    const another = await openAnalyticsStore(config);
-    expect(await nameFrom(another)).to.equal('of 1');
+    await opened.store.insertCampaigns(campaign('hung'));
+    const another = await openAnalyticsStore(configOf(servers));
+    expect((await another.store.query(nameQuery)).rows).to.deep.equal([{ name: 'hung' }]);
     await another.store.close();
     servers[0].thaw();
-    expect(await nameFrom(opened)).to.equal('of 1');
-    await opened.store.close();
-  });
 
-  it('take a write that was sent to one that hangs', async () => {
-    const opened = await openAnalyticsStore(config);
-    servers[0].freeze();
-    await opened.store.insertCreatives(
-      accepted([{ organization_id: 'o', id: 'hung', campaign_id: 'c' }], 1) as never,
-    );
-    const count = "SELECT count() AS count FROM reachline_tables.creatives FINAL WHERE id = 'hung'";
-    expect(await ask(servers[1], count)).to.deep.equal([{ count: 1 }]);
-    servers[0].thaw();
-    await opened.store.close();
-  });
-
-  it('answer while it is down, and no longer once both are', async () => {
-    const opened = await openAnalyticsStore(config);
-    await servers[0].kill();
-    expect(await nameFrom(opened)).to.equal('of 1');
-    await servers[1].kill();
-    expect(
-      await timed(async () => expect(await nameOf(nameFrom(opened))).to.equal('StoreUnavailableError')),
-    ).to.be.below(2000);
-    await servers[0].start();
-    expect(await nameFrom(opened)).to.equal('of 0');
-    await servers[1].start();
-    await opened.store.close();
-  });
-
-  it('have copies of contacts each, and one that was away gets its next', async () => {
-    const opened = await openAnalyticsStore(config);
     const copy = opened.copy as RecordCopy;
     const person = { organizationId: 'o', contactId: 'person' };
     const copyAll = async (now: number) => {

@@ -13,18 +13,16 @@ export const KILL_POINTS = [
   'after dead letter',
   'after commit',
 ] as const;
-export type KillPoint = (typeof KILL_POINTS)[number];
+type KillPoint = (typeof KILL_POINTS)[number];
 
 /** When worker-process.ts kills itself. */
 export interface Kill {
-  TEST_KILL_AT: KillPoint | 'before the write';
+  TEST_KILL_AT: KillPoint;
   TEST_KILL_AFTER: string;
-  TEST_KILL_IN_FLIGHT_MS?: string;
-  TEST_KILL_SIGNAL?: NodeJS.Signals;
+  TEST_KILL_IN_FLIGHT_MS: string;
 }
 
 interface KilledWorker {
-  pid: number;
   ended: Promise<Ended>;
   hasEnded(): boolean;
   output(): string;
@@ -46,5 +44,5 @@ export function startKilled(workers: Workers, streams: readonly StreamName[], ki
   const ended = endOf(child).finally(() => {
     over = true;
   });
-  return { pid: child.pid as number, ended, hasEnded: () => over, output: () => output };
+  return { ended, hasEnded: () => over, output: () => output };
 }

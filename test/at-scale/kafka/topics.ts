@@ -29,7 +29,7 @@ const RECORDS_PER_REQUEST = 2000;
 /** Enough for a million records. */
 export const POLLING = { pollMs: 100, timeoutMs: 600_000 };
 
-export interface TopicOptions {
+interface TopicOptions {
   /** Of the environment when absent. */
   brokers?: string;
   partitions?: number;

@@ -1,6 +1,5 @@
 /**
- * A worker that sends itself TEST_KILL_SIGNAL (SIGKILL) the TEST_KILL_AFTER-th time it comes to the point TEST_KILL_AT. Its arguments
- * are its streams.
+ * A worker that kills itself the TEST_KILL_AFTER-th time it comes to the point TEST_KILL_AT. Its arguments are its streams.
  */
 import { Registry } from 'prom-client';
 import { KafkaCluster } from '../../../ingest/sources/kafka/cluster.js';
@@ -14,13 +13,13 @@ import { openStores } from '../../../services/stores/open-stores.js';
 import type { Kill } from './kill-points.js';
 
 /** A request that is killed has been on its way for so long, or for less. */
-const onItsWayMs = Number(process.env.TEST_KILL_IN_FLIGHT_MS ?? 0);
+const onItsWayMs = Number(process.env.TEST_KILL_IN_FLIGHT_MS);
 
 const point = process.env.TEST_KILL_AT;
 let left = Number(process.env.TEST_KILL_AFTER);
 
 const isDue = (here: Kill['TEST_KILL_AT']) => here === point && --left === 0;
-const die = () => process.kill(process.pid, process.env.TEST_KILL_SIGNAL ?? 'SIGKILL');
+const die = () => process.kill(process.pid, 'SIGKILL');
 const passes = (here: Kill['TEST_KILL_AT']) => isDue(here) && die();
 
 class WatchedCluster extends KafkaCluster {
@@ -58,7 +57,6 @@ function watched<Store extends object>(store: Store): Store {
       if (typeof value !== 'function') return value;
       return async (records: unknown) => {
         passes('after decode');
-        passes('before the write');
         const writing = value.call(target, records) as Promise<void>;
         if (isDue('during the write')) {
           if (onItsWayMs === 0) die();

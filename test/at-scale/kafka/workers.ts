@@ -10,7 +10,7 @@ import { type TestIndices, testIndices } from '../elasticsearch/support.js';
 import { serverEnvironment } from '../start-gateway.js';
 import { actualContacts, actualDeliveries, actualVisits, expectSame, queriedVisits } from './actual.js';
 import { contactHistory, deliveryHistory, type History, visitHistory } from './histories.js';
-import { type TestTopics, type TopicOptions, testTopics } from './topics.js';
+import { type TestTopics, testTopics } from './topics.js';
 
 export const STREAMS = ['network-a-deliveries', 'website-visits', 'contacts'] as const;
 export type Histories = Record<(typeof STREAMS)[number], History>;
@@ -38,14 +38,9 @@ export class Workers {
     this.#servers = servers;
   }
 
-  async start(
-    streams: readonly StreamName[] = STREAMS,
-    environment: Record<string, string> = {},
-  ): Promise<ServerProcess> {
-    const worker = await startServer({
-      args: ['worker', '--streams', streams.join(',')],
-      environment: { ...this.environment, ...environment },
-    });
+  async start(streams: readonly StreamName[] = STREAMS): Promise<ServerProcess> {
+    const args = ['worker', '--streams', streams.join(',')];
+    const worker = await startServer({ args, environment: this.environment });
     this.#running.add(worker);
     return worker;
   }
@@ -103,7 +98,7 @@ export interface WorkerTest {
 }
 
 /** Stores for a suite, topics for each of its tests, and workers, which are killed after it. To be read in its tests. */
-export function useWorkers(options: () => TopicOptions = () => ({})): WorkerTest {
+export function useWorkers(): WorkerTest {
   const test = {} as WorkerTest;
   before(async () => {
     const [indices, database] = [testIndices(), testDatabase()];
@@ -113,7 +108,7 @@ export function useWorkers(options: () => TopicOptions = () => ({})): WorkerTest
     Object.assign(test, { indices, database });
   });
   beforeEach(async () => {
-    test.topics = await testTopics(options());
+    test.topics = await testTopics();
     const servers = { elasticsearch: test.indices.config, clickhouse: test.database.config };
     test.workers = new Workers(test.topics, servers);
   });
