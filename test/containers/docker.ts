@@ -12,10 +12,8 @@ export const PROJECT = 'reachline-test';
 /** Of the images that no file asks for. */
 export const REPOSITORY = 'reachline-test';
 
-// BuildKit fetches the frontend of the `syntax` line, and bases that were never pushed anywhere.
 const ENVIRONMENT = {
   ...process.env,
-  DOCKER_BUILDKIT: '0',
   COMPOSE_ANSI: 'never',
   COMPOSE_PROGRESS: 'plain',
 };

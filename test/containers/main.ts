@@ -1,6 +1,7 @@
 /**
  * The images and docker-compose.yml on a Docker Engine:
- * `npm run test:nightly -- containers [--keep-images] [--before <commit>] [part of a scenario's name …]`. Images that cannot be pulled have stand-ins. Everything that was made is removed at the end, also after SIGINT and SIGTERM.
+ * `npm run test:nightly -- containers [--keep-images] [--before <commit>] [part of a scenario's name …]`. Everything that was made is
+ * removed at the end, also after SIGINT and SIGTERM.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -20,7 +21,6 @@ import {
   step,
 } from './docker.js';
 import { type EarlierImage, rollingUpgrade, SCENARIOS, type Scenario } from './scenarios.js';
-import { makeBases, makeServerImages } from './stand-ins.js';
 
 /** What test runners understand as "skipped". */
 const SKIPPED = 77;
@@ -44,13 +44,11 @@ async function main(): Promise<void> {
   console.log(`Docker Engine ${await requireEngine()}`);
   const compose = await step('Docker Compose', findCompose);
   await removeAll({ keepImages: true });
-  await makeBases();
   for (const target of ['full', 'slim']) {
     await buildOnce(`image ${target}`, `${REPOSITORY}:${target}`, async (name) => {
       await docker('build', '--quiet', '--label', LABEL, '--target', target, '--tag', name, packageRoot);
     });
   }
-  await makeServerImages();
   const earlier = earlierImage(values.before);
   const upgrade = earlier && rollingUpgrade(earlier);
   const scenarios = [...(upgrade ? [upgrade] : []), ...SCENARIOS].filter(isChosen);

@@ -26,8 +26,6 @@ const ZOOKEEPER_RUNTIME = [
   { group: 'io.dropwizard.metrics', name: 'metrics-core', version: '4.1.12.1' },
 ];
 const SLF4J_SIMPLE = '1.7.36';
-const TOXIPROXY = '2.5.0';
-const NPM = '11.21.2';
 
 /** Folder that holds `bin` and `lib`. */
 export async function elasticsearchDistribution(): Promise<string> {
@@ -57,53 +55,16 @@ export function zooKeeperDistribution(): Promise<string> {
   });
 }
 
-/** The program. */
-export async function toxiproxyProgram(): Promise<string> {
-  const folder = await cached(`toxiproxy-${TOXIPROXY}`, (into) =>
-    runTool('go', ['install', `github.com/Shopify/toxiproxy/v2/cmd/server@v${TOXIPROXY}`], {
-      env: { GOBIN: into },
-    }),
-  );
-  return join(folder, 'server');
-}
-
-/** Folder of `node_modules` with Node.js, as the package `node-bin`, and npm. */
-export function nodeDistribution(version: string): Promise<string> {
-  const binary = `node-bin@npm:node-linux-${process.arch}@${version}`;
-  return cached(`node-${version}-npm-${NPM}`, async (into) => {
-    const options = ['--prefix', into, '--ignore-scripts', '--no-save', '--no-package-lock'];
-    await runTool('npm', ['install', ...options, binary, `npm@${NPM}`]);
-  });
-}
-
-/** A tar archive of the smallest Debian. Only root can make it. */
-export async function debianArchive(release: string): Promise<string> {
-  const folder = await cached(`debian-${release}`, async (into) => {
-    const root = join(into, 'root');
-    await runTool('debootstrap', ['--variant=minbase', release, root]);
-    rmSync(join(root, 'var/cache/apt/archives'), { recursive: true, force: true });
-    await runTool('tar', ['--create', '--file', join(into, 'root.tar'), '--directory', root, '.']);
-    rmSync(root, { recursive: true, force: true });
-  });
-  return join(folder, 'root.tar');
-}
-
 /** What each tool is installed with. */
 const HOW: Record<string, string> = {
-  debootstrap: 'apt-get install debootstrap',
   go: 'apt-get install golang',
   mvn: 'apt-get install maven, or brew install maven',
-  npm: 'Node.js brings npm',
   python3: 'apt-get install python3-venv',
 };
 
 /** Throws a `MissingPrerequisite` that says what to install, or the end of what the tool wrote. */
-async function runTool(
-  command: string,
-  args: readonly string[],
-  { cwd, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
-): Promise<void> {
-  const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
+async function runTool(command: string, args: readonly string[], cwd?: string): Promise<void> {
+  const options = { cwd, maxBuffer: 64 * 1024 * 1024 };
   try {
     await promisify(execFile)(command, args, options);
   } catch (error) {
@@ -116,7 +77,7 @@ async function runTool(
 }
 
 const maven = (args: readonly string[], cwd: string) =>
-  runTool('mvn', ['--batch-mode', '--quiet', ...args], { cwd });
+  runTool('mvn', ['--batch-mode', '--quiet', ...args], cwd);
 
 /** Class path of an artifact, such as `group:name:version:classifier`, with what it needs. */
 export async function javaLibrary(artifact: string): Promise<string> {
@@ -135,8 +96,8 @@ export async function goProgram(source: string): Promise<string> {
     `go-${hashOf(join(source, 'go.mod'), join(source, 'main.go'))}`,
     async (into) => {
       for (const file of ['go.mod', 'main.go']) copyFileSync(join(source, file), join(into, file));
-      await runTool('go', ['mod', 'tidy'], { cwd: into });
-      await runTool('go', ['build', '-o', 'program', '.'], { cwd: into });
+      await runTool('go', ['mod', 'tidy'], into);
+      await runTool('go', ['build', '-o', 'program', '.'], into);
     },
   );
   return join(folder, 'program');
