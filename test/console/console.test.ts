@@ -10,20 +10,6 @@ import { createLogger } from '../../services/shared/logger.js';
 import { until } from '../support/until.js';
 import { useConsole } from './browser.js';
 
-const VIEWS = {
-  'Contacts, with a card': '/contacts?contact=demo_contact_0001',
-  'Contacts, with a new one': '/contacts?new=true',
-  'Audiences, with a card': '/audiences?audience=aud_customers',
-  Visits: '/visits',
-  'Advertising, the companies': '/advertising?tab=companies',
-  'Advertising, a campaign': '/advertising/campaign?campaign_id=cam_011',
-  'Advertising, a creative': '/advertising/creative?creative_id=cre_011',
-  'Advertising, a company': '/advertising/company?company_id=cmp_0001',
-  SQL: '/sql?statement=SELECT+1',
-  Import: '/import',
-  Status: '/status',
-};
-
 describe('The console in Chromium', function () {
   this.timeout(60_000);
   const c = useConsole();
@@ -55,6 +41,7 @@ describe('The console in Chromium', function () {
     await c.page.getByRole('button', { name: 'Sign in' }).click();
     await c.page.getByRole('alert').getByText('A valid API key is required').waitFor();
     c.forgetFailedRequests();
+    await c.expectAccessible();
     await c.page.getByLabel('API key').fill(c.key);
     await c.page.getByRole('button', { name: 'Sign in' }).click();
     for (const name of ['Contacts', 'Audiences', 'Visits', 'Advertising', 'Status']) {
@@ -106,6 +93,7 @@ describe('The console in Chromium', function () {
         await remove.waitFor({ state: 'detached' });
       }
     }
+    await c.expectAccessible();
     await card.getByLabel('Add to an audience').fill('trial usrs');
     await card.getByRole('button', { name: 'Add to Trial users' }).click();
     await card.getByRole('button', { name: 'Remove from Trial users' }).waitFor();
@@ -116,6 +104,7 @@ describe('The console in Chromium', function () {
       audience_id: 'aud_trial-users',
     });
     await c.page.getByRole('heading', { name: `${total_count} members` }).waitFor();
+    await c.expectAccessible();
     const inAudience = await read<{ contact: { audience_ids: string[] } }>('/api/contacts/get', {
       contact_id: found?.contact_id,
     });
@@ -146,6 +135,7 @@ describe('The console in Chromium', function () {
     await panel.getByRole('button', { name: 'Check price and duplicates' }).click();
     await panel.getByText(`This costs 1 credit, which leaves ${credit_balance - 1} credits.`).waitFor();
     await panel.getByRole('button', { name: 'Add this one instead' }).waitFor();
+    await c.expectAccessible();
     await panel.getByLabel('Work email').fill('ada@analytical.example');
     await panel.getByRole('button', { name: 'Check price and duplicates' }).click();
     await panel.getByText('No duplicate was found.').waitFor();
@@ -240,12 +230,14 @@ describe('The console in Chromium', function () {
   it('opens a company by its domain', async () => {
     await open('/advertising?tab=companies');
     await c.page.locator('tbody tr:first-child a').waitFor();
+    await c.expectAccessible();
     const domain = (await c.page.locator('tbody tr:first-child td:nth-child(2)').textContent()) ?? '';
     const name = (await c.page.locator('tbody tr:first-child a').textContent()) ?? '';
     await c.page.goto(`${c.gateway.url}/console/advertising/company?domain=www.${domain.toUpperCase()}`);
     await c.page.getByRole('heading', { name, level: 1 }).waitFor();
     await c.page.locator('.chart canvas').first().waitFor();
     await c.page.getByRole('table', { name: 'Campaigns' }).waitFor();
+    await c.expectAccessible();
   });
 
   it('shows the request of the screen as curl, which answers the same', async () => {
@@ -350,6 +342,7 @@ describe('The console in Chromium', function () {
     const bars = c.page.getByRole('list', { name: 'Visits a day' }).getByRole('link');
     const bar = bars.nth(12);
     await bar.and(c.page.getByTitle(/: \d/)).waitFor();
+    await c.expectAccessible();
     const [, day, visits] = /^(.*): ([\d,]+) visit/.exec((await bar.getAttribute('title')) ?? '') ?? [];
     const { total_count } = await read<{ total_count: number }>('/api/website-visits/search', {
       country: 'US',
@@ -494,6 +487,7 @@ describe('The console in Chromium', function () {
         .waitFor();
     }
     await c.page.getByText(version, { exact: true }).waitFor();
+    await c.expectAccessible();
     await Promise.all([
       c.page.waitForRequest((sent) => sent.url().endsWith('/api/status')),
       c.page.getByRole('button', { name: 'Refresh' }).click(),
@@ -502,7 +496,7 @@ describe('The console in Chromium', function () {
 
   it('loads an endless list to its end, each contact once, draws only the rows near to what is shown, and takes every key', async () => {
     const many = await c.gateway.keyFor('org_many');
-    const records = Array.from({ length: 1000 }, (_, number) => ({
+    const records = Array.from({ length: 500 }, (_, number) => ({
       contact_id: `many_${number}`,
       first_name: 'Grace',
       last_name: `Number${number}`,
@@ -536,42 +530,26 @@ describe('The console in Chromium', function () {
       }
     };
     await scroll();
-    await until(() => c.page.evaluate('seen.size === 1000'), 'each contact was drawn');
+    await until(() => c.page.evaluate('seen.size === 500'), 'each contact was drawn');
     // Those of a screen of 800 pixels, of 1200 on both sides, and of the parts that reach into them.
     expect(await c.page.evaluate('most')).to.be.within(50, 250);
     expect(await c.page.evaluate("document.querySelector('main .list').offsetHeight")).to.equal(height);
     // The focus stays where it is, and the next row is that of the list.
     const row = (number: number) => table.getByRole('row', { name: `Grace Number${number} ` });
-    await row(950).getByRole('link').first().focus();
-    expect(await row(950).getAttribute('aria-rowindex')).to.equal('51');
-    expect(await table.getAttribute('aria-rowcount')).to.equal('1001');
+    await row(450).getByRole('link').first().focus();
+    expect(await row(450).getAttribute('aria-rowindex')).to.equal('51');
+    expect(await table.getAttribute('aria-rowcount')).to.equal('501');
     await toEnd();
     await row(0).waitFor();
     await c.page.keyboard.press('j');
-    await row(949).waitFor();
+    await row(449).waitFor();
     await c.page.keyboard.press('j');
-    expect(await c.page.evaluate('document.activeElement.textContent')).to.equal('Grace Number949');
+    expect(await c.page.evaluate('document.activeElement.textContent')).to.equal('Grace Number449');
     await toEnd();
     const box = c.page.getByRole('searchbox');
     await box.click();
     await Promise.all([c.page.keyboard.type('grace number7', { delay: 30 }), scroll()]);
     expect(await box.inputValue()).to.equal('grace number7');
-    await c.page.locator('output.total', { hasText: '111 contacts' }).waitFor();
+    await c.page.locator('output.total', { hasText: '11 contacts' }).waitFor();
   });
-
-  it('has no serious fault of accessibility and nothing too wide: sign-in', async () => {
-    await c.page.goto(`${c.gateway.url}/console`);
-    await c.page.getByLabel('API key').fill('rl_live_wrong');
-    await c.page.getByRole('button', { name: 'Sign in' }).click();
-    await c.page.getByRole('alert').waitFor();
-    c.forgetFailedRequests();
-    await c.expectAccessible();
-  });
-
-  for (const [name, view] of Object.entries(VIEWS)) {
-    it(`has no serious fault of accessibility and nothing too wide: ${name}`, async () => {
-      await open(view);
-      await c.expectAccessible();
-    });
-  }
 });

@@ -80,6 +80,8 @@ describe('Importing a file in the console', function () {
   it('asks what the columns of an unknown list hold, and makes ids of emails', async () => {
     const key = await c.gateway.keyFor('org_list');
     await c.open('/import', key);
+    await c.page.locator('.drop').waitFor();
+    await c.expectAccessible();
     const dataTransfer = await c.page.evaluateHandle(`(() => {
       const transfer = new DataTransfer();
       const text = 'Vorname;Surname;E-Mail;Lieblingsfarbe\\nAda;Lovelace;Ada@Acme.example;green\\n';

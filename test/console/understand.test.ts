@@ -78,6 +78,7 @@ describe('Finding one’s way in the console', function () {
     await spend.getByText(text(item.ad_spend)).waitFor();
     expect(await spend.getAttribute('title')).to.equal(`before: ${text(item.previous.ad_spend)}`);
     await c.page.locator('.previous-key').waitFor();
+    await c.expectAccessible();
     await c.page.getByRole('link', { name: item.campaign_name, exact: true }).first().click();
     const creatives = c.page.getByRole('table', { name: 'Creatives' });
     const ofCampaign = await c.read<{ items: { name: string }[] }>(path, {
@@ -88,6 +89,7 @@ describe('Finding one’s way in the console', function () {
     expect(await creatives.locator('tbody a').allTextContents()).to.deep.equal(
       ofCampaign.items.map(({ name }) => name),
     );
+    await c.expectAccessible();
     await creatives.locator('tbody a').first().click();
     await c.page.getByRole('link', { name: 'of its landing page' }).click();
     await c.page.getByText('No visits match.').waitFor();
