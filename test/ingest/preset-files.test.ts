@@ -119,6 +119,21 @@ describe('A preset is recognized', () => {
     expect(records[0]).to.include({ id: '8', name: 'C', campaign_group_id: '9', account_id: '1' });
   });
 
+  it('by a report of ad sets, as LinkedIn calls campaigns since groups of them are called campaigns', async () => {
+    const file = createReadStream(`${DATA}/linkedin-campaign-manager/ad_set_performance_report.csv`);
+    expect(await load(file, 'network-a-deliveries', 'csv')).to.deep.equal({
+      preset: 'linkedin-campaign-manager/campaign-performance',
+      records: [
+        { campaign_id: '31', ad_spend: '1.50', impressions: 1210, clicks: 3 },
+        { campaign_id: '32', ad_spend: '2002.50', impressions: 20, clicks: 0 },
+      ].map((record) => ({
+        date: '2026-10-05',
+        ...record,
+        creative_id: `urn:li:sponsoredCampaign:${record.campaign_id}`,
+      })),
+    });
+  });
+
   it('by the rates of one day, whose date is in words', async () => {
     const file = createReadStream(`${DATA}/ecb/eurofxref.csv`);
     expect(await load(file, 'currency-rates', 'csv')).to.deep.equal({

@@ -13,6 +13,10 @@ export const PRESET_FILES: Record<string, [file: string, stream: StreamName]> = 
     'fivetran-linkedin/ad_analytics_by_campaign.csv',
     'network-a-deliveries',
   ],
+  'linkedin-campaign-manager/ad-sets': [
+    'linkedin-campaign-manager/ad_set_performance_report.csv',
+    'network-a-campaigns',
+  ],
   'linkedin-api/adAnalytics': ['linkedin-api/adAnalytics.ndjson', 'network-a-deliveries'],
   'posthog/events': ['posthog/events.ndjson', 'website-visits'],
   'matomo/visits': ['matomo/visits.ndjson', 'website-visits'],
