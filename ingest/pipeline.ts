@@ -217,7 +217,9 @@ function decodeInto(
     report.result.skipped++;
     return;
   }
-  const outcome = raw.overlong ? LINE_TOO_LONG : (raw.rejection ?? decode(raw, now(), sequence + raw.line));
+  const outcome = raw.overlong
+    ? LINE_TOO_LONG
+    : (raw.rejection ?? decode(raw, now(), sequence + (raw.order ?? raw.line)));
   if (outcome.kind === 'ok') batch.add(outcome, raw);
   else report.reject(outcome, raw);
 }

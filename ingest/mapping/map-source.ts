@@ -18,9 +18,9 @@ export async function* mapSource(source: RecordSource, mapping: Mapping): AsyncG
   }
 }
 
-/** The entries of the lists that messages hold, or the columns of rows, numbered one after another: no two may have the same place in the order of records. */
+/** The entries of the lists that messages hold, or the columns of rows; no two have the same place in the order of records. */
 async function* splitLists(source: RecordSource, split: NonNullable<Mapping['split']>): RecordSource {
-  let line = 0;
+  let order = 0;
   for await (const records of source) {
     for (const raw of records) {
       if (raw.overlong === 'piece') {
@@ -29,10 +29,11 @@ async function* splitLists(source: RecordSource, split: NonNullable<Mapping['spl
       }
       const message = raw.overlong || raw.rejection ? undefined : parsedValue(raw);
       const entries = isObject(message) ? split(message) : null;
-      if (entries === null) yield [{ ...raw, line: ++line }];
+      if (entries === null) yield [{ ...raw, order: ++order }];
       for (let start = 0; entries !== null && start < entries.length; start += ENTRIES_PER_CHUNK) {
         yield entries.slice(start, start + ENTRIES_PER_CHUNK).map((value) => ({
-          line: ++line,
+          line: raw.line,
+          order: ++order,
           // A row stays one, also among rejected lines.
           bytes: raw.value === undefined ? Buffer.from(JSON.stringify(value)) : raw.bytes,
           value,

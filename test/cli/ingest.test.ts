@@ -303,6 +303,20 @@ describe('reachline ingest', function () {
     expect(await contact('7')).to.deep.include({ work_emails: ['e@x.de'] });
   });
 
+  it('names the line of the file where a row or list is several records', async () => {
+    const rates = file(
+      'eurofxref.csv',
+      'Date,USD,JPY,CZK,DKK\n2026-11-20,1.15,179,,\n2026-11-19,x,178,,\n2026-11-18,1.1,0,,\n',
+    );
+    const args = ['ingest', 'currency-rates', rates, '--organization', 'org_a', '--preset', 'ecb'];
+    const tried = await run([...args, '--dry-run'], { env });
+    expect(tried.stderr).to.match(/^line 3: \/per_eur: .*\nline 4: \/per_eur: .*greater than 0/m);
+    expect(tried.stdout).to.match(
+      /^line 2: .*"USD".*\n.*1\.15.*\nline 2: .*"JPY".*\n.*179.*\nline 3: .*\n {2}becomes rejected/,
+    );
+    expect((await run(args, { env })).stdout).to.match(/4 accepted, 2 rejected/);
+  });
+
   it('refuses a table whose dates or amounts can be read in two ways before it writes, and takes an order and a mark', async () => {
     const map = await file(
       'ads.json',

@@ -14,14 +14,14 @@ type DryRunOptions = Omit<IngestOptions, 'stores' | 'acceptance'> & { source: Re
 
 /** Maps and checks every record and writes none; prints the first records with what they become. */
 export async function dryRun(io: Io, { stream, source, ...options }: DryRunOptions): Promise<IngestResult> {
-  const samples = new Map<number, { text: string; becomes?: string }>();
-  const show = (line: number, becomes: string) => {
-    const sample = samples.get(line);
+  const samples = new Map<number, { line: number; text: string; becomes?: string }>();
+  const show = (place: number, becomes: string) => {
+    const sample = samples.get(place);
     if (sample) sample.becomes = becomes;
-    for (const [line, { text, becomes }] of samples) {
+    for (const [each, { line, text, becomes }] of samples) {
       if (becomes === undefined) return;
       printOut(io, `line ${line}: ${text}\n  becomes ${becomes}`);
-      samples.delete(line);
+      samples.delete(each);
     }
   };
   let sampled = 0;
@@ -30,8 +30,8 @@ export async function dryRun(io: Io, { stream, source, ...options }: DryRunOptio
       for (const raw of records) {
         if (raw.overlong === 'piece' || sampled === MAX_SAMPLES) continue;
         sampled++;
-        samples.set(raw.line, { text: sourceText(raw) });
-        if (raw.isSkipped) show(raw.line, 'skipped');
+        samples.set(placeOf(raw), { line: raw.line, text: sourceText(raw) });
+        if (raw.isSkipped) show(placeOf(raw), 'skipped');
       }
       yield records;
     }
@@ -51,11 +51,14 @@ export async function dryRun(io: Io, { stream, source, ...options }: DryRunOptio
       },
     },
     onRejected(rejected, untouched, raw) {
-      show(rejected.line, 'rejected');
+      show(placeOf(raw), 'rejected');
       options.onRejected?.(rejected, untouched, raw);
     },
   });
 }
+
+/** Its place in the order of records, from which its sequence is made. */
+const placeOf = ({ line, order = line }: RawRecord) => order;
 
 function sourceText(raw: RawRecord): string {
   const text = raw.value === undefined ? raw.bytes.toString('utf8') : JSON.stringify(raw.value);

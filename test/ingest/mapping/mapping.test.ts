@@ -199,7 +199,7 @@ describe('A mapping', () => {
     });
   });
 
-  it('makes a record of each entry of a list, numbered one after another', async () => {
+  it('makes a record of each entry of a list, with the line of the list and an order of its own', async () => {
     const mapping = contact({ contact_id: 'id', company_name: 'firm' }, { each: 'people' });
     const messages = [
       { firm: 'Acme', people: [{ id: 'a' }, { id: 'b', firm: 'Other' }] },
@@ -208,14 +208,14 @@ describe('A mapping', () => {
     const source = (async function* () {
       yield messages.map((value, index) => ({ line: index + 1, bytes: Buffer.from(JSON.stringify(value)) }));
     })();
-    const records: [number, unknown][] = [];
+    const records: unknown[] = [];
     for await (const chunk of mapSource(source, mapping)) {
-      records.push(...chunk.map(({ line, mapped }): [number, unknown] => [line, mapped]));
+      records.push(...chunk.map(({ line, order, mapped }) => [line, order, mapped]));
     }
     expect(records).to.deep.equal([
-      [1, { contact_id: 'a', company_name: 'Acme' }],
-      [2, { contact_id: 'b', company_name: 'Other' }],
-      [3, { contact_id: 'c', company_name: 'Single' }],
+      [1, 1, { contact_id: 'a', company_name: 'Acme' }],
+      [1, 2, { contact_id: 'b', company_name: 'Other' }],
+      [2, 3, { contact_id: 'c', company_name: 'Single' }],
     ]);
   });
 
