@@ -13,7 +13,7 @@ import { type Accepted, type DeadLetter, deadLetterOf } from './records/outcome.
 import type { RawRecord, RecordSource } from './records/raw-record.js';
 import { LINE_TOO_LONG } from './sources/lines.js';
 import { recognizeText } from './sources/recognize-text.js';
-import { mapText, openText, type TextFormat } from './sources/text.js';
+import { type ColumnUse, mapText, openText, type TextFormat } from './sources/text.js';
 import type { IngestStores, Stream } from './streams/stream.js';
 import { type RejectedWrite, writeRecords } from './write-records.js';
 
@@ -117,22 +117,27 @@ export async function ingestText(
     format: TextFormat;
     mapping?: Mapping | 'auto';
     declared?: DeclaredForms;
+    /** Called with the columns of CSV before its records are read. */
+    onColumns?: (columns: ColumnUse[]) => void;
   },
 ): Promise<IngestResult> {
-  const { stream, declared, limits } = options;
+  const { stream, declared, limits, onColumns } = options;
   const text = await openText(options.source, options.format, {
     maxRecords: limits?.records,
     headers: headersOf(options.mapping),
   });
   if (options.mapping !== 'auto') {
-    return ingestRecords({ ...options, source: await mapText(text, stream, options.mapping, declared) });
+    return ingestRecords({
+      ...options,
+      source: await mapText(text, stream, options.mapping, declared, onColumns),
+    });
   }
   const found = await recognizeText(text, presetsNamed(AUTO), stream.name);
   if ('reason' in found) {
     text.close();
     throw new UnrecognizedInputError(found.reason);
   }
-  const source = await mapText(text, stream, presetMapping(found.name), declared);
+  const source = await mapText(text, stream, presetMapping(found.name), declared, onColumns);
   return { ...(await ingestRecords({ ...options, source })), preset: found.name };
 }
 

@@ -55,8 +55,10 @@ class Compiler {
   /** What cannot be used, each behind its path in the file. */
   readonly #problems: string[] = [];
   readonly #zones = new Map<string, TimeZone | undefined>();
-  /** Every path of the source record, as written. */
-  readonly #paths = new Set<string>();
+  /** Every path of the source record, as written, with the fields that it goes to. */
+  readonly #paths = new Map<string, Set<string>>();
+  /** The one that is compiled. */
+  #field: string | undefined;
   /** The paths into each joined row. */
   readonly #joinPaths = new Map<string, Set<string>>();
   readonly #tables: Tables;
@@ -90,7 +92,11 @@ class Compiler {
       ([name, { on }]) => [name, this.#text(`join.${name}.on`, on)] as const,
     );
     this.#onOf = new Map(onOf);
-    const targets = Object.entries(fields).map(([name, source]) => this.#target(name, source));
+    const targets = Object.entries(fields).map(([name, source]) => {
+      this.#field = name;
+      return this.#target(name, source);
+    });
+    this.#field = undefined;
     const isAnother = this.#condition(where);
     const isOneOf = this.#condition(unless, true);
     const isLeftOut = (record: SourceRecord) => isAnother(record) || isOneOf(record);
@@ -139,12 +145,13 @@ class Compiler {
       columnNames: (columns) => this.#columnNames(columns),
       checkColumns: (columns) => this.#checkColumns(columns),
       missingPaths: (columns) =>
-        [...this.#paths].filter(
+        [...this.#paths.keys()].filter(
           (path) =>
             ![...columns, each_column?.name, each_column?.value].some(
               (column) => column === path || column === rootOf(path),
             ),
         ),
+      fieldsOf: (column) => this.#fieldsOf(column),
       givesOrganization: (columns) => this.#givesOrganization(columns),
       missingMarks(message) {
         const { isLeftOut: isOther, whole } = opened(message);
@@ -311,7 +318,9 @@ class Compiler {
     const [name = '', ...rest] = path.split('.');
     const joined = this.#joinPaths.get(name);
     if (joined === undefined || rest.length === 0) {
-      this.#paths.add(path);
+      const fields = this.#paths.get(path) ?? new Set();
+      if (this.#field !== undefined) fields.add(this.#field);
+      this.#paths.set(path, fields);
       return compilePath(path);
     }
     const inner = rest.join('.');
@@ -393,7 +402,7 @@ class Compiler {
   #mentioned(): Set<string> {
     const { ignore } = this.#file;
     return new Set([
-      ...[...this.#paths].flatMap((path) => [path, rootOf(path)]),
+      ...[...this.#paths.keys()].flatMap((path) => [path, rootOf(path)]),
       ...(Array.isArray(ignore) ? ignore : []),
     ]);
   }
@@ -483,6 +492,15 @@ class Compiler {
       }
     }
     return problems;
+  }
+
+  #fieldsOf(column: string): string[] {
+    const { ignore, each_column } = this.#file;
+    const isMentioned = this.#mentioned().has(column);
+    if (!isMentioned && ignore !== 'rest' && this.#isField(column)) return [column];
+    const read = isMentioned ? column : each_column?.value;
+    const fields = [...this.#paths].filter(([path]) => path === read || rootOf(path) === read);
+    return [...new Set(fields.flatMap(([, names]) => [...names]))];
   }
 
   #givesOrganization(columns: readonly string[]): boolean {

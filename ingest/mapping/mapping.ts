@@ -48,6 +48,8 @@ export interface Mapping {
   checkColumns(columns: readonly string[]): string[];
   /** The paths that none of these columns gives. */
   missingPaths(columns: readonly string[]): string[];
+  /** The fields of the stream that a column becomes; none where it is left out. */
+  fieldsOf(column: string): string[];
   /** Whether a record of this stream names its organization. */
   givesOrganization(columns: readonly string[]): boolean;
 }

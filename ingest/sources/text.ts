@@ -38,6 +38,12 @@ export async function openText(
   return { records: records(), header: { columns: header, bytes: headerBytes, preamble }, close };
 }
 
+/** A column of CSV, and the fields of the stream that it becomes; none where it is left out. */
+export interface ColumnUse {
+  column: string;
+  fields: string[];
+}
+
 /**
  * The records of a stream that a text holds. Without a mapping JSON is taken as it is, and the columns of CSV have the names of fields.
  * The first rows of CSV are read. Throws `ColumnsError` when there are columns that are neither fields nor mentioned in the mapping, and
@@ -48,6 +54,7 @@ export async function mapText(
   stream: Stream,
   mapping?: Mapping,
   declared: DeclaredForms = {},
+  onColumns?: (columns: ColumnUse[]) => void,
 ): Promise<RecordSource> {
   const { records, header } = text;
   const form: DeclaredForms = {
@@ -64,6 +71,9 @@ export async function mapText(
   try {
     const problems = used.checkColumns(header.columns.map((column) => names.get(column) ?? column));
     if (problems.length > 0) throw new ColumnsError(problems.join('\n'));
+    onColumns?.(
+      header.columns.map((column) => ({ column, fields: used.fieldsOf(names.get(column) ?? column) })),
+    );
     const { source, rows, isWhole } = await readFirstRows(
       names.size === 0 ? records : renamedRows(records, names),
     );

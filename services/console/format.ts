@@ -40,7 +40,17 @@ export const fullName = ({
 export function classLabel(name: string): string {
   if (name === 'vp') return 'VP';
   if (name === 'c_level') return 'C-level';
-  return (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
+  return fieldLabel(name);
+}
+
+/** `work_emails` and `startUrl` as a person writes them. */
+export function fieldLabel(name: string): string {
+  const text = name
+    .replace(/[A-Z]/g, (letter) => `_${letter}`)
+    .toLowerCase()
+    .replaceAll('_', ' ')
+    .replace(/\b(?:url|utm|ip|cpc|cpm)\b/g, (word) => word.toUpperCase());
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 export type Kind = 'count' | 'money' | 'percent' | 'ratio';

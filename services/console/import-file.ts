@@ -2,7 +2,8 @@
 import type { RejectedRecord, StreamName } from '../client/index.js';
 import type { IngestQuery } from '../client/operations.js';
 import { type CsvRow, csvCell, csvCells, csvRows, delimiterOf, newlines } from './csv.js';
-import { type IngestAnswer, ingestText } from './session.js';
+import { fieldLabel } from './format.js';
+import { type ColumnUse, type IngestAnswer, ingestText } from './session.js';
 
 /** Beyond it a browser is the wrong tool. */
 const MAX_FILE_BYTES = 128 * 1024 * 1024;
@@ -28,6 +29,8 @@ export interface ImportFile {
   rows: readonly CsvRow[];
   /** As the file has them, where the columns were named anew. */
   originals: readonly CsvRow[];
+  /** Its columns, once it is known what they become. */
+  columns?: readonly ColumnUse[];
 }
 
 /** Throws an error whose message says what to do. */
@@ -156,13 +159,27 @@ export async function writeRows(
   return { ...written, listed: all.slice(0, room) };
 }
 
+/** What a rejected record is wrong in, by the names of the file, and why. */
+export function reasonOf(
+  { columns = [] }: ImportFile,
+  { pointer, detail }: Pick<RejectedRecord, 'pointer' | 'detail'>,
+): [where: string, why: string] {
+  const [, field = ''] = pointer.split('/');
+  const named = columns.filter(({ fields }) => fields.includes(field)).map(({ column }) => column);
+  const why = field !== '' && detail.startsWith(field) ? detail.replace(/^\S+ /, '') : detail;
+  return [named.join(', ') || fieldLabel(field), why.charAt(0).toUpperCase() + why.slice(1)];
+}
+
 /** The rejected rows as the file has them, with the reason in a further column, or as JSON lines. */
 export function rejectedText(file: ImportFile, header: number, rejected: readonly Rejected[]): string {
   const rowText = (index: number) => (file.originals[index]?.text ?? '').replace(/^[\r\n]+/, '');
   if (file.type !== 'text/csv') return rejected.map(({ row }) => `${rowText(row)}\n`).join('');
   const titles = rowText(header - 1);
   const delimiter = delimiterOf(titles);
-  const lines = rejected.map(({ row, detail }) => `${rowText(row)}${delimiter}${csvCell(detail, delimiter)}`);
+  const lines = rejected.map((record) => {
+    const reason = reasonOf(file, record).filter(Boolean).join(': ');
+    return `${rowText(record.row)}${delimiter}${csvCell(reason, delimiter)}`;
+  });
   return [`${titles}${delimiter}rejected because`, ...lines].map((line) => `${line}\n`).join('');
 }
 
@@ -245,5 +262,6 @@ export function withColumns(file: ImportFile, choices: readonly ColumnChoice[]):
     if (cells.length !== choices.length) renamed.push('-');
     return { line, text: renamed.map((cell) => csvCell(cell, ',')).join(',') };
   });
-  return { ...file, rows };
+  const columns = choices.map(({ column, field }) => ({ column, fields: field === '' ? [] : [field] }));
+  return { ...file, rows, columns };
 }

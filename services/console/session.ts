@@ -45,6 +45,13 @@ export interface IngestAnswer extends IngestResult {
   preset?: string;
   /** The first ones as they would be written; of a dry run. */
   records?: { line: number; record: Record<string, unknown> }[];
+  /** Of CSV, with the fields that each becomes; of a dry run. */
+  columns?: ColumnUse[];
+}
+
+export interface ColumnUse {
+  column: string;
+  fields: readonly string[];
 }
 
 export const session = signal<Session | null>(null);

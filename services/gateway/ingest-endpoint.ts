@@ -18,7 +18,7 @@ import type { Publisher } from '../../ingest/publisher.js';
 import { parseJson } from '../../ingest/records/parse-json.js';
 import { type RawRecord, UnreadableInputError } from '../../ingest/records/raw-record.js';
 import { ColumnsError } from '../../ingest/sources/csv.js';
-import type { TextFormat } from '../../ingest/sources/text.js';
+import type { ColumnUse, TextFormat } from '../../ingest/sources/text.js';
 import { findStream, STREAM_NAMES, unknownStream } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { type BodySource, endpointsWith, type HandlerContext, type Parsed } from '../http/endpoint.js';
@@ -123,6 +123,18 @@ const IngestResponse = looseObject(
         }),
       ),
     ),
+    columns: Type.Optional(
+      arrayOf(
+        'The columns of CSV, of a dry run; absent otherwise.',
+        looseObject({
+          column: Type.String({ description: 'Name of the column, as in the file.' }),
+          fields: arrayOf(
+            'The fields of the stream that it becomes; none where it is left out.',
+            Type.String({ description: 'Name of a field.' }),
+          ),
+        }),
+      ),
+    ),
     accepted: count('Records that are now durable, or would be.'),
     rejected: count('Records that were rejected.'),
     skipped: count('Records that the mapping of `map` leaves out.'),
@@ -185,7 +197,7 @@ export const ingest = endpointsWith<IngestServices>()({
     const destination = query.dry_run
       ? samples.into(stream)
       : (services.publisher?.toKafka(stream, signal) ?? stream);
-    const { result, limit } = await POLICIES[query.on_reject](ingestion, source.chunks, destination);
+    const { result, limit, columns } = await POLICIES[query.on_reject](ingestion, source.chunks, destination);
     if (!query.dry_run) {
       services.ingested.inc({ stream: stream.name, outcome: 'accepted' }, result.accepted);
       services.ingested.inc({ stream: stream.name, outcome: 'rejected' }, result.rejected);
@@ -195,7 +207,7 @@ export const ingest = endpointsWith<IngestServices>()({
     return {
       stream: stream.name,
       ...result,
-      ...(query.dry_run && { dry_run: true, records: samples.records }),
+      ...(query.dry_run && { dry_run: true, records: samples.records, columns }),
     };
   },
 });
@@ -213,6 +225,8 @@ interface Ingestion {
 interface Outcome {
   result: IngestResult;
   limit?: keyof IngestLimits;
+  /** Of CSV. */
+  columns?: ColumnUse[];
 }
 
 /** What becomes of the records of a body, by `on_reject`. `destination` writes the good ones. */
@@ -252,6 +266,7 @@ async function ingestInto(
   onRejected?: IngestOptions['onRejected'],
 ): Promise<Outcome> {
   const { organizationId, query, services, signal } = context;
+  let columns: ColumnUse[] | undefined;
   const ingested = ingestText({
     stream: destination,
     stores: services,
@@ -268,9 +283,12 @@ async function ingestInto(
     signal,
     onRejected,
     limits: INGEST_LIMITS,
+    onColumns: (found) => {
+      columns = found;
+    },
   });
   try {
-    return { result: await ingested };
+    return { result: await ingested, columns };
   } catch (error) {
     if (error instanceof IngestLimitError) return { result: error.result, limit: error.limit };
     throw toProblem(error);

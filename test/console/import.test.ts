@@ -35,6 +35,14 @@ describe('Importing a file in the console', function () {
     const preview = c.page.getByRole('region', { name: 'Preview' });
     await preview.getByText('Recognized as hubspot/contacts.').waitFor();
     await preview.getByText('1,000 rows').first().waitFor();
+    await preview.getByText('Left out: Notes.').waitFor();
+    const first = preview.getByRole('table', { name: 'Rejected rows' }).getByRole('row').nth(1);
+    // The notes of each row have two lines.
+    expect(await first.getByRole('cell').allTextContents()).to.deep.equal([
+      '500',
+      'Email',
+      'Must be an email address.',
+    ]);
     await c.expectAccessible();
     const becomes = preview.getByRole('table', { name: 'First rows' }).getByRole('row').nth(1);
     await becomes.getByText('acme.example', { exact: true }).waitFor();
@@ -54,7 +62,7 @@ describe('Importing a file in the console', function () {
     >[];
     expect(rejected.map((row) => row['Record ID'])).to.deep.equal(['250', '500', '750', '1000']);
     expect(rejected[0]).to.include({ Email: 'nobody', Notes: 'two\nlines, "quoted"' });
-    expect(rejected[0]?.['rejected because']).to.match(/email/);
+    expect(rejected[0]?.['rejected because']).to.equal('Email: Must be an email address.');
     await result.getByRole('link', { name: 'Show contacts' }).click();
     await c.page.locator('output.total', { hasText: '1,000 contacts' }).waitFor();
   });

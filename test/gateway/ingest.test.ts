@@ -42,6 +42,25 @@ describe('The ingest endpoint', () => {
     expect(await isStored('dry')).to.equal(true);
   });
 
+  it('names in a dry run of CSV what each of its columns becomes', async () => {
+    const csv = 'Record ID,Email,first name,Last Name,Notes\n1,ada@acme.example,Ada,Lovelace,hello\n';
+    const type = { 'Content-Type': 'text/csv' };
+    const { body } = await send(csv, type, '?map=auto&dry_run=true');
+    expect(body.columns).to.deep.equal([
+      { column: 'Record ID', fields: ['contact_id'] },
+      { column: 'Email', fields: ['work_emails'] },
+      { column: 'first name', fields: ['first_name'] },
+      { column: 'Last Name', fields: ['last_name'] },
+      { column: 'Notes', fields: [] },
+    ]);
+    const own = await send('contact_id,City\n1,Bern\n', type, '?dry_run=true');
+    expect(own.body.columns).to.deep.equal([
+      { column: 'contact_id', fields: ['contact_id'] },
+      { column: 'City', fields: ['city'] },
+    ]);
+    expect((await send(csv, type, '?map=auto')).body).not.to.have.property('columns');
+  });
+
   it('rejects unknown and empty parameters before it writes', async () => {
     for (const [query, rule] of [
       ['?dry_run', '?dry_run invalid_type'],

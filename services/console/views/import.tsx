@@ -8,7 +8,7 @@ import { Form } from '../components/form.js';
 import { Failure, NoPermission } from '../components/states.js';
 import { FigureTable } from '../components/table.js';
 import { save } from '../export.js';
-import { count, plural } from '../format.js';
+import { count, fieldLabel, plural } from '../format.js';
 import {
   type ColumnChoice,
   columnsOf,
@@ -18,6 +18,7 @@ import {
   MAX_LISTED,
   type Rejected,
   readImportFile,
+  reasonOf,
   rejectedText,
   sendRows,
   withColumns,
@@ -27,7 +28,7 @@ import { href, param, setParams } from '../router.js';
 import { type IngestAnswer, missingScope } from '../session.js';
 
 /** Each with its view, and the name of one record. */
-const STREAMS: Record<StreamName, readonly [label: string, view: string, one: string]> = {
+export const STREAMS: Record<StreamName, readonly [label: string, view: string, one: string]> = {
   contacts: ['Contacts', '/contacts', 'contact'],
   audiences: ['Audiences', '/audiences', 'audience'],
   'website-visits': ['Visits', '/visits', 'visit'],
@@ -111,6 +112,7 @@ function ImportInto({ stream }: { stream: StreamName }) {
       const dryRun = { ...options, dry_run: true };
       const answer = await sendRows({ stream, file: checked, header: 0, query: dryRun, signal }, 0, to);
       if (answer.preset) setQuery({ ...options, map: answer.preset });
+      setFile({ ...checked, columns: checked.columns ?? answer.columns });
       setStep({ name: 'preview', answer, header: headerRowsOf(checked, answer) });
     } catch (reason) {
       if (signal.aborted) return;
@@ -404,7 +406,7 @@ function Columns({ choices: guessed, fields, stream, onColumns }: ColumnsProps) 
                 <option value="">Leave out</option>
                 {fields.map((name) => (
                   <option key={name} value={name} disabled={name !== field && chosen.includes(name)}>
-                    {name}
+                    {fieldLabel(name)}
                   </option>
                 ))}
               </select>
@@ -413,7 +415,9 @@ function Columns({ choices: guessed, fields, stream, onColumns }: ColumnsProps) 
           </div>
         ))}
       </dl>
-      {!hasId && <p class="note">One column has to be contact_id, or an email, from which an id is made.</p>}
+      {!hasId && (
+        <p class="note">One column has to be the contact id, or an email, from which an id is made.</p>
+      )}
       <button type="submit" class="primary" disabled={!hasId || chosen.length === 0}>
         Check
       </button>
@@ -437,6 +441,7 @@ function Preview({ file, answer, preset, one, onLoad, onCancel }: PreviewProps) 
   const fields = [...new Set(records.flatMap(({ record }) => Object.keys(record)))].filter(
     (name) => !/^organization_?id$/i.test(name),
   );
+  const leftOut = (file.columns ?? []).filter((each) => each.fields.length === 0 && each.column !== '');
   const isWhole = accepted + rejected + skipped >= file.rows.length - 50;
   return (
     <section aria-label="Preview">
@@ -453,6 +458,7 @@ function Preview({ file, answer, preset, one, onLoad, onCancel }: PreviewProps) 
         {skipped > 0 && `, ${count(skipped)} are of other kinds`}
         {!isWhole && '; the rows behind them are checked as they are loaded'}.
       </p>
+      {leftOut.length > 0 && <p>Left out: {leftOut.map(({ column }) => column).join(', ')}.</p>}
       <div class="row">
         <button type="button" class="primary" disabled={accepted === 0} onClick={onLoad}>
           {isWhole ? `Load ${plural(accepted, one, accepted === 1 ? one : 'rows')}` : 'Load the file'}
@@ -467,7 +473,7 @@ function Preview({ file, answer, preset, one, onLoad, onCancel }: PreviewProps) 
           <FigureTable
             label="First rows"
             columns={fields.map((name) => ({
-              label: name,
+              label: fieldLabel(name),
               cell: ({ record }: FirstRecord) => textOf(record[name]),
             }))}
             rows={records}
@@ -478,7 +484,7 @@ function Preview({ file, answer, preset, one, onLoad, onCancel }: PreviewProps) 
       {errors.length > 0 && (
         <>
           <h2>What would be rejected</h2>
-          <Errors errors={errors} />
+          <Errors file={file} errors={errors} />
         </>
       )}
     </section>
@@ -490,14 +496,17 @@ const textOf = (value: unknown) =>
 
 const SHOWN_ERRORS = 20;
 
-function Errors({ errors }: { errors: IngestAnswer['errors'] }) {
+function Errors({ file, errors }: { file: ImportFile; errors: IngestAnswer['errors'] }) {
   return (
     <FigureTable
       label="Rejected rows"
       columns={[
         { label: 'Line', cell: ({ line }) => count(line) },
-        { label: 'Field', cell: ({ pointer }) => <code>{pointer.slice(1)}</code> },
-        { label: 'Why', cell: ({ detail }) => detail },
+        {
+          label: file.type === 'text/csv' ? 'Column' : 'Field',
+          cell: (error) => reasonOf(file, error)[0] || 'the whole row',
+        },
+        { label: 'Why', cell: (error) => reasonOf(file, error)[1] },
       ]}
       rows={errors.slice(0, SHOWN_ERRORS)}
       keyOf={({ line, pointer }) => `${line} ${pointer}`}
@@ -510,7 +519,7 @@ function RejectedRows({ file, header, written }: { file: ImportFile; header: num
   const extension = file.type === 'text/csv' ? 'csv' : 'ndjson';
   return (
     <>
-      <Errors errors={listed} />
+      <Errors file={file} errors={listed} />
       <p>
         <button
           type="button"

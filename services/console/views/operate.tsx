@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import type { StreamName } from '../../client/index.js';
 import type { Scope } from '../../http/scopes.js';
 import type { ResponseOf } from '../api.js';
 import { CodeBlock } from '../components/code.js';
@@ -11,11 +12,12 @@ import { Segments } from '../components/segments.js';
 import { Empty, NoPermission, ScopedLink } from '../components/states.js';
 import type { Column } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
-import { count, minute, NONE, plural } from '../format.js';
+import { count, fieldLabel, minute, NONE, plural } from '../format.js';
 import { perform } from '../notice.js';
 import { hrefWith, param } from '../router.js';
 import { call, currentKey, idOf, missingScope, organizationId } from '../session.js';
 import { usePages, useRequest } from '../use-request.js';
+import { STREAMS } from './import.js';
 
 type ApiKey = ResponseOf<'/api/keys/list'>['keys'][number];
 type Rejection = ResponseOf<'/api/rejections/list'>['rejections'][number];
@@ -233,10 +235,10 @@ function KeyCard({ shown }: { shown: ApiKey }) {
 
 const REJECTION_COLUMNS: readonly Column<Rejection>[] = [
   { label: 'Rejected (UTC)', class: 'second', cell: ({ rejected_at }) => minute(rejected_at) },
-  { label: 'Stream', cell: ({ stream }) => stream },
+  { label: 'Stream', cell: ({ stream }) => STREAMS[stream as StreamName]?.[0] ?? stream },
   { label: 'Line', class: 'figure', cell: ({ line }) => count(line) },
-  { label: 'Field', cell: ({ pointer }) => <code>{pointer.slice(1) || 'the whole record'}</code> },
-  { label: 'Rule', cell: ({ code }) => <code>{code}</code> },
+  { label: 'Field', cell: ({ pointer }) => fieldLabel(pointer.split('/')[1] ?? '') || 'the whole record' },
+  { label: 'Why', cell: ({ code }) => fieldLabel(code) },
   { label: 'Record', class: 'second', cell: ({ record_id }) => record_id ?? NONE },
 ];
 
