@@ -4,7 +4,7 @@ import { failureOf, type RequestOf } from './api.js';
 import { count, plural } from './format.js';
 import type { Notice } from './notice.js';
 import { hrefWith, navigate, param } from './router.js';
-import { call } from './session.js';
+import { call, missingScope } from './session.js';
 
 export interface AudienceName {
   id: string;
@@ -22,8 +22,8 @@ const PATHS = {
   add: '/api/audiences/contacts/add-many',
   remove: '/api/audiences/contacts/remove-many',
 } as const;
-/** Ids of one request. */
-const MAX_IDS = 1000;
+/** Ids of one request, and members that come back with a deleted audience. */
+export const MAX_IDS = 1000;
 
 export interface Work {
   signal: AbortSignal;
@@ -157,10 +157,33 @@ function textOf(direction: Direction, changed: number, before: number, name: str
   return `${plural(changed, 'contact')} ${done}${before > 0 ? `; ${rest}` : ''}.`;
 }
 
+/** The ids of the members; undefined where they are too many to be put back, or may not be read. */
+async function membersOf(audience_id: string): Promise<string[] | undefined> {
+  if (missingScope('contacts:read') !== null) return undefined;
+  const search = { audience_id, limit: MAX_IDS };
+  const { contacts, next_cursor } = await call('/api/audiences/contacts/search', search);
+  return next_cursor === null ? contacts.map(({ contact_id }) => contact_id) : undefined;
+}
+
 export async function deleteAudience({ id, name }: AudienceName): Promise<Notice> {
+  const [{ audience }, members] = await Promise.all([
+    call('/api/audiences/get', { audience_id: id }),
+    membersOf(id),
+  ]);
   await call('/api/audiences/delete', { audience_id: id });
   if (param('audience') === id) navigate(hrefWith({ audience: null }));
-  return { text: `The audience ${name} was deleted.` };
+  const text = `The audience ${name} was deleted.`;
+  if (!members) return { text };
+  const { organization_id: _, created_at: __, member_count: ___, ...fields } = audience;
+  return {
+    text,
+    undo: async () => {
+      await call('/api/audiences/create', fields);
+      const { failure } = await changeMany('add', audience, { ids: members }, unattended);
+      if (failure !== undefined) throw failure;
+      return { text: `The audience ${name} is back, with ${plural(members.length, 'member')}.` };
+    },
+  };
 }
 
 /** Undone by deleting the audience. */

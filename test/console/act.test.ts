@@ -16,7 +16,7 @@ describe('Acting in the console', function () {
     return contact.audience_ids;
   };
 
-  it('creates, renames and deletes an audience, and takes back a new name', async () => {
+  it('creates, renames and deletes an audience, and takes back its new name and its end', async () => {
     await c.open('/audiences');
     await c.page.getByRole('link', { name: 'New audience' }).click();
     const form = c.page.getByRole('complementary', { name: 'New audience' });
@@ -35,11 +35,25 @@ describe('Acting in the console', function () {
     await undo();
     await row('Webinar guests').waitFor();
     await card.getByRole('button', { name: 'Delete', exact: true }).click();
-    await card.getByText('Its 0 members stay as contacts.').waitFor();
+    await card.getByText('Its 0 members stay as contacts. You can undo it.').waitFor();
+    const audience_id = new URL(c.page.url()).searchParams.get('audience');
+    const contact_ids = ['demo_contact_0005', 'demo_contact_0006'];
+    await c.read('/api/audiences/contacts/add-many', { audience_id, contact_ids });
+    const state = () =>
+      c.read<{ audience: object }>('/api/audiences/get', { audience_id, include_counts: true });
+    const { audience } = await state();
     await card.getByRole('button', { name: 'Delete the audience' }).click();
     await notice('The audience Webinar guests was deleted.').waitFor();
     await card.waitFor({ state: 'detached' });
     await row('Webinar guests').waitFor({ state: 'detached' });
+    await undo();
+    await notice('The audience Webinar guests is back, with 2 members.').waitFor();
+    await row('Webinar guests').waitFor();
+    expect({ ...(await state()).audience, created_at: null }).to.deep.equal({
+      ...audience,
+      created_at: null,
+    });
+    for (const id of contact_ids) expect(await audiencesOf(id)).to.include(audience_id);
   });
 
   it('takes a contact out of an audience, and back by Undo', async () => {

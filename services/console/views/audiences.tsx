@@ -14,7 +14,7 @@ import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { count, fullName, NONE, plural } from '../format.js';
 import { Marked, queryWords } from '../highlight.js';
-import { deleteAudience } from '../memberships.js';
+import { deleteAudience, MAX_IDS } from '../memberships.js';
 import { type Notice, perform } from '../notice.js';
 import { href, hrefWith, navigate, pageParam, param } from '../router.js';
 import { call, missingScope, organizationId } from '../session.js';
@@ -183,7 +183,7 @@ function AudienceCard({ audienceId }: { audienceId: string }) {
                 onSubmit={(fields) => save(() => updateAudience(audience, fields))}
               />
             )}
-            question={`Delete ${audience.name}?${members.total === undefined ? '' : ` Its ${plural(members.total, 'member')} stay as contacts.`} This cannot be undone.`}
+            question={`Delete ${audience.name}? ${members.total === undefined ? 'Its members' : `Its ${plural(members.total, 'member')}`} stay as contacts. ${(members.total ?? MAX_IDS + 1) > MAX_IDS ? 'This cannot be undone.' : 'You can undo it.'}`}
             onDelete={() => deleteAudience(audience)}
           />
           {audience.description && <p class="lead">{audience.description}</p>}
