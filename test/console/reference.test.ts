@@ -274,7 +274,7 @@ describe('The API reference in Chromium', function () {
     await other.getByLabel('API key, of org_demo').waitFor();
   });
 
-  it('finds operations, fields and errors by typed text', async () => {
+  it('finds operations, fields, errors and guides by typed text, also in everyday words', async () => {
     await open('');
     await c.page.keyboard.press('/');
     for (const [typed, to] of [
@@ -292,6 +292,24 @@ describe('The API reference in Chromium', function () {
         .first()
         .click();
       await c.page.waitForURL(`${c.gateway.url}/docs/${to}`);
+    }
+    // What people call it, each with the guide among the first that are found.
+    for (const [typed, guide] of [
+      ['import', 'console#upload-a-list'],
+      ['upload', 'console#upload-a-list'],
+      ['undo', 'console#put-people-into-an-audience'],
+      ['download', 'export'],
+      ['price', 'console#price-keys-and-errors'],
+      ['api key', 'authentication'],
+      ['csv', 'export'],
+      ['delete', 'contactsDelete'],
+    ] as const) {
+      await c.page.getByRole('searchbox').fill(typed);
+      const found = c.page.getByRole('navigation', { name: 'Results' }).locator('li:nth-child(-n + 10) a');
+      await found
+        .and(c.page.locator(`a[href^="/docs/${guide}"]`))
+        .first()
+        .waitFor();
     }
     await c.page.getByRole('searchbox').fill('zzz');
     await c.page.getByText('Nothing matches.').waitFor();

@@ -1,4 +1,4 @@
-/** The filter over operations, fields, errors and guides: every word must occur, in a title first. */
+/** The filter over operations, fields, errors and guides: every word must occur, in a title first, and fields come last. */
 import { GUIDES, guideTexts } from './guides.js';
 import { flatten, kindsOf, objectOf, type Reference, refName, type Schema } from './open-api.js';
 
@@ -9,6 +9,7 @@ export interface Entry {
   /** Below /docs. */
   to: string;
   text: string;
+  isField?: true;
 }
 
 const MAX_DEPTH = 4;
@@ -35,7 +36,8 @@ function* fieldEntries(schema: Schema, context: string, to: string, path = '', d
     const title = path + name;
     // Nested fields lead to the field of the body that holds them.
     const target = depth === 0 && to.includes('#') ? `${to}-${name}` : to;
-    yield { title, context, to: target, text: field.description ?? flatten(field).description ?? '' };
+    const text = field.description ?? flatten(field).description ?? '';
+    yield { title, context, to: target, text, isField: true };
     yield* fieldEntries(field, context, target, `${title}.`, depth + 1);
   }
 }
@@ -76,10 +78,10 @@ export function search(typed: string, reference: Reference | null): Entry[] {
       })),
     };
   }
-  const rank = ({ title }: Entry) => {
+  const rank = ({ title, isField }: Entry) => {
     const lower = title.toLowerCase();
     if (lower === words.join(' ')) return 0;
-    return words.every((word) => lower.includes(word)) ? 1 : 2;
+    return (words.every((word) => lower.includes(word)) ? 1 : 2) + (isField ? 2 : 0);
   };
   return indexed.entries
     .filter(({ lower }) => words.every((word) => lower.includes(word)))
