@@ -10,11 +10,11 @@ export function equivalentsPage(): string {
     const lines = readFileSync(join(EQUIVALENTS_FOLDER, file), 'utf8').split('\n');
     const rows = lines.filter((line) => line !== '' && !line.startsWith('#'));
     const head = lines.slice(0, lines.indexOf('')).map((line) => line.slice('# '.length));
-    const [row = ''] = rows;
+    const row = rows.find((each) => !/^(?:end|none):/.test(each)) ?? '';
     const shown = row.length > SHOWN_LENGTH ? `${row.slice(0, row.lastIndexOf(' ', SHOWN_LENGTH))} …` : row;
-    const about = head
-      .join(' ')
-      .replaceAll(/ (?:Forms of a line are the same; its first names it|Written for this project)\./g, '');
+    // The first sentence, and those that name a source.
+    const [first = '', ...sentences] = head.join(' ').split(/(?<=\.) (?=[A-Z`])/);
+    const about = [first, ...sentences.filter((each) => /^(?:From|Chosen) /.test(each))].join(' ');
     return `- \`${file}\`, ${rows.length} rows: ${about} \`${shown}\``;
   });
   return `# Equivalents
