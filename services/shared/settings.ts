@@ -61,10 +61,8 @@ export const settingSchemas = {
     'Days after which deliveries are deleted, by whole months; 0 keeps them.',
     { default: 0, minimum: 0, maximum: 36_600 },
   ),
-  REACHLINE_CORS_ORIGINS: string('Origins that may call from a browser, separated by commas.'),
-  REACHLINE_TRUSTED_PROXIES: string(
-    'Addresses or CIDR blocks, separated by commas, whose X-Forwarded-For is trusted.',
-  ),
+  REACHLINE_CORS_ORIGINS: string('Origins that may call from a browser.'),
+  REACHLINE_TRUSTED_PROXIES: string('Addresses or CIDR blocks whose X-Forwarded-For is trusted.'),
   REACHLINE_REQUEST_TIMEOUT_MS: integer('Deadline of a request in milliseconds.', {
     default: 30_000,
     minimum: 100,
@@ -84,9 +82,7 @@ export const settingSchemas = {
     'Gateway processes that share the port; more than 1 needs ELASTICSEARCH_URL and CLICKHOUSE_URL.',
     { default: 1, minimum: 1, maximum: 256 },
   ),
-  ELASTICSEARCH_URL: string(
-    'Addresses of Elasticsearch nodes, separated by commas; empty for the data folder.',
-  ),
+  ELASTICSEARCH_URL: string('Addresses of Elasticsearch nodes; empty for the data folder.'),
   ELASTICSEARCH_API_KEY: string('API key for Elasticsearch, encoded.'),
   ELASTICSEARCH_USERNAME: string('User name for Elasticsearch.'),
   ELASTICSEARCH_PASSWORD: string('Password for Elasticsearch.'),
@@ -107,7 +103,7 @@ export const settingSchemas = {
     maximum: 8,
   }),
   CLICKHOUSE_URL: string(
-    'HTTP addresses of ClickHouse or its replicas, separated by commas; empty for the engine in this process.',
+    'HTTP addresses of ClickHouse or its replicas; empty for the engine in this process.',
   ),
   CLICKHOUSE_USERNAME: string('User name for ClickHouse.', { default: 'default' }),
   CLICKHOUSE_PASSWORD: string('Password for ClickHouse.'),
@@ -125,7 +121,7 @@ export const settingSchemas = {
   CLICKHOUSE_CLUSTER: string('Name of the cluster of the replicas; empty for a single server.', {
     pattern: '^[A-Za-z0-9_-]{0,64}$',
   }),
-  KAFKA_BROKERS: string('Kafka brokers, host:port, separated by commas; empty for none.'),
+  KAFKA_BROKERS: string('Kafka brokers, host:port; empty for none.'),
   KAFKA_CLIENT_ID: string('Client id sent to the brokers.', { default: 'reachline' }),
   KAFKA_GROUP: string('Prefix of the names of the consumer groups.', { default: 'reachline' }),
   KAFKA_SESSION_TIMEOUT_MS: integer(
