@@ -39,7 +39,20 @@ interface LoadResult {
 interface List {
   name: string;
   path: string;
-  body: object;
+  body: {
+    start_date: string;
+    end_date: string;
+    granularity?: string;
+    campaign_ids?: string[];
+    search?: string;
+    sort_by?: string;
+    company_id?: string;
+  };
+}
+
+/** A list that one organization asks for. */
+export interface AskedList extends List {
+  organizationId: string;
 }
 
 const YEAR_OF_COMPANIES = 'companies over 12 months by month';
@@ -48,7 +61,7 @@ const YEAR_OF_COMPANIES = 'companies over 12 months by month';
 const YEAR_BOUND = { deliveries: 100_000_000, atMost: 150 };
 const GROWTH_BOUND = { atMost: 2 };
 
-function lists({ months }: DeliveryShape): List[] {
+export function lists({ months }: DeliveryShape): List[] {
   const start_date = months[0] as string;
   const end_date = lastOfMonth(months.at(-1) as string);
   const year = { start_date, end_date, granularity: 'monthly' };
@@ -100,7 +113,7 @@ export async function benchDeliveryScale(
         : deliveryShape(size, count, companies, utcDate(Date.now()));
       try {
         if (!isKept) {
-          const loaded = await load(dataDir, shape, (text) => note(`${amount}: ${text}`));
+          const loaded = await loadDeliveries(dataDir, shape, (text) => note(`${amount}: ${text}`));
           results.push(...loadFigures(amount, shape, loaded));
           writeFileSync(shapeFile, JSON.stringify(shape));
         }
@@ -123,7 +136,7 @@ export async function benchDeliveryScale(
   return results;
 }
 
-async function load(
+export async function loadDeliveries(
   dataDir: string,
   shape: DeliveryShape,
   note: (text: string) => void,

@@ -1,11 +1,11 @@
 /** What the gateway costs beside bare Koa, and what reads of the embedded store cost through it. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
 import { openStores } from '../services/stores/open-stores.js';
 import { type Comparison, comparison, type Figure, figure, median, pairedRounds } from './measure.js';
+import { cpuMs } from './processor-time.js';
 import { answer, requestBody } from './servers/fixed-answer.js';
 import { syntheticContacts } from './synthetic-contacts.js';
 
@@ -53,16 +53,6 @@ async function stop({ child }: Served): Promise<void> {
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
   await exited;
-}
-
-/** Milliseconds that a process and its children have run. */
-function cpuMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-  // A tick is 10 ms.
-  const own = (Number(fields[11]) + Number(fields[12])) * 10;
-  return children.reduce((sum, child) => sum + cpuMs(Number(child)), own);
 }
 
 async function load(served: Served, path: string, body: string, connections = 32): Promise<Load> {

@@ -1,4 +1,4 @@
-/** `npm run bench [-- gateway|advertising|scale|elasticsearch|clickhouse|kafka|memory|relevance …]`: prints every figure beside its target, and writes those with a target to docs/performance.md. */
+/** `npm run bench [-- gateway|advertising|scale|elasticsearch|clickhouse|kafka|memory|relevance|peers …]`: prints every figure beside its target, and writes those with a target to docs/performance.md. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import type { Comparison, Figure } from './measure.js';
 import { benchMemory } from './memory.js';
 import { rowOf, writeFigures } from './page.js';
 import { benchPartitionWait } from './partition-wait.js';
+import { benchPeers } from './peers.js';
 import { benchRelevance } from './relevance.js';
 import { benchImport, benchSearch, benchStart, benchTogether, startServer, stopServer } from './scale.js';
 
@@ -37,6 +38,7 @@ const PARTS = [
   'kafka',
   'memory',
   'relevance',
+  'peers',
 ];
 const asked = positionals.length === 0 ? PARTS : positionals;
 if (values.help || asked.some((part) => !PARTS.includes(part))) {
@@ -45,6 +47,9 @@ if (values.help || asked.some((part) => !PARTS.includes(part))) {
 
 scale takes lists of sizes, none of a kind with 0, and an upper bound of companies an organization:
   npm run bench -- scale --contacts 1000000 --deliveries 10000000,100000000 --organizations 1,10,10000 --companies 100000
+
+peers installs what it compares with, but for PostgreSQL, which the machine must have; without a kind of record with 0:
+  npm run bench -- peers --contacts 100000 --deliveries 10000000
 
 --keep FOLDER leaves the deliveries there: the next run with it measures the lists alone.
 `,
@@ -97,6 +102,12 @@ try {
   }
   if (asked.includes('memory')) {
     results.push(...(await benchMemory(join(folder, 'memory'), Number(values.minutes), note)));
+  }
+  if (asked.includes('peers')) {
+    const [deliveries = 0] = sizes(values.deliveries ?? '10000000');
+    results.push(
+      ...(await benchPeers(join(folder, 'peers'), { contacts: contacts[0] ?? 0, deliveries }, note)),
+    );
   }
   if (asked.includes('relevance')) results.push(...(await benchRelevance(note)));
 } finally {

@@ -23,6 +23,8 @@ export interface Server {
   readonly name: string;
   readonly address: string;
   readonly folder: string;
+  /** Of the process that was started last. */
+  readonly pid: number;
   /** `kill -9`; resolves when it is gone. */
   kill(): Promise<void>;
   /** `SIGSTOP`: it keeps its connections and answers nothing. */
@@ -51,6 +53,9 @@ export async function startServer(plan: ServerPlan): Promise<Server> {
     name: plan.name,
     address: plan.address,
     folder: plan.folder,
+    get pid() {
+      return identity.pid;
+    },
     kill: () => killGroup(identity),
     freeze: () => process.kill(-identity.pid, 'SIGSTOP'),
     thaw: () => process.kill(-identity.pid, 'SIGCONT'),

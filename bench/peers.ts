@@ -1,0 +1,354 @@
+/**
+ * Reachline beside what its users would pick instead, on the same records and the same work: contacts beside PostgreSQL behind fastify, and
+ * beside Elasticsearch asked as a good engineer asks it. Counts are compared where both sides mean the same. Processor time of all processes that
+ * serve, in rounds that alternate.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, type OutgoingHttpHeaders, request } from 'node:http';
+import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
+import { createBrotliDecompress, createGunzip } from 'node:zlib';
+import { Client } from '@elastic/elasticsearch';
+import { utcDate } from '../services/shared/time.js';
+import { openEngine } from '../services/stores/clickhouse/engine.js';
+import { openClickHouse } from '../services/stores/clickhouse/open.js';
+import { startElasticsearch } from '../test/stack/elasticsearch.js';
+import { lists, loadDeliveries } from './delivery-scale.js';
+import { type Comparison, compare, comparison } from './measure.js';
+import { type Asked, drawn, WORK, type Work } from './peers/contact-work.js';
+import { installPackages } from './peers/packages.js';
+import { bulkBody, createPlainIndex, PLAIN_INDEX, plainRequest } from './peers/plain-index.js';
+import { startPostgres } from './peers/postgres.js';
+import { cpuMs } from './processor-time.js';
+import { startServer, stopServer } from './scale.js';
+import { syntheticContacts } from './synthetic-contacts.js';
+import { deliveryShape, organizationOf } from './synthetic-deliveries.js';
+
+const ORGANIZATIONS = 10;
+const ROUNDS = 5;
+const CONTACTS_A_REQUEST = 5000;
+const GETS_A_ROUND = 1000;
+const CONNECTIONS = 4;
+const COMPANIES = 100_000;
+const LISTS_A_ROUND = 5;
+
+interface Batch {
+  organizationId: string;
+  lines: string;
+}
+
+/** A way to ask one side, and the processor time that its processes have taken. */
+interface Side {
+  load(batch: Batch): Promise<void>;
+  search(asked: Asked): Promise<number>;
+  get(contactId: string): Promise<void>;
+  cpu(): number;
+}
+
+/** Leaves out what there would be no records for. */
+export async function benchPeers(
+  folder: string,
+  { contacts, deliveries }: { contacts: number; deliveries: number },
+  note: (text: string) => void,
+): Promise<Comparison[]> {
+  installPackages();
+  const results: Comparison[] = [];
+  if (contacts > 0) {
+    results.push(...(await besidePostgres(join(folder, 'embedded'), contacts, note)));
+    results.push(...(await besideElasticsearch(join(folder, 'gateway'), contacts, note)));
+  }
+  if (deliveries > 0) results.push(...(await besideDuckDb(join(folder, 'deliveries'), deliveries, note)));
+  return results;
+}
+
+async function besidePostgres(
+  folder: string,
+  contacts: number,
+  note: (text: string) => void,
+): Promise<Comparison[]> {
+  const postgres = await startPostgres();
+  if (!postgres) {
+    note('no PostgreSQL is installed: not measured beside it');
+    return [];
+  }
+  const server = await startServer(folder);
+  const child = fork(join(import.meta.dirname, 'servers/postgres.js'), [postgres.address]);
+  try {
+    const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+    const ours = await gatewaySide(server, 0);
+    const peer: Side = {
+      load: async ({ lines }) => void (await post(`${url}/upsert`, '', lines, 'application/x-ndjson')),
+      search: async ({ peer }) => total(await post(`${url}/search`, '', JSON.stringify(peer))),
+      get: async (contactId) =>
+        void (await post(
+          `${url}/get`,
+          '',
+          JSON.stringify({ organization_id: 'org_0', contact_id: contactId }),
+        )),
+      cpu: () => cpuMs(child.pid as number) + cpuMs(postgres.pid),
+    };
+    const name = `PostgreSQL behind fastify, ${contacts.toLocaleString('en')} contacts`;
+    const imported = await compareImport(name, ours, peer, contacts, note);
+    await post(`${url}/settle`, '', '{}');
+    return [imported, ...(await compareWork(name, ours, peer, note))];
+  } finally {
+    await Promise.all([stopServer(server), end(child)]);
+    await postgres.remove();
+  }
+}
+
+async function besideElasticsearch(
+  folder: string,
+  contacts: number,
+  note: (text: string) => void,
+): Promise<Comparison[]> {
+  const elasticsearch = await startElasticsearch({ heapMegabytes: 2048 });
+  const client = new Client({ node: elasticsearch.address });
+  try {
+    const server = await startServer(folder, { ELASTICSEARCH_URL: elasticsearch.address });
+    try {
+      await createPlainIndex(client);
+      const ours = await gatewaySide(server, elasticsearch.pid);
+      const cpu = () => cpuMs(elasticsearch.pid);
+      const ask = `${elasticsearch.address}/${PLAIN_INDEX}`;
+      const peer: Side = {
+        load: async ({ lines }) =>
+          void (await post(`${ask}/_bulk`, '', bulkBody(lines), 'application/x-ndjson')),
+        search: async ({ peer }) => {
+          const found = await post(`${ask}/_search`, '', JSON.stringify(plainRequest(peer)));
+          return (JSON.parse(found) as { hits: { total: { value: number } } }).hits.total.value;
+        },
+        get: async (contactId) => void (await read(`${ask}/_doc/org_0:${contactId}`)),
+        cpu,
+      };
+      const name = `Elasticsearch as a good engineer asks it, ${contacts.toLocaleString('en')} contacts`;
+      const imported = await compareImport(name, ours, peer, contacts, note);
+      await client.indices.forcemerge({ max_num_segments: 1 }, { requestTimeout: 600_000 });
+      return [imported, ...(await compareWork(name, ours, peer, note))];
+    } finally {
+      await stopServer(server);
+    }
+  } finally {
+    await client.close();
+    await elasticsearch.remove();
+  }
+}
+
+/** The rows of the tables without what only Reachline needs: versions. */
+const EXPORTED = {
+  creative_deliveries:
+    "SELECT * EXCEPT (version, company_id) FROM creative_deliveries WHERE creative_id != ''",
+  company_deliveries: "SELECT * EXCEPT (version, creative_id) FROM company_deliveries WHERE company_id != ''",
+  campaigns: 'SELECT organization_id, id, name, name_key, status, objective_type, currency FROM campaigns',
+  creatives: 'SELECT organization_id, id, campaign_id, name, name_key, status FROM creatives',
+  companies:
+    'SELECT organization_id, id, name, name_key, domain, industry, employee_range, country FROM companies',
+};
+
+async function besideDuckDb(
+  folder: string,
+  deliveries: number,
+  note: (text: string) => void,
+): Promise<Comparison[]> {
+  const shape = deliveryShape(deliveries, 1, COMPANIES, utcDate(Date.now()));
+  await loadDeliveries(folder, shape, note);
+  note('exporting deliveries …');
+  const clickhouse = await openClickHouse({ path: join(folder, 'clickhouse'), timeoutMs: 600_000 });
+  const engine = openEngine(join(folder, 'clickhouse'));
+  for (const [table, rows] of Object.entries(EXPORTED)) {
+    await clickhouse.command(
+      'bench',
+      `INSERT INTO FUNCTION file('${join(folder, table)}.parquet', 'Parquet') ${rows}`,
+    );
+  }
+  await clickhouse.close();
+  await engine.close();
+  const server = await startServer(folder);
+  const child = fork(join(import.meta.dirname, 'servers/duckdb.js'), [folder]);
+  try {
+    const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+    const organizationId = organizationOf(0);
+    const key = await server.keyFor(organizationId);
+    const results: Comparison[] = [];
+    for (const list of lists(shape)) {
+      note(`DuckDB: ${list.name}`);
+      const ours = () =>
+        post(`${server.url}/api/advertising/network_a/${list.path}`, key, JSON.stringify(list.body));
+      const peer = () => post(url, '', JSON.stringify({ ...list, organizationId }));
+      requireSameTotal(list, await ours(), await peer());
+      const timed = (pid: number, ask: () => Promise<string>) => async () => {
+        const before = cpuMs(pid);
+        for (let index = 0; index < LISTS_A_ROUND; index++) await ask();
+        return (cpuMs(pid) - before) / LISTS_A_ROUND;
+      };
+      const name = `${list.name} ÷ DuckDB, ${deliveries.toLocaleString('en')} deliveries`;
+      results.push(
+        await compare(
+          name,
+          'ms',
+          { atMost: 1.2 },
+          ROUNDS,
+          timed(server.child.pid as number, ours),
+          timed(child.pid as number, peer),
+        ),
+      );
+    }
+    return results;
+  } finally {
+    await Promise.all([stopServer(server), end(child)]);
+  }
+}
+
+/** One company has no count. Companies are listed by both where they have deliveries, campaigns and creatives all have some. */
+function requireSameTotal({ name, path }: { name: string; path: string }, ours: string, peer: string): void {
+  if (path !== 'company' && total(ours) !== total(peer))
+    throw new Error(`${name}: ${total(ours)} and ${total(peer)} items`);
+}
+
+async function gatewaySide(server: Awaited<ReturnType<typeof startServer>>, storePid: number): Promise<Side> {
+  const keys = new Map<string, string>();
+  for (let index = 0; index < ORGANIZATIONS; index++)
+    keys.set(`org_${index}`, await server.keyFor(`org_${index}`));
+  const key = (organizationId: string) => keys.get(organizationId) as string;
+  return {
+    load: async ({ organizationId, lines }) =>
+      void (await post(
+        `${server.url}/api/ingest/contacts`,
+        key(organizationId),
+        lines,
+        'application/x-ndjson',
+      )),
+    search: async ({ path, body }) =>
+      total(await post(server.url + path, key(body.organization_id), JSON.stringify(body))),
+    get: async (contactId) =>
+      void (await post(
+        `${server.url}/api/contacts/get`,
+        key('org_0'),
+        JSON.stringify({ organization_id: 'org_0', contact_id: contactId }),
+      )),
+    cpu: () => cpuMs(server.child.pid as number) + (storePid === 0 ? 0 : cpuMs(storePid)),
+  };
+}
+
+/** Microseconds of a contact, in alternating batches, so that both sides grow alike. */
+async function compareImport(
+  name: string,
+  ours: Side,
+  peer: Side,
+  contacts: number,
+  note: (text: string) => void,
+): Promise<Comparison> {
+  const sums = { ours: 0, base: 0 };
+  let loaded = 0;
+  for (const batch of batches(contacts)) {
+    for (const [side, key] of [
+      [ours, 'ours'],
+      [peer, 'base'],
+    ] as const) {
+      const before = side.cpu();
+      await side.load(batch);
+      sums[key] += side.cpu() - before;
+    }
+    loaded += CONTACTS_A_REQUEST;
+    note(`${name}: ${loaded} contacts loaded`);
+  }
+  const each = { ours: (sums.ours / contacts) * 1000, base: (sums.base / contacts) * 1000 };
+  return comparison(`import of contacts ÷ ${name}`, 'µs', { atMost: 1.2 }, [each]);
+}
+
+function* batches(contacts: number): Generator<Batch> {
+  const open = new Map<string, string[]>();
+  for (const contact of syntheticContacts(contacts, ORGANIZATIONS)) {
+    const organizationId = contact.organization_id;
+    const lines = open.get(organizationId) ?? [];
+    lines.push(JSON.stringify(contact));
+    open.set(organizationId, lines);
+    if (lines.length < CONTACTS_A_REQUEST) continue;
+    yield { organizationId, lines: lines.join('\n') };
+    open.delete(organizationId);
+  }
+  for (const [organizationId, lines] of open) yield { organizationId, lines: lines.join('\n') };
+}
+
+async function compareWork(
+  name: string,
+  ours: Side,
+  peer: Side,
+  note: (text: string) => void,
+): Promise<Comparison[]> {
+  const results: Comparison[] = [];
+  const gets = (side: Side) => () =>
+    inTurn(side, GETS_A_ROUND, (index) => side.get(`con_${index * ORGANIZATIONS}`));
+  note(`${name}: get`);
+  results.push(await compare(`contacts/get ÷ ${name}`, 'µs', { atMost: 1 }, ROUNDS, gets(ours), gets(peer)));
+  for (const work of WORK) {
+    note(`${name}: ${work.name}`);
+    const asked = drawn(work, ORGANIZATIONS);
+    await requireSameCounts(work, asked, ours, peer);
+    const searches = (side: Side) => () =>
+      inTurn(side, asked.length, (index) => side.search(asked[index] as Asked));
+    results.push(
+      await compare(`${work.name} ÷ ${name}`, 'µs', { atMost: 1 }, ROUNDS, searches(ours), searches(peer)),
+    );
+  }
+  return results;
+}
+
+async function requireSameCounts(work: Work, asked: readonly Asked[], ours: Side, peer: Side): Promise<void> {
+  let different = 0;
+  for (const each of asked) if ((await ours.search(each)) !== (await peer.search(each))) different++;
+  if (different === 0) return;
+  if (work.countsAgree) throw new Error(`${work.name}: ${different} of ${asked.length} counts differ`);
+  process.stderr.write(
+    `${work.name}: ${different} of ${asked.length} counts differ, as each side decides what matches\n`,
+  );
+}
+
+/** Microseconds of processor time a request. */
+async function inTurn(side: Side, count: number, ask: (index: number) => Promise<unknown>): Promise<number> {
+  const before = side.cpu();
+  const indexes = Array(count).keys();
+  const lane = async () => {
+    for (const index of indexes) await ask(index);
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, lane));
+  return ((side.cpu() - before) / count) * 1000;
+}
+
+const agent = new Agent({ keepAlive: true });
+const total = (text: string) => (JSON.parse(text) as { total_count: number }).total_count;
+
+const post = (url: string, key: string, body: string, type = 'application/json') =>
+  send(
+    url,
+    'POST',
+    { 'X-Api-Key': key, 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) },
+    body,
+  );
+const read = (url: string) => send(url, 'GET', {}, '');
+
+/** As browsers and clients in libraries ask: kept connections, and answers that may be compressed. */
+function send(url: string, method: string, headers: OutgoingHttpHeaders, body: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { method, agent, headers: { ...headers, 'Accept-Encoding': 'gzip, deflate, br' } };
+    const sent = request(url, options, async (answer) => {
+      const decoders: Record<string, () => NodeJS.ReadWriteStream> = {
+        gzip: createGunzip,
+        br: createBrotliDecompress,
+      };
+      const decode = decoders[answer.headers['content-encoding'] ?? ''];
+      const received = await readText(decode ? answer.pipe(decode()) : answer);
+      if (answer.statusCode === 200) resolve(received);
+      else reject(new Error(`${url} answered ${answer.statusCode}: ${received.slice(0, 1000)}`));
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill();
+  await exited;
+}
