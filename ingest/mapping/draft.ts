@@ -62,7 +62,7 @@ export function draftMapping(
   for (const [field, type] of types) {
     if (field === 'organization_id' || field === 'organizationId' || field === 'deleted' || field === 'type')
       continue;
-    const found = paths.filter((path) => !used.has(path) && isNameOf(field, path));
+    const found = pathsNamed(field, paths).filter((path) => !used.has(path));
     const [first] = type === 'list' ? found : found.slice(0, 1);
     if (first === undefined) continue;
     for (const path of type === 'list' ? found : [first]) used.add(path);
@@ -78,6 +78,7 @@ export function draftMapping(
     stream: stream.name as MappingFile['stream'] & string,
     ...(needsZone && { timezone: 'UTC' }),
     ...(preambleLines > 0 && { recognize: [...used].slice(0, MAX_MARKS) }),
+    ...(preambleLines > 0 && typeof fields.date === 'string' && { period_column: fields.date }),
     fields,
     ignore: columns === undefined ? 'rest' : columns.filter((column) => !used.has(column)),
   };
@@ -97,10 +98,12 @@ export function draftMapping(
   return { mapping, todos };
 }
 
-function isNameOf(field: string, path: string): boolean {
-  const names = new Set([plain(field), ...(NAMES[field]?.split(' ') ?? [])]);
-  const last = path.split(/\.| - /).at(-1) ?? path;
-  return names.has(plain(path)) || names.has(plain(last));
+/** The paths that have a name of the field, in the order of its names. */
+function pathsNamed(field: string, paths: readonly string[]): string[] {
+  const last = (path: string) => path.split(/\.| - /).at(-1) ?? path;
+  const named = (name: string) => paths.filter((path) => plain(path) === name || plain(last(path)) === name);
+  const names = [plain(field), ...(NAMES[field]?.split(' ') ?? [])];
+  return [...new Set(names.flatMap(named))];
 }
 
 function sourceOf(field: string, type: TargetType, paths: readonly string[]): SourceOptions {

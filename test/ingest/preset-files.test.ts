@@ -119,6 +119,43 @@ describe('A preset is recognized', () => {
     expect(records[0]).to.include({ id: '8', name: 'C', campaign_group_id: '9', account_id: '1' });
   });
 
+  it('by labels of HubSpot in German and French', async () => {
+    const records = {
+      de: {
+        contact_id: '51',
+        first_name: 'Ines',
+        last_name: 'Vogt',
+        work_emails: ['ines@vogt.example'],
+        phones: ['+49 731 1'],
+        job_title: 'Leiterin',
+        company_name: 'Vogt GmbH',
+        company_domain: 'https://www.vogt.example',
+        city: 'Ulm',
+        country: 'Deutschland',
+        created_at: '2026-10-05T06:07:00Z',
+      },
+      fr: {
+        contact_id: '52',
+        first_name: 'Luc',
+        last_name: 'Morel',
+        work_emails: ['luc@morel.example'],
+        phones: ['+33 4'],
+        job_title: 'Directeur',
+        company_name: 'Morel',
+        city: 'Lyon',
+        country: 'France',
+        created_at: '2026-10-05T06:07:00Z',
+      },
+    };
+    for (const [language, record] of Object.entries(records)) {
+      const file = createReadStream(`${DATA}/hubspot/contacts-${language}.csv`);
+      expect(await load(file, 'contacts', 'csv')).to.deep.equal({
+        preset: 'hubspot/contacts',
+        records: [record],
+      });
+    }
+  });
+
   it('by a report of ad sets, as LinkedIn calls campaigns since groups of them are called campaigns', async () => {
     const file = createReadStream(`${DATA}/linkedin-campaign-manager/ad_set_performance_report.csv`);
     expect(await load(file, 'network-a-deliveries', 'csv')).to.deep.equal({

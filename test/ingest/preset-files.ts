@@ -22,6 +22,8 @@ export const PRESET_FILES: Record<string, [file: string, stream: StreamName]> = 
   'matomo/visits': ['matomo/visits.ndjson', 'website-visits'],
   'leadfeeder/visits': ['leadfeeder/visits.ndjson', 'website-visits'],
   'leadfeeder/leads': ['leadfeeder/leads.ndjson', 'network-a-companies'],
+  'leadfeeder/web-visits': ['leadfeeder/web-visits.ndjson', 'website-visits'],
+  'leadfeeder/web-visit-companies': ['leadfeeder/web-visit-companies.ndjson', 'network-a-companies'],
   'clearbit/reveal': ['clearbit/reveal.ndjson', 'network-a-companies'],
   'snowplow/events': ['snowplow/events.csv', 'website-visits'],
 };
