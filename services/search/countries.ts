@@ -1,5 +1,6 @@
 /** The countries of ISO 3166 by their codes and English names (contract 3.8). */
-import iso from 'i18n-iso-countries';
+// Its index alone: the entry of the package reads the names in 78 languages.
+import iso from 'i18n-iso-countries/index.js';
 import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
 import { memoize } from '../shared/cache.js';
 import { foldValue, words } from '../shared/text.js';
