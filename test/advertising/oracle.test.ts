@@ -26,7 +26,7 @@ import {
 } from './random-records.js';
 
 const SEEDS = Array.from({ length: Number(process.env.ORACLE_RUNS ?? 1) }, (_, run) => SEED + run);
-const REQUESTS = Number(process.env.ORACLE_REQUESTS ?? 20);
+const REQUESTS = Number(process.env.ORACLE_REQUESTS ?? 12);
 
 type Answer = { warnings: string[] };
 
@@ -77,7 +77,7 @@ function describeAnswers(
       const records = recordsOf(random, 1500);
       // Neighbours are accepted together, as a batch is.
       records.deliveries.forEach((entry, index) => {
-        entry.acceptedAt = Date.parse('2026-10-01') + Math.floor(index / 150) * 7_200_000;
+        entry.acceptedAt = Date.parse('2026-10-01') + Math.floor(index / 400) * 7_200_000;
       });
       await insert(store, records, random);
       oracles = new Map(

@@ -259,7 +259,7 @@ export function batches<T>(random: Random, entries: { record: T; acceptedAt: num
   for (const { record, acceptedAt } of entries) {
     const last = result.at(-1);
     // One batch is accepted at one moment.
-    if (last && last.acceptedAt === acceptedAt && random.chance(0.98)) last.records.push(record);
+    if (last && last.acceptedAt === acceptedAt && random.chance(0.995)) last.records.push(record);
     else result.push({ records: [record], acceptedAt });
   }
   return result;

@@ -16,7 +16,7 @@ import { tempFolder } from '../support/temp-folder.js';
 import { call } from './helper.js';
 
 const SEEDS = Array.from({ length: Number(process.env.ROLLUP_RUNS ?? 1) }, (_, run) => SEED + run);
-const STEPS = Number(process.env.ROLLUP_STEPS ?? 5);
+const STEPS = Number(process.env.ROLLUP_STEPS ?? 3);
 const ORGANIZATIONS = ['org_a', 'org_b'];
 const RANGES = [
   ['2026-07-01', '2026-10-31'],

@@ -83,10 +83,9 @@ describe('reachline ingest', function () {
     ]);
     const zipped = gzipSync('{"contact_id":"z1","organization_id":"org_a"}\n');
     const wide = Buffer.from('\ufeff{"contact_id":"u1","organization_id":"org_a"}\r\n', 'utf16le');
-    for (const stdin of [zstd, zipped, wide])
-      expect((await ingest(['-'], { stdin })).stdout).to.match(/1 accepted/);
+    expect((await ingest(['-'], { stdin: zstd })).stdout).to.match(/1 accepted/);
     const array = file('a.json', '\ufeff [{"contact_id":"j1","organization_id":"org_a"}]');
-    for (const path of [file('z.ndjson.gz', zipped), array])
+    for (const path of [file('z.ndjson.gz', zipped), file('u.ndjson', wide), array])
       expect((await ingest([path])).stdout).to.match(/1 accepted/);
     const short = file('z.ndjson.zst', zstd.subarray(0, -6));
     expect((await ingest([short])).stderr).to.match(/z.ndjson.zst is damaged/);

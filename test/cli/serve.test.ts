@@ -26,7 +26,8 @@ describe('reachline serve', function () {
     expect((await fetch(`${served.url}/readyz`)).status).to.equal(200);
     const second = await run(['serve', '--port', '0'], { env });
     expect(second.code).to.equal(1);
-    expect(second.stderr).to.match(/^.*in use by another Reachline process.*\n$/);
+    expect(second.stderr).to.match(/^.*in use by another Reachline process.*--url.*\n$/);
+    expect(second.stderr).to.contain(env.REACHLINE_DATA_DIR).and.contain(String(served.pid));
     const create = ['keys', 'create', '--organization', 'org_a'];
     expect(await run(create, { env })).to.include({ code: 0 });
     expect(await served.stop()).to.include({ code: 0 });
@@ -36,7 +37,7 @@ describe('reachline serve', function () {
     expect(next.output()).to.not.contain('yet');
   });
 
-  it('opens a port for SQL only with a port and a password, and says in a line that a port is taken', async () => {
+  it('opens a port for SQL only with a port and a password, and says in a line that a port is taken or an address is of another machine', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -48,6 +49,9 @@ describe('reachline serve', function () {
     expect(own.code).to.equal(1);
     expect(own.stderr).to.match(new RegExp(`^Port ${port} is in use.*\\n$`));
     server.close();
+    const away = await run(['serve', '--port', '0'], { env: { ...env, HOST: '203.0.113.7' } });
+    expect(away.code).to.equal(1);
+    expect(away.stderr).to.match(/^.*HOST=203\.0\.113\.7.*\n$/);
     for (const [name, value] of [
       ['REACHLINE_SQL_PORT', String(port)],
       ['REACHLINE_SQL_PASSWORD', 'x'],

@@ -27,7 +27,7 @@ import { mountSmallDisk } from './small-disk.js';
 const ORGANIZATION = 'org_backup';
 const BATCH_RECORDS = 100;
 /** Written while a backup runs; every one is looked for afterwards. */
-const MAX_BATCHES_PER_STREAM = 20;
+const MAX_BATCHES_PER_STREAM = 8;
 const WORDS = ['garcia', 'meyer', 'engineer', 'sales', 'acme', 'globex', 'berlin', 'madrid', 'lead', 'chief'];
 const COUNTRIES = ['US', 'DE', 'ES', 'FR'];
 const RANGE = { start_date: '2026-01-01', end_date: '2026-03-31' };
