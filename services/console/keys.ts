@@ -7,6 +7,8 @@ export const KEYS = [
   ['j, k', 'Next row, previous row'],
   ['Enter', 'Open the row'],
   ['x', 'Select the row'],
+  ['a', 'To what is done with the selection'],
+  ['⌘Z', 'Undo what was just done'],
   ['Esc', 'Close the panel'],
   ['?', 'These keys'],
 ] as const;
@@ -45,13 +47,19 @@ function focusSearch(): void {
   document.querySelector<HTMLInputElement>('main input[type=search]')?.select();
 }
 
+const focusSelection = () => document.querySelector<HTMLElement>('.selection :is(button, summary)')?.focus();
+
+const undo = () => document.querySelector<HTMLElement>('.notice [aria-keyshortcuts]')?.click();
+
 export function startKeys(): void {
   addEventListener('keydown', (event) => {
     const isTyping = (event.target as Element).matches('input:not([type=checkbox]), textarea, select');
     const isCommand = event.metaKey || event.ctrlKey;
     const actions: Record<string, () => void> = isCommand
-      ? { k: focusSearch }
+      ? // In a field the browser undoes what was typed.
+        { k: focusSearch, ...(isTyping ? {} : { z: undo }) }
       : {
+          a: focusSelection,
           '/': focusSearch,
           j: () => moveRow(1),
           k: () => moveRow(-1),

@@ -77,36 +77,6 @@ describe('Acting in the console', function () {
     await notice('Added to Customers.').waitFor();
   });
 
-  it('puts all that match into a new audience, and takes it back', async () => {
-    const { total_count: total } = await c.read<{ total_count: number }>('/api/contacts/search', {
-      country: 'DE',
-    });
-    expect(total).to.be.above(100);
-    await c.open('/contacts?country=DE');
-    await c.page.getByRole('checkbox', { name: 'Select the rows that are loaded' }).check();
-    const bar = c.page.getByRole('region', { name: 'Selection' });
-    await bar.getByText('100 contacts selected').waitFor();
-    await bar.getByRole('button', { name: `Select all ${total} that match` }).click();
-    await bar.getByText(`${total} contacts selected`).waitFor();
-    await bar.getByText('Add to audience').click();
-    await bar.getByRole('button', { name: 'Add to Customers' }).waitFor();
-    await c.expectAccessible();
-    await bar.getByLabel('Add to an audience, or name a new one').fill('German market');
-    await bar.getByRole('button', { name: 'New audience “German market”' }).click();
-    await notice(`Audience created: ${total} contacts added to German market.`).waitFor();
-    await bar.waitFor({ state: 'detached' });
-    await c.page.getByRole('link', { name: 'Audiences', exact: true }).click();
-    const row = c.page.getByRole('table', { name: 'Audiences' }).getByRole('row', { name: /German market/ });
-    await row.getByRole('cell', { name: String(total), exact: true }).waitFor();
-    await row.getByRole('link').click();
-    const card = c.page.getByRole('complementary', { name: 'Audience' });
-    await card.getByRole('heading', { name: 'German market' }).waitFor();
-    await undo();
-    await notice('The audience German market was deleted.').waitFor();
-    await row.waitFor({ state: 'detached' });
-    await card.waitFor({ state: 'detached' });
-  });
-
   it('adds all that match to an audience that has some of them, and undoes it exactly', async () => {
     const members = async () =>
       (

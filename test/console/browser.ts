@@ -27,19 +27,22 @@ async function launchBrowser(context: Mocha.Context): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath, args: ['--renderer-process-limit=1'] });
 }
 
+const COLOUR_RULES = "runOnly: ['color-contrast', 'link-in-text-block']";
+type Appearance = readonly [width: number, colorScheme: 'light' | 'dark', rules: string];
+
 /** Every rule of axe once for each width and once for each colour scheme; the other two combinations need only the rules about colour. */
-export const APPEARANCES = [
-  [1280, 'dark', "runOnly: ['color-contrast', 'link-in-text-block']"],
-  [390, 'light', "runOnly: ['color-contrast', 'link-in-text-block']"],
+export const APPEARANCES: readonly Appearance[] = [
+  [1280, 'dark', COLOUR_RULES],
+  [390, 'light', COLOUR_RULES],
   [390, 'dark', ''],
   // Last, as it is what a test goes on with.
   [1280, 'light', ''],
-] as const;
+];
 
 /** That axe finds no serious fault in what is shown, and nothing is too wide: each width and each colour scheme once, or with each other. */
 export async function expectAccessible(
   page: Page,
-  appearances: readonly (typeof APPEARANCES)[number][] = APPEARANCES.slice(2),
+  appearances: readonly Appearance[] = APPEARANCES.slice(2),
 ): Promise<void> {
   await page.evaluate(axe.source);
   for (const [width, colorScheme, rules] of appearances) {

@@ -93,7 +93,6 @@ describe('The console in Chromium', function () {
         await remove.waitFor({ state: 'detached' });
       }
     }
-    await c.expectAccessible();
     await card.getByLabel('Add to an audience').fill('trial usrs');
     await card.getByRole('button', { name: 'Add to Trial users' }).click();
     await card.getByRole('button', { name: 'Remove from Trial users' }).waitFor();
@@ -104,7 +103,6 @@ describe('The console in Chromium', function () {
       audience_id: 'aud_trial-users',
     });
     await c.page.getByRole('heading', { name: `${total_count} members` }).waitFor();
-    await c.expectAccessible();
     const inAudience = await read<{ contact: { audience_ids: string[] } }>('/api/contacts/get', {
       contact_id: found?.contact_id,
     });
@@ -237,7 +235,6 @@ describe('The console in Chromium', function () {
     await c.page.getByRole('heading', { name, level: 1 }).waitFor();
     await c.page.locator('.chart canvas').first().waitFor();
     await c.page.getByRole('table', { name: 'Campaigns' }).waitFor();
-    await c.expectAccessible();
   });
 
   it('shows the request of the screen as curl, which answers the same', async () => {

@@ -7,51 +7,6 @@ describe('Finding one’s way in the console', function () {
   const c = useConsole();
   const focused = () => c.page.evaluate('document.activeElement.innerText') as Promise<string>;
 
-  it('leads from a campaign to the email of a person in three clicks, by keys', async () => {
-    const people = await c.read<{ contacts: { company_domain: string; work_emails: string[] }[] }>(
-      '/api/contacts/search',
-      { limit: 1000 },
-    );
-    const known = new Set(people.contacts.map(({ company_domain }) => company_domain));
-    const heading = (name: string) => c.page.getByRole('heading', { name, exact: true }).waitFor();
-    const press = (key: string) => c.page.keyboard.press(key);
-    await c.open('/advertising');
-    await c.page.getByRole('table', { name: 'Campaigns' }).getByRole('link').first().waitFor();
-
-    await press('j');
-    const campaign = await focused();
-    await press('Enter');
-    await heading(campaign);
-    const companies = c.page.getByRole('table', { name: 'Companies' }).locator('tbody tr');
-    await companies.getByRole('link').first().waitFor();
-
-    const domains = await companies.locator('td:nth-child(2)').allTextContents();
-    const row = domains.findIndex((domain) => known.has(domain));
-    for (let down = 0; down <= row; down++) await press('j');
-    const company = await focused();
-    await press('Enter');
-    await heading(company);
-    await c.page.getByRole('table', { name: 'People' }).getByRole('link').first().waitFor();
-
-    await press('j');
-    const person = await focused();
-    await press('Enter');
-    const card = c.page.getByRole('complementary', { name: 'Contact' });
-    await card.getByRole('heading', { name: person }).waitFor();
-    const email = card.locator('a[href^="mailto:"]').first();
-    const ofCompany = people.contacts.filter(({ company_domain }) => company_domain === domains[row]);
-    expect(ofCompany.flatMap(({ work_emails }) => work_emails)).to.include(await email.textContent());
-
-    // And back: to the company, and to the campaign.
-    await card.getByRole('link', { name: domains[row], exact: true }).press('Enter');
-    await heading(company);
-    await c.page
-      .getByRole('table', { name: 'Campaigns' })
-      .getByRole('link', { name: campaign, exact: true })
-      .press('Enter');
-    await heading(campaign);
-  });
-
   it('shows of a creative its figures against the days before, its campaign, and the visits of its page', async () => {
     interface Item {
       id: string;
@@ -125,30 +80,6 @@ describe('Finding one’s way in the console', function () {
       .waitFor();
     await c.page.getByRole('link', { name: 'Show in Contacts' }).click();
     await c.page.locator('output.total', { hasText: /^1 contact$/ }).waitFor();
-  });
-
-  it('compares totals and campaigns with the days before, as two requests do', async () => {
-    const report = async (start_date: string, end_date: string) =>
-      (
-        await c.read<{ totals: { currency: string; impressions: number }[] }>(
-          '/api/advertising/network_a/campaigns',
-          { start_date, end_date, metrics: ['impressions'] },
-        )
-      ).totals;
-    const day = (before: number) => new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10);
-    const [now, before] = [await report(day(20), day(11)), await report(day(30), day(21))];
-    await c.open(`/advertising?start=${day(20)}&end=${day(11)}`);
-    await c.page.getByLabel('Compare with').selectOption('previous_period');
-    await c.page.locator('.previous-key').waitFor();
-    for (const { currency, impressions } of now) {
-      const earlier = before.find((total) => total.currency === currency)?.impressions ?? 0;
-      const percent = Math.round((100 * (impressions - earlier)) / earlier);
-      const sign = percent > 0 ? '+' : percent < 0 ? '−' : '±';
-      const total = c.page.locator('.totals', { hasText: currency });
-      await total.getByText(`${impressions.toLocaleString('en')} ${sign}${Math.abs(percent)}%`).waitFor();
-    }
-    const [change] = await c.page.locator('tbody .delta').allTextContents();
-    expect(change).to.match(/^(?:[+−±][\d,]+%|new)$/);
   });
 
   it('shows the money of all campaigns in one currency that is chosen', async () => {

@@ -17,7 +17,12 @@ export function NoticeBar() {
         <div class={current.isFailure ? 'notice bad' : 'notice'}>
           <span>{current.text}</span>
           {current.undo && (
-            <button type="button" disabled={busy} onClick={() => void undo()}>
+            <button
+              type="button"
+              aria-keyshortcuts="Meta+Z Control+Z"
+              disabled={busy}
+              onClick={() => void undo()}
+            >
               Undo
             </button>
           )}

@@ -44,7 +44,7 @@ export function SelectionBar({ everything, source }: SelectionBarProps) {
   });
 
   return (
-    <section class="selection" aria-label="Selection">
+    <section class="selection" aria-label="Selection" aria-keyshortcuts="a">
       <strong role="status">
         {done === undefined
           ? `${plural(total, 'contact')} selected`
