@@ -99,7 +99,7 @@ describe('The connections of a gateway', function () {
   describe('answer invalid HTTP with a problem:', () => {
     let url: string;
     before(async () => {
-      url = await start({ headersMs: 200, checkMs: 50 });
+      url = await start({});
     });
     const cases: [what: string, text: string, status: number, code: string][] = [
       ['nonsense', 'HELLO\r\n\r\n', 400, 'malformed_request'],
@@ -111,7 +111,9 @@ describe('The connections of a gateway', function () {
     ];
     for (const [what, text, status, code] of cases) {
       it(what, async () => {
-        const answer = parseAnswer(await sendBytes(url, [text]));
+        // Headers that come late on a busy machine are no such case.
+        const impatient = status === 408 ? await start({ headersMs: 200, checkMs: 50 }) : url;
+        const answer = parseAnswer(await sendBytes(impatient, [text]));
         expect(answer.status).to.equal(status);
         expect(answer.headers['content-type']).to.equal('application/problem+json; charset=utf-8');
         expect(answer.headers['x-request-id']).to.match(/^req_/);
@@ -121,7 +123,7 @@ describe('The connections of a gateway', function () {
   });
 
   it('serve one request after the other although headers time out sooner, and say that they stay for 75 s', async () => {
-    const url = await start({ headersMs: 100, checkMs: 20 });
+    const url = await start({ headersMs: 1000, checkMs: 20 });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const sockets = new Set<Socket>();
     const livez = () =>
@@ -132,10 +134,9 @@ describe('The connections of a gateway', function () {
         sent.once('socket', (socket: Socket) => sockets.add(socket));
         sent.once('error', reject).end();
       });
-    for (let request = 0; request < 3; request++) {
-      expect(await livez()).to.equal('timeout=75');
-      await pause(300);
-    }
+    expect(await livez()).to.equal('timeout=75');
+    await pause(1200);
+    expect(await livez()).to.equal('timeout=75');
     expect(sockets.size).to.equal(1);
     agent.destroy();
   });
