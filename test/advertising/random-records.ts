@@ -196,6 +196,8 @@ export function ratedRecords(random: Random, size: number): Records {
     // Rows of one day and campaign may follow each other.
     record.date = dayOfYear(random.below(YEAR.days));
   }
+  // The engine writes a part for each month of a batch.
+  records.deliveries.sort((a, b) => (a.record.date < b.record.date ? -1 : 1));
   const acceptedAt = () => Date.parse(moment(random));
   for (const organization_id of ORGANIZATIONS) {
     CAMPAIGNS.forEach((id, index) => {

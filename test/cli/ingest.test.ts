@@ -65,8 +65,8 @@ describe('reachline ingest', function () {
   });
 
   it('leaves to the loop of a shell that runs it what the loop reads', () => {
-    const paths = ['k1', 'k2'].map((id) => file(`${id}.ndjson`, `{"id":"${id}"}\n`));
-    const command = `printf '%s\\n' ${paths.join(' ')} | while read path; do '${process.execPath}' '${MAIN}' ingest network-a-campaigns "$path" --organization org_a; done`;
+    const paths = ['k1', 'k2'].map((id) => file(`${id}.ndjson`, `{"contact_id":"${id}"}\n`));
+    const command = `printf '%s\\n' ${paths.join(' ')} | while read path; do '${process.execPath}' '${MAIN}' ingest contacts "$path" --organization org_a; done`;
     const { stderr, stdout } = spawnSync('sh', ['-c', command], {
       env: { ...process.env, REACHLINE_DATA_DIR: join(folder, 'looped') },
       encoding: 'utf8',

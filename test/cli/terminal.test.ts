@@ -61,7 +61,7 @@ describe('On a terminal, the command line', function () {
       return (JSON.parse(stdout) as { state: string }).state;
     };
     const question = `Revoke the key ${id} of org_a, "loader"? [y/N]`;
-    for (const answer of ['\r', '\u0003']) {
+    for (const answer of ['n\r', '\r', '\u0003']) {
       const { code, output } = await typed(`keys revoke ${id}`, [[question, answer]]);
       expect(output, JSON.stringify(answer)).to.contain('Nothing was revoked.');
       expect(code).to.equal(1);

@@ -16,7 +16,7 @@ import {
 } from './record-order.js';
 
 /** Cases of each property. */
-const RUNS = Number(process.env.TEST_ORDER_RUNS ?? 6);
+const RUNS = Number(process.env.TEST_ORDER_RUNS ?? 3);
 
 const ENTITIES = ['campaigns', 'companies', 'creatives'];
 

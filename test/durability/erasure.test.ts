@@ -49,7 +49,7 @@ describe('An erasure', function () {
     folder = tempFolder();
     key = await prepareOrganization(folder, ORGANIZATION);
     await start();
-    const others = Array.from({ length: 3000 }, (_, index) => ({
+    const others = Array.from({ length: 1000 }, (_, index) => ({
       contact_id: `other_${index}`,
       first_name: 'Ann',
       last_name: `Other${index}`,

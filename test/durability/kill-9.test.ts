@@ -14,7 +14,7 @@ import { Ledger, ORGANIZATION, START_CREDITS } from './ledger.js';
 import { type Client, nextOperation, type Operation } from './operations.js';
 
 const ROUNDS = Number(process.env.TEST_KILL_ROUNDS ?? 2);
-const KILLS_OF_FIRST_START = Number(process.env.TEST_FIRST_START_KILLS ?? 3);
+const KILLS_OF_FIRST_START = Number(process.env.TEST_FIRST_START_KILLS ?? 2);
 const CLIENTS = 6;
 /** Data folders tested in parallel: most of a round waits for one thread. */
 const LANES = 2;

@@ -70,10 +70,16 @@ async function daysWithImpressions(server: ServerProcess, key: string): Promise<
 describe('serve --demo in an empty folder', function () {
   this.timeout(120_000);
   let folder: string;
+  let server: ServerProcess;
+  let key: string;
+  let loaded: unknown[];
   const start = () => startServer({ cwd: folder, args: ['serve', '--demo'] });
 
-  before(async () => {
+  before(() => {
     folder = tempFolder();
+  });
+  afterEach(async () => {
+    await server.kill();
   });
 
   async function killAmidLoad(): Promise<void> {
@@ -85,45 +91,42 @@ describe('serve --demo in an empty folder', function () {
       });
     });
     await Promise.race([begun, ended]);
-    await setTimeout(new Random(SEED).between(50, 1500));
+    await setTimeout(new Random(SEED).between(50, 700));
     child.kill('SIGKILL');
     await ended;
   }
 
   it(`completes a load that kill -9 interrupted (seed ${SEED}), and prints an address, a key and three requests that work when copied`, async () => {
     await killAmidLoad();
-    let server = await start();
-    try {
-      const lines = await curlLines(server);
-      expect(lines).to.have.length(3);
-      const [key = ''] = KEY.exec(server.output()) ?? [];
-      for (const line of lines) {
-        const { stdout } = await promisify(execFile)('sh', ['-c', line]);
-        const answer = JSON.parse(stdout) as Record<string, unknown[]>;
-        expect(answer.contacts ?? answer.visits ?? answer.items, `${line}\n${stdout}`).to.be.an('array').that
-          .is.not.empty;
-      }
-      const loaded = await totals(server, key);
-      expect(loaded).to.deep.equal(sampleTotals());
-      expect(await daysWithImpressions(server, key)).to.equal(180);
-      const found = await server.call('/api/audiences/search', { organization_id: DEMO, limit: 1 }, { key });
-      const { body } = await server.call(
-        '/api/contacts/create?dry_run=true&required_credits=0',
-        { organization_id: DEMO, audience_id: (found.body.audiences as { id: string }[])[0]?.id },
-        { key },
-      );
-      expect(body.credit_balance).to.equal(1000);
-      expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
-
-      server = await start();
-      console.log(`      started on existing data in ${Math.round(server.startedMs)} ms`);
-      expect(await totals(server, key)).to.deep.equal(loaded);
-      expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
-      const again = server.output();
-      expect(again, 'nothing is loaded again').not.to.match(/Loading sample|curl |rl_live_\w{8}_/);
-      expect(again).to.contain(`keys create --organization ${DEMO}`);
-    } finally {
-      await server.kill();
+    server = await start();
+    const lines = await curlLines(server);
+    expect(lines).to.have.length(3);
+    [key = ''] = KEY.exec(server.output()) ?? [];
+    for (const line of lines) {
+      const { stdout } = await promisify(execFile)('sh', ['-c', line]);
+      const answer = JSON.parse(stdout) as Record<string, unknown[]>;
+      expect(answer.contacts ?? answer.visits ?? answer.items, `${line}\n${stdout}`).to.be.an('array').that.is
+        .not.empty;
     }
+    loaded = await totals(server, key);
+    expect(loaded).to.deep.equal(sampleTotals());
+    expect(await daysWithImpressions(server, key)).to.equal(180);
+    const found = await server.call('/api/audiences/search', { organization_id: DEMO, limit: 1 }, { key });
+    const { body } = await server.call(
+      '/api/contacts/create?dry_run=true&required_credits=0',
+      { organization_id: DEMO, audience_id: (found.body.audiences as { id: string }[])[0]?.id },
+      { key },
+    );
+    expect(body.credit_balance).to.equal(1000);
+    expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
+  });
+
+  it('loads nothing again on existing data', async () => {
+    server = await start();
+    expect(await totals(server, key)).to.deep.equal(loaded);
+    expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
+    const again = server.output();
+    expect(again).not.to.match(/Loading sample|curl |rl_live_\w{8}_/);
+    expect(again).to.contain(`keys create --organization ${DEMO}`);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * A primary with three cluster workers, each of which listens unless a file called `broken` lies in the folder given. Run by
+ * A primary with two cluster workers, each of which listens unless a file called `broken` lies in the folder given. Run by
  * the test beside it.
  */
 import cluster from 'node:cluster';
@@ -17,7 +17,7 @@ if (cluster.isPrimary) {
   let now = 0;
   Date.now = () => (now += 3_600_000);
   cluster.setupPrimary({ args: [folder] });
-  const primary = await startPrimary(3, createLogger('info', logFile(2)), { backoffMs: 5 });
+  const primary = await startPrimary(2, createLogger('info', logFile(2)), { backoffMs: 5 });
   process.stdout.write(`${primary?.url}\n`);
   await primary?.failed;
   process.exit(1);

@@ -1,8 +1,10 @@
 /** The sample data in data folders: loaded once for each day and build, and copied for each test that wants it. */
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { loadDemo } from '../../services/demo/load.js';
 import { ensureDir, packageRoot } from '../../services/shared/fs.js';
 import { utcDate } from '../../services/shared/time.js';
@@ -21,7 +23,8 @@ export async function sampleFolder(now = Date.now()): Promise<string> {
   const prepared = join(PREPARED, `${utcDate(now)}${suffix()}`);
   while (!existsSync(prepared)) await prepare(prepared, now);
   const copy = join(tempFolder(), 'data');
-  await cp(prepared, copy, { recursive: true });
+  // In a tenth of the processor time that Node.js takes for its 400 files.
+  await promisify(execFile)('cp', ['-R', prepared, copy]);
   return copy;
 }
 
