@@ -293,7 +293,9 @@ describe('reachline ingest', function () {
       /^line 2: \{"ID":"m1","E-Mail":"A@x\.de".*\n {2}becomes \{"contact_id":"m1","work_emails":\["a@x\.de","b@x\.de"\],.*"created_at":"2024-07-02T09:30:00\+02:00".*\}\n/,
     );
     expect(tried.stdout).to.match(/2 accepted, 1 rejected, 1 skipped.*nothing was written\n$/);
-    expect(tried.stderr).to.match(/^line 4: \/created_at: .*DD\.MM\.YYYY HH:mm.*\(invalid_date_time\)\n$/);
+    expect(tried.stderr).to.match(
+      /^crm\.csv: columns left out: Kind\.\nline 4: \/created_at: .*DD\.MM\.YYYY HH:mm.*\(invalid_date_time\)\n$/,
+    );
     expect(await contact('m1')).to.equal(null);
     expect((await load(csv, ...map)).stdout).to.match(/2 accepted, 1 rejected, 1 skipped in/);
     expect(await contact('m1')).to.deep.include({ work_emails: ['a@x.de', 'b@x.de'], country: 'Germany' });

@@ -35,6 +35,8 @@ export interface MappedOptions {
   decimal?: DecimalMark;
   /** Whether the organization comes from nowhere else than the records. */
   needsOrganization: boolean;
+  /** Whether nothing is written: says which columns are left out. */
+  dryRun?: boolean;
 }
 
 export interface MappedInput {
@@ -55,7 +57,11 @@ export async function openMapped(io: Io, stream: Stream, options: MappedOptions)
   }
   const names = text.header && mapping?.columnNames(text.header.columns);
   const columns = text.header?.columns.map((column) => names?.get(column) ?? column);
-  const source = await mapText(text, stream, mapping, options);
+  const source = await mapText(text, stream, mapping, options, (uses) => {
+    const leftOut = uses.filter(({ fields }) => fields.length === 0).map(({ column }) => column);
+    if (options.dryRun && leftOut.length > 0)
+      printErr(io, `${input.name}: columns left out: ${leftOut.join(', ')}.`);
+  });
   if (columns !== undefined) {
     const field = stream.organizationField;
     if (options.needsOrganization && !(mapping?.givesOrganization(columns) ?? columns.includes(field))) {
