@@ -24,7 +24,7 @@ export interface Table {
   preamble: string;
   /** Whether these rows are all of it. */
   isWhole: boolean;
-  /** Its columns are named as the fields of the stream, whose numbers have a decimal point and whose dates are ISO 8601. */
+  /** Its columns are named as the fields of the stream, whose numbers have a decimal point and whose dates are ISO 8601; semicolons are of countries with a decimal comma. */
   isOwnForm: boolean;
 }
 
@@ -65,7 +65,7 @@ export async function settleColumns(
   const mayHavePoint = isOwnForm && !dates.some(({ hasOrder }) => hasOrder);
   for (const column of numbers) {
     const settled = declared.decimal ?? column.mark ?? (column.isMixed ? undefined : ofOthers);
-    const mark = settled ?? (mayHavePoint ? '.' : undefined);
+    const mark = settled ?? (mayHavePoint && !column.hasComma ? '.' : undefined);
     if (mark === undefined) column.refuse();
     forms.set(column.name, { ...forms.get(column.name), mark });
   }
@@ -85,7 +85,7 @@ const MAX_PREAMBLE = 8192;
 class NumberColumn {
   readonly name: string;
   readonly #isCount: boolean;
-  /** The first text with each mark, and the first that is another number with each. */
+  /** The first text with each mark, and one that is another number with each, with a comma if any has. */
   readonly #texts: Partial<Record<DecimalMark | 'ambiguous', string>> = {};
 
   constructor(name: string, isCount: boolean) {
@@ -96,13 +96,20 @@ class NumberColumn {
   add(text: unknown): void {
     if (typeof text !== 'string') return;
     const evidence = markEvidence(text, this.#isCount);
-    if (evidence !== null && evidence !== 'none') this.#texts[evidence] ??= text;
+    if (evidence === null || evidence === 'none') return;
+    if (evidence === 'ambiguous' && text.includes(',') && !this.hasComma) this.#texts.ambiguous = text;
+    this.#texts[evidence] ??= text;
   }
 
   get mark(): DecimalMark | undefined {
     if (this.isMixed) return undefined;
     if (this.#texts['.'] !== undefined) return '.';
     return this.#texts[','] === undefined ? undefined : ',';
+  }
+
+  /** Whether a comma can be a decimal mark or separate groups, of which the form of the stream has neither. */
+  get hasComma(): boolean {
+    return this.#texts.ambiguous?.includes(',') ?? false;
   }
 
   get isMixed(): boolean {

@@ -27,6 +27,7 @@ export interface CsvFile {
   header: string[];
   /** The bytes of the header, without its line feed. */
   headerBytes: Buffer;
+  delimiter: string;
   /** The lines before it. */
   preamble: string;
   /** Each row as an object from columns to texts, without empty cells. May be called once. */
@@ -53,10 +54,11 @@ export async function openCsv(
   const iterator = chunks[Symbol.asyncIterator]();
   const { beginning, preamble } = afterPreamble(await readBeginning(iterator, headers.length > 0), headers);
   const skippedLines = preamble.split('\n').length - 1;
+  const delimiter = delimiterOf(beginning);
   const input = Readable.from(resumed([beginning], iterator), { objectMode: false });
   const parser = input.pipe(
     parse({
-      delimiter: delimiterOf(beginning),
+      delimiter,
       encoding: 'latin1',
       info: true,
       max_record_size: MAX_LINE_BYTES,
@@ -84,7 +86,7 @@ export async function openCsv(
         close();
       }
     };
-    return { header, headerBytes, preamble, records, close };
+    return { header, headerBytes, delimiter, preamble, records, close };
   } catch (error) {
     close();
     throw error;

@@ -19,7 +19,7 @@ export interface OpenedText {
   /** May be read once. */
   records: RecordSource;
   /** The header of CSV. */
-  header?: { columns: readonly string[]; bytes: Buffer; preamble: string };
+  header?: { columns: readonly string[]; bytes: Buffer; delimiter: string; preamble: string };
   close(): void;
 }
 
@@ -34,8 +34,8 @@ export async function openText(
     const records = format === 'json' ? jsonArray(chunks, options.maxRecords) : lines(chunks);
     return { records, close: () => void records.return(undefined) };
   }
-  const { header, headerBytes, preamble, records, close } = await openCsv(chunks, options);
-  return { records: records(), header: { columns: header, bytes: headerBytes, preamble }, close };
+  const { header, headerBytes, records, close, ...file } = await openCsv(chunks, options);
+  return { records: records(), header: { columns: header, bytes: headerBytes, ...file }, close };
 }
 
 /** A column of CSV, and the fields of the stream that it becomes; none where it is left out. */
@@ -77,7 +77,12 @@ export async function mapText(
     const { source, rows, isWhole } = await readFirstRows(
       names.size === 0 ? records : renamedRows(records, names),
     );
-    const table = { rows, isWhole, preamble: header.preamble, isOwnForm: mapping === undefined };
+    const table = {
+      rows,
+      isWhole,
+      preamble: header.preamble,
+      isOwnForm: mapping === undefined && header.delimiter !== ';',
+    };
     return mapSource(source, used.withForms(await settleColumns(used.openColumns, table, form)));
   } catch (error) {
     text.close();

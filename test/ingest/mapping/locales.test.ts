@@ -26,6 +26,7 @@ interface Style {
   mark: string;
 }
 
+const isoDate = (year: string, month: string, day: string) => `${year}-${month}-${day}`;
 const dayFirst = (sign: string) => (year: string, month: string, day: string) =>
   [day, month, year].join(sign);
 const STYLES: Record<string, Style> = {
@@ -34,7 +35,9 @@ const STYLES: Record<string, Style> = {
   DE: { date: dayFirst('.'), group: '.', mark: ',' },
   FR: { date: dayFirst('/'), group: '\u202f', mark: ',' },
   CH: { date: dayFirst('.'), group: '’', mark: '.' },
-  ISO: { date: (year, month, day) => `${year}-${month}-${day}`, group: '', mark: '.' },
+  ISO: { date: isoDate, group: '', mark: '.' },
+  /** As databases and spreadsheets of Europe write without groups. */
+  'ISO with commas': { date: isoDate, group: '', mark: ',' },
 };
 
 /** Digits behind the mark: `natural` as many as there are. */
@@ -204,6 +207,7 @@ describe('A table of deliveries', function () {
     FR: { 'two digits': date, 'three digits': date, 'no digits': date },
     CH: { 'two digits': 'right', 'three digits': number, 'no digits': 'right' },
     ISO: { 'two digits': 'right', 'three digits': number, 'no digits': 'right' },
+    'ISO with commas': { 'two digits': 'right', 'three digits': number, 'no digits': 'right' },
   };
 
   for (const [digitsName, [digits, spend]] of Object.entries(SPEND)) {
@@ -220,6 +224,20 @@ describe('A table of deliveries', function () {
       });
     }
   }
+
+  it('with the columns of the stream has a decimal point, but none that commas or semicolons put in doubt', async () => {
+    const outcome = async (separator: string, ...amounts: string[]) => {
+      const rows = amounts.map((amount) => ['2026-10-05', amount, '1'].map((cell) => `"${cell}"`));
+      const text = [OWN, ...rows].map((row) => row.join(separator)).join('\n');
+      const loaded = await load(text, 'own');
+      return typeof loaded === 'string' ? loaded : loaded.map(({ spend }) => spend / 1000);
+    };
+    expect(await outcome(',', '1.234', '2.000')).to.deep.equal([1.234, 2]);
+    expect(await outcome(',', '1,234')).to.equal('ambiguous_number');
+    expect(await outcome(',', '1.234', '1,234')).to.equal('ambiguous_number');
+    expect(await outcome(';', '1.234')).to.equal('ambiguous_number');
+    expect(await outcome(';', '1.234', '1,5')).to.deep.equal([1234, 1.5]);
+  });
 
   it('of Campaign Manager with days 1 to 12 takes the order in which its dates lie in the period of the report', async () => {
     const rows = DAYS_1_TO_12.map((day) => ({ date: day, spend: 1_234_560, impressions: 999 }));
