@@ -10,6 +10,8 @@ export interface Mutation {
 
 const hooks = `const { file, from, to } = JSON.parse(process.env.MUTANT);
 export async function load(url, context, next) {
+  const [, worker] = /\\/bundled\\/([\\w-]+\\.js)$/.exec(url) ?? [];
+  if (worker) return { format: 'module', shortCircuit: true, source: \`import '../workers/\${worker}'\` };
   const loaded = await next(url, context);
   if (!url.endsWith('/dist/' + file)) return loaded;
   const source = String(loaded.source);

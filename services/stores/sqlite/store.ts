@@ -25,8 +25,9 @@ import { WorkerClient } from './workers/worker-client.js';
 import { RECORDS_PER_MESSAGE, type Writer, writeRecords } from './writes/record-messages.js';
 import { writeOnceWith } from './writes/write-once.js';
 
-const WRITER = new URL('./workers/writer-thread.js', import.meta.url);
-const SEARCHES = fileURLToPath(new URL('./workers/search-process.js', import.meta.url));
+/** Those of `workers/`, with all that they import. */
+const WRITER = new URL('./bundled/writer-thread.js', import.meta.url);
+const SEARCHES = fileURLToPath(new URL('./bundled/search-process.js', import.meta.url));
 
 /** Page caches in MiB; that of the searches is shared between their processes. */
 const CACHE_MB = {
