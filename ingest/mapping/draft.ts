@@ -43,6 +43,8 @@ const OPEN = 'TODO';
 
 const plain = (name: string) =>
   name
+    // The currency of an amount.
+    .replace(/ \([A-Z]{3}\)$/, '')
     .normalize('NFKD')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '');
@@ -72,7 +74,14 @@ export function draftMapping(
     fields[field] =
       typeof source === 'object' && 'path' in source && Object.keys(source).length === 1 ? first : source;
   }
-  complete(stream, fields, todos);
+  const [fullName] = pathsNamed('full_name', paths).filter((path) => !used.has(path));
+  if (types.has('first_name') && !fields.first_name && !fields.last_name && fullName !== undefined) {
+    used.add(fullName);
+    fields.first_name = { path: fullName, part: 'first_word' };
+    fields.last_name = { path: fullName, part: 'rest' };
+    todos.push(`first_name: the first word of ${fullName} is a guess, and last_name the rest.`);
+  }
+  complete(stream, fields, samples, todos);
   const mapping: MappingFile = {
     description: '',
     stream: stream.name as MappingFile['stream'] & string,
@@ -98,12 +107,13 @@ export function draftMapping(
   return { mapping, todos };
 }
 
-/** The paths that have a name of the field, in the order of its names. */
+/** The paths that have a name of the field, and those of which the last part has it, each in the order of the names. */
 function pathsNamed(field: string, paths: readonly string[]): string[] {
-  const last = (path: string) => path.split(/\.| - /).at(-1) ?? path;
-  const named = (name: string) => paths.filter((path) => plain(path) === name || plain(last(path)) === name);
   const names = [plain(field), ...(NAMES[field]?.split(' ') ?? [])];
-  return [...new Set(names.flatMap(named))];
+  const last = (path: string) => path.split(/\.| - /).at(-1) ?? path;
+  const named = (partOf: (path: string) => string) =>
+    names.flatMap((name) => paths.filter((path) => plain(partOf(path)) === name));
+  return [...new Set([...named((path) => path), ...named(last)])];
 }
 
 function sourceOf(field: string, type: TargetType, paths: readonly string[]): SourceOptions {
@@ -145,7 +155,12 @@ function dateFormat(source: SourceOptions, type: TargetType, samples: readonly S
 }
 
 /** What the stream requires and no column gives. */
-function complete(stream: Stream, fields: MappingFile['fields'], todos: string[]): void {
+function complete(
+  stream: Stream,
+  fields: MappingFile['fields'],
+  samples: readonly SourceRecord[],
+  todos: string[],
+): void {
   const { required = [] } = stream.schema as TObject;
   const open = required.filter(
     (field) => !Object.hasOwn(fields, field) && field !== 'organization_id' && field !== 'organizationId',
@@ -158,11 +173,23 @@ function complete(stream: Stream, fields: MappingFile['fields'], todos: string[]
       todos.push('contact_id: the email is a guess; take what stays when a person gets another one.');
     } else {
       fields[field] = OPEN;
-      todos.push(`${field}: name the column, in place of ${OPEN}.`);
+      const sums =
+        stream.name === 'website-visits' ? ' Sums of many visits have none, and cannot be loaded.' : '';
+      todos.push(`${field}: name the column, in place of ${OPEN}.${sums}`);
     }
   }
   if (stream.name !== 'network-a-deliveries' || fields.creative_id || fields.company_id) return;
-  const campaign = fields.campaign_id;
+  const { date, campaign_id: campaign } = fields;
+  const [days, campaigns] = [date, campaign].map((path) =>
+    typeof path === 'string' ? samples.map((sample) => textOf(compilePath(path)(sample))) : [],
+  );
+  if (new Set(days?.map((day, index) => `${day} ${campaigns?.[index]}`)).size < (days?.length ?? 0)) {
+    fields.creative_id = OPEN;
+    todos.push(
+      `creative_id: rows have the same day and campaign; name what tells them apart, in place of ${OPEN}.`,
+    );
+    return;
+  }
   fields.creative_id = {
     template: `urn:li:sponsoredCampaign:{${typeof campaign === 'string' ? campaign : OPEN}}`,
   };

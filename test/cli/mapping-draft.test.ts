@@ -31,4 +31,25 @@ describe('A draft of a mapping', function () {
       expect(tried.stdout).to.match(/ 0 rejected/);
     });
   }
+
+  const draftOf = async (stream: string, csv: string) => {
+    const file = join(folder, 'export.csv');
+    writeFileSync(file, csv);
+    const { stdout, stderr } = await run(['mapping', 'draft', file, '--stream', stream]);
+    return { fields: JSON.parse(stdout).fields, stderr };
+  };
+
+  it('takes a column that has the name of a field before one of which a part has it', async () => {
+    const { fields } = await draftOf('contacts', 'Owner.id,Person Id,E-Mail\no1,p1,a@x.example\n');
+    expect(fields.contact_id).to.equal('Person Id');
+  });
+
+  it('asks what tells rows of a day apart, of which otherwise the last alone would count', async () => {
+    const { fields, stderr } = await draftOf(
+      'network-a-deliveries',
+      'Day,Campaign ID,Group,Cost\n2026-10-05,7,A,1.50\n2026-10-05,7,B,2.50\n',
+    );
+    expect(fields.creative_id).to.equal('TODO');
+    expect(stderr).to.contain('TODO creative_id: rows have the same day and campaign');
+  });
 });

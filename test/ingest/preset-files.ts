@@ -5,6 +5,7 @@ export const PRESET_FILES: Record<string, [file: string, stream: StreamName]> = 
   'ecb/eurofxref': ['ecb/eurofxref-hist.csv', 'currency-rates'],
   'apollo/contacts': ['apollo/contacts.csv', 'contacts'],
   'zoominfo/contacts': ['zoominfo/contacts.csv', 'contacts'],
+  'zoho/contacts': ['zoho/contacts.csv', 'contacts'],
   'marketo/leads': ['marketo/leads.csv', 'contacts'],
   'linkedin-connections/contacts': ['linkedin-connections/Connections.csv', 'contacts'],
   'rb2b/contacts': ['rb2b/visitors.ndjson', 'contacts'],
