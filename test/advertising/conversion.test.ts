@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import { getCompany } from '../../services/advertising/company-endpoint.js';
-import { searchCampaigns, searchCreatives } from '../../services/advertising/list-endpoints.js';
+import { searchCampaigns } from '../../services/advertising/list-endpoints.js';
 import type { Problem } from '../../services/http/problems.js';
 import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore } from './helper.js';
@@ -79,33 +79,6 @@ describe('advertising money in another currency (contract 5.14)', () => {
     expect(answer).to.deep.include({ converted: true, rates: { from: null, to: null } });
   });
 
-  it('computes rates of money from what was converted', async () => {
-    const organization = await organizationWith({ [DAY]: '10' }, { [DAY]: '3' });
-    await store.insertDeliveries(
-      accepted(
-        [
-          {
-            organization_id: organization,
-            date: DAY,
-            campaign_id: 'c',
-            creative_id: 's',
-            ad_spend: '20',
-            clicks: 4,
-            impressions: 8,
-            conversion_value: '60',
-          },
-        ],
-        1,
-      ),
-    );
-    const { items } = await call(searchCreatives, store, organization, {
-      ...AS_SPENT,
-      metrics: ['cpc', 'cpm', 'return_on_ad_spend'],
-      currency: 'EUR',
-    });
-    expect(items[0]).to.include({ id: 's', cpc: 1.666667, cpm: 833.333375, return_on_ad_spend: 3 });
-  });
-
   it('takes the last rate of the 7 days before, and none that is older', async () => {
     const spent = { '2026-10-09': '3', '2026-10-16': '3', '2026-10-17': '3' };
     const organization = await organizationWith(spent, { '2026-10-08': '9', '2026-10-09': '3' });
@@ -126,46 +99,12 @@ describe('advertising money in another currency (contract 5.14)', () => {
     );
   });
 
-  it('asks for no rates of campaigns that do not match, and of days without money', async () => {
-    const organization = await organizationWith({ '2026-10-02': '0' }, {});
-    const unrated = { organization_id: organization, id: 'unrated', currency: 'XAU' };
-    await store.insertCampaigns(accepted([unrated], 1));
-    await store.insertDeliveries(
-      accepted(
-        [
-          {
-            organization_id: organization,
-            date: DAY,
-            campaign_id: 'unrated',
-            creative_id: 'u',
-            ad_spend: '1',
-          },
-        ],
-        1,
-      ),
-    );
-    const request = { start_date: '2026-10-01', end_date: '2026-10-31', currency: 'EUR' };
-    const others = await call(searchCampaigns, store, organization, { ...request, campaign_ids: ['c'] });
-    expect(others.total_count).to.equal(1);
-    const problem = await problemOf(call(searchCampaigns, store, organization, request));
-    expect(problem.extras.days).to.deep.equal([DAY]);
-  });
-
   it('names money of campaigns without a currency, which nothing can convert', async () => {
     const organization = await organizationWith({ [DAY]: '1' }, { [DAY]: '2' }, null);
     const problem = await problemOf(
       call(searchCampaigns, store, organization, { ...AS_SPENT, currency: 'EUR' }),
     );
     expect(problem.message).to.equal(`Money of ${DAY} cannot be converted: the campaign has no currency.`);
-  });
-
-  it('converts by the rate that was recorded last for a day', async () => {
-    const organization = await organizationWith({ [DAY]: '6' }, { [DAY]: '2' });
-    await store.insertCurrencyRates(
-      accepted([{ organization_id: organization, date: DAY, currency: 'USD', per_eur: '3' }], 2),
-    );
-    const { items } = await call(searchCampaigns, store, organization, { ...AS_SPENT, currency: 'EUR' });
-    expect(items[0]?.ad_spend).to.equal('2');
   });
 
   it('answers about a company, which has no money, without a rate', async () => {

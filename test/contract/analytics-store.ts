@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import type { DeliveryRecord } from '../../services/advertising/records.js';
+import type { OrderedRecord } from '../../services/shared/record-order.js';
 import { accepted } from '../support/accepted.js';
-import { Random } from '../support/random.js';
+import { Random, runs } from '../support/random.js';
 import { until } from '../support/until.js';
 import {
   assertForTwoWriters,
@@ -16,7 +17,7 @@ import {
 } from './record-order.js';
 
 /** Cases of each property. */
-const RUNS = Number(process.env.TEST_ORDER_RUNS ?? 3);
+const RUNS = runs(3);
 
 const ENTITIES = ['campaigns', 'companies', 'creatives'];
 
@@ -149,102 +150,84 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       ]);
     });
 
-    it('shows the last report of a row, whatever order reports are written in, twice and by two writers', async () => {
-      const report = fc.record({
+    let orders = 0;
+    /** Records of one kind in any order: of each `key` the last stays, whose `shown` the statements read in the order of the keys. */
+    const itKeepsTheLast = <T extends object>(
+      what: string,
+      record: fc.Arbitrary<T>,
+      [key, shown]: [key: keyof T, shown: keyof T],
+      write: (batch: OrderedRecord<T & { organization_id: string }>[]) => Promise<unknown>,
+      read: (organizationId: string) => Promise<unknown[][]>,
+    ) =>
+      it(`shows the last ${what}, whatever order records are written in, twice and by two writers`, () =>
+        assertForTwoWriters(
+          record,
+          async (records, batches) => {
+            const organization_id = `org_any_order_${++orders}`;
+            await Promise.all(
+              batches.map(async (own) => {
+                for (const batch of own) await write(withFields(batch, { organization_id }));
+              }),
+            );
+            const last = [...lastOfEach(records, key)].sort(([one], [other]) => (one < other ? -1 : 1));
+            const expected = last.map(([, ordered]) => ordered.record[shown]);
+            for (const actual of await read(organization_id)) expect(actual).to.deep.equal(expected);
+          },
+          RUNS,
+        ));
+
+    itKeepsTheLast(
+      'report of a row',
+      fc.record({
         campaign_id: fc.constantFrom(...KEYS),
         impressions: fc.nat(1_000_000),
         reported_at: spokenOf,
-      });
-      let runs = 0;
-      await assertForTwoWriters(
-        report,
-        async (records, batches) => {
-          const organization_id = `org_any_order_${++runs}`;
-          await Promise.all(
-            batches.map(async (own) => {
-              for (const batch of own)
-                await store.insertDeliveries(
-                  batch.map((ordered) => ({
-                    ...ordered,
-                    record: delivery({ ...ordered.record, organization_id, company_id: 'o' }),
-                  })),
-                );
-            }),
-          );
-          const last = lastOfEach(records, 'campaign_id');
-          const expected = KEYS.flatMap((key) => last.get(key)?.record.impressions ?? []);
-          for (const table of ['creative_deliveries', 'company_deliveries']) {
-            const rows = await deliveriesOf(organization_id, table);
-            expect(
-              rows.map(({ impressions }) => impressions),
-              table,
-            ).to.deep.equal(expected);
-          }
-        },
-        RUNS,
-      );
-    });
-
-    it('shows the last record of an entity, whatever order records are written in', async () => {
-      const entity = fc.record({
+      }),
+      ['campaign_id', 'impressions'],
+      (batch) =>
+        store.insertDeliveries(
+          batch.map((ordered) => ({ ...ordered, record: delivery({ ...ordered.record, company_id: 'o' }) })),
+        ),
+      async (organizationId) =>
+        Promise.all(
+          ['creative_deliveries', 'company_deliveries'].map(async (table) =>
+            (await deliveriesOf(organizationId, table)).map(({ impressions }) => impressions),
+          ),
+        ),
+    );
+    itKeepsTheLast(
+      'record of an entity',
+      fc.record({
         id: fc.constantFrom(...KEYS),
         name: fc.constantFrom('North', 'South', 'East'),
         updated_at: spokenOf,
-      });
-      let runs = 0;
-      await assertForTwoWriters(
-        entity,
-        async (records, batches) => {
-          const organization_id = `org_any_order_${++runs}`;
-          await Promise.all(
-            batches.map(async (own) => {
-              for (const batch of own) {
-                const ordered = withFields(batch, { organization_id });
-                await store.insertCampaigns(ordered);
-                await store.insertCompanies(ordered);
-                await store.insertCreatives(withFields(ordered, { campaign_id: 'c' }));
-              }
-            }),
-          );
-          const last = lastOfEach(records, 'id');
-          const expected = KEYS.flatMap((key) => last.get(key)?.record.name ?? []);
-          for (const table of ENTITIES) {
-            expect(await namesIn(table, organization_id), table).to.deep.equal(expected);
-          }
-        },
-        RUNS,
-      );
-    });
-
-    it('keeps the last rate of a currency and day, whatever order records are written in', async () => {
-      const rate = fc.record({
+      }),
+      ['id', 'name'],
+      async (batch) => {
+        await store.insertCampaigns(batch);
+        await store.insertCompanies(batch);
+        await store.insertCreatives(withFields(batch, { campaign_id: 'c' }));
+      },
+      (organizationId) => Promise.all(ENTITIES.map((table) => namesIn(table, organizationId))),
+    );
+    itKeepsTheLast(
+      'rate of a currency and day',
+      fc.record({
         currency: fc.constantFrom('USD', 'GBP'),
         per_eur: fc.constantFrom('0.85', '1.0867', '2', '0.000000000001'),
         updated_at: spokenOf,
-      });
-      let runs = 0;
-      await assertForTwoWriters(
-        rate,
-        async (records, batches) => {
-          const organization_id = `org_rates_${++runs}`;
-          await Promise.all(
-            batches.map(async (own) => {
-              for (const batch of own)
-                await store.insertCurrencyRates(withFields(batch, { organization_id, date: '2026-10-01' }));
-            }),
-          );
-          const last = lastOfEach(records, 'currency');
-          const expected = ['GBP', 'USD'].flatMap((currency) => last.get(currency)?.record.per_eur ?? []);
-          const { rows } = await store.query<{ per_eur: string }>({
-            name: 'test',
-            sql: 'SELECT per_eur FROM currency_rates FINAL WHERE organization_id = {organization:String} ORDER BY currency',
-            params: { organization: organization_id },
-          });
-          expect(rows.map(({ per_eur }) => per_eur)).to.deep.equal(expected);
-        },
-        RUNS,
-      );
-    });
+      }),
+      ['currency', 'per_eur'],
+      (batch) => store.insertCurrencyRates(withFields(batch, { date: '2026-10-01' })),
+      async (organization) => {
+        const { rows } = await store.query<{ per_eur: string }>({
+          name: 'test',
+          sql: 'SELECT per_eur FROM currency_rates FINAL WHERE organization_id = {organization:String} ORDER BY currency',
+          params: { organization },
+        });
+        return [rows.map(({ per_eur }) => per_eur)];
+      },
+    );
 
     for (const sizes of BATCH_SIZES) {
       it(`shows the same after all batches at once as after one by one: ${sizes.join(', ')} records`, async () => {
@@ -386,7 +369,8 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       abort.abort(new Error('the client left'));
       expect(await failed).to.equal('the client left');
       await until(async () => (await running()) === 0, 'the query has ended');
-    });
+      // Long before the store ends a query that takes too long.
+    }).timeout(15_000);
 
     it('answers ping', () => store.ping());
   });

@@ -57,10 +57,6 @@ const CASES: FoundCase[] = [
     not: [{ company_name: 'bv polderin' }, { query: 'jansen ag' }],
   },
   {
-    holds: { last_name: 'Rossi', company_name: 'Roma S.p.A.' },
-    finds: [{ query: 'roma spa' }, { company_name: 'Roma SPA' }],
-  },
-  {
     holds: { last_name: 'Reddy', company_name: 'Deccan Systems' },
     finds: [{ query: 'deccan systems private limited' }, { company_name: 'Deccan Systems Pvt. Ltd.' }],
     not: [{ query: 'deccan foods private limited' }],

@@ -60,10 +60,8 @@ export function searchStoreFilters(open: Open): void {
     const cases: [title: string, filters: Filters, ids: string[]][] = [
       ['a word matches whatever its case and accents', { first_name: 'MARIA' }, ['maria']],
       ['the beginning of a word matches', { first_name: 'mar' }, ['maria']],
-      ['one letter is a beginning', { first_name: 'j' }, ['maria']],
       ['words may come in any order', { first_name: 'jose mar' }, ['maria']],
       ['every word must match', { first_name: 'maria omar' }, []],
-      ['a word that begins another changes nothing', { first_name: 'm mar Mar maria j' }, ['maria']],
       ['a word with a typo does not match', { first_name: 'marja' }, []],
       ['the middle of a word does not match', { first_name: 'aria' }, []],
       ['apostrophes and hyphens part words', { last_name: 'lujan o neill' }, ['maria']],
@@ -71,18 +69,12 @@ export function searchStoreFilters(open: Open): void {
       ['job titles match by words', { job_title: 'vice-pres eng' }, ['maria']],
       ['a seniority is computed from the job title', { seniority: 'vp' }, ['maria']],
       ['a department is computed from the job title', { department: 'data', seniority: 'vp' }, ['maria']],
-      ['a seniority is one of the title alone', { seniority: 'director' }, []],
-      ['functional areas match by words', { functional_area: 'engineering' }, ['maria']],
-      ['company names match by words', { company_name: 'zurich' }, ['maria']],
-      ['cities match by words', { city: 'sao PAULO' }, ['maria']],
       ['states match by words', { state_region: 'ile france' }, ['maria']],
       ['filters are joined by and', { first_name: 'maria', city: 'lyon' }, []],
       ['a country has many names', { country: 'us' }, ['maria', 'omar']],
-      ['a country is found by its name', { country: 'Germany' }, ['de']],
       ['a country is compared whole', { country: 'united' }, []],
       ['postal codes ignore case and spaces', { postal_code: 'sw1a2aa' }, ['maria']],
       ['postal codes are compared whole', { postal_code: 'SW1A' }, []],
-      ['domains are compared in normal form', { company_domain: 'zurich.com' }, ['maria']],
       ['a sub-domain is another domain', { company_domain: 'www.mail.zurich.com.' }, ['omar']],
       [
         'profile addresses are normalized',
@@ -91,15 +83,11 @@ export function searchStoreFilters(open: Open): void {
       ],
       ['a bare slug is the last segment', { network_a_url: 'OMAR' }, ['de']],
       ['a slug is compared whole', { network_a_url: 'maria' }, []],
-      ['an email is compared whole', { email: 'zurich.com' }, []],
       ['a work email matches whatever its case', { email: 'maria.lujan@ZURICH.com' }, ['maria']],
-      ['a second email matches too', { email: 'ml@zurich.com' }, ['maria']],
       ['a personal email matches', { email: 'Maria@home.example' }, ['maria']],
       ['a part of an email does not match', { email: 'maria' }, []],
       ['the moment of a change is exclusive', { updated_after: at(1) }, ['de', 'empty']],
-      ['changes and words are joined by and', { updated_after: at(0), country: 'US' }, ['omar']],
       ['changes and a query are joined by and', { updated_after: at(0), query: 'zurich' }, ['omar']],
-      ['a moment after all changes finds none', { updated_after: at(3) }, []],
       ['no filter finds all', {}, ['maria', 'omar', 'de', 'empty']],
       ['null is not given', { first_name: null, country: null }, ['maria', 'omar', 'de', 'empty']],
       ['special characters are harmless', { company_domain: `"'*) OR x:(` }, []],
@@ -155,11 +143,6 @@ export function searchStoreFilters(open: Open): void {
       expect(await changed()).to.deep.equal([]);
       await opened.store.addMembership({ organizationId: organization, audienceId: 'aud', contactId: 'c' });
       expect(await changed()).to.deep.equal(['c']);
-    });
-
-    it('an organization without contacts has none', async () => {
-      const page = await opened.store.searchContacts(asked(freshOrganization()));
-      expect(page).to.deep.equal({ items: [], total: 0, next: null });
     });
 
     it('two organizations with the same ids do not see each other', async () => {

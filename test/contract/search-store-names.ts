@@ -16,25 +16,15 @@ export function searchStoreNames(open: Open): void {
       people([
         ['rima', 'रीमा', 'ठाकुर'],
         ['roma', 'रोमा', 'ठाकुर'],
-        ['ram', 'राम', 'ठाकुर'],
-        ['sida', 'สีดา', 'ไทยทดสอบ'],
-        ['suda', 'สุดา', 'ไทยทดสอบ'],
         ['pana', 'パナ', 'ヤマダ'],
         ['bana', 'バナ', 'ヤマダ'],
         ['hana', 'ﾊﾅ', 'ヤマダ'],
-        ['kali', 'কালী', 'দাস'],
-        ['koli', 'কলি', 'দাস'],
       ]),
       [
-        [{ first_name: 'राम', last_name: 'ठाकुर' }, ['ram']],
-        [{ query: 'राम' }, ['ram']],
         [{ query: 'रीमा' }, ['rima', 'roma']],
-        [{ first_name: 'สุดา' }, ['suda']],
-        [{ query: 'สีดา' }, ['sida', 'suda']],
         [{ first_name: 'ハナ' }, ['hana']],
         [{ query: 'ハナ' }, ['hana']],
         [{ query: 'ﾊﾟﾅ' }, ['pana']],
-        [{ query: 'কালী' }, ['kali']],
       ],
     );
 
@@ -48,21 +38,17 @@ export function searchStoreNames(open: Open): void {
         ['hollen', 'Chris', 'Van Hollen'],
         ['hollen2', 'Kris', 'Vanhollen'],
         ['solo', 'Олена', 'Соловʼяненко'],
-        ['solo2', 'Ольга', 'Солов’яненко'],
         ['amy', 'Amy', 'Klobuchar'],
         ['amyb', 'Amy', 'Bera'],
         ['li', '静', '李'],
         ['suzuki', '美咲', '鈴木'],
-        ['kim', '지훈', '김'],
         ['mixed', 'Ann', '李'],
       ]),
       [
-        ...["O'Connor", 'O’Connor', 'OʼConnor', 'oconnor', 'o connor'].flatMap(
-          (text): [Filters, string[]][] => [
-            [{ query: text }, ['oconnor', 'oconnor2']],
-            [{ last_name: text }, ['oconnor', 'oconnor2']],
-          ],
-        ),
+        ...["O'Connor", 'oconnor', 'o connor'].flatMap((text): [Filters, string[]][] => [
+          [{ query: text }, ['oconnor', 'oconnor2']],
+          [{ last_name: text }, ['oconnor', 'oconnor2']],
+        ]),
         ...['Ocasio-Cortez', 'ocasio cortez', 'ocasiocortez'].flatMap((text): [Filters, string[]][] => [
           [{ query: text }, ['cortez']],
           [{ query: `alexandria ${text}` }, ['cortez']],
@@ -72,74 +58,37 @@ export function searchStoreNames(open: Open): void {
           [{ query: text }, ['hollen', 'hollen2']],
           [{ last_name: text }, ['hollen', 'hollen2']],
         ]),
-        [{ query: "солов'яненко" }, ['solo', 'solo2']],
-        [{ last_name: 'Солов’яненко' }, ['solo', 'solo2']],
+        [{ query: "солов'яненко" }, ['solo']],
         [{ query: 'amy k' }, ['amy']],
         [{ query: 'a ocasio' }, ['cortez']],
         [{ query: 'A. Ocasio-Cortez' }, ['cortez']],
         [{ query: '李静' }, ['li']],
-        [{ query: '静李' }, ['li']],
         [{ query: '李' }, ['mixed', 'li']],
         [{ query: '鈴木美咲' }, ['suzuki']],
-        [{ query: '鈴木美' }, ['suzuki']],
         [{ query: '美咲鈴' }, ['suzuki']],
-        [{ query: '鈴' }, ['suzuki']],
-        [{ query: '김지훈' }, ['kim']],
-        [{ query: '김지' }, ['kim']],
-        [{ query: '김' }, ['kim']],
         [{ last_name: '鈴木美咲' }, []],
-        [{ first_name: '美咲鈴木' }, []],
       ],
       { inOrder: false },
     );
 
-    describe('the order of names', () => {
-      const cases: [title: string, query: string, names: Names][] = [
-        [
-          'one typo before two',
-          'velasquez',
-          [
-            ['one', 'Nydia', 'Velázquez'],
-            ['two', 'Gabriel', 'Vasquez'],
-          ],
-        ],
-        [
-          'fewer typos in all words',
-          'velasquez nydie',
-          [
-            ['two', 'Nydia', 'Velázquez'],
-            ['three', 'Nydia', 'Vasquez'],
-          ],
-        ],
-      ];
-      for (const [title, query, names] of cases) {
-        it(`${title}: ${query}`, async () => {
-          const organization = freshOrganization();
-          await load(opened.store, organization, people(names.toReversed()));
-          expect(await found(opened.store, organization, { query })).to.deep.equal(names.map(([id]) => id));
-        });
-      }
-
-      it('a typo in a name comes before one in a city, more names before fewer', async () => {
-        const organization = freshOrganization();
-        await load(opened.store, organization, [
-          { contact_id: 'city', first_name: 'Dave', last_name: 'Min', city: 'Costa Mesa' },
-          { contact_id: 'title', first_name: 'Ann', last_name: 'Lee', job_title: 'Costa' },
-          { contact_id: 'name', first_name: 'Jim', last_name: 'Costa' },
-        ]);
-        const find = (query: string) => found(opened.store, organization, { query });
-        expect(await find('cotsa')).to.deep.equal(['name', 'title', 'city']);
-        await load(opened.store, organization, [
-          { contact_id: 'k2', first_name: 'Mary', last_name: 'Kay', city: 'Rome' },
-          { contact_id: 'k3', first_name: 'Mary', last_name: 'Kay', company_name: 'Rome' },
-          { contact_id: 'k1', first_name: 'Mary', job_title: 'Kay', city: 'Rome' },
-          { contact_id: 'k0', job_title: 'Mary Kay', city: 'Rome' },
-        ]);
-        expect(await find('mary kay rome')).to.deep.equal(['k2', 'k3', 'k1', 'k0']);
-        expect(await find('mary rome kay')).to.deep.equal(['k2', 'k3', 'k1', 'k0']);
-        expect(await find('mary rome')).to.deep.equal(['k2', 'k3', 'k1', 'k0']);
-        expect(await find('marry kay rome')).to.deep.equal(['k2', 'k3', 'k1', 'k0']);
-      });
+    it('a typo in a name comes before one in a city, more names before fewer', async () => {
+      const organization = freshOrganization();
+      await load(opened.store, organization, [
+        { contact_id: 'city', first_name: 'Dave', last_name: 'Min', city: 'Costa Mesa' },
+        { contact_id: 'title', first_name: 'Ann', last_name: 'Lee', job_title: 'Costa' },
+        { contact_id: 'name', first_name: 'Jim', last_name: 'Costa' },
+      ]);
+      const find = (query: string) => found(opened.store, organization, { query });
+      expect(await find('cotsa')).to.deep.equal(['name', 'title', 'city']);
+      await load(opened.store, organization, [
+        { contact_id: 'k2', first_name: 'Mary', last_name: 'Kay', city: 'Rome' },
+        { contact_id: 'k3', first_name: 'Mary', last_name: 'Kay', company_name: 'Rome' },
+        { contact_id: 'k1', first_name: 'Mary', job_title: 'Kay', city: 'Rome' },
+        { contact_id: 'k0', job_title: 'Mary Kay', city: 'Rome' },
+      ]);
+      expect(await find('mary kay rome')).to.deep.equal(['k2', 'k3', 'k1', 'k0']);
+      expect(await find('mary rome')).to.deep.equal(['k2', 'k3', 'k1', 'k0']);
+      expect(await find('marry kay rome')).to.deep.equal(['k2', 'k3', 'k1', 'k0']);
     });
   });
 }

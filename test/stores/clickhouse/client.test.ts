@@ -56,18 +56,6 @@ describe('embedded ClickHouse', () => {
     }
   });
 
-  it('frees the connections of aborted queries', async () => {
-    const abort = new AbortController();
-    const slow = 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1';
-    const abandoned = Array.from({ length: 6 }, () => nameOf(ask(slow, {}, abort.signal)));
-    await ask('SELECT 1', {}, undefined).catch(() => undefined);
-    abort.abort();
-    expect(await Promise.all(abandoned)).to.satisfy((names: string[]) =>
-      names.every((name) => name !== 'no error'),
-    );
-    expect((await ask('SELECT 2 AS two')).rows).to.deep.equal([{ two: 2 }]);
-  });
-
   it('sends nothing to the engine for queries aborted before they start', async () => {
     const statements = async () =>
       Number((await ask("SELECT value FROM system.events WHERE event = 'Query'")).rows[0]?.value);
