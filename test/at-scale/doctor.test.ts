@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runProcess as run } from '../cli/support.js';
+import { run } from '../cli/support.js';
 import { freePort } from '../stack/free-port.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { testDatabase } from './clickhouse/support.js';

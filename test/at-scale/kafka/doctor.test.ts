@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { STREAM_NAMES } from '../../../ingest/streams/index.js';
-import { runProcess as run } from '../../cli/support.js';
+import { run } from '../../cli/support.js';
 import { freePort } from '../../stack/free-port.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { type TestTopics, testTopics } from './topics.js';

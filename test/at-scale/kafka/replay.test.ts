@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
-import { runProcess as run } from '../../cli/support.js';
+import { run } from '../../cli/support.js';
 import { actualDeliveries, expectSame } from './actual.js';
 import { useWorkers } from './workers.js';
 

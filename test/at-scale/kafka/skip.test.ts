@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { groupOf, topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
-import { runProcess as run } from '../../cli/support.js';
+import { run } from '../../cli/support.js';
 import { testTopics } from './topics.js';
 
 const STREAM = 'contacts';

@@ -12,17 +12,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (REACHLINE_TEST_SEED=$
   this.timeout(3_600_000);
   const test = useWorkers();
 
-  it('turns repeated, mixed and restated records into the expected state', async () => {
-    const { topics, workers } = test;
-    const history = histories(new Random(SEED), COUNT);
-    await workers.start();
-    for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
-    await workers.drained(...STREAMS);
-    await workers.expectState(history);
-    expect(await workers.deadLetters()).to.deep.equal([]);
-  });
-
-  it('shares the partitions with workers that join and leave, and loses no record', async () => {
+  it('turns repeated, mixed and restated records into the expected state, while other workers join and leave', async () => {
     const { topics, workers } = test;
     const history = histories(new Random(SEED), COUNT);
     const first = await workers.start();
