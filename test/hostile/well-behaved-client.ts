@@ -1,7 +1,6 @@
 /**
  * A client that uses the service as it is meant to be used, in a process of its own. It sends one request every `INTERVAL_MS`,
- * whether or not earlier ones were answered, so that a stalled server shows as latency. Parent messages: `begin`, `end`, and
- * `accompany`, from which on an export, a BI session and a shipper of visits work beside it.
+ * whether or not earlier ones were answered, so that a stalled server shows as latency. Parent messages: `begin` and `end`.
  */
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -23,7 +22,6 @@ export interface Observation extends Record<Kind, number[]> {
 
 interface Settings {
   url: string;
-  sqlUrl: string;
   key: string;
   organizationId: string;
   audienceId: string;
@@ -68,12 +66,7 @@ function emptyObservation(): Observation {
   return { reads: [], writes: [], searches: [], turns: [], failures: [] };
 }
 
-function send(
-  method: string,
-  path: string,
-  body?: object | string,
-  headers: Record<string, string> = {},
-): Promise<[status: number, text: string]> {
+function send(method: string, path: string, body?: object | string): Promise<[status: number, text: string]> {
   return new Promise((resolve, reject) => {
     const isText = typeof body === 'string';
     const sent = request(
@@ -84,7 +77,6 @@ function send(
         headers: {
           'X-Api-Key': settings.key,
           'Content-Type': isText ? 'application/x-ndjson' : 'application/json',
-          ...headers,
         },
       },
       (response) => {
@@ -128,41 +120,6 @@ async function observe(kind: Kind, method: string, path: string, body?: object |
   }
 }
 
-let visits = 0;
-const analyst = `Basic ${Buffer.from(`analyst:${settings.key}`).toString('base64')}`;
-/** What others of the same organization do all the time, one request after another. */
-const COMPANIONS: Record<string, () => ReturnType<typeof send>> = {
-  export: () => send('POST', '/api/contacts/search', { organization_id }, { Accept: 'application/x-ndjson' }),
-  'BI session': () =>
-    send(
-      'POST',
-      settings.sqlUrl,
-      'SELECT country, count() FROM contacts GROUP BY country UNION ALL SELECT campaign_id, sum(clicks) FROM campaign_daily GROUP BY campaign_id',
-      { Authorization: analyst },
-    ),
-  shipper: () =>
-    send(
-      'POST',
-      '/api/ingest/website-visits?on_reject=fail',
-      Array.from({ length: 500 }, () =>
-        JSON.stringify({
-          id: `shipped-${++visits}`,
-          createdAt: new Date().toISOString(),
-          startUrl: 'https://a.example/',
-        }),
-      ).join('\n'),
-    ),
-};
-const COMPANION_PAUSE_MS = 500;
-
-async function accompany(name: string, work: () => ReturnType<typeof send>): Promise<void> {
-  for (;;) {
-    const [status, text] = await work().catch((error: Error) => [0, error.message] as const);
-    if (status !== 200) observed.failures.push(`${name} ${status} ${text.slice(0, 200)}`);
-    await new Promise((resolve) => setTimeout(resolve, COMPANION_PAUSE_MS));
-  }
-}
-
 let next = 0;
 setInterval(() => {
   const [kind, path, body] = (OPERATIONS[next++ % OPERATIONS.length] as (typeof OPERATIONS)[number])();
@@ -171,10 +128,6 @@ setInterval(() => {
 setInterval(() => void observe('reads', 'GET', '/livez'), LIVEZ_INTERVAL_MS);
 
 process.on('message', (message) => {
-  if (message === 'accompany') {
-    for (const [name, work] of Object.entries(COMPANIONS)) void accompany(name, work);
-    return;
-  }
   if (message === 'end') process.send?.(observed);
   observed = emptyObservation();
 });

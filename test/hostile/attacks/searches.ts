@@ -34,17 +34,15 @@ const HEAVIEST: Request[] = [
   ],
 ];
 
-export const slowSearches: Attack = {
-  title: 'one-letter filters match every one of 100 000 contacts',
-  async run(target) {
-    await repeat(12, 4, () =>
-      ask(target, '/api/contacts/search', { organization_id, job_title: letters, limit: 1 }),
-    );
-  },
-};
-
 export const searchAttacks: Attack[] = [
-  slowSearches,
+  {
+    title: 'one-letter filters match every one of 100 000 contacts',
+    async run(target) {
+      await repeat(12, 4, () =>
+        ask(target, '/api/contacts/search', { organization_id, job_title: letters, limit: 1 }),
+      );
+    },
+  },
   {
     title: 'every operation is asked for the most it may be asked for',
     nightly: true,
