@@ -11,12 +11,11 @@ import { openClickHouse } from '../../services/stores/clickhouse/open.js';
 import { RollupBuilder } from '../../services/stores/clickhouse/rollup-builder.js';
 import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import { accepted } from '../support/accepted.js';
-import { Random, SEED } from '../support/random.js';
+import { Random, runs, SEED } from '../support/random.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { call } from './helper.js';
 
-const SEEDS = Array.from({ length: Number(process.env.ROLLUP_RUNS ?? 1) }, (_, run) => SEED + run);
-const STEPS = Number(process.env.ROLLUP_STEPS ?? 3);
+const STEPS = runs(3);
 const ORGANIZATIONS = ['org_a', 'org_b'];
 const RANGES = [
   ['2026-07-01', '2026-10-31'],
@@ -62,126 +61,124 @@ it('sums of a month are built once where another process builds them meanwhile',
   }
 });
 
-for (const seed of SEEDS) {
-  describe(`sums of months under random restatements (REACHLINE_TEST_SEED=${seed})`, function () {
-    this.timeout(300_000);
-    const random = new Random(seed);
-    let path: string;
-    let store: AnalyticsStore;
-    let builder: RollupBuilder;
-    let accepts = Date.parse('2026-10-01');
+describe(`sums of months under random restatements (REACHLINE_TEST_SEED=${SEED})`, function () {
+  this.timeout(300_000);
+  const random = new Random(SEED);
+  let path: string;
+  let store: AnalyticsStore;
+  let builder: RollupBuilder;
+  let accepts = Date.parse('2026-10-01');
 
-    before(async () => {
-      path = tempFolder();
-      const opened = await openAnalyticsStore({ path }, { intervalMs: 1e9, settleSeconds: 0, minRows: 1 });
-      store = opened.store;
-      builder = opened.builder as RollupBuilder;
-    });
-    after(async () => {
-      await store.close();
-    });
-
-    const delivery = (): DeliveryRecord => ({
-      organization_id: random.pick(ORGANIZATIONS),
-      date: `2026-${random.pick(['07', '08', '09', '10'])}-${random.pick(['01', '02', '15', '28', '30'])}`,
-      campaign_id: random.pick(['c1', 'c2', 'c3']),
-      ...random.pick([
-        { creative_id: 'r1' },
-        { creative_id: 'r2' },
-        { company_id: 'k1' },
-        { company_id: 'k2' },
-        { creative_id: 'r3', company_id: 'k3' },
-      ]),
-      impressions: random.pick([0, 1, 70, 5000]),
-      engagements: random.pick([0, 3]),
-      ad_spend: random.pick(['0', '0.01', '99999999999999999999999999.5']),
-      reported_at: `2026-10-0${random.pick([1, 2, 3])}T00:00:00Z`,
-    });
-    const insert = () => {
-      accepts += random.pick([-1000, 1000]);
-      return store.insertDeliveries(
-        accepted(Array.from({ length: random.pick([1, 8, 40]) }, delivery), accepts),
-      );
-    };
-
-    const withoutRollups: AnalyticsReader = {
-      query: (query, signal) =>
-        query.name.endsWith('_sealed_months')
-          ? Promise.resolve({ rows: [], total: 0 })
-          : store.query(query, signal),
-    };
-    let summed = 0;
-    const counting: AnalyticsReader = {
-      query(query, signal) {
-        if (/FROM (creative|company)_months/.test(query.sql)) summed++;
-        return store.query(query, signal);
-      },
-    };
-
-    /** Every list of an organization, with and without the sums. */
-    async function compare(context: string) {
-      const organization = random.pick(ORGANIZATIONS);
-      const [start_date, end_date] = random.pick(RANGES);
-      const body = {
-        start_date,
-        end_date,
-        granularity: random.pick(['daily', 'monthly'] as const),
-        page_size: 50,
-      };
-      const filters = random.pick([{}, { search: 'c' }, { campaign_ids: ['c1', 'c2'] }]);
-      for (const operation of [searchCampaigns, searchCreatives, searchCompanies]) {
-        const answers = await Promise.all(
-          [counting, withoutRollups].map((reader) =>
-            call(operation as never, reader, organization, { ...body, ...filters } as never),
-          ),
-        );
-        expect(JSON.stringify(answers[0]), `${context} ${JSON.stringify(body)}`).to.equal(
-          JSON.stringify(answers[1]),
-        );
-      }
-    }
-
-    it('answer the same bytes as the deliveries', async () => {
-      await insert();
-      for (let step = 0; step < STEPS; step++) {
-        const what = random.pick(['insert', 'build', 'both']);
-        if (what === 'insert') await insert();
-        if (what === 'build') await builder.run();
-        // A build reads the deliveries before, amid or after the inserts.
-        if (what === 'both') await Promise.all([builder.run(), insert().then(insert)]);
-        await compare(`step ${step}, ${what}`);
-      }
-      await builder.run();
-      await compare('at rest');
-      expect(summed).to.be.above(0);
-    });
-
-    it('are used again once they are built anew, and not before', async () => {
-      const body = {
-        start_date: '2026-07-01',
-        end_date: '2026-10-31',
-        granularity: 'monthly' as const,
-        page_size: 5,
-      };
-      const read = async () => {
-        summed = 0;
-        await call(searchCampaigns, counting, 'org_a', body);
-        return summed;
-      };
-      const touch = (month: string) =>
-        store.insertDeliveries(
-          accepted(
-            [{ ...delivery(), organization_id: 'org_a', date: `2026-${month}-01`, creative_id: 'r1' }],
-            accepts,
-          ),
-        );
-      for (const month of ['07', '08', '09', '10']) await touch(month);
-      expect(await read()).to.equal(0);
-      await new Promise((resolve) => setTimeout(resolve, 1100));
-      await builder.run();
-      expect(await read()).to.be.above(0);
-      for (const month of ['07', '08', '09', '10']) await touch(month);
-      expect(await read()).to.equal(0);
-    });
+  before(async () => {
+    path = tempFolder();
+    const opened = await openAnalyticsStore({ path }, { intervalMs: 1e9, settleSeconds: 0, minRows: 1 });
+    store = opened.store;
+    builder = opened.builder as RollupBuilder;
   });
-}
+  after(async () => {
+    await store.close();
+  });
+
+  const delivery = (): DeliveryRecord => ({
+    organization_id: random.pick(ORGANIZATIONS),
+    date: `2026-${random.pick(['07', '08', '09', '10'])}-${random.pick(['01', '02', '15', '28', '30'])}`,
+    campaign_id: random.pick(['c1', 'c2', 'c3']),
+    ...random.pick([
+      { creative_id: 'r1' },
+      { creative_id: 'r2' },
+      { company_id: 'k1' },
+      { company_id: 'k2' },
+      { creative_id: 'r3', company_id: 'k3' },
+    ]),
+    impressions: random.pick([0, 1, 70, 5000]),
+    engagements: random.pick([0, 3]),
+    ad_spend: random.pick(['0', '0.01', '99999999999999999999999999.5']),
+    reported_at: `2026-10-0${random.pick([1, 2, 3])}T00:00:00Z`,
+  });
+  const insert = () => {
+    accepts += random.pick([-1000, 1000]);
+    return store.insertDeliveries(
+      accepted(Array.from({ length: random.pick([1, 8, 40]) }, delivery), accepts),
+    );
+  };
+
+  const withoutRollups: AnalyticsReader = {
+    query: (query, signal) =>
+      query.name.endsWith('_sealed_months')
+        ? Promise.resolve({ rows: [], total: 0 })
+        : store.query(query, signal),
+  };
+  let summed = 0;
+  const counting: AnalyticsReader = {
+    query(query, signal) {
+      if (/FROM (creative|company)_months/.test(query.sql)) summed++;
+      return store.query(query, signal);
+    },
+  };
+
+  /** Every list of an organization, with and without the sums. */
+  async function compare(context: string) {
+    const organization = random.pick(ORGANIZATIONS);
+    const [start_date, end_date] = random.pick(RANGES);
+    const body = {
+      start_date,
+      end_date,
+      granularity: random.pick(['daily', 'monthly'] as const),
+      page_size: 50,
+    };
+    const filters = random.pick([{}, { search: 'c' }, { campaign_ids: ['c1', 'c2'] }]);
+    for (const operation of [searchCampaigns, searchCreatives, searchCompanies]) {
+      const answers = await Promise.all(
+        [counting, withoutRollups].map((reader) =>
+          call(operation as never, reader, organization, { ...body, ...filters } as never),
+        ),
+      );
+      expect(JSON.stringify(answers[0]), `${context} ${JSON.stringify(body)}`).to.equal(
+        JSON.stringify(answers[1]),
+      );
+    }
+  }
+
+  it('answer the same bytes as the deliveries', async () => {
+    await insert();
+    for (let step = 0; step < STEPS; step++) {
+      const what = random.pick(['insert', 'build', 'both']);
+      if (what === 'insert') await insert();
+      if (what === 'build') await builder.run();
+      // A build reads the deliveries before, amid or after the inserts.
+      if (what === 'both') await Promise.all([builder.run(), insert().then(insert)]);
+      await compare(`step ${step}, ${what}`);
+    }
+    await builder.run();
+    await compare('at rest');
+    expect(summed).to.be.above(0);
+  });
+
+  it('are used again once they are built anew, and not before', async () => {
+    const body = {
+      start_date: '2026-07-01',
+      end_date: '2026-10-31',
+      granularity: 'monthly' as const,
+      page_size: 5,
+    };
+    const read = async () => {
+      summed = 0;
+      await call(searchCampaigns, counting, 'org_a', body);
+      return summed;
+    };
+    const touch = (month: string) =>
+      store.insertDeliveries(
+        accepted(
+          [{ ...delivery(), organization_id: 'org_a', date: `2026-${month}-01`, creative_id: 'r1' }],
+          accepts,
+        ),
+      );
+    for (const month of ['07', '08', '09', '10']) await touch(month);
+    expect(await read()).to.equal(0);
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await builder.run();
+    expect(await read()).to.be.above(0);
+    for (const month of ['07', '08', '09', '10']) await touch(month);
+    expect(await read()).to.equal(0);
+  });
+});

@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type FuzzRequest, forgery, nextPage, randomRequest } from '../gateway/generated.js';
 import { describeRequest, type Received } from '../gateway/send.js';
-import { SEED } from '../support/random.js';
+import { runs, SEED } from '../support/random.js';
 import { Coverage, SERVED_ALIKE } from './parity/coverage.js';
 import { drawnRequest } from './parity/drawn-requests.js';
 import { dataSets, type Records } from './parity/records.js';
 import { GatewayPair } from './parity/store-pair.js';
 
 /** For all data sets together. */
-const REQUESTS = Number(process.env.TEST_PARITY_REQUESTS ?? 800);
+const REQUESTS = runs(500);
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const MAX_DIFFERENCES = 5;
 /** Few, so that they run out. */
@@ -74,7 +74,7 @@ function itAnswersAlike(records: Records, requests: number): void {
   });
 
   it(`answers ${requests} random requests byte for byte alike in both forms`, async function () {
-    this.timeout(600_000);
+    this.timeout(runs(600_000));
     sentCount = 0;
     // One of four need not match any record.
     const drawn = fc.oneof(

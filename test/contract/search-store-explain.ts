@@ -5,6 +5,7 @@ import type { Explanation } from '../../services/contacts/schema.js';
 import { TIERS } from '../../services/search/ranking.js';
 import { toJson } from '../../services/shared/json.js';
 import { useOpened } from '../support/opened.js';
+import { runs } from '../support/random.js';
 import { record, request } from './search-store-order.js';
 import { asked, type Filters, freshOrganization, load, type Open } from './search-support.js';
 
@@ -71,7 +72,7 @@ export function searchStoreExplain(open: Open): void {
             }
           },
         ),
-        { numRuns: Number(process.env.PROPERTY_RUNS ?? 20) },
+        { numRuns: runs(20) },
       );
     }).timeout(600_000);
   });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { ContactSearch } from '../../services/contacts/contact-store.js';
 import { FACET_FIELDS } from '../../services/contacts/fields.js';
 import { useOpened } from '../support/opened.js';
+import { runs } from '../support/random.js';
 import { facetsByHand } from './search-oracle.js';
 import { asked, freshOrganization, load, type Open, T0 } from './search-support.js';
 
@@ -125,7 +126,7 @@ export function searchStoreFacets(open: Open): void {
             }
           },
         ),
-        { numRuns: Number(process.env.PROPERTY_RUNS ?? 20) },
+        { numRuns: runs(20) },
       );
     }).timeout(600_000);
   });

@@ -9,6 +9,7 @@ import type { Visit, VisitRecord } from '../../services/visits/schema.js';
 import type { VisitSearch } from '../../services/visits/visit-store.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
+import { runs } from '../support/random.js';
 import { freshOrganization, type Open, T0 } from './search-support.js';
 
 const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 3 });
@@ -273,7 +274,7 @@ export function searchStoreVisits(open: Open): void {
             }
           },
         ),
-        { numRuns: Number(process.env.PROPERTY_RUNS ?? 25) },
+        { numRuns: runs(25) },
       );
     }).timeout(600_000);
 
@@ -423,7 +424,7 @@ export function searchStoreVisits(open: Open): void {
             }
           },
         ),
-        { numRuns: Number(process.env.PROPERTY_RUNS ?? 25) },
+        { numRuns: runs(25) },
       );
     }).timeout(600_000);
   });

@@ -15,26 +15,14 @@ const MOCHA = join(packageRoot, 'node_modules/mocha/bin/mocha.js');
 /** Sizes of a full run. Without them each test does as much as shows the fault at all. */
 const FULL: Record<string, string> = {
   TEST_RECORDS: '200000',
-  TEST_POINT_KILLS: '20',
-  TEST_STORE_KILLS: '10',
-  TEST_FAULT_ROUNDS: '10',
-  TEST_BROKER_KILLS: '10',
   TEST_KILL_ROUNDS: '200',
   TEST_FIRST_START_KILLS: '40',
   /** Each night draws anew; what is drawn depends on the seed alone. */
   REACHLINE_TEST_SEED: String(randomInt(1_000_000)),
   TEST_RUNS_FACTOR: '10',
-  PROPERTY_RUNS: '300',
   TEST_FUZZ_RUNS: '3000',
   TEST_RELEVANCE_STRIDE: '1',
-  ORACLE_RUNS: '4',
-  ORACLE_REQUESTS: '30',
-  ROLLUP_RUNS: '4',
-  ROLLUP_STEPS: '15',
-  TEST_ORDER_RUNS: '100',
   REACHLINE_LOCALE_RUNS: '10000',
-  TEST_CREATES: '20000',
-  TEST_CREATE_SEARCH_PAIRS: '10000',
 };
 const FULL_OF_FILE: Record<string, Record<string, string>> = {
   'at-scale/kafka/worker.test.js': { TEST_RECORDS: '1000000' },

@@ -5,7 +5,7 @@ import { issueKey } from '../../../services/accounts/keys.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
 import { allPages, asked, loadAudiences } from '../../contract/search-support.js';
 import { parsed } from '../../support/parsed-store.js';
-import { Random, SEED } from '../../support/random.js';
+import { Random, runs, SEED } from '../../support/random.js';
 import { repeat } from '../../support/repeat.js';
 import { until } from '../../support/until.js';
 import { openStore, testIndices } from '../elasticsearch/support.js';
@@ -13,8 +13,8 @@ import { Gateways } from './gateways.js';
 
 const ORGANIZATION = 'org_creates';
 const CREATORS = 64;
-const CREATES = Number(process.env.TEST_CREATES ?? 1000);
-const PAIRS = Number(process.env.TEST_CREATE_SEARCH_PAIRS ?? 500);
+const CREATES = runs(1000);
+const PAIRS = runs(500);
 const BALANCE = 1_000_000;
 const KILL_INTERVAL_MS = 4000;
 

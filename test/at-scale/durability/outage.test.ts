@@ -7,12 +7,13 @@ import { allPages, asked, loadAudiences, T0 } from '../../contract/search-suppor
 import { startElasticsearch } from '../../stack/elasticsearch.js';
 import type { Server } from '../../stack/server.js';
 import { parsed } from '../../support/parsed-store.js';
+import { runs } from '../../support/random.js';
 import { until } from '../../support/until.js';
 import { openStore } from '../elasticsearch/support.js';
 import { Gateways } from './gateways.js';
 
 const ORGANIZATION = 'org_outage';
-const KILLS = Number(process.env.TEST_STORE_KILLS ?? 1);
+const KILLS = runs(1);
 const WRITERS = 16;
 const BALANCE = 1_000_000;
 const CREATES = 10;

@@ -11,11 +11,12 @@ import { type ProduceProxy, startProduceProxy } from '../../stack/produce-proxy.
 import type { Server } from '../../stack/server.js';
 import { accepted } from '../../support/accepted.js';
 import { afterFile } from '../../support/opened.js';
+import { runs } from '../../support/random.js';
 import { until } from '../../support/until.js';
 import { POLLING, type TestTopics, testTopics } from './topics.js';
 
-const ROUNDS = Number(process.env.TEST_FAULT_ROUNDS ?? 1);
-const KILLS = Number(process.env.TEST_BROKER_KILLS ?? 1);
+const ROUNDS = runs(1);
+const KILLS = runs(1);
 /** More than a sender retries. */
 const ALL = Number.POSITIVE_INFINITY;
 const STREAM = 'contacts';

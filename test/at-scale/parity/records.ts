@@ -1,10 +1,14 @@
 import { STREAM_NAMES, type StreamName } from '../../../ingest/streams/index.js';
 import { demoRecords } from '../../../services/demo/load.js';
 import { fuzzRecords } from '../../gateway/fuzz-records.js';
+import { runs } from '../../support/random.js';
 import { realLines } from '../../support/real-data.js';
 
 export type Json = Record<string, unknown>;
 export type Records = Record<StreamName, Json[]>;
+
+/** Of a stream of the sample, the newest. */
+const MOST = runs(4000);
 
 export interface DataSet {
   title: string;
@@ -16,6 +20,7 @@ export interface DataSet {
 export function dataSets(day: string): DataSet[] {
   const sample = emptyRecords();
   for (const [stream, records] of demoRecords(day)) sample[stream].push(...(records as Json[]));
+  for (const stream of STREAM_NAMES) sample[stream] = sample[stream].slice(-MOST);
   return [
     { title: 'the real records of test/data', records: withKnown(realRecords()) },
     { title: 'the sample data', records: withKnown(sample) },
