@@ -10,7 +10,7 @@ import { PRESETS } from './presets/index.js';
 import { presetMapping } from './presets/named-mappings.js';
 import { AUTO, presetsNamed } from './presets/recognize.js';
 import { type Accepted, type DeadLetter, deadLetterOf } from './records/outcome.js';
-import type { RawRecord, RecordSource } from './records/raw-record.js';
+import { orderOf, type RawRecord, type RecordSource } from './records/raw-record.js';
 import { LINE_TOO_LONG } from './sources/lines.js';
 import { recognizeText } from './sources/recognize-text.js';
 import { type ColumnUse, mapText, openText, type TextFormat } from './sources/text.js';
@@ -224,7 +224,7 @@ function decodeInto(
   }
   const outcome = raw.overlong
     ? LINE_TOO_LONG
-    : (raw.rejection ?? decode(raw, now(), sequence + (raw.order ?? raw.line)));
+    : (raw.rejection ?? decode(raw, now(), sequence + orderOf(raw)));
   if (outcome.kind === 'ok') batch.add(outcome, raw);
   else report.reject(outcome, raw);
 }
@@ -237,6 +237,7 @@ class Batch {
   bytes = 0;
 
   add(record: Accepted<object>, origin: RawRecord): void {
+    if (origin.order !== undefined) record.line = origin.line;
     this.records.push(record);
     this.origins.push(origin);
     this.bytes += origin.bytes.length;

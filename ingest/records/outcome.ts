@@ -5,6 +5,8 @@ import { RecordRejectedError } from '../../services/shared/store-errors.js';
 
 export interface Accepted<Record> extends OrderedRecord<Record> {
   kind: 'ok';
+  /** The line that it is of, where that holds several records. */
+  line?: number;
   /** Whether an amount of money had more digits after the point than are stored. */
   isRounded?: boolean;
   /** Whether its domain was none, and was left out. */

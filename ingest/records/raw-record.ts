@@ -24,6 +24,9 @@ export interface RawRecord {
   overlong?: 'piece' | 'last';
 }
 
+/** Its place in the order of the records of a source. */
+export const orderOf = ({ line, order = line }: RawRecord): number => order;
+
 /** The port of sources: records in order, in small chunks, so that the pipeline can yield to the event loop in between. */
 export type RecordSource = AsyncIterable<RawRecord[]>;
 

@@ -15,8 +15,9 @@ import {
   UnrecognizedInputError,
 } from '../../ingest/pipeline.js';
 import type { Publisher } from '../../ingest/publisher.js';
+import type { Accepted } from '../../ingest/records/outcome.js';
 import { parseJson } from '../../ingest/records/parse-json.js';
-import { type RawRecord, UnreadableInputError } from '../../ingest/records/raw-record.js';
+import { orderOf, type RawRecord, UnreadableInputError } from '../../ingest/records/raw-record.js';
 import { ColumnsError } from '../../ingest/sources/csv.js';
 import type { ColumnUse, TextFormat } from '../../ingest/sources/text.js';
 import { findStream, STREAM_NAMES, unknownStream } from '../../ingest/streams/index.js';
@@ -313,7 +314,7 @@ function rejectionOf(
     code,
     pointer,
     rejected_at: new Date(acceptedAt).toISOString(),
-    sequence: acceptance.sequence + line,
+    sequence: acceptance.sequence + orderOf(raw),
     record_id: typeof id === 'string' ? id.slice(0, MAX_ID_LENGTH) : null,
   };
 }
@@ -384,8 +385,9 @@ class SampledWrites {
 
   into(stream: Stream): Stream {
     return withoutWrites(stream, async (_, records: readonly OrderedRecord<object>[]) => {
-      for (const { record, sequence } of records.slice(0, MAX_SAMPLES - this.records.length)) {
-        this.records.push({ line: sequence - this.#acceptance.sequence, record });
+      for (const each of records.slice(0, MAX_SAMPLES - this.records.length)) {
+        const { line = each.sequence - this.#acceptance.sequence } = each as Accepted<object>;
+        this.records.push({ line, record: each.record });
       }
     });
   }

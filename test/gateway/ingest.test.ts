@@ -61,6 +61,21 @@ describe('The ingest endpoint', () => {
     expect((await send(csv, type, '?map=auto')).body).not.to.have.property('columns');
   });
 
+  it('names in a dry run the line of each record, also where a list holds several', async () => {
+    const company = (id: string) => ({ id, attributes: { name: id } });
+    const pages = [['a', 'b'], ['c']].map((names) => ({
+      data: names.map((name) => ({ relationships: { company: company(name) } })),
+    }));
+    const path = '/api/ingest/network-a-companies?dry_run=true&map=leadfeeder/web-visit-companies';
+    const { body } = await gateway.call(path, pages);
+    const shown = body.records as { line: number; record: { id: string } }[];
+    expect(shown.map(({ line, record }) => [line, record.id])).to.deep.equal([
+      [1, 'a'],
+      [1, 'b'],
+      [2, 'c'],
+    ]);
+  });
+
   it('rejects unknown and empty parameters before it writes', async () => {
     for (const [query, rule] of [
       ['?dry_run', '?dry_run invalid_type'],

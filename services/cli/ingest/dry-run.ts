@@ -1,5 +1,5 @@
 import { type IngestOptions, type IngestResult, ingestRecords } from '../../../ingest/pipeline.js';
-import type { RawRecord, RecordSource } from '../../../ingest/records/raw-record.js';
+import { orderOf, type RawRecord, type RecordSource } from '../../../ingest/records/raw-record.js';
 import type { IngestStores } from '../../../ingest/streams/stream.js';
 import { type Io, printOut } from '../io.js';
 
@@ -30,8 +30,8 @@ export async function dryRun(io: Io, { stream, source, ...options }: DryRunOptio
       for (const raw of records) {
         if (raw.overlong === 'piece' || sampled === MAX_SAMPLES) continue;
         sampled++;
-        samples.set(placeOf(raw), { line: raw.line, text: sourceText(raw) });
-        if (raw.isSkipped) show(placeOf(raw), 'skipped');
+        samples.set(orderOf(raw), { line: raw.line, text: sourceText(raw) });
+        if (raw.isSkipped) show(orderOf(raw), 'skipped');
       }
       yield records;
     }
@@ -51,14 +51,11 @@ export async function dryRun(io: Io, { stream, source, ...options }: DryRunOptio
       },
     },
     onRejected(rejected, untouched, raw) {
-      show(placeOf(raw), 'rejected');
+      show(orderOf(raw), 'rejected');
       options.onRejected?.(rejected, untouched, raw);
     },
   });
 }
-
-/** Its place in the order of records, from which its sequence is made. */
-const placeOf = ({ line, order = line }: RawRecord) => order;
 
 function sourceText(raw: RawRecord): string {
   const text = raw.value === undefined ? raw.bytes.toString('utf8') : JSON.stringify(raw.value);
