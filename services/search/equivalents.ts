@@ -132,12 +132,12 @@ const alternativesOf = memoize((text: string): Alternative[][] => {
     if (isOptional('and', word) && before !== undefined && after !== undefined) {
       add(at, { kind: 'company', words: [before, after], row: 'company: &' });
     }
-    if ((isOptional('preposition', word) || isOptional('and', word)) && after !== undefined) {
-      const row = `title: ${word}`;
-      add(at, { kind: 'title', words: [after], row });
-      for (const { kind, words: same } of [...(found[at + 1] ?? [])]) {
-        if (kind === 'title') add(at, { kind, words: same, row });
-      }
+    const standsFor: EquivalentKind[] = [];
+    if (isOptional('preposition', word) || isOptional('and', word)) standsFor.push('title');
+    if (isOptional('before a place', word)) standsFor.push('company', 'city', 'region');
+    for (const kind of after === undefined ? [] : standsFor) {
+      const same = (found[at + 1] ?? []).filter((each) => each.kind === kind).map(({ words }) => words);
+      for (const words of [[after as string], ...same]) add(at, { kind, words, row: `${kind}: ${word}` });
     }
     const name = legal[at];
     if (name !== undefined) add(at, { kind: 'company', words: [name], row: `company: ${word}` });

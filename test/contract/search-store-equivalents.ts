@@ -53,7 +53,12 @@ const CASES: FoundCase[] = [
   },
   {
     holds: { last_name: 'Jansen', company_name: 'Polder B.V.' },
-    finds: [{ query: 'polder bv jansen' }, { company_name: 'Polder BV' }, { company_name: 'polder gmbh' }],
+    finds: [
+      { query: 'polder bv jansen' },
+      { query: 'jansen at polder' },
+      { company_name: 'Polder BV' },
+      { company_name: 'polder gmbh' },
+    ],
     not: [{ company_name: 'bv polderin' }, { query: 'jansen ag' }],
   },
   {
@@ -78,8 +83,10 @@ const CASES: FoundCase[] = [
       { city: 'Muenchen' },
       { state_region: 'Bavaria' },
       { query: 'munich bavaria' },
+      { query: 'beethoven in munich' },
+      { query: 'beethoven at munich' },
     ],
-    not: [{ query: 'munic' }, { state_region: 'Saxony' }],
+    not: [{ query: 'munic' }, { query: 'munich in beethoven' }, { state_region: 'Saxony' }],
   },
   {
     holds: { last_name: 'Castellano', city: 'New York', state_region: 'CA' },
