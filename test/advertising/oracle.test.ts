@@ -25,7 +25,7 @@ import {
   ratedRecords,
 } from './random-records.js';
 
-const REQUESTS = runs(12);
+const REQUESTS = runs(8);
 
 type Answer = { warnings: string[] };
 
@@ -72,10 +72,10 @@ function describeAnswers(
 
     before(async () => {
       ({ store, dispose } = await openTemporaryStore());
-      const records = recordsOf(random, 1500);
+      const records = recordsOf(random, 1000);
       // Neighbours are accepted together, as a batch is.
       records.deliveries.forEach((entry, index) => {
-        entry.acceptedAt = Date.parse('2026-10-01') + Math.floor(index / 400) * 7_200_000;
+        entry.acceptedAt = Date.parse('2026-10-01') + Math.floor(index / 300) * 7_200_000;
       });
       await insert(store, records, random);
       oracles = new Map(
