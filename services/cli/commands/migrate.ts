@@ -32,6 +32,11 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
       onProgress: (index, copied, total) =>
         progress.update(`${index}: ${copied} of ${total} documents`, copied, total),
       onWait: (holder) => printErr(io, `Waiting: ${describeLockHolder(holder)}.`),
+      onRetry: (error) =>
+        printErr(
+          io,
+          `Reindexing starts over: ${((error as Error).cause as Error | undefined)?.message ?? error}`,
+        ),
     }).finally(() => progress.end());
     for (const index of made) printErr(io, `${index} serves now.`);
   } else if (reindexed.length > 0) {

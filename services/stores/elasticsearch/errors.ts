@@ -44,6 +44,10 @@ export function requestError(error: unknown): Error {
   return error as Error;
 }
 
+/** Whether the same request may succeed later. */
+export const isOutage = (error: unknown): boolean =>
+  error instanceof StoreUnavailableError || error instanceof StoreTimeoutError;
+
 /** As `requestError`, for an item. */
 export function itemError(status: number | undefined, error: ItemError | null | undefined): Error {
   return ofStatus(status, error, 'document', new Error(JSON.stringify(error ?? { status })));

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ElasticsearchConfig } from '../../../shared/config.js';
+import { retry } from '../../../shared/retry.js';
 import { type Clock, systemClock } from '../../../shared/time.js';
 import { Cluster } from '../client.js';
+import { isOutage } from '../errors.js';
 import type { LeaseHolder } from '../lease.js';
 import { toDocument } from './derivations.js';
 import {
@@ -24,29 +26,42 @@ export interface MigrateOptions {
   onProgress?(index: string, copied: number, total: number): void;
   /** Called once for each holder of the lock that it waits for. */
   onWait?(holder: LeaseHolder): void;
+  /** Attempts after the first when the cluster is out for longer than the lock is held; unlimited when absent. */
+  retries?: number;
+  /** Called before each of them. */
+  onRetry?(error: unknown): void;
 }
 
 const LOCK_POLL_MS = 500;
+const OUTAGE_RETRY = { firstMs: 1000, maxMs: 30_000 };
 
 /**
- * Creates missing indices and reindexes those of an older version, under live traffic; one process at a time. Resolves with
- * the names of the new indices. Throws `MappingChangedError`, and `MigrationNeededError` for indices of a newer version.
+ * Creates missing indices and reindexes those of an older version, under live traffic; one process at a time. Waits for a cluster
+ * that is out meanwhile. Resolves with the names of the new indices. Throws `MappingChangedError`, and `MigrationNeededError` for indices of a newer version.
  */
 export async function migrateElasticsearch(
   config: ElasticsearchConfig,
-  { reindexed = [], mappings, clock = systemClock, onProgress, onWait }: MigrateOptions = {},
+  {
+    reindexed = [],
+    mappings,
+    clock = systemClock,
+    onProgress,
+    onWait,
+    retries,
+    onRetry,
+  }: MigrateOptions = {},
 ): Promise<string[]> {
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);
-  try {
-    await createMissingIndices(cluster, names, mappings);
-    await setReplicas(cluster, names);
+  const created: string[] = [];
+
+  async function reindexAll(): Promise<void> {
     const lock = await waitForLock(cluster, names, clock, onWait);
     try {
-      const created: string[] = [];
       for (const { resource, definition, live: indices } of await readIndices(cluster, names, mappings)) {
         const all = names.alias(resource);
         for (const live of indices) {
+          if (created.includes(live.index)) continue;
           if (!needsReindex(resource, live, definition) && !reindexed.includes(resource)) continue;
           created.push(
             await reindex({
@@ -63,10 +78,16 @@ export async function migrateElasticsearch(
           );
         }
       }
-      return created;
     } finally {
       await lock.release().catch(() => undefined);
     }
+  }
+
+  try {
+    await createMissingIndices(cluster, names, mappings);
+    await setReplicas(cluster, names);
+    await retry({ ...OUTAGE_RETRY, retries }, reindexAll, { isRetriable: isOutage, onRetry });
+    return created;
   } finally {
     await cluster.close();
   }

@@ -1,7 +1,8 @@
 /**
  * Reindexes behind an alias while the index is read and written.
  *
- * Passes copy the documents in the order of their sequence numbers, each from where the last one ended, until few are left.
+ * Passes copy the documents by their sequence numbers, in slices at the same time, each pass from where the last one ended, until few
+ * are left.
  * Then writes are blocked, a final pass copies the rest, and the aliases move to the target index in one atomic step. Blocked
  * writers retry and meet the target.
  *
@@ -11,11 +12,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { StoreUnavailableError } from '../../../shared/store-errors.js';
+import { retry } from '../../../shared/retry.js';
+import { RejectedError, StoreUnavailableError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
 import type { BulkOperation, Cluster } from '../client.js';
 import { Documents } from '../documents.js';
-import { itemError, unavailable } from '../errors.js';
+import { IndexMissingError, isOutage, itemError, unavailable } from '../errors.js';
 import { retryWithBackoff } from '../retry.js';
 import { createIndex, type Definition, type IndexNames, type LiveIndex } from './indices.js';
 import {
@@ -45,6 +47,11 @@ export interface ReindexOptions {
 const FINAL_PASS_THRESHOLD = 500;
 const MAX_PASSES = 8;
 const DOCUMENTS_PER_PAGE = 1000;
+const CONCURRENT_SLICES = 4;
+/** Of a shard. */
+const SEQUENCE_NUMBERS_PER_SLICE = 50_000;
+/** While the lock is held: an outage that is longer than its lease starts the reindex over. */
+const OUTAGE_RETRY = { firstMs: 100, maxMs: 2000 };
 /**
  * Requests that read the old index before the aliases moved end within this time. A later write to the deleted index would
  * create it again, empty and without an alias.
@@ -53,7 +60,7 @@ const DRAIN_MS = 3000;
 
 /**
  * Resolves with the name of the target index. A failure before the aliases move is rolled back, or else by the next holder of
- * the lock, where the target stays recorded. Throws `StoreUnavailableError`, `StoreTimeoutError` and `LeaseLostError`.
+ * the lock, where the target stays recorded. Throws `StoreUnavailableError`, `StoreTimeoutError`, `LeaseLostError` and `RejectedError`.
  */
 export async function reindex(options: ReindexOptions): Promise<string> {
   const { cluster, names, live, definition, lock, aliases } = options;
@@ -69,7 +76,7 @@ export async function reindex(options: ReindexOptions): Promise<string> {
     // Asks the cluster whether the lock is still held: a block without it would hold up the writers of another reindex.
     await lock.update({});
     await blockWrites(cluster, live.index);
-    await copier.pass(Number.MAX_SAFE_INTEGER);
+    await copier.pass({ final: true });
     await cluster.refresh(target);
     await requireAllCopied(cluster, live.index, target);
     await moveAliases(cluster, live.index, target, [live.alias, ...aliases]);
@@ -109,12 +116,19 @@ interface Hit {
   _source: unknown;
 }
 
+interface Slice {
+  shard: string;
+  /** Sequence numbers, the first exclusive. */
+  after: number;
+  upTo: number;
+}
+
 class Copier {
   readonly #options: ReindexOptions;
   readonly #documents: Documents<unknown>;
   readonly #target: string;
   readonly #total: number;
-  /** The last sequence number copied, by shard. */
+  /** The sequence number that the passes have reached, by shard. */
   readonly #reached = new Map<string, number>();
   #copied = 0;
 
@@ -129,13 +143,36 @@ class Copier {
    * Copies up to the global checkpoints at its start, below which no operation is missing; the final pass, under the write
    * block, copies everything. Resolves with the number of documents copied.
    */
-  async pass(upTo?: number): Promise<number> {
+  async pass({ final = false } = {}): Promise<number> {
     const { cluster, live } = this.#options;
     const checkpoints = await this.#checkpoints();
     await cluster.refresh(live.index);
-    let copied = 0;
-    for (const [shard, checkpoint] of checkpoints) copied += await this.#copy(shard, upTo ?? checkpoint);
-    return copied;
+    const slices: Slice[] = [];
+    for (const [shard, checkpoint] of checkpoints) {
+      let after = this.#reached.get(shard) ?? -1;
+      while (after < checkpoint) {
+        const upTo = Math.min(after + SEQUENCE_NUMBERS_PER_SLICE, checkpoint);
+        slices.push({ shard, after, upTo });
+        after = upTo;
+      }
+      this.#reached.set(shard, after);
+      if (final) slices.push({ shard, after, upTo: Number.MAX_SAFE_INTEGER });
+    }
+    const copiedBefore = this.#copied;
+    const failed = new AbortController();
+    const signal = AbortSignal.any([this.#options.lock.lost, failed.signal]);
+    const copySlices = async () => {
+      for (let slice = slices.shift(); slice; slice = slices.shift()) await this.#copy(slice, signal);
+    };
+    await Promise.all(
+      Array.from({ length: CONCURRENT_SLICES }, () =>
+        copySlices().catch((error: unknown) => {
+          failed.abort(error);
+          throw error;
+        }),
+      ),
+    );
+    return this.#copied - copiedBefore;
   }
 
   async #checkpoints(): Promise<Map<string, number>> {
@@ -153,31 +190,35 @@ class Copier {
     );
   }
 
-  async #copy(shard: string, upTo: number): Promise<number> {
+  async #copy({ shard, after, upTo }: Slice, signal: AbortSignal): Promise<void> {
     const { lock, onProgress } = this.#options;
-    let copied = 0;
-    for (;;) {
-      const after = this.#reached.get(shard) ?? -1;
-      const { hits } = await this.#documents.search({
-        preference: `_shards:${shard}`,
-        size: DOCUMENTS_PER_PAGE,
-        track_total_hits: false,
-        seq_no_primary_term: true,
-        query: { range: { _seq_no: { gt: after, lte: upTo } } },
-        sort: [{ _seq_no: 'asc' }],
+    const patiently = <T>(work: () => Promise<T>) =>
+      retry(OUTAGE_RETRY, work, {
+        // Another process has rolled back.
+        isRetriable: (error) => isOutage(error) && !(error instanceof IndexMissingError),
+        signal,
       });
+    for (let reached = after; ; ) {
+      const range = { _seq_no: { gt: reached, lte: upTo } };
+      const { hits } = await patiently(() =>
+        this.#documents.search({
+          preference: `_shards:${shard}`,
+          size: DOCUMENTS_PER_PAGE,
+          track_total_hits: false,
+          seq_no_primary_term: true,
+          query: { range },
+          sort: [{ _seq_no: 'asc' }],
+        }),
+      );
       const found = hits.hits as unknown as Hit[];
       const last = found.at(-1);
-      if (!last) break;
-      await this.#write(found);
-      this.#reached.set(shard, last._seq_no);
-      copied += found.length;
+      if (!last) return;
+      await patiently(() => this.#write(found));
+      reached = last._seq_no;
       this.#copied += found.length;
       onProgress?.(Math.min(this.#copied, this.#total), this.#total);
       lock.throwIfLost();
     }
-    this.#reached.set(shard, upTo);
-    return copied;
   }
 
   /** External versions keep the newest copy of a document, whatever the order of writes. */
@@ -192,8 +233,10 @@ class Copier {
     };
     let failure: Error | undefined;
     await cluster.bulk(this.#target, hits, copy, (_, status, error) => {
-      if (status !== 409) failure ??= itemError(status, error);
+      if (status === 404) failure = new IndexMissingError(this.#target);
+      else if (status !== 409) failure ??= itemError(status, error);
     });
+    if (failure instanceof RejectedError || failure instanceof IndexMissingError) throw failure;
     if (failure) throw new StoreUnavailableError('search', { cause: failure });
   }
 }
