@@ -3,6 +3,7 @@ import axe from 'axe-core';
 import { expect } from 'chai';
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
+import { DAY_MS, utcDate } from '../../services/shared/time.js';
 import { startSampleGateway, type TestGateway } from '../support/gateway.js';
 
 /** A shell without windows does the same for half the processor time. */
@@ -26,6 +27,9 @@ async function launchBrowser(context: Mocha.Context): Promise<Browser> {
   // One process for the pages of all tests; a fresh one for each, with a spare one, takes more time than the page that it shows.
   return chromium.launch({ executablePath: chromiumPath, args: ['--renderer-process-limit=1'] });
 }
+
+/** The sample ends yesterday. */
+export const daysAgo = (days: number) => utcDate(Date.now() - days * DAY_MS);
 
 const COLOUR_RULES = "runOnly: ['color-contrast', 'link-in-text-block']";
 type Appearance = readonly [width: number, colorScheme: 'light' | 'dark', rules: string];

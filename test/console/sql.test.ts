@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'csv-parse/sync';
-import { useConsole } from './browser.js';
+import { daysAgo, useConsole } from './browser.js';
+
+const [FROM, TO] = [daysAgo(25), daysAgo(6)];
 
 describe('SQL in the console', function () {
   this.timeout(60_000);
   const c = useConsole();
 
   it('answers a question of the documentation as a table and as CSV, for the range that is chosen', async () => {
-    await c.open('/sql?start=2026-11-01&end=2026-11-10');
+    await c.open(`/sql?start=${FROM}&end=${TO}`);
     const question = c.page.getByLabel('Question');
     await question.locator('option').nth(20).waitFor({ state: 'attached' });
     expect(await question.locator('option').count()).to.equal(21);
@@ -17,7 +19,7 @@ describe('SQL in the console', function () {
       question.selectOption('What was spent per week and currency?'),
     ]);
     const body = request.postDataJSON() as { parameters: object };
-    expect(body.parameters).to.deep.equal({ from: '2026-11-01', to: '2026-11-10' });
+    expect(body.parameters).to.deep.equal({ from: FROM, to: TO });
     const { rows } = await c.read<{ rows: string[][] }>('/api/sql', body);
     const table = c.page.getByRole('table', { name: 'Result' });
     await table.locator('tbody tr').first().waitFor();
@@ -58,7 +60,7 @@ describe('SQL in the console', function () {
       await c.page.getByLabel('Statement').fill(statement);
       await c.page.getByLabel('Statement').press('ControlOrMeta+Enter');
     };
-    await c.open('/sql?start=2026-11-01&end=2026-11-20');
+    await c.open(`/sql?start=${FROM}&end=${TO}`);
     await ask(`SELECT date, currency, sum(ad_spend) AS spend, sum(clicks) AS clicks
       FROM campaign_daily INNER JOIN campaigns USING (organization_id, campaign_id)
       WHERE date BETWEEN {from:Date} AND {to:Date} GROUP BY date, currency ORDER BY date DESC`);
@@ -70,10 +72,10 @@ describe('SQL in the console', function () {
     const chart = c.page.locator('.chart', { hasText: 'clicks, USD' });
     const { rows } = await c.read<{ rows: [string][] }>('/api/sql', {
       statement: `SELECT sum(clicks) FROM campaign_daily INNER JOIN campaigns USING (organization_id, campaign_id)
-        WHERE date = '2026-11-01' AND currency = 'USD'`,
+        WHERE date = '${FROM}' AND currency = 'USD'`,
     });
     await chart.locator('.u-over').hover({ position: { x: 8, y: 40 } });
-    await chart.getByText(`2026-11-01: ${Number(rows[0]?.[0]).toLocaleString('en')}`).waitFor();
+    await chart.getByText(`${FROM}: ${Number(rows[0]?.[0]).toLocaleString('en')}`).waitFor();
 
     await ask('SELECT country, count() AS people FROM contacts GROUP BY country ORDER BY people DESC');
     const bars = c.page.getByRole('list', { name: 'people' }).getByRole('listitem');

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { until } from '../support/until.js';
-import { useConsole } from './browser.js';
+import { daysAgo, useConsole } from './browser.js';
+
+const RANGE = { start_date: daysAgo(25), end_date: daysAgo(6) };
 
 describe('Finding one’s way in the console', function () {
   this.timeout(60_000);
@@ -15,17 +17,16 @@ describe('Finding one’s way in the console', function () {
       ad_spend: string;
       previous: { ad_spend: string };
     }
-    const range = { start_date: '2026-11-01', end_date: '2026-11-20' };
     const path = '/api/advertising/network_a/creatives';
-    const { items } = await c.read<{ items: Item[] }>(path, { ...range, compare_to: 'previous_period' });
+    const { items } = await c.read<{ items: Item[] }>(path, { ...RANGE, compare_to: 'previous_period' });
     const [item] = items as [Item];
     const before = await c.read<{ items: Item[] }>(path, {
-      start_date: '2026-10-12',
-      end_date: '2026-10-31',
+      start_date: daysAgo(45),
+      end_date: daysAgo(26),
       creative_ids: [item.id],
     });
     expect(item.previous.ad_spend).to.equal(before.items[0]?.ad_spend);
-    await c.open(`/advertising?tab=creatives&start=${range.start_date}&end=${range.end_date}`);
+    await c.open(`/advertising?tab=creatives&start=${RANGE.start_date}&end=${RANGE.end_date}`);
     await c.page.getByRole('table', { name: 'Creatives' }).locator('tbody a').first().click();
     const spend = c.page.locator('.totals dd span').first();
     const text = (amount: string) =>
@@ -37,7 +38,7 @@ describe('Finding one’s way in the console', function () {
     await c.page.getByRole('link', { name: item.campaign_name, exact: true }).first().click();
     const creatives = c.page.getByRole('table', { name: 'Creatives' });
     const ofCampaign = await c.read<{ items: { name: string }[] }>(path, {
-      ...range,
+      ...RANGE,
       campaign_ids: [new URL(c.page.url()).searchParams.get('campaign_id')],
     });
     await creatives.getByRole('link').first().waitFor();
@@ -84,9 +85,8 @@ describe('Finding one’s way in the console', function () {
 
   it('shows the money of all campaigns in one currency that is chosen', async () => {
     const path = '/api/advertising/network_a/campaigns';
-    const range = { start_date: '2026-11-01', end_date: '2026-11-20' };
-    const { totals } = await c.read<{ totals: { ad_spend: string }[] }>(path, { ...range, currency: 'EUR' });
-    await c.open(`/advertising?start=${range.start_date}&end=${range.end_date}`);
+    const { totals } = await c.read<{ totals: { ad_spend: string }[] }>(path, { ...RANGE, currency: 'EUR' });
+    await c.open(`/advertising?start=${RANGE.start_date}&end=${RANGE.end_date}`);
     await c.page.getByText('Amounts are in different currencies').waitFor();
     await c.page.getByLabel('Currency').selectOption('EUR');
     const spend = Number(totals[0]?.ad_spend).toLocaleString('en', {

@@ -22,6 +22,7 @@ const FULL: Record<string, string> = {
   TEST_RUNS_FACTOR: '10',
   TEST_FUZZ_RUNS: '3000',
   TEST_RELEVANCE_STRIDE: '1',
+  TEST_STORY_WALKS: '3',
   REACHLINE_LOCALE_RUNS: '10000',
 };
 const FULL_OF_FILE: Record<string, Record<string, string>> = {
@@ -50,6 +51,7 @@ const FILES = [
   'at-scale/parity.test.js',
   'advertising/oracle.test.js',
   'bench/relevance.test.js',
+  'console/story.test.js',
   'advertising/rollups.test.js',
   'at-scale/clickhouse/analytics-store.test.js',
   'at-scale/clickhouse/advertising.test.js',
