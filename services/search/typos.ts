@@ -19,4 +19,4 @@ export function isTypoCandidate(word: string): boolean {
   return word.length >= MIN_LETTERS.oneTypo - 1 && isOfLetters(word);
 }
 
-const isOfLetters = (word: string) => ASCII_LETTERS.test(word) || LETTERS.test(word);
+export const isOfLetters = (word: string): boolean => ASCII_LETTERS.test(word) || LETTERS.test(word);

@@ -30,7 +30,6 @@ import {
 } from '../../shared/record-order.js';
 import { formatTimestamp } from '../../shared/time.js';
 import { applyRecords } from './apply-records.js';
-import { letterTokens } from './contacts/mapping.js';
 import { type Documents, documentId, type VersionedDocument } from './documents.js';
 import type { AcceptanceTimes } from './figures.js';
 import type { IdempotencyKeys } from './idempotency.js';
@@ -64,13 +63,10 @@ export const toAudience = ({ audience, created_at }: AudienceSource): Audience =
 
 const FIELDS: TextFields = {
   prefix: 'search.',
-  all: { words: 'search.all', letters: 'search.letters' },
+  all: 'search.all',
   initials: 'search.initials',
   names: { whole: 'search.whole_name' },
-  groups: ['name', 'tracking_utm_value'].map((group) => ({
-    words: `search.${group}`,
-    letters: `search.letters_of_${group}`,
-  })),
+  groups: ['search.name', 'search.tracking_utm_value'],
 };
 
 function audienceQuery({ organizationId, query, offset, limit, after }: AudienceSearch): {
@@ -125,23 +121,14 @@ const toVersion = (source: AudienceSource | AudienceTombstone): RecordVersion | 
 export function audienceDocument(source: AudienceSource | AudienceTombstone): object {
   if (!isAudience(source)) return source;
   const { name, tracking_utm_value: tracking, description } = source.audience;
-  const fields = [
-    nameWords(name),
-    ...[tracking, description].map((text) => (text === null ? [] : textWords(text))),
-  ];
-  const [names, trackings, descriptions] = fields.map((words) =>
-    words.length === 0 ? undefined : { words: wordTokens(words), letters: letterTokens(words).join(' ') },
-  );
+  const tokensOf = (text: string | null) => (text === null ? undefined : wordTokens(textWords(text)));
   const { whole, initials } = nameKeys([name]);
   return {
     ...source,
     search: {
-      name: names?.words,
-      letters_of_name: names?.letters,
-      tracking_utm_value: trackings?.words,
-      letters_of_tracking_utm_value: trackings?.letters,
-      all: descriptions?.words,
-      letters: descriptions?.letters,
+      name: wordTokens(nameWords(name)),
+      tracking_utm_value: tokensOf(tracking),
+      all: tokensOf(description),
       whole_name: whole.map(valueToken),
       initials: wordTokens(initials),
     },

@@ -14,11 +14,10 @@ import {
   type WordField,
 } from '../../../contacts/searchable.js';
 import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
-import { isTypoCandidate } from '../../../search/typos.js';
 import { memoize } from '../../../shared/cache.js';
 import type { Json } from '../../../shared/json.js';
 import type { Deletion } from '../../../shared/record-order.js';
-import { valueToken, wordToken, wordTokens } from '../text/tokens.js';
+import { valueToken, wordTokens } from '../text/tokens.js';
 
 /** A contact with what only its document holds. */
 export interface IndexedContact extends StoredContact {
@@ -75,13 +74,6 @@ export function toVersion(state: IndexedContact | Tombstone): StoredContact | De
   return state.record_order === undefined ? undefined : { recordOrder: state.record_order };
 }
 
-/** Tokens of the words that a query with a typo can mean, once each. */
-export function letterTokens(words: Iterable<string>): string[] {
-  const letters = new Set<string>();
-  for (const word of words) if (isTypoCandidate(word)) letters.add(wordToken(word));
-  return [...letters];
-}
-
 /** The document to index. */
 export function contactDocument(state: IndexedContact | Tombstone): object {
   if (isTombstone(state)) return state;
@@ -102,36 +94,22 @@ export function contactDocument(state: IndexedContact | Tombstone): object {
   return document;
 }
 
-/** A value of a field as texts to index: its words, and those of them that may have typos. */
-interface Tokens {
-  words: string;
-  letters: string;
-}
-
 /** Fields for the words that no filter searches. */
 const GROUP_FIELDS = ['names', 'emails', 'company', 'all'] as const;
 type TextField = (typeof GROUP_FIELDS)[number] | WordField;
 
-/** Fields for the words of each group that may have typos. Their index counts a word once, however many values of a contact have it. */
-const LETTER_FIELDS = ['letters_of_names', 'letters_of_emails', 'letters_of_company', 'letters'] as const;
-
 const FIELDS = (Object.keys(SEARCH_FIELDS) as ContactSearchField[]).map((name) => {
   const field = SEARCH_FIELDS[name];
-  const tokens = (text: string): Tokens => {
-    const words = field.wordsOf(text);
-    return { words: wordTokens(words), letters: letterTokens(words).join(' ') };
-  };
+  const tokens = (text: string) => wordTokens(field.wordsOf(text));
   return {
     name,
     into: WORD_FIELDS.find((filtered) => filtered === name) ?? GROUP_FIELDS[field.group],
-    lettersInto: LETTER_FIELDS[field.group],
     tokens: 'isUnique' in field ? tokens : memoize(tokens),
   };
 });
 
 /** A field rarely has more than one value. */
-type WordValues = Record<TextField, string | string[] | undefined> &
-  Record<(typeof LETTER_FIELDS)[number], string | undefined>;
+type WordValues = Record<TextField, string | string[] | undefined>;
 
 /** Undefined fields are not sent. They are all declared first, because V8 creates objects of one shape fastest. */
 function searchFields(body: ContactBody): object {
@@ -149,10 +127,6 @@ function searchFields(body: ContactBody): object {
     emails: undefined,
     company: undefined,
     all: undefined,
-    letters_of_names: undefined,
-    letters_of_emails: undefined,
-    letters_of_company: undefined,
-    letters: undefined,
     initials: wordTokens(initials),
     whole_name: whole.map(valueToken),
     name_parts: parts.map(valueToken),
@@ -177,17 +151,14 @@ function searchFields(body: ContactBody): object {
     } satisfies Record<FacetField, string | null>,
   };
   const byField: WordValues = fields;
-  for (const { name, into, lettersInto, tokens } of FIELDS) {
+  for (const { name, into, tokens } of FIELDS) {
     for (const text of searchableTexts(body, name)) {
-      const { words, letters } = tokens(text);
+      const words = tokens(text);
       if (words === '') continue;
       const before = byField[into];
       if (before === undefined) byField[into] = words;
       else if (typeof before === 'string') byField[into] = [before, words];
       else before.push(words);
-      if (letters === '') continue;
-      const lettersBefore = byField[lettersInto];
-      byField[lettersInto] = lettersBefore === undefined ? letters : `${lettersBefore} ${letters}`;
     }
   }
   return fields;

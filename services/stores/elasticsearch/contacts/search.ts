@@ -12,6 +12,7 @@ import { compareCodePoints } from '../../../shared/text.js';
 import { pageSort, searchAfter, totalHits } from '../pages.js';
 import {
   any,
+  beginsWith,
   holdsAll,
   type MatchOptions,
   matchTerm,
@@ -25,13 +26,10 @@ type Clause = estypes.QueryDslQueryContainer;
 
 const FIELDS: TextFields = {
   prefix: 'search.',
-  all: { words: 'search.all', letters: 'search.letters' },
+  all: 'search.all',
   initials: 'search.initials',
   names: { whole: 'search.whole_name', parts: 'search.name_parts' },
-  groups: ['names', 'emails', 'company'].map((group) => ({
-    words: `search.${group}`,
-    letters: `search.letters_of_${group}`,
-  })),
+  groups: ['search.names', 'search.emails', 'search.company'],
 };
 
 export interface ContactQuery {
@@ -227,7 +225,7 @@ function filterClauses(filter: ContactFilter): Clause[] {
   const field = `search.${filter.field}`;
   return filter.words.map(({ spellings, equivalents }) =>
     any([
-      ...spellings.map((word): Clause => ({ prefix: { [field]: wordToken(word) } })),
+      ...spellings.flatMap((word) => beginsWith(field, word)),
       ...equivalents.map((words) => holdsAll(field, words)),
     ]),
   );

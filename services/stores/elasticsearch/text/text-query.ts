@@ -9,27 +9,21 @@ import {
   Ranking,
   typosOf,
 } from '../../../search/ranking.js';
-import { valueToken, wordToken, wordTokens } from './tokens.js';
+import { beginningTokens, valueToken, wordToken, wordTokens } from './tokens.js';
 
 type Clause = estypes.QueryDslQueryContainer;
-
-/** Fields that hold the same text: every word, and the words of letters only, which alone match with typos. */
-interface WordFields {
-  words: string;
-  letters: string;
-}
 
 /** The fields of a document that a query searches. */
 export interface TextFields {
   /** Before the names of the fields of equivalents. */
   prefix: string;
-  all: WordFields;
+  all: string;
   /** First letters of the words of names. */
   initials: string;
   /** Keys of the whole name, and of its parts where it has some (`nameKeys`). */
   names: { whole: string; parts?: string };
   /** Names first, without the last group, which is everything else. */
-  groups: readonly WordFields[];
+  groups: readonly string[];
 }
 
 export interface TextMatch {
@@ -58,19 +52,19 @@ export function matchText(
   { matched = query.required.length, ignoresTypos = false, isFirstPage = false }: MatchOptions = {},
 ): TextMatch {
   const { required, excluded } = query;
-  const mustNot = excluded.map((term) => matchExactly(fields.all.words, term));
+  const mustNot = excluded.map((term) => matchExactly(fields.all, term));
   if (required.length === 0) return { filter: [], mustNot, should: [], bestScore: 0, leastScore: 0 };
   const { width, worst, typos } = new Ranking(query, matched);
   const { all, names } = fields;
   const isPartial = matched < required.length;
   const beginnings = required.map((term) => matchWithoutTypos(fields, term));
-  const exactly = required.map((term) => matchExactly(all.words, term));
+  const exactly = required.map((term) => matchExactly(all, term));
   const hasEquivalents = required.some((term) => equivalentsOf(term).length > 0);
   const exactlyOrEquivalent = required.map((term, index) =>
     any([exactly[index] as Clause, ...matchEquivalent(fields, term)]),
   );
   const within = (index: number, typos: number): Clause =>
-    any([beginnings[index] as Clause, ...matchFuzzy(all.letters, required[index] as QueryTerm, typos)]);
+    any([beginnings[index] as Clause, ...matchFuzzy(all, required[index] as QueryTerm, typos)]);
   const found = required.map((term, index) => within(index, typosOf(term)));
   const keys = matchedTerms(required, matched).map((terms) => valueToken(queryKey(terms)));
   const isWhole: Clause = { terms: { [names.whole]: keys } };
@@ -116,11 +110,11 @@ function matchedTerms(required: readonly QueryTerm[], count: number): QueryTerm[
 
 /** What a term matches, in any order. */
 export const matchTerm = (term: QueryTerm, fields: TextFields): Clause =>
-  any([matchWithoutTypos(fields, term), ...matchFuzzy(fields.all.letters, term, typosOf(term))]);
+  any([matchWithoutTypos(fields, term), ...matchFuzzy(fields.all, term, typosOf(term))]);
 
 const matchWithoutTypos = (fields: TextFields, term: QueryTerm): Clause =>
   any([
-    ...matchBeginning(fields.all.words, term),
+    ...matchBeginning(fields.all, term),
     ...matchInitial(fields.initials, term),
     ...matchEquivalent(fields, term),
   ]);
@@ -133,22 +127,22 @@ function groupScore(
   ignoresTypos: boolean,
 ): Clause {
   const { groups, initials } = fields;
-  const [names, ...others] = groups as [WordFields, ...WordFields[]];
+  const [names, ...others] = groups as [string, ...string[]];
   const inName = (term: QueryTerm) =>
     any([
-      ...matchBeginning(names.words, term),
+      ...matchBeginning(names, term),
       ...matchInitial(initials, term),
       ...matchEquivalent(fields, term, 0),
     ]);
-  const withTypos = ({ letters }: WordFields, term: QueryTerm) =>
-    ignoresTypos ? [] : matchFuzzy(letters, term, typosOf(term));
+  const withTypos = (field: string, term: QueryTerm) =>
+    ignoresTypos ? [] : matchFuzzy(field, term, typosOf(term));
   const best: Clause[] = [
     sum(required.map((term) => constant(inName(term), NAME_POINTS))),
-    ...others.map(({ words }, index) =>
+    ...others.map((group, index) =>
       constant(
         any(
           required.flatMap((term) => [
-            ...matchBeginning(words, term),
+            ...matchBeginning(group, term),
             ...matchEquivalent(fields, term, index + 1),
           ]),
         ),
@@ -185,9 +179,13 @@ function matchExactly(field: string, term: QueryTerm): Clause {
 function matchBeginning(field: string, term: QueryTerm): Clause[] {
   if (term.kind === 'phrase') return [matchExactly(field, term)];
   const { word, prefix, joined = [] } = term;
-  const own: Clause = { [prefix ? 'prefix' : 'term']: { [field]: wordToken(word) } };
-  return [own, ...joined.map((other): Clause => ({ prefix: { [field]: wordToken(other) } }))];
+  const own: Clause[] = prefix ? beginsWith(field, word) : [{ term: { [field]: wordToken(word) } }];
+  return [...own, ...joined.flatMap((other) => beginsWith(field, other))];
 }
+
+/** A word of the field begins with this. */
+export const beginsWith = (field: string, beginning: string): Clause[] =>
+  beginningTokens(beginning).map((token) => ({ prefix: { [field]: token } }));
 
 const matchInitial = (field: string, term: QueryTerm): Clause[] =>
   term.kind === 'word' && term.initial ? [{ term: { [field]: wordToken(term.word) } }] : [];
@@ -205,12 +203,12 @@ export function holdsAll(field: string, words: readonly string[]): Clause {
   return clauses.length === 1 && only !== undefined ? only : every(clauses);
 }
 
-function matchFuzzy(letters: string, term: QueryTerm, typos: number): Clause[] {
+function matchFuzzy(field: string, term: QueryTerm, typos: number): Clause[] {
   if (term.kind === 'phrase' || typos === 0) return [];
   return [
     {
       fuzzy: {
-        [letters]: {
+        [field]: {
           value: wordToken(term.word),
           fuzziness: typos,
           prefix_length: 1,

@@ -1,17 +1,31 @@
 /** Words and values as terms of the index. */
 import { createHash } from 'node:crypto';
+import { isOfLetters, isTypoCandidate } from '../../../search/typos.js';
 
-/** The tokenizer splits longer words, so they are truncated: words equal up to here match. */
-const MAX_WORD_CHARACTERS = 255;
+/** The tokenizer splits tokens of more than 255 characters, so words are truncated: words equal up to here match. */
+const MAX_WORD_CHARACTERS = 254;
+/** Precedes words that a query with a typo cannot mean. Such a query begins with a letter, as does what it matches. */
+const WITHOUT_TYPOS = '=';
 /** Lucene rejects terms above 32 766 bytes. */
 const MAX_VALUE_CHARACTERS = 8000;
 const separator = /[\s\p{Cc}]/u;
 const separators = /[\s\p{Cc}]/gu;
 
-/** Matches nearly every word, which then needs no change. */
-const plain = /^[\x21-\x7e]{1,255}$/;
+/** Matches nearly every word, which is then one token as it is. */
+const plain = /^[\x21-\x7e]{1,254}$/;
 
 export function wordToken(word: string): string {
+  const token = oneToken(word);
+  return isTypoCandidate(token) ? token : WITHOUT_TYPOS + token;
+}
+
+/** What the tokens of all words with this beginning begin with. */
+export function beginningTokens(beginning: string): string[] {
+  const token = oneToken(beginning);
+  return isOfLetters(token) ? [token, WITHOUT_TYPOS + token] : [WITHOUT_TYPOS + token];
+}
+
+function oneToken(word: string): string {
   if (plain.test(word)) return word;
   let token = word.isWellFormed() ? word : word.toWellFormed();
   if (separator.test(token)) token = token.replace(separators, encodeURIComponent);
