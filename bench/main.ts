@@ -105,9 +105,8 @@ try {
   }
   if (asked.includes('peers')) {
     const [deliveries = 0] = sizes(values.deliveries ?? '10000000');
-    results.push(
-      ...(await benchPeers(join(folder, 'peers'), { contacts: contacts[0] ?? 0, deliveries }, note)),
-    );
+    const amounts = { contacts: contacts[0] ?? 0, deliveries };
+    for await (const each of benchPeers(join(folder, 'peers'), amounts, note)) results.push(each);
   }
   if (asked.includes('relevance')) results.push(...(await benchRelevance(note)));
 } finally {

@@ -46,20 +46,18 @@ interface Side {
   cpu(): number;
 }
 
-/** Leaves out what there would be no records for. */
-export async function benchPeers(
+/** Leaves out what there would be no records for. What was measured beside one peer is not lost when the next one fails. */
+export async function* benchPeers(
   folder: string,
   { contacts, deliveries }: { contacts: number; deliveries: number },
   note: (text: string) => void,
-): Promise<Comparison[]> {
+): AsyncGenerator<Comparison> {
   installPackages();
-  const results: Comparison[] = [];
   if (contacts > 0) {
-    results.push(...(await besidePostgres(join(folder, 'embedded'), contacts, note)));
-    results.push(...(await besideElasticsearch(join(folder, 'gateway'), contacts, note)));
+    yield* await besidePostgres(join(folder, 'embedded'), contacts, note);
+    yield* await besideElasticsearch(join(folder, 'gateway'), contacts, note);
   }
-  if (deliveries > 0) results.push(...(await besideDuckDb(join(folder, 'deliveries'), deliveries, note)));
-  return results;
+  if (deliveries > 0) yield* await besideDuckDb(join(folder, 'deliveries'), deliveries, note);
 }
 
 async function besidePostgres(
@@ -159,7 +157,7 @@ async function besideDuckDb(
   for (const [table, rows] of Object.entries(EXPORTED)) {
     await clickhouse.command(
       'bench',
-      `INSERT INTO FUNCTION file('${join(folder, table)}.parquet', 'Parquet') ${rows}`,
+      `INSERT INTO FUNCTION file('${join(folder, table)}.parquet', 'Parquet') ${rows} SETTINGS max_memory_usage = 4000000000`,
     );
   }
   await clickhouse.close();

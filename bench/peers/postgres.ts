@@ -16,7 +16,7 @@ export async function startPostgres(): Promise<Server | null> {
   if (newest === undefined) return null;
   const bin = join(INSTALLATIONS, newest, 'bin');
   const port = await freePort();
-  const folder = makeServerFolder('postgres');
+  const folder = makeServerFolder('postgres', []);
   const data = join(folder, 'data');
   const user = unprivilegedUser();
   execFileSync(

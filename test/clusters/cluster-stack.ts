@@ -12,6 +12,7 @@ import { accepted } from '../support/accepted.js';
 import { type ServerProcess, startServer as startProcess } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
+import type { Member } from './partition.js';
 
 export const ORGANIZATION = 'acme';
 export const AUDIENCE = 'aud';
@@ -30,6 +31,8 @@ export interface ClusterStack {
   kafka: KafkaConfig;
   /** The node that is the elected master. */
   master(): Promise<Server>;
+  /** The nodes in their order, with the ports on which they reach each other. */
+  members(): Promise<Member[]>;
   /** Resolves when every node, broker and process is up and every shard has its copies. */
   healed(): Promise<void>;
   stop(): Promise<void>;
@@ -81,6 +84,15 @@ export async function startClusterStack(): Promise<ClusterStack> {
       async master() {
         const [found] = (await search.cat.master({ format: 'json' })) as { node?: string }[];
         return nodes[Number(found?.node?.replace('node-', ''))] as Server;
+      },
+      async members() {
+        const { nodes: infos } = await search.nodes.info({ metric: 'transport' });
+        return Object.values(infos)
+          .sort((one, other) => (one.name < other.name ? -1 : 1))
+          .map(({ transport }, number) => ({
+            server: nodes[number] as Server,
+            port: Number(transport?.publish_address.split(':').at(-1)),
+          }));
       },
       async healed() {
         const isGreen = async () => {

@@ -2,12 +2,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Server } from '../stack/server.js';
 import type { ClusterStack } from './cluster-stack.js';
+import { canCutOff, cutOff, type Member } from './partition.js';
 import type { Kind } from './traffic.js';
 
 export interface Fault {
   name: string;
   /** Part of the short form. */
   isShort?: true;
+  /** Whether this machine can do it. */
+  needs?(): boolean;
   /** Requests that may fail, with 503 within seconds; all others are answered 200. */
   fails: readonly Kind[];
   /** Breaks something for `milliseconds`, and mends it. */
@@ -23,6 +26,22 @@ const killed = async (servers: readonly Server[], milliseconds: number) => {
 const frozen = async (server: Server, milliseconds: number) => {
   server.freeze();
   await pause(milliseconds).finally(() => server.thaw());
+};
+
+/** The chosen node and the two others do not reach each other. Clients reach all three. */
+const cutOffFromOthers = async (
+  stack: ClusterStack,
+  milliseconds: number,
+  chosen: (server: Server, master: Server) => boolean,
+) => {
+  const master = await stack.master();
+  const members = await stack.members();
+  const one = members.find(({ server }) => chosen(server, master)) as Member;
+  const heal = cutOff(
+    one,
+    members.filter((member) => member !== one),
+  );
+  await pause(milliseconds).finally(heal);
 };
 
 export const FAULTS: readonly Fault[] = [
@@ -64,6 +83,18 @@ export const FAULTS: readonly Fault[] = [
         for (const node of others(nodes, elected)) node.thaw();
       });
     },
+  },
+  {
+    name: 'one node cut off',
+    fails: ['create'],
+    needs: canCutOff,
+    run: (stack, milliseconds) => cutOffFromOthers(stack, milliseconds, (one, master) => one !== master),
+  },
+  {
+    name: 'the master cut off',
+    fails: ['create'],
+    needs: canCutOff,
+    run: (stack, milliseconds) => cutOffFromOthers(stack, milliseconds, (one, master) => one === master),
   },
   {
     name: 'a broker killed',

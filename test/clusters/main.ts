@@ -1,17 +1,23 @@
 /**
- * Clusters under faults, beside clients: `main.js [--short] [--repeats N] [part of a fault's name …]`. After each fault everything is
- * compared at rest with what was acknowledged.
+ * Clusters under faults, beside clients: `main.js [--short] [--repeats N] [--minutes N] [part of a fault's name …]`. With minutes, rounds
+ * follow each other in changing order until these have passed. After each fault everything is compared at rest with what was acknowledged.
  */
+import { loadavg } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { MissingPrerequisite } from '../stack/stack-error.js';
-import { startClusterStack } from './cluster-stack.js';
+import { Random, SEED } from '../support/random.js';
+import { type ClusterStack, startClusterStack } from './cluster-stack.js';
 import { FAULTS, type Fault } from './faults.js';
 import { type Kind, type Seen, Traffic } from './traffic.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { short: { type: 'boolean', default: false }, repeats: { type: 'string', default: '1' } },
+  options: {
+    short: { type: 'boolean', default: false },
+    repeats: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: '0' },
+  },
 });
 const QUIET_MS = values.short ? 8000 : 15_000;
 const BROKEN_MS = values.short ? 15_000 : 45_000;
@@ -40,7 +46,11 @@ const chosen = FAULTS.filter(
   ({ name, isShort }) =>
     (!values.short || isShort) &&
     (positionals.length === 0 || positionals.some((part) => name.includes(part))),
-);
+).filter(({ name, needs }) => {
+  const isPossible = needs?.() !== false;
+  if (!isPossible) console.error(`skipped: ${name} takes root and iptables`);
+  return isPossible;
+});
 const stack = await startClusterStack().catch((error: unknown) => {
   if (!(error instanceof MissingPrerequisite)) throw error;
   console.error(`skipped: ${error.message}`);
@@ -52,37 +62,56 @@ const describe = ({ count, failed, slowestOkMs, slowestFailedMs }: Seen) =>
 const interrupted = () => void stack?.stop().finally(() => process.exit(130));
 process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
 
-try {
-  for (let round = 0; stack && round < Number(values.repeats); round++) {
-    for (const fault of chosen) {
-      const traffic = new Traffic(stack, `t${Date.now().toString(36)}x`);
-      const begun = performance.now();
-      await pause(QUIET_MS);
-      const broken = performance.now();
-      await fault.run(stack, BROKEN_MS);
-      const mended = performance.now();
-      await stack.healed();
-      const healed = performance.now();
-      await pause(QUIET_MS);
-      await traffic.stop();
-      const ended = performance.now();
-      const problems: string[] = [];
-      const row: Record<string, string | number> = { fault: fault.name };
-      let lastFailure = 0;
-      for (const kind of KINDS) {
-        const during = traffic.seen(kind, broken, ended);
-        row[kind] = describe(during);
-        lastFailure = Math.max(lastFailure, during.lastFailure);
-        problems.push(...problemsOf(fault, traffic.seen(kind, begun, broken), kind, during));
-      }
-      row['healed s'] = Math.round((healed - mended) / 1000);
-      row['failed until s'] = Math.max(0, Math.round((lastFailure - broken) / 1000));
-      problems.push(...(await traffic.check()));
-      rows.push(row);
-      console.log(JSON.stringify(row));
-      for (const problem of problems.slice(0, 20)) console.error(`  ${fault.name}: ${problem}`);
-      if (problems.length > 0) process.exitCode = 1;
+/** Rounds of all faults: a number of them, or in changing order for as long as it takes. */
+function* faults(): Generator<Fault> {
+  const random = new Random(SEED);
+  const minutes = Number(values.minutes);
+  const end = performance.now() + minutes * 60_000;
+  if (minutes > 0) console.error(`seed ${SEED}`);
+  for (let round = 0; minutes > 0 || round < Number(values.repeats); round++) {
+    for (const fault of minutes > 0 ? random.shuffled(chosen) : chosen) {
+      if (minutes > 0 && performance.now() >= end) return;
+      yield fault;
     }
+  }
+}
+
+/** What clients saw of the fault, and what was wrong. */
+async function endure(stack: ClusterStack, fault: Fault) {
+  const traffic = new Traffic(stack, `t${Date.now().toString(36)}x`);
+  const begun = performance.now();
+  await pause(QUIET_MS);
+  const broken = performance.now();
+  await fault.run(stack, BROKEN_MS);
+  const mended = performance.now();
+  await stack.healed();
+  const healed = performance.now();
+  await pause(QUIET_MS);
+  await traffic.stop();
+  const ended = performance.now();
+  const problems: string[] = [];
+  const row: Record<string, string | number> = { fault: fault.name };
+  let lastFailure = 0;
+  for (const kind of KINDS) {
+    const during = traffic.seen(kind, broken, ended);
+    row[kind] = describe(during);
+    lastFailure = Math.max(lastFailure, during.lastFailure);
+    problems.push(...problemsOf(fault, traffic.seen(kind, begun, broken), kind, during));
+  }
+  row['healed s'] = Math.round((healed - mended) / 1000);
+  row['failed until s'] = Math.max(0, Math.round((lastFailure - broken) / 1000));
+  row.load = Math.round(loadavg()[0] as number);
+  problems.push(...(await traffic.check()));
+  return { row, problems };
+}
+
+try {
+  for (const fault of stack ? faults() : []) {
+    const { row, problems } = await endure(stack as ClusterStack, fault);
+    rows.push(row);
+    console.log(JSON.stringify(row));
+    for (const problem of problems.slice(0, 20)) console.error(`  ${fault.name}: ${problem}`);
+    if (problems.length > 0) process.exitCode = 1;
   }
 } finally {
   await stack?.stop();

@@ -25,7 +25,7 @@ export async function planClickHouse({
 }: ClickHouseOptions = {}): Promise<ServerPlan> {
   port ??= await freePort();
   const address = `http://127.0.0.1:${port}`;
-  const folder = makeServerFolder('clickhouse', 'tmp');
+  const folder = makeServerFolder('clickhouse', ['tmp']);
   return {
     name: 'clickhouse',
     address,

@@ -6,7 +6,7 @@ import { findJava } from './java.js';
 import { quickJavaOptions } from './quick.js';
 import { type Server, type ServerPlan, startServer } from './server.js';
 import { makeServerFolder } from './server-folder.js';
-import { unprivilegedUser } from './unprivileged-user.js';
+import { type User, unprivilegedUser } from './unprivileged-user.js';
 
 export interface ElasticsearchOptions {
   heapMegabytes?: number;
@@ -42,7 +42,8 @@ export async function planElasticsearch({
   const distribution = await elasticsearchDistribution();
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
-  const folder = makeServerFolder('elasticsearch', 'config', 'data', 'logs', 'tmp', 'snapshots');
+  const user = member ? memberUser(member) : unprivilegedUser();
+  const folder = makeServerFolder('elasticsearch', ['config', 'data', 'logs', 'tmp', 'snapshots'], user);
   const config = join(folder, 'config');
   copyFileSync(join(distribution, 'config/jvm.options'), join(config, 'jvm.options'));
   writeFileSync(join(config, 'log4j2.properties'), LOGGING);
@@ -72,7 +73,7 @@ export async function planElasticsearch({
       ES_TMPDIR: join(folder, 'tmp'),
       ES_JAVA_OPTS: [`-Xms${heapMegabytes}m`, `-Xmx${heapMegabytes}m`, ...quickJavaOptions()].join(' '),
     },
-    user: unprivilegedUser(),
+    user,
     async answers() {
       const health = await fetch(`${address}/_cluster/health?wait_for_status=yellow&timeout=1s`);
       return health.ok;
@@ -80,6 +81,13 @@ export async function planElasticsearch({
   };
 }
 
+/** Root runs each node as a user of its own, so that a rule of the firewall can tell their packets apart. */
+const memberUser = ({ number }: Member): User | null => {
+  const user = unprivilegedUser();
+  return user && { ...user, uid: FIRST_MEMBER_UID + number };
+};
+
+const FIRST_MEMBER_UID = 64_101;
 const SINGLE = { 'node.name': 'elasticsearch', 'discovery.type': 'single-node' };
 
 const memberSettings = ({ number, transportPorts }: Member) => ({

@@ -65,7 +65,7 @@ export async function planKafka(options: KafkaOptions = {}): Promise<ServerPlan>
   const classPath = join(await kafkaDistribution(), '*');
   const port = await freePort();
   const address = `127.0.0.1:${port}`;
-  const folder = makeServerFolder('kafka', 'data');
+  const folder = makeServerFolder('kafka', ['data']);
   const properties = join(folder, 'server.properties');
   const settings = {
     'process.roles': 'broker,controller',

@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { groupEnds, isRunning, killGroup, type ProcessIdentity, startOf } from './process-identity.js';
 import { StackError } from './stack-error.js';
+import type { User } from './unprivileged-user.js';
 
 /** A server of which everything is settled but whether it runs. */
 export interface ServerPlan {
@@ -14,7 +15,7 @@ export interface ServerPlan {
   command: string;
   args: readonly string[];
   environment: NodeJS.ProcessEnv;
-  user: { uid: number; gid: number } | null;
+  user: User | null;
   answers(): Promise<boolean>;
 }
 
@@ -23,6 +24,7 @@ export interface Server {
   readonly name: string;
   readonly address: string;
   readonly folder: string;
+  readonly user: User | null;
   /** Of the process that was started last. */
   readonly pid: number;
   /** `kill -9`; resolves when it is gone. */
@@ -53,6 +55,7 @@ export async function startServer(plan: ServerPlan): Promise<Server> {
     name: plan.name,
     address: plan.address,
     folder: plan.folder,
+    user: plan.user,
     get pid() {
       return identity.pid;
     },

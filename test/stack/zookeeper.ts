@@ -14,7 +14,7 @@ export async function startZooKeeper(): Promise<Server> {
   const java = join(findJava(17), 'bin/java');
   const classPath = join(await zooKeeperDistribution(), '*');
   const port = await freePort();
-  const folder = makeServerFolder('zookeeper', 'data');
+  const folder = makeServerFolder('zookeeper', ['data']);
   const configuration = join(folder, 'zoo.cfg');
   const settings = [
     `dataDir=${join(folder, 'data')}`,
