@@ -26,6 +26,8 @@ export interface ClusterStack {
   brokers: readonly Server[];
   gateways: readonly ServerProcess[];
   workers: readonly ServerProcess[];
+  /** The settings of its processes. */
+  environment: Record<string, string>;
   search: Client;
   elasticsearch: ElasticsearchConfig;
   kafka: KafkaConfig;
@@ -78,6 +80,7 @@ export async function startClusterStack(): Promise<ClusterStack> {
       brokers,
       gateways: processes.slice(0, PROCESSES),
       workers: processes.slice(PROCESSES),
+      environment,
       search,
       elasticsearch,
       kafka,

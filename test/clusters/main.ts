@@ -9,6 +9,7 @@ import { MissingPrerequisite } from '../stack/stack-error.js';
 import { Random, SEED } from '../support/random.js';
 import { type ClusterStack, startClusterStack } from './cluster-stack.js';
 import { FAULTS, type Fault } from './faults.js';
+import { checkDoctor } from './mistakes.js';
 import { type Kind, type Seen, Traffic } from './traffic.js';
 
 const { values, positionals } = parseArgs({
@@ -106,6 +107,12 @@ async function endure(stack: ClusterStack, fault: Fault) {
 }
 
 try {
+  if (stack && !values.short && (positionals.length === 0 || positionals.includes('doctor'))) {
+    for (const problem of await checkDoctor(stack)) {
+      console.error(problem);
+      process.exitCode = 1;
+    }
+  }
   for (const fault of stack ? faults() : []) {
     const { row, problems } = await endure(stack as ClusterStack, fault);
     rows.push(row);

@@ -42,6 +42,7 @@ const text = read('docker-compose.yml');
 const compose = parse(text, { merge: true }) as Compose;
 const tlsText = read('deploy/tls/docker-compose.yml');
 const tls = parse(tlsText) as Compose;
+const cluster = parse(read('deploy/cluster/docker-compose.yml'), { merge: true }) as Compose;
 const dockerfile = read('Dockerfile');
 const example = read('.env.example');
 const nginx = read('deploy/nginx/nginx.conf');
@@ -182,6 +183,47 @@ describe('docker-compose.yml', () => {
       const expected = name === 'worker' ? address : `\${COMPOSE_PROFILES:+${address}}`;
       expect(environment?.KAFKA_BROKERS, name).to.equal(expected);
     }
+  });
+});
+
+describe('deploy/cluster/docker-compose.yml', () => {
+  /** As Compose merges the two files. */
+  const merged = (name: string): Service => {
+    const [base, over] = [compose.services[name], cluster.services[name]];
+    return { ...base, ...over, environment: { ...base?.environment, ...over?.environment } } as Service;
+  };
+  /** What only one member has. */
+  const common = ({ environment, volumes: _, ...rest }: Service, names: readonly string[]) => ({
+    ...rest,
+    environment: Object.fromEntries(
+      Object.entries(environment ?? {}).filter(([name]) => !names.includes(name)),
+    ),
+  });
+
+  for (const [first, members, own] of [
+    ['elasticsearch', 'discovery.seed_hosts', ['node.name']],
+    ['kafka', 'KAFKA_CONTROLLER_QUORUM_VOTERS', ['KAFKA_NODE_ID', 'KAFKA_ADVERTISED_LISTENERS']],
+  ] as const) {
+    it(`gives each member of ${first} the same settings, and names all three to the others and to clients`, () => {
+      const names = [first, `${first}-2`, `${first}-3`];
+      const [one, ...others] = names.map((name) => merged(name));
+      for (const other of others) expect(common(other, own)).to.deep.equal(common(one as Service, own));
+      for (const name of own) {
+        expect(new Set([one, ...others].map((member) => member?.environment?.[name])).size, name).to.equal(3);
+      }
+      const known = one?.environment?.[members]?.split(',').map((each) => each.replace(/^\d@|:9093$/g, ''));
+      expect(known).to.deep.equal(names);
+      for (const client of ['gateway-1', 'gateway-2', 'worker', 'migrate']) {
+        const { ELASTICSEARCH_URL = '', KAFKA_BROKERS = '' } = merged(client).environment ?? {};
+        expect(all(`${ELASTICSEARCH_URL} ${KAFKA_BROKERS}`, /([\w-]+):9\d{2}2?/g)).to.include.members(names);
+      }
+    });
+  }
+
+  it('keeps a record that was acknowledged when a broker is lost', () => {
+    const { environment } = merged('kafka');
+    expect(environment).to.include({ KAFKA_DEFAULT_REPLICATION_FACTOR: '3', KAFKA_MIN_INSYNC_REPLICAS: '2' });
+    expect(merged('migrate').environment).to.include({ REACHLINE_TOPIC_REPLICAS: '3' });
   });
 });
 

@@ -1,0 +1,113 @@
+/** Mistakes of those who run clusters, and what `doctor` must say of each. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { packageRoot } from '../../services/shared/fs.js';
+import type { Server } from '../stack/server.js';
+import type { ClusterStack } from './cluster-stack.js';
+
+interface Mistake {
+  name: string;
+  found: RegExp;
+  /** Resolves with the settings under which `doctor` runs, and with what mends it. */
+  make(stack: ClusterStack): Promise<{ settings?: Record<string, string>; mend?(): Promise<unknown> }>;
+}
+
+const CLI = join(packageRoot, 'dist/services/cli/main.js');
+
+const MISTAKES: readonly Mistake[] = [
+  {
+    name: 'topics with one replica',
+    found: /One broker of 3 has all records of a topic/,
+    async make({ environment }) {
+      const settings = { REACHLINE_TOPIC_PREFIX: 'single-', REACHLINE_TOPIC_REPLICAS: '1' };
+      await command('migrate', { ...environment, ...settings });
+      return { settings };
+    },
+  },
+  {
+    name: 'more replicas than brokers',
+    found: /too few brokers|brokers/,
+    make: async () => ({
+      settings: { REACHLINE_TOPIC_PREFIX: 'many-', REACHLINE_TOPIC_REPLICAS: '5' },
+    }),
+  },
+  {
+    name: 'a broker away: replicas out of sync',
+    found: /Replicas are not in sync/,
+    make: ({ brokers }) => killed(brokers[2] as Server),
+  },
+  {
+    name: 'a node away: yellow',
+    found: /health yellow/,
+    async make({ nodes, master }) {
+      const elected = await master();
+      return killed(nodes.find((node) => node !== elected) as Server);
+    },
+  },
+  {
+    name: 'one node of three in ELASTICSEARCH_URL',
+    found: /ELASTICSEARCH_URL names one of 3 nodes/,
+    make: async ({ nodes }) => ({ settings: { ELASTICSEARCH_URL: (nodes[0] as Server).address } }),
+  },
+  {
+    name: 'a lock that is held for long',
+    found: /The lock of migrations is held by process 1 on elsewhere/,
+    async make({ search, elasticsearch }) {
+      const index = `${elasticsearch.indexPrefix}-migrations`;
+      const since = Date.now() - 600_000;
+      const lease = { owner: `planted 1 ${since} elsewhere`, lease_until: Date.now() + 60_000 };
+      const { found, _source: before } = await search.get<object>(
+        { index, id: 'rebuild' },
+        { ignore: [404] },
+      );
+      await search.index({ index, id: 'rebuild', document: { ...before, ...lease }, refresh: true });
+      return {
+        mend: () =>
+          found
+            ? search.index({ index, id: 'rebuild', document: before as object })
+            : search.delete({ index, id: 'rebuild' }),
+      };
+    },
+  },
+  {
+    name: 'writes blocked',
+    found: /Writes are blocked, by a full disk or an operator: .*contacts/,
+    async make({ search, elasticsearch }) {
+      const block = (isBlocked: boolean) =>
+        search.indices.putSettings({
+          index: `${elasticsearch.indexPrefix}-contacts*`,
+          settings: { 'index.blocks.read_only_allow_delete': isBlocked || null },
+        });
+      await block(true);
+      return { mend: () => block(false) };
+    },
+  },
+];
+
+/** What `doctor` did not find, or found where there was nothing. */
+export async function checkDoctor(stack: ClusterStack): Promise<string[]> {
+  const problems: string[] = [];
+  const healthy = await command('doctor', stack.environment);
+  if (!healthy.includes('All is well')) problems.push(`doctor finds fault with what is well: ${healthy}`);
+  for (const { name, found, make } of MISTAKES) {
+    const { settings, mend } = await make(stack);
+    const output = await command('doctor', { ...stack.environment, ...settings }).finally(mend);
+    const line = output.split('\n').find((each) => found.test(each));
+    if (line === undefined) problems.push(`doctor does not find ${name}: ${output}`);
+    else console.log(`${name}: ${line.trim()}`);
+    await stack.healed();
+  }
+  return problems;
+}
+
+async function killed(server: Server) {
+  await server.kill();
+  return { mend: () => server.start() };
+}
+
+/** All that it prints, whatever its exit code is. */
+const command = (name: string, environment: Record<string, string>) =>
+  new Promise<string>((resolve) => {
+    const env = { PATH: process.env.PATH, ...environment };
+    execFile(process.execPath, [CLI, name], { env }, (_error, out, errors) => resolve(out + errors));
+  });
