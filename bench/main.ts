@@ -13,6 +13,7 @@ import type { Comparison, Figure } from './measure.js';
 import { benchMemory } from './memory.js';
 import { rowOf, writeFigures } from './page.js';
 import { benchPartitionWait } from './partition-wait.js';
+import { writePeers } from './peers/page.js';
 import { benchPeers } from './peers.js';
 import { benchRelevance } from './relevance.js';
 import { benchImport, benchSearch, benchStart, benchTogether, startServer, stopServer } from './scale.js';
@@ -67,6 +68,7 @@ const [someDeliveries = 20_000_000] = sizes(values.deliveries ?? '');
 
 const folder = mkdtempSync(join(tmpdir(), 'reachline-bench-'));
 const results: (Comparison | Figure)[] = [];
+const besidePeers: Comparison[] = [];
 const LOG_INTERVAL_MS = 10_000;
 let noteAgainAt = 0;
 /** What is going on: the last line of a terminal, or a line now and then. */
@@ -106,12 +108,12 @@ try {
   if (asked.includes('peers')) {
     const [deliveries = 0] = sizes(values.deliveries ?? '10000000');
     const amounts = { contacts: contacts[0] ?? 0, deliveries };
-    for await (const each of benchPeers(join(folder, 'peers'), amounts, note)) results.push(each);
+    for await (const each of benchPeers(join(folder, 'peers'), amounts, note)) besidePeers.push(each);
   }
   if (asked.includes('relevance')) results.push(...(await benchRelevance(note)));
 } finally {
   note('');
-  if (results.length > 0) report();
+  if (results.length + besidePeers.length > 0) report();
 }
 
 async function scale(): Promise<void> {
@@ -143,7 +145,7 @@ async function scaleContacts(count: number, organizations: number): Promise<void
 }
 
 function report(): void {
-  const rows = results.map(rowOf).map(({ what, cells }) => [what, ...cells]);
+  const rows = [...results, ...besidePeers].map(rowOf).map(({ what, cells }) => [what, ...cells]);
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   for (const row of rows)
     process.stdout.write(`${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}\n`);
@@ -152,4 +154,5 @@ function report(): void {
     `${cores} cores (${cpu?.model}), ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}\n`,
   );
   writeFigures(results);
+  writePeers(besidePeers);
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { withFigures } from '../../bench/page.js';
+import { type PeerFigure, readPeers, withPeers } from '../../bench/peers/page.js';
 import { readDoc } from './support.js';
 
 describe('The table of docs/performance.md', () => {
@@ -16,6 +17,13 @@ describe('The table of docs/performance.md', () => {
     const rows = page.split('\n').filter((line) => / \| \d{4}-\d\d-\d\d \|$/.test(line));
     expect(rows).to.have.length.above(20);
     for (const row of rows) expect(row.split(' | '), row).to.have.length(5);
+  });
+
+  it('is followed by what was measured beside others', () => {
+    expect(withPeers(page, readPeers())).to.equal(page);
+    const [first, ...others] = readPeers();
+    const changed = withPeers(page, [{ ...(first as PeerFigure), ratio: 7.77, met: false }, ...others]);
+    expect(changed).to.contain('**7.77** of ');
   });
 
   it('gets the figures of a run that have a target, in place of those of the same name', () => {
