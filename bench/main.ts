@@ -11,9 +11,8 @@ import { benchGateway } from './gateway.js';
 import { benchKafka } from './kafka.js';
 import type { Comparison, Figure } from './measure.js';
 import { benchMemory } from './memory.js';
-import { rowOf, writeFigures } from './page.js';
+import { cellsOf, writeFigures } from './page.js';
 import { benchPartitionWait } from './partition-wait.js';
-import { writePeers } from './peers/page.js';
 import { benchPeers } from './peers.js';
 import { benchRelevance } from './relevance.js';
 import { benchImport, benchSearch, benchStart, benchTogether, startServer, stopServer } from './scale.js';
@@ -68,7 +67,6 @@ const [someDeliveries = 20_000_000] = sizes(values.deliveries ?? '');
 
 const folder = mkdtempSync(join(tmpdir(), 'reachline-bench-'));
 const results: (Comparison | Figure)[] = [];
-const besidePeers: Comparison[] = [];
 const LOG_INTERVAL_MS = 10_000;
 let noteAgainAt = 0;
 /** What is going on: the last line of a terminal, or a line now and then. */
@@ -108,12 +106,12 @@ try {
   if (asked.includes('peers')) {
     const [deliveries = 0] = sizes(values.deliveries ?? '10000000');
     const amounts = { contacts: contacts[0] ?? 0, deliveries };
-    for await (const each of benchPeers(join(folder, 'peers'), amounts, note)) besidePeers.push(each);
+    for await (const each of benchPeers(join(folder, 'peers'), amounts, note)) results.push(each);
   }
   if (asked.includes('relevance')) results.push(...(await benchRelevance(note)));
 } finally {
   note('');
-  if (results.length + besidePeers.length > 0) report();
+  if (results.length > 0) report();
 }
 
 async function scale(): Promise<void> {
@@ -145,7 +143,7 @@ async function scaleContacts(count: number, organizations: number): Promise<void
 }
 
 function report(): void {
-  const rows = [...results, ...besidePeers].map(rowOf).map(({ what, cells }) => [what, ...cells]);
+  const rows = results.map(cellsOf);
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   for (const row of rows)
     process.stdout.write(`${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}\n`);
@@ -154,5 +152,4 @@ function report(): void {
     `${cores} cores (${cpu?.model}), ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}\n`,
   );
   writeFigures(results);
-  writePeers(besidePeers);
 }

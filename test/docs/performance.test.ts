@@ -1,41 +1,19 @@
 import { expect } from 'chai';
-import { withFigures } from '../../bench/page.js';
-import { type PeerFigure, readPeers, withPeers } from '../../bench/peers/page.js';
+import { readFigures, withFigures } from '../../bench/page.js';
 import { readDoc } from './support.js';
 
-describe('The table of docs/performance.md', () => {
+describe('The tables of docs/performance.md', () => {
   const page = readDoc('docs/performance.md');
-  const judged = (name: string, value: number) => ({
-    name,
-    unit: 'ms',
-    value,
-    target: '≤ 10',
-    met: value <= 10,
+
+  it('say what bench/figures.json has', () => {
+    expect(withFigures(page, readFigures())).to.equal(page);
   });
 
-  it('has a row of five cells for each figure', () => {
-    const rows = page.split('\n').filter((line) => / \| \d{4}-\d\d-\d\d \|$/.test(line));
-    expect(rows).to.have.length.above(20);
-    for (const row of rows) expect(row.split(' | '), row).to.have.length(5);
-  });
-
-  it('is followed by what was measured beside others', () => {
-    expect(withPeers(page, readPeers())).to.equal(page);
-    const [first, ...others] = readPeers();
-    const changed = withPeers(page, [{ ...(first as PeerFigure), ratio: 7.77, met: false }, ...others]);
-    expect(changed).to.contain('**7.77** of ');
-  });
-
-  it('gets the figures of a run that have a target, in place of those of the same name', () => {
-    const once = withFigures(page, [judged('a new one', 5)], '2026-01-01');
-    expect(once).to.contain('\n| a new one | 5.00 ms |  | ≤ 10 | 2026-01-01 |\n');
-    const twice = withFigures(
-      once,
-      [judged('a new one', 11), { ...judged('unjudged', 1), target: 'reported' }],
-      '2026-01-02',
-    );
-    expect(twice).to.equal(
-      once.replace('5.00 ms |  | ≤ 10 | 2026-01-01', '11.00 ms |  | ≤ 10, missed | 2026-01-02'),
-    );
+  it('have a row for each figure, bold or named where its target is missed, in a table of its records beside a peer', () => {
+    const alone = { name: 'a new one', unit: 'ms', value: 11, target: '≤ 10', met: false };
+    const beside = { unit: 'µs', ours: 3, base: 2, ratio: 1.5, rounds: 5, target: '≤ 1', met: false };
+    const changed = withFigures(page, [alone, { ...beside, name: 'work ÷ PostgreSQL, 7 contacts' }]);
+    expect(changed).to.contain('\n| a new one | 11.00 ms | ≤ 10, missed |\n');
+    expect(changed).to.contain('\n| 7 contacts, µs | PostgreSQL |\n| --- | --- |\n| work | **1.50** (2) |\n');
   });
 });
