@@ -1,8 +1,12 @@
-/** Requests to a cluster of which a node may hang, until the others exclude it after half a minute. */
+/**
+ * Requests to a cluster of which a node may hang, until the others exclude it after half a minute, or be cut off from the others: it then
+ * answers from what it had.
+ */
 import { errors, SniffingTransport, type TransportRequestOptions } from '@elastic/elasticsearch';
 import { sleep } from '../../shared/async.js';
 
 type TransportOptions = ConstructorParameters<typeof SniffingTransport>[0];
+type Connection = SniffingTransport['connectionPool']['connections'][number];
 type Params = Parameters<SniffingTransport['request']>[0];
 
 const RETRY_BACKOFF_SECONDS = 0.1;
@@ -22,10 +26,12 @@ const NODES_REQUEST = {
   querystring: 'timeout=700ms&filter_path=_nodes.failed,nodes.*.name',
 };
 const CHECK_TIMEOUT_MS = 3000;
-/** Between the first answer to it and the others. */
-const GRACE_MS = 250;
-/** Between two checks while a node hangs. */
-const CHECK_INTERVAL_MS = 1000;
+/** Between the first answer to it and the others, where that has found who hangs, and where it has not. */
+const SHORT_GRACE_MS = 250;
+const LONG_GRACE_MS = 1000;
+/** Between two checks while a node hangs or is cut off, and at other times. */
+const SHORT_INTERVAL_MS = 1000;
+const LONG_INTERVAL_MS = 10_000;
 
 /** Each of them accepts `preference`. */
 const READS = new Set(['get', 'mget', 'search', 'count']);
@@ -45,12 +51,15 @@ interface Nodes {
 export class ClusterTransport extends SniffingTransport {
   /** Of reads while a node hangs: the nodes that answer. */
   #preference: string | undefined;
+  /** Those that do not answer, or have fewer others than the rest. */
+  #leftOut: ReadonlySet<Connection> = new Set();
   #checking: Promise<boolean> | undefined;
   #nextCheck: NodeJS.Timeout | undefined;
 
   constructor(options: TransportOptions) {
     // Retries after fractions of a second, so that an outage is reported within two seconds.
     super({ ...options, retryBackoff: (_least, _most, attempt) => RETRY_BACKOFF_SECONDS * 2 ** attempt });
+    this.#checkIn(LONG_INTERVAL_MS);
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the result depends on the options, as in the overloads.
@@ -94,7 +103,7 @@ export class ClusterTransport extends SniffingTransport {
   ): Promise<unknown> {
     const signal = options.signal ? AbortSignal.any([options.signal, hung.signal]) : hung.signal;
     const check = async () => {
-      if (await this.#hasHungNode()) hung.abort();
+      if (await this.#isBroken()) hung.abort();
       else timer.refresh();
     };
     const timer = setTimeout(() => void check(), patienceMs).unref();
@@ -105,25 +114,29 @@ export class ClusterTransport extends SniffingTransport {
     }
   }
 
-  #hasHungNode(): Promise<boolean> {
+  /** Whether a node hangs, or is left out from now on: what was sent to it may hang. */
+  #isBroken(): Promise<boolean> {
     this.#checking ??= this.#check().finally(() => {
       this.#checking = undefined;
     });
     return this.#checking;
   }
 
-  /** Asks every node which others answer it. A cluster that does not answer at all, or not to this user, has no hung node. */
+  /**
+   * Asks every node which others answer it, and leaves out those that answer with fewer than others do: a node that was cut off may lack what
+   * was written since. A cluster that does not answer at all, or not to this user, has no hung node.
+   */
   async #check(): Promise<boolean> {
-    clearTimeout(this.#nextCheck);
     const { connectionPool } = this;
     const silent = new Set(connectionPool.connections);
-    const found: Nodes[] = [];
+    const answered: Connection[] = [];
+    const found = new Map<Connection, Nodes>();
     const asked = [...silent].map(async (connection) => {
       try {
         const options = { timeout: CHECK_TIMEOUT_MS, requestId: 'nodes', name: 'nodes', context: null };
         const { statusCode, body } = await connection.request(NODES_REQUEST, options);
-        connectionPool.markAlive(connection);
-        if (statusCode === 200) found.push(JSON.parse(String(body)) as Nodes);
+        answered.push(connection);
+        if (statusCode === 200) found.set(connection, JSON.parse(String(body)) as Nodes);
       } catch (error) {
         connectionPool.markDead(connection);
         throw error;
@@ -131,24 +144,43 @@ export class ClusterTransport extends SniffingTransport {
         silent.delete(connection);
       }
     });
-    const first = Promise.any(asked).then(
-      () => sleep(GRACE_MS),
-      () => undefined,
-    );
-    await Promise.race([Promise.allSettled(asked), first]);
-    // A node that was cut off from all others has the shortest list.
-    const [seen] = found
-      .map(({ _nodes, nodes = {} }) => ({ failed: _nodes.failed, ids: Object.keys(nodes) }))
-      .sort((one, other) => other.ids.length - one.ids.length);
-    const isHung = seen !== undefined && seen.failed > 0;
-    this.#preference = isHung ? `_prefer_nodes:${seen.ids.join(',')}` : undefined;
-    if (isHung) {
-      for (const connection of silent) connectionPool.markDead(connection);
-      this.#nextCheck = setTimeout(() => void this.#hasHungNode(), CHECK_INTERVAL_MS).unref();
+    const settled = Promise.allSettled(asked);
+    const first = Promise.any(asked).catch(() => settled);
+    await Promise.race([settled, first.then(() => sleep(SHORT_GRACE_MS))]);
+    // One that was cut off answers only after it has waited for the others.
+    if (![...found.values()].some(isFaultOfFew)) {
+      await Promise.race([settled, sleep(LONG_GRACE_MS - SHORT_GRACE_MS)]);
     }
-    return isHung;
+    const most = Math.max(0, ...[...found.values()].map((each) => idsOf(each).length));
+    const seen = [...found.values()].find((each) => idsOf(each).length === most);
+    const hangs = seen !== undefined && seen._nodes.failed > 0;
+    this.#preference = hangs ? `_prefer_nodes:${idsOf(seen)}` : undefined;
+    const cutOff = [...found]
+      .filter(([, each]) => idsOf(each).length < most)
+      .map(([connection]) => connection);
+    const left = new Set(seen ? [...cutOff, ...silent] : []);
+    for (const connection of left) connectionPool.markDead(connection);
+    for (const connection of answered) if (!left.has(connection)) connectionPool.markAlive(connection);
+    const isNew = [...left].some((connection) => !this.#leftOut.has(connection));
+    this.#leftOut = left;
+    this.#checkIn(hangs || left.size > 0 ? SHORT_INTERVAL_MS : LONG_INTERVAL_MS);
+    return hangs || isNew;
+  }
+
+  /** Where there are several addresses to choose from. */
+  #checkIn(milliseconds: number): void {
+    clearTimeout(this.#nextCheck);
+    const check = () => {
+      if (this.connectionPool.size > 1) void this.#isBroken();
+    };
+    this.#nextCheck = setTimeout(check, milliseconds).unref();
   }
 }
+
+const idsOf = ({ nodes = {} }: Nodes) => Object.keys(nodes);
+
+/** Seen by a node that most others answer, and not by one that was cut off. */
+const isFaultOfFew = (seen: Nodes) => seen._nodes.failed > 0 && seen._nodes.failed < idsOf(seen).length;
 
 /** Adds parameters, save those that are undefined or given already. */
 function withQuery(params: Params, added: Record<string, string | undefined>): Params {
