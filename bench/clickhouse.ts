@@ -184,7 +184,7 @@ async function benchLists(
     const results: Comparison[] = [];
     for (const { name, url, body, statements } of lists) {
       note(`${name} …`);
-      const what = `${name} of ${amount} through the gateway ÷ its ${statements.length} statements posted, p50`;
+      const what = `${name} of ${amount} ÷ its ${statements.length} statements, p50`;
       const raw = () => post(environment.CLICKHOUSE_URL as string, statements);
       const ours = () => timedPost(gateway.url + url, key, body);
       results.push(await compare(what, 'ms', { atMost: 1.2 }, LIST_ROUNDS, ours, raw));

@@ -1,12 +1,10 @@
-/** `npm run bench [-- gateway|advertising|scale|elasticsearch|clickhouse|kafka|memory|relevance|peers …]`: prints every figure beside its target, and writes those with a target to docs/performance.md. */
+/** `npm run bench [-- gateway|scale|clickhouse|kafka|memory|relevance|peers …]`: prints every figure beside its target, and writes those with a target to bench/figures.json and docs/performance.md. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { benchAdvertising } from './advertising.js';
 import { benchClickHouse } from './clickhouse.js';
 import { benchDeliveryScale } from './delivery-scale.js';
-import { benchElasticsearch } from './elasticsearch.js';
 import { benchGateway } from './gateway.js';
 import { benchKafka } from './kafka.js';
 import type { Comparison, Figure } from './measure.js';
@@ -29,17 +27,7 @@ const { values, positionals } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-const PARTS = [
-  'gateway',
-  'advertising',
-  'scale',
-  'elasticsearch',
-  'clickhouse',
-  'kafka',
-  'memory',
-  'relevance',
-  'peers',
-];
+const PARTS = ['gateway', 'scale', 'clickhouse', 'kafka', 'memory', 'relevance', 'peers'];
 const asked = positionals.length === 0 ? PARTS : positionals;
 if (values.help || asked.some((part) => !PARTS.includes(part))) {
   process.stdout.write(
@@ -62,7 +50,6 @@ const sizes = (text: string) =>
     .map(Number)
     .filter((size) => size > 0);
 const contacts = sizes(values.contacts);
-const [someContacts = 1_000_000] = contacts;
 const [someDeliveries = 20_000_000] = sizes(values.deliveries ?? '');
 
 const folder = mkdtempSync(join(tmpdir(), 'reachline-bench-'));
@@ -85,14 +72,7 @@ try {
     note('gateway beside bare Koa …');
     results.push(...(await benchGateway(join(folder, 'gateway'))));
   }
-  if (asked.includes('advertising')) {
-    note('advertising: loading deliveries …');
-    results.push(...(await benchAdvertising(join(folder, 'advertising'), note)));
-  }
   if (asked.includes('scale')) await scale();
-  if (asked.includes('elasticsearch')) {
-    results.push(...(await benchElasticsearch(join(folder, 'elasticsearch'), someContacts, note)));
-  }
   if (asked.includes('clickhouse')) {
     results.push(...(await benchClickHouse(join(folder, 'clickhouse'), someDeliveries, note)));
   }

@@ -84,8 +84,10 @@ function withTables(page: string, heading: string, tables: readonly string[]): s
   return before + heading + [introduction, ...tables, ...paragraphs.slice(after)].join('\n\n');
 }
 
-const table = ([head = [], ...rows]: readonly string[][]) =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+function table([head = [], ...rows]: readonly string[][]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
+}
 
 const distinct = <Key extends string>(list: readonly Record<Key, string>[], key: Key) => [
   ...new Set(list.map((each) => each[key])),

@@ -14,6 +14,6 @@ describe('The tables of docs/performance.md', () => {
     const beside = { unit: 'µs', ours: 3, base: 2, ratio: 1.5, rounds: 5, target: '≤ 1', met: false };
     const changed = withFigures(page, [alone, { ...beside, name: 'work ÷ PostgreSQL, 7 contacts' }]);
     expect(changed).to.contain('\n| a new one | 11.00 ms | ≤ 10, missed |\n');
-    expect(changed).to.contain('\n| 7 contacts, µs | PostgreSQL |\n| --- | --- |\n| work | **1.50** (2) |\n');
+    expect(changed).to.contain('\n| 7 contacts, µs | PostgreSQL |\n|---|---|\n| work | **1.50** (2) |\n');
   });
 });
