@@ -30,6 +30,7 @@ COPY services/search/equivalents services/search/equivalents
 COPY services/shared/han-variants.txt services/shared/han-variants.txt
 COPY --from=build /app/dist/services dist/services
 COPY --from=build /app/dist/ingest dist/ingest
+COPY --from=build /app/dist/bundled dist/bundled
 COPY --from=build /app/dist/console dist/console
 USER node
 EXPOSE 8080

@@ -21,15 +21,14 @@ const TSC = 'node_modules/@typescript/native/bin/tsc';
 const VITE = 'node_modules/vite/bin/vite.js';
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'build.mjs'];
 
-/** Reading its seventy modules takes half of the time that a worker of the store needs for its first request. */
-const SQLITE = join(DIST, 'services/stores/sqlite');
-const BUNDLED = join(SQLITE, 'bundled');
-const BUNDLE = ['build', SQLITE, '--config', 'services/stores/sqlite/vite.config.mjs'];
+const BUNDLES = ['command', 'workers'].map((mode) =>
+  `build --config services/vite.config.mjs --mode ${mode}`.split(' '),
+);
 
 const compile = (project, roots) => () => {
   run(TSC, '-p', project);
   for (const root of roots) removeStale(root);
-  run(VITE, ...BUNDLE, '--logLevel', 'warn');
+  for (const bundle of BUNDLES) run(VITE, ...bundle, '--logLevel', 'warn');
 };
 
 /** In the order in which they are built. `tests` holds the server and the benches too. */
@@ -100,14 +99,14 @@ function buildPart(name, { sources, build }) {
 function watch() {
   const start = (...args) => spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit' });
   start(TSC, '--watch', '--preserveWatchOutput');
-  start(VITE, ...BUNDLE, '--watch');
+  for (const bundle of BUNDLES) start(VITE, ...bundle, '--watch');
   start(VITE, 'build', 'services/console', '--outDir', join(DIST, 'console'), '--watch');
 }
 
 /** Removes what was compiled from files that are gone. */
 function removeStale(root) {
   for (const name of readdirSync(join(DIST, root), { recursive: true })) {
-    if (!name.endsWith('.js') || join(DIST, root, name).startsWith(BUNDLED)) continue;
+    if (!name.endsWith('.js')) continue;
     const source = join(ROOT, root, name.slice(0, -'.js'.length));
     if (existsSync(`${source}.ts`) || existsSync(`${source}.tsx`)) continue;
     for (const suffix of ['', '.map']) rmSync(join(DIST, root, name + suffix), { force: true });

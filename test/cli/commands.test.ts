@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -59,9 +59,15 @@ describe('The command line', function () {
     for (const args of [['--help'], ['keys', 'list'], ['credits', 'show', '--organization', 'org_a']]) {
       expect(await runProcess(args, { env: recording }), args.join(' ')).to.include({ code: 0 });
     }
-    expect(await readFile(loaded, 'utf8'))
-      .to.contain('services/cli/commands/keys.js')
-      .and.not.match(/node_modules\/(ajv|kafkajs|koa)\/|\/schema\.js/);
+    const urls = (await readFile(loaded, 'utf8')).split('\n');
+    const maps = urls
+      .map((url) => url.replace(/^file:\/\/(.*\/dist\/bundled\/.*)/, '$1.map'))
+      .filter(existsSync);
+    const bundled = maps.flatMap((map) => JSON.parse(readFileSync(map, 'utf8')).sources);
+    expect([...urls, ...bundled].join('\n'))
+      .to.contain('services/cli/commands/keys.ts')
+      .and.contain('node_modules/commander/')
+      .and.not.match(/node_modules\/(ajv|kafkajs|koa)\/|\/schema\.ts/);
   });
 
   const misuse: [args: string[], message: RegExp][] = [

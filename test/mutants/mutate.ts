@@ -10,8 +10,8 @@ export interface Mutation {
 
 const hooks = `const { file, from, to } = JSON.parse(process.env.MUTANT);
 export async function load(url, context, next) {
-  const [, worker] = /\\/bundled\\/([\\w-]+\\.js)$/.exec(url) ?? [];
-  if (worker) return { format: 'module', shortCircuit: true, source: \`import '../workers/\${worker}'\` };
+  const compiled = url.replace(/\\/dist\\/bundled\\/\\w+\\/services\\//, '/dist/services/');
+  if (compiled !== url) return { format: 'module', shortCircuit: true, source: \`import '\${compiled}'\` };
   const loaded = await next(url, context);
   if (!url.endsWith('/dist/' + file)) return loaded;
   const source = String(loaded.source);

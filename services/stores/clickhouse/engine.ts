@@ -1,11 +1,10 @@
 /** The engine in this process: the only file that imports `chdb`. Load it with `import()`: an installation may lack the package. */
 import { existsSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { drainPending, Session } from 'chdb';
 import { createChdbConnection } from 'chdb/connection';
-import { ensureDir } from '../../shared/fs.js';
+import { ensureDir, packageRoot } from '../../shared/fs.js';
 import { FULL_DISK_BYTES } from '../../shared/health.js';
 import { DiskFullError, StoreUnavailableError } from '../../shared/store-errors.js';
 import { literal } from './bind.js';
@@ -40,7 +39,7 @@ export interface Engine {
 }
 
 /** Sizes of the engine's caches and the memory of the whole engine. */
-const CONFIG_FILE = fileURLToPath(new URL('../../../../mappings/clickhouse/embedded.xml', import.meta.url));
+const CONFIG_FILE = join(packageRoot, 'mappings/clickhouse/embedded.xml');
 
 /** Opens a folder, created when missing. Throws `FolderInUseError` when another process has it. */
 export function openEngine(path: string, configFile = CONFIG_FILE): Engine {

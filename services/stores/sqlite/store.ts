@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { pathToFileURL } from 'node:url';
+import { packageRoot } from '../../shared/fs.js';
 import { requireRoom } from '../../shared/health.js';
 import { fromJson } from '../../shared/json.js';
 import { settingSchemas } from '../../shared/settings.js';
@@ -26,8 +27,9 @@ import { RECORDS_PER_MESSAGE, type Writer, writeRecords } from './writes/record-
 import { writeOnceWith } from './writes/write-once.js';
 
 /** Those of `workers/`, with all that they import. */
-const WRITER = new URL('./bundled/writer-thread.js', import.meta.url);
-const SEARCHES = fileURLToPath(new URL('./bundled/search-process.js', import.meta.url));
+const BUNDLED = join(packageRoot, 'dist/bundled/workers/services/stores/sqlite/workers');
+const WRITER = pathToFileURL(join(BUNDLED, 'writer-thread.js'));
+const SEARCHES = join(BUNDLED, 'search-process.js');
 
 /** Page caches in MiB; that of the searches is shared between their processes. */
 const CACHE_MB = {

@@ -1,11 +1,12 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { packageRoot } from '../../../shared/fs.js';
 import { StoreUnavailableError } from '../../../shared/store-errors.js';
 import { readMigrations } from '../../common/migrations.js';
 import type { HttpOptions } from '../client.js';
 import { openServers } from '../http.js';
 import { render } from './render.js';
 
-const FOLDER = fileURLToPath(new URL('../../../../../mappings/clickhouse/access/', import.meta.url));
+const FOLDER = join(packageRoot, 'mappings/clickhouse/access');
 /** Not granted, or users are stored where SQL cannot change them. */
 const REJECTED_CODES = new Set(['495', '497', '514']);
 

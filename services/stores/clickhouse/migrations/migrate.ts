@@ -1,4 +1,5 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { packageRoot } from '../../../shared/fs.js';
 import { StoreUnavailableError } from '../../../shared/store-errors.js';
 import {
   type Migration,
@@ -9,7 +10,7 @@ import {
 import type { ClickHouse } from '../client.js';
 import { type IdOfTable, render } from './render.js';
 
-const FOLDER = fileURLToPath(new URL('../../../../../mappings/clickhouse/', import.meta.url));
+const FOLDER = join(packageRoot, 'mappings/clickhouse');
 
 const otherVersion = (migration: string) =>
   `The ClickHouse tables were created by another version of Reachline (its ${migration} differs), and this version cannot upgrade them. Use the version that created them, or (on a server) name an empty database with CLICKHOUSE_DATABASE, or name an empty folder with REACHLINE_DATA_DIR and load the records again.`;
@@ -19,7 +20,7 @@ export const commonMigrations = (): Migration[] => readMigrations(FOLDER);
 
 /** Those of a server, which also holds copies of the records of the search store. */
 export function serverMigrations(): Migration[] {
-  const own = readMigrations(`${FOLDER}server/`);
+  const own = readMigrations(join(FOLDER, 'server'));
   return [...commonMigrations(), ...own.map((each) => ({ ...each, name: `server/${each.name}` }))];
 }
 
