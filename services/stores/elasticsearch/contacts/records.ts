@@ -64,8 +64,7 @@ export const erasedScreen = <Change>(
   suppression: SuppressionList,
   timeOf: (change: Change) => number,
 ): Screen<State, Change> => ({
-  forbidden: (states) =>
-    suppression.suppressed(new Map([...states].map(([id, state]) => [id, personOf(id, state)]))),
+  forbidden: (states) => suppression.suppressed(states, personOf),
   rejection: suppressedRecord,
   removed: (stored, change) =>
     isTombstone(stored) ? null : tombstoneOf(deletionAt(timeOf(change), stored), timeOf(change)),

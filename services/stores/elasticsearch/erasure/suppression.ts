@@ -47,21 +47,25 @@ export class SuppressionList {
     this.#documents = documents;
   }
 
-  /** The keys of the persons with a suppressed identifier. */
-  async suppressed<Key>(persons: ReadonlyMap<Key, Person>): Promise<Set<Key>> {
-    const secret = persons.size > 0 ? await this.#readSecret() : undefined;
+  /** The keys of the states of persons with a suppressed identifier; computes no person before the first erasure. */
+  async suppressed<Key, State>(
+    states: ReadonlyMap<Key, State>,
+    personOf: (key: Key, state: State) => Person,
+  ): Promise<Set<Key>> {
+    const secret = states.size > 0 ? await this.#readSecret() : undefined;
     if (secret === undefined) return new Set();
-    const hashes = [...persons].flatMap(([key, { organizationId, identifiers }]) =>
-      identifiers
+    const hashes = [...states].flatMap(([key, state]) => {
+      const { organizationId, identifiers } = personOf(key, state);
+      return identifiers
         .flatMap((each) => listedHashes(secret, organizationId, each))
-        .map((hash) => ({ key, id: documentId(organizationId, hash) })),
-    );
+        .map((hash) => ({ key, id: documentId(organizationId, hash) }));
+    });
     const found = await this.#documents.getMany([...new Map(hashes.map((each) => [each.id, each])).values()]);
     return new Set(hashes.flatMap(({ key, id }) => (found.has(id) ? [key] : [])));
   }
 
   async includes(person: Person): Promise<boolean> {
-    return (await this.suppressed(new Map([['', person]]))).size > 0;
+    return (await this.suppressed(new Map([['', person]]), () => person)).size > 0;
   }
 
   async hashesOf(organizationId: string, identifiers: readonly Identifier[]): Promise<string[]> {
