@@ -33,7 +33,8 @@ export const describeLockHolder = ({ name, since }: LeaseHolder): string =>
   `The lock of migrations is held by ${name} since ${formatTimestamp(since)}`;
 
 async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>): Promise<CheckResult[]> {
-  const { versions, health, missing, outdated, blocked, lockHolder } = await inspectElasticsearch(config);
+  const { versions, health, missing, outdated, otherShards, blocked, lockHolder } =
+    await inspectElasticsearch(config);
   const count = versions.length === 1 ? 'one node' : `${versions.length} nodes`;
   const version = [...new Set(versions)].sort().join(', ');
   const results: CheckResult[] = [{ ok: `Elasticsearch ${version} answers, ${count}, health ${health}` }];
@@ -62,6 +63,11 @@ async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>):
   }
   if (outdated.length > 0) {
     results.push({ failed: `Of an older version: ${outdated.join(', ')}. ${MIGRATE}` });
+  }
+  for (const { resource, index, shards, perOrganization } of otherShards) {
+    results.push({
+      warning: `${index} has ${shards} shards, ${perOrganization} per organization; ELASTICSEARCH_SHARDS and ELASTICSEARCH_SHARDS_PER_ORGANIZATION are ${config.shards} and ${config.shardsPerOrganization}. ${MIGRATE} --rebuild ${resource}`,
+    });
   }
   if (missing.length > 0) {
     results.push({ ok: `serve makes the indices that are missing: ${missing.join(', ')}` });

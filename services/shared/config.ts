@@ -92,6 +92,7 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
           indexPrefix: env.ELASTICSEARCH_INDEX_PREFIX,
           /** Of contacts, in new indices. */
           shards: env.ELASTICSEARCH_SHARDS,
+          shardsPerOrganization: env.ELASTICSEARCH_SHARDS_PER_ORGANIZATION,
           replicas: env.ELASTICSEARCH_REPLICAS,
         },
   clickhouse:
@@ -216,6 +217,11 @@ function brokenRules(env: Environment): string[] {
   const hasUser = env.KAFKA_USERNAME !== '' && env.KAFKA_PASSWORD !== '';
   const rules: [holds: boolean, problem: string][] = [
     [nodes.every(isHttp), 'ELASTICSEARCH_URL is not an address such as http://127.0.0.1:9200'],
+    [
+      env.ELASTICSEARCH_SHARDS_PER_ORGANIZATION === 1 ||
+        env.ELASTICSEARCH_SHARDS_PER_ORGANIZATION < env.ELASTICSEARCH_SHARDS,
+      'ELASTICSEARCH_SHARDS_PER_ORGANIZATION is more than 1 and not below ELASTICSEARCH_SHARDS',
+    ],
     [replicas.every(isHttp), 'CLICKHOUSE_URL is not an address such as http://127.0.0.1:8123'],
     [
       replicas.length < 2 || env.CLICKHOUSE_CLUSTER !== '',

@@ -97,6 +97,10 @@ export const settingSchemas = {
     'Primary shards of the contacts; an existing index needs migrate --rebuild contacts.',
     { default: 3, minimum: 1, maximum: 1024 },
   ),
+  ELASTICSEARCH_SHARDS_PER_ORGANIZATION: integer(
+    'Of them, those over which an organization spreads; changed like ELASTICSEARCH_SHARDS.',
+    { default: 1, minimum: 1, maximum: 1023 },
+  ),
   ELASTICSEARCH_REPLICAS: integer('Replicas of each shard, as far as there are nodes; migrate sets them.', {
     default: 1,
     minimum: 0,

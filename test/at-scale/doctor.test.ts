@@ -53,6 +53,15 @@ describe('The doctor, where both stores are on servers', () => {
     expect(stdout).to.contain('All is well.');
   });
 
+  it('says which index has other shards than the settings, and what to run', async () => {
+    const layout = { ELASTICSEARCH_SHARDS: '6', ELASTICSEARCH_SHARDS_PER_ORGANIZATION: '3' };
+    const { code, stdout } = await run(['doctor'], { env: { ...env, ...layout } });
+    expect(code).to.equal(0);
+    expect(stdout).to.match(
+      /! \S+-contacts-v\d+-1 has 3 shards, 1 per organization; .* 6 and 3\. Run: reachline migrate --rebuild contacts\n/,
+    );
+  });
+
   it('names an index of another version, and what to run', async () => {
     const index = `${indices.config.indexPrefix}-keys`;
     await indices.client().indices.putMapping({ index, _meta: { version: 0, checksum: '' } });

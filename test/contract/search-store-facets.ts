@@ -64,6 +64,16 @@ export function searchStoreFacets(open: Open): void {
       ]);
     });
 
+    it('hold the most frequent of many values that are about equally frequent', async () => {
+      const organization = freshOrganization();
+      const records = Array.from({ length: 1200 }, (_, index) => ({ city: `City ${index ** 2 % 397}` }));
+      await load(opened.store, organization, records);
+      const ids = records.map((_, index) => `c${index}`);
+      const { contacts } = await opened.store.getContacts(organization, ids);
+      const search = { ...asked(organization, { limit: 1 }), facets: ['city'] as const };
+      expect(await facetsOf(search)).to.deep.equal(facetsByHand(contacts, search));
+    });
+
     it('count seniorities and departments that job titles have', async () => {
       const organization = freshOrganization();
       const titles = ['CFO', 'VP of Sales', 'Sales Manager', 'Senator'];

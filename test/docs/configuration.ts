@@ -48,6 +48,7 @@ const SECTIONS: Record<Setting, keyof typeof TITLES> = {
   ELASTICSEARCH_CA_FILE: 'elasticsearch',
   ELASTICSEARCH_INDEX_PREFIX: 'elasticsearch',
   ELASTICSEARCH_SHARDS: 'elasticsearch',
+  ELASTICSEARCH_SHARDS_PER_ORGANIZATION: 'elasticsearch',
   ELASTICSEARCH_REPLICAS: 'elasticsearch',
   ELASTICSEARCH_ADMIN_USERNAME: 'elasticsearch',
   ELASTICSEARCH_ADMIN_PASSWORD: 'elasticsearch',

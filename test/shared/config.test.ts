@@ -43,6 +43,21 @@ describe('The configuration', () => {
     expect(problemsOf({ ELASTICSEARCH_URL: 'elasticsearch' })[0]).to.contain('http://127.0.0.1:9200');
   });
 
+  it('spreads an organization over fewer shards than there are', () => {
+    const layout = (shards: string, perOrganization: string) => ({
+      ELASTICSEARCH_URL: 'http://a:9200',
+      ELASTICSEARCH_SHARDS: shards,
+      ELASTICSEARCH_SHARDS_PER_ORGANIZATION: perOrganization,
+    });
+    for (const many of ['3', '4']) {
+      expect(problemsOf(layout('3', many))).to.deep.equal([
+        'ELASTICSEARCH_SHARDS_PER_ORGANIZATION is more than 1 and not below ELASTICSEARCH_SHARDS',
+      ]);
+    }
+    expect(problemsOf(layout('1', '1'))).to.deep.equal([]);
+    expect(loadConfig(layout('6', '3')).elasticsearch).to.include({ shards: 6, shardsPerOrganization: 3 });
+  });
+
   it('takes several servers of ClickHouse as replicas of a cluster only', () => {
     const several = { CLICKHOUSE_URL: 'http://a:8123, http://b:8123' };
     expect(problemsOf(several)[0]).to.contain('name their cluster with CLICKHOUSE_CLUSTER');

@@ -35,7 +35,7 @@ class UnrefreshedError extends StoreUnavailableError {
 /** The connection to the cluster. */
 export class Cluster {
   /** Of the indices it creates. */
-  readonly layout: Pick<ElasticsearchConfig, 'shards' | 'replicas'>;
+  readonly layout: Pick<ElasticsearchConfig, 'shards' | 'shardsPerOrganization' | 'replicas'>;
   readonly indexPrefix: string;
   readonly #client: Client;
 

@@ -1,9 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import { systemClock } from '../../shared/time.js';
 import { findBlocks } from './blocks.js';
 import { Cluster } from './client.js';
 import type { LeaseHolder } from './lease.js';
-import { IndexNames, needsReindex, type Resource, readIndices } from './migrations/indices.js';
+import {
+  IndexNames,
+  needsReindex,
+  type Resource,
+  readIndices,
+  type ShardLayout,
+  shardLayout,
+} from './migrations/indices.js';
 import { findReindexLockHolder } from './migrations/reindex-lock.js';
 
 /** The state of a cluster, read without changing it. */
@@ -16,6 +24,8 @@ export interface ClusterReport {
   missing: Resource[];
   /** Indices of an older version. */
   outdated: string[];
+  /** Indices whose shards are not those of the settings. */
+  otherShards: ({ resource: Resource; index: string } & ShardLayout)[];
   /** Settings that block writes, such as `reachline-contacts-v1-1 read_only`. */
   blocked: string[];
   /** Of the lock that migrations, erasures and retention share. */
@@ -37,13 +47,18 @@ export async function inspectElasticsearch(config: ElasticsearchConfig): Promise
       health: status.toLowerCase() as ClusterReport['health'],
       missing: [],
       outdated: [],
+      otherShards: [],
       blocked: (await findBlocks(cluster)).map(({ index, name }) => `${index} ${name}`),
       lockHolder: null,
     };
     for (const { resource, definition, live } of await readIndices(cluster, names)) {
       if (live.length === 0) report.missing.push(resource);
       for (const each of live) {
-        if (needsReindex(resource, each, definition)) report.outdated.push(each.index);
+        const { index, layout } = each;
+        if (needsReindex(resource, each, definition)) report.outdated.push(index);
+        if (!isDeepStrictEqual(layout, shardLayout(cluster, definition))) {
+          report.otherShards.push({ resource, index, ...layout });
+        }
       }
     }
     if (!report.missing.includes('migrations')) {

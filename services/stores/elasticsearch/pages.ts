@@ -75,7 +75,10 @@ interface PageForm<Source, T, Field extends string> {
   /** By a sort of the request instead of by time. */
   isSorted?: boolean;
   /** Of the aggregations of the request. */
-  toFacets?(aggregations: Record<string, estypes.AggregationsAggregate>): Facets<Field>;
+  toFacets?(
+    aggregations: Record<string, estypes.AggregationsAggregate>,
+    query: estypes.QueryDslQueryContainer | undefined,
+  ): Facets<Field> | Promise<Facets<Field>>;
 }
 
 /**
@@ -90,7 +93,7 @@ export async function fetchPage<Source, T, Field extends string = never>(
   let part = { ...request, size: Math.min(rowsToFetch(limit), FIRST_ITEMS) };
   let response = await search(part);
   const total = totalHits(response.hits);
-  const facets = request.aggs && toFacets?.(response.aggregations ?? {});
+  const facets = request.aggs && (await toFacets?.(response.aggregations ?? {}, request.query));
   const reservedBytes = facets ? Buffer.byteLength(JSON.stringify(facets)) : 0;
   const builder = new PageBuilder<estypes.SearchHit<Source>, T>({
     limit,

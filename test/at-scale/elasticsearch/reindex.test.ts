@@ -53,19 +53,27 @@ describe('Reindexing behind an alias', () => {
     expect(found.total, 'the search fields were derived anew').to.equal(LOADED);
   }).timeout(120_000);
 
-  it('gives contacts another number of shards, and every index another number of replicas', async () => {
-    const config = { ...indices.config, shards: 2, replicas: 0 };
+  it('gives contacts other shards, organizations several, and every index other replicas', async () => {
+    const config = { ...indices.config, shards: 4, shardsPerOrganization: 2, replicas: 0 };
+    const [index = ''] = await behind('contacts');
+    expect((await inspectElasticsearch(config)).otherShards).to.deep.equal([
+      { resource: 'contacts', index, shards: 3, perOrganization: 1 },
+    ]);
     const [target = ''] = await migrateElasticsearch(config, { reindexed: ['contacts'] });
     const settings = await client.indices.getSettings({
       index: `${config.indexPrefix}-*`,
       flat_settings: true,
     });
-    expect(settings[target]?.settings).to.include({ 'index.number_of_shards': '2' });
+    expect((await inspectElasticsearch(config)).otherShards).to.deep.equal([]);
+    const { shards } = await client.searchShards({ index: target, routing: ORGANIZATION });
+    expect(shards).to.have.length(2);
     for (const { settings: each } of Object.values(settings)) {
       expect(each).to.include({ 'index.auto_expand_replicas': '0-0' });
     }
     const found = await store.searchContacts(asked(ORGANIZATION, { query: 'loadet', limit: 1 }));
     expect(found.total).to.equal(LOADED);
+    const sizes = await client.cat.shards({ index: target, format: 'json', h: 'docs' });
+    expect(sizes.filter(({ docs }) => Number(docs) > LOADED / 4)).to.have.length(2);
   });
 
   it('reindexes contacts whose fields other tables derived, which no store opens before', async () => {

@@ -3,7 +3,9 @@ import { openStore, testIndices } from './support.js';
 
 searchStoreContract('Elasticsearch', async (options) => {
   const indices = testIndices();
-  const open = () => openStore(indices.config, { ...options, refreshIntervalMs: 0 });
+  // Where an organization is on one shard, nothing has to be put together.
+  const config = { ...indices.config, shardsPerOrganization: 2 };
+  const open = () => openStore(config, { ...options, refreshIntervalMs: 0 });
   const store = await open();
   await indices.refreshAtOnce();
   return { store, another: open, close: () => store.close() };

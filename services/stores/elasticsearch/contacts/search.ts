@@ -189,32 +189,60 @@ export async function findUnmatched(
   return isFound.flatMap((found, place) => (found ? [] : [place]));
 }
 
-/** Exact, because routing keeps an organization on one shard. Terms with the same count are ordered by their UTF-8 bytes. */
-function facetAggregations(fields: readonly FacetField[]) {
-  return Object.fromEntries(
+export type Aggregations = Record<string, estypes.AggregationsAggregate>;
+type Terms = estypes.AggregationsTermsAggregateBase<FacetBucket>;
+type FacetBucket = estypes.AggregationsStringTermsBucket;
+
+/** Values that each shard is asked for at first: enough unless thousands of values are about equally frequent. */
+const FACET_VALUES_PER_SHARD = 100;
+const ALL_VALUES = 2 ** 31 - 1;
+
+/** The most frequent values of each shard, and how wrong their sums may be. Values with the same count are ordered by their UTF-8 bytes. */
+const facetAggregations = (fields: readonly FacetField[], perShard = FACET_VALUES_PER_SHARD) =>
+  Object.fromEntries(
     fields.map((field): [string, estypes.AggregationsAggregationContainer] => [
       field,
       {
         terms: {
           field: `search.facets.${field}`,
-          size: MAX_FACET_VALUES,
+          size: FACET_VALUES_PER_SHARD,
+          shard_size: perShard,
+          show_term_doc_count_error: true,
           order: [{ _count: 'desc' }, { _key: 'asc' }],
         },
       },
     ]),
   );
-}
 
-export function contactFacets(
-  aggregations: Record<string, estypes.AggregationsAggregate>,
-): Facets<FacetField> {
+/**
+ * In the order of the fields, which Elasticsearch loses. Exact also where the organization is on several shards: these are asked for all
+ * values of the fields that need it.
+ */
+export async function contactFacets(
+  fields: readonly FacetField[],
+  found: Aggregations,
+  search: (aggregations: Record<string, estypes.AggregationsAggregationContainer>) => Promise<Aggregations>,
+): Promise<Facets<FacetField>> {
+  const inexact = fields.filter((field) => !isExact(found[field] as Terms));
+  const all: Aggregations = inexact.length === 0 ? {} : await search(facetAggregations(inexact, ALL_VALUES));
   return Object.fromEntries(
-    Object.entries(aggregations).map(([field, aggregation]): [string, FacetCount[]] => {
-      const buckets = (aggregation as estypes.AggregationsStringTermsAggregate)
-        .buckets as estypes.AggregationsStringTermsBucket[];
-      return [field, buckets.map(({ key, doc_count }) => ({ value: String(key), count: doc_count }))];
+    fields.map((field): [string, FacetCount[]] => {
+      const buckets = ((all[field] ?? found[field]) as Terms).buckets as FacetBucket[];
+      const first = buckets.slice(0, MAX_FACET_VALUES);
+      return [field, first.map(({ key, doc_count }) => ({ value: String(key), count: doc_count }))];
     }),
   );
+}
+
+/** Whether the first values are counted on every shard, and no other can be among them. */
+function isExact({ buckets, doc_count_error_upper_bound: unseen = 0 }: Terms): boolean {
+  if (unseen === 0) return true;
+  const counted = buckets as FacetBucket[];
+  const least = counted[MAX_FACET_VALUES - 1]?.doc_count ?? 0;
+  const isCertain = ({ doc_count, doc_count_error_upper_bound: missed = 0 }: FacetBucket, index: number) =>
+    missed === 0 || (index >= MAX_FACET_VALUES && doc_count + missed < least);
+  const mostOfOthers = (counted.at(-1)?.doc_count ?? 0) + unseen;
+  return counted.every(isCertain) && mostOfOthers < least;
 }
 
 function filterClauses(filter: ContactFilter): Clause[] {

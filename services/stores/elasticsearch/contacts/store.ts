@@ -17,7 +17,14 @@ import type { DuplicateLocks } from './duplicate-lock.js';
 import { type ContactSource, isTombstone } from './mapping.js';
 import { addMembership, changeMemberships, removeMembership } from './memberships.js';
 import { deleteContacts, upsertContacts } from './records.js';
-import { contactFacets, contactQuery, findUnmatched, type Hit, readRanked } from './search.js';
+import {
+  type Aggregations,
+  contactFacets,
+  contactQuery,
+  findUnmatched,
+  type Hit,
+  readRanked,
+} from './search.js';
 import { updateContact } from './updates.js';
 
 interface ContactStoreDeps extends WriteStores {
@@ -56,7 +63,6 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       const form = {
         limit: search.limit,
         toJson: ({ contact }: ContactSource) => contact,
-        toFacets: contactFacets,
         reservedBytesPerItem: explanationBytes(search),
         explain: search.explain,
         isSorted: search.sort !== undefined,
@@ -65,9 +71,15 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
         const run = (part: estypes.SearchRequest) => documents.search(part, signal);
         const readSources = (hits: readonly Hit[]) =>
           sourcesOf(documents, search.organizationId, hits, signal);
+        const toFacets = (found: Aggregations, query?: estypes.QueryDslQueryContainer) =>
+          contactFacets(search.facets ?? [], found, async (aggs) => {
+            const { organizationId: routing } = search;
+            const { aggregations } = await run({ routing, size: 0, track_total_hits: false, query, aggs });
+            return aggregations ?? {};
+          });
         const readPage = (matched?: number) =>
           readRanked(search, matched, { run, readSources }, ({ request, bestScore }, runPart) =>
-            fetchPage(request, { ...form, bestScore }, runPart),
+            fetchPage(request, { ...form, bestScore, toFacets }, runPart),
           );
         const { query, match, after } = search;
         const page = await readPage(after?.partial?.matched);

@@ -101,19 +101,32 @@ export interface LiveIndex {
   generation: number;
   checksum: string;
   tables?: string;
+  layout: ShardLayout;
 }
 
 const replicaRange = ({ layout }: Cluster) => `0-${layout.replicas}`;
 
+/** The shards of an index, and over how many of them an organization spreads. */
+export interface ShardLayout {
+  shards: number;
+  perOrganization: number;
+}
+
 /** An index whose definition has one shard is small. */
-const withLayout = (
-  cluster: Cluster,
-  settings: estypes.IndicesIndexSettings,
-): estypes.IndicesIndexSettings => ({
-  ...settings,
-  number_of_shards: Number(settings.number_of_shards) > 1 ? cluster.layout.shards : 1,
-  auto_expand_replicas: replicaRange(cluster),
-});
+export const shardLayout = ({ layout }: Cluster, { settings }: Definition): ShardLayout =>
+  Number(settings.number_of_shards) > 1
+    ? { shards: layout.shards, perOrganization: layout.shardsPerOrganization }
+    : { shards: 1, perOrganization: 1 };
+
+function withLayout(cluster: Cluster, definition: Definition): estypes.IndicesIndexSettings {
+  const { shards, perOrganization } = shardLayout(cluster, definition);
+  return {
+    ...definition.settings,
+    number_of_shards: shards,
+    routing_partition_size: perOrganization,
+    auto_expand_replicas: replicaRange(cluster),
+  };
+}
 
 /** Adds or removes replicas of the indices that exist. */
 export async function setReplicas(cluster: Cluster, names: IndexNames): Promise<void> {
@@ -129,15 +142,16 @@ export async function setReplicas(cluster: Cluster, names: IndexNames): Promise<
 export async function createIndex(
   cluster: Cluster,
   index: string,
-  { version, checksum, tables, settings, mappings }: Definition,
+  definition: Definition,
   aliases: readonly string[],
 ): Promise<void> {
+  const { version, checksum, tables, mappings } = definition;
   await cluster
     .run((client) =>
       client.indices.create(
         {
           index,
-          settings: withLayout(cluster, settings),
+          settings: withLayout(cluster, definition),
           mappings: { ...mappings, _meta: { version, checksum, tables } },
           aliases: Object.fromEntries(aliases.map((alias) => [alias, {}])),
           // The response comes when the index accepts writes.
@@ -158,25 +172,31 @@ export async function createIndex(
 async function liveIndices(cluster: Cluster, names: IndexNames, resource: Resource): Promise<LiveIndex[]> {
   const all = names.alias(resource);
   const response = await cluster.run((client) =>
-    client.indices.get({ index: all, features: ['aliases', 'mappings'] }, { ignore: [404] }),
+    client.indices.get({ index: all, features: ['aliases', 'mappings', 'settings'] }, { ignore: [404] }),
   );
   if ('error' in response) return [];
-  return Object.entries(response as estypes.IndicesGetResponse).map(([index, { aliases = {}, mappings }]) => {
-    const {
-      version = 0,
-      checksum = '',
-      tables,
-    } = (mappings?._meta ?? {}) as Partial<Pick<Definition, 'version' | 'checksum' | 'tables'>>;
-    const own = Object.keys(aliases).filter((alias) => alias !== all);
-    return {
-      index,
-      alias: own[0] ?? all,
-      version,
-      checksum,
-      tables,
-      generation: Number(/-v\d+-(\d+)/.exec(index)?.[1] ?? 0),
-    };
-  });
+  return Object.entries(response as estypes.IndicesGetResponse).map(
+    ([index, { aliases = {}, mappings, settings }]) => {
+      const {
+        version = 0,
+        checksum = '',
+        tables,
+      } = (mappings?._meta ?? {}) as Partial<Pick<Definition, 'version' | 'checksum' | 'tables'>>;
+      const own = Object.keys(aliases).filter((alias) => alias !== all);
+      return {
+        index,
+        alias: own[0] ?? all,
+        version,
+        checksum,
+        tables,
+        layout: {
+          shards: Number(settings?.index?.number_of_shards ?? 1),
+          perOrganization: Number(settings?.index?.routing_partition_size ?? 1),
+        },
+        generation: Number(/-v\d+-(\d+)/.exec(index)?.[1] ?? 0),
+      };
+    },
+  );
 }
 
 /** Every resource with its definition and its indices; none where it is missing. */
