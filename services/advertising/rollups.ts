@@ -97,8 +97,8 @@ export const wholeMonths = (range: DateRange): string[] =>
   );
 
 /** The mark of the deliveries of each month: another one after every insert. */
-const marks = ({ table, ids }: Source, months: string) =>
-  `SELECT date AS month, mark FROM ${table} FINAL WHERE ${IN_ORGANIZATION} AND ${ids[0]} = '' AND date IN {${months}:Array(Date)}`;
+const marks = ({ table, ids }: Source) =>
+  `SELECT date, mark FROM ${table} FINAL WHERE ${IN_ORGANIZATION} AND ${ids[0]} = '' AND date IN {months:Array(Date)}`;
 
 /** Those of some months whose sums were made from the deliveries of now: sums are kept an hour longer than they are used. */
 export function sealedMonthsQuery(
@@ -108,12 +108,9 @@ export function sealedMonthsQuery(
 ): AnalyticsQuery {
   return {
     name: `${name}_sealed_months`,
-    sql: `SELECT rollup.month AS month, toString(rollup.build) AS build
-FROM (
-  SELECT month, build, mark FROM rollups FINAL
-  WHERE ${IN_ORGANIZATION} AND source = '${name}' AND month IN {months:Array(Date)} AND expires_at > now() + 3600
-) AS rollup
-INNER JOIN (${marks(SOURCES[name], 'months')}) AS marked ON marked.month = rollup.month AND marked.mark = rollup.mark
+    sql: `SELECT month, toString(build) AS build FROM rollups FINAL
+WHERE ${IN_ORGANIZATION} AND source = '${name}' AND month IN {months:Array(Date)} AND expires_at > now() + 3600
+  AND (month, mark) IN (${marks(SOURCES[name])})
 ORDER BY month`,
     params: { organization_id: organizationId, months },
   };
