@@ -4,15 +4,22 @@ import { Problem } from '../http/problems.js';
 import { normalizeDomain } from '../search/normalize.js';
 import { JsonText } from '../shared/json.js';
 import {
-  companiesByDomainQuery,
-  companyByIdQuery,
+  companiesOfQuery,
+  companyAttributesQuery,
   companyCampaignsQuery,
   companyMetricsQuery,
-  OUR_ID,
+  companyNameQuery,
 } from './company-queries.js';
 import type { MetricSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES } from './metrics.js';
-import { type AdvertisingServices, advertising, describe, endpoint, exampleRange } from './operation.js';
+import {
+  type AdvertisingContext,
+  type AdvertisingServices,
+  advertising,
+  describe,
+  endpoint,
+  exampleRange,
+} from './operation.js';
 import { contextOf, reportParamsOf, run } from './page.js';
 import { DEFAULT_PAGE_SIZE, filtersOf } from './report-params.js';
 import { CompanyRequest } from './requests.js';
@@ -22,6 +29,7 @@ import {
   companyCampaign,
   isProvisional,
   metricValues,
+  unknownCompany,
 } from './response-mapping.js';
 import { CompanyResponse } from './responses.js';
 import { isSparse, SeriesBuilder, type SeriesRow } from './series.js';
@@ -29,26 +37,39 @@ import { warningsOf } from './warnings.js';
 
 const MAX_CANDIDATES = 20;
 
-/** The company a request means. Throws a `Problem`: 404 `company_not_found`, 409 `ambiguous_company` or `ambiguous_domain`. */
+/** The company with an id of ours, which only a delivery may name. */
+async function ownCompany(call: AdvertisingContext, id: string): Promise<CompanyAttributes | undefined> {
+  const { organizationId } = call;
+  const [company] = (await run<CompanyAttributes>(call, companyAttributesQuery(organizationId, [id]))).rows;
+  if (company) return company;
+  const { rows } = await run(call, companyNameQuery(organizationId, id));
+  return rows.length > 0 ? unknownCompany(id) : undefined;
+}
+
+/**
+ * The company a request means: an id is ours rather than one of network_a. Throws a `Problem`: 404 `company_not_found`, 409
+ * `ambiguous_company` or `ambiguous_domain`.
+ */
 async function findCompany(
   call: HandlerContext<CompanyRequest, unknown, AdvertisingServices>,
 ): Promise<CompanyAttributes> {
   const { organizationId } = call;
   const id = call.body.company_id;
+  const own = id && (await ownCompany(call, id));
+  if (own) return own;
   const domain = normalizeDomain(call.body.domain ?? '');
-  const { rows, total } = await run<CompanyAttributes & { rank?: number }>(
+  const { rows, total } = await run<CompanyAttributes>(
     call,
     id
-      ? companyByIdQuery(organizationId, id, MAX_CANDIDATES)
-      : companiesByDomainQuery(organizationId, domain, MAX_CANDIDATES),
+      ? companiesOfQuery(organizationId, 'network_a_company_id', id, MAX_CANDIDATES)
+      : companiesOfQuery(organizationId, 'domain', domain, MAX_CANDIDATES),
   );
-  const [first, other] = rows;
-  if (!first) {
+  const [company, other] = rows;
+  if (!company) {
     const detail = id ? `There is no company ${id}.` : `No company has the domain ${domain}.`;
     throw new Problem('company_not_found', detail, { organization_id: organizationId });
   }
-  const { rank, ...company } = first;
-  if (!other || rank === OUR_ID) return company;
+  if (!other) return company;
   const shared = id ? `the network_a id ${id}` : `the domain ${domain}`;
   throw new Problem(
     id ? 'ambiguous_company' : 'ambiguous_domain',

@@ -8,17 +8,14 @@ import type { CompanySort } from './requests.js';
 import { type DeliverySource, deliverySource } from './rollups.js';
 import { type MetricRows, metricsQuery } from './series.js';
 import {
-  columnsOf,
   containsAny,
   IN_ORGANIZATION,
-  IN_RANGE,
   inList,
   joinLines,
   metricKey,
   metricOf,
   orderAndPage,
   pageParams,
-  reportQueryParams,
   sumColumns,
   where,
   withoutAccents,
@@ -79,7 +76,7 @@ function matchingRecords({ network_a_company_ids, domains, search }: Filters): s
 function deliveriesOf(report: ReportParams, filters: Filters, sums: readonly SummedMetric[]): DeliverySource {
   const { campaign_ids, company_ids } = filters;
   const records = matchingRecords(filters);
-  return deliverySource('company', ofAllCampaigns(report, campaign_ids), sums, [
+  return deliverySource('company', report, sums, [
     inList('campaign_id', 'campaign_ids', campaign_ids),
     inList('company_id', 'company_ids', company_ids),
     records && `company_id IN (${records})`,
@@ -146,10 +143,6 @@ export function companyTotalsQuery(report: ReportParams, filters: Filters): Anal
   };
 }
 
-/** Sums of months are of all campaigns. */
-const ofAllCampaigns = (report: ReportParams, campaign_ids: string[] | undefined): ReportParams =>
-  campaign_ids === undefined ? report : { ...report, sealed: [] };
-
 /** The metrics of some companies, their reach and their days of activity. */
 export const companyMetricsQuery = (
   report: ReportParams,
@@ -166,7 +159,7 @@ export const companyMetricsQuery = (
       conditions: [inList('company_id', 'ids', ids), inList('campaign_id', 'campaign_ids', campaign_ids)],
       params: { ...(campaign_ids && { campaign_ids }) },
     },
-    ofAllCampaigns(report, campaign_ids),
+    report,
     ids,
     rows,
   );
@@ -188,19 +181,17 @@ export function companyCampaignsQuery(
   page: Page,
 ): AnalyticsQuery {
   const names = requiredSums([...report.metrics, 'engagements', 'impressions']);
+  const delivery = deliverySource('company', report, names, [
+    'company_id = {company_id:String}',
+    inList('campaign_id', 'campaign_ids', campaign_ids),
+  ]);
   return {
     name: 'company_campaigns',
     sql: joinLines(
       `SELECT metrics.*, campaign.name AS name, campaign.status AS status, campaign.objective_type AS objective_type`,
       `FROM (
   SELECT ${['campaign_id', ...sumColumns(names, 'delivery'), ...ACTIVITY].join(', ')}
-  FROM company_deliveries AS delivery FINAL
-  ${where(
-    IN_ORGANIZATION,
-    IN_RANGE,
-    'company_id = {company_id:String}',
-    inList('campaign_id', 'campaign_ids', campaign_ids),
-  )}
+  ${delivery.from}
   GROUP BY campaign_id
   HAVING active
 ) AS metrics`,
@@ -209,7 +200,8 @@ export function companyCampaignsQuery(
       'LIMIT {limit:UInt32} OFFSET {offset:UInt64}',
     ),
     params: {
-      ...reportQueryParams(report),
+      organization_id: report.organizationId,
+      ...delivery.params,
       ...pageParams(page),
       company_id: id,
       ...(campaign_ids && { campaign_ids }),
@@ -217,43 +209,30 @@ export function companyCampaignsQuery(
   };
 }
 
-/** Ranks of the meanings of an id: our id, in a record or in deliveries alone, precedes the id of network_a. */
-export const OUR_ID = 1;
-const NETWORK_ID = 2;
+/** Whether a delivery names a company. */
+export const companyNameQuery = (organizationId: string, id: string): AnalyticsQuery => ({
+  name: 'company_name',
+  sql: `SELECT 1 FROM company_deliveries WHERE ${IN_ORGANIZATION} AND company_id = {id:String} LIMIT 1`,
+  params: { organization_id: organizationId, id },
+});
 
-/** Companies that an id may mean, at most `limit`, with their `rank`: best first, then by id. */
-export function companyByIdQuery(organizationId: string, id: string, limit: number): AnalyticsQuery {
-  return {
-    name: 'company_by_id',
-    sql: joinLines(
-      `SELECT candidate.id AS id, candidate.rank AS rank, ${columnsOf('company', COLUMNS).join(', ')}`,
-      `FROM (
-  SELECT id, min(rank) AS rank FROM (
-    SELECT id, ${OUR_ID} AS rank FROM companies WHERE ${IN_ORGANIZATION} AND id = {id:String}
-    UNION ALL (SELECT company_id, ${OUR_ID} FROM company_deliveries WHERE ${IN_ORGANIZATION} AND company_id = {id:String} LIMIT 1)
-    UNION ALL SELECT id, ${NETWORK_ID} FROM companies FINAL WHERE ${IN_ORGANIZATION} AND network_a_company_id = {id:String}
-  ) GROUP BY id
-) AS candidate`,
-      `LEFT JOIN (SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION} AND (id = {id:String} OR network_a_company_id = {id:String})) AS company ON company.id = candidate.id`,
-      'ORDER BY candidate.rank, id LIMIT {limit:UInt32}',
-    ),
-    params: { organization_id: organizationId, id, limit },
-  };
-}
-
-/** Companies of a domain, by id, at most `limit`. */
-export function companiesByDomainQuery(
+/** Companies of a domain or with an id of network_a, by id, at most `limit`. */
+export function companiesOfQuery(
   organizationId: string,
-  domain: string,
+  column: 'domain' | 'network_a_company_id',
+  value: string,
   limit: number,
 ): AnalyticsQuery {
+  const condition = `${column} = {value:String}`;
   return {
-    name: 'companies_by_domain',
+    name: `companies_by_${column}`,
     sql: joinLines(
       `SELECT id, ${COLUMNS.join(', ')} FROM companies FINAL`,
-      `WHERE ${IN_ORGANIZATION} AND domain = {domain:String}`,
+      // All columns of those alone that have had the value.
+      `PREWHERE ${IN_ORGANIZATION} AND id IN (SELECT id FROM companies WHERE ${IN_ORGANIZATION} AND ${condition})`,
+      `WHERE ${condition}`,
       'ORDER BY id LIMIT {limit:UInt32}',
     ),
-    params: { organization_id: organizationId, domain, limit },
+    params: { organization_id: organizationId, value, limit },
   };
 }

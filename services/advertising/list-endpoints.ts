@@ -43,6 +43,7 @@ import {
   withSealedMonths,
 } from './page.js';
 import {
+  type Filters,
   filtersOf,
   parsePage,
   type parseReportParams,
@@ -71,6 +72,7 @@ import { type WarningFacts, warningsOf } from './warnings.js';
 
 type Call<Body> = HandlerContext<Body, unknown, AdvertisingServices>;
 type ListBody = Parameters<typeof parsePage>[0] &
+  Parameters<typeof filtersOf>[0] &
   Parameters<typeof parseReportParams>[0] & { compare_to?: CompareTo | null };
 
 /** What a list adds to the statements and items: what its warnings depend on. */
@@ -83,7 +85,7 @@ interface Entity<Body> {
   metrics: readonly Metric[];
   item: TSchema;
   source: SourceName;
-  list(body: Body, report: ReportParams): ListParts;
+  list(body: Body, filters: Filters, report: ReportParams): ListParts;
 }
 
 /** Descending unless the request says otherwise. */
@@ -103,9 +105,8 @@ const ads = <SortName extends string>(
   metrics: METRIC_NAMES,
   item,
   source: 'creative',
-  list(body, report) {
+  list(body, filters, report) {
     const sort = sortOf(body, 'ad_spend');
-    const filters = filtersOf(body);
     return {
       report,
       idsQuery: (page) => adsQuery(entity, { report, filters, sort, page }),
@@ -130,8 +131,7 @@ const COMPANIES: Entity<CompaniesRequest> = {
   metrics: COMPANY_METRIC_NAMES,
   item: CompanyListItem,
   source: 'company',
-  list(body, report) {
-    const filters = filtersOf(body);
+  list(body, filters, report) {
     return {
       report,
       idsQuery: (page) => companiesQuery({ report, filters, sort: sortOf(body, 'engagements'), page }),
@@ -161,7 +161,9 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
       columns: columnsOf(entity.item, entity.metrics),
       readPage: async (call: Call<Body>, next: unknown, format: 'csv' | 'ndjson') => {
         const params = reportParamsOf(call, entity.metrics);
-        const list = entity.list(call.body, await withSealedMonths(call, params, entity.source));
+        const filters = filtersOf(call.body);
+        const report = await withSealedMonths(call, params, entity.source, filters);
+        const list = entity.list(call.body, filters, report);
         await readRates(call, list, [params]);
         return readNext(call, list, next as UnsentIds | undefined, format);
       },
@@ -172,11 +174,12 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
       const { compare_to } = call.body;
       const range = compare_to && previousRange(params.range, compare_to);
       if (range && range.start < '0000-01-01') throw invalid(BEFORE_FIRST_YEAR);
+      const filters = filtersOf(call.body);
       const [report, previous] = await Promise.all([
-        withSealedMonths(call, params, entity.source),
-        range ? withSealedMonths(call, { ...params, range }, entity.source) : undefined,
+        withSealedMonths(call, params, entity.source, filters),
+        range ? withSealedMonths(call, { ...params, range }, entity.source, filters) : undefined,
       ]);
-      const list = entity.list(call.body, report);
+      const list = entity.list(call.body, filters, report);
       const { warningFacts } = list;
       const rates = await readRates(call, list, previous ? [report, previous] : [report]);
       const [{ ids, total }, totals, previousTotals, context] = await Promise.all([

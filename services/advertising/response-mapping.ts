@@ -34,6 +34,10 @@ export const adItem = (report: ReportParams, attributes: Attributes, totals: Met
 const UNKNOWN = Object.fromEntries(
   Object.keys(companyFields).map((name) => [name, null]),
 ) as object as CompanyAttributes;
+
+/** A company that nothing describes. */
+export const unknownCompany = (id: string): CompanyAttributes => ({ ...UNKNOWN, id });
+
 const UNSEEN: Reach & Seen = {
   campaigns_reached: 0,
   campaigns_engaged: 0,
@@ -48,7 +52,7 @@ export const companyItem = (
   attributes: Attributes | undefined,
   totals: CompanyTotals = UNSEEN,
 ) => ({
-  ...(attributes ?? { ...UNKNOWN, id }),
+  ...(attributes ?? unknownCompany(id)),
   ...metricValues(report, totals),
   campaigns_reached: totals.campaigns_reached,
   campaigns_engaged: totals.campaigns_engaged,

@@ -1,7 +1,7 @@
 /** Pieces of SQL the advertising queries share. Names come from fixed tables only; values are always bound. */
 import type { DateRange } from './calendar.js';
 import { isMoney, isRate, type Metric, RATES, type Rate, type SummedMetric } from './metrics.js';
-import type { Page, ReportParams } from './report-params.js';
+import type { Page } from './report-params.js';
 
 export type QueryParams = Record<string, string | number | readonly string[]>;
 
@@ -81,10 +81,6 @@ export const orderAndPage = (key: string, descending: boolean, groups = '') =>
 
 export function pageParams({ page, size }: Page): QueryParams {
   return { limit: size, offset: (page - 1) * size };
-}
-
-export function reportQueryParams({ organizationId, range }: ReportParams): QueryParams {
-  return { organization_id: organizationId, ...rangeParams(range) };
 }
 
 /** Columns that a query selects from a joined table under their own names. */

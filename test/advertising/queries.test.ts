@@ -10,12 +10,12 @@ import {
   CREATIVES,
 } from '../../services/advertising/campaign-queries.js';
 import {
-  companiesByDomainQuery,
+  companiesOfQuery,
   companiesQuery,
   companyAttributesQuery,
-  companyByIdQuery,
   companyCampaignsQuery,
   companyMetricsQuery,
+  companyNameQuery,
   companyTotalsQuery,
 } from '../../services/advertising/company-queries.js';
 import { contextQuery } from '../../services/advertising/context-query.js';
@@ -109,8 +109,8 @@ const CASES: [string, AnalyticsQuery][] = [
     companyMetricsQuery({ ...report(['ctr'], 'monthly'), sealed: SEALED }, HOSTILE, undefined, BOTH),
   ],
   ['campaigns of a company', companyCampaignsQuery(report(['ctr']), HOSTILE[0] as string, HOSTILE, page)],
-  ['company by id', companyByIdQuery('org_hostile', HOSTILE[0] as string, 20)],
-  ['companies by domain', companiesByDomainQuery('org_hostile', HOSTILE[0] as string, 20)],
+  ['company by the name of a delivery', companyNameQuery('org_hostile', HOSTILE[0] as string)],
+  ['companies of a domain', companiesOfQuery('org_hostile', 'domain', HOSTILE[0] as string, 20)],
   ['context', contextQuery('org_hostile', '2026-11-21', {})],
   ['totals of campaigns', adTotalsQuery(CAMPAIGNS, report(few), {})],
   ['totals of campaigns, filtered', adTotalsQuery(CAMPAIGNS, report(few), campaignEverything)],
