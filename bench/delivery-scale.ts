@@ -55,7 +55,7 @@ export interface AskedList extends List {
   organizationId: string;
 }
 
-const YEAR_OF_COMPANIES = 'companies over 12 months by month';
+const YEAR_OF_COMPANIES = 'companies, 12 months by month';
 
 /** What a year of companies may take with 100 M deliveries of one organization, and how much more with ten times as many. */
 const YEAR_BOUND = { deliveries: 100_000_000, atMost: 150 };
@@ -68,23 +68,23 @@ export function lists({ months }: DeliveryShape): List[] {
   const ninety = { start_date: addDays(end_date, -89), end_date };
   const company = { company_id: 'com_00000000' };
   return [
-    { name: 'campaigns over 90 days by day', path: 'campaigns', body: ninety },
-    { name: 'campaigns over 12 months by month', path: 'campaigns', body: year },
-    { name: 'creatives over 90 days by day', path: 'creatives', body: ninety },
-    { name: 'creatives over 12 months by month', path: 'creatives', body: year },
-    { name: 'companies over 90 days by day', path: 'companies', body: ninety },
+    { name: 'campaigns, 90 days by day', path: 'campaigns', body: ninety },
+    { name: 'campaigns, 12 months by month', path: 'campaigns', body: year },
+    { name: 'creatives, 90 days by day', path: 'creatives', body: ninety },
+    { name: 'creatives, 12 months by month', path: 'creatives', body: year },
+    { name: 'companies, 90 days by day', path: 'companies', body: ninety },
     { name: YEAR_OF_COMPANIES, path: 'companies', body: year },
     {
-      name: 'companies of one campaign over 12 months by month',
+      name: 'companies of one campaign, 12 months by month',
       path: 'companies',
       body: { ...year, campaign_ids: ['cmp_0000'] },
     },
     {
-      name: 'companies found by name over 12 months by month',
+      name: 'companies found by name, 12 months by month',
       path: 'companies',
       body: { ...year, search: 'a1', sort_by: 'name' },
     },
-    { name: 'one company over 12 months by month', path: 'company', body: { ...year, ...company } },
+    { name: 'one company, 12 months by month', path: 'company', body: { ...year, ...company } },
   ];
 }
 
