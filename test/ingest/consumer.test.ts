@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ConsumerRunConfig, EachBatchPayload, PartitionAssigner } from 'kafkajs';
+import Metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
 import type { KafkaClient } from '../../ingest/sources/kafka/client.js';
 import { type Batch, type RunningConsumer, startConsumer } from '../../ingest/sources/kafka/consumer.js';
 import { groupListeners, requirePatchedVersion } from '../../ingest/sources/kafka/kafkajs/patches.js';
@@ -342,6 +343,13 @@ describe('A consumer', () => {
     expect(consumer.heldBytes()).to.equal(20);
     await consumer.stop();
     expect(consumer.heldBytes()).to.equal(0);
+  });
+
+  it('sees brokers and topics while a partition of somebody else has no leader, but not such a partition as its own', async () => {
+    const answer = { topicMetadata: [{ topicErrorCode: 0, partitionMetadata: [{ partitionErrorCode: 5 }] }] };
+    const parse = (topics: string[]) => Metadata.protocol({ version: 6 })({ topics }).response.parse(answer);
+    expect(await parse([])).to.equal(answer);
+    expect(await parse([TOPIC]).catch(({ type }) => type)).to.equal('LEADER_NOT_AVAILABLE');
   });
 
   it('accepts no other version of kafkajs than the one that is corrected', () => {

@@ -31,3 +31,13 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
   const RequestQueue: { prototype: { pending: unknown[]; scheduleCheckPendingRequests(): void } };
   export default RequestQueue;
 }
+
+declare module 'kafkajs/src/protocol/requests/metadata/index.js' {
+  interface Response {
+    parse(metadata: object): Promise<object>;
+  }
+  /** No topics: all of them. */
+  type Definition = (payload: { topics: readonly string[] }) => { request: object; response: Response };
+  const Metadata: { protocol(options: { version: number }): Definition };
+  export default Metadata;
+}

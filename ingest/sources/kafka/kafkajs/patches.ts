@@ -5,6 +5,7 @@ import Batch from 'kafkajs/src/consumer/batch.js';
 import ConsumerGroup, { type ConsumerGroup as Group } from 'kafkajs/src/consumer/consumerGroup.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import Metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
 import { FETCH_LIMITS } from '../limits.js';
 import { type FetchBudget, MAGIC, MAGIC_AT, readRecordBatches } from './record-batches.js';
 
@@ -101,4 +102,12 @@ const { connect } = Connection.prototype;
 Connection.prototype.connect = function () {
   if (!this.isConnected()) Object.assign(this, { chunks: [], bytesBuffered: 0, bytesNeeded: SIZE_BYTES });
   return connect.call(this);
+};
+
+// 7. Brokers and topics are listed, whatever a partition of one topic lacks.
+const { protocol } = Metadata;
+Metadata.protocol = (version) => (payload) => {
+  const { request, response } = protocol(version)(payload);
+  if (payload.topics.length > 0) return { request, response };
+  return { request, response: { ...response, parse: async (metadata) => metadata } };
 };
