@@ -14,7 +14,7 @@ const RETRY_BACKOFF_SECONDS = 0.1;
 const MAX_ATTEMPTS = 3;
 /** A request that takes longer asks the cluster whether a node hangs. */
 const READ_PATIENCE_MS = 700;
-const WRITE_PATIENCE_MS = 2000;
+const WRITE_PATIENCE_MS = 1500;
 /** While a node is known to hang, so that what waits for another write is answered in time too. */
 const SHORT_PATIENCE_MS = 1000;
 /** The cluster waits this long for a shard to become writable. */
@@ -24,6 +24,12 @@ const NODES_REQUEST = {
   method: 'GET',
   path: '/_nodes/_all/_none',
   querystring: 'timeout=700ms&filter_path=_nodes.failed,nodes.*.name',
+};
+/** The state of the cluster that a node answers from: a larger number with each change, also of its master. */
+const STATE_REQUEST = {
+  method: 'GET',
+  path: '/_cluster/state/version',
+  querystring: 'local=true&filter_path=version',
 };
 const CHECK_TIMEOUT_MS = 3000;
 /** Between the first answer to it and the others, where that has found who hangs, and where it has not. */
@@ -39,7 +45,8 @@ const READS = new Set(['get', 'mget', 'search', 'count']);
 const WRITES = new Set(['index', 'create', 'bulk']);
 const REFRESH = 'indices.refresh';
 
-interface Nodes {
+interface Found {
+  version: number;
   _nodes: { failed: number };
   nodes?: Record<string, unknown>;
 }
@@ -51,8 +58,10 @@ interface Nodes {
 export class ClusterTransport extends SniffingTransport {
   /** Of reads while a node hangs: the nodes that answer. */
   #preference: string | undefined;
-  /** Those that do not answer, or have fewer others than the rest. */
+  /** Those that do not answer, are behind, or reach others than the rest. */
   #leftOut: ReadonlySet<Connection> = new Set();
+  /** Of the cluster's state, at the last check: a node that has not reached it hung, or was cut off, and may lack what was written since. */
+  #version = 0;
   #checking: Promise<boolean> | undefined;
   #nextCheck: NodeJS.Timeout | undefined;
 
@@ -123,20 +132,23 @@ export class ClusterTransport extends SniffingTransport {
   }
 
   /**
-   * Asks every node which others answer it, and leaves out those that answer with fewer than others do: a node that was cut off may lack what
-   * was written since. A cluster that does not answer at all, or not to this user, has no hung node.
+   * Asks every node for its state and which others answer it, and leaves out those that are behind, or do not reach as many as the newest
+   * state has. A cluster that does not answer at all, or not to this user, has no hung node.
    */
   async #check(): Promise<boolean> {
     const { connectionPool } = this;
     const silent = new Set(connectionPool.connections);
     const answered: Connection[] = [];
-    const found = new Map<Connection, Nodes>();
+    const found = new Map<Connection, Found>();
     const asked = [...silent].map(async (connection) => {
       try {
         const options = { timeout: CHECK_TIMEOUT_MS, requestId: 'nodes', name: 'nodes', context: null };
-        const { statusCode, body } = await connection.request(NODES_REQUEST, options);
+        const responses = await Promise.all(
+          [NODES_REQUEST, STATE_REQUEST].map((request) => connection.request(request, options)),
+        );
         answered.push(connection);
-        if (statusCode === 200) found.set(connection, JSON.parse(String(body)) as Nodes);
+        if (responses.some(({ statusCode }) => statusCode !== 200)) return;
+        found.set(connection, Object.assign({}, ...responses.map(({ body }) => JSON.parse(String(body)))));
       } catch (error) {
         connectionPool.markDead(connection);
         throw error;
@@ -151,14 +163,18 @@ export class ClusterTransport extends SniffingTransport {
     if (![...found.values()].some(isFaultOfFew)) {
       await Promise.race([settled, sleep(LONG_GRACE_MS - SHORT_GRACE_MS)]);
     }
-    const most = Math.max(0, ...[...found.values()].map((each) => idsOf(each).length));
-    const seen = [...found.values()].find((each) => idsOf(each).length === most);
+    const newest = Math.max(...[...found.values()].map(({ version }) => version));
+    const seen = [...found.values()]
+      .filter(({ version }) => version === newest)
+      .sort((one, other) => idsOf(other).length - idsOf(one).length)[0];
     const hangs = seen !== undefined && seen._nodes.failed > 0;
     this.#preference = hangs ? `_prefer_nodes:${idsOf(seen)}` : undefined;
-    const cutOff = [...found]
-      .filter(([, each]) => idsOf(each).length < most)
-      .map(([connection]) => connection);
-    const left = new Set(seen ? [...cutOff, ...silent] : []);
+    const differs = (each: Found) => idsOf(each).length !== idsOf(seen as Found).length;
+    const left = new Set(seen ? silent : []);
+    for (const [connection, each] of found) {
+      if (each.version < Math.min(this.#version, newest) || differs(each)) left.add(connection);
+    }
+    if (seen) this.#version = newest;
     for (const connection of left) connectionPool.markDead(connection);
     for (const connection of answered) if (!left.has(connection)) connectionPool.markAlive(connection);
     const isNew = [...left].some((connection) => !this.#leftOut.has(connection));
@@ -177,10 +193,10 @@ export class ClusterTransport extends SniffingTransport {
   }
 }
 
-const idsOf = ({ nodes = {} }: Nodes) => Object.keys(nodes);
+const idsOf = ({ nodes = {} }: Found) => Object.keys(nodes);
 
 /** Seen by a node that most others answer, and not by one that was cut off. */
-const isFaultOfFew = (seen: Nodes) => seen._nodes.failed > 0 && seen._nodes.failed < idsOf(seen).length;
+const isFaultOfFew = (seen: Found) => seen._nodes.failed > 0 && seen._nodes.failed < idsOf(seen).length;
 
 /** Adds parameters, save those that are undefined or given already. */
 function withQuery(params: Params, added: Record<string, string | undefined>): Params {

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { loadConfig } from '../../../services/shared/config.js';
 import { StoreUnavailableError } from '../../../services/shared/store-errors.js';
 import { Cluster } from '../../../services/stores/elasticsearch/client.js';
+import { until } from '../../support/until.js';
 
 const READ = { index: 'contacts', id: 'a' };
 const WRITE = { index: 'contacts', id: 'a', document: {} };
@@ -26,8 +28,10 @@ async function startNode(handle: Handler): Promise<Server> {
   return server;
 }
 
-const isCheck = ({ url = '' }: IncomingMessage) => url.startsWith('/_nodes/');
+const isCheck = ({ url = '' }: IncomingMessage) => /^\/_(nodes|cluster)\//.test(url);
+/** What a node says of itself and of those that it reaches, whichever of the two it is asked for. */
 const nodesSeen = (failed: number, ...ids: string[]) => ({
+  version: 1,
   _nodes: { failed },
   nodes: Object.fromEntries(ids.map((id) => [id, { name: id }])),
 });
@@ -67,6 +71,34 @@ describe('A cluster of which a node hangs', function () {
     for (let count = 0; count < 3; count++) expect(await read()).to.include({ found: true });
     expect(met, 'the node that hangs is asked once').to.equal(1);
     expect(preferences.at(-1)).to.equal('_prefer_nodes:b,c');
+  });
+
+  it('is not read from one that hung and answers again, until it has caught up', async () => {
+    let version = 1;
+    let hangs = true;
+    let isBehind = true;
+    let met = 0;
+    const other: Handler = (request, respond) =>
+      respond(200, isCheck(request) ? { ...nodesSeen(0, 'b', 'c'), version } : { found: true, _id: 'a' });
+    const thawed: Handler = (request, respond) => {
+      if (hangs) return;
+      if (!isCheck(request)) met++;
+      const own = { ...nodesSeen(0, 'a', 'b', 'c'), version: 1 };
+      respond(
+        200,
+        isCheck(request) ? (isBehind ? own : { ...own, version }) : { found: !isBehind, _id: 'a' },
+      );
+    };
+    await start(thawed, other, other);
+    for (let count = 0; count < 3; count++) await read();
+    // The master takes it out.
+    version = 2;
+    await pause(2500);
+    hangs = false;
+    for (const end = performance.now() + 1500; performance.now() < end; await pause(20)) await read();
+    expect(met, 'while it is behind').to.equal(0);
+    isBehind = false;
+    await until(async () => (await read()) !== undefined && met > 0, 'it is read again');
   });
 
   it('ends a write that hangs as unavailable', async () => {
