@@ -154,23 +154,20 @@ function findRows(
     ...source,
     match: { index: 'contact_terms', query: all },
   });
-  if ((filters.length === 0 || country !== undefined) && !query) {
-    const rows = sort
-      ? sortedRows(connection, source, sort, limit, after)
-      : newestRows(connection, source, limit, after);
-    const isEvery = audience === undefined && country === undefined && updatedAfter === undefined;
-    const count = isEvery ? () => contacts : () => countRows(connection, source);
-    const total = after && search.skipsTotal ? 0 : count();
-    // Facets are read by position, which the index of countries does not have.
-    const [query] = filtered;
-    const byPosition = country === undefined || !query ? source : { ...sourceOf(query), country: undefined };
-    return { rows, total, matches: [byPosition] };
-  }
   const findSimilar = similarWords(connection, 'contact_terms', organization);
-  if (sort) {
-    const matching = sourceOf(planMatch(terms, CONTACT_GROUPS, filtered, undefined, findSimilar).all);
-    const total = after && search.skipsTotal ? 0 : countRows(connection, matching);
-    return { rows: sortedRows(connection, matching, sort, limit, after), total, matches: [matching] };
+  const filtering = () => sourceOf(planMatch(terms, CONTACT_GROUPS, filtered, undefined, findSimilar).all);
+  if (!query) {
+    const matching = filters.length === 0 || country !== undefined ? source : filtering();
+    const rows = sort
+      ? sortedRows(connection, matching, sort, limit, after)
+      : newestRows(connection, matching, limit, after);
+    const isEvery = filters.length === 0 && audience === undefined && updatedAfter === undefined;
+    const count = () => (isEvery ? contacts : countRows(connection, matching));
+    // The first page has all of few matches.
+    const isWhole = !after && rows.length < limit;
+    const total = after && search.skipsTotal ? 0 : isWhole ? rows.length : count();
+    // Facets are read by position, which the index of countries does not have.
+    return { rows, total, matches: [country === undefined ? matching : filtering()] };
   }
   /** The page of rows that are ranked by their contacts. */
   const few = (matched: readonly MatchedRow[]) => {
