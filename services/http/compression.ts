@@ -23,7 +23,7 @@ const IS_COMPRESSED = /^(?:image\/(?!svg)|font\/)/;
 const GZIP = { level: 3 };
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 /** Above this size, in bytes, the thread pool compresses; below, the hand-over costs several times the work. */
-const MAX_SYNC_BYTES = 64 * 1024;
+const MAX_SYNC_BYTES = 256 * 1024;
 
 const compressGzip = promisify(gzip);
 const compressBrotli = promisify(brotliCompress);

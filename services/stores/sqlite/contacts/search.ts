@@ -39,7 +39,7 @@ export function getContact(connection: Connection, organizationId: string, id: s
 }
 
 /** Rows that a quick search may pass over, which takes about a millisecond, and contacts on its page. */
-const MAX_QUICK = { rows: 10_000, page: 100 };
+const MAX_QUICK = { rows: 10_000, page: 200 };
 
 /** Null where the search may take longer than a process would need to be sent it. */
 export function quickSearch(connection: Connection, search: ContactSearch): ContactPage | null {
