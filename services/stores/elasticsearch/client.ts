@@ -19,6 +19,8 @@ const BULK_CONCURRENCY = 2;
 /** Retries of a document that a full queue (429) turned away. */
 const BULK_RETRIES = 4;
 const BULK_RETRY_MS = 100;
+/** Work of several requests, each of which waits for a node that hangs, is unavailable after this time; then it is asked this often. */
+const PATIENCE = { firstMs: 4000, thenMs: 250 };
 const REFRESH_RETRY = { retries: 3, firstMs: 250, maxMs: 1000 };
 const BULK_RESULT = ['errors', 'items.*.status', 'items.*.error'];
 
@@ -55,6 +57,27 @@ export class Cluster {
     } catch (error) {
       signal?.throwIfAborted();
       throw requestError(error);
+    }
+  }
+
+  /**
+   * The result of work that takes several requests. Throws `StoreUnavailableError` once it has taken 4 s and a node hangs: then what
+   * it has sent, and goes on to send, may be applied.
+   */
+  async inTime<T>(work: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const check = () => {
+        const isHung = (this.#client.transport as ClusterTransport).hasHungNode;
+        if (isHung) reject(new StoreUnavailableError('search', { cause: new Error('a node hangs') }));
+        else timer = setTimeout(check, PATIENCE.thenMs);
+      };
+      timer = setTimeout(check, PATIENCE.firstMs);
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -94,11 +94,13 @@ export function idempotencyId(organizationId: string, route: string, key: string
 }
 
 export class IdempotencyKeys {
+  readonly #cluster: Cluster;
   readonly #documents: IdempotencyDocuments;
   readonly #suppression: SuppressionList;
   readonly #clock: Clock;
 
-  constructor(documents: IdempotencyDocuments, suppression: SuppressionList, clock: Clock) {
+  constructor(cluster: Cluster, documents: IdempotencyDocuments, suppression: SuppressionList, clock: Clock) {
+    this.#cluster = cluster;
     this.#documents = documents;
     this.#suppression = suppression;
     this.#clock = clock;
@@ -108,7 +110,15 @@ export class IdempotencyKeys {
    * Runs a write once per idempotency key: while its outcome is kept, it is replayed. Without a key, `work` just runs. Asks for an
    * erasure after it keeps an outcome and before it replays one: an erasure that did not find it suppressed the person before.
    */
-  async runIdempotent<T>(
+  runIdempotent<T>(
+    request: IdempotentRequest,
+    work: (key: AcquiredKey | undefined, now: number) => Promise<T>,
+    isKept: (outcome: T) => boolean,
+  ): Promise<IdempotentResult<T>> {
+    return this.#cluster.inTime(this.#runIdempotent(request, work, isKept));
+  }
+
+  async #runIdempotent<T>(
     request: IdempotentRequest,
     work: (key: AcquiredKey | undefined, now: number) => Promise<T>,
     isKept: (outcome: T) => boolean,
@@ -118,7 +128,7 @@ export class IdempotencyKeys {
     const acquired = await this.#acquire<T>(request, request.idempotency);
     if (acquired.kind === 'completed') {
       if (await this.#forgetErased(request, acquired.outcome))
-        return this.runIdempotent(request, work, isKept);
+        return this.#runIdempotent(request, work, isKept);
       return { kind: 'done', value: acquired.outcome, replayed: true };
     }
     if (acquired.kind !== 'acquired') return acquired;

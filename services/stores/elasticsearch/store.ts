@@ -88,7 +88,7 @@ function composeStore(
   const ledger = new Ledger(cluster, names);
   const erasureDocuments = new Documents<ErasureSource>(cluster, names.alias('erasures'));
   const suppression = new SuppressionList(erasureDocuments);
-  const idempotencyKeys = new IdempotencyKeys(idempotency, suppression, clock);
+  const idempotencyKeys = new IdempotencyKeys(cluster, idempotency, suppression, clock);
   const erasures = new Erasures({
     documents: erasureDocuments,
     suppression,

@@ -71,6 +71,11 @@ export class ClusterTransport extends SniffingTransport {
     this.#checkIn(LONG_INTERVAL_MS);
   }
 
+  /** Whether a node hung at the last check, and the others have not excluded it yet. */
+  get hasHungNode(): boolean {
+    return this.#preference !== undefined;
+  }
+
   // biome-ignore lint/suspicious/noExplicitAny: the result depends on the options, as in the overloads.
   override request(params: Params, options: TransportRequestOptions = {}): Promise<any> {
     const { name = '' } = params.meta ?? {};

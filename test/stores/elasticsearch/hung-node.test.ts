@@ -109,6 +109,23 @@ describe('A cluster of which a node hangs', function () {
     expect(await write()).to.be.instanceOf(StoreUnavailableError);
   });
 
+  it('ends work of several requests as unavailable, however soon each of them ends', async () => {
+    await start(
+      () => undefined,
+      (request, respond) => {
+        if (isCheck(request)) respond(200, nodesSeen(1, 'b'));
+        else setTimeout(() => respond(200, { found: true, _id: 'a' }), 500);
+      },
+    );
+    let isLate = false;
+    const requests = async () => {
+      while (!isLate) await read();
+    };
+    const outcome = await cluster.inTime(requests()).catch((error: unknown) => error);
+    isLate = true;
+    expect(outcome).to.be.instanceOf(StoreUnavailableError);
+  });
+
   it('waits for a slow answer while every node answers', async () => {
     await start((request, respond) => {
       if (isCheck(request)) respond(200, nodesSeen(0, 'a'));
