@@ -10,8 +10,10 @@ type Connection = SniffingTransport['connectionPool']['connections'][number];
 type Params = Parameters<SniffingTransport['request']>[0];
 
 const RETRY_BACKOFF_SECONDS = 0.1;
-/** Nodes in a row that a read is sent to, and a write when connections fail. */
-const MAX_ATTEMPTS = 3;
+/** Nodes in a row that a write is sent to when connections fail. */
+const MAX_WRITES = 3;
+/** A read that hangs is sent to one that answers, and prefers the copies of others: where that hangs too, nobody has another copy. */
+const MAX_READS = 2;
 /** A request that takes longer asks the cluster whether a node hangs. */
 const READ_PATIENCE_MS = 700;
 const WRITE_PATIENCE_MS = 1500;
@@ -91,7 +93,7 @@ export class ClusterTransport extends SniffingTransport {
       try {
         return await this.#watched(preferring, options, READ_PATIENCE_MS, hung);
       } catch (error) {
-        if (!hung.signal.aborted || options.signal?.aborted || attempt === MAX_ATTEMPTS) throw error;
+        if (!hung.signal.aborted || options.signal?.aborted || attempt === MAX_READS) throw error;
       }
     }
   }
@@ -103,7 +105,7 @@ export class ClusterTransport extends SniffingTransport {
         const patienceMs = this.#preference === undefined ? WRITE_PATIENCE_MS : SHORT_PATIENCE_MS;
         return await this.#watched(params, { ...options, maxRetries: 0 }, patienceMs);
       } catch (error) {
-        if (!(error instanceof errors.ConnectionError) || attempt === MAX_ATTEMPTS) throw error;
+        if (!(error instanceof errors.ConnectionError) || attempt === MAX_WRITES) throw error;
       }
     }
   }

@@ -109,6 +109,15 @@ describe('A cluster of which a node hangs', function () {
     expect(await write()).to.be.instanceOf(StoreUnavailableError);
   });
 
+  it('ends a read as unavailable where every copy hangs, sent to one more node', async () => {
+    let met = 0;
+    const lonely: Handler = (request, respond) =>
+      void (isCheck(request) ? respond(200, nodesSeen(2, 'c')) : met++);
+    await start(() => undefined, lonely);
+    expect(await read().catch((error: unknown) => error)).to.be.instanceOf(StoreUnavailableError);
+    expect(met).to.be.within(1, 2);
+  });
+
   it('ends work of several requests as unavailable, however soon each of them ends', async () => {
     await start(
       () => undefined,
