@@ -57,6 +57,8 @@ const SUITES = {
   clients: [serial('clients', 2)],
   tools: [serial('tools', 10)],
 };
+/** Options of suites that are run with others. */
+const AMONG_OTHERS = { clusters: ['--repeats=1'] };
 const NIGHTLY = ['hostile', 'simulation', 'faults', 'clusters', 'containers', 'clients', 'tools'];
 
 const [name = '', ...args] = process.argv.slice(2);
@@ -70,11 +72,11 @@ if (name === 'test' && files.length > 0) {
 } else if (name === 'nightly') {
   build('tests', 'client', 'console');
   const [first] = args;
-  // Options go to a suite that is named alone.
   const chosen = first === undefined ? NIGHTLY : args.filter((each) => NIGHTLY.includes(each));
   if (chosen.length === 0) unknown(first);
-  const rest = chosen.length === 1 ? args.slice(1) : [];
-  process.exitCode = Math.max(...chosen.map((suite) => runSuite(suite, rest)));
+  // Options go to a suite that is named alone.
+  const optionsOf = (suite) => (chosen.length === 1 ? args.slice(1) : (AMONG_OTHERS[suite] ?? []));
+  process.exitCode = Math.max(...chosen.map((suite) => runSuite(suite, optionsOf(suite))));
 } else if (Object.hasOwn(SUITES, name)) {
   build('tests', 'client', 'console');
   process.exitCode = runSuite(name, args);

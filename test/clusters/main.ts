@@ -1,6 +1,7 @@
 /**
- * Clusters under faults, beside clients: `main.js [--short] [--repeats N] [--minutes N] [part of a fault's name …]`. With minutes, rounds
- * follow each other in changing order until these have passed. After each fault everything is compared at rest with what was acknowledged.
+ * Clusters under faults, beside clients: `main.js [--short] [--repeats N] [--minutes N] [part of a fault's name …]`. Each fault ten times,
+ * or once in the short form; with minutes, rounds follow each other in changing order until these have passed. After each fault everything
+ * is compared at rest with what was acknowledged.
  */
 import { loadavg } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,10 +17,11 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     short: { type: 'boolean', default: false },
-    repeats: { type: 'string', default: '1' },
+    repeats: { type: 'string' },
     minutes: { type: 'string', default: '0' },
   },
 });
+const REPEATS = Number(values.repeats ?? (values.short ? 1 : 10));
 const QUIET_MS = values.short ? 8000 : 15_000;
 const BROKEN_MS = values.short ? 15_000 : 45_000;
 const KINDS: readonly Kind[] = ['read', 'create', 'ingest'];
@@ -69,7 +71,7 @@ function* faults(): Generator<Fault> {
   const minutes = Number(values.minutes);
   const end = performance.now() + minutes * 60_000;
   if (minutes > 0) console.error(`seed ${SEED}`);
-  for (let round = 0; minutes > 0 || round < Number(values.repeats); round++) {
+  for (let round = 0; minutes > 0 || round < REPEATS; round++) {
     for (const fault of minutes > 0 ? random.shuffled(chosen) : chosen) {
       if (minutes > 0 && performance.now() >= end) return;
       yield fault;
