@@ -69,8 +69,14 @@ export async function startClusterStack(): Promise<ClusterStack> {
     if (!elasticsearch || !kafka) throw new Error('the clusters have no address');
     const search = new Client({ nodes: elasticsearch.nodes, requestTimeout: 3000, maxRetries: 5 });
     const key = await prepare(elasticsearch);
-    const run = (args: string[], more: Record<string, string>) =>
-      startProcess({ key, args, dataDir: tempFolder(), environment: { ...environment, ...more } });
+    const run = async (args: string[], more: Record<string, string>) => {
+      const options = { key, args, dataDir: tempFolder(), environment: { ...environment, ...more } };
+      const process = await startProcess(options);
+      void process.ended.then(({ code }) => {
+        if (code !== null) console.error(`a process ended: ${code}\n${process.output().slice(-5000)}`);
+      });
+      return process;
+    };
     for (let index = 0; index < PROCESSES; index++) processes.push(await run(['serve'], {}));
     for (let index = 0; index < PROCESSES; index++) {
       processes.push(await run(['worker'], { REACHLINE_WORKER_PORT: '0' }));

@@ -120,7 +120,10 @@ try {
     rows.push(row);
     console.log(JSON.stringify(row));
     for (const problem of problems.slice(0, 20)) console.error(`  ${fault.name}: ${problem}`);
-    if (problems.length > 0) process.exitCode = 1;
+    if (problems.length === 0) continue;
+    process.exitCode = 1;
+    const { gateways, workers } = stack as ClusterStack;
+    for (const each of [...gateways, ...workers]) console.error(each.output().slice(-3000));
   }
 } finally {
   await stack?.stop();

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import type { ConsumerRunConfig, EachBatchPayload, PartitionAssigner } from 'kafkajs';
+import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import Metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
 import type { KafkaClient } from '../../ingest/sources/kafka/client.js';
 import { type Batch, type RunningConsumer, startConsumer } from '../../ingest/sources/kafka/consumer.js';
 import { groupListeners, requirePatchedVersion } from '../../ingest/sources/kafka/kafkajs/patches.js';
 import type { FetchBudget } from '../../ingest/sources/kafka/kafkajs/record-batches.js';
 import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
+import { until } from '../support/until.js';
 
 const TOPIC = 'topic';
 const GROUP = 'group';
@@ -343,6 +345,33 @@ describe('A consumer', () => {
     expect(consumer.heldBytes()).to.equal(20);
     await consumer.stop();
     expect(consumer.heldBytes()).to.equal(0);
+  });
+
+  it('waits for no join once it stops, and leaves the group that it is let into later', async () => {
+    const events: string[] = [];
+    const assigner = {};
+    let letIn: () => void = () => undefined;
+    let stop: (reason: Error) => void = () => undefined;
+    const joined = new Promise<void>((resolve) => {
+      letIn = resolve;
+    });
+    const stopping = new Promise<never>((_, reject) => {
+      stop = reject;
+    });
+    const listener = { stopping, beforeJoin: async () => undefined, beforeFetch: () => ({}) as FetchBudget };
+    groupListeners.set(assigner, listener);
+    const group = Object.assign(Object.create(ConsumerGroup.prototype), {
+      assigners: [assigner],
+      retrier: () => joined,
+      leave: async () => void events.push('left'),
+      cluster: { disconnect: async () => void events.push('disconnected') },
+    });
+    const joining = group.joinAndSync().catch(({ message }: Error) => events.push(message));
+    stop(new Error('the consumer stops'));
+    await joining;
+    letIn();
+    await until(() => events.length === 3, 'it has left');
+    expect(events).to.deep.equal(['the consumer stops', 'left', 'disconnected']);
   });
 
   it('sees brokers and topics while a partition of somebody else has no leader, but not such a partition as its own', async () => {

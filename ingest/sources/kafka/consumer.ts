@@ -14,7 +14,7 @@ import {
 import { Membership } from './membership.js';
 import { chunksOf, type KafkaRecord, toRecord } from './record.js';
 
-const { PartitionAssigners } = kafkajs;
+const { KafkaJSNonRetriableError, PartitionAssigners } = kafkajs;
 
 /** Consecutive records of one partition, in the order of their offsets. */
 export interface Batch {
@@ -65,6 +65,11 @@ export async function startConsumer(
   const underWay = new Set<Promise<void>>();
   const settled = () => Promise.allSettled(underWay);
   let isStopping = false;
+  let endJoin: (reason: Error) => void = () => undefined;
+  const stopping = new Promise<never>((_, reject) => {
+    endJoin = reject;
+  });
+  stopping.catch(() => undefined);
   const consumer = client.consumer({
     groupId: group,
     minBytes: FETCH_MIN_BYTES,
@@ -74,6 +79,7 @@ export async function startConsumer(
       (config) => {
         const assigner = PartitionAssigners.roundRobin(config);
         groupListeners.set(assigner, {
+          stopping,
           beforeFetch(consumerGroup, nodeId) {
             const brokers = Math.max(1, consumerGroup.getNodeIds().length);
             consumerGroup.maxBytes = Math.ceil(fetchBytes / brokers);
@@ -105,6 +111,8 @@ export async function startConsumer(
   const stop = async () => {
     unsubscribe();
     isStopping = true;
+    // Not one that is tried again.
+    endJoin(new KafkaJSNonRetriableError('the consumer stops'));
     await settled();
     await client.disconnect(consumer);
     fetches.clear();

@@ -13,10 +13,12 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
   export interface ConsumerGroup {
     maxBytes: number;
     readonly assigners: readonly object[];
+    readonly cluster: { disconnect(): Promise<void> };
     getNodeIds(): readonly number[];
     fetch(nodeId: number): Promise<unknown[]>;
     filterPartitionsByNode(nodeId: number, assigned: TopicPartitions[]): TopicPartitions[];
     joinAndSync(): Promise<void>;
+    leave(): Promise<void>;
   }
   const ConsumerGroup: { prototype: ConsumerGroup };
   export default ConsumerGroup;

@@ -64,6 +64,8 @@ export interface GroupListener {
   beforeFetch(group: Group, nodeId: number): FetchBudget;
   /** The member is about to join its group, which waits for it. */
   beforeJoin(): Promise<void>;
+  /** Rejects once the consumer stops. */
+  stopping: Promise<never>;
 }
 
 /** By an assigner of the consumer: the one object that a consumer and its group share. */
@@ -72,10 +74,18 @@ export const groupListeners = new WeakMap<object, GroupListener>();
 const listenerOf = ({ assigners: [assigner] }: Group) => assigner && groupListeners.get(assigner);
 
 // 3. The batches under way are committed before the member joins its group again.
+// 8. A consumer that stops waits for no join, and leaves a group that it is let into later.
 const { joinAndSync } = ConsumerGroup.prototype;
 ConsumerGroup.prototype.joinAndSync = async function () {
-  await listenerOf(this)?.beforeJoin();
-  return joinAndSync.call(this);
+  const listener = listenerOf(this);
+  if (!listener) return joinAndSync.call(this);
+  await Promise.race([listener.beforeJoin(), listener.stopping]);
+  const joined = joinAndSync.call(this);
+  await Promise.race([joined, listener.stopping]).catch((error: unknown) => {
+    const left = joined.then(() => this.leave()).finally(() => this.cluster.disconnect());
+    left.catch(() => undefined);
+    throw error;
+  });
 };
 
 // 4. A fetch has a budget, and begins with another partition each time: the first ones may use it up.
