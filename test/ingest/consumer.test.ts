@@ -1,13 +1,11 @@
 import { expect } from 'chai';
 import type { ConsumerRunConfig, EachBatchPayload, PartitionAssigner } from 'kafkajs';
-import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import Metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
 import type { KafkaClient } from '../../ingest/sources/kafka/client.js';
 import { type Batch, type RunningConsumer, startConsumer } from '../../ingest/sources/kafka/consumer.js';
 import { groupListeners, requirePatchedVersion } from '../../ingest/sources/kafka/kafkajs/patches.js';
 import type { FetchBudget } from '../../ingest/sources/kafka/kafkajs/record-batches.js';
 import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
-import { until } from '../support/until.js';
 
 const TOPIC = 'topic';
 const GROUP = 'group';
@@ -32,6 +30,8 @@ class Library {
   #log: LogListener = () => undefined;
   #concurrency = 1;
   isConnected = false;
+  /** How often it left its group. */
+  left = 0;
 
   constructor(...partitions: Message[][]) {
     this.#partitions = partitions;
@@ -76,8 +76,8 @@ class Library {
   }
 
   /** Joins the group again: fetches go on with the committed offsets. */
-  async join(): Promise<void> {
-    await groupListeners.get(this.#assigner)?.beforeJoin();
+  async join(letIn: () => Promise<void> = async () => undefined): Promise<void> {
+    await groupListeners.get(this.#assigner)?.join(letIn, async () => void this.left++);
     for (const partition of this.#partitions.keys())
       this.#positions.set(partition, this.committed.get(partition) ?? 0n);
     this.#emit('consumer.network.request', { apiName: 'SyncGroup', sentAt: Date.now() });
@@ -348,30 +348,22 @@ describe('A consumer', () => {
   });
 
   it('waits for no join once it stops, and leaves the group that it is let into later', async () => {
-    const events: string[] = [];
-    const assigner = {};
+    await start(messages(4));
     let letIn: () => void = () => undefined;
-    let stop: (reason: Error) => void = () => undefined;
-    const joined = new Promise<void>((resolve) => {
-      letIn = resolve;
-    });
-    const stopping = new Promise<never>((_, reject) => {
-      stop = reject;
-    });
-    const listener = { stopping, beforeJoin: async () => undefined, beforeFetch: () => ({}) as FetchBudget };
-    groupListeners.set(assigner, listener);
-    const group = Object.assign(Object.create(ConsumerGroup.prototype), {
-      assigners: [assigner],
-      retrier: () => joined,
-      leave: async () => void events.push('left'),
-      cluster: { disconnect: async () => void events.push('disconnected') },
-    });
-    const joining = group.joinAndSync().catch(({ message }: Error) => events.push(message));
-    stop(new Error('the consumer stops'));
-    await joining;
+    const joined = library.join(
+      () =>
+        new Promise((resolve) => {
+          letIn = resolve;
+        }),
+    );
+    await settled();
+    await consumer.stop();
+    expect(library.left, 'before it is let in').to.equal(0);
     letIn();
-    await until(() => events.length === 3, 'it has left');
-    expect(events).to.deep.equal(['the consumer stops', 'left', 'disconnected']);
+    expect(await joined.catch(({ retriable }) => retriable)).to.equal(false);
+    expect(library.left).to.equal(1);
+    expect(await library.join().catch(({ retriable }) => retriable), 'after a crash').to.equal(false);
+    expect(library.left, 'not let in').to.equal(1);
   });
 
   it('sees brokers and topics while a partition of somebody else has no leader, but not such a partition as its own', async () => {

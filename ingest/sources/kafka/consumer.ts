@@ -65,11 +65,7 @@ export async function startConsumer(
   const underWay = new Set<Promise<void>>();
   const settled = () => Promise.allSettled(underWay);
   let isStopping = false;
-  let endJoin: (reason: Error) => void = () => undefined;
-  const stopping = new Promise<never>((_, reject) => {
-    endJoin = reject;
-  });
-  stopping.catch(() => undefined);
+  let isJoining = false;
   const consumer = client.consumer({
     groupId: group,
     minBytes: FETCH_MIN_BYTES,
@@ -79,7 +75,6 @@ export async function startConsumer(
       (config) => {
         const assigner = PartitionAssigners.roundRobin(config);
         groupListeners.set(assigner, {
-          stopping,
           beforeFetch(consumerGroup, nodeId) {
             const brokers = Math.max(1, consumerGroup.getNodeIds().length);
             consumerGroup.maxBytes = Math.ceil(fetchBytes / brokers);
@@ -87,11 +82,19 @@ export async function startConsumer(
             fetches.set(nodeId, budget);
             return budget;
           },
-          async beforeJoin() {
+          async join(join, leave) {
             membership.isRebalancing = true;
             await settled();
             fetches.clear();
             membership.epoch++;
+            if (isStopping) throw new KafkaJSNonRetriableError('the consumer stops');
+            isJoining = true;
+            await join().finally(() => {
+              isJoining = false;
+            });
+            if (!isStopping) return;
+            await leave();
+            throw new KafkaJSNonRetriableError('the consumer stopped while it joined its group');
           },
         });
         return assigner;
@@ -111,10 +114,9 @@ export async function startConsumer(
   const stop = async () => {
     unsubscribe();
     isStopping = true;
-    // Not one that is tried again.
-    endJoin(new KafkaJSNonRetriableError('the consumer stops'));
     await settled();
-    await client.disconnect(consumer);
+    // A join takes as long as another member or a broker that is away. It ends with the connection closed.
+    if (!isJoining) await client.disconnect(consumer);
     fetches.clear();
   };
   try {

@@ -13,7 +13,6 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
   export interface ConsumerGroup {
     maxBytes: number;
     readonly assigners: readonly object[];
-    readonly cluster: { disconnect(): Promise<void> };
     getNodeIds(): readonly number[];
     fetch(nodeId: number): Promise<unknown[]>;
     filterPartitionsByNode(nodeId: number, assigned: TopicPartitions[]): TopicPartitions[];

@@ -62,10 +62,8 @@ Batch.prototype.isEmpty = function () {
 export interface GroupListener {
   /** Before a fetch from a broker: what it may bring. */
   beforeFetch(group: Group, nodeId: number): FetchBudget;
-  /** The member is about to join its group, which waits for it. */
-  beforeJoin(): Promise<void>;
-  /** Rejects once the consumer stops. */
-  stopping: Promise<never>;
+  /** Joins the group, and may leave it at once. */
+  join(join: () => Promise<void>, leave: () => Promise<void>): Promise<void>;
 }
 
 /** By an assigner of the consumer: the one object that a consumer and its group share. */
@@ -74,18 +72,11 @@ export const groupListeners = new WeakMap<object, GroupListener>();
 const listenerOf = ({ assigners: [assigner] }: Group) => assigner && groupListeners.get(assigner);
 
 // 3. The batches under way are committed before the member joins its group again.
-// 8. A consumer that stops waits for no join, and leaves a group that it is let into later.
+// 8. A consumer that stops while it joins leaves once it is let in.
 const { joinAndSync } = ConsumerGroup.prototype;
 ConsumerGroup.prototype.joinAndSync = async function () {
-  const listener = listenerOf(this);
-  if (!listener) return joinAndSync.call(this);
-  await Promise.race([listener.beforeJoin(), listener.stopping]);
-  const joined = joinAndSync.call(this);
-  await Promise.race([joined, listener.stopping]).catch((error: unknown) => {
-    const left = joined.then(() => this.leave()).finally(() => this.cluster.disconnect());
-    left.catch(() => undefined);
-    throw error;
-  });
+  const join = () => joinAndSync.call(this);
+  return listenerOf(this)?.join(join, () => this.leave()) ?? join();
 };
 
 // 4. A fetch has a budget, and begins with another partition each time: the first ones may use it up.
