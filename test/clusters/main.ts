@@ -54,16 +54,17 @@ const chosen = FAULTS.filter(
   if (!isPossible) console.error(`skipped: ${name} takes root and iptables`);
   return isPossible;
 });
-const stack = await startClusterStack().catch((error: unknown) => {
+const starting = startClusterStack().catch((error: unknown) => {
   if (!(error instanceof MissingPrerequisite)) throw error;
   console.error(`skipped: ${error.message}`);
   return null;
 });
+const interrupted = () => void starting.then((started) => started?.stop()).finally(() => process.exit(130));
+process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+const stack = await starting;
 const rows: Record<string, string | number>[] = [];
 const describe = ({ count, failed, slowestOkMs, slowestFailedMs }: Seen) =>
   `${count} ${JSON.stringify(failed)} ok≤${slowestOkMs} failed≤${slowestFailedMs}`;
-const interrupted = () => void stack?.stop().finally(() => process.exit(130));
-process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
 
 /** Rounds of all faults: a number of them, or in changing order for as long as it takes. */
 function* faults(): Generator<Fault> {
