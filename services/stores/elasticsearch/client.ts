@@ -19,7 +19,7 @@ const BULK_CONCURRENCY = 2;
 /** Retries of a document that a full queue (429) turned away. */
 const BULK_RETRIES = 4;
 const BULK_RETRY_MS = 100;
-/** Work of several requests, each of which waits for a node that hangs, is unavailable after this time; then it is asked this often. */
+/** Work of several requests, each of which waits for a node that hangs, is unavailable after `firstMs`, if one hangs then; otherwise that is asked every `thenMs`. */
 const PATIENCE = { firstMs: 4000, thenMs: 250 };
 const REFRESH_RETRY = { retries: 3, firstMs: 250, maxMs: 1000 };
 const BULK_RESULT = ['errors', 'items.*.status', 'items.*.error'];
@@ -64,7 +64,7 @@ export class Cluster {
    * The result of work that takes several requests. Throws `StoreUnavailableError` once it has taken 4 s and a node hangs: then what
    * it has sent, and goes on to send, may be applied.
    */
-  async inTime<T>(work: Promise<T>): Promise<T> {
+  async failIfNodeHangs<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       const check = () => {

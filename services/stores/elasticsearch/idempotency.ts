@@ -115,7 +115,7 @@ export class IdempotencyKeys {
     work: (key: AcquiredKey | undefined, now: number) => Promise<T>,
     isKept: (outcome: T) => boolean,
   ): Promise<IdempotentResult<T>> {
-    return this.#cluster.inTime(this.#runIdempotent(request, work, isKept));
+    return this.#cluster.failIfNodeHangs(this.#runIdempotent(request, work, isKept));
   }
 
   async #runIdempotent<T>(

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { loadConfig } from '../../../services/shared/config.js';
 import { StoreUnavailableError } from '../../../services/shared/store-errors.js';
@@ -78,11 +77,16 @@ describe('A cluster of which a node hangs', function () {
     let hangs = true;
     let isBehind = true;
     let met = 0;
-    const other: Handler = (request, respond) =>
+    /** Checks of the new version, and those that the node has answered while it is behind. */
+    let [newChecks, oldChecks] = [0, 0];
+    const other: Handler = (request, respond) => {
+      if (isCheck(request) && version === 2) newChecks++;
       respond(200, isCheck(request) ? { ...nodesSeen(0, 'b', 'c'), version } : { found: true, _id: 'a' });
+    };
     const thawed: Handler = (request, respond) => {
       if (hangs) return;
       if (!isCheck(request)) met++;
+      else if (isBehind) oldChecks++;
       const own = { ...nodesSeen(0, 'a', 'b', 'c'), version: 1 };
       respond(
         200,
@@ -93,9 +97,10 @@ describe('A cluster of which a node hangs', function () {
     for (let count = 0; count < 3; count++) await read();
     // The master takes it out.
     version = 2;
-    await pause(2500);
+    // Two questions of each of the two others: one whole check, and the next has begun.
+    await until(() => newChecks > 4, 'a check has seen it');
     hangs = false;
-    for (const end = performance.now() + 1500; performance.now() < end; await pause(20)) await read();
+    await until(async () => (await read()) !== undefined && oldChecks > 4, 'it was checked again');
     expect(met, 'while it is behind').to.equal(0);
     isBehind = false;
     await until(async () => (await read()) !== undefined && met > 0, 'it is read again');
@@ -130,7 +135,7 @@ describe('A cluster of which a node hangs', function () {
     const requests = async () => {
       while (!isLate) await read();
     };
-    const outcome = await cluster.inTime(requests()).catch((error: unknown) => error);
+    const outcome = await cluster.failIfNodeHangs(requests()).catch((error: unknown) => error);
     isLate = true;
     expect(outcome).to.be.instanceOf(StoreUnavailableError);
   });
