@@ -66,7 +66,7 @@ const files = args.filter((each) => each.endsWith('.test.ts'));
 const others = args.filter((each) => !files.includes(each));
 
 if (name === 'test' && files.length > 0) {
-  build('tests');
+  build('tests', ...(files.some((file) => file.includes('test/console/')) ? ['console'] : []));
   const built = files.map((file) => join('dist', file.replace(/\.ts$/, '.js')));
   process.exitCode = run(mocha(...built, ...others));
 } else if (name === 'nightly') {
