@@ -125,6 +125,7 @@ describe('Finding one’s way in the console', function () {
     await c.page.keyboard.press('ControlOrMeta+k');
     await c.page.keyboard.type('j?');
     expect(await c.page.getByRole('searchbox').inputValue()).to.equal('j?');
+    await until(async () => (await links.first().textContent()) !== names[0], 'those who match are listed');
     await c.page.getByRole('searchbox').fill('');
     await until(async () => (await links.first().textContent()) === names[0], 'everybody is listed again');
     await c.page.keyboard.press('ArrowDown');

@@ -115,11 +115,14 @@ describe('A worker over a topic in memory and embedded stores', function () {
     cluster.append('contacts', contact('d1'));
     await until(() => worker.failing().includes('contacts'), 'the stream is reported as failing');
     expect(cluster.committedBy('contacts')).to.equal(0);
-    const line = lines.find(({ msg }) => String(msg).includes('it is restarted')) as {
-      err: { message: string };
-    };
-    expect(line).to.include({ stream: 'contacts' });
-    expect(line.err.message).to.include('a fault of the writer');
+    const restarts = () =>
+      lines.filter(({ msg }) => String(msg).includes('it is restarted')) as {
+        stream: string;
+        err: { message: string };
+      }[];
+    await until(() => restarts().length > 0, 'the restart is logged');
+    expect(restarts()[0]?.stream).to.equal('contacts');
+    expect(restarts()[0]?.err.message).to.include('a fault of the writer');
     isBroken = false;
     await committed('contacts', 1);
     expect(cluster.deadLetters('contacts')).to.deep.equal([]);
