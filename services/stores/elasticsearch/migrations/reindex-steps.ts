@@ -33,6 +33,18 @@ export async function unblockWrites(cluster: Cluster, index: string): Promise<vo
   });
 }
 
+/** How often what is written becomes visible to searches: by default that of Elasticsearch. */
+export async function setRefreshInterval(
+  cluster: Cluster,
+  index: string,
+  interval: estypes.Duration | null = null,
+): Promise<void> {
+  await untilAcknowledged(`the refresh interval of ${index}`, async () => {
+    const settings = { 'index.refresh_interval': interval };
+    return (await cluster.run((client) => client.indices.putSettings({ index, settings }))).acknowledged;
+  });
+}
+
 /** Moves all aliases in one atomic step; moves none when the target was rolled back meanwhile. */
 export async function moveAliases(
   cluster: Cluster,

@@ -27,7 +27,14 @@ import {
   recordTarget,
   rollBackReindex,
 } from './reindex-lock.js';
-import { blockWrites, buildingAlias, dropIndex, moveAliases, unblockWrites } from './reindex-steps.js';
+import {
+  blockWrites,
+  buildingAlias,
+  dropIndex,
+  moveAliases,
+  setRefreshInterval,
+  unblockWrites,
+} from './reindex-steps.js';
 
 export interface ReindexOptions {
   cluster: Cluster;
@@ -46,8 +53,9 @@ export interface ReindexOptions {
 /** Writes are blocked after a pass that copied at most this many documents, or after `MAX_PASSES`. */
 const FINAL_PASS_THRESHOLD = 500;
 const MAX_PASSES = 8;
-const DOCUMENTS_PER_PAGE = 1000;
-const CONCURRENT_SLICES = 4;
+/** Few are under way at once: each node takes the writes of others in the same order as these. */
+const DOCUMENTS_PER_PAGE = 250;
+const CONCURRENT_SLICES = 2;
 /** Of a shard. */
 const SEQUENCE_NUMBERS_PER_SLICE = 50_000;
 /** While the lock is held: an outage that is longer than its lease starts the reindex over. */
@@ -68,11 +76,19 @@ export async function reindex(options: ReindexOptions): Promise<string> {
   const target = `${names.index(live.alias, definition.version, live.generation + 1)}-${randomBytes(3).toString('hex')}`;
   await recordTarget(lock, live.index, target);
   try {
-    await createIndex(cluster, target, definition, [buildingAlias(target)]);
+    await createIndex(
+      cluster,
+      target,
+      { ...definition, settings: { ...definition.settings, refresh_interval: '-1' } },
+      [buildingAlias(target)],
+    );
     const copier = new Copier(options, buildingAlias(target), await count(cluster, live.index));
     for (let pass = 0; pass < MAX_PASSES; pass++) {
       if ((await copier.pass()) <= FINAL_PASS_THRESHOLD) break;
     }
+    // Nobody searched it until now.
+    await setRefreshInterval(cluster, target, definition.settings.refresh_interval);
+    await cluster.refresh(target);
     // Asks the cluster whether the lock is still held: a block without it would hold up the writers of another reindex.
     await lock.update({});
     await blockWrites(cluster, live.index);
