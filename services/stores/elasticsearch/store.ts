@@ -114,7 +114,15 @@ function composeStore(
     records: recordSource(cluster, names, () => erasures.erasedContacts()),
     recovery: recovery.status,
     refresh,
-    ...contactStore({ ...writeStores, locks, idempotencyKeys, acceptance, bounded, refresh }),
+    ...contactStore({
+      ...writeStores,
+      locks,
+      idempotencyKeys,
+      acceptance,
+      bounded,
+      shardsPerOrganization: cluster.layout.shardsPerOrganization,
+      refresh,
+    }),
     ...audienceStore({
       contacts,
       audiences,

@@ -72,7 +72,6 @@ export function contactQuery(search: ContactSearch, options?: MatchOptions): Con
       },
       sort: search.sort ? sortBy(search.sort) : pageSort('contact_id', bestScore !== null),
       search_after: searchAfter(search.after, bestScore),
-      aggs: search.facets && facetAggregations(search.facets),
     },
   };
 }
@@ -193,20 +192,24 @@ export type Aggregations = Record<string, estypes.AggregationsAggregate>;
 type Terms = estypes.AggregationsTermsAggregateBase<FacetBucket>;
 type FacetBucket = estypes.AggregationsStringTermsBucket;
 
-/** Values that each shard is asked for at first: enough unless thousands of values are about equally frequent. */
+/** Of each of several shards, at first: enough unless thousands of values are about equally frequent. */
 const FACET_VALUES_PER_SHARD = 100;
 const ALL_VALUES = 2 ** 31 - 1;
 
-/** The most frequent values of each shard, and how wrong their sums may be. Values with the same count are ordered by their UTF-8 bytes. */
-const facetAggregations = (fields: readonly FacetField[], perShard = FACET_VALUES_PER_SHARD) =>
+/** The most frequent values of an organization on so many shards, and how wrong their counts may be. */
+export const firstFacetValues = (fields: readonly FacetField[], shards: number) =>
+  facetAggregations(fields, shards === 1 ? MAX_FACET_VALUES : FACET_VALUES_PER_SHARD);
+
+/** Values with the same count are ordered by their UTF-8 bytes. */
+const facetAggregations = (fields: readonly FacetField[], size: number, shard_size = size) =>
   Object.fromEntries(
     fields.map((field): [string, estypes.AggregationsAggregationContainer] => [
       field,
       {
         terms: {
           field: `search.facets.${field}`,
-          size: FACET_VALUES_PER_SHARD,
-          shard_size: perShard,
+          size,
+          shard_size,
           show_term_doc_count_error: true,
           order: [{ _count: 'desc' }, { _key: 'asc' }],
         },
@@ -224,7 +227,8 @@ export async function contactFacets(
   search: (aggregations: Record<string, estypes.AggregationsAggregationContainer>) => Promise<Aggregations>,
 ): Promise<Facets<FacetField>> {
   const inexact = fields.filter((field) => !isExact(found[field] as Terms));
-  const all: Aggregations = inexact.length === 0 ? {} : await search(facetAggregations(inexact, ALL_VALUES));
+  const all: Aggregations =
+    inexact.length === 0 ? {} : await search(facetAggregations(inexact, MAX_FACET_VALUES, ALL_VALUES));
   return Object.fromEntries(
     fields.map((field): [string, FacetCount[]] => {
       const buckets = ((all[field] ?? found[field]) as Terms).buckets as FacetBucket[];

@@ -22,6 +22,7 @@ import {
   contactFacets,
   contactQuery,
   findUnmatched,
+  firstFacetValues,
   type Hit,
   readRanked,
 } from './search.js';
@@ -32,11 +33,21 @@ interface ContactStoreDeps extends WriteStores {
   idempotencyKeys: IdempotencyKeys;
   acceptance: AcceptanceTimes;
   bounded: Bounded;
+  shardsPerOrganization: number;
   refresh(): Promise<void>;
 }
 
 export function contactStore(deps: ContactStoreDeps): ContactStore {
-  const { contacts, idempotencyKeys, suppression, acceptance, clock, bounded, refresh } = deps;
+  const {
+    contacts,
+    idempotencyKeys,
+    suppression,
+    acceptance,
+    clock,
+    bounded,
+    shardsPerOrganization,
+    refresh,
+  } = deps;
   return {
     async getContact(organizationId, contactId, request) {
       const id = documentId(organizationId, contactId);
@@ -67,6 +78,7 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
         explain: search.explain,
         isSorted: search.sort !== undefined,
       };
+      const aggs = search.facets && firstFacetValues(search.facets, shardsPerOrganization);
       return bounded(caller?.signal, async (signal) => {
         const run = (part: estypes.SearchRequest) => documents.search(part, signal);
         const readSources = (hits: readonly Hit[]) =>
@@ -79,7 +91,7 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
           });
         const readPage = (matched?: number) =>
           readRanked(search, matched, { run, readSources }, ({ request, bestScore }, runPart) =>
-            fetchPage(request, { ...form, bestScore, toFacets }, runPart),
+            fetchPage({ ...request, aggs }, { ...form, bestScore, toFacets }, runPart),
           );
         const { query, match, after } = search;
         const page = await readPage(after?.partial?.matched);
