@@ -115,7 +115,8 @@ export function useConsole(): ConsoleTest {
     const page = await context.newPage();
     cdp = await context.newCDPSession(page);
     context.on('page', (page) => {
-      page.setDefaultTimeout(15_000);
+      // Below the minute of a test, whose end would not say what was waited for.
+      page.setDefaultTimeout(50_000);
       page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
       page.on('pageerror', (error) => errors.push(error.message));
       page.on('request', (request) => {
