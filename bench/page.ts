@@ -36,6 +36,7 @@ export function withFigures(page: string, figures: readonly (Comparison | Figure
   const beside = figures.flatMap((figure) => {
     const [, work, peer, records] = PEER.exec(figure.name) ?? [];
     if (!work || !peer || !records || !('ratio' in figure)) return [];
+    if (records.endsWith(' contacts') && records !== SHOWN_CONTACTS) return [];
     return [{ ...figure, work, peer, records: `${records}, ${figure.unit}` }];
   });
   const ours = figures.filter(({ name }) => !PEER.test(name)).map(cellsOf);
@@ -54,8 +55,11 @@ export function withFigures(page: string, figures: readonly (Comparison | Figure
   );
 }
 
+/** The page shows one number of contacts; `bench/figures.json` has what was measured of others. */
+const SHOWN_CONTACTS = '100,000 contacts';
+
 /** Work, peer and records. */
-const PEER = /^(.*) ÷ (DuckDB|PostgreSQL|plain Elasticsearch), (.*)$/;
+const PEER = /^(.*) ÷ (DuckDB|PostgreSQL|plain Elasticsearch(?: without our gateway)?), (.*)$/;
 
 export function cellsOf(result: Comparison | Figure): string[] {
   const format = (value: number) =>

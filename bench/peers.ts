@@ -1,7 +1,7 @@
 /**
  * Reachline beside what its users would pick instead, on the same records and the same work: contacts beside PostgreSQL behind fastify, and
  * beside Elasticsearch asked as a good engineer asks it. Counts are compared where both sides mean the same. Processor time of all processes that
- * serve, in rounds that alternate.
+ * serve, in rounds that alternate, once their compilers have had some seconds.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { openEngine } from '../services/stores/clickhouse/engine.js';
 import { openClickHouse } from '../services/stores/clickhouse/open.js';
 import { startElasticsearch } from '../test/stack/elasticsearch.js';
 import { lists, loadDeliveries } from './delivery-scale.js';
-import { type Comparison, compare, comparison } from './measure.js';
+import { type Comparison, compare, comparison, pairedRounds } from './measure.js';
 import { type Asked, drawn, WORK, type Work } from './peers/contact-work.js';
 import { installPackages } from './peers/packages.js';
 import { bulkBody, createPlainIndex, PLAIN_INDEX, plainRequest } from './peers/plain-index.js';
@@ -30,6 +30,8 @@ const ROUNDS = 5;
 const CONTACTS_A_REQUEST = 5000;
 const GETS_A_ROUND = 1000;
 const CONNECTIONS = 4;
+/** Of each side before it is measured, for its compilers. */
+const WARM_UP_MS = 2000;
 const COMPANIES = 100_000;
 const LISTS_A_ROUND = 5;
 
@@ -38,12 +40,28 @@ interface Batch {
   lines: string;
 }
 
+/** Processor time in milliseconds. */
+interface Spent {
+  all: number;
+  /** Of Elasticsearch alone. */
+  store: number;
+}
+
 /** A way to ask one side, and the processor time that its processes have taken. */
 interface Side {
   load(batch: Batch): Promise<void>;
   search(asked: Asked): Promise<number>;
   get(contactId: string): Promise<void>;
-  cpu(): number;
+  cpu(): Spent;
+}
+
+/** What is measured beside a peer, and at most how many times its processor time that may take. */
+interface Peer {
+  name: string;
+  contacts: number;
+  atMost: { import: number; others: number };
+  /** Whether it is a store alone, which ours is compared with once more without the gateway. */
+  isStore?: boolean;
 }
 
 /** Leaves out what there would be no records for. What was measured beside one peer is not lost when the next one fails. */
@@ -84,12 +102,12 @@ async function besidePostgres(
           '',
           JSON.stringify({ organization_id: 'org_0', contact_id: contactId }),
         )),
-      cpu: () => cpuMs(child.pid as number) + cpuMs(postgres.pid),
+      cpu: () => ({ all: cpuMs(child.pid as number) + cpuMs(postgres.pid), store: 0 }),
     };
-    const name = `PostgreSQL, ${contacts.toLocaleString('en')} contacts`;
-    const imported = await compareImport(name, 1.2, ours, peer, contacts, note);
+    const beside = { name: 'PostgreSQL', contacts, atMost: { import: 1.2, others: 1 } };
+    const imported = await compareImport(beside, ours, peer, note);
     await post(`${url}/settle`, '', '{}');
-    return [imported, ...(await compareWork(name, 1, ours, peer, note))];
+    return [...imported, ...(await compareWork(beside, ours, peer, note))];
   } finally {
     await Promise.all([stopServer(server), end(child)]);
     await postgres.remove();
@@ -108,7 +126,10 @@ async function besideElasticsearch(
     try {
       await createPlainIndex(client);
       const ours = await gatewaySide(server, elasticsearch.pid);
-      const cpu = () => cpuMs(elasticsearch.pid);
+      const cpu = () => {
+        const all = cpuMs(elasticsearch.pid);
+        return { all, store: all };
+      };
       const ask = `${elasticsearch.address}/${PLAIN_INDEX}`;
       const peer: Side = {
         load: async ({ lines }) =>
@@ -120,10 +141,11 @@ async function besideElasticsearch(
         get: async (contactId) => void (await read(`${ask}/_doc/org_0:${contactId}`)),
         cpu,
       };
-      const name = `plain Elasticsearch, ${contacts.toLocaleString('en')} contacts`;
-      const imported = await compareImport(name, 1.5, ours, peer, contacts, note);
+      const atMost = { import: 1.5, others: 1.5 };
+      const beside = { name: 'plain Elasticsearch', contacts, atMost, isStore: true };
+      const imported = await compareImport(beside, ours, peer, note);
       await client.indices.forcemerge({ max_num_segments: 1 }, { requestTimeout: 600_000 });
-      return [imported, ...(await compareWork(name, 1.5, ours, peer, note))];
+      return [...imported, ...(await compareWork(beside, ours, peer, note))];
     } finally {
       await stopServer(server);
     }
@@ -225,35 +247,36 @@ async function gatewaySide(server: Awaited<ReturnType<typeof startServer>>, stor
         key('org_0'),
         JSON.stringify({ organization_id: 'org_0', contact_id: contactId }),
       )),
-    cpu: () => cpuMs(server.child.pid as number) + (storePid === 0 ? 0 : cpuMs(storePid)),
+    cpu() {
+      const store = storePid === 0 ? 0 : cpuMs(storePid);
+      return { all: cpuMs(server.child.pid as number) + store, store };
+    },
   };
 }
 
 /** Microseconds of a contact, in alternating batches, so that both sides grow alike. */
 async function compareImport(
-  name: string,
-  atMost: number,
+  peer: Peer,
   ours: Side,
-  peer: Side,
-  contacts: number,
+  theirs: Side,
   note: (text: string) => void,
-): Promise<Comparison> {
-  const sums = { ours: 0, base: 0 };
+): Promise<Comparison[]> {
+  const { name, contacts } = peer;
+  const sums = { ours: { all: 0, store: 0 }, base: { all: 0, store: 0 } };
   let loaded = 0;
   for (const batch of batches(contacts)) {
-    for (const [side, key] of [
-      [ours, 'ours'],
-      [peer, 'base'],
+    for (const [side, sum] of [
+      [ours, sums.ours],
+      [theirs, sums.base],
     ] as const) {
-      const before = side.cpu();
-      await side.load(batch);
-      sums[key] += side.cpu() - before;
+      const { all, store } = await microseconds(side, contacts, () => side.load(batch));
+      sum.all += all;
+      sum.store += store;
     }
     loaded += CONTACTS_A_REQUEST;
-    note(`${name}: ${loaded} contacts loaded`);
+    note(`${name}: ${loaded} of ${contacts} contacts loaded`);
   }
-  const each = { ours: (sums.ours / contacts) * 1000, base: (sums.base / contacts) * 1000 };
-  return comparison(`import of contacts ÷ ${name}`, 'µs', { atMost }, [each]);
+  return comparisons('import of contacts', peer, peer.atMost.import, [sums]);
 }
 
 function* batches(contacts: number): Generator<Batch> {
@@ -271,28 +294,51 @@ function* batches(contacts: number): Generator<Batch> {
 }
 
 async function compareWork(
-  name: string,
-  atMost: number,
+  peer: Peer,
   ours: Side,
-  peer: Side,
+  theirs: Side,
   note: (text: string) => void,
 ): Promise<Comparison[]> {
   const results: Comparison[] = [];
-  const gets = (side: Side) => () =>
-    inTurn(side, GETS_A_ROUND, (index) => side.get(`con_${index * ORGANIZATIONS}`));
-  note(`${name}: get`);
-  results.push(await compare(`contacts/get ÷ ${name}`, 'µs', { atMost }, ROUNDS, gets(ours), gets(peer)));
+  const measure = async (
+    work: string,
+    count: number,
+    ask: (side: Side, index: number) => Promise<unknown>,
+  ) => {
+    note(`${peer.name}: ${work}`);
+    for (const side of [ours, theirs]) {
+      const until = performance.now() + WARM_UP_MS;
+      while (performance.now() < until) await inTurn(count, (index) => ask(side, index));
+    }
+    const round = (side: Side) => () =>
+      microseconds(side, count, () => inTurn(count, (index) => ask(side, index)));
+    const rounds = await pairedRounds(ROUNDS, round(ours), round(theirs));
+    results.push(...comparisons(work, peer, peer.atMost.others, rounds));
+  };
+  await measure('contacts/get', GETS_A_ROUND, (side, index) => side.get(`con_${index * ORGANIZATIONS}`));
   for (const work of WORK) {
-    note(`${name}: ${work.name}`);
     const asked = drawn(work, ORGANIZATIONS);
-    await requireSameCounts(work, asked, ours, peer);
-    const searches = (side: Side) => () =>
-      inTurn(side, asked.length, (index) => side.search(asked[index] as Asked));
-    results.push(
-      await compare(`${work.name} ÷ ${name}`, 'µs', { atMost }, ROUNDS, searches(ours), searches(peer)),
-    );
+    await requireSameCounts(work, asked, ours, theirs);
+    await measure(work.name, asked.length, (side, index) => side.search(asked[index] as Asked));
   }
   return results;
+}
+
+function comparisons(
+  work: string,
+  { name, contacts, isStore }: Peer,
+  atMost: number,
+  rounds: readonly { ours: Spent; base: Spent }[],
+): Comparison[] {
+  const records = `${contacts.toLocaleString('en')} contacts`;
+  const of = (part: keyof Spent, peer: string) =>
+    comparison(
+      `${work} ÷ ${peer}, ${records}`,
+      'µs',
+      { atMost },
+      rounds.map(({ ours, base }) => ({ ours: ours[part], base: base[part] })),
+    );
+  return isStore ? [of('all', name), of('store', `${name} without our gateway`)] : [of('all', name)];
 }
 
 async function requireSameCounts(work: Work, asked: readonly Asked[], ours: Side, peer: Side): Promise<void> {
@@ -305,15 +351,20 @@ async function requireSameCounts(work: Work, asked: readonly Asked[], ours: Side
   );
 }
 
-/** Microseconds of processor time a request. */
-async function inTurn(side: Side, count: number, ask: (index: number) => Promise<unknown>): Promise<number> {
+/** Of processor time, of each of `count` requests or records. */
+async function microseconds(side: Side, count: number, work: () => Promise<unknown>): Promise<Spent> {
   const before = side.cpu();
+  await work();
+  const { all, store } = side.cpu();
+  return { all: ((all - before.all) / count) * 1000, store: ((store - before.store) / count) * 1000 };
+}
+
+async function inTurn(count: number, ask: (index: number) => Promise<unknown>): Promise<void> {
   const indexes = Array(count).keys();
   const lane = async () => {
     for (const index of indexes) await ask(index);
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, lane));
-  return ((side.cpu() - before) / count) * 1000;
 }
 
 const agent = new Agent({ keepAlive: true });
