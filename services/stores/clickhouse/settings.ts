@@ -22,6 +22,7 @@ export function commonSettings(name: string, timeoutMs: number): Settings {
     async_insert: 0,
     max_partitions_per_insert_block: MAX_MONTHS_PER_INSERT,
     do_not_merge_across_partitions_select_final: 1,
+    optimize_move_to_prewhere_if_final: 1,
     join_use_nulls: 1,
     output_format_json_quote_64bit_integers: 0,
     output_format_json_quote_decimals: 1,
