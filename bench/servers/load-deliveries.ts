@@ -108,6 +108,7 @@ const mergeSeconds = (performance.now() - begun) / 1000 - loadSeconds;
 const monthRows: Record<SourceName, number> = {
   creative: shape.creatives * 30,
   company: shape.companies * shape.rowsPerCompany,
+  campaign_company: shape.companies * shape.rowsPerCompany,
 };
 const builds: string[][] = [];
 for (const source of Object.keys(SOURCES) as SourceName[]) {

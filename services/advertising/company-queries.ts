@@ -5,7 +5,7 @@ import { requiredSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES, type SummedMetric } from './metrics.js';
 import type { Filters, ListParams, Page, ReportParams } from './report-params.js';
 import type { CompanySort } from './requests.js';
-import { type DeliverySource, deliverySource } from './rollups.js';
+import { type DeliverySource, deliverySource, type SourceName } from './rollups.js';
 import { type MetricRows, metricsQuery } from './series.js';
 import {
   containsAny,
@@ -42,9 +42,12 @@ const ACTIVITY = [
   'max(delivery.active) AS active',
 ];
 
+/** The metric that a campaign which is counted has. */
+const REACHED_BY = { campaigns_reached: 'impressions', campaigns_engaged: 'engagements' } as const;
+const countCampaigns = (metric: SummedMetric) => `uniqExactIf(campaign_id, delivery.${metric} > 0)`;
 const REACH = {
-  campaigns_reached: 'uniqExactIf(campaign_id, delivery.impressions > 0)',
-  campaigns_engaged: 'uniqExactIf(campaign_id, delivery.engagements > 0)',
+  campaigns_reached: countCampaigns(REACHED_BY.campaigns_reached),
+  campaigns_engaged: countCampaigns(REACHED_BY.campaigns_engaged),
 };
 const SUMMED_REACH = {
   campaigns_reached: 'uniqExactArray(delivery.reached)',
@@ -52,10 +55,17 @@ const SUMMED_REACH = {
 };
 const REACH_NAMES = ['campaigns_reached', 'campaigns_engaged'] as const;
 
-const companyReach = (isSummed: boolean) => {
+/** The sums of some campaigns are of each campaign alone. */
+export const companySource = ({ campaign_ids }: Pick<Filters, 'campaign_ids'>): SourceName =>
+  campaign_ids ? 'campaign_company' : 'company';
+
+const reachOf = (source: SourceName, isSummed: boolean) =>
+  isSummed && source === 'company' ? SUMMED_REACH : REACH;
+
+const companyReach = (source: SourceName) => (isSummed: boolean) => {
   const [first, last] = isSummed ? ['delivery.first_seen', 'delivery.last_seen'] : ['date', 'date'];
   return {
-    ...(isSummed ? SUMMED_REACH : REACH),
+    ...reachOf(source, isSummed),
     first_seen: `if(max(delivery.active), minIf(${first}, delivery.active), NULL)`,
     last_seen: `if(max(delivery.active), maxIf(${last}, delivery.active), NULL)`,
   };
@@ -76,7 +86,7 @@ function matchingRecords({ network_a_company_ids, domains, search }: Filters): s
 function deliveriesOf(report: ReportParams, filters: Filters, sums: readonly SummedMetric[]): DeliverySource {
   const { campaign_ids, company_ids } = filters;
   const records = matchingRecords(filters);
-  return deliverySource('company', report, sums, [
+  return deliverySource(companySource(filters), report, sums, [
     inList('campaign_id', 'campaign_ids', campaign_ids),
     inList('company_id', 'company_ids', company_ids),
     records && `company_id IN (${records})`,
@@ -100,11 +110,11 @@ export function companiesQuery({ report, filters, sort, page }: ListParams<Compa
   const isNamed = Boolean(filters.company_ids ?? filters.network_a_company_ids ?? filters.domains);
   const id = isNamed ? 'known.id' : 'metrics.company_id';
   const byName = sort.by === 'name';
-  const delivery = deliveriesOf(report, filters, sums);
+  const delivery = deliveriesOf(report, filters, [...sums, ...reach.map((name) => REACHED_BY[name])]);
   const aggregates = [
     ...sumColumns(sums, 'delivery'),
     'max(delivery.active) AS active',
-    ...reach.map((name) => `${(delivery.isSummed ? SUMMED_REACH : REACH)[name]} AS ${name}`),
+    ...reach.map((name) => `${reachOf(companySource(filters), delivery.isSummed)[name]} AS ${name}`),
   ];
   const metrics = `(
   SELECT company_id, ${aggregates.join(', ')}
@@ -149,13 +159,14 @@ export const companyMetricsQuery = (
   ids: readonly string[],
   campaign_ids: string[] | undefined,
   rows: MetricRows,
-): AnalyticsQuery =>
-  metricsQuery(
+): AnalyticsQuery => {
+  const source = companySource({ campaign_ids });
+  return metricsQuery(
     {
       name: 'companies_figures',
       by: 'company_id',
-      source: 'company',
-      others: companyReach,
+      source,
+      others: companyReach(source),
       conditions: [inList('company_id', 'ids', ids), inList('campaign_id', 'campaign_ids', campaign_ids)],
       params: { ...(campaign_ids && { campaign_ids }) },
     },
@@ -163,6 +174,7 @@ export const companyMetricsQuery = (
     ids,
     rows,
   );
+};
 
 /** The attributes of some companies; those without a record have no row. */
 export function companyAttributesQuery(organizationId: string, ids: readonly string[]): AnalyticsQuery {

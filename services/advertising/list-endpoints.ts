@@ -17,6 +17,7 @@ import {
   companiesQuery,
   companyAttributesQuery,
   companyMetricsQuery,
+  companySource,
   companyTotalsQuery,
 } from './company-queries.js';
 import { requiredSums } from './metric-values.js';
@@ -84,7 +85,7 @@ interface ListParts extends EntityList {
 interface Entity<Body> {
   metrics: readonly Metric[];
   item: TSchema;
-  source: SourceName;
+  sourceOf(filters: Filters): SourceName;
   list(body: Body, filters: Filters, report: ReportParams): ListParts;
 }
 
@@ -104,7 +105,7 @@ const ads = <SortName extends string>(
 ): Entity<AdsBody<SortName>> => ({
   metrics: METRIC_NAMES,
   item,
-  source: 'creative',
+  sourceOf: () => 'creative',
   list(body, filters, report) {
     const sort = sortOf(body, 'ad_spend');
     return {
@@ -130,7 +131,7 @@ const ads = <SortName extends string>(
 const COMPANIES: Entity<CompaniesRequest> = {
   metrics: COMPANY_METRIC_NAMES,
   item: CompanyListItem,
-  source: 'company',
+  sourceOf: companySource,
   list(body, filters, report) {
     return {
       report,
@@ -162,7 +163,7 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
       readPage: async (call: Call<Body>, next: unknown, format: 'csv' | 'ndjson') => {
         const params = reportParamsOf(call, entity.metrics);
         const filters = filtersOf(call.body);
-        const report = await withSealedMonths(call, params, entity.source, filters);
+        const report = await withSealedMonths(call, params, entity.sourceOf(filters));
         const list = entity.list(call.body, filters, report);
         await readRates(call, list, [params]);
         return readNext(call, list, next as UnsentIds | undefined, format);
@@ -175,9 +176,10 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
       const range = compare_to && previousRange(params.range, compare_to);
       if (range && range.start < '0000-01-01') throw invalid(BEFORE_FIRST_YEAR);
       const filters = filtersOf(call.body);
+      const source = entity.sourceOf(filters);
       const [report, previous] = await Promise.all([
-        withSealedMonths(call, params, entity.source, filters),
-        range ? withSealedMonths(call, { ...params, range }, entity.source, filters) : undefined,
+        withSealedMonths(call, params, source),
+        range ? withSealedMonths(call, { ...params, range }, source) : undefined,
       ]);
       const list = entity.list(call.body, filters, report);
       const { warningFacts } = list;
@@ -207,7 +209,7 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
           ...warningFacts,
           currencies: totals.flatMap(({ currency }) => currency ?? []),
           sparse: isSparse(report, ids.length),
-          companyMetrics: entity.source === 'company' && ids.length > 0,
+          companyMetrics: entity.metrics === COMPANY_METRIC_NAMES && ids.length > 0,
         }),
       };
     },

@@ -36,11 +36,10 @@ export async function withSealedMonths(
   call: AdvertisingContext,
   report: ReportParams,
   source: SourceName,
-  { campaign_ids }: Filters,
 ): Promise<ReportParams> {
   const months = wholeMonths(report.range);
-  // Sums of months have no days, by whose rates money is converted, and those of companies are of all campaigns.
-  if (months.length === 0 || report.currency || (source === 'company' && campaign_ids)) return report;
+  // Sums of months have no days, by whose rates money is converted.
+  if (months.length === 0 || report.currency) return report;
   const { rows } = await run<SealedMonth>(call, sealedMonthsQuery(report.organizationId, source, months));
   return { ...report, sealed: rows };
 }

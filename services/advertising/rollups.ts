@@ -8,7 +8,9 @@ import { IN_ORGANIZATION, IN_RANGE, type QueryParams, rangeParams, where } from 
 /** A breakdown of deliveries: its table, its monthly sums, and the columns that they are grouped by. */
 interface Source {
   table: 'creative_deliveries' | 'company_deliveries';
-  months: 'creative_months' | 'company_months';
+  /** Column of `delivery_days`. */
+  rows: 'creative_rows' | 'company_rows';
+  months: 'creative_months' | 'company_months' | 'campaign_company_months';
   /** The first is empty in a mark. */
   ids: readonly string[];
   metrics: readonly SummedMetric[];
@@ -22,9 +24,17 @@ const campaignsWith = (metric: SummedMetric) => ({
   all: `arraySort(groupUniqArrayIf(campaign_id, delivery.${metric} > 0))`,
 });
 
+const COMPANY_SUMS = SUMMED_NAMES.filter((name) => COMPANY_METRIC_NAMES.includes(name));
+const ACTIVITY = {
+  first_seen: { one: 'date', all: 'minIf(date, delivery.active)' },
+  last_seen: { one: 'date', all: 'maxIf(date, delivery.active)' },
+  active: { one: 'active', all: 'max(delivery.active)' },
+};
+
 export const SOURCES = {
   creative: {
     table: 'creative_deliveries',
+    rows: 'creative_rows',
     months: 'creative_months',
     ids: ['campaign_id', 'creative_id'],
     metrics: SUMMED_NAMES,
@@ -32,16 +42,24 @@ export const SOURCES = {
   },
   company: {
     table: 'company_deliveries',
+    rows: 'company_rows',
     months: 'company_months',
     ids: ['company_id'],
-    metrics: SUMMED_NAMES.filter((name) => COMPANY_METRIC_NAMES.includes(name)),
+    metrics: COMPANY_SUMS,
     others: {
-      first_seen: { one: 'date', all: 'minIf(date, delivery.active)' },
-      last_seen: { one: 'date', all: 'maxIf(date, delivery.active)' },
-      active: { one: 'active', all: 'max(delivery.active)' },
+      ...ACTIVITY,
       reached: campaignsWith('impressions'),
       engaged: campaignsWith('engagements'),
     },
+  },
+  /** The companies of some campaigns. */
+  campaign_company: {
+    table: 'company_deliveries',
+    rows: 'company_rows',
+    months: 'campaign_company_months',
+    ids: ['campaign_id', 'company_id'],
+    metrics: COMPANY_SUMS,
+    others: ACTIVITY,
   },
 } as const satisfies Record<string, Source>;
 export type SourceName = keyof typeof SOURCES;
@@ -52,7 +70,7 @@ export interface DeliverySource {
   from: string;
   /** All of them but the organization, and those of the conditions that were given. */
   params: QueryParams;
-  /** Whether some rows are sums: of companies, `first_seen`, `last_seen`, `reached` and `engaged` take the place of date and campaign then. */
+  /** Whether some rows are sums: of companies, `first_seen` and `last_seen` take the place of date then, and `reached` and `engaged` that of a campaign they lack. */
   isSummed: boolean;
 }
 

@@ -91,10 +91,10 @@ export class RollupBuilder {
     const one = only
       ? `WHERE organization_id = ${literal(only.organization_id)} AND toStartOfMonth(date) = ${literal(only.month)}`
       : '';
-    const sources = (only ? [only.source] : Object.keys(SOURCES)).map(
+    const sources = (only ? [only.source] : (Object.keys(SOURCES) as SourceName[])).map(
       (
         source,
-      ) => `SELECT organization_id, '${source}' AS source, toStartOfMonth(date) AS month, max(touched_at) AS touched, sum(${source}_rows) AS inserted
+      ) => `SELECT organization_id, '${source}' AS source, toStartOfMonth(date) AS month, max(touched_at) AS touched, sum(${SOURCES[source].rows}) AS inserted
   FROM delivery_days ${one} GROUP BY organization_id, month HAVING inserted >= {min_rows:UInt64}`,
     );
     const { rows } = await this.#clickhouse.query<DueMonth>({
