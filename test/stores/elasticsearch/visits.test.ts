@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { readDefinition } from '../../../services/stores/elasticsearch/migrations/indices.js';
+import { pageSort } from '../../../services/stores/elasticsearch/pages.js';
 import { visitQuery } from '../../../services/stores/elasticsearch/visits.js';
 
 /** How often each kind of clause occurs anywhere in a query. */
@@ -33,3 +35,15 @@ describe('The query of a visit search on Elasticsearch', () => {
     });
   }
 });
+
+for (const [resource, id] of [
+  ['contacts', 'contact_id'],
+  ['visits', 'visit_id'],
+] as const) {
+  it(`An index of ${resource} is sorted as its pages are, so that a page ends with its last item`, () => {
+    const { settings } = readDefinition(resource);
+    const fields = settings['sort.field'] as string[];
+    const orders = settings['sort.order'] as string[];
+    expect(fields.map((field, index) => ({ [field]: orders[index] }))).to.deep.equal(pageSort(id, false));
+  });
+}
