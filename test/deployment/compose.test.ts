@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { parse } from 'yaml';
@@ -9,10 +8,9 @@ import { startHealthServer } from '../../ingest/worker/health-server.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { createLogger } from '../../services/shared/logger.js';
-import type { OperationalServer } from '../../services/shared/operational-server.js';
 import { settingNames } from '../../services/shared/settings.js';
-import { systemClock } from '../../services/shared/time.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { useGateway } from '../support/gateway.js';
+import { useOpened } from '../support/opened.js';
 
 interface Service {
   image: string;
@@ -128,29 +126,22 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('has the gateways believe nginx, and nobody else, about addresses of clients', () => {
+  it('has nginx and the gateways know each other by addresses that are there before either starts', () => {
     const subnet = `${FRONT}.0/24`;
     expect(compose.networks.front).to.deep.equal({ ipam: { config: [{ subnet }] } });
-    for (const name of ['gateway-1', 'gateway-2']) {
-      expect(compose.services[name]?.environment?.REACHLINE_TRUSTED_PROXIES).to.equal(subnet);
+    const gateways = { 'gateway-1': `${FRONT}.11`, 'gateway-2': `${FRONT}.12` };
+    for (const [name, ipv4_address] of Object.entries(gateways)) {
+      const { networks, environment } = compose.services[name] as Service;
+      expect(networks).to.deep.include({ front: { ipv4_address } });
+      expect(environment?.REACHLINE_TRUSTED_PROXIES).to.equal(subnet);
     }
-  });
-
-  it('has nginx send requests to gateways that it starts', () => {
-    const gateways = services.map(([name]) => name).filter((name) => name.startsWith('gateway-'));
-    expect(all(nginx, /server (\S+):8080 max_fails=1 /g)).to.deep.equal(gateways);
-    expect(all(nginx, /server (\S+):8080 max_fails=0 backup;/g)).to.deep.equal(gateways);
+    const hosts = Object.entries(gateways).map(([name, address]) => `${name}:${address}`);
+    expect(compose.services.nginx?.extra_hosts).to.deep.equal(hosts);
+    for (const use of ['max_fails=1 fail_timeout=5s', 'max_fails=0 backup']) {
+      const named = all(nginx, new RegExp(`server (\\S+):8080 ${use};`, 'g'));
+      expect(named, use).to.deep.equal(Object.keys(gateways));
+    }
     expect(dockerfile).to.match(/PORT=8080\b/);
-  });
-
-  it('lets nginx start while a gateway is down, and a gateway be replaced behind it', () => {
-    const nginxService = compose.services.nginx;
-    const addresses = all(nginx, /server (\S+):8080 max_fails=1 /g).map((name) => {
-      const { networks } = compose.services[name] as Service;
-      return `${name}:${(networks as Record<string, { ipv4_address?: string }>).front?.ipv4_address}`;
-    });
-    expect(nginxService?.extra_hosts).to.deep.equal(addresses);
-    expect(addresses).to.deep.equal([`gateway-1:${FRONT}.11`, `gateway-2:${FRONT}.12`]);
   });
 
   it('mounts files that are there, where nginx looks for them', () => {
@@ -227,70 +218,49 @@ describe('deploy/cluster/docker-compose.yml', () => {
   });
 });
 
-/** Runs a health check as Docker does, with the settings of its container. */
-async function exitCodeOf(test: string[], environment: Record<string, string>): Promise<number> {
-  const [, ...args] = test;
-  const child = spawn(process.execPath, args, { env: { PATH: process.env.PATH, ...environment } });
-  const [code] = (await once(child, 'close')) as [number];
-  return code;
-}
+/** Exit code of a health check, which runs a text as a program of Node, with the variables of its container. */
+const exitCodeOf = ([program, flag, source = '', ...others]: string[], env: Record<string, string> = {}) =>
+  new Promise<number>((exit) => {
+    expect([program, flag, ...others]).to.deep.equal(['node', '-e']);
+    runInNewContext(source, { fetch, process: { env, exit } });
+  });
 
-const imageCheck = JSON.parse(/HEALTHCHECK[^[]*(\[.*\])/.exec(dockerfile)?.[1] ?? '[]') as string[];
-/** Nothing listens on it. */
-const NOWHERE = '1';
-
-describe('The health checks of the worker', () => {
-  let worker: OperationalServer;
-  let answers: boolean;
-  before(async () => {
+describe('The health checks', () => {
+  const imageCheck = JSON.parse(/HEALTHCHECK[^[]*(\[.*\])/.exec(dockerfile)?.[1] ?? '[]') as string[];
+  /** Nothing listens on it. */
+  const nowhere = '1';
+  let answers = true;
+  const worker = useOpened(async () => {
     const ping = () => (answers ? Promise.resolve() : Promise.reject(new Error('away')));
-    const checks = { kafka: { ping } };
     const logger = createLogger('silent');
+    const checks = { kafka: { ping } };
     const health = { registry: new Registry(), checks, failing: () => [], stopping: () => false, logger };
-    worker = await startHealthServer({ host: '127.0.0.1', port: 0 }, health);
+    const { url, close } = await startHealthServer({ host: '127.0.0.1', port: 0 }, health);
+    return { url, close: async () => close() };
   });
-  after(() => worker.close());
+  const gateway = useGateway();
 
-  it('of docker-compose.yml asks for what it answers, where it answers', async () => {
-    const [, ...test] = compose.services.worker?.healthcheck?.test ?? [];
-    const [port, ...others] = new Set(all(test.join(' '), /127\.0\.0\.1:(\d+)\//g));
-    expect(others).to.deep.equal([]);
-    expect(Number(port)).to.equal(loadConfig({}).workerPort);
-    const here = test.map((part) => part.replace(`127.0.0.1:${port}`, new URL(worker.url).host));
-    for (const [isThere, code] of [
-      [true, 0],
-      [false, 1],
-    ] as const) {
-      answers = isThere;
-      expect(await exitCodeOf(here, {})).to.equal(code);
-    }
-  });
-
-  it('of the image fits a worker, which has no gateway', async () => {
-    const { port } = new URL(worker.url);
-    expect(await exitCodeOf(imageCheck, { PORT: NOWHERE, REACHLINE_WORKER_PORT: port })).to.equal(0);
-    expect(await exitCodeOf(imageCheck, { PORT: NOWHERE, REACHLINE_WORKER_PORT: NOWHERE })).to.equal(1);
-  });
-});
-
-describe('The health checks of the gateway', () => {
-  let gateway: TestGateway;
-  before(async () => {
-    gateway = await startTestGateway({}, systemClock, { analyticsOnDemand: false });
-  });
-  after(() => gateway.close());
-
-  it('of docker-compose.yml ask for what it answers', async () => {
-    for (const name of ['gateway-1', 'gateway-2']) {
+  it('of docker-compose.yml ask what the services answer, where they answer', async () => {
+    const codeOf = (name: string, port: number, { url }: { url: string }) => {
       const [, ...test] = compose.services[name]?.healthcheck?.test ?? [];
-      const here = test.map((part) => part.replace('127.0.0.1:8080', new URL(gateway.url).host));
-      expect(here.join(' ')).to.contain(gateway.url);
-      expect(await exitCodeOf(here, {})).to.equal(0);
-    }
+      expect(test.join(' '), name).to.contain(`127.0.0.1:${port}/`);
+      return exitCodeOf(test.map((part) => part.replace(`127.0.0.1:${port}`, new URL(url).host)));
+    };
+    for (const name of ['gateway-1', 'gateway-2']) expect(await codeOf(name, 8080, gateway)).to.equal(0);
+    const { workerPort } = loadConfig({});
+    expect(await codeOf('worker', workerPort, worker)).to.equal(0);
+    answers = false;
+    expect(await codeOf('worker', workerPort, worker)).to.equal(1);
   });
 
-  it('of the image fits a gateway, which has no worker', async () => {
-    const { port } = new URL(gateway.url);
-    expect(await exitCodeOf(imageCheck, { PORT: port, REACHLINE_WORKER_PORT: NOWHERE })).to.equal(0);
+  it('of the image fit a gateway without a worker, and a worker without a gateway', async () => {
+    for (const [variable, { url }] of [
+      ['PORT', gateway],
+      ['REACHLINE_WORKER_PORT', worker],
+    ] as const) {
+      const none = { PORT: nowhere, REACHLINE_WORKER_PORT: nowhere };
+      expect(await exitCodeOf(imageCheck, { ...none, [variable]: new URL(url).port })).to.equal(0);
+      expect(await exitCodeOf(imageCheck, none)).to.equal(1);
+    }
   });
 });

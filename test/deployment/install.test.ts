@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -52,70 +52,33 @@ describe('docs/operating/install.md', () => {
 
   it('has units that name settings there are', () => {
     const unit = readFileSync(join(packageRoot, 'deploy/systemd/reachline.service'), 'utf8');
-    const named = [...(/^Environment=(.*)$/m.exec(unit)?.[1] ?? '').matchAll(/(\w+)=/g)].map(
-      ([, name]) => name,
-    );
+    const [, environment = ''] = /^Environment=(.*)$/m.exec(unit) ?? [];
+    const named = environment.split(' ').map((each) => each.split('=')[0] as string);
     expect(named).to.include('REACHLINE_DATA_DIR');
-    expect(named.filter((name) => name !== 'NODE_ENV' && !settingNames.has(name as string))).to.deep.equal(
-      [],
-    );
+    expect(named.filter((name) => name !== 'NODE_ENV' && !settingNames.has(name))).to.deep.equal([]);
   });
 
   it('has units that systemd takes', function () {
     if (!isInstalled('systemd-analyze', '--version')) this.skip();
     const folder = join(root, 'units');
     mkdirSync(folder);
-    for (const name of readdirSync(join(packageRoot, 'deploy/systemd')).filter(
-      (each) => each !== 'journald.conf',
-    )) {
+    const names = readdirSync(join(packageRoot, 'deploy/systemd')).filter((name) =>
+      /\.(service|timer)$/.test(name),
+    );
+    const units = names.map((name) => join(folder, name));
+    for (const name of names) {
       const unit = readFileSync(join(packageRoot, 'deploy/systemd', name), 'utf8');
       writeFileSync(join(folder, name), unit.replaceAll('/usr/local/bin/node', process.execPath));
     }
-    const units = readdirSync(folder).map((name) => join(folder, name));
-    const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...units], {
-      encoding: 'utf8',
-    });
+    const args = ['verify', '--man=no', ...units];
+    const { status, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
     expect(stderr.split('\n').filter((line) => line.includes(folder))).to.deep.equal([]);
-    expect(status).to.equal(0);
-  });
-
-  it('has a file for nginx that nginx takes', function () {
-    this.timeout(30_000);
-    if (!isInstalled('nginx', '-v') || !isInstalled('openssl', 'version')) this.skip();
-    const etc = join(root, 'etc');
-    const tls = join(etc, 'reachline/tls');
-    mkdirSync(tls, { recursive: true });
-    const keys = ['-keyout', join(tls, 'privkey.pem'), '-out', join(tls, 'fullchain.pem')];
-    spawnSync('openssl', [
-      'req',
-      '-x509',
-      '-newkey',
-      'rsa:2048',
-      '-nodes',
-      '-subj',
-      '/CN=api.acme.example',
-      ...keys,
-    ]);
-    const server = readFileSync(join(etc, 'nginx/conf.d/reachline.conf'), 'utf8')
-      .replaceAll('/etc/', `${etc}/`)
-      .replaceAll(/listen \d+/g, 'listen 127.0.0.1:0');
-    const main = join(etc, 'nginx/nginx.conf');
-    writeFileSync(main, `pid ${root}/nginx.pid;\nerror_log stderr;\nevents {}\nhttp {\n${server}\n}\n`);
-    const { status, stderr } = spawnSync('nginx', ['-t', '-c', main], { encoding: 'utf8' });
-    expect(stderr).to.contain('test is successful');
     expect(status).to.equal(0);
   });
 
   it('has a file for Caddy that Caddy takes', function () {
     if (!isInstalled('caddy', 'version')) this.skip();
     const config = join(packageRoot, 'deploy/caddy/Caddyfile');
-    const { status, stderr } = spawnSync(
-      'caddy',
-      ['validate', '--adapter', 'caddyfile', '--config', config],
-      {
-        encoding: 'utf8',
-      },
-    );
-    expect(status, stderr).to.equal(0);
+    execFileSync('caddy', ['validate', '--adapter', 'caddyfile', '--config', config], { stdio: 'pipe' });
   });
 });

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,7 +9,8 @@ import { expect } from 'chai';
 import { PROBLEMS, type ProblemCode } from '../../services/http/problems.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { freePort } from '../stack/free-port.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { useGateway } from '../support/gateway.js';
+import { useOpened } from '../support/opened.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 const read = (name: string) => readFileSync(join(packageRoot, 'deploy', name), 'utf8');
@@ -20,26 +21,16 @@ const tls = read('tls/server.conf');
 const KILOBYTE = 1024;
 const MEGABYTE = 1024 * KILOBYTE;
 
-const problemsIn = (text: string) =>
-  [...text.matchAll(/return (\d+) '(\{"type".*?\})';/g)].map(([, status, body]) => ({
-    status: Number(status),
-    problem: JSON.parse(body as string) as Record<string, unknown>,
-  }));
-
 describe('The configuration of nginx', () => {
   it('answers problems as the gateways do', () => {
-    const problems = problemsIn(locations);
+    const problems = [...locations.matchAll(/return (\d+) '(\{"type".*?\})';/g)];
     expect(problems).to.have.lengthOf(4);
-    for (const { status, problem } of problems) {
-      const code = problem.code as ProblemCode;
-      const [expected, title] = PROBLEMS[code];
-      expect(problem).to.include({
-        type: `urn:reachline:problem:${code}`,
-        title,
-        status,
-        instance: '$instance',
-      });
-      expect(status).to.equal(expected);
+    for (const [, returned, text = ''] of problems) {
+      const problem = JSON.parse(text) as { code: ProblemCode };
+      const [status, title] = PROBLEMS[problem.code];
+      const type = `urn:reachline:problem:${problem.code}`;
+      expect(problem).to.include({ type, title, status, instance: '$instance' });
+      expect(Number(returned)).to.equal(status);
     }
   });
 
@@ -61,15 +52,28 @@ describe('nginx', function () {
   }
 
   let folder: string;
-  let gateway: TestGateway;
   let port: number;
   let running: ChildProcess | undefined;
-  before(async () => {
-    gateway = await startTestGateway();
+  let seen: IncomingMessage[];
+  const gateway = useGateway();
+  /** Records requests, and rejects them before their body is there, as a gateway does that does not know the key. */
+  const recorder = useOpened(async () => {
+    const server = createServer((request, response) => {
+      seen.push(request);
+      response.writeHead(401).end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return {
+      host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+      async close() {
+        server.close().closeAllConnections();
+      },
+    };
   });
   beforeEach(async () => {
     folder = tempFolder();
     port = await freePort();
+    seen = [];
   });
   afterEach(async () => {
     if (running?.exitCode === null) {
@@ -79,7 +83,6 @@ describe('nginx', function () {
     }
     running = undefined;
   });
-  after(() => gateway.close());
 
   /** Writes the files with this machine's paths and ports, and returns the arguments for nginx. */
   function configure(server: string, upstream: string, tlsPort = 0): string[] {
@@ -123,23 +126,31 @@ describe('nginx', function () {
       body,
     });
 
+  /** A certificate and its key, as the files of TLS name them. */
+  function writeCertificate(certificates: string): void {
+    mkdirSync(certificates, { recursive: true });
+    const files = ['-keyout', join(certificates, 'privkey.pem'), '-out', join(certificates, 'fullchain.pem')];
+    const kind = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', '-days', '2'];
+    execFileSync('openssl', ['req', ...kind, ...files], { stdio: 'pipe' });
+  }
+
   it('passes operations on, and answers problems of its own as a gateway would', async () => {
     await start(configure(plain, new URL(gateway.url).host));
     const found = await post('/api/contacts/search', '{"organization_id":"org_a"}');
     expect(found.status).to.equal(200);
-    const hidden = await fetch(`http://127.0.0.1:${port}/metrics`);
-    expect(hidden.status).to.equal(404);
     for (const spelling of ['/metrics/', '/METRICS', '/metrics/x', '//metrics']) {
       const answer = await fetch(`http://127.0.0.1:${port}${spelling}`);
       expect([spelling, answer.status]).to.deep.equal([spelling, 404]);
     }
+    const hidden = await fetch(`http://127.0.0.1:${port}/metrics`);
     const large = await post('/api/contacts/search', new Uint8Array(2 * MEGABYTE));
-    for (const [answer, code, instance] of [
-      [hidden, 'route_not_found', '/metrics'],
-      [large, 'body_too_large', '/api/contacts/search'],
+    for (const [answer, status, code, instance] of [
+      [hidden, 404, 'route_not_found', '/metrics'],
+      [large, 413, 'body_too_large', '/api/contacts/search'],
     ] as const) {
+      expect(answer.status).to.equal(status);
       expect(answer.headers.get('Content-Type')).to.equal('application/problem+json');
-      expect(await answer.json()).to.include({ code, instance, status: answer.status });
+      expect(await answer.json()).to.include({ code, instance, status });
     }
   });
 
@@ -152,89 +163,62 @@ describe('nginx', function () {
     expect(await taken.json()).to.include({ accepted: 1, rejected: 0 });
   });
 
-  describe('before a server that records its requests', () => {
-    let upstream: Server;
-    let seen: IncomingMessage[];
-    beforeEach(async () => {
-      seen = [];
-      upstream = createServer((request, response) => {
-        seen.push(request);
-        // Before the body is there, as a gateway does that does not know the key.
-        response.writeHead(401).end();
-      });
-      upstream.listen(0, '127.0.0.1');
-      await once(upstream, 'listening');
+  it('passes the address of the client on, and its body as it arrives, so that a stranger is rejected before sending it', async () => {
+    await start(configure(plain, recorder.host));
+    const stranger = httpRequest(`http://127.0.0.1:${port}/api/ingest/contacts`, {
+      method: 'POST',
+      headers: { 'Content-Length': 16 * MEGABYTE, 'X-Forwarded-For': '203.0.113.9' },
     });
-    afterEach(() => {
-      upstream.closeAllConnections();
-      upstream.close();
-    });
-    const host = () => `127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+    stranger.on('error', () => undefined);
+    stranger.write('x');
+    const [answer] = (await once(stranger, 'response')) as [IncomingMessage];
+    expect(answer.statusCode).to.equal(401);
+    stranger.destroy();
+    expect(seen.at(-1)?.headers).to.include({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' });
+  });
 
-    it('passes the address of the client on, whatever headers the client sends', async () => {
-      await start(configure(plain, host()));
-      await fetch(`http://127.0.0.1:${port}/x`, { headers: { 'X-Forwarded-For': '203.0.113.9' } });
-      const { 'x-forwarded-for': address, 'x-forwarded-proto': scheme } = seen.at(-1)?.headers ?? {};
-      expect({ address, scheme }).to.deep.equal({ address: '127.0.0.1', scheme: 'http' });
-    });
+  it('limits requests and connections of an address', async () => {
+    await start(configure(plain, recorder.host));
+    const answers = await Promise.all(
+      Array.from({ length: 1500 }, () => fetch(`http://127.0.0.1:${port}/x`).then(({ status }) => status)),
+    );
+    expect(new Set(answers)).to.deep.equal(new Set([401, 429]));
+  });
 
-    it('passes a body on as it arrives, so that a stranger is rejected before sending it', async () => {
-      await start(configure(plain, host()));
-      const stranger = httpRequest(`http://127.0.0.1:${port}/api/ingest/contacts`, {
-        method: 'POST',
-        headers: { 'Content-Length': 16 * MEGABYTE },
-      });
-      stranger.on('error', () => undefined);
-      stranger.write('x');
-      const [answer] = (await once(stranger, 'response')) as [IncomingMessage];
-      expect(answer.statusCode).to.equal(401);
-      stranger.destroy();
-    });
+  it('serves TLS from the example, and sends nothing on that came in the clear', async () => {
+    writeCertificate(join(folder, 'tls'));
+    const tlsPort = await freePort();
+    await start(configure(tls, recorder.host, tlsPort));
+    seen = [];
+    const clear = await post('/api/contacts/search', '{}');
+    expect(clear.status).to.equal(403);
+    expect(await clear.json()).to.include({ code: 'tls_required' });
+    const linked = await fetch(`http://127.0.0.1:${port}/docs?x=1`, { redirect: 'manual' });
+    const location = linked.headers.get('Location');
+    expect([linked.status, location]).to.deep.equal([308, 'https://127.0.0.1/docs?x=1']);
+    expect(seen).to.deep.equal([]);
+    const options = { host: '127.0.0.1', port: tlsPort, path: '/y', rejectUnauthorized: false };
+    const [answer] = (await once(httpsRequest(options).end(), 'response')) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).to.equal(401);
+    expect(answer.headers['strict-transport-security']).to.match(/^max-age=\d+$/);
+    expect(seen.at(-1)?.headers['x-forwarded-proto']).to.equal('https');
+  });
 
-    it('limits requests and connections of an address', async () => {
-      await start(configure(plain, host()));
-      const answers = await Promise.all(
-        Array.from({ length: 1500 }, () => fetch(`http://127.0.0.1:${port}/x`).then(({ status }) => status)),
-      );
-      expect(new Set(answers)).to.deep.equal(new Set([401, 429]));
-    });
-
-    it('serves TLS from the example, and sends nothing on that came in the clear', async () => {
-      const certificates = join(folder, 'tls');
-      mkdirSync(certificates);
-      const key = join(certificates, 'privkey.pem');
-      const subject = ['-subj', '/CN=localhost', '-days', '2', '-newkey', 'rsa:2048', '-nodes'];
-      execFileSync(
-        'openssl',
-        ['req', '-x509', ...subject, '-keyout', key, '-out', join(certificates, 'fullchain.pem')],
-        {
-          stdio: 'pipe',
-        },
-      );
-      const tlsPort = await freePort();
-      await start(configure(tls, host(), tlsPort));
-      seen = [];
-      const clear = await post('/api/contacts/search', '{}');
-      expect(clear.status).to.equal(403);
-      expect(await clear.json()).to.include({ code: 'tls_required' });
-      const linked = await fetch(`http://127.0.0.1:${port}/docs?x=1`, { redirect: 'manual' });
-      expect([linked.status, linked.headers.get('Location')]).to.deep.equal([
-        308,
-        'https://127.0.0.1/docs?x=1',
-      ]);
-      expect(seen).to.deep.equal([]);
-      const secure = httpsRequest({
-        host: '127.0.0.1',
-        port: tlsPort,
-        path: '/y',
-        rejectUnauthorized: false,
-      }).end();
-      const [answer] = (await once(secure, 'response')) as [IncomingMessage];
-      answer.resume();
-      expect(answer.statusCode).to.equal(401);
-      expect(answer.headers['strict-transport-security']).to.match(/^max-age=\d+$/);
-      expect(seen.at(-1)?.headers['x-forwarded-proto']).to.equal('https');
-    });
+  it('takes the file for one machine', () => {
+    writeCertificate(join(folder, 'reachline/tls'));
+    writeFileSync(join(folder, 'reachline-locations.conf'), locations);
+    const server = read('nginx/one-machine.conf')
+      .replaceAll(/\/etc\/(nginx\/)?/g, `${folder}/`)
+      .replaceAll(/listen \d+/g, `listen 127.0.0.1:${port}`);
+    const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+    const temporary = kinds.map((kind) => `${kind}_temp_path ${folder}/${kind};`).join('\n');
+    const file = join(folder, 'nginx.conf');
+    writeFileSync(
+      file,
+      `pid ${folder}/nginx.pid;\nevents {}\nhttp {\naccess_log off;\n${temporary}\n${server}\n}\n`,
+    );
+    execFileSync('nginx', ['-t', '-c', file, '-e', 'stderr'], { stdio: 'pipe' });
   });
 
   it('answers a problem when no gateway does', async () => {

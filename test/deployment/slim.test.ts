@@ -11,14 +11,6 @@ describe('An installation without optional packages', () => {
     expect(errors).to.match(/^This installation is without .* set ELASTICSEARCH_URL and CLICKHOUSE_URL.*\n$/);
   });
 
-  it('says what to set when they name only Elasticsearch', async () => {
-    const folder = tempFolder();
-    const environment = { ...slim, ELASTICSEARCH_URL: 'http://127.0.0.1:1' };
-    const { code, errors } = await runServer({ dataDir: folder, environment });
-    expect(code).to.equal(1);
-    expect(errors).to.match(/^This installation is without .* CLICKHOUSE_URL.*\n$/);
-  });
-
   it('says what the Model Context Protocol needs', async () => {
     const { code, errors } = await runServer({
       dataDir: '/proc/nowhere',
