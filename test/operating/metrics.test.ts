@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { parse } from 'yaml';
 import { createWorkerMetrics } from '../../ingest/worker/metrics.js';
 import { createMetrics } from '../../services/gateway/metrics.js';
 import { packageRoot } from '../../services/shared/fs.js';
@@ -55,28 +56,23 @@ const all = (text: string, pattern: RegExp) =>
   [...text.matchAll(pattern)].map(([, group]) => group as string);
 
 describe('docs/operating/alerts.yml', () => {
-  const text = read('alerts.yml').replace(/^ *#.*\n/gm, '');
-  const alerts = text.split(/^ +- alert: /m).slice(1);
-  const firstOf = (alert: string, pattern: RegExp) => pattern.exec(alert)?.[1] ?? '';
-
-  it('holds alerts of names that differ', () => {
-    const names = alerts.map((alert) => firstOf(alert, /^(\w+)$/m));
-    expect(names).to.have.length.above(8);
-    expect(new Set(names).size).to.equal(names.length);
-    expect(all(text, /^ +expr: (.*)$/gm)).to.have.lengthOf(alerts.length);
-  });
-
-  for (const alert of alerts) {
-    const name = firstOf(alert, /^(\w+)$/m);
-    it(`asks in ${name} for metrics that are there, and tells what it is about`, () => {
-      const shown = all(alert, /\$labels\.(\w+)/g);
-      expect(mistakes(firstOf(alert, /^ +expr: (.*)$/m), shown)).to.deep.equal([]);
-      expect(firstOf(alert, /severity: (\w+)/)).to.be.oneOf(['warning', 'critical']);
-      for (const annotation of ['summary', 'description']) {
-        expect(firstOf(alert, new RegExp(`^ +${annotation}: (.+)$`, 'm'))).to.match(/\w{3}/);
-      }
-    });
+  interface Alert {
+    alert: string;
+    expr: string;
+    labels: { severity: string };
+    annotations: { summary: string; description: string };
   }
+  const text = read('alerts.yml');
+  const alerts = (parse(text) as { groups: { rules: Alert[] }[] }).groups.flatMap(({ rules }) => rules);
+
+  it('asks for metrics that are there, and tells what each alert is about', () => {
+    for (const { alert, expr, labels, annotations } of alerts) {
+      const { summary, description } = annotations;
+      expect(mistakes(expr, all(summary + description, /\$labels\.(\w+)/g)), alert).to.deep.equal([]);
+      expect(labels.severity, alert).to.be.oneOf(['warning', 'critical']);
+      for (const told of [summary, description]) expect(told, alert).to.be.a('string').that.matches(/\w{3}/);
+    }
+  });
 
   it('watches jobs by the names that the page gives them', () => {
     const jobs = new Set(all(text, /job="([^"]+)"/g));
@@ -93,18 +89,19 @@ describe('docs/operating/grafana-dashboard.json', () => {
   }
   const dashboard = JSON.parse(read('grafana-dashboard.json')) as {
     panels: Panel[];
-    templating: { list: { name: string; query: string | { query: string } }[] };
+    templating: { list: { query: string | { query: string } }[] };
   };
   const panels = dashboard.panels.filter(({ type }) => type !== 'row');
 
-  for (const { title, targets = [] } of panels) {
-    it(`asks in "${title}" for metrics that are there`, () => {
-      expect(targets).not.to.have.lengthOf(0);
+  it('asks for metrics that are there, in panels of numbers that differ', () => {
+    for (const { title, targets = [] } of panels) {
+      expect(targets, title).not.to.have.lengthOf(0);
       for (const { expr, legendFormat } of targets) {
-        expect(mistakes(expr, all(legendFormat, /\{\{(\w+)\}\}/g))).to.deep.equal([]);
+        expect(mistakes(expr, all(legendFormat, /\{\{(\w+)\}\}/g)), title).to.deep.equal([]);
       }
-    });
-  }
+    }
+    expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
+  });
 
   it('shows every metric of ours', () => {
     const shown = new Set(panels.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => namesIn(expr))));
@@ -123,10 +120,5 @@ describe('docs/operating/grafana-dashboard.json', () => {
       const [, selector = '', label = ''] = /^label_values\((.+), (\w+)\)$/.exec(query) ?? [];
       expect(mistakes(selector, [label]), query).to.deep.equal([]);
     }
-  });
-
-  it('numbers its panels', () => {
-    const ids = dashboard.panels.map(({ id }) => id);
-    expect(new Set(ids).size).to.equal(ids.length);
   });
 });
