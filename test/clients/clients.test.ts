@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { packageRoot } from '../../services/shared/fs.js';
+import { javaLibrary, nodeEnvironment, pythonEnvironment } from '../stack/distributions.js';
 import { startSampleGateway, type TestGateway } from '../support/gateway.js';
-import { installGenerator, installTools, type Tools } from './tools.js';
 
 const TSC = [
   '--strict',
@@ -18,7 +20,12 @@ const TSC = [
   'main.ts',
 ];
 
-let tools: Tools;
+/** Generators and linters, in exact versions. */
+const TOOLS = join(packageRoot, 'test/clients/tools');
+const GENERATOR = 'org.openapitools:openapi-generator-cli:7.17.0';
+
+/** Where commands are looked for. */
+let PATH: string;
 let gateway: TestGateway;
 let folder: string;
 /** What a client needs to know of the gateway. */
@@ -26,9 +33,11 @@ let environment: Record<string, string>;
 
 before(async function () {
   this.timeout(600_000);
-  tools = await installTools();
+  const node = await nodeEnvironment(join(TOOLS, 'package.json'));
+  const python = await pythonEnvironment(join(TOOLS, 'requirements.txt'));
+  PATH = [join(node, 'node_modules/.bin'), join(python, 'bin'), process.env.PATH].join(':');
   // Inside the folder of the tools, so that generated code finds their packages.
-  folder = mkdtempSync(join(tools.folder, 'run-'));
+  folder = mkdtempSync(join(node, 'run-'));
   // Deliveries of the sample end the day before; the clients ask for October 2026.
   const now = Date.parse('2026-11-01T12:00:00Z');
   gateway = await startSampleGateway({}, { now: () => now });
@@ -41,6 +50,18 @@ after(async () => {
   await gateway?.close();
   if (folder) rmSync(folder, { recursive: true, force: true });
 });
+
+/** Runs a command as a client of the gateway; resolves with its output, rejects with all it wrote. */
+async function run(cwd: string, command: string, args: readonly string[]): Promise<string> {
+  const env = { ...process.env, ...environment, PATH };
+  try {
+    const { stdout } = await promisify(execFile)(command, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 });
+    return stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}\n${stderr}`, { cause: error });
+  }
+}
 
 /** A folder for one client, with the program that uses it as `main`. */
 function folderFor(program: string): string {
@@ -65,11 +86,11 @@ const EXPECTED = {
 describe('The served OpenAPI document', () => {
   it('has no error or warning for Spectral', async () => {
     writeFileSync(join(folder, '.spectral.yaml'), 'extends: ["spectral:oas"]\n');
-    await tools.run(folder, 'spectral', ['lint', 'openapi.json', '--fail-severity', 'hint']);
+    await run(folder, 'spectral', ['lint', 'openapi.json', '--fail-severity', 'hint']);
   });
 
   it('has no error or warning for redocly lint', async () => {
-    const found = await tools.run(folder, 'redocly', ['lint', 'openapi.json', '--format', 'json']);
+    const found = await run(folder, 'redocly', ['lint', 'openapi.json', '--format', 'json']);
     const { totals } = JSON.parse(found.slice(found.indexOf('{'))) as { totals: object };
     expect(totals).to.include({ errors: 0, warnings: 0 });
   });
@@ -80,18 +101,25 @@ describe('A client generated', () => {
     const path = folderFor('openapi-fetch.ts');
     // Fields with a default may still be left out.
     const options = ['--output', 'generated/schema.ts', '--default-non-nullable=false'];
-    await tools.run(path, 'openapi-typescript', ['../openapi.json', ...options]);
-    await tools.run(path, 'tsc', TSC);
-    const printed = await tools.run(path, 'node', ['out/main.js'], environment);
+    await run(path, 'openapi-typescript', ['../openapi.json', ...options]);
+    await run(path, 'tsc', TSC);
+    const printed = await run(path, 'node', ['out/main.js']);
     expect(JSON.parse(printed)).to.deep.equal(EXPECTED);
   });
 
   it('by openapi-python-client has the types of its program and works', async () => {
     const path = folderFor('openapi-python-client.py');
     const output = ['--output-path', 'generated', '--meta', 'none'];
-    await tools.run(path, 'openapi-python-client', ['generate', '--path', '../openapi.json', ...output]);
-    await tools.run(path, 'mypy', ['--follow-imports=silent', 'main.py']);
-    const printed = await tools.run(path, 'python3', ['main.py'], environment);
+    await run(path, 'python', [
+      '-m',
+      'openapi_python_client',
+      'generate',
+      '--path',
+      '../openapi.json',
+      ...output,
+    ]);
+    await run(path, 'python', ['-m', 'mypy', '--follow-imports=silent', 'main.py']);
+    const printed = await run(path, 'python', ['main.py']);
     expect(JSON.parse(printed)).to.deep.equal(EXPECTED);
   });
 });
@@ -100,20 +128,17 @@ describe('A client generated', () => {
 if (process.env.OPENAPI_GENERATOR) {
   describe('A client generated by openapi-generator', function () {
     this.timeout(600_000);
-    let jar: string;
-    before(async () => {
-      jar = await installGenerator();
-    });
-
     async function generate(program: string, name: string, args: string[]): Promise<string> {
       const path = folderFor(`openapi-generator/${program}`);
       const document = join(folder, 'openapi.json');
-      const command = ['-jar', jar, 'generate', '-i', document, '-g', name, ...args];
-      await tools.run(path, 'java', command);
+      const classPath = await javaLibrary(GENERATOR);
+      const main = 'org.openapitools.codegen.OpenAPIGenerator';
+      const command = ['-cp', classPath, main, 'generate', '-i', document, '-g', name, ...args];
+      await run(path, 'java', command);
       return path;
     }
     async function expectWorking(path: string, command: string, args: string[]): Promise<void> {
-      const printed = await tools.run(path, command, args, environment);
+      const printed = await run(path, command, args);
       expect(JSON.parse(printed)).to.deep.equal({ contacts: 2, accepted: 1 });
     }
 
@@ -136,9 +161,9 @@ if (process.env.OPENAPI_GENERATOR) {
       const options = ['--library', 'native', `--additional-properties=${properties}`];
       const path = await generate('java.java', 'java', ['-o', '.', ...options]);
       const copy = ['dependency:copy-dependencies', '-DoutputDirectory=lib'];
-      await tools.run(path, 'mvn', ['--batch-mode', '--quiet', ...copy]);
+      await run(path, 'mvn', ['--batch-mode', '--quiet', ...copy]);
       const sourcePath = ['-cp', 'lib/*', '-sourcepath', 'src/main/java'];
-      await tools.run(path, 'javac', ['-nowarn', '-d', 'out', ...sourcePath, 'main.java']);
+      await run(path, 'javac', ['-nowarn', '-d', 'out', ...sourcePath, 'main.java']);
       await expectWorking(path, 'java', ['-cp', 'out:lib/*', 'Main']);
     });
   });

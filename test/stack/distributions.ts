@@ -38,22 +38,16 @@ export async function elasticsearchDistribution(): Promise<string> {
 }
 
 /** Folder of the jar files. */
-export function kafkaDistribution(): Promise<string> {
-  return cached(`kafka-${KAFKA}`, (into) => {
-    const kafka = { group: 'org.apache.kafka', name: 'kafka_2.13', version: KAFKA };
-    writeFileSync(join(into, 'pom.xml'), pom([kafka, LOGGING]));
-    return maven(['dependency:copy-dependencies', `-DoutputDirectory=${into}`], into);
-  });
-}
+export const kafkaDistribution = (): Promise<string> =>
+  jars(`kafka-${KAFKA}`, { group: 'org.apache.kafka', name: 'kafka_2.13', version: KAFKA });
 
 /** Folder of the jar files. */
-export function zooKeeperDistribution(): Promise<string> {
-  return cached(`zookeeper-${ZOOKEEPER}`, (into) => {
-    const zooKeeper = { group: 'org.apache.zookeeper', name: 'zookeeper', version: ZOOKEEPER };
-    writeFileSync(join(into, 'pom.xml'), pom([zooKeeper, ...ZOOKEEPER_RUNTIME, LOGGING]));
-    return maven(['dependency:copy-dependencies', `-DoutputDirectory=${into}`], into);
-  });
-}
+export const zooKeeperDistribution = (): Promise<string> =>
+  jars(
+    `zookeeper-${ZOOKEEPER}`,
+    { group: 'org.apache.zookeeper', name: 'zookeeper', version: ZOOKEEPER },
+    ...ZOOKEEPER_RUNTIME,
+  );
 
 /** What each tool is installed with. */
 const HOW: Record<string, string> = {
@@ -81,14 +75,16 @@ const maven = (args: readonly string[], cwd: string) =>
 
 /** Class path of an artifact, such as `group:name:version:classifier`, with what it needs. */
 export async function javaLibrary(artifact: string): Promise<string> {
-  const [group = '', name = '', version = '', classifier = ''] = artifact.split(':');
-  const dependency = { group, name, version, classifier };
-  const folder = await cached(`${name}-${version}`, (into) => {
-    writeFileSync(join(into, 'pom.xml'), pom([dependency, LOGGING]));
+  const [group = '', name = '', version = '', classifier] = artifact.split(':');
+  return join(await jars(`${name}-${version}`, { group, name, version, classifier }), '*');
+}
+
+/** Folder of the jar files of artifacts, and of what these need. */
+const jars = (folder: string, ...artifacts: JavaDependency[]) =>
+  cached(folder, (into) => {
+    writeFileSync(join(into, 'pom.xml'), pom([...artifacts, LOGGING]));
     return maven(['dependency:copy-dependencies', `-DoutputDirectory=${into}`], into);
   });
-  return join(folder, '*');
-}
 
 /** The program of a folder with a `go.mod`, built anew when one of its files changes. */
 export async function goProgram(source: string): Promise<string> {
@@ -103,14 +99,19 @@ export async function goProgram(source: string): Promise<string> {
   return join(folder, 'program');
 }
 
-/** The interpreter of an environment with the packages of a file of requirements. */
-export async function pythonEnvironment(requirements: string): Promise<string> {
-  const folder = await cached(`python-${hashOf(requirements)}`, async (into) => {
+/** The folder of an environment with the packages of a file of requirements; its interpreter is `bin/python`. */
+export const pythonEnvironment = (requirements: string): Promise<string> =>
+  cached(`python-${hashOf(requirements)}`, async (into) => {
     await runTool('python3', ['-m', 'venv', into]);
     await runTool(join(into, 'bin/python'), ['-m', 'pip', 'install', '--quiet', '-r', requirements]);
   });
-  return join(folder, 'bin/python');
-}
+
+/** The folder with the `node_modules` of a `package.json`. */
+export const nodeEnvironment = (manifest: string): Promise<string> =>
+  cached(`node-${hashOf(manifest)}`, async (into) => {
+    copyFileSync(manifest, join(into, 'package.json'));
+    await runTool('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], into);
+  });
 
 const hashOf = (...files: string[]) =>
   hash('sha256', files.map((file) => readFileSync(file, 'utf8')).join('\n')).slice(0, 12);

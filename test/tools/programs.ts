@@ -33,8 +33,8 @@ export const go =
 export const python =
   (client: string): ToolProgram =>
   async (url, password) => {
-    const interpreter = await pythonEnvironment(join(FOLDER, 'python/requirements.txt'));
-    return run(interpreter, [join(FOLDER, 'python/clients.py'), client, url, password]);
+    const environment = await pythonEnvironment(join(FOLDER, 'python/requirements.txt'));
+    return run(join(environment, 'bin/python'), [join(FOLDER, 'python/clients.py'), client, url, password]);
   };
 
 async function run(command: string, args: readonly string[]): Promise<CallResult[]> {

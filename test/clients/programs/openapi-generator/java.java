@@ -16,7 +16,7 @@ class Main {
     var found = new ContactsApi(client).contactsSearch(search, null);
     var visit =
         new WebsiteVisitsRecord().id("visit_client").createdAt(OffsetDateTime.parse("2026-10-01T12:00:00Z"));
-    var ingested = new IngestApi(client).ingest("website-visits", List.of(new IngestRecord(visit)), null);
+    var ingested = new IngestApi(client).ingest("website-visits", List.of(new IngestRecord(visit)), null, null, null, null, null, null);
     System.out.printf("{\"contacts\":%d,\"accepted\":%d}%n", found.getContacts().size(), ingested.getAccepted());
   }
 }
