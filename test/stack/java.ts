@@ -1,5 +1,6 @@
 import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { quickJavaOptions } from './quick.js';
 import { MissingPrerequisite } from './stack-error.js';
 
 /** Where packages put their JDKs, on Linux and on macOS. */
@@ -44,3 +45,10 @@ function versionOf(home: string): number {
     return 0;
   }
 }
+
+/** The arguments of Java for a program that logs with what `distributions.ts` adds. */
+export const javaProgram = (classPath: string, main: string, ...args: string[]): string[] => [
+  ...quickJavaOptions(),
+  '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+  ...['-cp', classPath, main, ...args],
+];

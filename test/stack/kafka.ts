@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { kafkaDistribution } from './distributions.js';
 import { freePort, freePorts } from './free-port.js';
-import { findJava } from './java.js';
-import { quickJavaOptions } from './quick.js';
-import { type Server, type ServerPlan, startServer } from './server.js';
+import { findJava, javaProgram } from './java.js';
+import { answersTo, type Server, type ServerPlan, startServer } from './server.js';
 import { makeServerFolder } from './server-folder.js';
 import { unprivilegedUser } from './unprivileged-user.js';
 
@@ -96,23 +94,16 @@ export async function planKafka(options: KafkaOptions = {}): Promise<ServerPlan>
       .join(''),
   );
   const user = unprivilegedUser();
-  const logging = '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn';
-  await promisify(execFile)(
-    java,
-    [
-      ...quickJavaOptions(),
-      '-cp',
-      classPath,
-      logging,
-      'kafka.tools.StorageTool',
-      'format',
-      '-t',
-      clusterId,
-      '-c',
-      properties,
-    ],
-    { ...user },
+  const format = javaProgram(
+    classPath,
+    'kafka.tools.StorageTool',
+    'format',
+    '-t',
+    clusterId,
+    '-c',
+    properties,
   );
+  await promisify(execFile)(java, format, { ...user });
   return {
     name: 'kafka',
     address,
@@ -121,31 +112,13 @@ export async function planKafka(options: KafkaOptions = {}): Promise<ServerPlan>
     args: [
       `-Xms${heapMegabytes}m`,
       `-Xmx${heapMegabytes}m`,
-      ...quickJavaOptions(),
-      '-cp',
-      classPath,
-      logging,
-      'kafka.Kafka',
-      properties,
+      ...javaProgram(classPath, 'kafka.Kafka', properties),
     ],
     environment: {},
     user,
-    answers: () => answersApiVersions(port),
+    answers: () => answersTo(port, API_VERSIONS),
   };
 }
 
-/** A broker takes connections before it serves, but answers only when it does. */
-function answersApiVersions(port: number): Promise<boolean> {
-  // Length, API key 18, version 0, correlation id 1, no client id.
-  const request = Buffer.from([0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xff]);
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(request));
-    const settle = (answered: boolean) => {
-      socket.destroy();
-      resolve(answered);
-    };
-    socket.once('data', () => settle(true));
-    socket.once('error', () => settle(false));
-    socket.setTimeout(1000, () => settle(false));
-  });
-}
+/** Length, API key 18, version 0, correlation id 1, no client id. A broker takes connections before it serves, but answers only when it does. */
+const API_VERSIONS = Buffer.from([0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xff]);

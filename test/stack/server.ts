@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { groupEnds, isRunning, killGroup, type ProcessIdentity, startOf } from './process-identity.js';
 import { StackError } from './stack-error.js';
@@ -111,6 +112,20 @@ async function untilAnswers(plan: ServerPlan, identity: ProcessIdentity): Promis
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw failure(plan, `did not answer within ${START_TIMEOUT_MS / 1000} s`);
+}
+
+/** Whether a server sends something within a second of a request, or just what is `expected`. */
+export function answersTo(port: number, request: Buffer | string, expected?: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(request));
+    const settle = (answered: boolean) => {
+      socket.destroy();
+      resolve(answered);
+    };
+    socket.once('data', (data) => settle(expected === undefined || String(data) === expected));
+    socket.once('error', () => settle(false));
+    socket.setTimeout(1000, () => settle(false));
+  });
 }
 
 const logFile = ({ folder, name }: ServerPlan) => join(folder, `${name}.log`);

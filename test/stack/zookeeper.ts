@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { zooKeeperDistribution } from './distributions.js';
 import { freePort } from './free-port.js';
-import { findJava } from './java.js';
-import { quickJavaOptions } from './quick.js';
-import { type Server, startServer } from './server.js';
+import { findJava, javaProgram } from './java.js';
+import { answersTo, type Server, startServer } from './server.js';
 import { makeServerFolder } from './server-folder.js';
 import { unprivilegedUser } from './unprivileged-user.js';
 
@@ -24,29 +22,15 @@ export async function startZooKeeper(): Promise<Server> {
     '4lw.commands.whitelist=ruok',
   ];
   writeFileSync(configuration, settings.join('\n'));
-  const logging = '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn';
   const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
   return startServer({
     name: 'zookeeper',
     address: `127.0.0.1:${port}`,
     folder,
     command: java,
-    args: ['-Xmx96m', ...quickJavaOptions(), '-cp', classPath, logging, main, configuration],
+    args: ['-Xmx96m', ...javaProgram(classPath, main, configuration)],
     environment: {},
     user: unprivilegedUser(),
-    answers: () => saysItIsWell(port),
-  });
-}
-
-function saysItIsWell(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('ruok'));
-    const settle = (answered: boolean) => {
-      socket.destroy();
-      resolve(answered);
-    };
-    socket.once('data', (data) => settle(String(data) === 'imok'));
-    socket.once('error', () => settle(false));
-    socket.setTimeout(1000, () => settle(false));
+    answers: () => answersTo(port, 'ruok', 'imok'),
   });
 }
