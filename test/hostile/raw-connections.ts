@@ -1,12 +1,6 @@
-/** Connections below HTTP, for clients that break its rules. */
-import { connect, type Socket } from 'node:net';
-
-export function openSocket(url: string): Socket {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.setNoDelay(true).on('error', () => undefined);
-  return socket;
-}
+/** Requests below HTTP, one or many at once. */
+import type { Socket } from 'node:net';
+import { closed, openSocket } from '../support/raw-http.js';
 
 export function requestText(
   path: string,
@@ -20,23 +14,9 @@ export function requestText(
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** Resolves when the connection is closed, whoever closed it and why. */
-export function closed(socket: Socket): Promise<void> {
-  return new Promise((resolve) => {
-    if (socket.closed) resolve();
-    else socket.once('close', () => resolve());
-  });
-}
-
-/** What a server wrote before the connection closed. */
-export async function readUntilClosed(socket: Socket): Promise<string> {
-  let text = '';
-  socket.setEncoding('latin1').on('data', (chunk: string) => {
-    text += chunk;
-  });
-  await closed(socket);
-  return text;
-}
+/** A request with a JSON body. */
+export const jsonText = (path: string, key: string, body: string, length = body.length): string =>
+  requestText(path, { 'X-Api-Key': key, 'Content-Type': 'application/json', 'Content-Length': length }, body);
 
 /** Sends the same text over each of `count` connections and leaves them open; resolves with them. */
 export async function openStalled(url: string, count: number, text: string): Promise<Socket[]> {

@@ -1,19 +1,28 @@
-import { connect } from 'node:net';
+/** Connections below HTTP, for clients that break its rules. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+export function openSocket(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  return socket.setNoDelay(true).on('error', () => undefined);
+}
+
+/** Resolves when the connection is closed, whoever closed it and why. */
+export async function closed(socket: Socket): Promise<void> {
+  if (!socket.closed) await once(socket, 'close');
+}
 
 /** Sends bytes as they are over a connection of their own; resolves with all that came back once the connection has ended. */
-export function sendBytes(url: string, parts: readonly (string | Buffer)[]): Promise<string> {
-  const { port, hostname } = new URL(url);
-  return new Promise((resolve) => {
-    let text = '';
-    const socket = connect(Number(port), hostname);
-    for (const part of parts) socket.write(part);
-    socket.setEncoding('utf8');
-    socket.on('data', (piece: string) => {
-      text += piece;
-    });
-    socket.on('error', () => undefined);
-    socket.on('close', () => resolve(text));
+export async function sendBytes(url: string, parts: readonly (string | Buffer)[]): Promise<string> {
+  const socket = openSocket(url);
+  for (const part of parts) socket.write(part);
+  let text = '';
+  socket.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
   });
+  await closed(socket);
+  return text;
 }
 
 export interface RawAnswer {

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { openSocket } from '../../support/raw-http.js';
 import { repeat } from '../../support/repeat.js';
-import { openSocket, requestText } from '../raw-connections.js';
-import { type Attack, ask, NDJSON, ndjson, organization_id } from './attack.js';
+import { jsonText } from '../raw-connections.js';
+import { type Attack, ask, ingest, organization_id } from './attack.js';
 
 const ADVERTISING = '/api/advertising/network_a';
 
@@ -14,25 +15,14 @@ export const answerAttacks: Attack[] = [
         first_name: 'Large',
         phones: Array.from({ length: 30 }, () => '\u0001'.repeat(160)),
       }));
-      const { body } = await ask(target, '/api/ingest/contacts', undefined, {
-        ...NDJSON,
-        raw: ndjson(records),
-      });
+      const { body } = await ingest(target, 'contacts', records);
       expect(body.rejected, JSON.stringify(body.errors)).to.equal(0);
-      const search = JSON.stringify({ organization_id, first_name: 'Large', limit: 1000 });
-      const text = requestText(
-        '/api/contacts/search',
-        { 'X-Api-Key': target.key, 'Content-Type': 'application/json', 'Content-Length': search.length },
-        search,
-      );
+      const search = { organization_id, first_name: 'Large', limit: 1000 };
+      const text = jsonText('/api/contacts/search', target.key, JSON.stringify(search));
       const unread = Array.from({ length: 12 }, () => openSocket(target.url).pause());
       for (const socket of unread) socket.write(text);
       await repeat(12, 6, async () => {
-        const answer = await ask(target, '/api/contacts/search', {
-          organization_id,
-          first_name: 'Large',
-          limit: 1000,
-        });
+        const answer = await ask(target, '/api/contacts/search', search);
         if (answer.status === 200) expect(answer.text.length).to.be.below(4.5 * 1024 * 1024);
       });
       for (const socket of unread) socket.destroy();
@@ -50,11 +40,8 @@ export const answerAttacks: Attack[] = [
         ad_spend: '1.25',
       }));
       for (let start = 0; start < records.length; start += 12_000) {
-        const raw = ndjson(records.slice(start, start + 12_000));
-        const { status } = await ask(target, '/api/ingest/network-a-deliveries', undefined, {
-          ...NDJSON,
-          raw,
-        });
+        const part = records.slice(start, start + 12_000);
+        const { status } = await ingest(target, 'network-a-deliveries', part);
         expect(status).to.equal(200);
       }
       await repeat(6, 3, (index) =>

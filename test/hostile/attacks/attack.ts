@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Answer, CallOptions } from '../../support/gateway.js';
 import { HOSTILE_ORGANIZATION, type Target } from '../target.js';
@@ -30,4 +31,14 @@ export async function ask(
 export const ndjson = (records: readonly object[]) =>
   records.map((record) => JSON.stringify(record)).join('\n');
 
-export const NDJSON: CallOptions = { headers: { 'Content-Type': 'application/x-ndjson' } };
+export const encoded = (encoding: string) => ({
+  'Content-Type': 'application/x-ndjson',
+  'Content-Encoding': encoding,
+});
+
+/** Sends records of a stream, compressed. */
+export const ingest = (target: Target, stream: string, records: readonly object[]): Promise<Answer> =>
+  ask(target, `/api/ingest/${stream}`, undefined, {
+    raw: gzipSync(ndjson(records)),
+    headers: encoded('gzip'),
+  });

@@ -1,8 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { closed, flood, openSocket, openStalled, readUntilClosed, requestText } from '../raw-connections.js';
+import { closed, sendBytes } from '../../support/raw-http.js';
+import { flood, jsonText, openStalled, requestText } from '../raw-connections.js';
 import { REQUEST_TIMEOUT_MS } from '../target.js';
-import type { Attack } from './attack.js';
+import { type Attack, encoded } from './attack.js';
 
 const STALLED_UPLOADS = 1100;
 /** Connections that leave at once. */
@@ -12,22 +14,15 @@ export const connectionAttacks: Attack[] = [
   {
     title: '1 100 uploads stall after their first byte',
     async run({ url, key }) {
-      const headers = { 'X-Api-Key': key, 'Content-Length': 100 };
-      const json = requestText(
-        '/api/contacts/search',
-        { ...headers, 'Content-Type': 'application/json' },
-        '{',
-      );
-      const records = requestText(
-        '/api/ingest/contacts',
-        { ...headers, 'Content-Type': 'application/x-ndjson', 'Content-Encoding': 'gzip' },
-        gzipSync('{').subarray(0, 1).toString('latin1'),
-      );
+      const json = jsonText('/api/contacts/search', key, '{', 100);
+      const headers = { ...encoded('gzip'), 'X-Api-Key': key, 'Content-Length': 100 };
+      const firstByte = gzipSync('{').subarray(0, 1).toString('latin1');
+      const records = requestText('/api/ingest/contacts', headers, firstByte);
       const sockets = [
         ...(await openStalled(url, STALLED_UPLOADS / 2, json)),
         ...(await openStalled(url, STALLED_UPLOADS / 2, records)),
       ];
-      await Promise.all(sockets.map(readUntilClosed));
+      await Promise.all(sockets.map(closed));
     },
   },
   {
@@ -38,7 +33,8 @@ export const connectionAttacks: Attack[] = [
       const timer = setInterval(() => {
         for (const socket of sockets) if (!socket.closed) socket.write('X: y\r\n');
       }, 500);
-      await waitFor(REQUEST_TIMEOUT_MS);
+      // That time passes is itself the attack: connections that hold on to what they have.
+      await pause(REQUEST_TIMEOUT_MS);
       clearInterval(timer);
       for (const socket of sockets) socket.destroy();
     },
@@ -47,11 +43,7 @@ export const connectionAttacks: Attack[] = [
     title: '2 000 connections leave before their answer',
     async run({ url, key }) {
       const body = JSON.stringify({ organization_id: 'org_hostile', query: 'name family', limit: 100 });
-      const text = requestText(
-        '/api/contacts/search',
-        { 'X-Api-Key': key, 'Content-Type': 'application/json', 'Content-Length': body.length },
-        body,
-      );
+      const text = jsonText('/api/contacts/search', key, body);
       for (let opened = 0; opened < 2000; opened += WAVE) {
         // The next wave comes when the server has accepted the one before: the backlog of the operating system is not what is tried.
         await acceptedAll(url);
@@ -79,12 +71,6 @@ export const connectionAttacks: Attack[] = [
 
 /** Resolves when the server has accepted every connection before this one. */
 async function acceptedAll(url: string): Promise<void> {
-  const socket = openSocket(url);
-  socket.write(requestText('/livez', { Connection: 'close' }, '', 'GET'));
-  expect(await readUntilClosed(socket)).to.match(/^HTTP\/1\.1 200 /);
-}
-
-/** Lets time pass that is itself the attack: connections that hold on to what they have. */
-function waitFor(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+  const request = requestText('/livez', { Connection: 'close' }, '', 'GET');
+  expect(await sendBytes(url, [request])).to.match(/^HTTP\/1\.1 200 /);
 }

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { expect } from 'chai';
-import { flood, requestText } from '../raw-connections.js';
+import { flood, jsonText } from '../raw-connections.js';
 import type { Attack } from './attack.js';
 
 const WRONG_KEYS = 100_000;
@@ -27,10 +27,7 @@ function* wellFormedKeys(): Generator<string> {
 
 function* requests(): Generator<string> {
   const body = '{"organization_id":"org_demo"}';
-  const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length };
-  for (const key of wellFormedKeys()) {
-    yield requestText('/api/contacts/search', { 'X-Api-Key': key, ...headers }, body);
-  }
+  for (const key of wellFormedKeys()) yield jsonText('/api/contacts/search', key, body);
 }
 
 export const credentialAttacks: Attack[] = [

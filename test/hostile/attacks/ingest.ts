@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { repeat } from '../../support/repeat.js';
-import { type Attack, ask, NDJSON, ndjson } from './attack.js';
+import { type Attack, ask, encoded, ndjson } from './attack.js';
 
 const MIB = 1024 * 1024;
 const INGEST = '/api/ingest/contacts';
@@ -19,8 +19,7 @@ export const ingestAttacks: Attack[] = [
     async run(target) {
       await repeat(BOMBS.length * 4, 4, async (index) => {
         const [encoding, raw] = BOMBS[index % BOMBS.length] as (typeof BOMBS)[number];
-        const headers = { ...NDJSON.headers, 'Content-Encoding': encoding };
-        const { status, text } = await ask(target, INGEST, undefined, { raw, headers });
+        const { status, text } = await ask(target, INGEST, undefined, { raw, headers: encoded(encoding) });
         expect(status, text).to.be.oneOf([408, 413, 503, 504]);
       });
     },
@@ -29,12 +28,10 @@ export const ingestAttacks: Attack[] = [
     title: 'rejected records are kept by the hundred thousand',
     nightly: true,
     async run(target) {
-      const headers = { ...NDJSON.headers, 'Content-Encoding': 'gzip' };
-      const raw = gzipSync(
-        ndjson(Array.from({ length: 100_000 }, (_, index) => ({ contact_id: '', index }))),
-      );
+      const rejected = Array.from({ length: 100_000 }, (_, index) => ({ contact_id: '', index }));
+      const options = { raw: gzipSync(ndjson(rejected)), headers: encoded('gzip') };
       await repeat(12, 4, async () => {
-        const { status, body } = await ask(target, `${INGEST}?on_reject=keep`, undefined, { raw, headers });
+        const { status, body } = await ask(target, `${INGEST}?on_reject=keep`, undefined, options);
         if (status === 200) expect(body.rejected).to.equal(100_000);
       });
     },

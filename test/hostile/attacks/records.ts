@@ -1,7 +1,6 @@
-import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { wordsOf } from '../../support/words.js';
-import { type Attack, ask, NDJSON, ndjson } from './attack.js';
+import { type Attack, ingest } from './attack.js';
 
 const now = new Date().toISOString();
 
@@ -53,11 +52,7 @@ export const recordAttacks: Attack[] = [
         async run(target) {
           for (const [name, text] of TEXTS) {
             const records = Array.from({ length: 15 }, (_, index) => record(index, text));
-            const raw = gzipSync(ndjson(records));
-            const answer = await ask(target, `/api/ingest/${stream}`, undefined, {
-              raw,
-              headers: { ...NDJSON.headers, 'Content-Encoding': 'gzip' },
-            });
+            const answer = await ingest(target, stream, records);
             expect(answer.status, `${name}: ${answer.text}`).to.equal(200);
           }
         },
@@ -70,10 +65,7 @@ export const recordAttacks: Attack[] = [
         contact_id: 'con-member',
         audience_ids: Array.from({ length: 1000 }, (_, at) => `aud-${index}-${at}`),
       }));
-      const { status, body } = await ask(target, '/api/ingest/contacts', undefined, {
-        ...NDJSON,
-        raw: ndjson(records),
-      });
+      const { status, body } = await ingest(target, 'contacts', records);
       expect(status).to.be.oneOf([200, 504]);
       // 10 000 audiences a contact.
       if (status === 200) expect(body.accepted).to.equal(10);
@@ -88,10 +80,7 @@ export const recordAttacks: Attack[] = [
         creative_id: 'r1',
         impressions: 1,
       }));
-      const { status, body } = await ask(target, '/api/ingest/network-a-deliveries', undefined, {
-        ...NDJSON,
-        raw: ndjson(records),
-      });
+      const { status, body } = await ingest(target, 'network-a-deliveries', records);
       expect(status).to.be.oneOf([200, 504]);
       if (status === 200) expect(body.rejected).to.be.greaterThan(1500);
     },
