@@ -61,20 +61,10 @@ export class ContainerStack {
     await this.compose(['down', '--volumes', '--remove-orphans', '--timeout', '5']);
   }
 
-  async containersOf(service: string): Promise<string[]> {
-    const filters = [
-      '--filter',
-      `label=com.docker.compose.project=${PROJECT}`,
-      '--filter',
-      `label=com.docker.compose.service=${service}`,
-    ];
-    const named = await docker('container', 'ls', '--all', '--format', '{{.Names}}', ...filters);
-    return lines(named).sort();
-  }
-
-  /** The only one, or the first. */
   async containerOf(service: string): Promise<string> {
-    const [name] = await this.containersOf(service);
+    const labels = [`project=${PROJECT}`, `service=${service}`];
+    const filters = labels.flatMap((label) => ['--filter', `label=com.docker.compose.${label}`]);
+    const [name] = lines(await docker('container', 'ls', '--all', '--format', '{{.Names}}', ...filters));
     if (name === undefined) throw new StackError(`There is no container of ${service}`);
     return name;
   }
@@ -97,22 +87,13 @@ export class ContainerStack {
     return this.#key;
   }
 
-  async isHealthy(container: string): Promise<boolean> {
-    return (await this.inspect<string>(container, '.State.Health.Status')) === 'healthy';
-  }
-
-  async becomes(service: string, status: 'healthy' | 'unhealthy'): Promise<void> {
-    const all = async () => {
-      const states = await Promise.all(
-        (await this.containersOf(service)).map((name) => this.isHealthy(name)),
-      );
-      return states.every((healthy) => healthy === (status === 'healthy'));
-    };
-    await until(all, `${service} is ${status}`, { pollMs: 500, timeoutMs: HEALTH_TIMEOUT_MS });
-  }
-
-  async allHealthy(): Promise<void> {
-    for (const service of SERVICES) await this.becomes(service, 'healthy');
+  /** Resolves once the services are healthy. */
+  async healthy(...services: string[]): Promise<void> {
+    for (const service of services) {
+      const isHealthy = async () =>
+        (await this.inspect(await this.containerOf(service), '.State.Health.Status')) === 'healthy';
+      await until(isHealthy, `${service} is healthy`, { pollMs: 500, timeoutMs: HEALTH_TIMEOUT_MS });
+    }
   }
 
   /** A request as a client sends it. Rejects when the connection breaks. */

@@ -86,14 +86,10 @@ export async function findCompose(): Promise<string[]> {
 /** `!override` and optional dependencies. */
 const isRecent = (version: string) => /\bv?(2\.(2[4-9]|[3-9]\d)|[3-9]\.)/.test(version);
 
-export async function imageExists(name: string): Promise<boolean> {
-  return (await docker('image', 'ls', '--quiet', name)) !== '';
-}
-
 export const lines = (text: string) => text.split('\n').filter((line) => line !== '');
 
-/** Removes every container, network, volume and, unless they are kept, image of these tests, also those of a run that was killed. */
-export async function removeAll({ keepImages = false } = {}): Promise<void> {
+/** Removes every container, network, volume and image of these tests, also those of a run that was killed. */
+export async function removeAll(): Promise<void> {
   const ofProject = ['--filter', `label=com.docker.compose.project=${PROJECT}`];
   // Containers of builds that were interrupted have the label alone.
   const labelled = ['--filter', `label=${LABEL}`];
@@ -102,7 +98,7 @@ export async function removeAll({ keepImages = false } = {}): Promise<void> {
     [['network', 'ls', ...ofProject], 'network', 'rm'],
     [['volume', 'ls', ...ofProject], 'volume', 'rm'],
     [['container', 'ls', '--all', ...labelled], 'container', 'rm', '--force'],
-    ...(keepImages ? [] : [[['image', 'ls', '--all', ...labelled], 'image', 'rm', '--force'] as const]),
+    [['image', 'ls', '--all', ...labelled], 'image', 'rm', '--force'],
   ] as const) {
     const left = [...new Set(lines(await docker(...list, '--quiet')))];
     if (left.length > 0) await docker(...remove, ...left);

@@ -1,6 +1,6 @@
 /**
  * The images and docker-compose.yml on a Docker Engine:
- * `npm run test:nightly -- containers [--keep-images] [--before <commit>] [part of a scenario's name …]`. Everything that was made is
+ * `npm run test:nightly -- containers [--before <commit>] [part of a scenario's name …]`. Everything that was made is
  * removed at the end, also after SIGINT and SIGTERM.
  */
 import { execFileSync, spawn } from 'node:child_process';
@@ -12,7 +12,6 @@ import {
   buildFrom,
   docker,
   findCompose,
-  imageExists,
   interruptCommands,
   LABEL,
   REPOSITORY,
@@ -27,14 +26,11 @@ const SKIPPED = 77;
 
 const { values, positionals } = parseArgs({
   options: {
-    'keep-images': { type: 'boolean', default: false },
     /** What the rolling upgrade starts from. */
     before: { type: 'string', default: 'HEAD~1' },
   },
   allowPositionals: true,
 });
-/** Leaves the images, and does not build those that an earlier run left. */
-const keepImages = values['keep-images'];
 const isChosen = ({ name }: Scenario) =>
   positionals.length === 0 || positionals.some((part) => name.toLowerCase().includes(part.toLowerCase()));
 
@@ -43,21 +39,21 @@ const rows: { scenario: Scenario; outcome: string | Error; seconds: number }[] =
 async function main(): Promise<void> {
   console.log(`Docker Engine ${await requireEngine()}`);
   const compose = await step('Docker Compose', findCompose);
-  await removeAll({ keepImages: true });
+  await removeAll();
   for (const target of ['full', 'slim']) {
-    await buildOnce(`image ${target}`, `${REPOSITORY}:${target}`, async (name) => {
-      await docker('build', '--quiet', '--label', LABEL, '--target', target, '--tag', name, packageRoot);
-    });
+    const name = `${REPOSITORY}:${target}`;
+    const options = ['--quiet', '--label', LABEL, '--target', target, '--tag', name];
+    await step(`image ${target}`, () => docker('build', ...options, packageRoot));
   }
   const earlier = earlierImage(values.before);
   const upgrade = earlier && rollingUpgrade(earlier);
   const scenarios = [...(upgrade ? [upgrade] : []), ...SCENARIOS].filter(isChosen);
   const image = upgrade && scenarios.includes(upgrade) ? earlier.image : undefined;
   if (earlier && image) {
-    await buildOnce(`image of commit ${earlier.commit}`, image, (name) => buildCommit(earlier.commit, name));
+    await step(`image of commit ${earlier.commit}`, () => buildCommit(earlier.commit, image));
   }
   const stack = await ContainerStack.create(compose);
-  const up = ['up', '--detach', image || keepImages ? '--no-build' : '--build', '--wait'];
+  const up = ['up', '--detach', image ? '--no-build' : '--build', '--wait'];
   try {
     await step('docker compose up --build --wait', () => stack.compose(up, image));
     await step('an API key', () => stack.key());
@@ -76,12 +72,6 @@ async function main(): Promise<void> {
   } finally {
     await step('docker compose down', () => stack.remove());
   }
-}
-
-/** An image that was kept is not built again. */
-async function buildOnce(title: string, name: string, build: (name: string) => Promise<void>): Promise<void> {
-  if (keepImages && (await imageExists(name))) console.log(`${title} was kept`);
-  else await step(title, () => build(name));
 }
 
 const git = (...args: string[]) =>
@@ -125,7 +115,7 @@ function printTable(): void {
   console.log(`\n${rows.length} scenarios, ${Math.round(performance.now() / 60_000)} minutes in all`);
 }
 
-const cleanUp = () => step('removal of everything that was made', () => removeAll({ keepImages }));
+const cleanUp = () => step('removal of everything that was made', removeAll);
 let interrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {

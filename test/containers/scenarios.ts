@@ -29,7 +29,7 @@ function summarized(result: TrafficResult, mostFailures = 0): string {
 
 const startGateway = async (stack: ContainerStack) => {
   await docker('start', await stack.containerOf('gateway-1'));
-  await stack.becomes('gateway-1', 'healthy');
+  await stack.healthy('gateway-1');
 };
 
 const wholeRequest: Scenario = {
@@ -109,7 +109,7 @@ const nginxWithOneGateway: Scenario = {
     await docker('stop', await stack.containerOf('gateway-1'));
     try {
       await docker('restart', await stack.containerOf('nginx'));
-      await stack.becomes('nginx', 'healthy');
+      await stack.healthy('nginx');
       return summarized(await Traffic.during(stack, 'half', async () => undefined));
     } finally {
       await startGateway(stack);
@@ -130,7 +130,7 @@ const anyOrder: Scenario = {
       await docker('start', await stack.containerOf(service));
       await pause(3000);
     }
-    await stack.allHealthy();
+    await stack.healthy(...SERVICES);
     const seconds = Math.round((performance.now() - begun) / 1000);
     await traffic.expectNothingLost();
     return `everything healthy ${seconds} s after the first start, without a hand`;
