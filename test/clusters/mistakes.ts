@@ -1,7 +1,5 @@
 /** Mistakes of those who run clusters, and what `doctor` must say of each. */
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { packageRoot } from '../../services/shared/fs.js';
+import { runProcess } from '../cli/support.js';
 import type { Server } from '../stack/server.js';
 import { until } from '../support/until.js';
 import type { ClusterStack } from './cluster-stack.js';
@@ -15,7 +13,6 @@ interface Mistake {
 
 /** Brokers miss each other after seconds. */
 const NOTICED = { pollMs: 1000, timeoutMs: 60_000 };
-const CLI = join(packageRoot, 'dist/services/cli/main.js');
 
 const MISTAKES: readonly Mistake[] = [
   {
@@ -52,16 +49,11 @@ const MISTAKES: readonly Mistake[] = [
       const index = `${elasticsearch.indexPrefix}-migrations`;
       const since = Date.now() - 600_000;
       const lease = { owner: `planted 1 ${since} elsewhere`, lease_until: Date.now() + 60_000 };
-      const { found, _source: before } = await search.get<object>(
-        { index, id: 'rebuild' },
-        { ignore: [404] },
-      );
-      await search.index({ index, id: 'rebuild', document: { ...before, ...lease }, refresh: true });
+      const at = { index, id: 'rebuild' };
+      const { _source: before } = await search.get<object>(at, { ignore: [404] });
+      await search.index({ ...at, document: { ...before, ...lease }, refresh: true });
       return {
-        mend: () =>
-          found
-            ? search.index({ index, id: 'rebuild', document: before as object })
-            : search.delete({ index, id: 'rebuild' }),
+        mend: () => (before ? search.index({ ...at, document: before }) : search.delete(at)),
       };
     },
   },
@@ -106,8 +98,7 @@ async function killed(server: Server) {
 }
 
 /** All that it prints, whatever its exit code is. */
-const command = (name: string, environment: Record<string, string>) =>
-  new Promise<string>((resolve) => {
-    const env = { PATH: process.env.PATH, ...environment };
-    execFile(process.execPath, [CLI, name], { env }, (_error, out, errors) => resolve(out + errors));
-  });
+async function command(name: string, env: Record<string, string>): Promise<string> {
+  const { stdout, stderr } = await runProcess([name], { env });
+  return stdout + stderr;
+}
