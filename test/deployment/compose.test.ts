@@ -21,14 +21,10 @@ interface Service {
   ports?: string[];
   volumes?: string[];
   profiles?: string[];
-  cap_drop?: string[];
-  cap_add?: string[];
-  security_opt?: string[];
   mem_limit?: string;
   cpus?: number;
   pids_limit?: number;
-  privileged?: boolean;
-  healthcheck?: { test?: string[]; disable?: boolean };
+  healthcheck?: { test?: string[] };
 }
 interface Compose {
   services: Record<string, Service>;
@@ -59,10 +55,7 @@ describe('docker-compose.yml', () => {
     expect(own.map(([name]) => name)).to.deep.equal(['gateway-1', 'gateway-2', 'migrate', 'worker']);
     for (const [name, { environment = {} }] of own) {
       expect(environment, name).to.include.keys('ELASTICSEARCH_URL', 'CLICKHOUSE_URL');
-      expect(
-        Object.keys(environment).filter((variable) => !settingNames.has(variable)),
-        name,
-      ).to.deep.equal([]);
+      expect([...settingNames], name).to.include.members(Object.keys(environment));
     }
   });
 
@@ -92,10 +85,8 @@ describe('docker-compose.yml', () => {
       expect(service.mem_limit, name).to.match(/^(\$\{\w+:-)?\d+[mg]\}?$/);
       expect(service.cpus, name).to.be.within(0.1, 4);
       expect(service.pids_limit, name).to.be.within(32, 4096);
-      expect(service.cap_drop, name).to.deep.equal(['ALL']);
-      expect(service.cap_add, name).to.equal(undefined);
-      expect(service.security_opt, name).to.deep.equal(['no-new-privileges:true']);
-      expect(service.privileged, name).to.equal(undefined);
+      expect(service, name).to.deep.include({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+      expect(service, name).not.to.have.any.keys('cap_add', 'privileged');
     }
   });
 
@@ -115,14 +106,12 @@ describe('docker-compose.yml', () => {
   });
 
   it('gives the passwords of superusers to migrate alone', () => {
-    const holders = own.filter(([, { environment = {} }]) =>
-      Object.keys(environment).some((name) => /_ADMIN_/.test(name)),
-    );
-    expect(holders.map(([name]) => name)).to.deep.equal(['migrate']);
     expect(compose.services.migrate?.command).to.deep.equal(['migrate', '--bootstrap']);
     for (const [name, { environment = {} }] of own) {
-      expect(environment.ELASTICSEARCH_USERNAME, name).to.equal('reachline');
-      expect(environment.CLICKHOUSE_USERNAME, name).to.equal('reachline');
+      const isHolder = Object.keys(environment).some((variable) => /_ADMIN_/.test(variable));
+      expect(isHolder, name).to.equal(name === 'migrate');
+      const account = { ELASTICSEARCH_USERNAME: 'reachline', CLICKHOUSE_USERNAME: 'reachline' };
+      expect(environment, name).to.include(account);
     }
   });
 
