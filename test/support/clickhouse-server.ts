@@ -156,8 +156,7 @@ async function permitAll(
   runner: Runner,
   file: string,
 ): Promise<Permitted> {
-  const data = body.encoding === undefined ? body.data : await decode(body.data, body.encoding, runner, file);
-  const { head, rows } = split(request.query, data);
+  const { head, rows } = split(request.query, body.data);
   const formatted = await canonical(head, runner);
   const insert = rows && (FORMATTED_INSERT.exec(formatted) ?? INPUT_INSERT.exec(formatted))?.groups;
   const common = { format: request.format, database: request.database, params: request.params };
@@ -188,21 +187,3 @@ function split(query: string, data: Buffer): { head: string; rows: Buffer | unde
 }
 
 const isInsert = (query: string) => /^\s*INSERT\b.*\sFORMAT\s+\w+\s*$/is.test(query);
-
-/** The engine knows the encodings that Node.js does not: lz4 and zstd. */
-async function decode(data: Buffer, encoding: string, runner: Runner, file: string): Promise<Buffer> {
-  writeFileSync(file, data);
-  try {
-    const sql = `SELECT * FROM file(${literal(file)}, 'RawBLOB', 'data String', ${literal(encoding)})`;
-    const result = await runner.run({
-      sql,
-      format: 'RawBLOB',
-      database: '',
-      settings: {},
-      params: {},
-    });
-    return Buffer.from(result.bytes());
-  } finally {
-    rmSync(file, { force: true });
-  }
-}
