@@ -1,5 +1,4 @@
 /** Connections below HTTP, for clients that break its rules. */
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 export function openSocket(url: string): Socket {
@@ -9,9 +8,11 @@ export function openSocket(url: string): Socket {
 }
 
 /** Resolves when the connection is closed, whoever closed it and why. */
-export async function closed(socket: Socket): Promise<void> {
-  if (!socket.closed) await once(socket, 'close');
-}
+export const closed = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => {
+    if (socket.closed) resolve();
+    else socket.once('close', () => resolve());
+  });
 
 /** Sends bytes as they are over a connection of their own; resolves with all that came back once the connection has ended. */
 export async function sendBytes(url: string, parts: readonly (string | Buffer)[]): Promise<string> {
