@@ -12,13 +12,6 @@ const PAUSE_MS = 50;
 const DAY = '2026-01-05';
 const DRAIN = { pollMs: 1000, timeoutMs: 300_000 };
 
-export interface TrafficResult {
-  requests: number;
-  /** The number of answers of each kind that were not 200: a code, or that the connection broke. */
-  failures: Map<string, number>;
-  slowestMs: number;
-}
-
 export class Traffic {
   readonly #stack: ContainerStack;
   readonly #name: string;
@@ -27,7 +20,10 @@ export class Traffic {
   #sent = 0;
   #stopping = false;
   readonly #running: Promise<unknown>;
-  readonly #result: TrafficResult = { requests: 0, failures: new Map(), slowestMs: 0 };
+  #requests = 0;
+  #slowestMs = 0;
+  /** The number of answers of each kind that were not 200: a code, or that the connection broke. */
+  readonly #failures = new Map<string, number>();
 
   /** `name` is part of the ids of the records, and their campaign. */
   constructor(stack: ContainerStack, name: string, clients = 4) {
@@ -38,12 +34,16 @@ export class Traffic {
     this.#running.catch(() => undefined);
   }
 
-  /** Runs for some seconds, or as long as `work` takes if that is longer. */
+  /**
+   * Runs for some seconds, or as long as `work` takes if that is longer. Resolves with what clients saw, for the table. Throws when more
+   * requests failed, or when something is lost.
+   */
   static async during(
     stack: ContainerStack,
     name: string,
-    work: () => Promise<unknown>,
-  ): Promise<TrafficResult> {
+    work: () => Promise<unknown> = async () => undefined,
+    mostFailures = 0,
+  ): Promise<string> {
     const traffic = new Traffic(stack, name);
     try {
       await pause(3000);
@@ -53,7 +53,12 @@ export class Traffic {
       await traffic.stop();
     }
     await traffic.expectNothingLost();
-    return traffic.#result;
+    const failed = [...traffic.#failures].map(([kind, count]) => `${count} × ${kind}`).join(', ');
+    const slowest = (traffic.#slowestMs / 1000).toFixed(2);
+    const summary = `${traffic.#requests} requests, ${failed || 'none failed'}; slowest ${slowest} s`;
+    const failures = [...traffic.#failures.values()].reduce((sum, count) => sum + count, 0);
+    if (failures > mostFailures) throw new StackError(summary);
+    return summary;
   }
 
   /** The number of records. */
@@ -119,24 +124,15 @@ export class Traffic {
     for (;;) {
       const begun = performance.now();
       const answer = await send().catch(() => undefined);
-      this.#result.slowestMs = Math.max(this.#result.slowestMs, performance.now() - begun);
-      this.#result.requests++;
+      this.#slowestMs = Math.max(this.#slowestMs, performance.now() - begun);
+      this.#requests++;
       if (answer?.status === 200 && !answer.body.rejected) break;
       const kind = answer ? `${answer.status} ${answer.body.code ?? answer.text}` : 'connection broken';
       if (answer && answer.status < 429)
         throw new StackError(`a client was answered ${kind}: ${answer.text}`);
-      this.#result.failures.set(kind, (this.#result.failures.get(kind) ?? 0) + 1);
+      this.#failures.set(kind, (this.#failures.get(kind) ?? 0) + 1);
       await pause(RETRY_MS);
     }
     await pause(PAUSE_MS);
   }
 }
-
-/** For the table. */
-export function summarize({ requests, failures, slowestMs }: TrafficResult): string {
-  const failed = [...failures].map(([kind, count]) => `${count} × ${kind}`).join(', ');
-  return `${requests} requests, ${failed || 'none failed'}; slowest ${(slowestMs / 1000).toFixed(2)} s`;
-}
-
-export const failuresOf = ({ failures }: TrafficResult) =>
-  [...failures.values()].reduce((sum, count) => sum + count, 0);

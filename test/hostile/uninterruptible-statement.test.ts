@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { openStores } from '../../services/stores/open-stores.js';
 import { ask, endless } from '../support/endless-statement.js';
 import { prepareOrganization } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
 
 describe('A server whose engine runs a statement that cannot be interrupted', () => {
   let child: ChildProcess | undefined;
@@ -34,12 +34,11 @@ describe('A server whose engine runs a statement that cannot be interrupted', ()
     // At its beginning it can still be ended.
     const running =
       "SELECT count() FROM system.processes WHERE query LIKE '%editDistance%' AND query NOT LIKE '%processes%' AND elapsed > 2";
-    let polled: unknown;
-    do {
-      expect(outcome, `the statement ended; last seen of it: ${JSON.stringify(polled)}`).to.equal(undefined);
-      polled = await ask(url, running);
-      await setTimeout(100);
-    } while (!(Number((polled as string[])[2]) >= 1));
+    const isRunning = async () => {
+      expect(outcome, 'the statement ended').to.equal(undefined);
+      return Number((await ask(url, running))[2]) >= 1;
+    };
+    await until(isRunning, 'the statement runs', { pollMs: 100 });
     child.kill('SIGTERM');
     expect(await ended).to.deep.equal([null, 'SIGKILL']);
     expect(said).to.equal('search store closed\n');
