@@ -132,19 +132,6 @@ describe('An API key at the SQL endpoint', () => {
     ).to.equal('2026-10-01 10:00:00.000\tapple\ttrue\t\\N\n');
   });
 
-  it('joins who was reached, who visited and who is in an audience in one statement', async () => {
-    const { text } = await ask(
-      `SELECT contacts.first_name, sum(day.impressions), count(DISTINCT visit_id)
-       FROM contacts
-       INNER JOIN companies ON companies.domain = contacts.company_domain
-       INNER JOIN company_daily AS day ON day.company_id = companies.company_id
-       INNER JOIN memberships ON memberships.contact_id = contacts.contact_id
-       INNER JOIN website_visits ON website_visits.audience_id = memberships.audience_id
-       GROUP BY contacts.first_name`,
-    );
-    expect(text).to.equal('apple\t5\t1\n');
-  });
-
   const ROUNDABOUT: [statement: string, parameters?: Record<string, string>][] = [
     ["SELECT * FROM campaigns WHERE organization_id = 'org_theirs'"],
     ["SELECT * FROM contacts WHERE organization_id = 'org_theirs'"],

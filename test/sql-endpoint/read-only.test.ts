@@ -13,6 +13,14 @@ import { tempFolder } from '../support/temp-folder.js';
 
 const PASSWORD = 'analysts';
 
+/** The lines of a file, split at tabs. */
+const statements = (file: string) =>
+  readFileSync(join(packageRoot, 'test/data/sql', file), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !line.startsWith('-- '))
+    .map((line) => line.split('\t'));
+
 describe('the SQL endpoint for analysts', () => {
   let folder: string;
   let clickhouse: ClickHouse;
@@ -73,115 +81,12 @@ describe('the SQL endpoint for analysts', () => {
     return rows.map(({ name }) => name);
   };
 
-  const ALLOWED: [query: string, answer: string | RegExp, parameters?: Record<string, string>][] = [
-    ['SELECT impressions FROM campaign_daily', '7\n'],
-    ["SELECT 'a;b' /* ; DROP TABLE x */ -- ; end", 'a;b\n'],
-    ['SELECT count() FROM reachline.creative_daily;', '1\n'],
-    ['select Count() from `reachline`.`campaigns`', '0\n'],
-    [
-      "WITH x AS (SELECT 'settings; file() into outfile' AS y) SELECT y FROM x",
-      'settings; file() into outfile\n',
-    ],
-    ['SELECT sum(number) FROM numbers(10) WHERE number IN (SELECT toUInt64(2))', '2\n'],
-    [
-      'SELECT sumIf(number, number > 8), quantilesExactIf(0.5)(number, number < 3), uniqExactIf(number, 1) FROM numbers(10)',
-      '9\t[1]\t10\n',
-    ],
-    [
-      "SELECT arrayMap(x -> x + 1, [1]), CASE WHEN 1 THEN 2 ELSE 3 END, toDate32(0)::String, CAST(1, 'String')",
-      '[2]\t2\t1970-01-01\t1\n',
-    ],
-    [
-      'SELECT row_number() OVER (PARTITION BY number % 2 ORDER BY number) AS r FROM numbers(2) ORDER BY r LIMIT 1 BY r',
-      '1\n',
-    ],
-    ['SELECT 1 UNION ALL SELECT 1', '1\n1\n'],
-    [
-      "SELECT 'Spring sale' ILIKE {p:String}, match('abc', concat('^', lower('AB'))), 'x' NOT LIKE '%y%', 'a-b' REGEXP 'a.b'",
-      '1\t1\t1\t1\n',
-      { param_p: '%SALE%' },
-    ],
-    ["SELECT splitByRegexp('[,;]', 'a,b;c'), countMatches('aXbX', 'X')", "['a','b','c']\t2\n"],
-    ['(SELECT 1) EXCEPT (SELECT 2)', '1\n'],
-    ['SELECT {x:Array(UInt8)}[2]', '6\n', { param_x: '[5,6]' }],
-    ['SELECT impressions FROM {t:Identifier}', '7\n', { param_t: 'campaign_daily' }],
-    ['SELECT 1 AS a FORMAT JSONCompactEachRow', '[1]\n'],
-    [
-      'SELECT [1, 2], toDecimal256(1.5, 3)',
-      '[1,2]\t1.5\n',
-      { output_format_json_quote_decimals: '1', max_threads: '1' },
-    ],
-    ['SHOW TABLES', /^campaign_daily\ncampaigns\n/],
-    ["SHOW TABLES FROM reachline LIKE 'comp%'", 'companies\ncompany_daily\n'],
-    ['SHOW DATABASES', /reachline/],
-    ['SHOW CREATE TABLE reachline.campaign_daily', /^CREATE VIEW/],
-    ['DESCRIBE TABLE reachline.campaign_daily', /^organization_id\tString/],
-    ['DESC campaigns', /^organization_id\t/],
-    ['EXISTS TABLE reachline.campaigns', '1\n'],
-    [
-      "SELECT name, comment FROM system.columns WHERE database = 'reachline' AND table = 'campaigns' LIMIT 1",
-      /^organization_id\t/,
-    ],
-    ["SELECT name FROM system.tables WHERE database = 'reachline' ORDER BY name LIMIT 1", 'campaign_daily\n'],
-    ["SELECT value FROM system.settings WHERE name = 'readonly'", '1\n'],
-    [
-      "SELECT value FROM system.settings WHERE name = 'max_block_size'",
-      '1024\n',
-      { max_block_size: '65536' },
-    ],
-    ["SELECT value FROM system.settings WHERE name = 'max_block_size'", '10\n', { max_block_size: '10' }],
-    // What drivers and BI tools ask.
-    ['SELECT displayName(), timezone(), revision() > 54460', 'reachline\tUTC\t1\n'],
-    ['SELECT database(), CURRENT_DATABASE(), schema(), user()', 'reachline\treachline\treachline\tdefault\n'],
-    ['SELECT currentDatabase()', 'reachline\n', { database: 'default' }],
-    ['SELECT 1', '1\n', { async_insert: '0', select_sequential_consistency: '1', wait_end_of_query: '0' }],
-    ['SELECT number FROM numbers(3000)', /^0\n/, { max_result_rows: '10', result_overflow_mode: 'break' }],
-    ['DESCRIBE (SELECT impressions FROM campaign_daily)', /^impressions\tUInt64/],
-    ['DESCRIBE TABLE (SELECT 1 AS a) FORMAT JSONCompactEachRow', /^\["a", "UInt8"/],
-    ['EXPLAIN SELECT 1', /ReadFrom/],
-    ['EXPLAIN PLAN actions = 1, header = 1 SELECT clicks FROM campaign_daily WHERE clicks > 1', /ReadFrom/],
-    ['EXPLAIN SYNTAX SELECT 1 + 1', /SELECT/],
-    ['EXPLAIN PIPELINE WITH 1 AS x SELECT x', /\w/],
-    ['SELECT DISTINCT campaign_id FROM campaigns SETTINGS max_execution_time = 10', ''],
-    [
-      "SELECT value FROM system.settings WHERE name = 'max_threads' SETTINGS max_threads = 1 FORMAT JSONCompactEachRow",
-      '["1"]\n',
-    ],
-    ["SELECT 'a SETTINGS b = 1' AS `SETTINGS c = 1` SETTINGS max_threads = 1", 'a SETTINGS b = 1\n'],
-    ["SHOW FUNCTIONS LIKE 'sumKahan'", /^sumKahan\t/],
-    ["SHOW SETTINGS LIKE 'max_result_rows'", 'max_result_rows\tUInt64\t1000000\n'],
-    ['SHOW INDEXES FROM campaigns', /PRIMARY/],
-    ['SHOW INDEXES FROM deliveries FROM default', ''],
-    ['SHOW TABLES FROM default', ''],
-    ['SHOW COLUMNS FROM deliveries FROM default', ''],
-    ["SELECT count() FROM system.columns WHERE database = 'default'", '0\n'],
-    ["SELECT count() FROM information_schema.tables WHERE table_schema = 'default'", '0\n'],
-    ['SELECT DISTINCT data_paths FROM system.tables', '[]\n'],
-    [
-      "SELECT system.tables.name FROM system.tables WHERE system.tables.database = 'reachline' AND empty(system.tables.data_paths) ORDER BY 1 LIMIT 1",
-      'campaign_daily\n',
-    ],
-    [
-      "SELECT t.name FROM system.tables t JOIN system.databases d ON system.tables.database = system.databases.name WHERE t.name = 'creatives'",
-      'creatives\n',
-    ],
-    ["SELECT name AS TABLE_NAME, * FROM system.tables WHERE database = 'reachline' LIMIT 1", /^campaign/],
-    [
-      "SELECT CAST(name, 'Nullable(String)') AS TABLE_NAME FROM system.tables WHERE (1 == 1) AND coalesce(TABLE_NAME, '') LIKE 'campaigns'",
-      /campaigns/,
-      { default_format: 'ODBCDriver2' },
-    ],
-    [
-      "SELECT table_name FROM information_schema.tables WHERE table_schema = 'reachline' AND table_name = 'campaigns'",
-      'campaigns\n',
-    ],
-  ];
-  for (const [query, expected, parameters] of ALLOWED) {
+  for (const [query = '', expected = '', parameters] of statements('allowed.sql')) {
     it(`answers ${query}`, async () => {
-      const { status, text } = await ask(query, parameters);
+      const { status, text } = await ask(query, parameters && JSON.parse(parameters));
       expect(status, text).to.equal(200);
-      if (typeof expected === 'string') expect(text).to.equal(expected);
-      else expect(text).to.match(expected);
+      if (expected.startsWith('/')) expect(text).to.match(new RegExp(expected.slice(1, -1)));
+      else expect(text).to.equal(JSON.parse(expected));
     });
   }
 
@@ -198,20 +103,12 @@ describe('the SQL endpoint for analysts', () => {
     expect((await ask('SELECT 1')).text).to.equal('1\n');
   });
 
-  /** Statements, one on each line, as JSON where it holds other white space, with its parameters as JSON behind a tab. */
-  const REJECTED = readFileSync(join(packageRoot, 'test/data/sql/rejected.sql'), 'utf8')
-    .trimEnd()
-    .split('\n')
-    .filter((line) => !line.startsWith('-- '))
-    .map((line): [statement: string, parameters?: Record<string, string>] => {
-      const [statement = '', parameters] = line.split('\t');
-      return [
-        statement.startsWith('"') ? JSON.parse(statement) : statement,
-        parameters === undefined ? undefined : JSON.parse(parameters),
-      ];
-    });
+  const rejected = statements('rejected.sql').map(([text = '', parameters]) => [
+    text.startsWith('"') ? JSON.parse(text) : text,
+    parameters && JSON.parse(parameters),
+  ]);
   const LONG = 'a?'.repeat(501);
-  const long: typeof REJECTED = [
+  const long: [statement: string, parameters?: object][] = [
     [`SELECT extractAll('a', '${LONG}')`],
     [`SELECT COLUMNS('${LONG}') FROM campaigns`],
     [`SELECT c.columns('${LONG}') FROM campaigns AS c`],
@@ -219,7 +116,7 @@ describe('the SQL endpoint for analysts', () => {
     [''],
   ];
 
-  for (const [statement, parameters] of [...REJECTED, ...long]) {
+  for (const [statement, parameters] of [...rejected, ...long]) {
     it(`rejects ${statement.slice(0, 90)} ${parameters ? JSON.stringify(parameters) : ''}`, async () => {
       const { port } = outside.address() as AddressInfo;
       const query = statement

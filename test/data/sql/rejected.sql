@@ -1,3 +1,4 @@
+-- Statements, one on each line, as JSON where it holds other white space, with its parameters as JSON behind a tab.
 -- Writes and definitions.
 INSERT INTO default.deliveries (organization_id, impressions) VALUES ('x', 1)
 INSERT INTO default.deliveries SELECT * FROM default.creative_deliveries
