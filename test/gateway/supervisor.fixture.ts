@@ -6,9 +6,6 @@ import cluster from 'node:cluster';
 import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { startPrimary } from '../../services/gateway/cluster/primary.js';
-import { connectToPrimary } from '../../services/gateway/cluster/worker.js';
-import { createLogger, logFile } from '../../services/shared/logger.js';
 
 const folder = process.argv[2] as string;
 
@@ -17,6 +14,8 @@ if (cluster.isPrimary) {
   let now = 0;
   Date.now = () => (now += 3_600_000);
   cluster.setupPrimary({ args: [folder] });
+  const { startPrimary } = await import('../../services/gateway/cluster/primary.js');
+  const { createLogger, logFile } = await import('../../services/shared/logger.js');
   const primary = await startPrimary(2, createLogger('info', logFile(2)), { backoffMs: 5 });
   process.stdout.write(`${primary?.url}\n`);
   await primary?.failed;
@@ -25,8 +24,10 @@ if (cluster.isPrimary) {
 
 // Written synchronously, so that the test knows every process there ever was.
 writeFileSync(join(folder, `pid-${process.pid}`), '');
-const clusterWorker = connectToPrimary();
 if (existsSync(join(folder, 'broken'))) process.exit(3);
+// Only now, since most processes end above.
+const { connectToPrimary } = await import('../../services/gateway/cluster/worker.js');
+const clusterWorker = connectToPrimary();
 const server = createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1', () =>
   clusterWorker.listening(`http://127.0.0.1:${(server.address() as { port: number }).port}`),
 );
