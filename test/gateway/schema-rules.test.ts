@@ -117,80 +117,54 @@ describe('Every operation', () => {
     });
   }
 
-  it('has the path and fields of the specification', () => {
-    expect(endpoints.map(({ path }) => path).sort()).to.deep.equal([
-      '/api/advertising/network_a/campaigns',
-      '/api/advertising/network_a/companies',
-      '/api/advertising/network_a/company',
-      '/api/advertising/network_a/creatives',
-      '/api/audiences/contacts/add',
-      '/api/audiences/contacts/add-many',
-      '/api/audiences/contacts/remove',
-      '/api/audiences/contacts/remove-many',
-      '/api/audiences/contacts/search',
-      '/api/audiences/create',
-      '/api/audiences/delete',
-      '/api/audiences/get',
-      '/api/audiences/search',
-      '/api/audiences/update',
-      '/api/contacts/create',
-      '/api/contacts/delete',
-      '/api/contacts/erase',
-      '/api/contacts/erasures',
-      '/api/contacts/get',
-      '/api/contacts/get-many',
-      '/api/contacts/search',
-      '/api/contacts/update',
-      '/api/credits/get',
-      '/api/keys/create',
-      '/api/keys/list',
-      '/api/keys/revoke',
-      '/api/rejections/list',
-      '/api/sql',
-      '/api/status',
-      '/api/website-visits/search',
-    ]);
+  it('has the path, scopes and fields of the specification', () => {
     const filters =
       'first_name last_name job_title functional_area company_name company_domain city state_region country postal_code network_a_url';
     const advertising = 'start_date end_date granularity campaign_ids';
     const fields: { [path: string]: string } = {
-      '/api/audiences/contacts/add': 'organization_id audience_id contact_id',
-      '/api/audiences/contacts/add-many': 'organization_id! audience_id! contact_ids filter cursor',
-      '/api/audiences/contacts/remove-many': 'organization_id! audience_id! contact_ids filter cursor',
-      '/api/audiences/contacts/remove': 'organization_id! audience_id! contact_id!',
-      '/api/contacts/create': `organization_id! audience_id! ${filters} company_network_a_url work_emails personal_emails phones age gender`,
-      '/api/contacts/delete': 'organization_id! contact_id contact_ids email network_a_url',
-      '/api/contacts/erase': 'organization_id! contact_id email network_a_url',
-      '/api/contacts/erasures': 'organization_id! limit cursor',
-      '/api/contacts/get': 'organization_id! contact_id!',
-      '/api/contacts/get-many': 'organization_id! contact_ids!',
-      '/api/contacts/search': `organization_id! ${filters} email updated_after query facets explain sort_by sort_direction limit`,
-      '/api/contacts/update': `organization_id! contact_id! if_updated_at ${filters} company_network_a_url company_country company_industry work_emails personal_emails phones age dob year_of_birth gender person_image_url company_image_url`,
-      '/api/audiences/contacts/search': `organization_id! audience_id! ${filters} email updated_after sort_by sort_direction limit`,
+      '/api/audiences/contacts/add': 'audiences:write contacts:read organization_id audience_id contact_id',
+      '/api/audiences/contacts/add-many':
+        'audiences:write contacts:read organization_id! audience_id! contact_ids filter cursor',
+      '/api/audiences/contacts/remove-many':
+        'audiences:write contacts:read organization_id! audience_id! contact_ids filter cursor',
+      '/api/audiences/contacts/remove': 'audiences:write organization_id! audience_id! contact_id!',
+      '/api/contacts/create': `contacts:write organization_id! audience_id! ${filters} company_network_a_url work_emails personal_emails phones age gender`,
+      '/api/contacts/delete': 'contacts:write organization_id! contact_id contact_ids email network_a_url',
+      '/api/contacts/erase': 'contacts:erase organization_id! contact_id email network_a_url',
+      '/api/contacts/erasures': 'contacts:erase organization_id! limit cursor',
+      '/api/contacts/get': 'contacts:read organization_id! contact_id!',
+      '/api/contacts/get-many': 'contacts:read organization_id! contact_ids!',
+      '/api/contacts/search': `contacts:read organization_id! ${filters} email updated_after query facets explain sort_by sort_direction limit`,
+      '/api/contacts/update': `contacts:write contacts:read organization_id! contact_id! if_updated_at ${filters} company_network_a_url company_country company_industry work_emails personal_emails phones age dob year_of_birth gender person_image_url company_image_url`,
+      '/api/audiences/contacts/search': `contacts:read organization_id! audience_id! ${filters} email updated_after sort_by sort_direction limit`,
       '/api/audiences/create':
-        'organization_id! id name! description network_a network_b network_c tracking_utm_value',
-      '/api/audiences/delete': 'organization_id! audience_id!',
-      '/api/audiences/get': 'organization_id! audience_id! include_counts',
-      '/api/audiences/search': 'organization_id query include_counts page limit',
+        'audiences:write organization_id! id name! description network_a network_b network_c tracking_utm_value',
+      '/api/audiences/delete': 'audiences:write organization_id! audience_id!',
+      '/api/audiences/get': 'audiences:read organization_id! audience_id! include_counts',
+      '/api/audiences/search': 'audiences:read organization_id query include_counts page limit',
       '/api/audiences/update':
-        'organization_id! audience_id! name description network_a network_b network_c tracking_utm_value',
+        'audiences:write organization_id! audience_id! name description network_a network_b network_c tracking_utm_value',
       '/api/credits/get': 'organization_id',
-      '/api/keys/create': 'organization_id name scopes expires_at',
-      '/api/keys/list': 'organization_id limit cursor',
-      '/api/keys/revoke': 'organization_id key_id!',
-      '/api/rejections/list': 'organization_id stream limit cursor',
-      '/api/sql': 'organization_id statement! parameters limit',
+      '/api/keys/create': 'keys:write organization_id name scopes expires_at',
+      '/api/keys/list': 'keys:write organization_id limit cursor',
+      '/api/keys/revoke': 'keys:write organization_id key_id!',
+      '/api/rejections/list': 'ingest:write organization_id stream limit cursor',
+      '/api/sql':
+        'advertising:read audiences:read contacts:read visits:read organization_id statement! parameters limit',
       '/api/status': 'organization_id',
       '/api/website-visits/search':
-        'organization_id! audience_id country city ip_address browser platform has_recording start_url facets limit',
-      '/api/advertising/network_a/campaigns': `${advertising} statuses objective_types search sort_by sort_direction page page_size`,
-      '/api/advertising/network_a/creatives': `${advertising} creative_ids statuses objective_types search sort_by sort_direction page page_size`,
-      '/api/advertising/network_a/companies': `${advertising} company_ids network_a_company_ids domains search sort_by sort_direction page page_size`,
-      '/api/advertising/network_a/company': `${advertising} company_id domain campaign_page campaign_page_size`,
+        'visits:read organization_id! audience_id country city ip_address browser platform has_recording start_url facets limit',
+      '/api/advertising/network_a/campaigns': `advertising:read ${advertising} statuses objective_types search sort_by sort_direction page page_size`,
+      '/api/advertising/network_a/creatives': `advertising:read ${advertising} creative_ids statuses objective_types search sort_by sort_direction page page_size`,
+      '/api/advertising/network_a/companies': `advertising:read ${advertising} company_ids network_a_company_ids domains search sort_by sort_direction page page_size`,
+      '/api/advertising/network_a/company': `advertising:read ${advertising} company_id domain campaign_page campaign_page_size`,
     };
-    for (const { path, request } of endpoints) {
+    expect(endpoints.map(({ path }) => path)).to.have.members(Object.keys(fields));
+    for (const { path, scope, request } of endpoints) {
       const { properties, required } = request as unknown as { properties: Json; required: string[] };
-      for (const field of (fields[path] as string).split(' ')) {
+      const words = (fields[path] as string).split(' ');
+      expect(scope, path).to.have.members(words.filter((word) => word.includes(':')));
+      for (const field of words.filter((word) => !word.includes(':'))) {
         expect(properties, path).to.have.property(field.replace('!', ''));
         if (field.endsWith('!')) expect(required, path).to.include(field.slice(0, -1));
       }

@@ -1,8 +1,6 @@
 /** SQL as an operation of the API; what a statement may do is tested at the endpoint, which runs it. */
 import { expect } from 'chai';
-import { SCOPES } from '../../services/http/scopes.js';
 import { useGateway } from '../support/gateway.js';
-import { expectProblem } from '../support/problems.js';
 import { problemFaults } from '../support/schema-check.js';
 
 describe('The operation /api/sql', () => {
@@ -72,14 +70,6 @@ describe('The operation /api/sql', () => {
       expect(problemFaults(422, answer.body)).to.deep.equal([]);
       expect(answer.body, statement).to.include({ code: 'invalid_sql' });
       expect(answer.body.detail, statement).to.match(detail);
-    }
-  });
-
-  it('needs every scope for reading', async () => {
-    for (const missing of ['advertising:read', 'audiences:read', 'contacts:read', 'visits:read']) {
-      const scopes = SCOPES.filter((scope) => scope !== missing);
-      const answer = await ask('SELECT 1', {}, await gateway.keyFor('org_a', scopes));
-      expectProblem(answer, 403, 'insufficient_scope');
     }
   });
 });

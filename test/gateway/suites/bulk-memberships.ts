@@ -198,26 +198,24 @@ export const bulkMemberships = gatewaySuite('Adding and removing many contacts',
       } while (cursor);
       return [changed, unchanged];
     };
-    for (const filter of [{}, { query: 'ann' }]) {
-      const join = (cursor?: unknown) => ofMany(ADD, { audience_id: 'aud', filter, cursor });
-      const first = await join();
-      expect(first.changed).to.be.within(1, 10_000);
-      expect(first.unchanged).to.equal(0);
-      expect(first.next_cursor).to.be.a('string');
-      // The answer was lost. A slow request ends before 10 000 contacts.
-      const joined = Number(first.changed);
-      expect(await untilDone(join)).to.deep.equal([MANY - joined, joined]);
-      expect(await memberCount()).to.equal(MANY);
-      // Walks over members, of which each step leaves fewer.
-      const leave = (cursor?: unknown) =>
-        ofMany(REMOVE, { audience_id: 'aud', filter: { ...filter, audience_id: 'aud' }, cursor });
-      expect(await untilDone(leave)).to.deep.equal([MANY, 0]);
-      expect(await memberCount()).to.equal(0);
-      const mixed = { audience_id: 'aud', filter: { ...filter, city: 'x' }, cursor: first.next_cursor };
-      expectRules(await gateway.call(ADD, { ...many, ...mixed }, { key: owner }), [
-        '/cursor cursor_mismatch',
-      ]);
-    }
+    const filter = { query: 'ann' };
+    const join = (cursor?: unknown) => ofMany(ADD, { audience_id: 'aud', filter, cursor });
+    const first = await join();
+    expect(first.changed).to.be.within(1, 10_000);
+    expect(first.unchanged).to.equal(0);
+    expect(first.next_cursor).to.be.a('string');
+    // The answer was lost. A slow request ends before 10 000 contacts.
+    const joined = Number(first.changed);
+    expect(await untilDone(join)).to.deep.equal([MANY - joined, joined]);
+    expect(await memberCount()).to.equal(MANY);
+    // Walks over members, of which each step leaves fewer.
+    const leave = (cursor?: unknown) =>
+      ofMany(REMOVE, { audience_id: 'aud', filter: { audience_id: 'aud' }, cursor });
+    expect(await untilDone(leave)).to.deep.equal([MANY, 0]);
+    expect(await memberCount()).to.equal(0);
+    const mixed = { audience_id: 'aud', filter: { ...filter, city: 'x' }, cursor: first.next_cursor };
+    const answer = await gateway.call(ADD, { ...many, ...mixed }, { key: owner });
+    expectRules(answer, ['/cursor cursor_mismatch']);
   });
 
   it('deletes an audience that many contacts are in, and none stays in it', async () => {
@@ -271,12 +269,6 @@ export const bulkMemberships = gatewaySuite('Adding and removing many contacts',
           audience_id: 'none',
         });
       }
-      const writes = await gateway.keyFor('org_bulk', ['audiences:write']);
-      const refused = await call(path, { audience_id: 'aud_new', filter: {} }, writes);
-      expectProblem(refused, 403, 'insufficient_scope', { required_scope: 'contacts:read' });
-      const reads = await gateway.keyFor('org_bulk', ['contacts:read', 'contacts:write', 'audiences:read']);
-      const forbidden = await call(path, { audience_id: 'aud_new', filter: {} }, reads);
-      expectProblem(forbidden, 403, 'insufficient_scope', { required_scope: 'audiences:write' });
     }
     expect(await memberships()).to.deep.equal(before);
   });

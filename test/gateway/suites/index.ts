@@ -4,10 +4,9 @@ import { bulkMemberships } from './bulk-memberships.js';
 import { isolation } from './isolation.js';
 import { lostStores } from './lost-stores.js';
 import { operations } from './operations.js';
-import { status, statusWithoutStores } from './status.js';
 
 /** What depends on where a gateway keeps its records. */
-const SUITES = [operations, isolation, accounts, bulkMemberships, status, statusWithoutStores, lostStores];
+const SUITES = [operations, isolation, accounts, bulkMemberships, lostStores];
 
 /** Everything a gateway has to do for each form of its stores. */
 export function gatewayContract(name: string, start: StartGateway): void {

@@ -46,11 +46,17 @@ function recordsOf(
     'network-a-companies': upTo(counts.companies, (number) => ({
       ...{ id: `co_${number}`, network_a_company_id: '77', name, domain: 'shared.example', updated_at },
     })),
+    // Those of Beta are newer.
+    'currency-rates': (name === 'Beta' ? ['2026-11-02', '2026-11-20'] : ['2026-11-01']).flatMap((date) =>
+      ['USD', 'CHF'].map((currency) => ({ date, currency, per_eur: `1.${name.length}` })),
+    ),
     'network-a-deliveries': days.flatMap((date) =>
       upTo(counts.campaigns, (number) => ({ date, campaign_id: `cam_${number}`, ...figures })).flatMap(
         (delivery) => [
           { ...delivery, creative_id: 'cre_1', ad_spend: String(name.length) },
           { ...delivery, company_id: 'co_1' },
+          // Of Beta also to a company without a record.
+          { ...delivery, company_id: name === 'Beta' ? 'co_9' : 'co_1' },
         ],
       ),
     ),
@@ -70,7 +76,7 @@ const recordsOfA = recordsOf(
 const recordsOfB = recordsOf(
   'Beta',
   '2026-11-10',
-  { audiences: 5, contacts: 60, visits: 30, campaigns: 3, creatives: 2, companies: 3 },
+  { audiences: 5, contacts: 24, visits: 8, campaigns: 3, creatives: 2, companies: 3 },
   ['2026-10-01', '2026-11-02', '2026-11-20'],
   (number) => ({
     ...{ first_name: 'Zanzibar', last_name: 'Maria', work_emails: [`taken${number}@beta.example`] },
@@ -95,10 +101,10 @@ function questions(organizationId: string): Step[] {
     ...own(
       '/api/contacts/get',
       { contact_id: 'con_1' },
-      { contact_id: 'con_50' },
+      { contact_id: 'con_20' },
       { contact_id: 'con_nobody' },
     ),
-    ...own('/api/contacts/get-many', { contact_ids: ['con_50', 'con_1', 'con_nobody'] }),
+    ...own('/api/contacts/get-many', { contact_ids: ['con_20', 'con_1', 'con_nobody'] }),
     ...own(
       '/api/contacts/search',
       {},
@@ -139,23 +145,23 @@ function questions(organizationId: string): Step[] {
     ...step(
       `${NETWORK}/campaigns`,
       range,
-      { ...range, campaign_ids: ['cam_1', 'cam_2', 'cam_3', 'cam_none'] },
-      { ...range, search: 'beta' },
-      { ...range, start_date: '2026-09-01', granularity: 'monthly' },
+      { ...range, campaign_ids: ['cam_1', 'cam_2', 'cam_none'], currency: 'EUR' },
+      { ...range, search: 'beta', start_date: '2026-09-01', granularity: 'monthly' },
     ),
-    ...step(`${NETWORK}/creatives`, range, { ...range, creative_ids: ['cre_1', 'cre_2', 'cre_none'] }),
+    ...step(`${NETWORK}/creatives`, { ...range, creative_ids: ['cre_1', 'cre_2', 'cre_none'] }),
     ...step(
       `${NETWORK}/companies`,
-      range,
-      { ...range, company_ids: ['co_1', 'co_2'], network_a_company_ids: ['77'] },
-      { ...range, domains: ['shared.example', 'beta.example'] },
+      {
+        ...{ ...range, company_ids: ['co_1', 'co_2'], network_a_company_ids: ['77'] },
+        domains: ['shared.example', 'beta.example'],
+      },
       { ...range, campaign_ids: ['cam_2'] },
     ),
     ...step(
       `${NETWORK}/company`,
-      { ...range, company_id: 'co_1' },
       { ...range, company_id: 'co_2' },
       { ...range, company_id: '77' },
+      { ...range, company_id: 'co_9' },
       { ...range, domain: 'shared.example' },
       { ...range, company_id: 'co_1', campaign_ids: ['cam_2'] },
     ),
@@ -196,22 +202,22 @@ function changes(organizationId: string): Step[] {
     create('?dry_run=true', { work_emails: ['taken3@beta.example'] }),
     create('?required_credits=5', { company_domain: 'shared.example' }),
     create('', { audience_id: 'aud_4' }),
-    ...['con_2', 'con_60'].flatMap((contact_id) =>
+    ...['con_2', 'con_24'].flatMap((contact_id) =>
       [{ last_name: organizationId }, { work_emails: ['taken5@beta.example'] }].map((fields) => ({
         path: '/api/contacts/update',
         body: { ...organization, contact_id, ...fields },
         headers,
       })),
     ),
-    { path: '/api/contacts/delete', body: { ...organization, contact_ids: ['con_3', 'con_50'] } },
+    { path: '/api/contacts/delete', body: { ...organization, contact_ids: ['con_3', 'con_20'] } },
     { path: '/api/contacts/delete', body: { ...organization, email: 'taken4@beta.example' } },
     member('add', { contact_id: 'con_4' }, headers),
     member('add', { contact_id: 'con_4' }, headers),
-    member('add', { contact_id: 'con_50' }),
+    member('add', { contact_id: 'con_20' }),
     member('add', { audience_id: 'aud_4', contact_id: 'con_4' }),
     member('remove', { contact_id: 'con_1' }, headers),
     member('remove', { contact_id: 'con_1' }, headers),
-    member('remove', { contact_id: 'con_50' }),
+    member('remove', { contact_id: 'con_20' }),
     member('remove', { audience_id: 'aud_4', contact_id: 'con_1' }),
   ];
 }

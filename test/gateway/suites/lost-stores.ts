@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { gatewaySuite } from '../../support/gateway.js';
 import { expectProblem } from '../../support/problems.js';
+import { responseCheck } from '../../support/schema-check.js';
 
 type Request = [path: string, body: object];
 
@@ -45,6 +46,11 @@ export const lostStores = gatewaySuite('A gateway without a store', (start) => {
         expect(ready.status).to.equal(503);
         const stores = { search: 'ok', analytics: 'ok', [store]: 'unavailable' };
         expect(ready.body.stores).to.deep.equal(stores);
+        const { body } = await gateway.call('/api/status');
+        expect(responseCheck.get('/api/status')?.(body)).to.deep.equal([]);
+        expect(body.stores).to.deep.equal(stores);
+        const missing = { records: null, last_accepted_at: null };
+        expect((body.streams as Record<string, object>)[stream]).to.include(missing);
       } finally {
         await gateway.close();
       }
