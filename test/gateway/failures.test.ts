@@ -48,25 +48,23 @@ describe('An operation that fails', () => {
       '/api/weighs': { work: failing, slots: 501 },
     }),
   );
+  const hung = () => new Promise<never>(() => undefined);
+  const impatient = useOpened(() =>
+    serveOperations(gateway.stores, { '/api/hangs': hung }, { requestTimeoutMs: 100 }),
+  );
   after(() => release());
 
-  const call = (path: string, key = gateway.key): Promise<Answer> =>
-    callerOf(app.url, key).call(path, undefined, { raw: OPERATION_BODY });
+  const call = (path: string, key = gateway.key, url = app.url): Promise<Answer> =>
+    callerOf(url, key).call(path, undefined, { raw: OPERATION_BODY });
 
   it('with an unexpected error answers 500 without details', async () => {
     expectProblem(await call('/api/fails'), 500, 'internal');
   });
 
   it('answers 504 when it takes longer than a request may', async () => {
-    const hung = () => new Promise<never>(() => undefined);
-    const limits = { requestTimeoutMs: 100 };
-    const impatient = await serveOperations(gateway.stores, { '/api/hangs': hung }, limits);
-    const answer = await callerOf(impatient.url, gateway.key).call('/api/hangs', undefined, {
-      raw: OPERATION_BODY,
-    });
+    const answer = await call('/api/hangs', gateway.key, impatient.url);
     expectProblem(answer, 504, 'timeout');
     expect(answer.headers.get('Retry-After')).to.equal(null);
-    await impatient.close();
   });
 
   it('answers 503 when it needs more slots than a key may hold', async () => {

@@ -58,6 +58,13 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
         hasRecording: index % 2 === 0,
         intentScore: index * 10,
       })),
+      'network-a-companies': [
+        { id: 'co_1', network_a_company_id: '9001', name: 'Acme', domain: 'www.Acme.example' },
+        { id: 'co_2', network_a_company_id: '9002', name: 'Bolt', domain: 'bolt.example' },
+      ],
+      'network-a-deliveries': ['co_1', 'co_2'].map((company_id, index) => ({
+        ...{ date: '2026-11-01', campaign_id: 'cam_1', company_id, impressions: 300 + index },
+      })),
     };
     for (const [stream, records] of Object.entries(streams)) {
       const answer = await gateway.ingest(stream, records);
@@ -426,5 +433,23 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     expect(await remove()).to.include({ removed: false });
     expect(await remove({ contact_id: 'nobody' })).to.include({ removed: false });
     expect(await remove({}, once)).to.include({ removed: true });
+  });
+
+  it('advertising names a company by its id, its id at the network, or its domain', async () => {
+    const range = { start_date: '2026-11-01', end_date: '2026-11-02' };
+    const answered = (name: string, body: Json) =>
+      ask(`/api/advertising/network_a/${name}`, { ...range, ...body });
+    for (const filter of [
+      { company_ids: ['co_2'] },
+      { network_a_company_ids: ['9002'] },
+      { domains: ['WWW.bolt.example'] },
+    ])
+      expect(ids((await answered('companies', filter)).items), JSON.stringify(filter)).to.deep.equal([
+        'co_2',
+      ]);
+    const one = await answered('company', { company_id: 'co_1' });
+    expect(one.totals).to.include({ impressions: 300, ctr: 0 });
+    expect(await answered('company', { company_id: '9001' })).to.deep.equal(one);
+    expect(await answered('company', { domain: 'www.acme.example' })).to.deep.equal(one);
   });
 });
