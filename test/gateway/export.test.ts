@@ -65,7 +65,7 @@ async function load({ ingest }: TestGateway): Promise<void> {
     expect(body, stream).to.include({ accepted: count, rejected: 0 });
   };
   await send('audiences', 1100, (index) => ({ id: `aud_${index}`, name: `Name ${index}` }));
-  await send('contacts', 2300, (index) => ({
+  await send('contacts', 1200, (index) => ({
     contact_id: `con_${index}`,
     first_name: 'Ada',
     last_name: `L${index}`,
@@ -73,7 +73,7 @@ async function load({ ingest }: TestGateway): Promise<void> {
     audience_ids: index % 2 === 0 ? ['aud_1'] : [],
   }));
   const createdAt = '2026-01-15T10:00:00Z';
-  await send('website-visits', 1500, (index) => ({
+  await send('website-visits', 1200, (index) => ({
     id: `v_${index}`,
     createdAt,
     hasRecording: !(index % 2),

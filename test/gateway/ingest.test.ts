@@ -206,7 +206,6 @@ describe('The ingest endpoint', () => {
       const lines = ['{"contact_id":"first"}', ...Array(count).fill('{}'), '{"contact_id":"last"}'];
       return send(gzipSync(lines.join('\n')), { ...NDJSON, 'Content-Encoding': 'gzip' }, query);
     };
-    expect((await reject(9_999, '?dry_run=true')).body).to.include({ accepted: 2, rejected: 9_999 });
     const ended = await reject(10_000, '');
     expectProblem(ended, 422, 'records_rejected');
     expect(ended.body).to.include({ accepted: 1, rejected: 10_000 });
@@ -220,13 +219,9 @@ describe('The ingest endpoint', () => {
     ['application/x-ndjson', '', '\n', ''],
     ['application/json', '[', ',', ']'],
   ] as const) {
-    it(`takes 100 000 records as ${type}`, async () => {
-      const many = (records: number) => {
-        const list = Array(records).fill('{"contact_id":"many"}').join(separator);
-        return send(`${open}${list}${close}`, { 'Content-Type': type }, '?dry_run=true');
-      };
-      expect((await many(100_000)).body).to.include({ accepted: 100_000 });
-      const answer = await many(100_001);
+    it(`takes 100 000 records as ${type}, and no more`, async () => {
+      const list = Array(100_001).fill('{"contact_id":"many"}').join(separator);
+      const answer = await send(`${open}${list}${close}`, { 'Content-Type': type }, '?dry_run=true');
       expectProblem(answer, 413, 'too_many_records');
       expect(answer.body).to.include({ accepted: 100_000, rejected: 0 });
     });
