@@ -64,15 +64,17 @@ async function load({ ingest }: TestGateway): Promise<void> {
     const { body } = await ingest(stream, many(count, record));
     expect(body, stream).to.include({ accepted: count, rejected: 0 });
   };
+  // All at once, so that ids alone tell where a page ends.
+  const createdAt = '2026-01-15T10:00:00Z';
   await send('audiences', 1100, (index) => ({ id: `aud_${index}`, name: `Name ${index}` }));
   await send('contacts', 1200, (index) => ({
     contact_id: `con_${index}`,
     first_name: 'Ada',
     last_name: `L${index}`,
     work_emails: [`a${index}@x.example`, `b${index}@x.example`],
-    audience_ids: index % 2 === 0 ? ['aud_1'] : [],
+    audience_ids: index % 4 === 0 ? [] : ['aud_1'],
+    created_at: createdAt,
   }));
-  const createdAt = '2026-01-15T10:00:00Z';
   await send('website-visits', 1200, (index) => ({
     id: `v_${index}`,
     createdAt,

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { type Answer, gatewaySuite, type TestGateway } from '../../support/gateway.js';
 import { expectProblem, expectRules } from '../../support/problems.js';
 import { responseCheck } from '../../support/schema-check.js';
@@ -111,36 +110,6 @@ export const bulkMemberships = gatewaySuite('Adding and removing many contacts',
       expect(await memberships()).to.deep.equal(before);
     });
   }
-
-  it('keeps exactly the members that a drawn sequence of changes leaves', async function () {
-    this.timeout(120_000);
-    const contacts = new Set(people.map(({ contact_id }) => contact_id));
-    const step = fc.record({
-      path: fc.constantFrom(ADD, REMOVE),
-      given: fc.oneof(
-        fc.constantFrom(...filters.filter((filter) => !filter.audience_id)).map((filter) => ({ filter })),
-        fc
-          .uniqueArray(fc.constantFrom(...contacts, 'none'), { minLength: 1, maxLength: 9 })
-          .map((contact_ids) => ({ contact_ids })),
-      ),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
-        const expected = new Set<string>();
-        for (const { path, given } of steps) {
-          const named = 'filter' in given ? await matching(given.filter) : given.contact_ids;
-          const known = named.filter((id) => contacts.has(id));
-          const changed = known.filter((id) => expected.has(id) === (path === REMOVE));
-          const answer = await ask(path, { audience_id: 'aud_new', ...given });
-          expect(answer).to.include({ changed: changed.length, unchanged: known.length - changed.length });
-          for (const id of changed) path === ADD ? expected.add(id) : expected.delete(id);
-        }
-        expect((await members('aud_new')).sort()).to.deep.equal([...expected].sort());
-        await ask(REMOVE, { audience_id: 'aud_new', filter: {} });
-      }),
-      { numRuns: 12 },
-    );
-  });
 
   it('changes nothing of another organization, and finds none of its contacts', async () => {
     const neighbour = await gateway.keyFor('org_neighbour');
