@@ -206,30 +206,7 @@ export const bulkMemberships = gatewaySuite('Adding and removing many contacts',
 
   it('rejects what it cannot do, and changes nothing', async () => {
     const before = await memberships();
-    const cursor = Buffer.from('["x",0,0,"c"]').toString('base64url');
-    const broken: [body: Json, ...rules: string[]][] = [
-      [{}, '/contact_ids exactly_one_of'],
-      [{ contact_ids: ['con_01'], filter: {} }, '/contact_ids exactly_one_of'],
-      [{ contact_ids: [] }, '/contact_ids too_few_items'],
-      [{ contact_ids: Array(1001).fill('con_01') }, '/contact_ids too_many_items'],
-      [{ contact_ids: ['con_01'], cursor }, '/cursor cursor_mismatch'],
-      [{ filter: {}, cursor }, '/cursor cursor_mismatch'],
-      [{ filter: {}, cursor: 'x' }, '/cursor invalid_cursor'],
-      [{ filter: 'all' }, '/filter invalid_type'],
-      [{ filter: { citi: 'x', limit: 5 } }, '/filter/citi unknown_field', '/filter/limit unknown_field'],
-      [{ filter: { query: '"' } }, '/filter/query no_words'],
-      [{ filter: { query: 'x'.repeat(201) } }, '/filter/query too_long'],
-      [{ filter: { city: '--' } }, '/filter/city no_words'],
-      [
-        { filter: { city: 'a\0', updated_after: 'x' } },
-        '/filter/city invalid_text',
-        '/filter/updated_after invalid_date_time',
-      ],
-      [{ filter: { audience_id: 'a b' } }, '/filter/audience_id invalid_format'],
-    ];
     for (const path of [ADD, REMOVE]) {
-      for (const [body, ...rules] of broken)
-        expectRules(await call(path, { audience_id: 'aud_new', ...body }), rules);
       const hint = await call(path, { audience_id: 'aud_new', filter: { citi: 'x' } });
       expect(hint.body.detail).to.include('Did you mean city?');
       for (const audience_id of ['none', 'aud_new']) {
