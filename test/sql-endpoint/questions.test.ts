@@ -77,6 +77,8 @@ const INPUTS: [StreamName, string | object[]][] = [
       company('d', 'Dune', 'dune.example', 'Film'),
     ],
   ],
+  // Restated below.
+  ['network-a-deliveries', [toCompany('a', 1, 1)]],
   [
     'network-a-deliveries',
     [

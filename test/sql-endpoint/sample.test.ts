@@ -9,16 +9,13 @@ import {
   companyAttributes,
   creativeAttributes,
 } from '../../services/advertising/attributes.js';
-import { getCompany } from '../../services/advertising/company-endpoint.js';
 import {
   searchCampaigns,
   searchCompanies,
   searchCreatives,
 } from '../../services/advertising/list-endpoints.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, SUMMED_METRICS } from '../../services/advertising/metrics.js';
-import type { DeliveryRecord } from '../../services/advertising/records.js';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
-import { demoRecords } from '../../services/demo/load.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { call } from '../advertising/helper.js';
 import { DAY } from '../docs/response-examples.js';
@@ -139,42 +136,6 @@ WHERE ${IN_RANGE}`,
     );
     const { totals: converted } = await ask('EUR');
     expect(inEuros?.spend).to.be.closeTo(Number(converted[0]?.ad_spend), 0.001);
-  });
-
-  it('has the figures of each day, and of a company by campaign, that the API answers', async () => {
-    const campaigns = await list(searchCampaigns);
-    const days = campaigns.flatMap(({ id, timeseries }) =>
-      timeseries
-        .filter((point) => Number(point.impressions) > 0)
-        .map(({ period, impressions, clicks }) => ({ id, date: period, impressions, clicks })),
-    );
-    const daily = await endpoint.ask(
-      `SELECT campaign_id AS id, date, impressions, clicks FROM campaign_daily WHERE ${IN_RANGE}`,
-      PARAMETERS,
-    );
-    expect(daily).to.have.deep.members(days);
-    const [first] = await list(searchCompanies as never);
-    const company_id = first?.id as string;
-    const company = await call(getCompany, endpoint.store, DEMO_ORGANIZATION, { ...RANGE, company_id });
-    const rows = await endpoint.ask<Row>(
-      `SELECT campaign_id, sum(impressions) AS impressions, sum(engagements) AS engagements FROM company_daily WHERE ${IN_RANGE} AND company_id = {company:String} GROUP BY campaign_id ORDER BY engagements DESC, impressions DESC, campaign_id`,
-      { ...PARAMETERS, param_company: company_id },
-    );
-    const names = ['campaign_id', 'impressions', 'engagements'];
-    expect(rows).to.deep.equal(company.campaigns.map((item) => pick(item, names))).and.not.be.empty;
-  });
-
-  it('counts restated days once', async () => {
-    let reported = 0;
-    for (const [stream, records] of demoRecords(DAY)) {
-      if (stream !== 'network-a-deliveries') continue;
-      for (const { creative_id, impressions } of records as DeliveryRecord[])
-        if (creative_id) reported += impressions ?? 0;
-    }
-    const [row] = await endpoint.ask<{ counted: number }>(
-      'SELECT sum(impressions) AS counted FROM campaign_daily',
-    );
-    expect(row?.counted).to.be.within(1, reported - 1);
   });
 
   it('is read for no more than the days and the organization that were asked for', async () => {

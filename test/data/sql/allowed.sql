@@ -1,7 +1,7 @@
 -- Statements, one on each line, with the answer, as JSON or as a regular expression, and parameters, if any, each behind a tab.
 SELECT impressions FROM campaign_daily	"7\n"
 SELECT 'a;b' /* ; DROP TABLE x */ -- ; end	"a;b\n"
-SELECT count() FROM reachline.creative_daily;	"1\n"
+SELECT count(), sum(impressions) FROM reachline.creative_daily;	"1\t7\n"
 select Count() from `reachline`.`campaigns`	"0\n"
 WITH x AS (SELECT 'settings; file() into outfile' AS y) SELECT y FROM x	"settings; file() into outfile\n"
 SELECT sum(number) FROM numbers(10) WHERE number IN (SELECT toUInt64(2))	"2\n"
