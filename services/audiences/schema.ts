@@ -3,6 +3,7 @@ import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
 import {
   arrayOf,
   boolean,
+  cleared,
   dateTime,
   deleted,
   id,
@@ -82,7 +83,7 @@ export const UpdateAudienceRequest = strictObject({
   organization_id: organizationId,
   audience_id: id('Identifier of the audience.'),
   name: Type.Optional(text('Name.', { minLength: 1 })),
-  ...editableFields,
+  ...cleared(editableFields),
 });
 
 export const DeleteAudienceRequest = strictObject({

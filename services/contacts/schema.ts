@@ -9,6 +9,7 @@ import { sortRequest } from '../search/sort.js';
 import {
   arrayOf,
   boolean,
+  cleared,
   dateTime,
   deleted,
   id,
@@ -64,7 +65,7 @@ export const ContactRecord = strictObject({
   contact_id: id('Identifier of the contact.'),
   data_import_id: optional(text('Import the record came with.')),
   company_id: optional(text('Identifier of the company; derived from the domain when absent.')),
-  ...recordFields,
+  ...cleared(recordFields),
   audience_ids: optional(
     arrayOf('Audiences to join. A record adds memberships and never removes one.', id('An audience id.'), {
       maxItems: MAX_AUDIENCES_PER_CONTACT,
@@ -125,7 +126,7 @@ export const UpdateContactRequest = strictObject({
   if_updated_at: optional(
     dateTime('The `updated_at` that the contact must still have; else 409 `changed_meanwhile`.'),
   ),
-  ...recordFields,
+  ...cleared(recordFields),
 });
 
 export const GetContactRequest = strictObject({

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document of the operations, made from the schemas that validate them. */
 import type { TSchema } from 'typebox';
 import { MAX_VALUES } from '../shared/json-values.js';
-import { MAX_FOLDED_LENGTH, TEXT_QUERY } from '../shared/schema.js';
+import { MAX_FOLDED_LENGTH, NULL_CLEARS, TEXT_QUERY } from '../shared/schema.js';
 import { BODY_LIMIT } from './body.js';
 import { type Endpoint, type MatchList, TAGS, type Tag } from './endpoint.js';
 import { TOTAL_HEADER } from './export.js';
@@ -323,17 +323,26 @@ const problemSchema = {
 };
 
 /** Keywords of the validator that no other tool knows. */
-const PRIVATE_KEYWORDS = new Set(['$id', 'formatMinimum', 'formatMaximum', MAX_FOLDED_LENGTH, TEXT_QUERY]);
+const PRIVATE_KEYWORDS = new Set([
+  '$id',
+  'formatMinimum',
+  'formatMaximum',
+  MAX_FOLDED_LENGTH,
+  NULL_CLEARS,
+  TEXT_QUERY,
+]);
 const INT32_MAX = 2 ** 31 - 1;
 
 /**
  * A schema as the document shows it. Those with an `$id` become components, referred to by name. Optional fields of requests take
- * null as absent, which the document leaves out: generators make a type of its own of an enum with null.
+ * null as absent, which the document leaves out, as generators make a type of its own of an enum with null; it shows where null clears.
  */
 export function publish(schema: unknown, components: Json): unknown {
   if (Array.isArray(schema)) return schema.map((item) => publish(item, components));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { $id, additionalProperties, properties, type } = schema as Json;
+  const { $id, additionalProperties, properties, type } = schema as Json & {
+    properties?: Record<string, Json>;
+  };
   const plain: Json = {};
   for (const [name, value] of Object.entries(schema)) {
     if (!PRIVATE_KEYWORDS.has(name)) plain[name] = publish(value, components);
@@ -343,7 +352,7 @@ export function publish(schema: unknown, components: Json): unknown {
     plain.properties = Object.fromEntries(
       Object.entries(plain.properties as Record<string, Json>).map(([name, field]) => [
         name,
-        required.has(name) ? field : withoutNull(field),
+        required.has(name) || properties[name]?.[NULL_CLEARS] ? field : withoutNull(field),
       ]),
     );
   }
