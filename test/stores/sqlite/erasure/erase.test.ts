@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import type { Identifier } from '../../../../services/contacts/suppression.js';
 import type { SearchStore } from '../../../../services/stores/common/search-store.js';
@@ -9,6 +9,7 @@ import { openSqliteStore } from '../../../../services/stores/sqlite/store.js';
 import { mergeSegments } from '../../../../services/stores/sqlite/text/text-index.js';
 import { load, newContact, T0 } from '../../../contract/search-support.js';
 import { accepted } from '../../../support/accepted.js';
+import { filesWith } from '../../../support/files.js';
 import { tempFolder } from '../../../support/temp-folder.js';
 
 describe('An erasure in SQLite', () => {
@@ -92,6 +93,16 @@ describe('An erasure in SQLite', () => {
     const { proof } = await erase(['ann']);
     expect(proof.removed.idempotency_answers).to.equal(1);
     expect(answersLeft()).to.deep.equal([['key_bob'], ['key_bob']]);
+  });
+
+  it('overwrites the pages that it frees', async () => {
+    const work_emails = Array.from({ length: 300 }, (_, number) => `zorblax${number}@erased.example`);
+    await load(store, organizationId, [{ contact_id: 'ann', work_emails }, { contact_id: 'bob' }]);
+    inDatabase((connection) => connection.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+    expect(filesWith(dirname(path), work_emails)).to.have.length.above(250);
+    const { proof } = await erase(['ann']);
+    expect(proof.completed_at).to.be.a('string');
+    expect(filesWith(dirname(path), work_emails)).to.deep.equal([]);
   });
 
   it('is answered although what follows it fails', async () => {
