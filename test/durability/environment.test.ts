@@ -188,6 +188,9 @@ describe('A server on a small disk', function () {
     expect((await create('rejected')).headers.get('Idempotency-Replayed')).to.equal('true');
     expect(await balance()).to.equal(97);
     await server.kill();
+    server = await startServer({ dataDir, key });
+    expect(await state()).to.deep.equal(after);
+    await server.kill();
   });
 
   it('answers 503 to an erasure and to the first record of advertising, and starts while the log still holds the erased', async () => {
