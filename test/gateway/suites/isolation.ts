@@ -156,6 +156,8 @@ function questions(organizationId: string): Step[] {
         domains: ['shared.example', 'beta.example'],
       },
       { ...range, campaign_ids: ['cam_2'] },
+      { ...range, company_ids: ['co_1', 'co_2', 'co_9'] },
+      { ...range, sort_by: 'name' },
     ),
     ...step(
       `${NETWORK}/company`,
