@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -37,6 +37,10 @@ describe('The socket of backups', () => {
   });
   after(async () => {
     await listener.close();
+  });
+
+  it('is open to its user alone', () => {
+    expect(statSync(join(folder, FREEZE_SOCKET)).mode & 0o777).to.equal(0o600);
   });
 
   it('keeps frozen parts as long as the backup is connected', async () => {
