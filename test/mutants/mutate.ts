@@ -1,4 +1,4 @@
-/** Loaded by `NODE_OPTIONS=--import`: replaces a text in one compiled file, as MUTANT says, in every thread. */
+/** Loaded by `NODE_OPTIONS=--import`: replaces texts in compiled files, as MUTANTS says, in every thread. */
 import { register } from 'node:module';
 
 export interface Mutation {
@@ -8,17 +8,19 @@ export interface Mutation {
   to: string;
 }
 
-const hooks = `const { file, from, to } = JSON.parse(process.env.MUTANT);
+const hooks = `const mutations = JSON.parse(process.env.MUTANTS);
 export async function load(url, context, next) {
   const compiled = url.replace(/\\/dist\\/bundled\\/\\w+\\/services\\//, '/dist/services/');
   if (compiled !== url) return { format: 'module', shortCircuit: true, source: \`import '\${compiled}'\` };
   const loaded = await next(url, context);
-  if (!url.endsWith('/dist/' + file)) return loaded;
-  const source = String(loaded.source);
-  if (!source.includes(from)) throw new Error(file + ' no longer has the text of its mutant: ' + from);
-  return { ...loaded, source: source.replaceAll(from, to) };
+  let source = loaded.source;
+  for (const { file, from, to } of mutations.filter(({ file }) => url.endsWith('/dist/' + file))) {
+    if (!String(source).includes(from)) throw new Error(file + ' no longer has the text of its mutant: ' + from);
+    source = String(source).replaceAll(from, to);
+  }
+  return { ...loaded, source };
 }`;
 register(`data:text/javascript,${encodeURIComponent(hooks)}`);
-const { file } = JSON.parse(process.env.MUTANT as string) as Mutation;
 // What is required finds it loaded: hooks see imports alone.
-await import(new URL(`../../${file}`, import.meta.url).href);
+for (const { file } of JSON.parse(process.env.MUTANTS as string) as Mutation[])
+  await import(new URL(`../../${file}`, import.meta.url).href);

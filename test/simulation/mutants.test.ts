@@ -19,6 +19,7 @@ const changed =
   (records) =>
     write(change(records));
 
+const timeless = (record: object) => ({ ...record, updated_at: undefined, reported_at: undefined });
 let written = 0;
 
 /** What a worker must not do. */
@@ -44,11 +45,12 @@ const MUTANTS: Record<string, Mutant> = {
   },
   'lets the record that is written last win': {
     write: changed((records) =>
-      records.map(({ record }) => ({
-        record: { ...record, updated_at: undefined, reported_at: undefined },
-        acceptedAt: ++written,
-        sequence: 0,
-      })),
+      records.map(({ record }) => ({ record: timeless(record), acceptedAt: ++written, sequence: 0 })),
+    ),
+  },
+  'forgets the time that a record states': {
+    write: changed((records) =>
+      records.map(({ record, ...order }) => ({ ...order, record: timeless(record) })),
     ),
   },
   'forgets when a record was accepted': {
