@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { decoder, type OrganizationRule } from '../../ingest/decode.js';
-import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
+import { STREAM_NAMES, STREAMS, type StreamName } from '../../ingest/streams/index.js';
+import { realLines } from '../support/real-data.js';
 
 const anyOrganization: OrganizationRule = { others: 'allow' };
 
@@ -123,6 +124,16 @@ describe('A record that can be decoded', () => {
     expect(outcome.kind).to.equal('ok');
     return outcome.kind === 'ok' ? (outcome.record as Record<string, unknown>) : {};
   };
+
+  it('is every real one', () => {
+    for (const stream of STREAM_NAMES) {
+      const decode = decoder(STREAMS[stream], anyOrganization);
+      for (const line of realLines(stream)) {
+        const { kind } = decode({ line: 1, bytes: Buffer.from(line) }, ACCEPTED_AT, 1);
+        if (kind !== 'ok') expect.fail(line);
+      }
+    }
+  });
 
   it('has its strings trimmed, blank ones null, and blank entries of lists left out', () => {
     expect(
