@@ -1,7 +1,9 @@
 import type { StreamName } from '../../ingest/streams/index.js';
 
-/** Preset → its file, and the stream it is for. */
-export const PRESET_FILES: Record<string, [file: string, stream: StreamName]> = {
+/** A file of test/data/presets, the stream it is for, and the file of its records where that has another name. */
+export type PresetFile = [file: string, stream: StreamName, expected?: string];
+
+export const PRESET_FILES: Record<string, PresetFile> = {
   'ecb/eurofxref': ['ecb/eurofxref-hist.csv', 'currency-rates'],
   'apollo/contacts': ['apollo/contacts.csv', 'contacts'],
   'zoominfo/contacts': ['zoominfo/contacts.csv', 'contacts'],
