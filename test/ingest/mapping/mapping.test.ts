@@ -22,104 +22,32 @@ const contact = (fields: MappingFile['fields'], rest: Partial<MappingFile> = {})
 const delivery = (fields: MappingFile['fields'], rest: Partial<MappingFile> = {}) =>
   compile('network-a-deliveries', { ignore: 'rest', ...rest, fields });
 
+interface Example extends MappingFile {
+  what: string;
+  stream: StreamName;
+  /** What source records become: a record, `skipped`, or the code of a rejection. */
+  records: [source: object, expected: object | string][];
+}
+
+/** A line for each mapping, and below it one for each source record and what it becomes. */
+function readExamples(): Example[] {
+  const examples: Example[] = [];
+  for (const line of readFileSync('test/ingest/mapping/mappings.ndjson', 'utf8').trim().split('\n')) {
+    const value = JSON.parse(line);
+    if (Array.isArray(value)) examples.at(-1)?.records.push(value as Example['records'][0]);
+    else examples.push({ ...value, records: [] });
+  }
+  return examples;
+}
+
 describe('A mapping', () => {
-  it('takes values from columns, nested paths and lists', () => {
-    const mapping = contact({
-      contact_id: 'id',
-      first_name: 'properties.name.first',
-      city: 'Country/Region. City',
-      phones: 'phones[1]',
-      work_emails: { all: ['emails', 'E-Mail 2'] },
-      age: 'age',
+  for (const { what, stream, records, ...file } of readExamples()) {
+    it(what, () => {
+      const mapping = compile(stream, { ignore: 'rest', ...file });
+      for (const [source, expected] of records)
+        expect(mapped(mapping, source), JSON.stringify(source)).to.deep.equal(expected);
     });
-    const source = {
-      id: 17,
-      properties: { name: { first: ' Ann ' } },
-      'Country/Region. City': 'Ulm',
-      phones: ['1', '2'],
-      emails: ['a@x.de', null, 'b@x.de'],
-      'E-Mail 2': 'b@x.de; c@x.de',
-      age: '41',
-    };
-    expect(mapped(mapping, source)).to.deep.equal({
-      contact_id: '17',
-      first_name: 'Ann',
-      city: 'Ulm',
-      phones: ['2'],
-      work_emails: ['a@x.de', 'b@x.de', 'c@x.de'],
-      age: 41,
-    });
-  });
-
-  it('takes the first alternative that gives a value, and leaves the field out where none does', () => {
-    const mapping = contact({
-      contact_id: ['crm_id', { path: 'urn', prefix: 'urn:li:person:' }, 'Email'],
-      job_title: ['title', 'role'],
-    });
-    const id = (source: object) => (mapped(mapping, source) as { contact_id?: string }).contact_id;
-    expect(id({ crm_id: ' ', urn: 'urn:li:person:9' })).to.equal('9');
-    expect(id({ urn: 'urn:li:company:9', Email: ' ann@example.com ' })).to.equal('ann@example.com');
-    expect(mapped(mapping, { title: null, role: '' })).to.deep.equal({});
-  });
-
-  it('opens envelopes, and reads what the record lacks from the message', () => {
-    const mapping = delivery(
-      {
-        date: 'day',
-        campaign_id: 'campaign',
-        reported_at: { path: 'emitted_at', format: ['unix_ms', 'iso'] },
-      },
-      { envelope: ['record.data', 'data'], where: { stream: ['reports', ''], type: 'RECORD' } },
-    );
-    const record = { day: '2026-01-02', campaign: 7, type: 'TEXT_AD' };
-    const expected = { date: '2026-01-02', campaign_id: '7' };
-    expect(mapped(mapping, { type: 'RECORD', data: record, emitted_at: 1e12 })).to.deep.equal({
-      ...expected,
-      reported_at: '2001-09-09T01:46:40.000Z',
-    });
-    const nested = {
-      type: 'RECORD',
-      stream: 'reports',
-      record: { data: record },
-      emitted_at: '2026-01-03T00:00:00Z',
-    };
-    expect(mapped(mapping, nested)).to.deep.equal({ ...expected, reported_at: '2026-01-03T00:00:00Z' });
-    expect(mapped(mapping, { ...record, type: 'RECORD', data: [] })).to.deep.equal(expected);
-    expect(mapped(mapping, { type: 'STATE', data: record })).to.equal('skipped');
-    expect(mapped(mapping, { type: 'RECORD', stream: 'others', data: record })).to.equal('skipped');
-  });
-
-  it('takes the entry of a list that has a name', () => {
-    const mapping = contact({ contact_id: 'params[key=id].value.text' });
-    const params = [{ key: 'x', value: { text: '1' } }, null, { key: 'id', value: { text: '2' } }];
-    expect(mapped(mapping, { params })).to.deep.equal({ contact_id: '2' });
-    for (const none of [[], {}, 'id', [['key', 'id']], params.slice(0, 2)]) {
-      expect(mapped(mapping, { params: none })).to.deep.equal({});
-    }
-  });
-
-  it('reads paths into cells that hold JSON', () => {
-    const mapping = contact({ contact_id: 'a.b[1].c' });
-    expect(mapped(mapping, { a: ' {"b": [0, {"c": 7}]}' })).to.deep.equal({ contact_id: '7' });
-    expect(mapped(mapping, { a: { b: '[0, {"c": 7}]' } })).to.deep.equal({ contact_id: '7' });
-    for (const none of ['{"b": [', 'b', '', '"b"', `{"b": [0, {"c": 7}]}${' '.repeat(65_536)}`]) {
-      expect(mapped(mapping, { a: none })).to.deep.equal({});
-    }
-  });
-
-  it('fills templates and constants', () => {
-    const mapping = contact({
-      contact_id: { template: 'unknown_{id}' },
-      job_title: { template: '{first} {middle} {last}, {{{age}}}' },
-      data_import_id: { value: 2026 },
-      phones: { value: ['1'] },
-    });
-    expect(mapped(mapping, { first: 'Ann', last: 'Lee', age: 5 })).to.deep.equal({
-      job_title: 'Ann Lee, {5}',
-      data_import_id: '2026',
-      phones: ['1'],
-    });
-  });
+  }
 
   it('takes unmentioned fields under their own names, and rejects fields that the stream does not have', () => {
     const mapping = contact({ contact_id: 'id' }, { ignore: ['Notes'], timezone: 'UTC' });
@@ -144,59 +72,6 @@ describe('A mapping', () => {
       'Column 4 has no name.',
     ]);
     expect(mapping.missingPaths(['Notes'])).to.deep.equal(['id']);
-  });
-
-  it('skips records that its condition leaves out', () => {
-    const mapping = contact({ contact_id: 'id' }, { where: { 'event.type': ['page', 'screen'] } });
-    expect(mapped(mapping, { id: '1', event: { type: 'page' } })).to.deep.equal({ contact_id: '1' });
-    expect(mapped(mapping, { id: '1', event: { type: 'track' } })).to.equal('skipped');
-    expect(mapped(mapping, { id: '1', event: { type: { toString: 1 } } })).to.equal('skipped');
-  });
-
-  it('picks the entries of a list that have a prefix', () => {
-    const pivots = { pivotValues: ['urn:li:sponsoredCampaign:12', 'urn:li:sponsoredCreative:34'] };
-    const mapping = delivery({
-      campaign_id: { path: 'pivotValues', prefix: 'urn:li:sponsoredCampaign:' },
-      creative_id: { path: 'pivotValues', prefix: 'urn:li:sponsoredCreative:' },
-    });
-    expect(mapped(mapping, pivots)).to.deep.equal({ campaign_id: '12', creative_id: '34' });
-  });
-
-  it('changes texts: host, lower case, signs at the ends, words of a name, a table of values', () => {
-    const mapping = contact({
-      contact_id: { path: 'Email', lower: true },
-      first_name: { path: 'Name', part: 'first_word' },
-      last_name: { path: 'Name', part: 'rest' },
-      company_domain: [
-        { path: 'Website', host: true },
-        { path: 'Email', host: true },
-      ],
-      job_title: { path: 'Title', trim: '"\'' },
-      functional_area: { path: 'Level', lower: true, lookup: { vp: 'Vice president' } },
-      personal_emails: { path: 'Others', split: ',', lower: true },
-    });
-    const ann = {
-      Email: 'Ann@Acme.example',
-      Name: 'Ann  Marie Lee',
-      Website: 'n/a',
-      Title: " 'CTO' ",
-      Level: 'VP',
-      Others: ['A@x.example', 'b@x.example'],
-    };
-    expect(mapped(mapping, ann)).to.deep.equal({
-      contact_id: 'ann@acme.example',
-      first_name: 'Ann',
-      last_name: 'Marie Lee',
-      company_domain: 'acme.example',
-      job_title: 'CTO',
-      functional_area: 'Vice president',
-      personal_emails: ['a@x.example', 'b@x.example'],
-    });
-    expect(mapped(mapping, { Email: 'x', Name: 'Ann', Level: 'Chief' })).to.deep.equal({
-      contact_id: 'x',
-      first_name: 'Ann',
-      functional_area: 'chief',
-    });
   });
 
   it('makes a record of each entry of a list, with the line of the list and an order of its own', async () => {
@@ -239,30 +114,6 @@ describe('A mapping', () => {
     expect(mapped(mapping, { day: '29.02.2024' })).to.deep.equal({ date: '2024-02-29' });
   });
 
-  it('reads numbers with the decimal mark of their locale', () => {
-    const mapping = delivery({
-      clicks: { path: 'clicks', decimal: '.' },
-      conversion_value: { path: 'value', decimal: ',' },
-    });
-    expect(mapped(mapping, { clicks: '1,234', value: '1.234,50' })).to.deep.equal({
-      clicks: 1234,
-      conversion_value: '1234.50',
-    });
-    expect(mapped(mapping, {})).to.deep.equal({});
-  });
-
-  it('writes money with an exponent out', () => {
-    const mapping = delivery({ ad_spend: 'cost' });
-    for (const [cost, amount] of [
-      ['-2e-18', '-0.000000000000000002'],
-      ['0E-18', '0'],
-      ['1.5e3', '1500'],
-      [24.457317520310493, 24.457317520310493],
-    ]) {
-      expect(mapped(mapping, { cost })).to.deep.equal({ ad_spend: amount });
-    }
-  });
-
   it('joins a row of another table', () => {
     const mapping = compile('network-a-deliveries', {
       fields: {
@@ -295,73 +146,56 @@ describe('A mapping', () => {
   });
 });
 
-describe('Dates of a mapping', () => {
-  const date = (format: string | undefined, value: unknown, timezone?: string) => {
-    const source = { path: 'at', ...(format === undefined ? {} : { format }) };
-    const mapping = contact({ updated_at: source }, timezone === undefined ? {} : { timezone });
-    const record = mapped(mapping, { at: value });
-    return typeof record === 'string' ? record : (record as { updated_at?: string }).updated_at;
-  };
+/** Format, value (digits alone as a text and as a number), the moment it becomes, and the time zone where it is not UTC. */
+const DATES = `
+iso | 2024-01-02T03:04:05.000+0000 | 2024-01-02T03:04:05.000+00:00
+iso | 2024-01-02 03:04 | 2024-01-02T03:04:00Z
+iso | 2026-11-20 10:00:00.100 | 2026-11-20T10:00:00.100Z
+iso | 2026-11-20 10:00:00.100+00 | 2026-11-20T10:00:00.100+00:00
+iso | 2026-11-20 10:00:00.1 -0330 | 2026-11-20T10:00:00.1-03:30
+iso | 2026-11-20 10:00:00 UTC | 2026-11-20T10:00:00Z
+iso | 2026-11-20 | 2026-11-20T00:00:00Z
+MM/DD/YYYY | 01/31/2024 | 2024-01-31T00:00:00Z
+M/D/YY h:mm A | 1/2/24 12:05 am | 2024-01-02T00:05:00Z
+M/D/YY h:mm A | 1/2/70 1:05 PM | 1970-01-02T13:05:00Z
+DD.MM.YYYY HH:mm | 31.12.2024 23:59 | 2024-12-31T23:59:00Z
+DD MMM YYYY | 02 Jan 2024 | 2024-01-02T00:00:00Z
+D MMMM YYYY | 2 February 2024 | 2024-02-02T00:00:00Z
+YYYY-MM-DDTHH:mm:ss.SSSZ | 2024-01-02T03:04:05.123456+0100 | 2024-01-02T03:04:05.123456+01:00
+YYYYMMDD | 20240102 | 2024-01-02T00:00:00Z
+unix_s | 1704164645 | 2024-01-02T03:04:05.000Z
+unix_ms | 1704164645000 | 2024-01-02T03:04:05.000Z
+unix_us | 1704164645000000 | 2024-01-02T03:04:05.000Z
+MM/DD/YYYY | 2024-01-31 | invalid_date_time
+iso | 31.12.2024 | invalid_date_time
+iso | 1704164645 | invalid_date_time
+iso | 2024-01-02 03:04 | invalid_date_time | none
+unix_s | 11111111111111111 | invalid_date_time
+iso | 2024-01-02 03:04 | 2024-01-02T03:04:00+01:00 | Europe/Berlin
+iso | 2024-07-02 03:04 | 2024-07-02T03:04:00+02:00 | Europe/Berlin
+iso | 2024-03-31 01:59:59 | 2024-03-31T01:59:59+01:00 | Europe/Berlin
+iso | 2024-03-31 02:30 | 2024-03-31T02:30:00+01:00 | Europe/Berlin | an hour that is skipped
+iso | 2024-03-31 03:00 | 2024-03-31T03:00:00+02:00 | Europe/Berlin
+iso | 2024-10-27 02:30 | 2024-10-27T02:30:00+02:00 | Europe/Berlin | an hour that occurs twice
+iso | 2024-10-27 03:00 | 2024-10-27T03:00:00+01:00 | Europe/Berlin
+iso | 2024-06-01 12:00 | 2024-06-01T12:00:00+05:45 | Asia/Kathmandu
+iso | 2011-12-30 12:00 | 2011-12-30T12:00:00-10:00 | Pacific/Apia | a day that is skipped
+iso | 1850-01-01 12:00 | 1850-01-01T11:06:32.000Z | Europe/Berlin | local mean time has an offset of seconds
+`;
 
-  it('are read as exports write them', () => {
-    const cases: [string | undefined, unknown, string][] = [
-      [undefined, '2024-01-02T03:04:05.000+0000', '2024-01-02T03:04:05.000+00:00'],
-      [undefined, '2024-01-02 03:04', '2024-01-02T03:04:00Z'],
-      [undefined, '2026-11-20 10:00:00.100', '2026-11-20T10:00:00.100Z'],
-      [undefined, '2026-11-20 10:00:00.100+00', '2026-11-20T10:00:00.100+00:00'],
-      [undefined, '2026-11-20 10:00:00.1 -0330', '2026-11-20T10:00:00.1-03:30'],
-      [undefined, '2026-11-20 10:00:00 UTC', '2026-11-20T10:00:00Z'],
-      [undefined, '2026-11-20', '2026-11-20T00:00:00Z'],
-      ['MM/DD/YYYY', '01/31/2024', '2024-01-31T00:00:00Z'],
-      ['M/D/YY h:mm A', '1/2/24 12:05 am', '2024-01-02T00:05:00Z'],
-      ['M/D/YY h:mm A', '1/2/70 1:05 PM', '1970-01-02T13:05:00Z'],
-      ['DD.MM.YYYY HH:mm', '31.12.2024 23:59', '2024-12-31T23:59:00Z'],
-      ['DD MMM YYYY', '02 Jan 2024', '2024-01-02T00:00:00Z'],
-      ['D MMMM YYYY', '2 February 2024', '2024-02-02T00:00:00Z'],
-      ['YYYY-MM-DDTHH:mm:ss.SSSZ', '2024-01-02T03:04:05.123456+0100', '2024-01-02T03:04:05.123456+01:00'],
-      ['YYYYMMDD', 20240102, '2024-01-02T00:00:00Z'],
-      ['unix_s', 1704164645, '2024-01-02T03:04:05.000Z'],
-      ['unix_ms', '1704164645000', '2024-01-02T03:04:05.000Z'],
-      ['unix_us', 1704164645000000, '2024-01-02T03:04:05.000Z'],
-    ];
-    for (const [format, value, expected] of cases) {
-      expect(date(format, value, 'UTC'), `${format} ${value}`).to.equal(expected);
-    }
-  });
-
-  it('are rejected in another form than the one named, and without offset where no time zone is named', () => {
-    expect(date('MM/DD/YYYY', '2024-01-31', 'UTC')).to.equal('invalid_date_time');
-    expect(date(undefined, '31.12.2024', 'UTC')).to.equal('invalid_date_time');
-    expect(date(undefined, '2024-01-02 03:04')).to.equal('invalid_date_time');
-    expect(date(undefined, 1704164645, 'UTC')).to.equal('invalid_date_time');
-    expect(date('unix_s', '1'.repeat(17), 'UTC')).to.equal('invalid_date_time');
-  });
-
-  it('take the offset of their time zone at that moment, across clock changes', () => {
-    const berlin = (local: string) => date(undefined, local, 'Europe/Berlin');
-    expect(berlin('2024-01-02 03:04')).to.equal('2024-01-02T03:04:00+01:00');
-    expect(berlin('2024-07-02 03:04')).to.equal('2024-07-02T03:04:00+02:00');
-    // The hour that is skipped, and the hour that occurs twice.
-    expect(berlin('2024-03-31 01:59:59')).to.equal('2024-03-31T01:59:59+01:00');
-    expect(berlin('2024-03-31 02:30')).to.equal('2024-03-31T02:30:00+01:00');
-    expect(berlin('2024-03-31 03:00')).to.equal('2024-03-31T03:00:00+02:00');
-    expect(berlin('2024-10-27 02:30')).to.equal('2024-10-27T02:30:00+02:00');
-    expect(berlin('2024-10-27 03:00')).to.equal('2024-10-27T03:00:00+01:00');
-    expect(date(undefined, '2024-06-01 12:00', 'Asia/Kathmandu')).to.equal('2024-06-01T12:00:00+05:45');
-    expect(date(undefined, '2011-12-30 12:00', 'Pacific/Apia')).to.equal('2011-12-30T12:00:00-10:00');
-    // Local mean time has an offset of seconds.
-    expect(date(undefined, '1850-01-01 12:00', 'Europe/Berlin')).to.equal('1850-01-01T11:06:32.000Z');
-  });
-
-  it('become the day as written, or the day of an instant in the time zone', () => {
-    const day = (value: unknown, format?: string, timezone?: string) =>
-      mapped(delivery({ date: { path: 'at', format, timezone } }), { at: value });
-    expect(day('2020-10-17 00:00:00', undefined, 'America/New_York')).to.deep.equal({ date: '2020-10-17' });
-    expect(day('2020-10-17T00:00:00Z')).to.deep.equal({ date: '2020-10-17' });
-    expect(day('2020-10-17T00:00:00Z', undefined, 'America/New_York')).to.deep.equal({ date: '2020-10-16' });
-    expect(day(1602892800000, 'unix_ms')).to.deep.equal({ date: '2020-10-17' });
-    expect(day('10/17/2020', 'MM/DD/YYYY')).to.deep.equal({ date: '2020-10-17' });
-  });
+describe('A date of a mapping', () => {
+  for (const row of DATES.trim().split('\n')) {
+    const [format = '', value = '', expected = '', timezone = 'UTC'] = row.split(' | ');
+    it(row, () => {
+      const zone = timezone === 'none' ? {} : { timezone };
+      // Exports in ISO form name none.
+      const mapping = contact({ updated_at: { path: 'at', ...(format === 'iso' ? {} : { format }) } }, zone);
+      for (const at of /^\d+$/.test(value) ? [value, Number(value)] : [value]) {
+        const record = mapped(mapping, { at });
+        expect(record).to.deep.equal(expected.startsWith('invalid') ? expected : { updated_at: expected });
+      }
+    });
+  }
 });
 
 describe('A mapping file', () => {
@@ -457,6 +291,8 @@ describe('A mapping file', () => {
       phones: { all: Array(16).fill('list') },
     });
     expect(mapped(mapping, { a: huge })).to.equal('too_long');
+    const cell = contact({ contact_id: 'a.b' });
+    expect(mapped(cell, { a: `{"b": 7}${' '.repeat(65_536)}` }), 'a cell of JSON').to.deep.equal({});
     const list = Array.from({ length: 20_000 }, (_, index) => String(index));
     const { phones } = mapped(mapping, { list }) as { phones: string[] };
     expect(phones).to.have.lengthOf(10_001);
