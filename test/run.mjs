@@ -19,10 +19,12 @@ const serial = (folder, minutes) =>
 
 const ALONE = 'dist/test/at-scale/durability/**/*.test.js';
 
-/** Faults that the simulation or a smaller test finds daily: nightly, at their full size, in the suite faults. */
-const FAULTS = ['elasticsearch/{reindex-faults,erasure-faults}', 'durability/creates'].map(
-  (files) => `dist/test/at-scale/${files}.test.js`,
-);
+/** What the simulation, parity or a smaller test finds daily: nightly, at its full size, in the suite faults. */
+const FAULTS = [
+  'elasticsearch/{reindex-faults,erasure-faults}',
+  'durability/creates',
+  'clickhouse/advertising',
+].map((files) => `dist/test/at-scale/${files}.test.js`);
 
 /** What each suite runs, in order; files that take long come first, so that no job waits for one at the end. */
 const SUITES = {

@@ -12,11 +12,9 @@ import type { Server } from '../../stack/server.js';
 import { accepted } from '../../support/accepted.js';
 import { afterFile } from '../../support/opened.js';
 import { runs } from '../../support/random.js';
-import { until } from '../../support/until.js';
-import { POLLING, type TestTopics, testTopics } from './topics.js';
+import { type TestTopics, testTopics } from './topics.js';
 
 const ROUNDS = runs(1);
-const KILLS = runs(1);
 /** More than a sender retries. */
 const ALL = Number.POSITIVE_INFINITY;
 const STREAM = 'contacts';
@@ -92,42 +90,5 @@ describe('a broker that appends records and is cut off before it responds', func
     } finally {
       await publisher.close();
     }
-  });
-
-  it(`has every record that was acknowledged while the broker was killed ${KILLS} times`, async function () {
-    this.timeout(60_000 + KILLS * 60_000);
-    const publisher = new Publisher(topics.config, createLogger('silent'));
-    const { write } = publisher.toKafka(STREAMS[STREAM]);
-    const ids: string[] = [];
-    let isOver = false;
-    let sent = 0;
-    const send = async () => {
-      while (!isOver) {
-        const id = `c${sent++}`;
-        const isTaken = await write({} as IngestStores, accepted(recordsOf([id]), Date.now())).then(
-          () => true,
-          () => false,
-        );
-        if (isTaken) ids.push(id);
-      }
-    };
-    const clients = Array.from({ length: 8 }, send);
-    try {
-      for (let kill = 0; kill < KILLS; kill++) {
-        const before = ids.length;
-        // It takes records again without a restart.
-        await until(() => ids.length >= before + 100, 'records are acknowledged again', POLLING);
-        await kafka.kill();
-        await kafka.start();
-      }
-      const before = ids.length;
-      await until(() => ids.length >= before + 100, 'records are acknowledged again', POLLING);
-    } finally {
-      isOver = true;
-      await Promise.all(clients);
-      await publisher.close();
-    }
-    const there = await contactsIn(topicOf(topics.config, STREAM));
-    expect(ids.filter((id) => !there.has(id))).to.deep.equal([]);
   });
 });

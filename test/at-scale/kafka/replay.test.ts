@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { groupOf, topicOf } from '../../../ingest/sources/kafka/topics.js';
 import { HEADER, headerText } from '../../../ingest/worker/dead-letters.js';
 import { run } from '../../cli/support.js';
 import { actualDeliveries, expectSame } from './actual.js';
@@ -8,7 +9,7 @@ const STREAM = 'network-a-deliveries';
 const COUNT = 2000;
 const MOST_CLICKS = 100;
 
-describe('replayed dead letters', function () {
+describe('dead letters of a worker', function () {
   this.timeout(120_000);
   const test = useWorkers();
 
@@ -104,5 +105,21 @@ describe('replayed dead letters', function () {
     expect(second?.attempts).to.equal('2');
     expect(second?.order).to.deep.equal(first?.order);
     expect(second?.offset).to.not.equal(first?.offset);
+  });
+
+  it('are also records that block their partition, which are skipped up to an offset while no worker runs', async () => {
+    const { topics } = test;
+    const blocking = Array.from({ length: 5 }, (_, index) => ({ key: 'same', value: `record ${index}` }));
+    await topics.produce(STREAM, blocking);
+    const lag = await topics.cluster.lag(groupOf(topics.config, STREAM), topicOf(topics.config, STREAM));
+    const [partition] = [...lag].find(([, behind]) => behind > 0n) ?? [];
+    const skip = ['skip', '--stream', STREAM, '--partition', String(partition), '--offset', '2'];
+    expect((await command(...skip, '--dry-run')).stdout).to.equal('3 records would be skipped.\n');
+    expect(await topics.behind(STREAM)).to.equal(5);
+    expect((await command(...skip)).stdout).to.match(/^3 records skipped/);
+    expect(await topics.behind(STREAM)).to.equal(2);
+    const skipped = (await topics.deadLetters(STREAM)).map(({ value }) => String(value));
+    expect(skipped).to.deep.equal(['record 0', 'record 1', 'record 2']);
+    expect(await command(...skip)).to.include({ code: 1 });
   });
 });

@@ -21,22 +21,12 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (REACHLINE_TEST_SEED=$
     })();
     const [second, third] = await Promise.all([workers.start(), workers.start()]);
     await producing;
-    await Promise.all([second.stop(), third.stop()]);
+    for (const ended of await Promise.all([second.stop(), third.stop()]))
+      expect(ended).to.deep.equal({ code: 0, signal: null });
     await workers.drained(...STREAMS);
     await workers.expectState(history);
     expect(rebalances(first), 'the others joined').to.be.greaterThan(0);
     expect(await workers.deadLetters()).to.deep.equal([]);
-  });
-
-  it('stops in time and leaves its groups, so that the next worker starts at once', async () => {
-    const { topics, workers } = test;
-    const worker = await workers.start();
-    const history = histories(new Random(SEED), COUNT);
-    for (const stream of STREAMS) await topics.produce(stream, history[stream].records);
-    expect(await worker.stop()).to.deep.equal({ code: 0, signal: null });
-    await workers.start();
-    await workers.drained(...STREAMS);
-    await workers.expectState(history);
   });
 
   it('reads no record of an open transaction, reads them once it is committed, and commits behind its marker', async () => {
