@@ -11,6 +11,7 @@ import { until } from '../support/until.js';
 import { testIndices } from './elasticsearch/support.js';
 
 const PROCESSES = 3;
+const LIMIT = 100;
 
 describe('gateway processes that share a port', () => {
   const indices = testIndices();
@@ -18,112 +19,79 @@ describe('gateway processes that share a port', () => {
     REACHLINE_PROCESSES: String(PROCESSES),
     ELASTICSEARCH_INDEX_PREFIX: indices.config.indexPrefix,
     REACHLINE_LOG_LEVEL: 'fatal',
+    REACHLINE_RATE_LIMIT: String(LIMIT),
   };
   let key: string;
-  const servers: ServerProcess[] = [];
+  /** Of an organization that has used nothing of the limit. */
+  let fresh: string;
+  let server: ServerProcess;
 
   before(async () => {
     const stores = await openStores(loadConfig({ ...process.env, ...environment }));
     key = await issueKey(stores.search, { organizationId: 'org_a', scopes: ['*'] });
+    fresh = await issueKey(stores.search, { organizationId: 'org_b', scopes: ['*'] });
     await stores.close();
+    server = await startServer({ key, environment });
   });
-  after(() => Promise.all(servers.map((server) => server.kill())));
+  after(() => server?.kill());
 
-  const start = async (settings: Record<string, string> = {}) => {
-    const server = await startServer({ key, environment: { ...environment, ...settings } });
-    servers.push(server);
-    return server;
+  const counted = async (code: number) => {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    const sample = `duration_seconds_count{operation="/api/audiences/search",status="${code}"} `;
+    return Number.parseInt(text.split(sample)[1] ?? '', 10);
   };
 
-  // They share a server, as four processes take long to start; the last one ends it.
-  describe('without a limit', () => {
-    let server: ServerProcess;
-    before(async () => {
-      server = await start();
-    });
-
-    it('render their metrics together', async () => {
-      const requests = 30;
-      for (let count = 0; count < requests; count++) {
-        await status(`${server.url}/api/audiences/search`, {}, '{}');
-      }
-      const counted = async () => {
-        const text = await (await fetch(`${server.url}/metrics`)).text();
-        const sample =
-          'reachline_http_request_duration_seconds_count{operation="/api/audiences/search",status="401"}';
-        return Number(
-          text
-            .split('\n')
-            .find((line) => line.startsWith(sample))
-            ?.slice(sample.length),
-        );
-      };
-      await until(async () => (await counted()) === requests, 'every request is counted');
-    });
-
-    it('say once why they cannot start', async () => {
-      const { port } = new URL(server.url);
-      const { code, errors } = await runServer({ environment: { ...environment, PORT: port } });
-      expect(code).to.equal(1);
-      expect(errors).to.match(new RegExp(`^Port ${port} is in use.*\n$`));
-    });
-
-    it('end on a signal to the primary, which printed their address once, after their running requests', async () => {
-      const { url, output, stop, pid } = server;
-      const gateways = gatewaysOf(pid);
-      expect(gateways).to.have.lengthOf(PROCESSES);
-      const begun = Array.from({ length: 12 }, () => begin(`${url}/api/contacts/search`, key));
-      await Promise.all(begun.map(({ taken }) => taken));
-      const ended = stop();
-      const answers = await Promise.all(begun.map(({ finish }) => finish('{"organization_id":"org_a"}')));
-      expect(answers).to.deep.equal(Array(12).fill(200));
-      expect(await ended).to.deep.equal({ code: 0, signal: null });
-      expect(gateways.filter(isThere)).to.deep.equal([]);
-      expect(
-        output()
-          .split('\n')
-          .filter((line) => line.includes(url)),
-      ).to.have.lengthOf(1);
-    });
+  it('count the requests of a key together, and render their metrics together', async () => {
+    const begun = performance.now();
+    const answers: number[] = [];
+    for (let count = 0; count < 3 * LIMIT; count++) {
+      answers.push(await status(`${server.url}/api/audiences/search`, { 'X-Api-Key': key }, '{}'));
+      // Slower than what one admits is told to the others.
+      await pause(5);
+    }
+    const admitted = answers.filter((answer) => answer === 200).length;
+    const refilled = (LIMIT * (performance.now() - begun)) / 60_000;
+    // Alone, each would have let its third of the requests through.
+    expect(admitted).to.be.within(LIMIT, 1.25 * LIMIT + refilled);
+    expect(answers.filter((answer) => answer === 429).length).to.equal(3 * LIMIT - admitted);
+    const areCounted = async () =>
+      (await counted(200)) === admitted && (await counted(429)) === 3 * LIMIT - admitted;
+    await until(areCounted, 'every request is counted');
   });
 
-  describe('with a limit', () => {
-    const limit = 100;
-    let server: ServerProcess;
-    before(async () => {
-      server = await start({ REACHLINE_RATE_LIMIT: String(limit) });
-    });
+  it('go on when one is killed, and another takes its place', async () => {
+    const { url, pid } = server;
+    const before = gatewaysOf(pid);
+    process.kill(before[0] as number, 'SIGKILL');
+    await until(() => !isThere(before[0] as number), 'the process has ended');
+    for (let count = 0; count < 20; count++) expect(await status(`${url}/livez`)).to.equal(200);
+    await until(() => gatewaysOf(pid).length === PROCESSES, 'another process has started');
+    expect(gatewaysOf(pid)).to.include.members(before.slice(1)).and.not.include(before[0]);
+  });
 
-    it('count the requests of a key together', async () => {
-      const begun = performance.now();
-      const answers: number[] = [];
-      for (let count = 0; count < 3 * limit; count++) {
-        answers.push(await status(`${server.url}/api/audiences/search`, { 'X-Api-Key': key }, '{}'));
-        // Slower than what one admits is told to the others.
-        await pause(5);
-      }
-      const admitted = answers.filter((answer) => answer === 200).length;
-      const refilled = (limit * (performance.now() - begun)) / 60_000;
-      // Alone, each would have let its third of the requests through.
-      expect(admitted).to.be.within(limit, 1.25 * limit + refilled);
-      expect(answers.filter((answer) => answer === 429).length).to.equal(3 * limit - admitted);
-    });
+  it('say once why they cannot start', async () => {
+    const { port } = new URL(server.url);
+    const { code, errors } = await runServer({ environment: { ...environment, PORT: port } });
+    expect(code).to.equal(1);
+    expect(errors).to.match(new RegExp(`^Port ${port} is in use.*\n$`));
+  });
 
-    it('go on when one is killed, and another takes its place', async () => {
-      const { url, pid } = server;
-      const before = gatewaysOf(pid);
-      process.kill(before[0] as number, 'SIGKILL');
-      await until(() => !isThere(before[0] as number), 'the process has ended');
-      for (let count = 0; count < 20; count++) expect(await status(`${url}/livez`)).to.equal(200);
-      await until(() => gatewaysOf(pid).length === PROCESSES, 'another process has started');
-      expect(gatewaysOf(pid)).to.include.members(before.slice(1)).and.not.include(before[0]);
-    });
-
-    it('end when the first is killed', async () => {
-      const gateways = gatewaysOf(server.pid);
-      await server.kill();
-      await until(() => !gateways.some(isThere), 'every gateway has ended');
-    });
+  it('end on a signal to the primary, which printed their address once, after their running requests', async () => {
+    const { url, output, stop, pid } = server;
+    const gateways = gatewaysOf(pid);
+    expect(gateways).to.have.lengthOf(PROCESSES);
+    const begun = Array.from({ length: 12 }, () => begin(`${url}/api/contacts/search`, fresh));
+    await Promise.all(begun.map(({ taken }) => taken));
+    const ended = stop();
+    const answers = await Promise.all(begun.map(({ finish }) => finish('{"organization_id":"org_b"}')));
+    expect(answers).to.deep.equal(Array(12).fill(200));
+    expect(await ended).to.deep.equal({ code: 0, signal: null });
+    expect(gateways.filter(isThere)).to.deep.equal([]);
+    expect(
+      output()
+        .split('\n')
+        .filter((line) => line.includes(url)),
+    ).to.have.lengthOf(1);
   });
 });
 

@@ -1,13 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { expect } from 'chai';
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { IngestStores } from '../../ingest/streams/stream.js';
-import { addDays } from '../../services/advertising/calendar.js';
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { demoRecords } from '../../services/demo/load.js';
-import { packageRoot } from '../../services/shared/fs.js';
 import { systemClock } from '../../services/shared/time.js';
 import { type OpenedAnalyticsStore, openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import type { RecordCopy, RecordSource } from '../../services/stores/common/record-copy.js';
@@ -36,8 +32,6 @@ const PERSON = {
   network_a_url: `https://linkedin.com/in/quillvex${MARK}`,
 };
 const VIEWS = ['contacts', 'audiences', 'memberships', 'website_visits'];
-const FROM = addDays(TODAY, -60);
-const TO = addDays(TODAY, -1);
 
 type Row = Record<string, unknown>;
 
@@ -137,39 +131,28 @@ describe('The copy of records in ClickHouse', function () {
     expect(files()).to.deep.equal([]);
   });
 
-  it('answers the questions about people and visits of docs/reference/sql.md as the embedded form does', async () => {
-    const page = readFileSync(join(packageRoot, 'docs/reference/sql.md'), 'utf8');
-    const questions = [...page.matchAll(/^### (?<number>\d+)\. .+\n\n```sql\n(?<sql>[^`]+)```$/gm)].filter(
-      ({ groups }) => Number(groups?.number) > 10,
-    );
-    expect(questions).to.have.length(10);
+  it('has the columns of the embedded form, and the same rows of people, audiences and visits', async () => {
     const embedded = await openSampleEndpoint(TODAY);
-    try {
-      for (const [name, records] of demoRecords(TODAY)) {
-        await STREAMS[name].write(stores, accepted(records as never[], Date.parse(TODAY)));
-      }
-      await copier.run();
-      for (const view of VIEWS) {
-        const described = (name: string) =>
-          `SELECT name, type, comment FROM system.columns WHERE database = '${name}' AND table = '${view}' ORDER BY position`;
-        expect(await ask(described(database.config.database)), view).to.deep.equal(
-          await embedded.ask(described('reachline')),
-        );
-        const all = `SELECT * FROM ${view} WHERE organization_id = '${DEMO_ORGANIZATION}' ORDER BY ALL`;
-        const expected = await embedded.ask<Row>(all);
-        expect(expected).not.to.have.length(0);
-        expect(await ask(all), view).to.deep.equal(expected);
-      }
-      const parameters = { organization: DEMO_ORGANIZATION, from: FROM, to: TO };
-      const named = Object.entries(parameters).map(([name, value]) => [`param_${name}`, value]);
-      for (const { groups } of questions) {
-        const sql = groups?.sql as string;
-        const expected = await embedded.ask<Row>(sql, Object.fromEntries(named));
-        expect(expected, sql).not.to.have.length(0);
-        expect(await ask(sql, parameters), sql).to.deep.equal(expected);
-      }
-    } finally {
-      await embedded.close();
+    const written = new Set<unknown>();
+    for (const [name, records] of demoRecords(TODAY)) {
+      if (!['audiences', 'contacts', 'website-visits'].includes(name)) continue;
+      const few = records.slice(0, 20) as Row[];
+      for (const { id, contact_id = id } of few) written.add(contact_id);
+      await STREAMS[name].write(stores, accepted(few as never[], Date.parse(TODAY)));
+    }
+    await copier.run();
+    const columns = (name: string) =>
+      `SELECT table, name, type, comment FROM system.columns WHERE database = '${name}' ORDER BY table, position`;
+    expect(await ask(columns(database.config.database))).to.deep.equal(
+      await embedded.ask(columns('reachline')),
+    );
+    for (const view of VIEWS) {
+      const all = `SELECT * FROM ${view} WHERE organization_id = '${DEMO_ORGANIZATION}' ORDER BY ALL`;
+      const expected = (await embedded.ask<Row>(all)).filter(({ contact_id, visit_id, audience_id }) =>
+        written.has(contact_id ?? visit_id ?? audience_id),
+      );
+      expect(expected).not.to.have.length(0);
+      expect(await ask(all), view).to.deep.equal(expected);
     }
   });
 

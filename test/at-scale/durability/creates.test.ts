@@ -14,7 +14,6 @@ import { Gateways } from './gateways.js';
 const ORGANIZATION = 'org_creates';
 const CREATORS = 64;
 const CREATES = runs(1000);
-const PAIRS = runs(500);
 const BALANCE = 1_000_000;
 const KILL_INTERVAL_MS = 4000;
 
@@ -74,25 +73,4 @@ describe(`Creating contacts through several gateways (REACHLINE_TEST_SEED=${SEED
     const isSettled = async () => (await store.getCredits(ORGANIZATION)) === BALANCE - CREATES;
     await until(isSettled, 'each creation is debited once', { pollMs: 500, timeoutMs: 120_000 });
   }).timeout(900_000);
-
-  it(`finds each of ${PAIRS} contacts created through one gateway at once through another`, async () => {
-    const two = await Gateways.start(2, indices.config, key);
-    gateways = two;
-    const missed: unknown[] = [];
-    await repeat(PAIRS, CREATORS, async (number) => {
-      const name = `pair${number}`;
-      const created = await two.call(number % 2, '/api/contacts/create', {
-        organization_id: ORGANIZATION,
-        audience_id: 'aud',
-        last_name: name,
-      });
-      expect(created.status, created.text).to.equal(200);
-      const found = await two.call((number + 1) % 2, '/api/contacts/search', {
-        organization_id: ORGANIZATION,
-        query: `"${name}"`,
-      });
-      if (found.body.total_count !== 1) missed.push(name);
-    });
-    expect(missed).to.deep.equal([]);
-  }).timeout(600_000);
 });

@@ -132,6 +132,32 @@ describe('A lease', () => {
     expect((await acquire(document)).lost.aborted).to.equal(false);
   });
 
+  it('is held beyond its duration by renewals, and by who got no answer to the write that acquired it', async () => {
+    const document = new SlowDocument();
+    const create = document.create.bind(document);
+    document.create = (id, source) => create(id, source).then(() => null);
+    const lease = await acquire(document);
+    for (let times = 0; times < 6; times++) {
+      advance(DURATION_MS / 3);
+      await settle(document);
+    }
+    expect(lease.lost.aborted).to.equal(false);
+    expect(await acquire(document).catch(({ message }) => message)).to.equal('the lease is held');
+  });
+
+  it('is lost to who took it over, and changes nothing of theirs', async () => {
+    const document = new SlowDocument();
+    const lease = await acquire(document);
+    const other = { owner: 'another process', lease_until: now + DURATION_MS };
+    document.source = null;
+    void document.create('lease', other);
+    document.answer();
+    const update = lease.update({}).catch((error: unknown) => error);
+    await settle(document);
+    expect(await update).to.be.instanceOf(LeaseLostError);
+    expect(document.source).to.equal(other);
+  });
+
   it('cannot be changed once it is released', async () => {
     const document = new SlowDocument();
     const lease = await acquire(document);
