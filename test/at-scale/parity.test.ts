@@ -5,10 +5,9 @@ import { describeRequest, type Received } from '../gateway/send.js';
 import { runs, SEED } from '../support/random.js';
 import { Coverage, SERVED_ALIKE } from './parity/coverage.js';
 import { drawnRequest } from './parity/drawn-requests.js';
-import { dataSets, type Records } from './parity/records.js';
+import { parityRecords } from './parity/records.js';
 import { GatewayPair } from './parity/store-pair.js';
 
-/** For all data sets together. */
 const REQUESTS = runs(500);
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const MAX_DIFFERENCES = 5;
@@ -19,20 +18,12 @@ const RECORDS_PER_INGEST = 5000;
 const PAGES_PER_SEARCH = 6;
 const AT_ONCE = 50;
 
-const sets = dataSets('2026-11-21');
-describe('The embedded form and the form at scale', () => {
-  for (const { title, records } of sets) {
-    describe(`over ${title} (REACHLINE_TEST_SEED=${SEED})`, () => {
-      itAnswersAlike(records, Math.ceil(REQUESTS / sets.length));
-    });
-  }
-});
-
-function itAnswersAlike(records: Records, requests: number): void {
+describe(`The embedded form and the form at scale (REACHLINE_TEST_SEED=${SEED})`, () => {
+  const records = parityRecords('2026-11-21');
   const coverage = new Coverage();
   const differences: string[] = [];
   /** Of the requests of each operation. */
-  const floor = requests / 100;
+  const floor = REQUESTS / 100;
   let pair: GatewayPair;
   let sentCount = 0;
 
@@ -73,7 +64,7 @@ function itAnswersAlike(records: Records, requests: number): void {
     expectNoDifference();
   });
 
-  it(`answers ${requests} random requests byte for byte alike in both forms`, async function () {
+  it(`answers ${REQUESTS} random requests byte for byte alike in both forms`, async function () {
     this.timeout(runs(600_000));
     sentCount = 0;
     // One of four need not match any record.
@@ -92,9 +83,9 @@ function itAnswersAlike(records: Records, requests: number): void {
     // Planned, not drawn: every process must know of an erasure before it answers, which takes a second.
     const isErasureDue = () => {
       const sent = coverage.operations.get('/api/contacts/erase')?.sent ?? 0;
-      return sent < 1 + (sentCount / requests) * floor;
+      return sent < 1 + (sentCount / REQUESTS) * floor;
     };
-    while (sentCount < requests && differences.length < MAX_DIFFERENCES) {
+    while (sentCount < REQUESTS && differences.length < MAX_DIFFERENCES) {
       if (isErasureDue()) {
         for (const request of fc.sample(erasures, { seed: SEED + sentCount, numRuns: 1 }))
           await sendOnce(request);
@@ -142,6 +133,6 @@ function itAnswersAlike(records: Records, requests: number): void {
     expect(
       counts.reduce((sum, { found }) => sum + found, 0),
       'responses with records',
-    ).to.be.at.least(requests / 2);
+    ).to.be.at.least(REQUESTS / 2);
   }
-}
+});

@@ -7,35 +7,27 @@ import { realLines } from '../../support/real-data.js';
 export type Json = Record<string, unknown>;
 export type Records = Record<StreamName, Json[]>;
 
-/** Of a stream of the sample, the newest. */
-const MOST = runs(4000);
+/** Of a stream of either, the newest. */
+const MOST = runs(1500);
 
-export interface DataSet {
-  title: string;
-  /** Of the organization of the API key. */
-  records: Records;
-}
-
-/** The real records and the sample of a day, each with the records that random requests look for. */
-export function dataSets(day: string): DataSet[] {
+/** The real records of test/data, the sample of a day, and the records that random requests look for, of the organization of the API key. */
+export function parityRecords(day: string): Records {
   const sample = emptyRecords();
   for (const [stream, records] of demoRecords(day)) sample[stream].push(...(records as Json[]));
-  for (const stream of STREAM_NAMES) sample[stream] = sample[stream].slice(-MOST);
-  return [
-    { title: 'the real records of test/data', records: withKnown(realRecords()) },
-    { title: 'the sample data', records: withKnown(sample) },
-  ];
+  const all = emptyRecords();
+  for (const stream of STREAM_NAMES) {
+    const real = realLines(stream).map((line) => JSON.parse(line) as Json);
+    const known = (fuzzRecords[stream] ?? []) as Json[];
+    // Ingest assigns records without an organization to that of the API key.
+    all[stream] = [...real.slice(-MOST), ...sample[stream].slice(-MOST), ...known].map(
+      ({ organization_id: _, organizationId: __, ...record }) => record,
+    );
+  }
+  all.contacts.push(...VARIED);
+  return all;
 }
 
 const emptyRecords = () => Object.fromEntries(STREAM_NAMES.map((name) => [name, [] as Json[]])) as Records;
-
-function realRecords(): Records {
-  const all = emptyRecords();
-  for (const stream of STREAM_NAMES) {
-    all[stream] = realLines(stream).map((line) => JSON.parse(line) as Json);
-  }
-  return all;
-}
 
 /** Values that are written in several ways. */
 const VARIED: Json[] = [
@@ -51,15 +43,3 @@ const VARIED: Json[] = [
   last_name: `M${number}`,
   ...record,
 }));
-
-/** Ingest assigns records without an organization to that of the API key. */
-function withKnown(records: Records): Records {
-  const all = emptyRecords();
-  for (const stream of STREAM_NAMES) {
-    all[stream] = [...records[stream], ...((fuzzRecords[stream] ?? []) as Json[])].map(
-      ({ organization_id: _, organizationId: __, ...record }) => record,
-    );
-  }
-  all.contacts.push(...VARIED);
-  return all;
-}
