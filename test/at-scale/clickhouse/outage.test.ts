@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { migrate, serverMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
+import { commonSettings, DEFAULT_TIMEOUT_MS } from '../../../services/stores/clickhouse/settings.js';
 import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
 import { startClickHouse } from '../../stack/clickhouse.js';
 import { freePort } from '../../stack/free-port.js';
@@ -80,6 +81,15 @@ describe('ClickHouse over HTTP', () => {
     const sql = 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1';
     expect(await nameOf(clickhouse.query({ name: 'test', sql, params: {} }))).to.equal('StoreTimeoutError');
     await clickhouse.close();
+  });
+
+  it('runs every query under the settings that results depend on', async () => {
+    const { store } = await openAnalyticsStore(testDatabase().config);
+    const { log_comment: _, ...settings } = commonSettings('test', DEFAULT_TIMEOUT_MS);
+    const values = Object.keys(settings).map((name) => `toFloat64(getSetting('${name}')) AS ${name}`);
+    const { rows } = await store.query({ name: 'test', sql: `SELECT ${values.join(', ')}`, params: {} });
+    expect(rows).to.deep.equal([settings]);
+    await store.close();
   });
 
   it('is migrated once, however many processes start at the same time', async () => {
