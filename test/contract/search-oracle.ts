@@ -47,6 +47,15 @@ function choicesOf(required: readonly QueryTerm[]): QueryTerm[][] {
 }
 
 function searchOfTerms(contacts: readonly Contact[], search: ContactSearch): Ranked[] {
+  /** Of contacts with the same texts it is the same. */
+  const ranks = new Map<string, number[] | null>();
+  const knownRankOf = (contact: Contact, query: TextQuery) => {
+    const texts = JSON.stringify(FIELDS.map((field) => searchableTexts(contact, field)));
+    const rank = ranks.get(texts);
+    if (rank !== undefined) return rank;
+    ranks.set(texts, rankOf(contact, query));
+    return knownRankOf(contact, query);
+  };
   return contacts
     .filter(
       (contact) =>
@@ -56,7 +65,7 @@ function searchOfTerms(contacts: readonly Contact[], search: ContactSearch): Ran
         search.filters.every((filter) => meets(contact, filter)),
     )
     .flatMap((contact) => {
-      const rank = search.query ? rankOf(contact, search.query) : [];
+      const rank = search.query ? knownRankOf(contact, search.query) : [];
       return rank === null ? [] : [{ contact, rank }];
     })
     .sort(search.sort ? bySort(search.sort) : compareRanked);

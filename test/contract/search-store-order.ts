@@ -2,12 +2,14 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { CONTACT_SORTS } from '../../services/contacts/fields.js';
 import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
+import { wordsTwoTyposFrom } from '../support/near-words.js';
 import { useOpened } from '../support/opened.js';
 import { runs } from '../support/random.js';
 import { searchByHand } from './search-oracle.js';
 import {
   allPages,
   asked,
+  type Filters,
   found,
   freshOrganization,
   load,
@@ -22,12 +24,9 @@ const WORDS = [
   // Of tables of equivalents, as the York of above.
   ...['mariagarcia', 'garciamario', 't.j.', 'T. J.', 'tj', 'al.garcia'],
   ...['vp', 'vice', 'president', 'svp', 'sr', 'alex', 'nyc', 'ny', 'ltd', 'limited', 'and', 'of', 'dr'],
+  ...["O'Mara", 'Omara-Garcia', '李', '静', '东京', 'रीमा', 'रोमा', 'バナ'],
 ];
-const word = fc.constantFrom(...WORDS);
-const text = fc.array(word, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(' '));
 const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });
-/** Of filters: each second search has one. */
-const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 1 });
 const emails = fc.array(
   fc
     .tuple(fc.constantFrom('maria', 'mario.garcia', 'al'), fc.constantFrom('york.com', 'mara.example'))
@@ -35,62 +34,101 @@ const emails = fc.array(
   { maxLength: 2 },
 );
 const phone = fc.constantFrom('202-224-3441', '+1 202 224 3442', '42');
+const postalCode = fc.constantFrom('SW1A 1AA', 'sw1a1aa', '42', '42-7');
+const domain = fc.constantFrom('york.com', 'https://www.Mara.example/x');
+const profile = fc.constantFrom('network.example/in/maria-garcia', 'network.example/in/omar');
 const moment = (...offsets: number[]) =>
   fc.constantFrom(...offsets).map((offset) => new Date(T0 + offset).toISOString());
-export const record = fc.record({
-  first_name: some(text),
-  last_name: some(text),
-  work_emails: some(emails),
-  phones: some(fc.array(phone, { maxLength: 2 })),
-  job_title: some(text),
-  company_name: some(text),
-  company_domain: some(fc.constantFrom('york.com', 'https://www.Mara.example/x')),
-  city: some(text),
-  state_region: some(text),
-  country: some(fc.constantFrom('US', 'United States', 'Mexico', 'maria')),
-  network_a_url: some(fc.constantFrom('network.example/in/maria-garcia', 'network.example/in/omar')),
-  audience_ids: fc.subarray(['aud_1', 'aud_2']),
-  updated_at: moment(0, 1, 2),
-  // Many at the same moment, some within a few milliseconds of each other.
-  created_at: moment(0, 1, 5, 8, 9, 1e9, -1e12, 4e12),
-});
-
-const misspelt = fc.tuple(word, fc.nat(8), fc.constantFrom('', 'z', 'r')).map(([given, at, put]) => {
-  const place = Math.min(at, given.length);
-  return given.slice(0, place) + put + given.slice(place + 1);
-});
-const piece = fc.oneof(
-  { weight: 4, arbitrary: word },
-  { weight: 2, arbitrary: misspelt },
-  { weight: 2, arbitrary: word.map((given) => given.slice(0, 3)) },
-  { weight: 1, arbitrary: text.map((given) => `"${given}"`) },
-  { weight: 1, arbitrary: word.map((given) => `-${given}`) },
-  { weight: 1, arbitrary: text.map((given) => `-"${given}"`) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom('mario.garcia@york.com', 'york.com', 'mara.exam', '(202) 224-3441'),
-  },
-);
-export const request = fc.record({
-  query: some(fc.array(piece, { minLength: 1, maxLength: 3 }).map((pieces) => pieces.join(' '))),
-  first_name: maybe(word),
-  job_title: maybe(text),
-  company_name: maybe(text),
-  city: maybe(
-    fc.oneof(
-      text,
-      word.map((given) => given.slice(0, 2)),
-    ),
-  ),
-  country: maybe(fc.constantFrom('us', 'maria')),
-  email: maybe(fc.constantFrom('Maria@york.com', 'al@mara.example', 'york.com')),
-  updated_after: maybe(moment(0, 1)),
-  limit: fc.integer({ min: 1, max: 6 }),
-});
-
 const sort = fc.record({
   by: fc.constantFrom(...CONTACT_SORTS),
   direction: fc.constantFrom('asc' as const, 'desc' as const),
+});
+
+/** Records and requests of few words, so that many match several of them. */
+export const drawn = fc.subarray(WORDS, { minLength: 3, maxLength: 6 }).chain((words) => {
+  const word = fc.constantFrom(...words);
+  const text = fc.array(word, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(' '));
+  const record = fc.record({
+    first_name: some(text),
+    last_name: some(text),
+    work_emails: some(emails),
+    personal_emails: some(emails),
+    functional_area: some(text),
+    postal_code: some(postalCode),
+    phones: some(fc.array(phone, { maxLength: 2 })),
+    job_title: some(text),
+    company_name: some(text),
+    company_domain: some(domain),
+    city: some(text),
+    state_region: some(text),
+    country: some(fc.constantFrom('US', 'United States', 'Mexico', 'maria')),
+    network_a_url: some(profile),
+    audience_ids: fc.subarray(['aud_1', 'aud_2']),
+    updated_at: moment(0, 1, 2),
+    // Many at the same moment, some within a few milliseconds of each other.
+    created_at: moment(0, 1, 5, 8, 9, 1e9, -1e12, 4e12),
+  });
+
+  const misspelt = fc.tuple(word, fc.nat(8), fc.constantFrom('', 'z', 'r')).map(([given, at, put]) => {
+    const place = Math.min(at, given.length);
+    return given.slice(0, place) + put + given.slice(place + 1);
+  });
+  const piece = fc.oneof(
+    { weight: 9, arbitrary: word },
+    { weight: 4, arbitrary: misspelt },
+    { weight: 3, arbitrary: word.map((given) => given.slice(0, 3)) },
+    { weight: 1, arbitrary: text.map((given) => `"${given}"`) },
+    { weight: 1, arbitrary: word.map((given) => `-${given}`) },
+    { weight: 1, arbitrary: text.map((given) => `-"${given}"`) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        ...[
+          'mario.garcia@york.com',
+          'york.com',
+          'mara.exam',
+          '(202) 224-3441',
+          'sw1a',
+          '"1aa"',
+          '李静',
+          'mex',
+        ],
+      ),
+    },
+  );
+  /** By a field. */
+  const filter = fc.oneof(
+    ...Object.entries({
+      ...{ first_name: word, last_name: text, job_title: text, functional_area: word, company_name: text },
+      ...{ state_region: word, postal_code: postalCode, company_domain: domain },
+      city: fc.oneof(
+        text,
+        word.map((given) => given.slice(0, 2)),
+      ),
+      country: fc.constantFrom('us', 'maria'),
+      network_a_url: fc.oneof(profile, fc.constant('omar')),
+      email: fc.constantFrom('Maria@york.com', 'al@mara.example', 'york.com'),
+      updated_after: moment(0, 1),
+    }).map(([field, value]) => value.map((given) => [field, given] as const)),
+  );
+  const filters = fc
+    .oneof(
+      { weight: 3, arbitrary: fc.constant([]) },
+      { weight: 3, arbitrary: fc.tuple(filter) },
+      { weight: 1, arbitrary: fc.tuple(filter, filter) },
+    )
+    .map((given): Filters => Object.fromEntries(given));
+  const query = some(fc.array(piece, { minLength: 1, maxLength: 3 }).map((pieces) => pieces.join(' ')));
+  const request = fc
+    .record({ query, filters, limit: fc.integer({ min: 1, max: 6 }) })
+    .map(({ filters, ...given }) => ({ ...given, ...filters }));
+  return fc.record({
+    records: fc.array(record, { minLength: 1, maxLength: 30, size: 'max' }),
+    searches: fc.array(
+      fc.record({ request, audienceId: some(fc.constantFrom('aud_1', 'aud_3')), sort: some(sort) }),
+      { minLength: 6, maxLength: 12 },
+    ),
+  });
 });
 
 export function searchStoreOrder(open: Open): void {
@@ -179,32 +217,39 @@ export function searchStoreOrder(open: Open): void {
 
     it('finds what a plain list finds, in its order, with exact totals, and pages tile', async () => {
       await fc.assert(
-        fc.asyncProperty(
-          fc.array(record, { minLength: 1, maxLength: 30 }),
-          fc.array(fc.tuple(request, some(fc.constantFrom('aud_1', 'aud_3')), some(sort)), {
-            minLength: 1,
-            maxLength: 6,
-          }),
-          async (records, searches) => {
-            const organization = freshOrganization();
-            await load(opened.store, organization, records);
-            const contacts = await stored(opened, organization, records);
-            for (const [given, audienceId, sort] of searches) {
-              const filters = { ...given, sort: given.query ? undefined : sort };
-              const search = asked(organization, { match: 'best', ...filters }, { audienceId });
-              const expected = searchByHand(contacts, search);
-              const first = await opened.store.searchContacts(search);
-              expect(first.total, JSON.stringify(filters)).to.equal(expected.length);
-              const ids = (await allPages(opened.store, search)).map((contact) => contact.contact_id);
-              expect(ids, JSON.stringify(filters)).to.deep.equal(
-                expected.map(({ contact }) => contact.contact_id),
-              );
-            }
-          },
-        ),
+        fc.asyncProperty(drawn, async ({ records, searches }) => {
+          const organization = freshOrganization();
+          await load(opened.store, organization, records);
+          const contacts = await stored(opened, organization, records);
+          for (const { request, audienceId, sort } of searches) {
+            const filters = { ...request, sort: request.query ? undefined : sort };
+            const search = asked(organization, { match: 'best', ...filters }, { audienceId });
+            const expected = searchByHand(contacts, search);
+            const first = await opened.store.searchContacts(search);
+            expect(first.total, JSON.stringify(filters)).to.equal(expected.length);
+            const ids = (await allPages(opened.store, search)).map((contact) => contact.contact_id);
+            expect(ids, JSON.stringify(filters)).to.deep.equal(
+              expected.map(({ contact }) => contact.contact_id),
+            );
+          }
+        }),
         { numRuns: runs(25) },
       );
     }).timeout(600_000);
+
+    it('a word is found through each of a thousand words that are two typos away', async () => {
+      const own = freshOrganization();
+      const words = wordsTwoTyposFrom('nebukadnezar', 1000);
+      await load(
+        opened.store,
+        own,
+        words.map((last_name) => ({ last_name })),
+      );
+      expect(await found(opened.store, own, { query: 'nebukadnezar' })).to.have.length(1000);
+      expect(await found(opened.store, own, { query: 'nebukadnezar', last_name: words[999] })).to.have.length(
+        1,
+      );
+    });
 
     it('a page behind a cursor is the same without the total, which a first page always has', async () => {
       const organization = freshOrganization();

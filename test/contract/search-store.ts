@@ -6,8 +6,8 @@ import { searchStoreAccounts } from './search-store-accounts.js';
 import { searchStoreAudienceRequests, searchStoreAudiences } from './search-store-audiences.js';
 import { searchStoreCreate } from './search-store-create.js';
 import { searchStoreDeletions } from './search-store-deletions.js';
-import { searchStoreEquivalents } from './search-store-equivalents.js';
 import { searchStoreErasures } from './search-store-erasures.js';
+import { searchStoreExamples } from './search-store-examples.js';
 import { searchStoreExplain } from './search-store-explain.js';
 import { searchStoreFacets } from './search-store-facets.js';
 import { searchStoreFigures } from './search-store-figures.js';
@@ -15,15 +15,11 @@ import { searchStoreFilters } from './search-store-filters.js';
 import { searchStoreGetMany } from './search-store-get-many.js';
 import { searchStoreMatch } from './search-store-match.js';
 import { searchStoreMemberships } from './search-store-memberships.js';
-import { searchStoreNames } from './search-store-names.js';
 import { searchStoreOrder } from './search-store-order.js';
-import { searchStoreQuery } from './search-store-query.js';
 import { searchStoreRecordOrder } from './search-store-record-order.js';
 import { searchStoreRecords } from './search-store-records.js';
 import { searchStoreRejections } from './search-store-rejections.js';
-import { searchStoreTokens } from './search-store-tokens.js';
 import { searchStoreUpdates } from './search-store-updates.js';
-import { searchStoreValues } from './search-store-values.js';
 import { searchStoreVisits } from './search-store-visits.js';
 import type { Open, OpenStore } from './search-support.js';
 
@@ -54,11 +50,7 @@ export function searchStoreContract(
     after(async () => (await shared)?.close());
 
     searchStoreFilters(open);
-    searchStoreQuery(open);
-    searchStoreNames(open);
-    searchStoreValues(open);
-    searchStoreTokens(open);
-    searchStoreEquivalents(open);
+    searchStoreExamples(open);
     searchStoreOrder(open);
     searchStoreMatch(open);
     searchStoreDeletions(open);

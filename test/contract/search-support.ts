@@ -79,54 +79,13 @@ export async function found(
   return page.items.map((contact) => contact.contact_id);
 }
 
-/** A record that every one of the requests finds alone, and none of the others finds. */
-export interface FoundCase {
-  holds: Partial<ContactRecord>;
-  finds: Filters[];
-  not?: Filters[];
-}
+/** Each `name=value` of a text. */
+export const fieldsOf = (text: string, separator: string) =>
+  text.split(separator).map((field) => field.split(/(?<=^\w+)=/) as [name: string, value: string]);
 
-/** The record of each case, of which one finds it and no other of the organization, has the id `c` and its index. */
-export function findsCases(opened: OpenStore, cases: readonly FoundCase[]): void {
-  const organization = freshOrganization();
-  before(() =>
-    load(
-      opened.store,
-      organization,
-      cases.map(({ holds }) => holds),
-    ),
-  );
-  for (const [index, { holds, finds, not = [] }] of cases.entries()) {
-    it(`find ${JSON.stringify(holds)}`, async () => {
-      const id = `c${index}`;
-      for (const request of finds)
-        expect(await found(opened.store, organization, request), JSON.stringify(request)).to.deep.equal([id]);
-      for (const request of not)
-        expect(await found(opened.store, organization, request), JSON.stringify(request)).not.to.include(id);
-    });
-  }
-}
-
-/** What each search of some records finds, in this order unless it does not matter. */
-export function findsOf(
-  opened: OpenStore,
-  what: string,
-  records: LoadedRecord[],
-  cases: [filters: Filters, ids: string[]][],
-  { inOrder = true } = {},
-): void {
-  describe(what, () => {
-    const organization = freshOrganization();
-    before(() => load(opened.store, organization, records));
-    for (const [filters, ids] of cases) {
-      it(`${JSON.stringify(filters)} finds ${ids.join(', ') || 'nothing'}`, async () => {
-        const actual = await found(opened.store, organization, filters);
-        if (inOrder) expect(actual).to.deep.equal(ids);
-        else expect(actual).to.have.members(ids);
-      });
-    }
-  });
-}
+/** A search as a table writes it: a query, or fields joined by `&`. */
+export const filtersOf = (search: string): Filters =>
+  /^\w+=/.test(search) ? Object.fromEntries(fieldsOf(search, ' & ')) : { query: search };
 
 /** Every page of a search, by its cursors. */
 export async function allPages(store: ParsedStore, search: ContactSearch): Promise<Contact[]> {
