@@ -52,45 +52,7 @@ export function searchStoreAudiences(open: Open): void {
       expect(await opened.store.getAudience(freshOrganization(), 'a')).to.equal(null);
     });
 
-    it('pages on behind a sort key, with and without a query', async () => {
-      const organization = freshOrganization();
-      await loadAll(organization, ...['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, name: `Name ${id}` })));
-      for (const query of [undefined, 'name']) {
-        const found: string[] = [];
-        let after: SortKey | undefined;
-        do {
-          const page = await opened.store.searchAudiences({
-            organizationId: organization,
-            query: query === undefined ? undefined : (parseQuery(query) as TextQuery),
-            limit: 2,
-            after,
-          });
-          expect(page.total).to.equal(5);
-          found.push(...page.items.map(({ id }) => id));
-          after = page.next ?? undefined;
-        } while (after !== undefined);
-        expect(found).to.deep.equal(['e', 'd', 'c', 'b', 'a']);
-      }
-    });
-
-    it('a record is whole, an older one changes nothing, of equal ones the later wins', async () => {
-      const organization = freshOrganization();
-      await loadAll(
-        organization,
-        { id: 'a', name: 'First', description: 'words', updated_at: at(2) },
-        { id: 'a', name: 'Old', updated_at: at(1) },
-        { id: 'a', name: 'Second', network_a: true, updated_at: at(2) },
-      );
-      expect(await opened.store.getAudience(organization, 'a')).to.include({
-        name: 'Second',
-        description: null,
-        network_a: true,
-      });
-      expect(await find(organization, 'words')).to.deep.equal({ ids: [], total: 0 });
-      expect(await find(organization, 'second')).to.deep.equal({ ids: ['a'], total: 1 });
-    });
-
-    it('newest first, then by id, in pages', async () => {
+    it('newest first, then by id, in pages of an offset or behind a sort key', async () => {
       const organization = freshOrganization();
       await loadAll(
         organization,
@@ -98,43 +60,58 @@ export function searchStoreAudiences(open: Open): void {
         { id: 'b', name: 'X', created_at: at(2) },
         { id: 'c', name: 'X', created_at: at(1) },
       );
-      expect(await find(organization)).to.deep.equal({ ids: ['b', 'c', 'a'], total: 3 });
-      expect(await find(organization, undefined, 1, 1)).to.deep.equal({ ids: ['c'], total: 3 });
-      expect(await find(organization, 'x', 2, 2)).to.deep.equal({ ids: ['a'], total: 3 });
-      expect(await find(organization, 'x', 9, 2)).to.deep.equal({ ids: [], total: 3 });
+      const all = ['b', 'c', 'a'];
+      for (const query of [undefined, 'x']) {
+        for (const [offset, limit] of [
+          [0, 9],
+          [1, 1],
+          [2, 2],
+          [9, 2],
+        ] as const) {
+          const ids = all.slice(offset, offset + limit);
+          expect(await find(organization, query, offset, limit)).to.deep.equal({ ids, total: 3 });
+        }
+        const ids: string[] = [];
+        let after: SortKey | undefined;
+        do {
+          const page = await opened.store.searchAudiences({
+            ...{ organizationId: organization, limit: 2, after },
+            query: query === undefined ? query : (parseQuery(query) as TextQuery),
+          });
+          expect(page.total).to.equal(3);
+          ids.push(...page.items.map(({ id }) => id));
+          after = page.next ?? undefined;
+        } while (after !== undefined);
+        expect(ids).to.deep.equal(all);
+      }
     });
 
-    it('the audience whose whole name is given comes first', async () => {
+    it('whole names come before other words, names before tracking values before descriptions', async () => {
       const organization = freshOrganization();
+      const audience = (id: string, name: string, created: number, fields = {}) => ({
+        ...{ id, name, created_at: at(created), ...fields },
+      });
       await loadAll(
         organization,
-        { id: 'senate', name: 'Senate', created_at: at(1) },
-        { id: 'rules', name: 'Senate Committee on Rules', created_at: at(2) },
-        { id: 'veterans', name: "Senate Committee on Veterans' Affairs", created_at: at(3) },
-        { id: 'house', name: 'House of Representatives', created_at: at(1) },
+        audience('senate', 'Senate', 1),
+        audience('rules', 'Senate Committee on Rules', 2),
+        audience('veterans', "Senate Committee on Veterans' Affairs", 3),
+        audience('house', 'House of Representatives', 1),
+        audience('text', 'A', 9, { description: 'Armed services of the land' }),
+        audience('utm', 'B', 9, { tracking_utm_value: 'armed-services' }),
+        audience('name', 'Armed Services', 4),
+        audience('begun', 'Armedness services', 9),
       );
-      expect((await find(organization, 'senate')).ids).to.deep.equal(['senate', 'veterans', 'rules']);
-      expect((await find(organization, 'representatives of house')).ids).to.deep.equal(['house']);
-      expect((await find(organization, "veteran's affairs")).ids).to.deep.equal(['veterans']);
-    });
-
-    it('names come before tracking values before descriptions; typos and exclusions as in contacts', async () => {
-      const organization = freshOrganization();
-      await loadAll(
-        organization,
-        { id: 'text', name: 'A', description: 'Armed services of the land' },
-        { id: 'utm', name: 'B', tracking_utm_value: 'armed-services' },
-        { id: 'name', name: 'Armed Services' },
-        { id: 'begun', name: 'Armedness services' },
-      );
-      expect((await find(organization, 'armed services')).ids).to.deep.equal([
-        'name',
-        'utm',
-        'text',
-        'begun',
-      ]);
-      expect((await find(organization, 'armd servcies')).ids).to.have.members(['name', 'utm', 'text']);
-      expect((await find(organization, '"armed services" -land')).ids).to.deep.equal(['name', 'utm']);
+      for (const [query, ids] of Object.entries({
+        senate: ['senate', 'veterans', 'rules'],
+        'representatives of house': ['house'],
+        "veteran's affairs": ['veterans'],
+        'armed services': ['name', 'utm', 'text', 'begun'],
+        'armd servcies': ['name', 'utm', 'text'],
+        '"armed services" -land': ['name', 'utm'],
+      })) {
+        expect((await find(organization, query)).ids, query).to.deep.equal(ids);
+      }
     });
   });
 }

@@ -11,12 +11,14 @@ import {
   loadAudiences,
   type Open,
   T0,
+  useClock,
 } from './search-support.js';
 
 export function searchStoreErasures(open: Open): void {
   describe('erasures', () => {
     let now = T0;
-    const opened = useOpened(() => open({ clock: { now: () => now } }));
+    const opened = useOpened(() => open());
+    useClock(opened, () => now);
 
     const erase = (organizationId: string, proofId: string, contactId: string) =>
       opened.store.eraseContacts(erasure(organizationId, proofId, [contactId]));
@@ -44,21 +46,10 @@ export function searchStoreErasures(open: Open): void {
       const person = { work_emails: ['eve.erased@x.example'], network_a_url: profile };
       await load(opened.store, organizationId, [person]);
       await erase(organizationId, `${organizationId}_eve`, 'c0');
-      const addresses = [
-        'network-a.example:443/in/eve-erased',
-        'user@network-a.example/in/eve-erased',
-        'network-a.example//in/eve-erased',
-        'network-a.example/./in/x/../eve-erased',
-        'network-a.example./in/eve-erased',
-        'm.network-a.example/in/eve-erased',
-        'mobile.network-a.example/in/eve-erased',
-        'network-a.example/in/eve-erased/details/experience/',
-        'network-a.example\\in\\eve-erased',
-      ];
       const records = [
         { work_emails: ['ｅve.erased@x.example'] },
         { personal_emails: ['EVE．erased@X.example'] },
-        ...addresses.map((address) => ({ network_a_url: `https://${address}` })),
+        { network_a_url: 'https://m.network-a.example:443/./in//eve-erased/details/experience/' },
         { work_emails: ['eve.erased+news@x.example'] },
       ].map((fields, index) => ({
         organization_id: organizationId,

@@ -51,23 +51,6 @@ export function searchStoreMemberships(open: Open): void {
       expect((await opened.store.getContact(organization, 'c'))?.audience_ids).to.deep.equal(['b']);
     });
 
-    it('adds and removes at once lose nothing', async () => {
-      await add('a');
-      await Promise.all([
-        add('b'),
-        remove('a'),
-        add('c'),
-        add('d'),
-        load(opened.store, organization, [{ contact_id: 'c', city: 'Rome' }]),
-      ]);
-      const contact = await opened.store.getContact(organization, 'c');
-      expect(contact?.audience_ids).to.deep.equal(['b', 'c', 'd']);
-      for (const audience of ['b', 'c', 'd']) {
-        expect(await found(opened.store, organization, { city: 'rome' }, audience)).to.deep.equal(['c']);
-      }
-      expect(await found(opened.store, organization, {}, 'a')).to.deep.equal([]);
-    });
-
     it('many join and leave at once: changed, unchanged, unknown, and those that cannot join are told apart', async () => {
       const at = new Date(Date.now() - 1000).toISOString();
       const audience_ids = Array.from({ length: 10_000 }, (_, index) => `aud_${index}`);

@@ -5,7 +5,6 @@ import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
 import {
-  asked,
   creation,
   found,
   freshOrganization,
@@ -81,23 +80,6 @@ export function searchStoreRecords(open: Open): void {
         [0, true],
         [1, true],
       ]);
-    });
-
-    it('calls made before others are answered are applied in their order', async () => {
-      const organization = freshOrganization();
-      const emails = Array.from({ length: 30 }, (_, index) => `a${index}@one.example`);
-      await Promise.all([
-        upsert(organization, { first_name: 'Ann', city: 'Oslo', updated_at: at(1) }),
-        ...emails.map((email) => upsert(organization, { work_emails: [email], updated_at: at(2) })),
-        upsert(organization, { last_name: 'Lee', updated_at: at(3) }),
-        upsert(organization, { last_name: 'Old', updated_at: at(2) }),
-      ]);
-      expect(await opened.store.getContact(organization, 'c')).to.include({
-        first_name: 'Ann',
-        city: 'Oslo',
-        last_name: 'Lee',
-      });
-      expect((await opened.store.getContact(organization, 'c'))?.work_emails).to.deep.equal([emails.at(-1)]);
     });
 
     it('changes through the API do not count in the order of records', async () => {
@@ -181,22 +163,6 @@ export function searchStoreRecords(open: Open): void {
         companyId(organization, 'z.example'),
       );
       expect((await upsert(organization, { company_domain: null }))?.company_id).to.equal(null);
-    });
-
-    it('many records in one call are all there', async () => {
-      const organization = freshOrganization();
-      const records = Array.from({ length: 2500 }, (_, index) => ({
-        organization_id: organization,
-        contact_id: `n${index}`,
-        first_name: index % 2 === 0 ? 'Even' : 'Odd',
-      }));
-      await opened.store.upsertContacts(accepted([...records, ...records.slice(0, 100)], T0));
-      await opened.store.refresh();
-      const page = await opened.store.searchContacts(asked(organization, { limit: 1 }));
-      expect(page.total).to.equal(2500);
-      const even = await opened.store.searchContacts(asked(organization, { query: 'even', limit: 3 }));
-      expect(even.total).to.equal(1250);
-      expect(even.items.map((item) => item.contact_id)).to.deep.equal(['n998', 'n996', 'n994']);
     });
 
     it('a contact is in at most 10 000 audiences: records that ask for more are rejected, and only they', async () => {

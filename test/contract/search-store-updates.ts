@@ -15,6 +15,7 @@ import {
   loadAudiences,
   type Open,
   T0,
+  useClock,
   withStale,
 } from './search-support.js';
 
@@ -22,7 +23,8 @@ export function searchStoreUpdates(open: Open): void {
   describe('updates of contacts (contract 3.15)', () => {
     let organization: string;
     let now = T0;
-    const opened = useOpened(() => open({ clock: { now: () => now } }));
+    const opened = useOpened(() => open());
+    useClock(opened, () => now);
     beforeEach(async () => {
       organization = freshOrganization();
       now = T0 + DAY_MS;

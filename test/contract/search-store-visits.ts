@@ -18,7 +18,7 @@ const visit = fc.record({
   startUrl: some(
     fc.constantFrom(
       ...['https://X.example/Pricing/', 'http://x.example/%_a?q=1', 'x.example'],
-      ...['https://münchen.example/Straße', 'https://xn--mnchen-3ya.example/strasse'],
+      ...['https://münchen.example/Straße', 'https://xn--mnchen-3ya.example/strasse', '//x.example:8443/a'],
     ),
   ),
   country: some(fc.constantFrom('United States', 'Deutschland', 'Mexico', ' ')),
@@ -26,7 +26,9 @@ const visit = fc.record({
   city: some(fc.constantFrom('São Paulo', 'Sao  paulo', 'Rome')),
   ipAddress: some(fc.constantFrom('10.0.0.1', '10.0.0.200', '10.1.0.1', '::1', '2001:db8::1')),
   browser: some(
-    fc.constantFrom('Chrome', 'Chrome Mobile', 'Mobile Chrome', 'Safari', 'UI/WKWebView', 'chrome-lite'),
+    fc.constantFrom(
+      ...['Chrome', 'Chrome Mobile', 'Mobile Chrome', 'Safari', 'UI/WKWebView', 'chrome-lite', 'C++'],
+    ),
   ),
   platform: some(fc.constantFrom('Mac OS X', 'Windows')),
   hasRecording: some(fc.boolean()),
@@ -39,7 +41,9 @@ const search = fc.record({
   country: maybe(fc.constantFrom('us', 'Deutschland', 'mexico').map(normalizeCountry)),
   city: maybe(fc.constant('sao paulo')),
   browser: maybe(
-    fc.constantFrom('chrome', 'Chrome mobile', 'mob', 'wk', 'web', 'ui/wk', 'lite').map(normalizeWordStarts),
+    fc
+      .constantFrom('chrome', 'Chrome mobile', 'chrome lite', 'mob', 'wk', 'web', 'ui/wk', 'lite', 'c++', '+')
+      .map(normalizeWordStarts),
   ),
   platform: maybe(fc.constantFrom('os', 'mac os x').map(normalizeWordStarts)),
   hasRecording: maybe(fc.boolean()),
@@ -48,7 +52,10 @@ const search = fc.record({
   ),
   startUrl: maybe(
     fc
-      .constantFrom('http://x.example/', 'PRICING', '%_', '_', 'MÜNCHEN.example/STRASSE', 'munchen')
+      .constantFrom(
+        ...['http://x.example/', 'PRICING', '%_', '_', 'MÜNCHEN.example/STRASSE', 'munchen', ':8443/a'],
+        ...['//x.example', '://x.example', 'android-app://x.example/a'],
+      )
       .map(normalizeUrlText),
   ),
   createdFrom: maybe(fc.constant(T0 + 1)),
@@ -95,29 +102,14 @@ export function searchStoreVisits(open: Open): void {
       const organization = freshOrganization();
       await insert([{ id: 'v', organizationId: organization, createdAt: '2015-05-17T12:05:03+02:00' }]);
       const page = await opened.store.searchVisits({ organizationId: organization, limit: 10 });
-      expect(page).to.deep.equal({
-        items: [
-          {
-            id: 'v',
-            type: 'audience',
-            audienceId: null,
-            organizationId: organization,
-            startUrl: null,
-            country: null,
-            countryCode: null,
-            city: null,
-            ipAddress: null,
-            browser: null,
-            browserVersion: null,
-            platform: null,
-            hasRecording: null,
-            intentScore: null,
-            createdAt: '2015-05-17T10:05:03.000Z',
-          },
-        ],
-        total: 1,
-        next: null,
-      });
+      const unknown = [
+        ...['audienceId', 'startUrl', 'country', 'countryCode', 'city', 'ipAddress', 'browser'],
+        ...['browserVersion', 'platform', 'hasRecording', 'intentScore'],
+      ];
+      const createdAt = '2015-05-17T10:05:03.000Z';
+      const known = { id: 'v', type: 'audience', organizationId: organization, createdAt };
+      const item = { ...known, ...Object.fromEntries(unknown.map((name) => [name, null])) };
+      expect(page).to.deep.equal({ items: [item], total: 1, next: null });
     });
 
     it('the first record of an id and moment stays; another moment is another visit', async () => {
@@ -181,64 +173,6 @@ export function searchStoreVisits(open: Open): void {
         expect(await find({ startUrl: part }), part).to.deep.equal([]);
       }
     });
-
-    const places: [
-      title: string,
-      values: string[],
-      field: 'browser' | 'startUrl',
-      found: [string, number[]][],
-    ][] = [
-      [
-        'a word of a browser or platform begins after anything but a letter or digit',
-        ['AppEngine-Google', 'magpie-crawler', 'UI/WKWebView', 'Google Chrome', 'C++'],
-        'browser',
-        [
-          ['google', [3, 0]],
-          ['crawler', [1]],
-          ['wkwebview', [2]],
-          ['ui/wkweb', [2]],
-          ['webview', []],
-          ['rawler', []],
-          ['c++', [4]],
-          ['+', []],
-          ['appengine google', []],
-        ],
-      ],
-      [
-        'a URL is found by a part with slashes but no scheme before its host',
-        ['https://www.x.example/pricing/', '//x.example/about', 'http://x.example:8443/port'],
-        'startUrl',
-        [
-          ['//www.x.example/pricing', [0]],
-          ['://x.example', [2, 1, 0]],
-          ['android-app://x.example/about/', [1]],
-          [':8443/port', [2]],
-          ['/pricing', [0]],
-        ],
-      ],
-    ];
-    for (const [title, values, field, found] of places) {
-      it(title, async () => {
-        const organizationId = freshOrganization();
-        const createdAt = new Date(T0).toISOString();
-        const fields = field === 'browser' ? (['browser', 'platform'] as const) : (['startUrl'] as const);
-        const held = (value: string) => Object.fromEntries(fields.map((name) => [name, value]));
-        await insert(
-          values.map((value, index) => ({ id: `v${index}`, organizationId, createdAt, ...held(value) })),
-        );
-        for (const [text, expected] of found) {
-          for (const name of fields) {
-            const normal = name === 'startUrl' ? normalizeUrlText(text) : normalizeWordStarts(text);
-            const { items } = await opened.store.searchVisits({ organizationId, limit: 9, [name]: normal });
-            const ids = expected.map((index) => `v${index}`);
-            expect(
-              items.map(({ id }) => id),
-              text,
-            ).to.deep.equal(ids);
-          }
-        }
-      });
-    }
 
     it('a part of a URL of any length is found, and only where it stands as a whole', async () => {
       const unit = fc.constantFrom(

@@ -33,16 +33,21 @@ interface UnparsedStore {
 /** The rules of the search port, for every adapter. */
 export function searchStoreContract(
   name: string,
-  openStore: (options?: { clock?: Clock }) => Promise<UnparsedStore>,
+  openStore: (options: { clock: Clock }) => Promise<UnparsedStore>,
 ): void {
-  const openNew: Open = async (options): Promise<OpenStore> => {
-    const { store, another, close } = await openStore(options);
-    return { store: parsed(store), another: async () => parsed(await closedWithFile(another())), close };
+  const openNew: Open = async (): Promise<OpenStore> => {
+    const clock = { now: Date.now };
+    const { store, another, close } = await openStore({ clock });
+    return {
+      store: parsed(store),
+      another: async () => parsed(await closedWithFile(another())),
+      clock,
+      close,
+    };
   };
   let shared: Promise<OpenStore> | undefined;
-  /** One store for all suites but those with a clock of their own: they keep apart by organization. */
-  const open: Open = async (options) => {
-    if (options) return openNew(options);
+  /** One store for all suites but those that need an empty one: they keep apart by organization. */
+  const open: Open = async () => {
     shared ??= openNew();
     return { ...(await shared), close: async () => {} };
   };

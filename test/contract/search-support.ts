@@ -16,11 +16,23 @@ export interface OpenStore {
   store: ParsedStore;
   /** Of the same data, as another process would open it. */
   another(): Promise<ParsedStore>;
+  /** Of all processes; `useClock` sets it. */
+  clock: Clock;
   close(): Promise<void>;
 }
 
-/** Opens an empty store; the suites keep apart by organization. */
-export type Open = (options?: { clock?: Clock }) => Promise<OpenStore>;
+/** Opens a store; the suites keep apart by organization. */
+export type Open = () => Promise<OpenStore>;
+
+/** For the tests of a suite, the time is that of a function. */
+export function useClock(opened: OpenStore, now: () => number): void {
+  before(() => {
+    opened.clock.now = now;
+  });
+  after(() => {
+    opened.clock.now = Date.now;
+  });
+}
 
 /** Waits for a write whose records may be stale, and are left out then (contract 6.1). */
 export async function withStale(write: Promise<void>): Promise<void> {

@@ -50,6 +50,29 @@ describe('normal forms', () => {
     }
   });
 
+  it('a part of a web address is found with slashes, but no scheme before its host', () => {
+    const stored = normalizeUrlText('https://www.x.example:8443/Pricing/');
+    for (const part of [
+      '//www.x.example',
+      '://www.x.',
+      'android-app://www.x.example:8443/pricing/',
+      ':8443/p',
+    ])
+      expect(stored, part).to.include(normalizeUrlText(part));
+  });
+
+  it('a word of a browser begins after anything but a letter or digit', () => {
+    for (const [browser, starts, others] of [
+      ['AppEngine-Google', ['google', 'appengine'], ['engine', 'appengine google']],
+      ['UI/WKWebView', ['wkwebview', 'ui/wkweb'], ['webview']],
+      ['C++', ['c++', 'c'], ['+']],
+    ] as const) {
+      const stored = normalizeWordStarts(browser);
+      for (const part of starts) expect(stored, part).to.include(normalizeWordStarts(part));
+      for (const part of others) expect(stored, part).not.to.include(normalizeWordStarts(part));
+    }
+  });
+
   it('a usual profile address has the normal form that parsing gives it', () => {
     const usual = fc
       .tuple(

@@ -38,6 +38,15 @@ async function createFolder(): Promise<string> {
   return dataDir;
 }
 
+let created: Promise<string> | undefined;
+/** A folder as it was created, of which each test has a copy. */
+async function copyFolder(): Promise<string> {
+  created ??= createFolder();
+  const dataDir = join(tempFolder(), 'data');
+  cpSync(await created, dataDir, { recursive: true });
+  return dataDir;
+}
+
 describe('A data folder', () => {
   describe('whatever the mask of file modes', () => {
     let mask: number;
@@ -116,7 +125,7 @@ describe('A data folder', () => {
     ['empty', (path: string) => truncateSync(path)],
   ] as const) {
     it(`is rejected when its database file is ${how} beside the analytics store`, async () => {
-      const dataDir = await createFolder();
+      const dataDir = await copyFolder();
       lose(join(dataDir, 'reachline.db'));
       expect((await openingError(dataDir)).message).to.match(
         /^reachline\.db .* missing or empty.* Put it back/,
@@ -127,7 +136,7 @@ describe('A data folder', () => {
   }
 
   it('is rejected when the database exists and its analytics store is missing or empty', async () => {
-    const dataDir = await createFolder();
+    const dataDir = await copyFolder();
     rmSync(join(dataDir, 'clickhouse'), { recursive: true });
     expect((await openingError(dataDir)).message).to.match(/^clickhouse\/ .* missing or empty/);
     mkdirSync(join(dataDir, 'clickhouse'));
@@ -135,7 +144,7 @@ describe('A data folder', () => {
   });
 
   it('is rejected when its stores come from two folders', async () => {
-    const [dataDir, other] = [await createFolder(), await createFolder()];
+    const [dataDir, other] = [await createFolder(), await copyFolder()];
     for (const suffix of ['', '-wal', '-shm']) {
       const [from, to] = [other, dataDir].map((folder) => join(folder, `reachline.db${suffix}`)) as [
         string,
@@ -148,7 +157,7 @@ describe('A data folder', () => {
   });
 
   it('starts empty once both stores are gone', async () => {
-    const dataDir = await createFolder();
+    const dataDir = await copyFolder();
     rmSync(join(dataDir, 'reachline.db'));
     rmSync(join(dataDir, 'clickhouse'), { recursive: true });
     await (await open(dataDir)).close();
@@ -163,7 +172,7 @@ describe('A data folder', () => {
   });
 
   it('reports damage of its database when it is checked, and nothing when it is whole', async () => {
-    const dataDir = await createFolder();
+    const dataDir = await copyFolder();
     expect(checkIntegrity(dataDir)).to.deep.equal([]);
     const path = join(dataDir, 'reachline.db');
     const database = new DatabaseSync(path);
