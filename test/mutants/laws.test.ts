@@ -33,7 +33,7 @@ const MUTANTS: Record<string, Mutant> = {
     file: 'services/http/request.js',
     from: "typeof sent !== 'string'",
     to: 'true',
-    test: ['gateway/http', 'search rejects other keys, organizations'],
+    test: ['gateway/http', '/api/contacts/search rejects other organizations'],
   },
   'isolation: a contact is read by its id alone': {
     file: 'services/stores/sqlite/contacts/search.js',
