@@ -244,30 +244,23 @@ describe('A consumer', () => {
     expect(library.commits).to.deep.equal(['0/2', '1/2', '0/4', '1/4', '0/6', '0/8']);
   });
 
-  it('neither starts nor commits records behind a batch that failed, and is given them again from the first uncommitted one', async () => {
-    await start(messages(8));
-    const first = library.round();
-    await settled();
-    await batches.end();
-    await batches.end(new Error('no broker takes the commit'));
-    expect(await first).to.deep.equal(['no broker takes the commit']);
-    expect(library.commits).to.deep.equal(['0/2']);
-    await committedRound();
-    expect(batches.given).to.deep.equal(['0/0', '0/2', '0/2', '0/4']);
-    expect(library.commits).to.deep.equal(['0/2', '0/4', '0/6']);
-  });
-
-  it('is given again what ended without a commit, and no later record before it', async () => {
-    await start(messages(8));
-    const first = library.round();
-    await settled();
-    await batches.end('uncommitted');
-    expect(await first).to.deep.equal([]);
-    expect(batches.given).to.deep.equal(['0/0']);
-    await committedRound();
-    expect(batches.given).to.deep.equal(['0/0', '0/0', '0/2']);
-    expect(library.commits).to.deep.equal(['0/2', '0/4']);
-  });
+  for (const [how, outcome, errors] of [
+    ['failed', new Error('no broker takes the commit'), ['no broker takes the commit']],
+    ['ended without a commit', 'uncommitted', []],
+  ] as const) {
+    it(`neither starts nor commits records behind a batch that ${how}, and is given them again from the first uncommitted one`, async () => {
+      await start(messages(8));
+      const first = library.round();
+      await settled();
+      await batches.end();
+      await batches.end(outcome);
+      expect(await first).to.deep.equal(errors);
+      expect(library.commits).to.deep.equal(['0/2']);
+      await committedRound();
+      expect(batches.given).to.deep.equal(['0/0', '0/2', '0/2', '0/4']);
+      expect(library.commits).to.deep.equal(['0/2', '0/4', '0/6']);
+    });
+  }
 
   it('commits transaction markers, behind records and alone', async () => {
     await start([...messages(3), marker(3), ...[4, 5, 6, 7].map(marker), ...messages(2, 8)]);
@@ -278,16 +271,6 @@ describe('A consumer', () => {
     await committedRound();
     expect(batches.given).to.deep.equal(['0/0', '0/2', '0/8']);
     expect(library.commits.at(-1)).to.equal('0/10');
-  });
-
-  it('commits no transaction marker behind records that failed', async () => {
-    await start([...messages(3), marker(3)]);
-    const first = library.round();
-    await settled();
-    await batches.end();
-    await batches.end(new Error('no broker takes the commit'));
-    await first;
-    expect(library.commits).to.deep.equal(['0/2']);
   });
 
   it('lets the batches under way be committed before it joins its group again, and loses and skips no record', async () => {

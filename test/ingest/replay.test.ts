@@ -1,15 +1,8 @@
 import { expect } from 'chai';
-import { pino } from 'pino';
-import { Registry } from 'prom-client';
 import { createTopics } from '../../ingest/sources/kafka/topics.js';
 import { headerText } from '../../ingest/worker/dead-letters.js';
-import { createWorkerMetrics } from '../../ingest/worker/metrics.js';
 import { type DeadLetterRecord, eachDeadLetter, replayDeadLetters } from '../../ingest/worker/replay.js';
 import { skipRecords } from '../../ingest/worker/skip.js';
-import { startWorker } from '../../ingest/worker/worker.js';
-import { parsed } from '../support/parsed-store.js';
-import { openTemporaryStores } from '../support/temporary-stores.js';
-import { until } from '../support/until.js';
 import { KAFKA_CONFIG, MemoryCluster } from './memory-cluster.js';
 
 const contact = (id: string, city: string) => ({ organization_id: 'org_r', contact_id: id, city });
@@ -89,31 +82,6 @@ describe('Replay', () => {
     await replay({ streams: ['contacts'] });
     expect(await list()).to.deep.equal([]);
     expect(await list(true)).to.have.lengthOf(2);
-  });
-
-  it('keeps a record in its place: a newer one that was stored meanwhile stays', async function () {
-    this.timeout(60_000);
-    const stores = await openTemporaryStores();
-    await deadLetter(contact('a', 'older'), contact('b', 'only'));
-    cluster.now += 1000;
-    cluster.append('contacts', contact('a', 'newer'));
-    await replay();
-    const worker = await startWorker({
-      config: KAFKA_CONFIG,
-      streams: ['contacts'],
-      stores,
-      metrics: createWorkerMetrics(new Registry()),
-      logger: pino({ level: 'silent' }),
-      cluster,
-    });
-    try {
-      await until(() => cluster.committedBy('contacts') === 5, 'the replayed records are committed');
-      expect(await parsed(stores.search).getContact('org_r', 'a')).to.include({ city: 'newer' });
-      expect(await parsed(stores.search).getContact('org_r', 'b')).to.include({ city: 'only' });
-    } finally {
-      await worker.stop();
-      await stores.close();
-    }
   });
 
   it('counts how often a record was rejected', async () => {
