@@ -1,29 +1,49 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
+import { PassThrough } from 'node:stream';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect } from 'chai';
+import { mcp } from '../../services/cli/commands/mcp.js';
+import { CommandError } from '../../services/cli/errors.js';
+import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { endpoints } from '../../services/gateway/api.js';
+import { startGateway } from '../../services/gateway/server.js';
+import { loadConfig } from '../../services/shared/config.js';
 import { packageRoot } from '../../services/shared/fs.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { createLogger } from '../../services/shared/logger.js';
+import { MissingPackageError } from '../../services/shared/optional-package.js';
+import { utcDate } from '../../services/shared/time.js';
+import { callerOf, startSampleGateway, useGateway } from '../support/gateway.js';
+import { expectProblem } from '../support/problems.js';
 
-const COMMAND = join(packageRoot, 'dist/services/cli/main.js');
 type Json = Record<string, unknown>;
 
-/** The server as the settings in docs/reference/mcp.md start it, with an address and key of the test. */
+const TODAY = utcDate(Date.now());
+const reading = endpoints.filter(({ scope }) => scope.every((each) => each.endsWith(':read')));
+const nameOf = (path: string) => path.replace('/api/', '').replaceAll(/[/-]/g, '_');
+
+/** Validates every structured result against the schema that the server declares. */
 async function connect(url: string, key: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const requestInit = { headers: { 'X-Api-Key': key } };
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit }));
+  return client;
+}
+
+/** To the command that the settings in docs/reference/mcp.md start, with an address and key of the test. */
+async function connectByCommand(url: string, key: string): Promise<Client> {
   const page = readFileSync(join(packageRoot, 'docs/reference/mcp.md'), 'utf8');
   const [, settings = ''] = /```json\n([^`]+)```/.exec(page) ?? [];
   const { command, args, env } = JSON.parse(settings).mcpServers.reachline;
   expect(Object.keys(env)).to.deep.equal(['REACHLINE_API_KEY']);
   const client = new Client({ name: 'test', version: '1.0.0' });
-  const own = args.map((arg: string) => (arg.startsWith('http') ? url : arg));
   await client.connect(
     new StdioClientTransport({
       command: command.replace('/path/to/reachline', packageRoot),
-      args: own,
+      args: args.map((arg: string) => (arg.startsWith('http') ? url : arg)),
       env: { REACHLINE_API_KEY: key },
     }),
   );
@@ -32,52 +52,45 @@ async function connect(url: string, key: string): Promise<Client> {
 
 describe('The server of the Model Context Protocol', function () {
   this.timeout(60_000);
-  let gateway: TestGateway;
+  /** Of the sample data. */
+  let key: string;
+  let sample: Client;
+  /** Of an organization with twelve contacts, a delivery of today, and an audience. */
   let client: Client;
-  before(async () => {
-    gateway = await startTestGateway();
-    await gateway.ingest('audiences', [{ id: 'aud_1', name: 'Customers' }]);
+  let limited: Client;
+  const gateway = useGateway(async (gateway) => {
     const contacts = Array.from({ length: 12 }, (_, index) => ({
       contact_id: `c${index}`,
       first_name: 'Maria',
       work_emails: [`maria${index}@example.com`],
     }));
     await gateway.ingest('contacts', contacts);
-    const today = new Date().toISOString().slice(0, 10);
-    const delivery = { campaign_id: 'cam', creative_id: 'cre', date: today, impressions: 10, clicks: 1 };
+    await gateway.ingest('audiences', [{ id: 'aud_1', name: 'Customers' }]);
+    const delivery = { campaign_id: 'cam', creative_id: 'cre', date: TODAY, impressions: 10, clicks: 1 };
     await gateway.ingest('network-a-deliveries', [delivery]);
+    key = await gateway.keyFor(DEMO_ORGANIZATION);
+    sample = await connect(gateway.url, key);
     client = await connect(gateway.url, gateway.key);
-  });
-  after(async () => {
-    await client?.close();
-    await gateway.close();
-  });
+    limited = await connect(gateway.url, await gateway.keyFor('org_a', ['visits:read']));
+  }, startSampleGateway);
 
-  const callTool = async (name: string, args: Json = {}, using = client) => {
-    const { content, isError } = await using.callTool({ name, arguments: args });
+  async function answerOf(name: string, args: Json = {}, using = client): Promise<Json & { result: Json }> {
+    const { content, isError, structuredContent } = await using.callTool({ name, arguments: args });
     const [{ text }] = content as unknown as [{ text: string }];
-    return { text, isError: isError ?? false };
-  };
-  const answerOf = async (name: string, args: Json = {}) => {
-    const { text, isError } = await callTool(name, args);
-    expect(isError, text).to.equal(false);
-    return JSON.parse(text) as { trust: Json; result: Json } & Json;
-  };
+    expect(isError ?? false, text).to.equal(false);
+    expect(structuredContent).to.deep.equal(JSON.parse(text));
+    expect(text).not.to.match(/[^\\]":null[,}]/);
+    return structuredContent as Json & { result: Json };
+  }
 
   it('lists every reading operation with its schema, and apart from them the tools that write', async () => {
     const { tools } = await client.listTools();
-    const reading = endpoints.filter(({ scope }) => scope.every((each) => each.endsWith(':read')));
-    expect(tools.map(({ name }) => name).sort()).to.deep.equal(
-      [
-        ...reading.map(({ path }) => path.replace('/api/', '').replaceAll(/[/-]/g, '_')),
-        'describe',
-        ...['audiences_create', 'audiences_update'],
-        ...['audiences_contacts_add_many', 'audiences_contacts_remove_many'],
-        ...['contacts_create', 'contacts_update'],
-      ].sort(),
-    );
     const writing = tools.filter(({ annotations }) => annotations?.readOnlyHint !== true);
-    expect(writing.map(({ name, annotations }) => [name, annotations?.destructiveHint]).sort()).to.deep.equal(
+    expect(tools.filter((tool) => !writing.includes(tool)).map(({ name }) => name)).to.have.members([
+      ...reading.map(({ path }) => nameOf(path)),
+      'describe',
+    ]);
+    expect(writing.map(({ name, annotations }) => [name, annotations?.destructiveHint])).to.have.deep.members(
       [
         ['audiences_contacts_add_many', false],
         ['audiences_contacts_remove_many', true],
@@ -87,13 +100,39 @@ describe('The server of the Model Context Protocol', function () {
         ['contacts_update', true],
       ],
     );
-    for (const { name, description, inputSchema } of tools) {
+    for (const { name, description, inputSchema, outputSchema } of tools) {
       expect(description, name).to.match(/[a-z]/);
       expect(inputSchema.properties ?? {}, name).not.to.have.property('organization_id');
       expect(JSON.stringify(inputSchema), name).not.to.match(/"null"|:null|\$id/);
+      expect(outputSchema, name).to.have.property('type', 'object');
     }
     const search = tools.find(({ name }) => name === 'contacts_search');
     expect(search?.inputSchema.properties).to.have.nested.property('limit.default', 10);
+  });
+
+  it('answers the example of every reading operation as its schema says, without fields that are null', async () => {
+    await sample.listTools();
+    for (const { path, example } of reading) {
+      const { organization_id: _, ...args } = example as Json;
+      expect(await answerOf(nameOf(path), args, sample), path).to.include.keys('trust', 'result');
+    }
+  });
+
+  it('answers what was spent in a range, by currency, and how it compares, in one call', async () => {
+    const path = '/api/advertising/network_a/campaigns';
+    const { example } = endpoints.find((endpoint) => endpoint.path === path) as (typeof endpoints)[number];
+    const { start_date, end_date } = example as { start_date: string; end_date: string };
+    const asked = {
+      start_date,
+      end_date,
+      metrics: ['ad_spend'],
+      page_size: 1,
+      compare_to: 'previous_period',
+    };
+    const { result } = await answerOf(nameOf(path), asked, sample);
+    const { body } = await gateway.call(path, { ...asked, granularity: 'monthly' }, { key });
+    expect(result.totals).to.deep.equal(body.totals).and.have.nested.property('[0].ad_spend');
+    expect(result.previous_totals).to.deep.equal(body.previous_totals);
   });
 
   it('answers a search with a page of 10 and how fresh the stream is', async () => {
@@ -104,52 +143,39 @@ describe('The server of the Model Context Protocol', function () {
     expect(trust).to.have.nested.property('streams.contacts.last_accepted_at').that.is.a('string');
   });
 
-  it('names the warnings of provisional figures', async () => {
-    const today = new Date().toISOString().slice(0, 10);
-    const { result, trust } = await answerOf('advertising_network_a_campaigns', {
-      start_date: today,
-      end_date: today,
-    });
-    expect(result).to.have.nested.property('items[0].timeseries[0].period', today.slice(0, 7));
-    expect((trust.warnings as string[]).join()).to.contain('data_provisional');
-    expect(trust).to.have.nested.property('streams.network-a-deliveries.last_date', today);
-  });
-
-  it('describes metrics with their formulas, freshness and provisional days', async () => {
+  it('names the warnings of provisional figures, and describes metrics and provisional days', async () => {
+    const range = { start_date: TODAY, end_date: TODAY };
+    const { result, trust } = await answerOf('advertising_network_a_campaigns', range);
+    expect(result).to.have.nested.property('items[0].timeseries[0].period', TODAY.slice(0, 7));
+    expect((trust as { warnings: string[] }).warnings.join()).to.contain('data_provisional');
+    expect(trust).to.have.nested.property('streams.network-a-deliveries.last_date', TODAY);
     const { metrics, status } = await answerOf('describe');
     const ctr = (metrics as { name: string; formula: string }[]).find(({ name }) => name === 'ctr');
     expect(ctr?.formula).to.contain('sum(clicks) ÷ sum(impressions)');
     expect(status).to.have.nested.property('streams.network-a-deliveries.provisional_from');
   });
 
-  it('answers a rejected request with the problem and every broken rule', async () => {
-    const { text, isError } = await callTool('contacts_search', { limit: 0, qeury: 'x' });
-    expect(isError).to.equal(true);
-    expect(text).to.contain('validation_failed').and.contain('/limit').and.contain('/qeury');
-    const missing = await callTool('contacts_get', { contact_id: 'nobody' });
-    expect(missing.isError).to.equal(true);
-    expect(missing.text).to.contain('contact_not_found');
-  });
-
-  it('rejects a result that is too large with how to ask for less', async () => {
-    const { text, isError } = await callTool('advertising_network_a_campaigns', {
-      start_date: '2020-01-01',
-      end_date: '2026-01-01',
-      granularity: 'daily',
-    });
-    expect(isError, text.slice(0, 200)).to.equal(true);
-    expect(text).to.contain('granularity monthly');
+  it('says in the result why an operation is rejected, and how to ask for less', async () => {
+    const years = { start_date: '2020-01-01', end_date: '2026-01-01', granularity: 'daily' };
+    for (const [name, args, words, using] of [
+      ['contacts_search', { limit: 0, qeury: 'x' }, ['validation_failed', '/limit', '/qeury'], client],
+      ['contacts_get', { contact_id: 'nobody' }, ['contact_not_found'], client],
+      ['contacts_search', {}, ['insufficient_scope', 'contacts:read'], limited],
+      ['audiences_contacts_add_many', { audience_id: 'aud_1' }, ['Exactly one of'], client],
+      ['advertising_network_a_campaigns', years, ['granularity monthly'], client],
+    ] as const) {
+      const { content, isError } = await using.callTool({ name, arguments: args });
+      expect(isError).to.equal(true);
+      for (const word of words) expect(JSON.stringify(content).slice(0, 1000)).to.include(word);
+    }
   });
 
   it('makes an audience, names it anew, and adds and removes all that a filter finds', async () => {
-    const made = await answerOf('audiences_create', { name: 'Marias' });
-    const { audience_id } = made.result as { audience_id: string };
-    const renamed = await answerOf('audiences_update', {
-      audience_id,
-      name: 'All Marias',
-      description: 'May',
-    });
-    expect(renamed.result.audience).to.include({ name: 'All Marias', description: 'May' });
+    const { result: made } = await answerOf('audiences_create', { name: 'Marias' });
+    const { audience_id } = made;
+    const renamed = { audience_id, name: 'All Marias', description: 'May' };
+    const { result: changed } = await answerOf('audiences_update', renamed);
+    expect(changed.audience).to.include({ name: 'All Marias', description: 'May' });
     const all = { audience_id, filter: { query: 'maria' } };
     const added = await answerOf('audiences_contacts_add_many', all);
     expect(added.result).to.include({ changed: 12 }).and.not.to.have.property('next_cursor');
@@ -158,12 +184,9 @@ describe('The server of the Model Context Protocol', function () {
     const few = { audience_id, contact_ids: ['c0', 'none'] };
     const removed = await answerOf('audiences_contacts_remove_many', few);
     expect(removed.result).to.deep.include({ changed: 1, not_found: ['none'] });
-    const { text, isError } = await callTool('audiences_contacts_add_many', { audience_id });
-    expect(isError).to.equal(true);
-    expect(text).to.contain('Exactly one of');
   });
 
-  it('creates a contact only after a dry run was shown and exactly that is confirmed', async () => {
+  it('creates a contact only after a dry run was shown and exactly that is confirmed, and changes it', async () => {
     const args = { audience_id: 'aud_1', first_name: 'Ada', work_emails: ['ada@example.com'] };
     const shown = await answerOf('contacts_create', args);
     expect(shown).to.include({ created: false });
@@ -171,44 +194,99 @@ describe('The server of the Model Context Protocol', function () {
     const count = async () => (await answerOf('contacts_search', { query: 'ada' })).result.total_count;
     expect(await count()).to.equal(0);
 
-    const confirmation = shown.confirmation as string;
+    const { confirmation } = shown;
     const other = await answerOf('contacts_create', { ...args, first_name: 'Eve', confirmation });
     expect(other).to.include({ created: false });
     expect(await count()).to.equal(0);
 
-    const created = await answerOf('contacts_create', { ...args, confirmation });
-    expect(created).to.include({ created: true });
+    const { created, answer } = await answerOf('contacts_create', { ...args, confirmation });
+    expect(created).to.equal(true);
     expect(await count()).to.equal(1);
     // The same confirmation again: the contact is a duplicate now, which was not shown.
     const again = await answerOf('contacts_create', { ...args, confirmation });
     expect(again).to.include({ created: false });
     expect(await count()).to.equal(1);
+
+    const { contact_id } = answer as Json;
+    const changed = await answerOf('contacts_update', { contact_id, city: 'Oslo', first_name: null });
+    expect(changed).to.have.nested.property('result.contact.city', 'Oslo');
+    expect(changed).not.to.have.nested.property('result.contact.first_name');
+  });
+
+  it('has the key, the origins, the methods and the size of a body of the API', async () => {
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    const send = (options: object, body: unknown = ping) => gateway.call('/mcp', body, { key, ...options });
+    const bearer = { Authorization: `Bearer ${key}` };
+    expectProblem(await send({ key: null }), 401, 'missing_api_key');
+    expectProblem(await send({ key: null, headers: bearer }), 401, 'missing_api_key');
+    for (const origin of ['https://evil.example', gateway.url]) {
+      expectProblem(await send({ headers: { Origin: origin } }), 403, 'origin_not_allowed');
+    }
+    expectProblem(await send({ method: 'GET' }), 405, 'method_not_allowed');
+    expectProblem(await send({ raw: '[]' }), 400, 'invalid_body');
+    const large = { ...ping, params: { text: 'x'.repeat(1024 * 1024) } };
+    expectProblem(await send({}, large), 413, 'body_too_large');
+    const { text } = await gateway.call('/metrics', undefined, { method: 'GET', key: null });
+    expect(text).to.match(/operation="\/mcp",status="401"/);
+  });
+
+  it('answers whatever the request says its host is', async () => {
+    for (const Host of ['[', 'a b', 'reachline:99999']) {
+      const headers = {
+        'X-Api-Key': key,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        Host,
+      };
+      const asked = request(`${gateway.url}/mcp`, { method: 'POST', headers });
+      asked.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }));
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      answer.resume();
+      expect(answer.statusCode, Host).to.equal(200);
+    }
+  });
+
+  it('says what to install where its package is missing', async () => {
+    const logger = createLogger('silent');
+    const config = { ...loadConfig({ PORT: '0' }), dataDir: gateway.dataDir };
+    const mcp = async () => {
+      throw new MissingPackageError('Install it.');
+    };
+    const other = await startGateway(config, gateway.stores, logger, { mcp });
+    try {
+      expectProblem(await callerOf(other.url, key).call('/mcp', {}), 501, 'mcp_unavailable');
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('has the same tools and answers on standard input and output, as its page starts it', async () => {
+    const command = await connectByCommand(gateway.url, gateway.key);
+    try {
+      expect(await command.listTools()).to.deep.include({ tools: (await client.listTools()).tools });
+      const { result } = await answerOf('contacts_search', { query: 'maria' }, command);
+      expect(result).to.deep.equal((await answerOf('contacts_search', { query: 'maria' })).result);
+      const args = { limit: 0 };
+      expect(await command.callTool({ name: 'contacts_search', arguments: args })).to.deep.include({
+        isError: true,
+        content: (await client.callTool({ name: 'contacts_search', arguments: args })).content,
+      });
+    } finally {
+      await command.close();
+    }
   });
 
   it('ends with an error at a message of more than 2 MiB', async () => {
-    const server = spawn(process.execPath, [COMMAND, 'mcp', '--url', gateway.url], {
+    const io = {
+      stdin: new PassThrough(),
+      stdout: new PassThrough(),
+      stderr: new PassThrough(),
       env: { REACHLINE_API_KEY: gateway.key },
-    });
-    let errors = '';
-    server.stderr.on('data', (chunk) => {
-      errors += chunk;
-    });
-    server.stdin.on('error', () => undefined);
+    };
+    const ended = mcp(io, { url: gateway.url }).catch((error: Error) => error);
     // The input stays open.
-    server.stdin.write('a'.repeat(3 * 1024 * 1024));
-    const [code] = await once(server, 'close');
-    expect(code).to.equal(1);
-    expect(errors).to.match(/maximum size of 2097152 bytes/);
-  });
-
-  it('names the scope that its key lacks', async () => {
-    const limited = await connect(gateway.url, await gateway.keyFor('org_a', ['visits:read']));
-    try {
-      const { text, isError } = await callTool('contacts_search', {}, limited);
-      expect(isError).to.equal(true);
-      expect(text).to.contain('contacts:read');
-    } finally {
-      await limited.close();
-    }
+    io.stdin.write('a'.repeat(3 * 1024 * 1024));
+    expect(await ended).to.be.instanceOf(CommandError);
+    expect(String(io.stderr.read())).to.match(/maximum size of 2097152 bytes/);
   });
 });
