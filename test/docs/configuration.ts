@@ -10,72 +10,16 @@ interface SettingSchema {
   enum?: readonly string[];
 }
 
-const TITLES = {
-  gateway: 'Gateway',
-  embedded: 'Embedded stores',
-  elasticsearch: 'Elasticsearch',
-  clickhouse: 'ClickHouse',
-  kafka: 'Kafka and the worker',
-  ingest: 'Sending records through a gateway',
-} as const;
-
-/** The section of the page that lists a setting, in its order. */
-const SECTIONS: Record<Setting, keyof typeof TITLES> = {
-  PORT: 'gateway',
-  HOST: 'gateway',
-  REACHLINE_PROCESSES: 'gateway',
-  REACHLINE_RATE_LIMIT: 'gateway',
-  REACHLINE_REQUEST_TIMEOUT_MS: 'gateway',
-  REACHLINE_PROVISIONAL_DAYS: 'gateway',
-  REACHLINE_RETENTION_VISITS_DAYS: 'gateway',
-  REACHLINE_RETENTION_DELIVERIES_DAYS: 'gateway',
-  REACHLINE_CORS_ORIGINS: 'gateway',
-  REACHLINE_TRUSTED_PROXIES: 'gateway',
-  REACHLINE_METRICS_PORT: 'gateway',
-  REACHLINE_INGEST_UNKNOWN_FIELDS: 'gateway',
-  REACHLINE_MAPPINGS: 'gateway',
-  REACHLINE_LOG_LEVEL: 'gateway',
-  REACHLINE_LOG_FORMAT: 'gateway',
-  REACHLINE_DATA_DIR: 'embedded',
-  REACHLINE_SEARCH_THREADS: 'embedded',
-  REACHLINE_SEARCH_TIMEOUT_MS: 'gateway',
-  REACHLINE_SQL_PORT: 'embedded',
-  REACHLINE_SQL_PASSWORD: 'embedded',
-  ELASTICSEARCH_URL: 'elasticsearch',
-  ELASTICSEARCH_API_KEY: 'elasticsearch',
-  ELASTICSEARCH_USERNAME: 'elasticsearch',
-  ELASTICSEARCH_PASSWORD: 'elasticsearch',
-  ELASTICSEARCH_CA_FILE: 'elasticsearch',
-  ELASTICSEARCH_INDEX_PREFIX: 'elasticsearch',
-  ELASTICSEARCH_SHARDS: 'elasticsearch',
-  ELASTICSEARCH_SHARDS_PER_ORGANIZATION: 'elasticsearch',
-  ELASTICSEARCH_REPLICAS: 'elasticsearch',
-  ELASTICSEARCH_ADMIN_USERNAME: 'elasticsearch',
-  ELASTICSEARCH_ADMIN_PASSWORD: 'elasticsearch',
-  CLICKHOUSE_URL: 'clickhouse',
-  CLICKHOUSE_USERNAME: 'clickhouse',
-  CLICKHOUSE_PASSWORD: 'clickhouse',
-  CLICKHOUSE_DATABASE: 'clickhouse',
-  REACHLINE_SQL_COPY_MINUTES: 'clickhouse',
-  CLICKHOUSE_CLUSTER: 'clickhouse',
-  CLICKHOUSE_ADMIN_USERNAME: 'clickhouse',
-  CLICKHOUSE_ADMIN_PASSWORD: 'clickhouse',
-  KAFKA_BROKERS: 'kafka',
-  KAFKA_TLS: 'kafka',
-  KAFKA_CA_FILE: 'kafka',
-  KAFKA_SASL_MECHANISM: 'kafka',
-  KAFKA_USERNAME: 'kafka',
-  KAFKA_PASSWORD: 'kafka',
-  KAFKA_CLIENT_ID: 'kafka',
-  KAFKA_GROUP: 'kafka',
-  KAFKA_SESSION_TIMEOUT_MS: 'kafka',
-  REACHLINE_TOPIC_PREFIX: 'kafka',
-  REACHLINE_TOPIC_PARTITIONS: 'kafka',
-  REACHLINE_TOPIC_REPLICAS: 'kafka',
-  REACHLINE_WORKER_PORT: 'kafka',
-  REACHLINE_URL: 'ingest',
-  REACHLINE_API_KEY: 'ingest',
-};
+/** The sections of the page, each with the settings that it lists; the last that fits. */
+const SECTIONS: readonly (readonly [title: string, settings: RegExp])[] = [
+  ['Gateway', /^/],
+  ['Embedded stores', /^REACHLINE_(?:DATA_DIR|SEARCH_THREADS|SQL_PORT|SQL_PASSWORD)$/],
+  ['Elasticsearch', /^ELASTICSEARCH_/],
+  ['ClickHouse', /^(?:CLICKHOUSE_|REACHLINE_SQL_COPY_)/],
+  ['Kafka and the worker', /^(?:KAFKA_|REACHLINE_TOPIC_|REACHLINE_WORKER_)/],
+  ['Sending records through a gateway', /^REACHLINE_(?:URL|API_KEY)$/],
+];
+const sectionOf = (name: Setting) => SECTIONS.findLast(([, settings]) => settings.test(name))?.[0];
 
 /** Defaults that depend on the machine. */
 const COMPUTED_DEFAULTS: Partial<Record<Setting, string>> = {
@@ -92,8 +36,8 @@ setting is an error; other unknown names are ignored with a warning. Give each c
 
 /** The text of `docs/operating/configuration.md`. */
 export function configurationPage(): string {
-  const sections = Object.entries(TITLES).map(([section, title]) => {
-    const names = (Object.keys(SECTIONS) as Setting[]).filter((name) => SECTIONS[name] === section);
+  const sections = SECTIONS.map(([title]) => {
+    const names = (Object.keys(settingSchemas) as Setting[]).filter((name) => sectionOf(name) === title);
     return [`## ${title}`, '', '| variable | meaning | default |', '|---|---|---|', ...names.map(row)].join(
       '\n',
     );

@@ -1,6 +1,25 @@
 import { expect } from 'chai';
 import { readFigures, withFigures } from '../../bench/page.js';
+import { readExamples } from '../../services/gateway/examples.js';
+import { configurationPage } from './configuration.js';
+import { equivalentsPage } from './equivalents.js';
+import { responseExamples } from './response-examples.js';
 import { readDoc } from './support.js';
+
+describe('What npm run docs writes', () => {
+  for (const [path, page] of [
+    ['docs/operating/configuration.md', configurationPage],
+    ['docs/reference/equivalents.md', equivalentsPage],
+  ] as const) {
+    it(`is ${path} as it is`, () => {
+      expect(readDoc(path)).to.equal(page());
+    });
+  }
+
+  it('are the examples of the OpenAPI document, which a gateway with the sample data answers', async () => {
+    expect(readExamples()).to.deep.equal(await responseExamples());
+  });
+});
 
 describe('The tables of docs/performance.md', () => {
   const page = readDoc('docs/performance.md');
