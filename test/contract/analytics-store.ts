@@ -6,15 +6,7 @@ import type { OrderedRecord } from '../../services/shared/record-order.js';
 import { accepted } from '../support/accepted.js';
 import { Random, runs } from '../support/random.js';
 import { until } from '../support/until.js';
-import {
-  assertForTwoWriters,
-  BATCH_SIZES,
-  batchesOf,
-  KEYS,
-  lastOfEach,
-  spokenOf,
-  withFields,
-} from './record-order.js';
+import { assertForTwoWriters, batchesOf, KEYS, lastOfEach, spokenOf, withFields } from './record-order.js';
 
 /** Cases of each property. */
 const RUNS = runs(3);
@@ -229,46 +221,41 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       },
     );
 
-    for (const sizes of BATCH_SIZES) {
-      it(`shows the same after all batches at once as after one by one: ${sizes.join(', ')} records`, async () => {
-        const stateAfter = async (organization_id: string, isAtOnce: boolean) => {
-          const random = new Random(sizes.length);
-          const entities = batchesOf(sizes, (index) => ({
+    it('shows the same after all batches at once as after one by one', async () => {
+      const stateAfter = async (organization_id: string, isAtOnce: boolean) => {
+        const random = new Random(1);
+        const entities = batchesOf([50, 1001, 3], (index) => ({
+          organization_id,
+          id: `often${random.below(10)}`,
+          name: `Name ${index}`,
+        }));
+        const deliveries = batchesOf([50, 1001, 3], (index) =>
+          delivery({
             organization_id,
-            id: `often${random.below(10)}`,
-            name: `Name ${index}`,
-          }));
-          const deliveries = batchesOf(sizes, (index) =>
-            delivery({
-              organization_id,
-              company_id: 'o',
-              campaign_id: `c${random.below(10)}`,
-              impressions: index,
-            }),
-          );
-          const writes = [
-            ...entities.map((batch) => () => store.insertCampaigns(batch)),
-            ...entities.map((batch) => () => store.insertCompanies(batch)),
-            ...entities.map((batch) => () => store.insertCreatives(withFields(batch, { campaign_id: 'c' }))),
-            ...deliveries.map((batch) => () => store.insertDeliveries(batch)),
-          ];
-          if (isAtOnce) await Promise.all(writes.map((write) => write()));
-          else for (const write of writes) await write();
-          const names = await Promise.all(ENTITIES.map((table) => namesIn(table, organization_id)));
-          return [await deliveriesOf(organization_id), ...names];
-        };
-        const suffix = sizes.join('_');
-        expect(await stateAfter(`org_at_once_${suffix}`, true)).to.deep.equal(
-          await stateAfter(`org_one_by_one_${suffix}`, false),
+            company_id: 'o',
+            campaign_id: `c${random.below(10)}`,
+            impressions: index,
+          }),
         );
-      });
-    }
+        const writes = [
+          ...entities.map((batch) => () => store.insertCampaigns(batch)),
+          ...entities.map((batch) => () => store.insertCompanies(batch)),
+          ...entities.map((batch) => () => store.insertCreatives(withFields(batch, { campaign_id: 'c' }))),
+          ...deliveries.map((batch) => () => store.insertDeliveries(batch)),
+        ];
+        if (isAtOnce) await Promise.all(writes.map((write) => write()));
+        else for (const write of writes) await write();
+        const names = await Promise.all(ENTITIES.map((table) => namesIn(table, organization_id)));
+        return [await deliveriesOf(organization_id), ...names];
+      };
+      expect(await stateAfter('org_at_once', true)).to.deep.equal(await stateAfter('org_one_by_one', false));
+    });
 
-    it('takes a batch over 80 months in writes of at most 36', async () => {
-      const batch = Array.from({ length: 160 }, (_, month) =>
+    it('takes a batch over 40 months in writes of at most 36', async () => {
+      const batch = Array.from({ length: 80 }, (_, month) =>
         delivery({
           organization_id: 'org_months',
-          date: new Date(Date.UTC(1990, (month * 7) % 80, 1)).toISOString().slice(0, 10),
+          date: new Date(Date.UTC(1990, (month * 7) % 40, 1)).toISOString().slice(0, 10),
           campaign_id: `c${month % 2}`,
           company_id: 'o',
           impressions: month,
@@ -338,19 +325,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       expect(await query.catch((error: Error) => error.name)).to.equal('StoreUnavailableError');
     });
 
-    it('ends the wait when the caller aborts, and answers others meanwhile', async () => {
-      const abort = new AbortController();
-      const slow = store.query(
-        { name: 'slow', sql: 'SELECT sum(cityHash64(number)) FROM numbers(1000000000000)', params: {} },
-        abort.signal,
-      );
-      const other = await store.query({ name: 'test', sql: 'SELECT 1 AS one', params: {} });
-      abort.abort(new Error('the client left'));
-      expect(other.rows).to.deep.equal([{ one: 1 }]);
-      expect(await slow.catch((error: Error) => error.message)).to.equal('the client left');
-    });
-
-    it('ends the computation of a query whose caller aborts', async () => {
+    it('ends the wait and the computation of a query whose caller aborts, and answers others meanwhile', async () => {
       const abort = new AbortController();
       const slow = store.query(
         { name: 'left', sql: 'SELECT sum(cityHash64(number, 77)) FROM numbers(1000000000000)', params: {} },

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { Audience, AudienceRecord } from '../../services/audiences/schema.js';
 import { type AudienceChanges, newAudience } from '../../services/audiences/stored-audience.js';
-import type { SortKey, TextQuery } from '../../services/search/query.js';
+import type { TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
-import { asked, found, freshOrganization, load, type Open, T0, withStale } from './search-support.js';
+import { asked, found, freshOrganization, load, type Open, T0, walk, withStale } from './search-support.js';
 
 const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
 
@@ -71,18 +71,15 @@ export function searchStoreAudiences(open: Open): void {
           const ids = all.slice(offset, offset + limit);
           expect(await find(organization, query, offset, limit)).to.deep.equal({ ids, total: 3 });
         }
-        const ids: string[] = [];
-        let after: SortKey | undefined;
-        do {
+        const walked = await walk(async (after) => {
           const page = await opened.store.searchAudiences({
             ...{ organizationId: organization, limit: 2, after },
             query: query === undefined ? query : (parseQuery(query) as TextQuery),
           });
           expect(page.total).to.equal(3);
-          ids.push(...page.items.map(({ id }) => id));
-          after = page.next ?? undefined;
-        } while (after !== undefined);
-        expect(ids).to.deep.equal(all);
+          return page;
+        });
+        expect(walked.map(({ id }) => id)).to.deep.equal(all);
       }
     });
 

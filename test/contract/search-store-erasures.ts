@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { SortKey } from '../../services/search/query.js';
 import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
@@ -12,6 +11,7 @@ import {
   type Open,
   T0,
   useClock,
+  walk,
 } from './search-support.js';
 
 export function searchStoreErasures(open: Open): void {
@@ -78,16 +78,12 @@ export function searchStoreErasures(open: Open): void {
         const named = [{ kind: 'id' as const, value: proofId }];
         await opened.store.eraseContacts(erasure(organizationId, proofId, [], named));
       }
-      const listed: string[] = [];
-      let after: SortKey | undefined;
-      do {
+      const listed = await walk(async (after) => {
         const page = await opened.store.listErasures({ organizationId, limit: 1, after });
-        expect(page.total).to.equal(4);
-        expect(page.items).to.have.length(1);
-        listed.push(...page.items.map(({ proof_id }) => proof_id));
-        after = page.next ?? undefined;
-      } while (after);
-      expect(listed).to.deep.equal(['era_b', 'era_a', 'era_c', 'era_d']);
+        expect(page).to.include({ total: 4 }).and.to.have.property('items').with.length(1);
+        return page;
+      });
+      expect(listed.map(({ proof_id }) => proof_id)).to.deep.equal(['era_b', 'era_a', 'era_c', 'era_d']);
       expect(
         await opened.store.listErasures({ organizationId: freshOrganization(), limit: 1 }),
       ).to.deep.equal({

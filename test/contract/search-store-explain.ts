@@ -101,7 +101,7 @@ export function searchStoreExplain(open: Open): void {
             }
           }
         }),
-        { numRuns: runs(20) },
+        { numRuns: runs(10) },
       );
     }).timeout(600_000);
   });

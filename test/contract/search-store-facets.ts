@@ -19,7 +19,7 @@ const record = fc.record({
   updated_at: fc.constantFrom(0, 1).map((offset) => new Date(T0 + offset).toISOString()),
 });
 const request = fc.record({
-  query: fc.option(fc.constantFrom('maria', 'marya', '-omar', 'rome'), { nil: undefined }),
+  query: fc.option(fc.constantFrom('maria', 'marya', '-omar', 'rome', 'omar oslo cfo'), { nil: undefined }),
   city: fc.option(fc.constant('rome'), { nil: undefined, freq: 1 }),
   updated_after: fc.option(fc.constant(new Date(T0).toISOString()), { nil: undefined, freq: 1 }),
   limit: fc.constantFrom(1, 3, 50),
@@ -49,22 +49,7 @@ export function searchStoreFacets(open: Open): void {
       }
     });
 
-    it('hold the 20 most frequent values, those of equal counts by code points', async () => {
-      const organization = freshOrganization();
-      const cities = Array.from({ length: 25 }, (_, index) => `City ${String(index).padStart(2, '0')}`);
-      await load(
-        opened.store,
-        organization,
-        [...cities, ...cities.slice(20), '\uff5e', '🏛'].map((city) => ({ city })),
-      );
-      const facets = await facetsOf({ ...asked(organization, { limit: 1 }), facets: ['city'] });
-      expect(facets?.city).to.deep.equal([
-        ...cities.slice(20).map((value) => ({ value, count: 2 })),
-        ...cities.slice(0, 15).map((value) => ({ value, count: 1 })),
-      ]);
-    });
-
-    it('hold the most frequent of many values that are about equally frequent', async () => {
+    it('hold the 20 most frequent of many values, those of equal counts by code points', async () => {
       const organization = freshOrganization();
       const records = Array.from({ length: 1200 }, (_, index) => ({ city: `City ${index ** 2 % 397}` }));
       await load(opened.store, organization, records);
@@ -72,24 +57,6 @@ export function searchStoreFacets(open: Open): void {
       const { contacts } = await opened.store.getContacts(organization, ids);
       const search = { ...asked(organization, { limit: 1 }), facets: ['city'] as const };
       expect(await facetsOf(search)).to.deep.equal(facetsByHand(contacts, search));
-    });
-
-    it('count seniorities and departments that job titles have', async () => {
-      const organization = freshOrganization();
-      const titles = ['CFO', 'VP of Sales', 'Sales Manager', 'Senator'];
-      await load(
-        opened.store,
-        organization,
-        titles.map((job_title) => ({ job_title })),
-      );
-      const facets = ['seniority', 'department'] as const;
-      expect(await facetsOf({ ...asked(organization), facets })).to.deep.equal({
-        seniority: ['c_level', 'manager', 'vp'].map((value) => ({ value, count: 1 })),
-        department: [
-          { value: 'sales', count: 2 },
-          { value: 'finance', count: 1 },
-        ],
-      });
     });
 
     it('count all matches on every page, and leave room for themselves within 4 MiB', async () => {
@@ -131,7 +98,10 @@ export function searchStoreFacets(open: Open): void {
             const ids = records.map((_, index) => `c${index}`);
             const { contacts } = await opened.store.getContacts(organization, ids);
             for (const [filters, audienceId, facets] of searches) {
-              const search = { ...asked(organization, filters, { audienceId }), facets };
+              const search = {
+                ...asked(organization, { match: 'best', ...filters }, { audienceId }),
+                facets,
+              };
               expect(await facetsOf(search)).to.deep.equal(facetsByHand(contacts, search));
             }
           },

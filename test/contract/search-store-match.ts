@@ -82,15 +82,6 @@ export function searchStoreMatch(open: Open): void {
       });
     }
 
-    it('counts facets over the contacts that are answered', async () => {
-      const search = asked(organization, { query: 'hopper analyst lovelace', match: 'best' });
-      const { facets } = await opened.store.searchContacts({ ...search, facets: ['job_title', 'country'] });
-      expect(facets).to.deep.equal({
-        job_title: [{ value: 'Analyst', count: 1 }],
-        country: [{ value: 'NO', count: 1 }],
-      });
-    });
-
     it('answers thousands of contacts with some of the words as it answers few', async () => {
       const many = freshOrganization();
       const fields = (index: number) =>

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { SortKey } from '../../services/search/query.js';
 import { useOpened } from '../support/opened.js';
 import {
   asked,
@@ -9,6 +8,7 @@ import {
   load,
   loadAudiences,
   type Open,
+  walk,
 } from './search-support.js';
 
 export function searchStoreMemberships(open: Open): void {
@@ -129,16 +129,13 @@ export function searchStoreMemberships(open: Open): void {
       ];
       for (const [filters, audienceId] of searches) {
         const whole = await opened.store.searchContacts(asked(organization, filters, { audienceId }));
-        const keys: SortKey[] = [];
-        let after: SortKey | undefined;
-        do {
+        const keys = await walk(async (after) => {
           const search = asked(organization, { ...filters, limit: 2 }, { audienceId, after });
           const page = await opened.store.searchContactKeys({ ...search, skipsTotal: true });
           expect(page.total).to.equal(after ? 0 : whole.total);
           expect(page.items).to.have.length.at.most(2);
-          keys.push(...page.items);
-          after = page.next ?? undefined;
-        } while (after);
+          return page;
+        });
         expect(keys.map(({ id }) => id)).to.deep.equal(whole.items.map(({ contact_id }) => contact_id));
       }
     });

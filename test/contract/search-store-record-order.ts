@@ -190,19 +190,6 @@ export function searchStoreRecordOrder(open: Open): void {
           updated_at: moment,
         });
       }
-      const audiences = ['b', 'a'].map((id, index) => ({
-        record: { organization_id, id, name: id } as AudienceRecord,
-        acceptedAt: T0 + index,
-        sequence: index,
-      }));
-      await opened.store.upsertAudiences(audiences);
-      await opened.store.refresh();
-      const found = await opened.store.searchAudiences({
-        organizationId: organization_id,
-        offset: 0,
-        limit: 10,
-      });
-      expect(found.items.map(({ id }) => id)).to.deep.equal(['a', 'b']);
     });
 
     for (const sizes of BATCH_SIZES) {

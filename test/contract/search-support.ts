@@ -3,7 +3,7 @@ import type { ContactSearch, CreateContact } from '../../services/contacts/conta
 import type { EraseCommand } from '../../services/contacts/erasure-store.js';
 import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
 import { contactTerms, toFilters } from '../../services/contacts/search.js';
-import type { SortKey, TextQuery } from '../../services/search/query.js';
+import type { Page, SortKey, TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 import { isStale } from '../../services/shared/record-order.js';
 import { PartialWriteError } from '../../services/shared/store-errors.js';
@@ -99,21 +99,28 @@ export const fieldsOf = (text: string, separator: string) =>
 export const filtersOf = (search: string): Filters =>
   /^\w+=/.test(search) ? Object.fromEntries(fieldsOf(search, ' & ')) : { query: search };
 
-/** Every page of a search, by its cursors. */
-export async function allPages(store: ParsedStore, search: ContactSearch): Promise<Contact[]> {
-  const items: Contact[] = [];
+/** The items of every page, each read from where the one before it ended. */
+export async function walk<T>(read: (after: SortKey | undefined) => Promise<Page<T>>): Promise<T[]> {
+  const items: T[] = [];
   const cursors = new Set<string>();
-  let after: SortKey | undefined;
-  do {
-    const page = await store.searchContacts({ ...search, after });
+  for (let after: SortKey | null | undefined; after !== null; ) {
+    const page = await read(after);
     items.push(...page.items);
-    after = page.next ? { ...page.next, ...(page.partial && { partial: page.partial }) } : undefined;
+    after = page.next;
     const cursor = JSON.stringify(after);
     expect(cursors, 'pages go round in circles').not.to.include(cursor);
     cursors.add(cursor);
-  } while (after);
+  }
   return items;
 }
+
+/** Every page of a search, by its cursors. */
+export const allPages = (store: ParsedStore, search: ContactSearch): Promise<Contact[]> =>
+  walk(async (after) => {
+    const page = await store.searchContacts({ ...search, after });
+    const { next, partial } = page;
+    return { ...page, next: next && { ...next, ...(partial && { partial }) } };
+  });
 
 type LoadedRecord = Omit<ContactRecord, 'organization_id' | 'contact_id'> & { contact_id?: string };
 
@@ -137,38 +144,23 @@ export async function load(
   await store.refresh();
 }
 
+const UNKNOWN = [
+  ...['data_import_id', 'company_id', 'first_name', 'last_name', 'network_a_url', 'job_title'],
+  ...['functional_area', 'company_name', 'company_network_a_url', 'company_domain', 'company_country'],
+  ...['company_industry', 'city', 'state_region', 'country', 'postal_code', 'age', 'dob', 'year_of_birth'],
+  ...['gender', 'person_image_url', 'company_image_url', 'seniority', 'department'],
+];
+
+/** A contact of which nothing is known but what is given. */
 export function newContact(organizationId: string, contactId: string, given: Partial<Contact> = {}): Contact {
   return {
+    ...(Object.fromEntries(UNKNOWN.map((name) => [name, null])) as unknown as Contact),
     id: contactId,
     organization_id: organizationId,
-    data_import_id: null,
     contact_id: contactId,
-    company_id: null,
-    first_name: null,
-    last_name: null,
     work_emails: [],
     personal_emails: [],
     phones: [],
-    network_a_url: null,
-    job_title: null,
-    functional_area: null,
-    company_name: null,
-    company_network_a_url: null,
-    company_domain: null,
-    company_country: null,
-    company_industry: null,
-    city: null,
-    state_region: null,
-    country: null,
-    postal_code: null,
-    age: null,
-    dob: null,
-    year_of_birth: null,
-    gender: null,
-    person_image_url: null,
-    company_image_url: null,
-    seniority: null,
-    department: null,
     audience_ids: [],
     created_at: new Date(T0).toISOString(),
     updated_at: new Date(T0).toISOString(),

@@ -13,7 +13,7 @@ import { query } from '../../at-scale/parity/drawn-requests.js';
 import { SEED } from '../../support/random.js';
 import { sampleFolder } from '../../support/sample.js';
 
-const QUERIES = 400;
+const QUERIES = 200;
 const PAGE = 3;
 
 describe('Contacts that match several words', () => {
