@@ -15,6 +15,10 @@ import {
 import { runs } from '../support/random.js';
 import { wordsOf } from '../support/words.js';
 
+/** Every character of Unicode; those that it does not define fold to themselves. */
+const CHARACTERS = Array.from({ length: 0x110000 }, (_, point) => String.fromCodePoint(point)).filter(
+  (character) => /[^\p{Cn}\p{Co}\p{Cs}]/u.test(character),
+);
 const anyText = fc.string({ unit: 'grapheme' });
 const nearText = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', '𝒳'), maxLength: 8 });
 
@@ -52,11 +56,10 @@ describe('text', () => {
   });
 
   it('grows at most eighteenfold when it is folded, most of it threefold', () => {
-    for (let point = 0; point <= 0x10ffff; point++) {
-      const character = String.fromCodePoint(point);
+    for (const character of CHARACTERS) {
       const most = growing.test(character) ? MAX_FOLDED_GROWTH : USUAL_GROWTH;
       if (fold(character).length > most * character.length) {
-        expect.fail(`U+${point.toString(16)} becomes ${fold(character).length} characters`);
+        expect.fail(`${character} becomes ${fold(character).length} characters`);
       }
     }
   });
@@ -111,14 +114,8 @@ describe('text', () => {
   }
 
   it('has ASCII digits, whatever the script', () => {
-    for (let point = 0; point <= 0x10ffff; point++) {
-      const character = String.fromCodePoint(point);
-      if (/\p{Nd}/u.test(character)) expect(fold(character), point.toString(16)).to.match(/^[0-9]$/);
-    }
     // Every script has each digit once.
-    const digits = Array.from({ length: 0x110000 }, (_, point) => String.fromCodePoint(point)).filter(
-      (character) => /\p{Nd}/u.test(character),
-    );
+    const digits = CHARACTERS.filter((character) => /\p{Nd}/u.test(character));
     for (let from = 0; from < digits.length; from += 10) {
       expect(
         digits
