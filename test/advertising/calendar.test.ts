@@ -25,51 +25,26 @@ describe('the calendar of advertising', () => {
     expect(lastOfMonth('0004-02-01')).to.equal('0004-02-29');
   });
 
-  it('counts the periods of a range as it lists them', () => {
+  it('tiles every range with its periods, without gap or overlap, counts them, and splits them between months', () => {
+    const granularities = fc.constantFrom('daily' as const, 'monthly' as const);
     fc.assert(
-      fc.property(aRange, fc.constantFrom('daily' as const, 'monthly' as const), (range, granularity) => {
-        expect(countPeriods(range, granularity)).to.equal(periodsOf(range, granularity).length);
-      }),
-    );
-  });
-
-  it('splits a range between months into parts that have the same periods', () => {
-    fc.assert(
-      fc.property(
-        aRange,
-        fc.constantFrom('daily' as const, 'monthly' as const),
-        fc.integer({ min: 1, max: 500 }),
-        (range, granularity, maxPeriods) => {
-          const parts = splitByMonths(range, granularity, maxPeriods);
-          const periods = parts.map((part) => periodsOf(part, granularity));
-          expect(periods.flat()).to.deep.equal(periodsOf(range, granularity));
-          for (const [index, part] of parts.entries()) {
-            const isOneMonth = countPeriods(part, 'monthly') === 1;
-            expect(isOneMonth || countPeriods(part, granularity) <= maxPeriods, `part ${index}`).to.equal(
-              true,
-            );
-          }
-        },
-      ),
-    );
-  });
-
-  it('tiles every range with its periods, without gap or overlap', () => {
-    fc.assert(
-      fc.property(aRange, fc.constantFrom('daily' as const, 'monthly' as const), (range, granularity) => {
+      fc.property(aRange, granularities, fc.integer({ min: 1, max: 500 }), (range, granularity, max) => {
         const periods = periodsOf(range, granularity);
         expect(periods[0]?.start).to.equal(range.start);
         expect(periods.at(-1)?.end).to.equal(range.end);
         periods.forEach(({ period, start, end }, index) => {
-          expect(start <= end).to.equal(true);
-          expect(start.startsWith(period) && end.startsWith(period)).to.equal(true);
+          expect(start <= end && start.startsWith(period) && end.startsWith(period)).to.equal(true);
           const before = periods[index - 1];
-          if (before) {
-            expect(addDays(before.end, 1)).to.equal(start);
-            expect(before.period < period).to.equal(true);
-          }
+          if (before) expect([addDays(before.end, 1), before.period < period]).to.deep.equal([start, true]);
         });
         if (granularity === 'daily') expect(periods).to.have.length(daysBetween(range.start, range.end) + 1);
+        expect(countPeriods(range, granularity)).to.equal(periods.length);
+        const parts = splitByMonths(range, granularity, max);
+        expect(parts.flatMap((part) => periodsOf(part, granularity))).to.deep.equal(periods);
+        for (const part of parts) {
+          const isOneMonth = countPeriods(part, 'monthly') === 1;
+          expect(isOneMonth || countPeriods(part, granularity) <= max, part.start).to.equal(true);
+        }
       }),
     );
   });

@@ -47,65 +47,50 @@ describe('advertising money in another currency (contract 5.14)', () => {
     );
     return organization_id;
   }
-  const problemOf = (answer: Promise<unknown>) => answer.catch((error: Problem) => error) as Promise<Problem>;
+  it('rounds the money of each day to millionths, a half to the even neighbour', async () => {
+    const days = [
+      ['0.000001', '2', '0'],
+      ['0.000003', '2', '0.000002'],
+      ['0.000005', '2', '0.000002'],
+      ['0.000007', '2', '0.000004'],
+      ['0.000001000001', '2', '0.000001'],
+      ['0.000002999999', '2', '0.000001'],
+      ['10', '3', '3.333333'],
+      ['20', '3', '6.666667'],
+      ['1', '0.000000000001', '1000000000000'],
+      ['0.000000000001', '999999999999', '0'],
+      ['99999999999999999999999999.999999999999', '0.000000000001', '99999999999999999999999999999999999999'],
+    ] as const;
+    const dayOf = (index: number) => `2026-10-${10 + index}`;
+    const spent = Object.fromEntries(days.map(([amount], index) => [dayOf(index), amount]));
+    const rates = Object.fromEntries(days.map(([, perEuro], index) => [dayOf(index), perEuro]));
+    const organization = await organizationWith(spent, rates);
+    const [start_date, end_date] = [dayOf(0), dayOf(days.length - 1)];
+    const body = { ...AS_SPENT, start_date, end_date, currency: 'EUR' };
+    const answer = await call(searchCampaigns, store, organization, body);
+    const points = answer.items[0]?.timeseries.map((point) => point.ad_spend);
+    expect(points).to.deep.equal(days.map(([, , expected]) => expected));
+    const ad_spend = '100000000000000000000000001000000000009.00001';
+    expect(answer.items[0]).to.include({ ad_spend, currency: 'USD' });
+    expect(answer.totals).to.deep.equal([{ currency: 'EUR', ad_spend }]);
+    expect(answer).to.deep.include({ converted: true, rates: { from: start_date, to: end_date } });
+  });
 
-  for (const [amount, perEuro, expected] of [
-    // A half goes to the even neighbour; anything above or below does not.
-    ['0.000001', '2', '0'],
-    ['0.000003', '2', '0.000002'],
-    ['0.000005', '2', '0.000002'],
-    ['0.000007', '2', '0.000004'],
-    ['0.000001000001', '2', '0.000001'],
-    ['0.000002999999', '2', '0.000001'],
-    ['10', '3', '3.333333'],
-    ['20', '3', '6.666667'],
-    ['1', '0.000000000001', '1000000000000'],
-    ['0.000000000001', '999999999999', '0'],
-    ['99999999999999999999999999.999999999999', '0.000000000001', '99999999999999999999999999999999999999'],
-  ]) {
-    it(`converts ${amount} by ${perEuro} USD per euro to ${expected} EUR`, async () => {
-      const organization = await organizationWith({ [DAY]: amount as string }, { [DAY]: perEuro as string });
-      const answer = await call(searchCampaigns, store, organization, { ...AS_SPENT, currency: 'EUR' });
-      expect(answer.items[0]).to.include({ ad_spend: expected, currency: 'USD' });
-      expect(answer.totals).to.deep.equal([{ currency: 'EUR', ad_spend: expected }]);
-      expect(answer).to.deep.include({ converted: true, rates: { from: DAY, to: DAY } });
+  for (const [currency, reason] of [
+    ['USD', 'there is no rate of USD of that day or the 7 days before'],
+    [null, 'the campaign has no currency'],
+  ] as const) {
+    it(`names the days of money that cannot be converted, as ${reason}`, async () => {
+      const organization = await organizationWith({ [DAY]: '1' }, { '2026-10-07': '2' }, currency);
+      const problem = await call(searchCampaigns, store, organization, {
+        ...AS_SPENT,
+        currency: 'EUR',
+      }).catch((error: Problem) => error);
+      expect(problem).to.include({ code: 'missing_rates', status: 422 });
+      expect((problem as Problem).extras.days).to.deep.equal([DAY]);
+      expect((problem as Problem).message).to.equal(`Money of ${DAY} cannot be converted: ${reason}.`);
     });
   }
-
-  it('rounds money that is in the currency already, and needs no rate for it', async () => {
-    const organization = await organizationWith({ [DAY]: '1.0000015' }, {});
-    const answer = await call(searchCampaigns, store, organization, { ...AS_SPENT, currency: 'USD' });
-    expect(answer.items[0]).to.include({ ad_spend: '1.000002' });
-    expect(answer).to.deep.include({ converted: true, rates: { from: null, to: null } });
-  });
-
-  it('takes the last rate of the 7 days before, and none that is older', async () => {
-    const spent = { '2026-10-09': '3', '2026-10-16': '3', '2026-10-17': '3' };
-    const organization = await organizationWith(spent, { '2026-10-08': '9', '2026-10-09': '3' });
-    const request = { start_date: '2026-10-01', metrics: AS_SPENT.metrics, currency: 'EUR' };
-    const { items, rates } = await call(searchCampaigns, store, organization, {
-      ...request,
-      end_date: '2026-10-16',
-    });
-    expect(items[0]?.ad_spend).to.equal('2');
-    expect(rates).to.deep.equal({ from: '2026-10-09', to: '2026-10-09' });
-    const problem = await problemOf(
-      call(searchCampaigns, store, organization, { ...request, end_date: '2026-10-31' }),
-    );
-    expect(problem).to.include({ code: 'missing_rates', status: 422 });
-    expect(problem.extras.days).to.deep.equal(['2026-10-17']);
-    expect(problem.message).to.equal(
-      'Money of 2026-10-17 cannot be converted: there is no rate of USD of that day or the 7 days before.',
-    );
-  });
-
-  it('names money of campaigns without a currency, which nothing can convert', async () => {
-    const organization = await organizationWith({ [DAY]: '1' }, { [DAY]: '2' }, null);
-    const problem = await problemOf(
-      call(searchCampaigns, store, organization, { ...AS_SPENT, currency: 'EUR' }),
-    );
-    expect(problem.message).to.equal(`Money of ${DAY} cannot be converted: the campaign has no currency.`);
-  });
 
   it('answers about a company, which has no money, without a rate', async () => {
     const organization = await organizationWith({ [DAY]: '1' }, {});

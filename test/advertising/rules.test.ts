@@ -1,17 +1,43 @@
 import { expect } from 'chai';
-import type { AnalyticsReader, AnalyticsStore } from '../../services/advertising/analytics-store.js';
+import type {
+  AnalyticsQuery,
+  AnalyticsReader,
+  AnalyticsStore,
+} from '../../services/advertising/analytics-store.js';
 import { getCompany } from '../../services/advertising/company-endpoint.js';
 import {
   searchCampaigns,
   searchCompanies,
   searchCreatives,
 } from '../../services/advertising/list-endpoints.js';
+import { CAMPAIGN_SORTS, COMPANY_SORTS, CREATIVE_SORTS } from '../../services/advertising/requests.js';
 import { Problem } from '../../services/http/problems.js';
+import { placeholders } from '../../services/stores/clickhouse/bind.js';
 import { accepted } from '../support/accepted.js';
-import { call, openTemporaryStore } from './helper.js';
+import { call, openTemporaryStore, TODAY } from './helper.js';
 
 const range = { start_date: '2026-10-01', end_date: '2026-10-31' };
-const LISTS = [searchCampaigns, searchCreatives, searchCompanies] as (typeof searchCampaigns)[];
+// Values no identifier or keyword looks like: none of them may appear in a statement. The first is in capitals, as currencies are.
+const HOSTILE = ["X'); DROP TABLE DELIVERIES; --", '{ids:String}', '\\'];
+const [FIRST = ''] = HOSTILE;
+const UNNAMED = `unnamed ${FIRST}`;
+const SEALED = { month: '2026-10-01', build: '12345678901234567890' };
+const monthly = { granularity: 'monthly', metrics: ['clicks', 'engagement_rate'] };
+const hostileRange = { start_date: '2026-09-15', end_date: '2026-10-31' };
+
+const ofCampaigns = { campaign_ids: HOSTILE, search: FIRST };
+const ofAds = { ...ofCampaigns, statuses: HOSTILE, objective_types: HOSTILE };
+const ofCompanies = { company_ids: HOSTILE, network_a_company_ids: HOSTILE, domains: HOSTILE };
+const LISTS = [
+  { list: searchCampaigns, sorts: CAMPAIGN_SORTS, every: HOSTILE, all: ofAds },
+  { list: searchCreatives, sorts: CREATIVE_SORTS, every: HOSTILE, all: { ...ofAds, creative_ids: HOSTILE } },
+  {
+    list: searchCompanies,
+    sorts: COMPANY_SORTS,
+    every: [...HOSTILE, UNNAMED],
+    all: { ...ofCampaigns, ...ofCompanies },
+  },
+] as { list: typeof searchCampaigns; sorts: typeof CAMPAIGN_SORTS; every: string[]; all: object }[];
 
 async function problemOf(promise: Promise<unknown>): Promise<Problem> {
   const error = await promise.catch((caught: unknown) => caught);
@@ -34,6 +60,35 @@ describe('the advertising API', () => {
     await store.insertCompanies(accepted(companies, 1));
     const delivery = { date: '2026-10-05', campaign_id: 'c1', creative_id: 'r1', company_id: 'o1' };
     await store.insertDeliveries(accepted([{ ...delivery, organization_id: 'org_a', impressions: 5 }], 1));
+    const named = HOSTILE.map((id) => ({ organization_id: FIRST, id, name: id, status: id }));
+    const ofNetwork = (id: string) => ({ network_a_company_id: id, domain: id });
+    await store.insertCampaigns(
+      accepted(
+        named.map((each) => ({ ...each, objective_type: each.id, currency: FIRST })),
+        1,
+      ),
+    );
+    await store.insertCreatives(
+      accepted(
+        named.map((each) => ({ ...each, campaign_id: each.id })),
+        1,
+      ),
+    );
+    await store.insertCompanies(
+      accepted(
+        named.map(({ status: _, ...each }) => ({ ...each, ...ofNetwork(each.id) })),
+        1,
+      ),
+    );
+    const deliveries = [...HOSTILE, UNNAMED].map((company_id, index) => ({
+      organization_id: FIRST,
+      date: '2026-09-20',
+      campaign_id: HOSTILE[index % 3] as string,
+      creative_id: HOSTILE[index % 3],
+      company_id,
+      clicks: 1,
+    }));
+    await store.insertDeliveries(accepted(deliveries, 1));
   });
   after(() => dispose());
 
@@ -46,7 +101,7 @@ describe('the advertising API', () => {
       },
     };
     const decade = { start_date: '2016-01-01', end_date: '2026-01-08' };
-    for (const list of LISTS) {
+    for (const { list } of LISTS) {
       expect((await problemOf(call(list, counting, 'org_a', decade))).code).to.equal('too_many_points');
     }
     expect(asked).to.deep.equal([]);
@@ -92,10 +147,10 @@ describe('the advertising API', () => {
     expect(problem.extras.organization_id).to.equal('org_a');
   });
 
-  it('warns of missing days although a later day has a delivery', async () => {
-    const warningsOf = async () =>
-      (await call(searchCampaigns, store, 'org_late', { start_date: '2026-11-01', end_date: '2026-11-20' }))
-        .warnings;
+  it('warns of missing days, today not among them, although a later day has a delivery, and counts ids that nothing has', async () => {
+    const body = { start_date: '2026-11-01', end_date: TODAY };
+    const warningsOf = async (filters = {}) =>
+      (await call(searchCampaigns, store, 'org_late', { ...body, ...filters })).warnings;
     const delivery = (date: string, campaign_id: string) => ({
       organization_id: 'org_late',
       date,
@@ -103,6 +158,7 @@ describe('the advertising API', () => {
       creative_id: 'r1',
       impressions: 1,
     });
+    expect(await warningsOf()).to.include('data_delayed: No delivery has arrived yet.');
     await store.insertDeliveries(accepted([delivery('2026-11-10', 'c1'), delivery('2026-11-23', 'c1')], 1));
     const delayed = 'data_delayed: No delivery has arrived yet for days after 2026-11-10.';
     expect(await warningsOf()).to.include(delayed);
@@ -110,11 +166,14 @@ describe('the advertising API', () => {
     expect(await warningsOf()).to.include(delayed);
     await store.insertDeliveries(accepted([delivery('2026-11-20', 'c3')], 3));
     expect((await warningsOf()).join()).not.to.include('data_delayed');
+    expect(await warningsOf({ campaign_ids: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'c1'] })).to.include(
+      'unknown_campaign_ids: No campaign has the id: a, b, c, d, e and 2 more.',
+    );
   });
 
   it('stops when the client has left', async () => {
     const left = AbortSignal.abort(new Error('the client left'));
-    for (const list of LISTS) {
+    for (const { list } of LISTS) {
       const answer = call(list, store, 'org_a', range, undefined, left);
       expect(await answer.catch((error: Error) => error.message)).to.equal('the client left');
     }
@@ -168,5 +227,64 @@ describe('the advertising API', () => {
     await store.insertDeliveries(accepted(batch, 1));
     const { items } = await call(searchCampaigns, store, 'org_rich', { ...range, sort_by: 'cpc' });
     expect(items[0]).to.include({ ad_spend: '2999999999999999999999999999.99999999997', cpc: 1e26 });
+  });
+
+  it('binds every value in statements, and finds by it', async () => {
+    const queries: AnalyticsQuery[] = [];
+    const reader: AnalyticsReader = {
+      async query(query, signal) {
+        queries.push(query);
+        const answer = await store.query<never>(query, signal);
+        return query.name.endsWith('_sealed_months') ? { ...answer, rows: [SEALED as never] } : answer;
+      },
+    };
+    for (const { list, every, all } of LISTS) {
+      for (const [body, ids] of [
+        [{ ...all, ...monthly }, [FIRST]],
+        [{ ...all, currency: FIRST, compare_to: 'previous_month' }, [FIRST]],
+        // Deliveries of this month alone, whose sums are none.
+        [{ ...monthly, start_date: '2026-10-01' }, list.name === 'SearchCompanies' ? [] : every],
+      ] as [object, string[]][]) {
+        const { items } = await call(list, reader, FIRST, { ...hostileRange, ...body });
+        expect(
+          items.map(({ id }) => id),
+          JSON.stringify(body),
+        ).to.have.members(ids);
+      }
+    }
+    for (const named of [{ company_id: FIRST }, { company_id: UNNAMED }, { domain: HOSTILE[1] }]) {
+      const { company } = await call(getCompany, reader, FIRST, { ...hostileRange, ...named });
+      expect(company.id).to.equal(named.company_id ?? HOSTILE[1]);
+    }
+    const unknown = call(getCompany, reader, FIRST, { ...hostileRange, company_id: `not ${FIRST}` });
+    expect(await unknown.catch(({ code }) => code)).to.equal('company_not_found');
+    for (const { sql, params, name } of queries) {
+      for (const value of [
+        ...HOSTILE.slice(0, 2),
+        hostileRange.start_date,
+        hostileRange.end_date,
+        TODAY,
+        SEALED.build,
+      ])
+        expect(sql, name).not.to.contain(value);
+      expect([...new Set(placeholders(sql))].sort(), name).to.deep.equal(Object.keys(params).sort());
+    }
+  });
+
+  it('answers in every order', async () => {
+    const onlyPages: AnalyticsReader = {
+      async query(query, signal) {
+        if (!query.name.endsWith('_page')) return { rows: [{} as never], total: 1 };
+        return { rows: [], total: (await store.query(query, signal)).total };
+      },
+    };
+    for (const { list, sorts, every } of LISTS) {
+      for (const [index, sort_by] of sorts.entries()) {
+        const sort_direction = index % 2 === 0 ? ('asc' as const) : ('desc' as const);
+        const body = { ...hostileRange, metrics: ['clicks' as const], sort_by, sort_direction };
+        const { total_count } = await call(list, onlyPages, FIRST, body);
+        expect(total_count, `${list.path} ${sort_by}`).to.equal(every.length);
+      }
+    }
   });
 });

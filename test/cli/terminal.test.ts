@@ -1,8 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
 import { expect } from 'chai';
+import { run as runCommand } from '../../services/cli/run.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { run } from './support.js';
@@ -10,45 +12,58 @@ import { run } from './support.js';
 const COMMAND = `${process.execPath} ${join(packageRoot, 'dist/services/cli/main.js')}`;
 const ESCAPE = '\u001b[';
 
+/** util-linux gives a terminal to a process. */
+const HAS_SCRIPT = spawnSync('script', ['--version']).status === 0;
+
+type Answers = [question: string, answer: string][];
+
 describe('On a terminal, the command line', function () {
   this.timeout(60_000);
   let folder: string;
   let env: Record<string, string>;
-  before(async function () {
-    try {
-      execFileSync('script', ['--version'], { stdio: 'ignore' });
-    } catch {
-      // util-linux gives a terminal to a process.
-      this.skip();
-    }
+  before(() => {
     folder = tempFolder();
-    env = { REACHLINE_DATA_DIR: join(folder, 'data'), PORT: '0' };
+    env = { REACHLINE_DATA_DIR: join(folder, 'data'), PORT: '0', REACHLINE_SEARCH_THREADS: '1' };
   });
 
-  const onTerminal = (line: string, settings: Record<string, string> = {}): ChildProcess =>
-    spawn('script', ['-qec', `stty cols 80; exec ${COMMAND} ${line}`, '/dev/null'], {
-      env: { PATH: process.env.PATH, TERM: 'xterm', REACHLINE_SEARCH_THREADS: '1', ...env, ...settings },
+  /** Runs a command in this process before what it takes for a terminal; types each answer when its question is seen. */
+  async function typed(args: string[], answers: Answers = [], settings = {}) {
+    let output = '';
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const screen = new Writable({
+      decodeStrings: false,
+      write(chunk, _, done) {
+        output += chunk;
+        const answer = answers[0] && output.includes(answers[0][0]) ? answers.shift()?.[1] : undefined;
+        // Nobody answers while the question is being written.
+        if (answer !== undefined) setImmediate(() => stdin.write(answer));
+        done();
+      },
     });
+    const stdout = Object.assign(screen, { isTTY: true, columns: 80 });
+    const code = await runCommand(args, { stdin, stdout, stderr: stdout, env: { ...env, ...settings } });
+    return { code, output };
+  }
 
-  /** Types each answer when its question is seen. */
-  async function typed(line: string, answers: [question: string, answer: string][] = [], settings = {}) {
-    const child = onTerminal(line, settings);
+  /** Runs a command in a process of its own, on a terminal. */
+  async function onTerminal(args: string[], answers: Answers = [], settings = {}) {
+    const command = `stty cols 80; exec ${COMMAND} ${args.join(' ')}`;
+    const child = spawn('script', ['-qec', command, '/dev/null'], {
+      env: { PATH: process.env.PATH, TERM: 'xterm', ...env, ...settings },
+    });
     let output = '';
     child.stdout?.on('data', (chunk) => {
       output += chunk;
-      const [next] = answers;
-      if (next && output.includes(next[0])) {
-        answers.shift();
-        child.stdin?.write(next[1]);
-      }
+      if (answers[0] && output.includes(answers[0][0])) child.stdin?.write(answers.shift()?.[1] ?? '');
     });
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, output };
   }
 
   it('has colours, except with NO_COLOR or in a pipe', async () => {
-    expect((await typed('doctor')).output).to.contain(`${ESCAPE}32m✓`);
-    expect((await typed('keys --help')).output).to.contain(`${ESCAPE}1mUsage:`);
+    expect((await typed(['doctor'])).output).to.contain(`${ESCAPE}32m✓`);
+    expect((await typed(['keys', '--help'])).output).to.contain(`${ESCAPE}1mUsage:`);
+    expect((await typed(['doctor'], [], { NO_COLOR: '1' })).output).to.not.contain(ESCAPE);
     expect((await run(['doctor'], { env })).stdout).to.not.contain(ESCAPE);
     expect((await run(['keys', '--help'], { env })).stdout).to.not.contain(ESCAPE);
   });
@@ -62,55 +77,49 @@ describe('On a terminal, the command line', function () {
     };
     const question = `Revoke the key ${id} of org_a, "loader"? [y/N]`;
     for (const answer of ['n\r', '\r', '\u0003']) {
-      const { code, output } = await typed(`keys revoke ${id}`, [[question, answer]]);
+      const { code, output } = await typed(['keys', 'revoke', id], [[question, answer]]);
       expect(output, JSON.stringify(answer)).to.contain('Nothing was revoked.');
       expect(code).to.equal(1);
     }
     expect(await state()).to.equal('active');
-    expect(await typed(`keys revoke ${id}`, [[question, 'y\r']])).to.include({ code: 0 });
+    const inProcess = HAS_SCRIPT ? onTerminal : typed;
+    expect(await inProcess(['keys', 'revoke', id], [[question, 'y\r']])).to.include({ code: 0 });
     expect(await state()).to.equal('revoked');
-    const again = await typed(`keys revoke ${id} --yes`);
+    const again = await typed(['keys', 'revoke', id, '--yes']);
     expect(again.output).to.contain('is revoked').and.not.contain('[y/N]');
   });
 
   it('lists keys within the width of the terminal', async () => {
     const name = 'x'.repeat(100);
     await run(['keys', 'create', '--organization', 'org_a', '--name', name], { env });
-    const { output } = await typed('keys list', [], { NO_COLOR: '1' });
-    const lines = output.trimEnd().split('\r\n');
+    const { output } = await typed(['keys', 'list'], [], { NO_COLOR: '1' });
+    const lines = output.trimEnd().split('\n');
     expect(Math.max(...lines.map((line) => line.length))).to.be.at.most(80);
     expect(output).to.contain('xxxx…').and.to.contain(' default ').and.not.contain(ESCAPE);
     expect((await run(['keys', 'list'], { env })).stdout).to.contain(name);
   });
 
-  it('writes the log as readable lines, and as JSON elsewhere or where it is asked to', async () => {
-    const serving = async (settings: Record<string, string>) => {
-      const child = onTerminal('serve --port 0', { REACHLINE_IMAGE_TAG: 'x', ...settings });
-      let output = '';
-      let stopped = false;
-      child.stdout?.on('data', (chunk) => {
-        output += chunk;
-        if (!stopped && /listens on/.test(output) && /Ignored, as/.test(output)) {
-          stopped = true;
-          child.stdin?.write('\u0003');
-        }
-      });
-      await once(child, 'close');
-      return output;
+  it('writes the log as readable lines, and as JSON elsewhere or where it is asked to', async function () {
+    if (!HAS_SCRIPT) this.skip();
+    const file = join(folder, 'not-a-folder');
+    await writeFile(file, '');
+    const failing = async (settings: Record<string, string>) => {
+      const odd = { REACHLINE_DATA_DIR: file, REACHLINE_IMAGE_TAG: 'x', ...settings };
+      return (await onTerminal(['serve'], [], odd)).output;
     };
-    const readable = await serving({ NO_COLOR: '1' });
+    const readable = await failing({ NO_COLOR: '1' });
     expect(readable).to.match(
       /\d\d:\d\d:\d\d\.\d{3} WARN {2}Ignored, as .* {2}variables=\["REACHLINE_IMAGE_TAG"\]/,
     );
     expect(readable).to.not.contain('"level"');
-    expect(await serving({ REACHLINE_LOG_FORMAT: 'json' })).to.contain('{"level":40,');
+    expect(await failing({ REACHLINE_LOG_FORMAT: 'json' })).to.contain('{"level":40,');
   });
 
   it('shows the rate and the time left of a load', async () => {
     const file = join(folder, 'many.ndjson');
     const line = (n: number) => JSON.stringify({ id: `v${n}`, createdAt: '2026-01-01T00:00:00Z' });
     await writeFile(file, Array.from({ length: 5000 }, (_, n) => line(n)).join('\n'));
-    const { code, output } = await typed(`ingest website-visits ${file} --organization org_a`);
+    const { code, output } = await typed(['ingest', 'website-visits', file, '--organization', 'org_a']);
     expect(code, output).to.equal(0);
     expect(output).to.match(/% \w+ left [\d ]+ records, [\d ]+\/s/);
   });
