@@ -167,6 +167,7 @@ export const companyMetricsQuery = (
       by: 'company_id',
       source,
       others: companyReach(source),
+      reads: Object.values(REACHED_BY),
       conditions: [inList('company_id', 'ids', ids), inList('campaign_id', 'campaign_ids', campaign_ids)],
       params: { ...(campaign_ids && { campaign_ids }) },
     },

@@ -5,6 +5,7 @@ import type { AnalyticsQuery } from './analytics-store.js';
 import { countPeriods, type DateRange, periodOf, periodsOf, splitByMonths } from './calendar.js';
 import { reportSource } from './conversion.js';
 import { type MetricSums, metricPrinter, requiredSums } from './metric-values.js';
+import type { SummedMetric } from './metrics.js';
 import type { ReportParams } from './report-params.js';
 import type { CampaignItem } from './responses.js';
 import type { SourceName } from './rollups.js';
@@ -48,6 +49,8 @@ export interface MetricSource {
   source: SourceName;
   /** Aggregates besides the metrics, by their names; `isSummed` where sums take the place of deliveries. */
   others?: (isSummed: boolean) => Readonly<Record<string, string>>;
+  /** The metrics that these are of, which the report need not ask for. */
+  reads?: readonly SummedMetric[];
   /** In addition to those on organization and range. */
   conditions: (string | undefined)[];
   params?: QueryParams;
@@ -58,7 +61,7 @@ export interface MetricSource {
  * store may answer.
  */
 export function metricsQuery(
-  { name, by, source, others, conditions, params }: MetricSource,
+  { name, by, source, others, reads = [], conditions, params }: MetricSource,
   report: ReportParams,
   ids: readonly string[],
   { points, totals }: MetricRows,
@@ -68,7 +71,7 @@ export function metricsQuery(
   const sums = requiredSums(metrics);
   // Sums of months have no days.
   const summed = points && isDaily ? { ...report, sealed: [] } : report;
-  const delivery = reportSource(source, by, summed, sums, conditions);
+  const delivery = reportSource(source, by, summed, [...new Set([...sums, ...reads])], conditions);
   const period = isDaily ? 'date' : 'toStartOfMonth(date)';
   const both = points && totals;
   const day = both ? `if(grouping(${period}) = 1, '', toString(${period}))` : points ? period : "''";

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import type { AnalyticsStore } from '../../services/advertising/analytics-store.js';
 import { getCompany } from '../../services/advertising/company-endpoint.js';
 import { searchCampaigns } from '../../services/advertising/list-endpoints.js';
-import type { Problem } from '../../services/http/problems.js';
 import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore } from './helper.js';
 
@@ -76,19 +75,26 @@ describe('advertising money in another currency (contract 5.14)', () => {
     expect(answer).to.deep.include({ converted: true, rates: { from: start_date, to: end_date } });
   });
 
-  for (const [currency, reason] of [
-    ['USD', 'there is no rate of USD of that day or the 7 days before'],
-    [null, 'the campaign has no currency'],
+  it('rounds money that is in the currency already, and needs no rate for it', async () => {
+    const organization = await organizationWith({ [DAY]: '1.0000015' }, {});
+    const answer = await call(searchCampaigns, store, organization, { ...AS_SPENT, currency: 'USD' });
+    expect(answer.items[0]).to.include({ ad_spend: '1.000002' });
+    expect(answer).to.deep.include({ converted: true, rates: { from: null, to: null } });
+  });
+
+  for (const [currency, days, reason] of [
+    // A rate counts for the 7 days after its own.
+    ['USD', [DAY], 'there is no rate of USD of that day or the 7 days before'],
+    [null, ['2026-10-14', DAY], 'the campaign has no currency'],
   ] as const) {
     it(`names the days of money that cannot be converted, as ${reason}`, async () => {
-      const organization = await organizationWith({ [DAY]: '1' }, { '2026-10-07': '2' }, currency);
-      const problem = await call(searchCampaigns, store, organization, {
-        ...AS_SPENT,
-        currency: 'EUR',
-      }).catch((error: Problem) => error);
+      const rates = { '2026-10-07': '2' };
+      const organization = await organizationWith({ '2026-10-14': '1', [DAY]: '1' }, rates, currency);
+      const body = { ...AS_SPENT, start_date: '2026-10-01', currency: 'EUR' };
+      const problem = await call(searchCampaigns, store, organization, body).catch((error) => error);
       expect(problem).to.include({ code: 'missing_rates', status: 422 });
-      expect((problem as Problem).extras.days).to.deep.equal([DAY]);
-      expect((problem as Problem).message).to.equal(`Money of ${DAY} cannot be converted: ${reason}.`);
+      expect(problem.extras.days).to.deep.equal(days);
+      expect(problem.message).to.equal(`Money of ${days.join(', ')} cannot be converted: ${reason}.`);
     });
   }
 

@@ -22,7 +22,7 @@ const HOSTILE = ["X'); DROP TABLE DELIVERIES; --", '{ids:String}', '\\'];
 const [FIRST = ''] = HOSTILE;
 const UNNAMED = `unnamed ${FIRST}`;
 const SEALED = { month: '2026-10-01', build: '12345678901234567890' };
-const monthly = { granularity: 'monthly', metrics: ['clicks', 'engagement_rate'] };
+const monthly = { granularity: 'monthly', metrics: ['clicks', 'ctr'] };
 const hostileRange = { start_date: '2026-09-15', end_date: '2026-10-31' };
 
 const ofCampaigns = { campaign_ids: HOSTILE, search: FIRST };
@@ -169,6 +169,24 @@ describe('the advertising API', () => {
     expect(await warningsOf({ campaign_ids: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'c1'] })).to.include(
       'unknown_campaign_ids: No campaign has the id: a, b, c, d, e and 2 more.',
     );
+  });
+
+  it('warns of several currencies only where money is shown or ordered by', async () => {
+    const campaigns = ['EUR', 'USD'].map((currency) => ({
+      organization_id: 'org_mixed',
+      id: currency,
+      currency,
+    }));
+    await store.insertCampaigns(accepted(campaigns, 1));
+    for (const [metric, sort_by, isWarned] of [
+      ['clicks', 'clicks', false],
+      ['clicks', 'ad_spend', true],
+      ['cpc', 'clicks', true],
+    ] as const) {
+      const body = { ...range, metrics: [metric], sort_by };
+      const { warnings } = await call(searchCampaigns, store, 'org_mixed', body);
+      expect(warnings.join().includes('mixed_currencies'), `${metric} by ${sort_by}`).to.equal(isWarned);
+    }
   });
 
   it('stops when the client has left', async () => {
