@@ -139,7 +139,8 @@ export function searchStoreOrder(open: Open): void {
     it('exact matches come first, then beginnings, then typos; names before emails before company before the rest', async () => {
       const organization = freshOrganization();
       await load(opened.store, organization, [
-        { contact_id: 'typo', first_name: 'Martyn' },
+        { contact_id: 'typo_rest', last_name: 'Zed', city: 'Martyn' },
+        { contact_id: 'typo', first_name: 'Martyn', last_name: 'Zed' },
         { contact_id: 'begun_rest', city: 'Martinsville' },
         { contact_id: 'begun_name', last_name: 'Martinez' },
         { contact_id: 'rest', city: 'Martin' },
@@ -151,7 +152,10 @@ export function searchStoreOrder(open: Open): void {
       ]);
       expect(await found(opened.store, organization, { query: 'martin' })).to.deep.equal([
         ...['name', 'older', 'email', 'company', 'title', 'rest', 'begun_name', 'begun_rest', 'typo'],
+        'typo_rest',
       ]);
+      const typos = ['typo', 'typo_rest'];
+      expect(await found(opened.store, organization, { query: 'martin zed' })).to.deep.equal(typos);
     });
 
     it('sorts by names without regard to case and accents, those without one last, then by id', async () => {
