@@ -116,7 +116,7 @@ describe('Finding one’s way in the console', function () {
       .waitFor();
     await c.page.keyboard.press('Escape');
     await c.page.getByRole('complementary').waitFor({ state: 'detached' });
-    expect(await focused()).to.equal(names[2]);
+    await until(async () => (await focused()) === names[2], 'the focus is back in its row');
     await c.page.keyboard.press('?');
     const help = c.page.getByRole('dialog', { name: 'Keys' });
     await help.getByText('Next row, previous row').waitFor();
