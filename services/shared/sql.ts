@@ -1,0 +1,85 @@
+/**
+ * SQL that only this module can compose.
+ *
+ * `sql` is a tagged template. A hole takes another fragment or a number; a plain string in a hole does not compile, and throws where
+ * somebody evades the types. Values are bound, never written into a statement: `?` in SQLite, `{name:Type}` in ClickHouse.
+ */
+import { readFileSync } from 'node:fs';
+
+let fragmentOf: (text: string) => Sql;
+
+/** A statement or a part of one. */
+export class Sql {
+  readonly #text: string;
+
+  private constructor(text: string) {
+    this.#text = text;
+  }
+
+  static {
+    fragmentOf = (text) => new Sql(text);
+  }
+
+  /** For the driver. */
+  get text(): string {
+    return this.#text;
+  }
+}
+
+export type SqlHole = Sql | number | bigint;
+
+/** Fragments without holes are made once per place in the code. */
+const constants = new WeakMap<TemplateStringsArray, Sql>();
+
+/** Throws `TypeError` for a hole that is neither a fragment nor a finite number. */
+export function sql(strings: TemplateStringsArray, ...holes: SqlHole[]): Sql {
+  if (!Object.isFrozen(strings) || !Array.isArray(strings.raw))
+    throw new TypeError('sql is a tag of templates, not a function of texts');
+  if (holes.length > 0) return fragmentOf(String.raw({ raw: strings }, ...holes.map(textOf)));
+  let constant = constants.get(strings);
+  if (!constant) {
+    constant = fragmentOf(strings[0] ?? '');
+    constants.set(strings, constant);
+  }
+  return constant;
+}
+
+function textOf(hole: SqlHole): string {
+  if (hole instanceof Sql) return hole.text;
+  if (typeof hole !== 'bigint' && !Number.isFinite(hole))
+    throw new TypeError('A hole of a statement takes a fragment or a finite number');
+  // "1 -${-1}" would otherwise begin a comment.
+  return hole < 0 ? `(${hole})` : String(hole);
+}
+
+export const EMPTY_SQL: Sql = sql``;
+
+type Separator = '' | ' ' | ', ' | ',\n' | '\n' | ' AND ' | ' OR ' | ' + ' | ' UNION ALL ';
+
+/** Empty fragments are left out. */
+export const joinSql = (parts: readonly Sql[], separator: Separator): Sql =>
+  fragmentOf(
+    parts
+      .map(({ text }) => text)
+      .filter((text) => text !== '')
+      .join(separator),
+  );
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
+/** A name that stands in the code. A name of type `string` does not compile: it may come from a request. */
+export const identifier = <const Name extends string>(name: string extends Name ? never : Name): Sql =>
+  checkedIdentifier(name);
+
+/** A name from outside, such as a database in a setting. Throws `RangeError` unless it consists of letters, digits and underscores. */
+export function checkedIdentifier(name: string): Sql {
+  if (!NAME.test(name)) throw new RangeError('A name has only letters, digits and underscores, 128 at most');
+  return fragmentOf(name);
+}
+
+/** A text in quotes for ClickHouse, where it cannot be bound: in `SET` and in definitions. Quotes are doubled, so it stays one text in SQLite too. */
+export const textLiteral = (text: string): Sql =>
+  fragmentOf(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`);
+
+/** The statements of a file of this package. */
+export const readSqlFile = (path: string): Sql => fragmentOf(readFileSync(path, 'utf8'));
