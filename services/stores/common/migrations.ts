@@ -1,11 +1,12 @@
 /** Numbered files of statements, each applied once, in order. */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readSqlFile, type Sql } from '../../shared/sql.js';
 
 export interface Migration {
   name: string;
-  sql: string;
+  statements: Sql;
   /** SHA-256 of the statements. */
   checksum: string;
 }
@@ -26,8 +27,8 @@ export const readMigrations = (folder: string): Migration[] =>
     .filter((file) => /^\d{4}_\w+\.sql$/.test(file))
     .sort()
     .map((name) => {
-      const sql = readFileSync(join(folder, name), 'utf8');
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+      const statements = readSqlFile(join(folder, name));
+      return { name, statements, checksum: createHash('sha256').update(statements.text).digest('hex') };
     });
 
 /** Those that are not applied. Throws `MigrationChangedError` with the message of `advice` when one was applied with another content. */

@@ -27,6 +27,7 @@ import {
   type OrderedRecord,
   type RecordVersion,
 } from '../../shared/record-order.js';
+import { identifier, type Sql, sql } from '../../shared/sql.js';
 import { formatTimestamp } from '../../shared/time.js';
 import type { Connection } from './connection.js';
 import { findAudienceKey, findOrganizationKey } from './organizations.js';
@@ -41,13 +42,15 @@ import { type BatchResult, type IsTimeUp, writeBatch } from './writes/write-batc
 import type { WriteSession } from './writes/write-session.js';
 
 /** Columns of audience_terms, in order. */
-export const AUDIENCE_COLUMNS = ['name', 'tracking_utm_value', 'description', 'exact'] as const;
+export const AUDIENCE_COLUMNS: readonly Sql[] = (
+  ['name', 'tracking_utm_value', 'description', 'exact'] as const
+).map((name) => identifier(name));
 const AUDIENCE_GROUPS: ColumnGroups = [['name'], ['tracking_utm_value']];
 
 export function hasAudience(connection: Connection, organization: number, id: string): boolean {
   return (
     connection.row(
-      `SELECT 1 FROM audiences WHERE organization = ? AND id = ? AND body IS NOT NULL`,
+      sql`SELECT 1 FROM audiences WHERE organization = ? AND id = ? AND body IS NOT NULL`,
       organization,
       id,
     ) !== undefined
@@ -60,7 +63,7 @@ export function getAudience(
   id: string,
 ): Json<Audience | null> {
   const row = connection.row<AudienceColumns>(
-    `SELECT body, created_ms FROM audiences
+    sql`SELECT body, created_ms FROM audiences
       WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND id = ? AND body IS NOT NULL`,
     organizationId,
     id,
@@ -70,7 +73,7 @@ export function getAudience(
 
 /** Whether an audience was deleted, and not created again. */
 export function isDeletedAudience(connection: Connection, key: number): boolean {
-  const deleted = `SELECT 1 FROM audiences WHERE key = ? AND body IS NULL AND record_order IS NOT NULL`;
+  const deleted = sql`SELECT 1 FROM audiences WHERE key = ? AND body IS NULL AND record_order IS NOT NULL`;
   return connection.row(deleted, key) !== undefined;
 }
 
@@ -112,7 +115,7 @@ export function countMembers(
   audienceIds: readonly string[],
 ): Json<number[]> {
   return connection.readTransaction(() => {
-    const count = `SELECT count(*) FROM memberships WHERE audience =
+    const count = sql`SELECT count(*) FROM memberships WHERE audience =
       (SELECT key FROM audiences WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND id = ?)`;
     return toJson(audienceIds.map((id) => connection.number(count, organizationId, id) ?? 0));
   });
@@ -127,7 +130,7 @@ function audienceJson([body, created]: AudienceColumns): string {
 
 function bodyOf(connection: Connection, organization: number, id: string): string {
   const row = connection.row<AudienceColumns>(
-    `SELECT body, created_ms FROM audiences WHERE organization = ? AND id = ?`,
+    sql`SELECT body, created_ms FROM audiences WHERE organization = ? AND id = ?`,
     organization,
     id,
   );
@@ -217,7 +220,7 @@ function readRow(session: WriteSession, organizationId: string, id: string): Aud
     body: string | null,
   ];
   const [position, created, recordOrder, body] = session.connection.row<Columns>(
-    `SELECT position, created_ms, record_order, body FROM audiences WHERE key = ?`,
+    sql`SELECT position, created_ms, record_order, body FROM audiences WHERE key = ?`,
     key,
   ) as Columns;
   const version = versionOf(created, recordOrder);
@@ -242,7 +245,7 @@ function writeAudience(
   if (isDeletion(stored)) {
     if (position !== null) changes.remove(position, before);
     session.connection.run(
-      `UPDATE audiences SET position = NULL, created_ms = NULL, record_order = ?, body = NULL WHERE key = ?`,
+      sql`UPDATE audiences SET position = NULL, created_ms = NULL, record_order = ?, body = NULL WHERE key = ?`,
       stored.recordOrder,
       key,
     );
@@ -252,7 +255,7 @@ function writeAudience(
   const stays = position !== null && createdMs === version?.createdMs;
   const newRowId = stays ? position : session.newRowId('audience_terms', createdMs);
   session.connection.run(
-    `UPDATE audiences SET position = ?, created_ms = ?, record_order = ?, body = ? WHERE key = ?`,
+    sql`UPDATE audiences SET position = ?, created_ms = ?, record_order = ?, body = ? WHERE key = ?`,
     newRowId,
     createdMs,
     stored.recordOrder,

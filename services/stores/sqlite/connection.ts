@@ -4,6 +4,7 @@ import {
   type DatabaseSyncInstance,
   type StatementSyncInstance,
 } from '@photostructure/sqlite';
+import { Sql, sql } from '../../shared/sql.js';
 
 export type SqlValue = string | number | bigint | null;
 
@@ -28,62 +29,65 @@ export class Connection {
   constructor(path: string, options: ConnectionOptions) {
     this.#db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     try {
-      this.#db.exec(`PRAGMA journal_mode = WAL`);
-      this.#db.exec(`PRAGMA synchronous = FULL`);
-      this.#db.exec(`PRAGMA cache_size = -${options.cacheMb * 1024}`);
-      this.#db.exec(`PRAGMA temp_store = MEMORY`);
-      this.#db.exec(`PRAGMA wal_autocheckpoint = 16000`);
-      this.#db.exec(`PRAGMA journal_size_limit = 0`);
+      this.exec(sql`PRAGMA journal_mode = WAL`);
+      this.exec(sql`PRAGMA synchronous = FULL`);
+      this.exec(sql`PRAGMA cache_size = -${options.cacheMb * 1024}`);
+      this.exec(sql`PRAGMA temp_store = MEMORY`);
+      this.exec(sql`PRAGMA wal_autocheckpoint = 16000`);
+      this.exec(sql`PRAGMA journal_size_limit = 0`);
       // What is deleted is overwritten, so that nothing of an erased person is left.
-      this.#db.exec(`PRAGMA secure_delete = ON`);
-      if (options.readOnly) this.#db.exec(`PRAGMA query_only = ON`);
+      this.exec(sql`PRAGMA secure_delete = ON`);
+      if (options.readOnly) this.exec(sql`PRAGMA query_only = ON`);
     } catch (error) {
       this.#db.close();
       throw error;
     }
   }
 
-  exec(sql: string): void {
-    this.#db.exec(sql);
+  exec(statement: Sql | string): void {
+    this.#db.exec(textOf(statement));
   }
 
   /** The number of rows changed. */
-  run(sql: string, ...values: SqlValue[]): number {
-    return Number(this.#statement(sql).run(...values).changes);
+  run(statement: Sql | string, ...values: SqlValue[]): number {
+    return Number(this.#statement(statement).run(...values).changes);
   }
 
   /** As `run`, without the count. */
-  execute(sql: string, ...values: SqlValue[]): void {
-    this.#statement(sql).get(...values);
+  execute(statement: Sql | string, ...values: SqlValue[]): void {
+    this.#statement(statement).get(...values);
   }
 
-  row<Row extends readonly unknown[]>(sql: string, ...values: SqlValue[]): Row | undefined {
-    return this.#statement(sql).get(...values) as Row | undefined;
+  row<Row extends readonly unknown[]>(statement: Sql | string, ...values: SqlValue[]): Row | undefined {
+    return this.#statement(statement).get(...values) as Row | undefined;
   }
 
   /** The number in the first row; undefined where there is no row. */
-  number(sql: string, ...values: SqlValue[]): number | undefined {
-    const row = this.row<[bigint]>(sql, ...values);
+  number(statement: Sql | string, ...values: SqlValue[]): number | undefined {
+    const row = this.row<[bigint]>(statement, ...values);
     return row && Number(row[0]);
   }
 
-  rows<Row extends readonly unknown[]>(sql: string, ...values: SqlValue[]): Row[] {
-    return this.#statement(sql).all(...values) as Row[];
+  rows<Row extends readonly unknown[]>(statement: Sql | string, ...values: SqlValue[]): Row[] {
+    return this.#statement(statement).all(...values) as Row[];
   }
 
   /** Rows one by one, where all of them would take much memory. */
-  each<Row extends readonly unknown[]>(sql: string, ...values: SqlValue[]): IterableIterator<Row> {
-    return this.#statement(sql).iterate(...values) as unknown as IterableIterator<Row>;
+  each<Row extends readonly unknown[]>(
+    statement: Sql | string,
+    ...values: SqlValue[]
+  ): IterableIterator<Row> {
+    return this.#statement(statement).iterate(...values) as unknown as IterableIterator<Row>;
   }
 
   /** All reads of `work` see one snapshot. */
   readTransaction<T>(work: () => T): T {
-    return this.#transaction('BEGIN', work);
+    return this.#transaction(sql`BEGIN`, work);
   }
 
   /** Waits for writes of other processes. */
   writeTransaction<T>(work: () => T): T {
-    return this.#transaction('BEGIN IMMEDIATE', work);
+    return this.#transaction(sql`BEGIN IMMEDIATE`, work);
   }
 
   /** Copies the database page by page, on another thread; within a read transaction, as that sees it. */
@@ -96,11 +100,11 @@ export class Connection {
 
   /** Copies the write-ahead log into the database and empties it. False where a reader needs it: this waits for none. */
   truncateLog(): boolean {
-    this.#db.exec('PRAGMA busy_timeout = 0');
+    this.exec(sql`PRAGMA busy_timeout = 0`);
     try {
-      return this.number('PRAGMA wal_checkpoint(TRUNCATE)') === 0;
+      return this.number(sql`PRAGMA wal_checkpoint(TRUNCATE)`) === 0;
     } finally {
-      this.#db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      this.exec(sql`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     }
   }
 
@@ -109,27 +113,30 @@ export class Connection {
     this.#db.close();
   }
 
-  #transaction<T>(begin: string, work: () => T): T {
+  #transaction<T>(begin: Sql, work: () => T): T {
     this.exec(begin);
     try {
       const result = work();
-      this.exec('COMMIT');
+      this.exec(sql`COMMIT`);
       return result;
     } catch (error) {
       // SQLite has rolled back already on a full disk.
-      if (this.#db.isTransaction) this.exec('ROLLBACK');
+      if (this.#db.isTransaction) this.exec(sql`ROLLBACK`);
       throw error;
     }
   }
 
-  #statement(sql: string): StatementSyncInstance {
-    let statement = this.#statements.get(sql);
-    if (!statement) {
-      statement = this.#db.prepare(sql);
-      statement.setReadBigInts(true);
-      statement.setReturnArrays(true);
-      this.#statements.set(sql, statement);
+  #statement(statement: Sql | string): StatementSyncInstance {
+    const text = textOf(statement);
+    let prepared = this.#statements.get(text);
+    if (!prepared) {
+      prepared = this.#db.prepare(text);
+      prepared.setReadBigInts(true);
+      prepared.setReturnArrays(true);
+      this.#statements.set(text, prepared);
     }
-    return statement;
+    return prepared;
   }
 }
+
+const textOf = (statement: Sql | string): string => (statement instanceof Sql ? statement.text : statement);

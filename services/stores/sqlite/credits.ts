@@ -1,13 +1,16 @@
+import { sql } from '../../shared/sql.js';
 import type { Connection } from './connection.js';
 
 /** The balance; null when the organization is not metered. */
 export function readCredits(connection: Connection, organizationId: string): number | null {
-  return connection.number(`SELECT balance FROM credits WHERE organization_id = ?`, organizationId) ?? null;
+  return (
+    connection.number(sql`SELECT balance FROM credits WHERE organization_id = ?`, organizationId) ?? null
+  );
 }
 
 export function setCredits(connection: Connection, organizationId: string, balance: number): void {
   connection.run(
-    `INSERT INTO credits (organization_id, balance) VALUES (?1, ?2)
+    sql`INSERT INTO credits (organization_id, balance) VALUES (?1, ?2)
        ON CONFLICT (organization_id) DO UPDATE SET balance = ?2`,
     organizationId,
     balance,
@@ -17,7 +20,7 @@ export function setCredits(connection: Connection, organizationId: string, balan
 /** Adds to the balance, or with a negative amount consumes of it. The new balance; null when the organization is not metered. */
 export function addCredits(connection: Connection, organizationId: string, amount: number): number | null {
   const balance = connection.number(
-    `UPDATE credits SET balance = balance + ? WHERE organization_id = ? RETURNING balance`,
+    sql`UPDATE credits SET balance = balance + ? WHERE organization_id = ? RETURNING balance`,
     amount,
     organizationId,
   );

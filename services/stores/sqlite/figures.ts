@@ -1,3 +1,4 @@
+import { sql } from '../../shared/sql.js';
 import type { SearchFigures } from '../../status/status-store.js';
 import type { Connection } from './connection.js';
 
@@ -13,16 +14,16 @@ type OrganizationRow = [
 export function readFigures(connection: Connection, organizationId: string): SearchFigures {
   return connection.readTransaction(() => {
     const [key, contacts, contactsMs, audiencesMs, visits, visitsMs] = connection.row<OrganizationRow>(
-      `SELECT key, contacts, contacts_accepted_ms, audiences_accepted_ms, visits, visits_accepted_ms
+      sql`SELECT key, contacts, contacts_accepted_ms, audiences_accepted_ms, visits, visits_accepted_ms
          FROM organizations WHERE id = ?`,
       organizationId,
     ) ?? [-1n, 0n, null, null, 0n, null];
     const audiences = connection.number(
-      `SELECT count(*) FROM audiences WHERE organization = ? AND position IS NOT NULL`,
+      sql`SELECT count(*) FROM audiences WHERE organization = ? AND position IS NOT NULL`,
       key,
     );
     const newest = connection.number(
-      `SELECT created_ms FROM visits WHERE organization = ? ORDER BY created_ms DESC, id DESC LIMIT 1`,
+      sql`SELECT created_ms FROM visits WHERE organization = ? ORDER BY created_ms DESC, id DESC LIMIT 1`,
       key,
     );
     return {

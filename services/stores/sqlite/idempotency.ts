@@ -5,6 +5,7 @@ import {
   type Idempotency,
   type IdempotentResult,
 } from '../../shared/idempotency.js';
+import { sql } from '../../shared/sql.js';
 import type { Connection } from './connection.js';
 
 /** Expired outcomes deleted per saved one: enough to keep up, at no noticeable cost. */
@@ -21,7 +22,7 @@ export function runIdempotent<T>(
   if (!idempotency) return { kind: 'done', value: work(), replayed: false };
   const { route, key, fingerprint } = idempotency;
   const saved = connection.row<[string, string]>(
-    `SELECT fingerprint, outcome FROM idempotency
+    sql`SELECT fingerprint, outcome FROM idempotency
       WHERE organization_id = ? AND route = ? AND key = ? AND saved_ms > ?`,
     organizationId,
     route,
@@ -36,14 +37,14 @@ export function runIdempotent<T>(
   const value = work();
   if (isKept(value)) {
     connection.run(
-      `DELETE FROM idempotency WHERE (organization_id, route, key) IN (
+      sql`DELETE FROM idempotency WHERE (organization_id, route, key) IN (
          SELECT organization_id, route, key FROM idempotency WHERE saved_ms <= ? ORDER BY saved_ms LIMIT ?)`,
       now - IDEMPOTENCY_RETENTION_MS,
       EXPIRED_PER_WRITE,
     );
     deleteAnswer(connection, organizationId, route, key);
     connection.run(
-      `INSERT INTO idempotency (organization_id, route, key, fingerprint, saved_ms, outcome)
+      sql`INSERT INTO idempotency (organization_id, route, key, fingerprint, saved_ms, outcome)
        VALUES (?, ?, ?, ?, ?, ?)`,
       organizationId,
       route,
@@ -55,7 +56,7 @@ export function runIdempotent<T>(
     const { contact } = value as { contact?: ContactBody };
     for (const identifier of contact ? identifiersOf(contact) : []) {
       connection.run(
-        `INSERT OR IGNORE INTO answer_identifiers (organization_id, identifier, route, key) VALUES (?, ?, ?, ?)`,
+        sql`INSERT OR IGNORE INTO answer_identifiers (organization_id, identifier, route, key) VALUES (?, ?, ?, ?)`,
         organizationId,
         identifierText(identifier),
         route,
@@ -77,7 +78,7 @@ export function forgetAnswersOf(
   const texts = ['', ...identifiers.map(identifierText)];
   return texts.reduce((sum, text) => {
     const answers = connection.rows<Answer>(
-      `SELECT route, key, outcome FROM answer_identifiers CROSS JOIN idempotency USING (organization_id, route, key)
+      sql`SELECT route, key, outcome FROM answer_identifiers CROSS JOIN idempotency USING (organization_id, route, key)
         WHERE organization_id = ? AND identifier = ?`,
       organizationId,
       text,
@@ -93,7 +94,7 @@ export function forgetAnswers(
   isShown: (outcome: unknown) => boolean,
 ): void {
   const answers = connection.rows<Answer>(
-    `SELECT route, key, outcome FROM idempotency WHERE organization_id = ?`,
+    sql`SELECT route, key, outcome FROM idempotency WHERE organization_id = ?`,
     organizationId,
   );
   forgetShown(connection, organizationId, answers, isShown);
@@ -114,7 +115,7 @@ function forgetShown(
 
 function deleteAnswer(connection: Connection, organizationId: string, route: string, key: string): void {
   connection.run(
-    `DELETE FROM idempotency WHERE organization_id = ? AND route = ? AND key = ?`,
+    sql`DELETE FROM idempotency WHERE organization_id = ? AND route = ? AND key = ?`,
     organizationId,
     route,
     key,

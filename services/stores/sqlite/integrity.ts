@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { sql } from '../../shared/sql.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { Connection } from './connection.js';
-import { TEXT_INDEXES } from './text/text-index.js';
+import { INDEX_NAMES } from './text/text-index.js';
 
 /** SQLite stops at this many problems; more would only repeat the first. */
 const MAX_PROBLEMS = 20;
@@ -14,10 +15,10 @@ export function checkIntegrity(dataDir: string): string[] {
   let connection: Connection | undefined;
   try {
     connection = new Connection(join(dataDir, SEARCH_FILE), { cacheMb: 8 });
-    const rows = connection.rows<[string]>(`PRAGMA integrity_check(${MAX_PROBLEMS})`);
+    const rows = connection.rows<[string]>(sql`PRAGMA integrity_check(${MAX_PROBLEMS})`);
     const problems = rows.map(([text]) => text).filter((text) => text !== 'ok');
-    for (const index of Object.keys(TEXT_INDEXES)) {
-      connection.run(`INSERT INTO ${index} (${index}) VALUES ('integrity-check')`);
+    for (const index of Object.values(INDEX_NAMES)) {
+      connection.run(sql`INSERT INTO ${index} (${index}) VALUES ('integrity-check')`);
     }
     return problems;
   } catch (error) {

@@ -1,8 +1,9 @@
+import { sql } from '../../shared/sql.js';
 import type { Connection } from './connection.js';
 
 /** The short key by which every other table knows the organization. */
 export function findOrganizationKey(connection: Connection, id: string): number | undefined {
-  return connection.number(`SELECT key FROM organizations WHERE id = ?`, id);
+  return connection.number(sql`SELECT key FROM organizations WHERE id = ?`, id);
 }
 
 /** The key of an audience, also of one that only memberships name. */
@@ -11,7 +12,11 @@ export function findAudienceKey(
   organization: number,
   id: string,
 ): number | undefined {
-  return connection.number(`SELECT key FROM audiences WHERE organization = ? AND id = ?`, organization, id);
+  return connection.number(
+    sql`SELECT key FROM audiences WHERE organization = ? AND id = ?`,
+    organization,
+    id,
+  );
 }
 
 export interface Organization {
@@ -21,14 +26,18 @@ export interface Organization {
 }
 
 export function findOrganization(connection: Connection, id: string): Organization | undefined {
-  const row = connection.row<[bigint, bigint]>(`SELECT key, contacts FROM organizations WHERE id = ?`, id);
+  const row = connection.row<[bigint, bigint]>(sql`SELECT key, contacts FROM organizations WHERE id = ?`, id);
   return row && { key: Number(row[0]), contacts: Number(row[1]) };
 }
 
 /** Whether any record, API key or credit balance belongs to another organization. */
 export function hasOtherOrganization(connection: Connection, organizationId: string): boolean {
-  const others = ['organizations WHERE id', 'keys WHERE organization_id', 'credits WHERE organization_id'];
+  const others = [
+    sql`organizations WHERE id`,
+    sql`keys WHERE organization_id`,
+    sql`credits WHERE organization_id`,
+  ];
   return others.some(
-    (table) => connection.row(`SELECT 1 FROM ${table} <> ? LIMIT 1`, organizationId) !== undefined,
+    (table) => connection.row(sql`SELECT 1 FROM ${table} <> ? LIMIT 1`, organizationId) !== undefined,
   );
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { sql } from '../../shared/sql.js';
 import { Connection } from './connection.js';
 
 const CACHE_MB = 8;
@@ -21,22 +22,22 @@ export class DatabaseSnapshot {
 
   private constructor(path: string) {
     this.#connection = new Connection(path, { cacheMb: CACHE_MB });
-    this.#connection.exec('BEGIN');
+    this.#connection.exec(sql`BEGIN`);
     // Only a read begins the transaction.
-    this.#connection.row('SELECT count(*) FROM sqlite_schema');
+    this.#connection.row(sql`SELECT count(*) FROM sqlite_schema`);
   }
 
   get bytes(): number {
-    const pragma = (name: string) => this.#connection.number(`PRAGMA ${name}`) as number;
-    return pragma('page_count') * pragma('page_size');
+    const pages = this.#connection.number(sql`PRAGMA page_count`) as number;
+    return pages * (this.#connection.number(sql`PRAGMA page_size`) as number);
   }
 
   /** All 0 for a database that was never migrated. */
   counts(): RecordCounts {
-    const isMigrated = this.#connection.row(`SELECT 1 FROM sqlite_schema WHERE name = 'audiences'`);
+    const isMigrated = this.#connection.row(sql`SELECT 1 FROM sqlite_schema WHERE name = 'audiences'`);
     const [contacts, visits, audiences] = isMigrated
       ? (this.#connection.row<[bigint, bigint, bigint]>(
-          `SELECT coalesce(sum(contacts), 0), coalesce(sum(visits), 0),
+          sql`SELECT coalesce(sum(contacts), 0), coalesce(sum(visits), 0),
              (SELECT count(*) FROM audiences WHERE position IS NOT NULL) FROM organizations`,
         ) as [bigint, bigint, bigint])
       : [0n, 0n, 0n];

@@ -4,6 +4,7 @@ import { packageRoot } from '../../shared/fs.js';
 import { requireRoom } from '../../shared/health.js';
 import { fromJson } from '../../shared/json.js';
 import { settingSchemas } from '../../shared/settings.js';
+import { sql } from '../../shared/sql.js';
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { SearchStore } from '../common/search-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
@@ -122,7 +123,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     hasOtherOrganization: (organizationId) =>
       read((connection) => hasOtherOrganization(connection, organizationId)),
     async ping() {
-      await read((connection) => connection.row(`SELECT 1 FROM schema_migrations`));
+      await read((connection) => connection.row(sql`SELECT 1 FROM schema_migrations`));
       await requireRoom(dataDir, 'search');
     },
     async keepRejections(organizationId, rejections) {

@@ -1,6 +1,7 @@
 import type { FacetCount } from '../../search/facets.js';
 import type { Json } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
+import { EMPTY_SQL, identifier, joinSql, type Sql, sql } from '../../shared/sql.js';
 import { DAY_MS, parseTimestamp, utcDate } from '../../shared/time.js';
 import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
@@ -28,7 +29,7 @@ function insertVisit(session: WriteSession, { record }: OrderedRecord<VisitRecor
   const visit = toVisit(record, createdMs);
   const { countries, city, browser, platform, address, startUrl } = searchableVisit(visit);
   const inserted = connection.run(
-    `INSERT INTO visits (organization, created_ms, id, audience, country, other_country, city, browser, platform,
+    sql`INSERT INTO visits (organization, created_ms, id, audience, country, other_country, city, browser, platform,
        has_recording, intent_score, address, start_url, body)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     organization,
@@ -53,10 +54,10 @@ function insertVisit(session: WriteSession, { record }: OrderedRecord<VisitRecor
 export function deleteVisitsBefore(session: WriteSession, createdMs: number, limit: number): number {
   const { connection } = session;
   let deleted = 0;
-  for (const [key] of connection.rows<[bigint]>(`SELECT key FROM organizations WHERE visits > 0`)) {
+  for (const [key] of connection.rows<[bigint]>(sql`SELECT key FROM organizations WHERE visits > 0`)) {
     const organization = Number(key);
     const count = connection.run(
-      `DELETE FROM visits WHERE key IN
+      sql`DELETE FROM visits WHERE key IN
          (SELECT key FROM visits WHERE organization = ? AND created_ms < ? ORDER BY created_ms LIMIT ?)`,
       organization,
       createdMs,
@@ -80,15 +81,15 @@ export function searchVisits(connection: Connection, search: VisitSearch): JsonP
     const { table, count, day } = isOfWholeDays(search) ? COUNTED_DAYS : COUNTED_VISITS;
     const total = (
       isNarrowed && isCounted
-        ? connection.number(`SELECT ${count} FROM ${table} WHERE ${where}`, ...values)
-        : connection.number(`SELECT visits FROM organizations WHERE key = ?`, organization)
+        ? connection.number(sql`SELECT ${count} FROM ${table} WHERE ${where}`, ...values)
+        : connection.number(sql`SELECT visits FROM organizations WHERE key = ?`, organization)
     ) as number;
     const rows =
       total === 0
         ? []
         : connection.rows<[bigint, string, bigint]>(
-            `SELECT created_ms, id, key FROM visits
-              WHERE ${where} ${after ? 'AND (created_ms, id) < (?, ?)' : ''}
+            sql`SELECT created_ms, id, key FROM visits
+              WHERE ${where} ${after ? sql`AND (created_ms, id) < (?, ?)` : EMPTY_SQL}
               ORDER BY created_ms DESC, id DESC LIMIT ?`,
             ...values,
             ...(after ? [after.createdAt, after.id] : []),
@@ -99,7 +100,7 @@ export function searchVisits(connection: Connection, search: VisitSearch): JsonP
       facets: search.facets && {
         day: connection
           .rows<[bigint, bigint]>(
-            `SELECT ${day} AS day, ${count} FROM ${table}
+            sql`SELECT ${day} AS day, ${count} FROM ${table}
               WHERE ${where} GROUP BY day ORDER BY day DESC LIMIT ${MAX_FACET_DAYS}`,
             ...values,
           )
@@ -113,12 +114,16 @@ export function searchVisits(connection: Connection, search: VisitSearch): JsonP
 }
 
 /** Where searches count. The columns that conditions name mean the same in both; `day` is the start of a day in milliseconds. */
-const COUNTED_DAYS = { table: 'visit_days', count: 'coalesce(sum(visits), 0)', day: 'created_ms' };
+const COUNTED_DAYS = {
+  table: identifier('visit_days'),
+  count: sql`coalesce(sum(visits), 0)`,
+  day: sql`created_ms`,
+};
 const COUNTED_VISITS = {
-  table: 'visits',
-  count: 'count(*)',
+  table: identifier('visits'),
+  count: sql`count(*)`,
   // A remainder has the sign of its dividend: counted from a day before all others.
-  day: `created_ms - (created_ms + ${100_000_000 * DAY_MS}) % ${DAY_MS}`,
+  day: sql`created_ms - (created_ms + ${100_000_000 * DAY_MS}) % ${DAY_MS}`,
 };
 
 /** Whether `visit_days` can tell what matches: it has every value that is named, and of a day all its visits or none. */
@@ -148,7 +153,7 @@ function* withBodies(
   rows: readonly [createdMs: bigint, id: string, key: bigint][],
 ): Generator<[createdMs: bigint, id: string, body: Json<Visit>], void> {
   const bodies = connection.each<[Json<Visit>]>(
-    `SELECT v.body FROM json_each(?) k CROSS JOIN visits v ON v.key = k.value`,
+    sql`SELECT v.body FROM json_each(?) k CROSS JOIN visits v ON v.key = k.value`,
     `[${rows.map(([, , key]) => key).join(',')}]`,
   );
   let index = 0;
@@ -159,24 +164,24 @@ function* withBodies(
   if (index < rows.length) throw new Error('a found visit has no row');
 }
 
-function conditions(organization: number, search: VisitSearch): { where: string; values: SqlValue[] } {
-  const where = ['organization = ?'];
+function conditions(organization: number, search: VisitSearch): { where: Sql; values: SqlValue[] } {
+  const where = [sql`organization = ?`];
   const values: SqlValue[] = [organization];
-  const add = (condition: string, ...given: SqlValue[]) => {
+  const add = (condition: Sql, ...given: SqlValue[]) => {
     where.push(condition);
     values.push(...given);
   };
   const { country, browser, platform, address } = search;
-  if (search.audienceId !== undefined) add('audience = ?', search.audienceId);
-  if (country !== undefined) add('(country = ? OR other_country = ?)', country, country);
-  if (search.city !== undefined) add('city = ?', search.city);
-  if (browser !== undefined) add('instr(browser, ?) > 0', browser);
-  if (platform !== undefined) add('instr(platform, ?) > 0', platform);
-  if (search.hasRecording !== undefined) add('has_recording = ?', Number(search.hasRecording));
-  if (address) add('address BETWEEN ? AND ?', address.from, address.to);
-  if (search.startUrl !== undefined) add('instr(start_url, ?) > 0', search.startUrl);
-  if (search.createdFrom !== undefined) add('created_ms >= ?', search.createdFrom);
-  if (search.createdBefore !== undefined) add('created_ms < ?', search.createdBefore);
-  if (search.minIntentScore !== undefined) add('intent_score >= ?', search.minIntentScore);
-  return { where: where.join(' AND '), values };
+  if (search.audienceId !== undefined) add(sql`audience = ?`, search.audienceId);
+  if (country !== undefined) add(sql`(country = ? OR other_country = ?)`, country, country);
+  if (search.city !== undefined) add(sql`city = ?`, search.city);
+  if (browser !== undefined) add(sql`instr(browser, ?) > 0`, browser);
+  if (platform !== undefined) add(sql`instr(platform, ?) > 0`, platform);
+  if (search.hasRecording !== undefined) add(sql`has_recording = ?`, Number(search.hasRecording));
+  if (address) add(sql`address BETWEEN ? AND ?`, address.from, address.to);
+  if (search.startUrl !== undefined) add(sql`instr(start_url, ?) > 0`, search.startUrl);
+  if (search.createdFrom !== undefined) add(sql`created_ms >= ?`, search.createdFrom);
+  if (search.createdBefore !== undefined) add(sql`created_ms < ?`, search.createdBefore);
+  if (search.minIntentScore !== undefined) add(sql`intent_score >= ?`, search.minIntentScore);
+  return { where: joinSql(where, ' AND '), values };
 }

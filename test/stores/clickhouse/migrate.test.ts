@@ -47,10 +47,12 @@ describe('ClickHouse migrations', () => {
     const common = commonMigrations();
     for (const migrations of [common, serverMigrations().slice(common.length)]) {
       expect(migrations).not.to.deep.equal([]);
-      migrations.forEach(({ name, sql }, index) => {
+      migrations.forEach(({ name, statements }, index) => {
         expect(name).to.match(/^(server\/)?\d{4}_[a-z]+_[a-z_]+\.sql$/);
         expect(Number(/\d{4}/.exec(name)?.[0])).to.equal(index + 1);
-        expect(sql).to.match(/ IF (NOT )?EXISTS |^ALTER TABLE .* (MODIFY SETTING|DELETE WHERE) /m);
+        expect(statements.text).to.match(
+          / IF (NOT )?EXISTS |^ALTER TABLE .* (MODIFY SETTING|DELETE WHERE) /m,
+        );
       });
     }
   });

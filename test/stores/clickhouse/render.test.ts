@@ -18,7 +18,9 @@ const ID = '00000000-0000-4000-8000-000000000000';
 const ACCESS = join(packageRoot, 'mappings/clickhouse/access');
 
 const rendered = (idOf?: IdOfTable) =>
-  [...serverMigrations(), ...readMigrations(ACCESS)].map(({ sql }) => render(sql, LAYOUT, idOf));
+  [...serverMigrations(), ...readMigrations(ACCESS)].map(({ statements }) =>
+    render(statements.text, LAYOUT, idOf),
+  );
 const replicas = () => rendered(() => ID);
 
 describe('ClickHouse migrations of replicas', () => {

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { type Sql, sql } from '../../../services/shared/sql.js';
 import type { Connection, SqlValue } from '../../../services/stores/sqlite/connection.js';
 import { openDatabase } from '../../../services/stores/sqlite/database.js';
+import { exactTerm, OrganizationTerms } from '../../../services/stores/sqlite/text/fts-query.js';
 import {
   countRows,
   newestRows,
@@ -12,7 +14,7 @@ import { tempFolder } from '../../support/temp-folder.js';
 const matching: RowSource = {
   rows: 'contacts',
   organization: 1,
-  match: { index: 'contact_terms', query: '"1|"' },
+  match: { index: 'contact_terms', query: exactTerm(new OrganizationTerms(1).matchAllTerm) },
 };
 const changed: RowSource = { ...matching, updatedAfter: 5 };
 const end = { rank: 0, createdAt: 0, id: 'c', sorted: 'smith' };
@@ -35,8 +37,8 @@ describe('A search of the text index in SQLite', () => {
   for (const [title, search] of Object.entries(SEARCHES)) {
     it(`${title} by one row per match`, () => {
       const plans: string[] = [];
-      const explain = (sql: string, ...values: SqlValue[]) => {
-        const steps = connection.rows<SqlValue[]>(`EXPLAIN QUERY PLAN ${sql}`, ...values);
+      const explain = (statement: Sql, ...values: SqlValue[]) => {
+        const steps = connection.rows<SqlValue[]>(sql`EXPLAIN QUERY PLAN ${statement}`, ...values);
         plans.push(...steps.map((step) => String(step[3])));
         return [];
       };

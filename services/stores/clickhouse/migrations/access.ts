@@ -15,8 +15,8 @@ export async function grantAccess(options: HttpOptions): Promise<boolean> {
   const servers = openServers(options);
   try {
     for (const server of servers) {
-      for (const { sql } of readMigrations(FOLDER))
-        await server.command('grant_access', render(sql, server.layout));
+      for (const { statements } of readMigrations(FOLDER))
+        await server.command('grant_access', render(statements.text, server.layout));
     }
     return true;
   } catch (error) {

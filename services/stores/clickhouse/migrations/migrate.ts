@@ -48,7 +48,8 @@ export async function migrate(
   await clickhouse.createDatabase();
   await clickhouse.command('migrate', MIGRATIONS_TABLE);
   const pending = missingMigrations(await appliedMigrations(clickhouse), migrations);
-  for (const { sql } of pending) await clickhouse.command('migrate', render(sql, layout, idOf));
+  for (const { statements } of pending)
+    await clickhouse.command('migrate', render(statements.text, layout, idOf));
   // At once, as an insert takes longer than most migrations do.
   if (pending.length > 0) {
     await clickhouse.insert('record_migration', {

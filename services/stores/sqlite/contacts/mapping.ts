@@ -10,6 +10,7 @@ import {
 } from '../../../contacts/searchable.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { memoize } from '../../../shared/cache.js';
+import { identifier, type Sql } from '../../../shared/sql.js';
 import {
   allOf,
   anyOf,
@@ -29,7 +30,9 @@ export const CONTACT_GROUPS: ColumnGroups = [0, 1, 2].map((group) =>
 );
 
 /** Columns of contact_terms, in order. */
-export const CONTACT_COLUMNS = [...FIELD_NAMES, 'exact'] as const;
+export const CONTACT_COLUMNS: readonly Sql[] = ([...FIELD_NAMES, 'exact'] as const).map((name) =>
+  identifier(name),
+);
 
 const FIELDS = FIELD_NAMES.map((name) => {
   const field = SEARCH_FIELDS[name];

@@ -5,6 +5,7 @@ import type { Contact } from '../../../contacts/schema.js';
 import type { StoredContact } from '../../../contacts/stored-contact.js';
 import type { Json } from '../../../shared/json.js';
 import type { Deletion } from '../../../shared/record-order.js';
+import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 import type { RowId } from '../row-ids.js';
 
@@ -18,7 +19,7 @@ export function readContactRow(
   id: string,
 ): ContactRow | undefined {
   const row = connection.row<[RowId, string | null, Json<Contact>]>(
-    `SELECT position, record_order, body FROM contacts WHERE organization = ? AND id = ?`,
+    sql`SELECT position, record_order, body FROM contacts WHERE organization = ? AND id = ?`,
     organization,
     id,
   );
@@ -30,7 +31,7 @@ export function readContactRow(
 /** What is left of a deleted contact; undefined when it was never deleted, or came back. */
 export function readDeletion(connection: Connection, organization: number, id: string): Deletion | undefined {
   const row = connection.row<[string]>(
-    `SELECT record_order FROM deleted_contacts WHERE organization = ? AND id = ?`,
+    sql`SELECT record_order FROM deleted_contacts WHERE organization = ? AND id = ?`,
     organization,
     id,
   );

@@ -6,6 +6,7 @@ import { type Facets, mostFrequent } from '../../../search/facets.js';
 import type { Page, PartialMatch, SortKey, TextQuery } from '../../../search/query.js';
 import { rankOf } from '../../../search/record-rank.js';
 import { fromJson, type Json } from '../../../shared/json.js';
+import { sql } from '../../../shared/sql.js';
 import { compareCodePoints } from '../../../shared/text.js';
 import { rowsToFetch } from '../../common/page-builder.js';
 import type { Connection } from '../connection.js';
@@ -30,7 +31,7 @@ import { CONTACT_GROUPS, filterQuery } from './mapping.js';
 
 export function getContact(connection: Connection, organizationId: string, id: string): Json<Contact> | null {
   const row = connection.row<[Json<Contact>]>(
-    `SELECT body FROM contacts
+    sql`SELECT body FROM contacts
       WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND id = ?`,
     organizationId,
     id,
@@ -231,7 +232,7 @@ function rankRows(connection: Connection, organization: number, rows: readonly M
   const queries = new Map(rows.map(({ position, query }) => [position, query]));
   const ranked: RankedRow[] = [];
   const read = connection.each<[RowId, bigint, bigint, string, Json<Contact>]>(
-    `SELECT position, key, created_ms, id, body FROM contacts
+    sql`SELECT position, key, created_ms, id, body FROM contacts
       WHERE organization = ? AND position IN (SELECT value FROM json_each(?))`,
     organization,
     `[${rows.map(({ position }) => position).join(',')}]`,
@@ -276,7 +277,7 @@ function* withBodies(
     const part = rows.slice(start, start + BODIES_PER_READ);
     // One text, as each row takes longer to hand over than to read; JSON holds no line breaks.
     const [bodies] = connection.row<[string | null]>(
-      `SELECT group_concat(c.body, char(10)) FROM json_each(?) p CROSS JOIN contacts c ON c.key = p.value`,
+      sql`SELECT group_concat(c.body, char(10)) FROM json_each(?) p CROSS JOIN contacts c ON c.key = p.value`,
       `[${part.map(({ key }) => key).join(',')}]`,
     ) as [string | null];
     const lines = bodies?.split('\n') ?? [];

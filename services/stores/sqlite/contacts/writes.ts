@@ -33,6 +33,7 @@ import {
 import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
 import { applyUpdate } from '../../../contacts/update.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
+import { sql } from '../../../shared/sql.js';
 import { hasAudience, isDeletedAudience } from '../audiences.js';
 import type { Connection } from '../connection.js';
 import { addCredits, readCredits } from '../credits.js';
@@ -139,7 +140,7 @@ export function eraseRows(
 function deleteRow(session: WriteSession, organization: number, row: ContactRow): void {
   const { body } = row;
   session.connection.run(
-    `DELETE FROM contacts WHERE organization = ? AND id = ?`,
+    sql`DELETE FROM contacts WHERE organization = ? AND id = ?`,
     organization,
     body.contact_id,
   );
@@ -152,7 +153,7 @@ function deleteRow(session: WriteSession, organization: number, row: ContactRow)
 
 function writeDeletion(connection: Connection, organization: number, id: string, deletion: Deletion): void {
   connection.run(
-    `INSERT OR REPLACE INTO deleted_contacts (organization, id, record_order) VALUES (?, ?, ?)`,
+    sql`INSERT OR REPLACE INTO deleted_contacts (organization, id, record_order) VALUES (?, ?, ?)`,
     organization,
     id,
     deletion.recordOrder,
@@ -160,7 +161,7 @@ function writeDeletion(connection: Connection, organization: number, id: string,
 }
 
 function removeDeletion(connection: Connection, organization: number, id: string): void {
-  connection.run(`DELETE FROM deleted_contacts WHERE organization = ? AND id = ?`, organization, id);
+  connection.run(sql`DELETE FROM deleted_contacts WHERE organization = ? AND id = ?`, organization, id);
 }
 
 /** Writes the row of a contact that is not stored yet, its memberships, its words and the index. */
@@ -171,7 +172,7 @@ function insertContact(session: WriteSession, organization: number, stored: Stor
   const sorted = sortValues(body);
   const rowId = session.newRowId('contact_terms', createdMs);
   session.connection.execute(
-    `INSERT INTO contacts
+    sql`INSERT INTO contacts
        (organization, id, position, created_ms, updated_ms, record_order, body, country, last_name, company_name)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     organization,
@@ -198,7 +199,7 @@ function updateRow(session: WriteSession, organization: number, before: ContactR
   const values = searchableValues(after.body);
   const sorted = sortValues(after.body);
   connection.run(
-    `UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, body = ?, country = ?,
+    sql`UPDATE contacts SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, body = ?, country = ?,
        last_name = ?, company_name = ? WHERE organization = ? AND id = ?`,
     after.rowId,
     after.createdMs,
@@ -239,7 +240,7 @@ function insertMembership(
   rowId: RowId,
 ): void {
   session.connection.run(
-    `INSERT INTO memberships (audience, position) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+    sql`INSERT INTO memberships (audience, position) VALUES (?, ?) ON CONFLICT DO NOTHING`,
     session.audienceKey(organization, audienceId),
     rowId,
   );
@@ -252,7 +253,7 @@ function deleteMembership(
   row: ContactRow,
 ): void {
   session.connection.run(
-    `DELETE FROM memberships WHERE audience = ? AND position = ?`,
+    sql`DELETE FROM memberships WHERE audience = ? AND position = ?`,
     session.audienceKey(organization, audienceId),
     row.rowId,
   );
@@ -324,13 +325,13 @@ function findDuplicates(
 ): ContactRow[] {
   if (keys.length === 0) return [];
   session.applyIndexChanges();
-  const expression = duplicateQuery(new OrganizationTerms(organization), keys);
+  const query = duplicateQuery(new OrganizationTerms(organization), keys);
   const candidates = session.connection.rows<[string]>(
-    `SELECT c.id FROM contact_terms t
+    sql`SELECT c.id FROM contact_terms t
        CROSS JOIN contacts c ON c.organization = ? AND c.position = t.rowid
       WHERE contact_terms MATCH ? ORDER BY c.created_ms, c.id LIMIT ?`,
     organization,
-    expression,
+    query.text,
     MAX_DUPLICATE_CANDIDATES,
   );
   const duplicates: ContactRow[] = [];
@@ -387,7 +388,7 @@ export function removeOrphanedMemberships(
   const audience = findAudienceKey(connection, organization, audienceId);
   if (audience === undefined || !isDeletedAudience(connection, audience)) return 0;
   const members = connection.rows<[string]>(
-    `SELECT c.id FROM memberships m CROSS JOIN contacts c ON c.organization = ? AND c.position = m.position
+    sql`SELECT c.id FROM memberships m CROSS JOIN contacts c ON c.organization = ? AND c.position = m.position
       WHERE m.audience = ? LIMIT ?`,
     organization,
     audience,
@@ -466,7 +467,7 @@ function writeJoined(
 
 function writeMembershipChange(session: WriteSession, organization: number, row: ContactRow): void {
   session.connection.run(
-    `UPDATE contacts SET body = ?, updated_ms = ? WHERE organization = ? AND id = ?`,
+    sql`UPDATE contacts SET body = ?, updated_ms = ? WHERE organization = ? AND id = ?`,
     contactJson(row),
     row.updatedMs,
     organization,

@@ -1,3 +1,4 @@
+import { sql } from '../../../shared/sql.js';
 import { DataFolderError } from '../../data-folder/errors.js';
 import { Connection } from '../connection.js';
 import { openDatabase } from '../database.js';
@@ -15,8 +16,8 @@ const CACHE_MB = 64;
 export async function adoptErasures(dataDir: string, newerPath: string, now: number): Promise<number> {
   const newer = new Connection(newerPath, { cacheMb: 8, readOnly: true });
   try {
-    const hasList = newer.row(`SELECT 1 FROM sqlite_schema WHERE name = 'suppression_secret'`);
-    const secret = hasList && newer.row<[string]>(`SELECT secret FROM suppression_secret`)?.[0];
+    const hasList = newer.row(sql`SELECT 1 FROM sqlite_schema WHERE name = 'suppression_secret'`);
+    const secret = hasList && newer.row<[string]>(sql`SELECT secret FROM suppression_secret`)?.[0];
     if (!secret) return 0;
     const connection = await openDatabase(dataDir, CACHE_MB);
     try {
@@ -34,20 +35,22 @@ export async function adoptErasures(dataDir: string, newerPath: string, now: num
 }
 
 function copyList(newer: Connection, connection: Connection, secret: string): number {
-  const [own] = connection.row<[string]>(`SELECT secret FROM suppression_secret`) ?? [secret];
+  const [own] = connection.row<[string]>(sql`SELECT secret FROM suppression_secret`) ?? [secret];
   if (own !== secret) {
     throw new DataFolderError(
       'The suppression list is of another installation: its entries mean nothing to this backup.',
     );
   }
-  connection.run(`INSERT OR IGNORE INTO suppression_secret (only, secret) VALUES (1, ?)`, secret);
-  for (const row of newer.each<[string, string]>(`SELECT organization_id, hash FROM suppressed`)) {
-    connection.run(`INSERT OR IGNORE INTO suppressed (organization_id, hash) VALUES (?, ?)`, ...row);
+  connection.run(sql`INSERT OR IGNORE INTO suppression_secret (only, secret) VALUES (1, ?)`, secret);
+  for (const row of newer.each<[string, string]>(sql`SELECT organization_id, hash FROM suppressed`)) {
+    connection.run(sql`INSERT OR IGNORE INTO suppressed (organization_id, hash) VALUES (?, ?)`, ...row);
   }
   let count = 0;
-  for (const row of newer.each<[string, string, string]>(`SELECT id, organization_id, proof FROM erasures`)) {
+  for (const row of newer.each<[string, string, string]>(
+    sql`SELECT id, organization_id, proof FROM erasures`,
+  )) {
     connection.run(
-      `INSERT OR REPLACE INTO erasures (id, organization_id, proof, completed_at) VALUES (?, ?, ?, NULL)`,
+      sql`INSERT OR REPLACE INTO erasures (id, organization_id, proof, completed_at) VALUES (?, ?, ?, NULL)`,
       ...row,
     );
     count++;

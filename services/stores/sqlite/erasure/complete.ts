@@ -1,4 +1,5 @@
 import type { ErasureProof } from '../../../contacts/erasure-store.js';
+import { sql } from '../../../shared/sql.js';
 import { formatTimestamp } from '../../../shared/time.js';
 import type { Connection } from '../connection.js';
 
@@ -8,7 +9,7 @@ import type { Connection } from '../connection.js';
  */
 export function completeErasures(connection: Connection, now: number): boolean {
   const pending = connection.rows<[string, string]>(
-    `SELECT id, proof FROM erasures WHERE completed_at IS NULL`,
+    sql`SELECT id, proof FROM erasures WHERE completed_at IS NULL`,
   );
   if (pending.length === 0) return true;
   if (!connection.truncateLog()) return false;
@@ -17,7 +18,7 @@ export function completeErasures(connection: Connection, now: number): boolean {
     for (const [id, proof] of pending) {
       const completed: ErasureProof = { ...(JSON.parse(proof) as ErasureProof), completed_at: completedAt };
       connection.run(
-        `UPDATE erasures SET proof = ?, completed_at = ? WHERE id = ?`,
+        sql`UPDATE erasures SET proof = ?, completed_at = ? WHERE id = ?`,
         JSON.stringify(completed),
         completedAt,
         id,

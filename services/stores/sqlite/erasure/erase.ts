@@ -2,6 +2,7 @@ import { identifiersOfErasure, MAX_RELATED, planErasure } from '../../../contact
 import { type EraseCommand, type ErasureResult, pendingProof } from '../../../contacts/erasure-store.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { type Identifier, identifiersOf, showsContact } from '../../../contacts/suppression.js';
+import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 import { emailQuery, profileQuery } from '../contacts/mapping.js';
 import { type ContactRow, readContactRow } from '../contacts/rows.js';
@@ -42,7 +43,7 @@ export function eraseContacts(session: WriteSession, command: EraseCommand, now:
   };
   const proof = pendingProof(command, { hashes, removed }, now);
   connection.run(
-    `INSERT INTO erasures (id, organization_id, proof, completed_at) VALUES (?, ?, ?, NULL)`,
+    sql`INSERT INTO erasures (id, organization_id, proof, completed_at) VALUES (?, ?, ?, NULL)`,
     proofId,
     organizationId,
     JSON.stringify(proof),
@@ -56,11 +57,11 @@ function holdersOf(connection: Connection, organization: number, { kind, value }
   const terms = new OrganizationTerms(organization);
   return connection
     .rows<[string]>(
-      `SELECT c.id FROM contact_terms t
+      sql`SELECT c.id FROM contact_terms t
          CROSS JOIN contacts c ON c.organization = ? AND c.position = t.rowid
         WHERE contact_terms MATCH ? LIMIT ?`,
       organization,
-      kind === 'email' ? emailQuery(terms, value) : profileQuery(terms, value),
+      (kind === 'email' ? emailQuery(terms, value) : profileQuery(terms, value)).text,
       MAX_RELATED,
     )
     .map(([id]) => id);
@@ -70,21 +71,21 @@ function holdersOf(connection: Connection, organization: number, { kind, value }
 export function removeSuppressed(session: WriteSession): number {
   const { connection } = session;
   const suppression = new Suppression(connection);
-  const organizations = connection.rows<[string]>(`SELECT DISTINCT organization_id FROM suppressed`);
+  const organizations = connection.rows<[string]>(sql`SELECT DISTINCT organization_id FROM suppressed`);
   let removed = 0;
   for (const [organizationId] of organizations) {
     const organization = findOrganizationKey(connection, organizationId);
     if (organization === undefined) continue;
     const rows: ContactRow[] = [];
     for (const [id] of connection.rows<[string]>(
-      `SELECT id FROM contacts WHERE organization = ?`,
+      sql`SELECT id FROM contacts WHERE organization = ?`,
       organization,
     )) {
       const row = readContactRow(connection, organization, id) as ContactRow;
       if (suppression.includes(organizationId, () => identifiersOf(row.body))) rows.push(row);
     }
     const deletions = connection.rows<[string]>(
-      `SELECT id FROM deleted_contacts WHERE organization = ?`,
+      sql`SELECT id FROM deleted_contacts WHERE organization = ?`,
       organization,
     );
     const ids = deletions.flatMap(([value]) =>

@@ -5,6 +5,7 @@ import {
   listedHashes,
   SECRET_BYTES,
 } from '../../../contacts/suppression.js';
+import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 
 /** The suppression list as one transaction sees it. */
@@ -27,7 +28,7 @@ export class Suppression {
   isUsed(organizationId: string): boolean {
     let isUsed = this.#inUse.get(organizationId);
     if (isUsed === undefined) {
-      const entry = `SELECT 1 FROM suppressed WHERE organization_id = ? LIMIT 1`;
+      const entry = sql`SELECT 1 FROM suppressed WHERE organization_id = ? LIMIT 1`;
       isUsed = this.#connection.row(entry, organizationId) !== undefined;
       this.#inUse.set(organizationId, isUsed);
     }
@@ -40,7 +41,7 @@ export class Suppression {
     const hashes = identifiers.map((each) => identifierHash(secret, organizationId, each));
     for (const hash of hashes) {
       this.#connection.run(
-        `INSERT INTO suppressed (organization_id, hash) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+        sql`INSERT INTO suppressed (organization_id, hash) VALUES (?, ?) ON CONFLICT DO NOTHING`,
         organizationId,
         hash,
       );
@@ -52,20 +53,20 @@ export class Suppression {
   #has(organizationId: string, identifier: Identifier): boolean {
     const secret = this.#readSecret();
     if (secret === undefined) return false;
-    const entry = `SELECT 1 FROM suppressed WHERE organization_id = ? AND hash = ?`;
+    const entry = sql`SELECT 1 FROM suppressed WHERE organization_id = ? AND hash = ?`;
     return listedHashes(secret, organizationId, identifier).some(
       (hash) => this.#connection.row(entry, organizationId, hash) !== undefined,
     );
   }
 
   #readSecret(): string | undefined {
-    this.#secret ??= this.#connection.row<[string]>(`SELECT secret FROM suppression_secret`)?.[0];
+    this.#secret ??= this.#connection.row<[string]>(sql`SELECT secret FROM suppression_secret`)?.[0];
     return this.#secret;
   }
 
   #createSecret(): string {
     const secret = randomBytes(SECRET_BYTES).toString('hex');
-    this.#connection.run(`INSERT INTO suppression_secret (only, secret) VALUES (1, ?)`, secret);
+    this.#connection.run(sql`INSERT INTO suppression_secret (only, secret) VALUES (1, ?)`, secret);
     this.#secret = secret;
     return secret;
   }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { packageRoot } from '../../../shared/fs.js';
+import { sql } from '../../../shared/sql.js';
 import { type Migration, pendingMigrations, readMigrations } from '../../common/migrations.js';
 import type { Connection } from '../connection.js';
 
@@ -14,15 +15,15 @@ export function migrate(connection: Connection, folder = FOLDER): string[] {
   if (pending(connection, migrations).length === 0) return [];
   return connection.writeTransaction(() => {
     connection.exec(
-      `CREATE TABLE IF NOT EXISTS schema_migrations (
+      sql`CREATE TABLE IF NOT EXISTS schema_migrations (
          name TEXT PRIMARY KEY, sha256 TEXT NOT NULL, applied_at TEXT NOT NULL
        ) WITHOUT ROWID`,
     );
     const todo = pending(connection, migrations);
-    for (const { name, sql, checksum } of todo) {
-      connection.exec(sql);
+    for (const { name, statements, checksum } of todo) {
+      connection.exec(statements);
       connection.run(
-        `INSERT INTO schema_migrations (name, sha256, applied_at) VALUES (?, ?, ?)`,
+        sql`INSERT INTO schema_migrations (name, sha256, applied_at) VALUES (?, ?, ?)`,
         name,
         checksum,
         new Date().toISOString(),
@@ -33,9 +34,9 @@ export function migrate(connection: Connection, folder = FOLDER): string[] {
 }
 
 function pending(connection: Connection, migrations: readonly Migration[]): Migration[] {
-  const known = connection.row(`SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'`);
+  const known = connection.row(sql`SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'`);
   const applied = known
-    ? connection.rows<[string, string]>(`SELECT name, sha256 FROM schema_migrations`)
+    ? connection.rows<[string, string]>(sql`SELECT name, sha256 FROM schema_migrations`)
     : [];
   return pendingMigrations(migrations, applied, otherVersion);
 }

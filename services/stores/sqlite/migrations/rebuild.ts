@@ -9,13 +9,14 @@ import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { SEARCH_RULES_VERSION } from '../../../search/rules-version.js';
 import { TITLE_TABLES_VERSION } from '../../../search/titles.js';
 import type { Json } from '../../../shared/json.js';
+import { identifier, type Sql, sql } from '../../../shared/sql.js';
 import type { Visit } from '../../../visits/schema.js';
 import { searchableVisit } from '../../../visits/stored-visit.js';
 import { AUDIENCE_COLUMNS, audienceColumns } from '../audiences.js';
-import type { Connection, SqlValue } from '../connection.js';
+import type { Connection } from '../connection.js';
 import { CONTACT_COLUMNS, contactColumns } from '../contacts/mapping.js';
 import { TermEncoder } from '../text/term-encoder.js';
-import { TEXT_INDEXES, type TextIndex } from '../text/text-index.js';
+import { INDEX_NAMES, TEXT_INDEXES, type TextIndex } from '../text/text-index.js';
 import { WriteSession } from '../writes/write-session.js';
 
 export type RebuildProgress = (what: string, done: number, total: number) => void;
@@ -51,10 +52,10 @@ export async function rebuildDerived(connection: Connection, onProgress?: Rebuil
   const session = new WriteSession(connection);
   for (const rebuild of pending) {
     const { table } = rebuild;
-    const count = (where = '', ...values: SqlValue[]) =>
-      connection.number(`SELECT count(*) FROM ${table} ${where}`, ...values) as number;
-    const total = count();
-    let done = count('WHERE key <= ?', stateOf(connection, table)?.rebuiltTo ?? 0n);
+    const count = sql`SELECT count(*) FROM ${identifier(table)}`;
+    const total = connection.number(count) as number;
+    const rebuiltTo = stateOf(connection, table)?.rebuiltTo ?? 0n;
+    let done = connection.number(sql`${count} WHERE key <= ?`, rebuiltTo) as number;
     while (!session.transaction(() => rebuildBatch(session, rebuild))) {
       done = Math.min(done + ROWS_PER_BATCH, total);
       onProgress?.(table, done, total);
@@ -74,7 +75,7 @@ function rebuildBatch(session: WriteSession, rebuild: Rebuild): boolean {
   else clear(connection);
   const last = batch(session, after, ROWS_PER_BATCH);
   connection.run(
-    `INSERT OR REPLACE INTO derived (name, version, tables, rebuilt_to) VALUES (?, ?, ?, ?)`,
+    sql`INSERT OR REPLACE INTO derived (name, version, tables, rebuilt_to) VALUES (?, ?, ?, ?)`,
     table,
     SEARCH_RULES_VERSION,
     tables ?? null,
@@ -91,7 +92,7 @@ interface State {
 
 function stateOf(connection: Connection, table: string): State | undefined {
   const row = connection.row<[bigint, string | null, bigint | null]>(
-    `SELECT version, tables, rebuilt_to FROM derived WHERE name = ?`,
+    sql`SELECT version, tables, rebuilt_to FROM derived WHERE name = ?`,
     table,
   );
   return row && { version: Number(row[0]), tables: row[1], rebuiltTo: row[2] };
@@ -108,19 +109,19 @@ function isCurrent(connection: Connection, rebuild: Rebuild): boolean {
 function textRebuild<Body>(
   table: 'contacts' | 'audiences',
   index: TextIndex,
-  columnNames: readonly string[],
+  columnNames: readonly Sql[],
   columnsOf: (encoder: TermEncoder, body: Body) => string[],
   rebuildRow: (connection: Connection, key: bigint, json: Json<Contact>) => void,
 ): Rebuild {
   return {
     table,
     clear(connection) {
-      connection.run(`INSERT INTO ${index} (${index}) VALUES ('delete-all')`);
-      connection.run(`DELETE FROM vocabulary WHERE indexed = ?`, TEXT_INDEXES[index]);
+      connection.run(sql`INSERT INTO ${INDEX_NAMES[index]} (${INDEX_NAMES[index]}) VALUES ('delete-all')`);
+      connection.run(sql`DELETE FROM vocabulary WHERE indexed = ?`, TEXT_INDEXES[index]);
     },
     batch(session, after, limit) {
       const rows = session.connection.rows<[bigint, bigint, bigint, string]>(
-        `SELECT key, organization, position, body FROM ${table}
+        sql`SELECT key, organization, position, body FROM ${identifier(table)}
           WHERE key > ? AND position IS NOT NULL ORDER BY key LIMIT ?`,
         after,
         limit,
@@ -143,7 +144,7 @@ function rebuildContact(connection: Connection, key: bigint, json: Json<Contact>
   const { country } = searchableValues(contact.body);
   const { last_name, company_name } = sortValues(contact.body);
   connection.run(
-    `UPDATE contacts SET country = ?, last_name = ?, company_name = ?, body = ? WHERE key = ?`,
+    sql`UPDATE contacts SET country = ?, last_name = ?, company_name = ?, body = ? WHERE key = ?`,
     country,
     last_name,
     company_name,
@@ -154,7 +155,7 @@ function rebuildContact(connection: Connection, key: bigint, json: Json<Contact>
 
 function rebuildVisits({ connection }: WriteSession, after: bigint, limit: number): bigint | undefined {
   const rows = connection.rows<[bigint, ...(string | null)[], string]>(
-    `SELECT key, country, other_country, city, browser, platform, start_url, body FROM visits
+    sql`SELECT key, country, other_country, city, browser, platform, start_url, body FROM visits
       WHERE key > ? ORDER BY key LIMIT ?`,
     after,
     limit,
@@ -167,7 +168,7 @@ function rebuildVisits({ connection }: WriteSession, after: bigint, limit: numbe
     const values = [countries[0] ?? null, countries[1] ?? null, city, browser, platform, startUrl];
     if (values.every((value, index) => value === before[index])) continue;
     connection.run(
-      `UPDATE visits SET country = ?, other_country = ?, city = ?, browser = ?, platform = ?, start_url = ? WHERE key = ?`,
+      sql`UPDATE visits SET country = ?, other_country = ?, city = ?, browser = ?, platform = ?, start_url = ? WHERE key = ?`,
       ...values,
       key,
     );

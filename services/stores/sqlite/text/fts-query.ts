@@ -3,8 +3,28 @@
  * another organization, and each posting list holds rows of one organization only.
  */
 
-/** An FTS5 query in parentheses or a single term, so that the functions below can combine it. */
-export type FtsQuery = string & { readonly ftsQuery?: never };
+let queryOf: (text: string) => FtsQuery;
+
+/**
+ * An FTS5 query. Only this module composes one, from quoted terms, so no text of a request becomes part of its syntax. The query is in
+ * parentheses or a single term, so that the functions below can combine it.
+ */
+export class FtsQuery {
+  readonly #text: string;
+
+  private constructor(text: string) {
+    this.#text = text;
+  }
+
+  static {
+    queryOf = (text) => new FtsQuery(text);
+  }
+
+  /** The value to bind to `MATCH ?`. */
+  get text(): string {
+    return this.#text;
+  }
+}
 
 /** Quotes would need escaping, spaces and control characters would end the term. */
 const reserved = /["'\s\p{Cc}]/u;
@@ -77,7 +97,7 @@ export class OrganizationTerms {
   }
 
   exact(words: readonly string[]): FtsQuery {
-    return `"${words.map((word) => this.word(word)).join(' ')}"`;
+    return exactTerm(words.map((word) => this.word(word)).join(' '));
   }
 
   prefix(word: string): FtsQuery {
@@ -86,11 +106,13 @@ export class OrganizationTerms {
 }
 
 export function exactTerm(term: string): FtsQuery {
-  return `"${term}"`;
+  return queryOf(quoted(term));
 }
 
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+
 export function prefixTerm(term: string): FtsQuery {
-  return `"${term}" *`;
+  return queryOf(`${quoted(term)} *`);
 }
 
 export function allOf(queries: FtsQuery[]): FtsQuery {
@@ -102,14 +124,15 @@ export function anyOf(queries: FtsQuery[]): FtsQuery {
 }
 
 export function andNot(query: FtsQuery, excluded: FtsQuery[]): FtsQuery {
-  return excluded.length === 0 ? query : `(${query} NOT ${anyOf(excluded)})`;
+  return excluded.length === 0 ? query : queryOf(`(${query.text} NOT ${anyOf(excluded).text})`);
 }
 
 export function inColumns(columns: readonly string[], query: FtsQuery): FtsQuery {
-  return `({${columns.join(' ')}} : ${query})`;
+  return queryOf(`({${columns.map(quoted).join(' ')}} : ${query.text})`);
 }
 
 function join(queries: FtsQuery[], operator: string): FtsQuery {
   const [first] = queries;
-  return queries.length === 1 && first !== undefined ? first : `(${queries.join(operator)})`;
+  if (queries.length === 1 && first !== undefined) return first;
+  return queryOf(`(${queries.map(({ text }) => text).join(operator)})`);
 }

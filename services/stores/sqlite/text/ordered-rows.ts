@@ -1,9 +1,16 @@
 import type { ContactSort, FacetField } from '../../../contacts/fields.js';
 import type { Sort, SortKey } from '../../../search/query.js';
+import { EMPTY_SQL, identifier, joinSql, type Sql, sql, textLiteral } from '../../../shared/sql.js';
 import type { Connection, SqlValue } from '../connection.js';
 import { bucketEnd, bucketStart, bucketStartAt, LAST_ROW_ID, type RowId } from '../row-ids.js';
 import type { FtsQuery } from './fts-query.js';
-import type { TextIndex } from './text-index.js';
+import { INDEX_NAMES, type TextIndex } from './text-index.js';
+
+const TABLES = { contacts: identifier('contacts'), audiences: identifier('audiences') };
+const BY_POSITION = {
+  contacts: identifier('contacts_by_position'),
+  audiences: identifier('audiences_by_position'),
+};
 
 /** The rows of one organization that a search selects. */
 export interface RowSource {
@@ -36,20 +43,20 @@ type PageEnd = Pick<SortKey, 'createdAt' | 'id'>;
 
 export function countRows(connection: Connection, source: RowSource): number {
   const { from, where, values } = select(source);
-  const row = connection.row<[bigint]>(`SELECT count(*) FROM ${from} WHERE ${where}`, ...values);
+  const row = connection.row<[bigint]>(sql`SELECT count(*) FROM ${from} WHERE ${where}`, ...values);
   return Number(row?.[0] ?? 0);
 }
 
 export function hasRows(connection: Connection, source: RowSource): boolean {
   const { from, where, values } = select(source);
-  return connection.row(`SELECT 1 FROM ${from} WHERE ${where} LIMIT 1`, ...values) !== undefined;
+  return connection.row(sql`SELECT 1 FROM ${from} WHERE ${where} LIMIT 1`, ...values) !== undefined;
 }
 
 /** As `countRows`, but stops at a limit. */
 export function countUpTo(connection: Connection, source: RowSource, limit: number): number {
   const { from, where, values } = select(source);
-  const sql = `SELECT count(*) FROM (SELECT 1 FROM ${from} WHERE ${where} LIMIT ?)`;
-  return Number(connection.row<[bigint]>(sql, ...values, limit)?.[0] ?? 0);
+  const counted = sql`SELECT count(*) FROM (SELECT 1 FROM ${from} WHERE ${where} LIMIT ?)`;
+  return connection.number(counted, ...values, limit) ?? 0;
 }
 
 /** A row, in how many of some sources it is, and a bit mask of these, the first source the lowest bit. */
@@ -69,7 +76,7 @@ export function rowsInSources(
 ): MarkedRow[] {
   const { grouped, values } = groupedRows(sources);
   const rows = connection.rows<[RowId, bigint, bigint]>(
-    `SELECT position, words, mask FROM (${grouped}) WHERE words BETWEEN ? AND ? ORDER BY words DESC LIMIT ?`,
+    sql`SELECT position, words, mask FROM (${grouped}) WHERE words BETWEEN ? AND ? ORDER BY words DESC LIMIT ?`,
     ...values,
     fewest,
     most,
@@ -82,23 +89,23 @@ export function rowsInSources(
 export function combinations(connection: Connection, sources: readonly RowSource[], count: number): number[] {
   const { grouped, values } = groupedRows(sources);
   const rows = connection.rows<[bigint]>(
-    `SELECT DISTINCT mask FROM (${grouped}) WHERE words = ?`,
+    sql`SELECT DISTINCT mask FROM (${grouped}) WHERE words = ?`,
     ...values,
     count,
   );
   return rows.map(([mask]) => Number(mask));
 }
 
-function groupedRows(sources: readonly RowSource[]): { grouped: string; values: SqlValue[] } {
+function groupedRows(sources: readonly RowSource[]): { grouped: Sql; values: SqlValue[] } {
   const values: SqlValue[] = [];
   const marked = sources.map((source, index) => {
     const { from, where, values: bound, rowId } = select(source);
     values.push(...bound);
-    return `SELECT ${rowId} AS position, ${2 ** index} AS bit FROM ${from} WHERE ${where}`;
+    return sql`SELECT ${rowId} AS position, ${2 ** index} AS bit FROM ${from} WHERE ${where}`;
   });
-  const union = marked.join(' UNION ALL ');
+  const union = joinSql(marked, ' UNION ALL ');
   return {
-    grouped: `SELECT position, count(*) AS words, sum(bit) AS mask FROM (${union}) GROUP BY position`,
+    grouped: sql`SELECT position, count(*) AS words, sum(bit) AS mask FROM (${union}) GROUP BY position`,
     values,
   };
 }
@@ -114,15 +121,18 @@ export function* facetFields(
 ): Generator<(string | null)[][], void> {
   const { from, where, values, rowId } = select(source);
   // As the index has them.
-  const columns = fields.map((field) => `json_extract(p.body, '$.${field}') AS ${field}`);
-  const lists = fields.map((field) => `json_group_array(${field})`);
-  const sql = `SELECT max(position), ${lists.join(', ')} FROM (SELECT r.position, ${columns.join(', ')}
+  const columns = fields.map(
+    (field) => sql`json_extract(p.body, ${textLiteral(`$.${field}`)}) AS ${identifier(field)}`,
+  );
+  const lists = fields.map((field) => sql`json_group_array(${identifier(field)})`);
+  const part = sql`SELECT max(position), ${joinSql(lists, ', ')}
+    FROM (SELECT r.position, ${joinSql(columns, ', ')}
     FROM (SELECT ${rowId} AS position FROM ${from} WHERE ${where} AND ${rowId} > ? ORDER BY ${rowId} LIMIT ?) r
     CROSS JOIN contacts p INDEXED BY contacts_facets ON p.organization = ? AND p.position = r.position)`;
   let last: RowId = -1n;
   for (;;) {
     const read = connection.row<[RowId | null, ...string[]]>(
-      sql,
+      part,
       ...values,
       last,
       ROWS_PER_PART,
@@ -177,10 +187,10 @@ function newestContacts(
   after?: PageEnd,
 ): RowColumns[] {
   return connection.rows(
-    `SELECT key, created_ms, id FROM contacts WHERE organization = ?
-         ${country === undefined ? '' : 'AND country = ?'}
-         ${updatedAfter === undefined ? '' : 'AND updated_ms > ?'}
-         ${after ? 'AND (created_ms, id) < (?, ?)' : ''}
+    sql`SELECT key, created_ms, id FROM contacts WHERE organization = ?
+         ${country === undefined ? EMPTY_SQL : sql`AND country = ?`}
+         ${updatedAfter === undefined ? EMPTY_SQL : sql`AND updated_ms > ?`}
+         ${after ? sql`AND (created_ms, id) < (?, ?)` : EMPTY_SQL}
         ORDER BY created_ms DESC, id DESC LIMIT ?`,
     organization,
     ...(country === undefined ? [] : [country]),
@@ -201,8 +211,8 @@ function rowsBelow(connection: Connection, source: RowSource, bound: RowId, limi
     newest.pop();
   }
   return connection.rows(
-    `SELECT r.key, r.created_ms, r.id FROM json_each(?) p
-       CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = p.value ORDER BY r.created_ms DESC, r.id DESC`,
+    sql`SELECT r.key, r.created_ms, r.id FROM json_each(?) p
+       CROSS JOIN ${TABLES[source.rows]} r ON r.organization = ? AND r.position = p.value ORDER BY r.created_ms DESC, r.id DESC`,
     `[${newest.join(',')}]`,
     source.organization,
   );
@@ -217,7 +227,7 @@ export function newestRowIds(
 ): RowId[] {
   const { from, where, values, rowId } = select(source);
   const rows = connection.rows<[RowId]>(
-    `SELECT ${rowId} FROM ${from} WHERE ${where} AND ${rowId} <= ? ORDER BY ${rowId} DESC LIMIT ?`,
+    sql`SELECT ${rowId} FROM ${from} WHERE ${where} AND ${rowId} <= ? ORDER BY ${rowId} DESC LIMIT ?`,
     ...values,
     bound,
     limit,
@@ -236,9 +246,9 @@ function rowsBetween(
 ): RowColumns[] {
   const { from, where, values, rowId } = select(source);
   return connection.rows(
-    `SELECT r.key, r.created_ms, r.id FROM ${from}
-         CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = ${rowId}
-        WHERE ${where} AND ${rowId} BETWEEN ? AND ? ${after ? 'AND (r.created_ms, r.id) < (?, ?)' : ''}
+    sql`SELECT r.key, r.created_ms, r.id FROM ${from}
+         CROSS JOIN ${TABLES[source.rows]} r ON r.organization = ? AND r.position = ${rowId}
+        WHERE ${where} AND ${rowId} BETWEEN ? AND ? ${after ? sql`AND (r.created_ms, r.id) < (?, ?)` : EMPTY_SQL}
         ORDER BY r.created_ms DESC, r.id DESC LIMIT ?`,
     source.organization,
     ...values,
@@ -249,11 +259,19 @@ function rowsBetween(
   );
 }
 
-const SORT_COLUMNS: Record<ContactSort, { column: string; index: string; hasNulls?: true }> = {
-  created_at: { column: 'created_ms', index: 'contacts_by_time' },
-  updated_at: { column: 'updated_ms', index: 'contacts_by_update' },
-  last_name: { column: 'last_name', index: 'contacts_by_last_name', hasNulls: true },
-  company_name: { column: 'company_name', index: 'contacts_by_company_name', hasNulls: true },
+const SORT_COLUMNS: Record<ContactSort, { column: Sql; index: Sql; hasNulls?: true }> = {
+  created_at: { column: identifier('created_ms'), index: identifier('contacts_by_time') },
+  updated_at: { column: identifier('updated_ms'), index: identifier('contacts_by_update') },
+  last_name: {
+    column: identifier('last_name'),
+    index: identifier('contacts_by_last_name'),
+    hasNulls: true,
+  },
+  company_name: {
+    column: identifier('company_name'),
+    index: identifier('contacts_by_company_name'),
+    hasNulls: true,
+  },
 };
 
 /**
@@ -269,13 +287,14 @@ export function sortedRows(
 ): RankedRow[] {
   const { column, index, hasNulls } = SORT_COLUMNS[by];
   const { from, where, values, row } = selectSorted(source, index);
-  const sorted = `${row}.${column}`;
-  const id = `${row}.id`;
-  const [order, beyond] = direction === 'asc' ? ['ASC', '>'] : ['DESC', '<'];
-  const read = (condition: string, bound: SqlValue[], room: number): RankedRow[] =>
+  const sorted = sql`${row}.${column}`;
+  const id = sql`${row}.id`;
+  const [order, beyond] =
+    direction === 'asc' ? ([sql`ASC`, sql`>`] as const) : ([sql`DESC`, sql`<`] as const);
+  const read = (condition: Sql, bound: SqlValue[], room: number): RankedRow[] =>
     connection
       .rows<[bigint, bigint, string, string | bigint | null]>(
-        `SELECT ${row}.key, ${row}.created_ms, ${id}, ${sorted} FROM ${from} WHERE ${where} AND ${condition}
+        sql`SELECT ${row}.key, ${row}.created_ms, ${id}, ${sorted} FROM ${from} WHERE ${where} AND ${condition}
           ORDER BY ${sorted} ${order}, ${id} ${order} LIMIT ?`,
         ...values,
         ...bound,
@@ -292,27 +311,27 @@ export function sortedRows(
   const rows = isPastValues
     ? []
     : after
-      ? read(`(${sorted}, ${id}) ${beyond} (?, ?)`, [after.sorted ?? null, after.id], limit)
-      : read(`${sorted} IS NOT NULL`, [], limit);
+      ? read(sql`(${sorted}, ${id}) ${beyond} (?, ?)`, [after.sorted ?? null, after.id], limit)
+      : read(sql`${sorted} IS NOT NULL`, [], limit);
   if (!hasNulls || rows.length === limit) return rows;
-  const behind = isPastValues ? ` AND ${id} ${beyond} ?` : '';
+  const behind = isPastValues ? sql` AND ${id} ${beyond} ?` : EMPTY_SQL;
   return [
     ...rows,
-    ...read(`${sorted} IS NULL${behind}`, isPastValues ? [after.id] : [], limit - rows.length),
+    ...read(sql`${sorted} IS NULL${behind}`, isPastValues ? [after.id] : [], limit - rows.length),
   ];
 }
 
-function selectSorted(source: Omit<RowSource, 'country'>, index: string): Selection & { row: string } {
+function selectSorted(source: Omit<RowSource, 'country'>, index: Sql): Selection & { row: Sql } {
   const { organization, match, audience, updatedAfter } = source;
   if (match || audience !== undefined) return withRow(select(source), source);
   // The index by position has every column, so that a walk over all contacts reads no row.
   const isWhole = updatedAfter === undefined;
   return {
-    from: `contacts p INDEXED BY ${isWhole ? index : 'contacts_by_position'}`,
-    where: isWhole ? 'p.organization = ?' : 'p.organization = ? AND p.updated_ms > ?',
+    from: sql`contacts p INDEXED BY ${isWhole ? index : sql`contacts_by_position`}`,
+    where: isWhole ? sql`p.organization = ?` : sql`p.organization = ? AND p.updated_ms > ?`,
     values: isWhole ? [organization] : [organization, updatedAfter],
-    rowId: 'p.position',
-    row: 'p',
+    rowId: sql`p.position`,
+    row: sql`p`,
   };
 }
 
@@ -335,17 +354,17 @@ export function gradedRows(
   const graded = [{ kind: 'group', points: 0, source }, ...grades].map(({ kind, points, source: each }) => {
     const { from, where, values: bound, rowId } = select(each);
     values.push(...bound);
-    const columns = ['typos', 'names', 'group'].map((name) => (name === kind ? points : 0)).join(', ');
-    return `SELECT ${rowId}, ${columns} FROM ${from} WHERE ${where}`;
+    const columns = ['typos', 'names', 'group'].map((name) => sql`${name === kind ? points : 0}`);
+    return sql`SELECT ${rowId}, ${joinSql(columns, ', ')} FROM ${from} WHERE ${where}`;
   });
   const rows = connection.rows<[bigint, bigint, string, bigint]>(
-    `WITH graded (position, typos, names, groups) AS (${graded.join(' UNION ALL ')}),
+    sql`WITH graded (position, typos, names, groups) AS (${joinSql(graded, ' UNION ALL ')}),
        summed AS (
          SELECT position, sum(typos) + max(sum(names), max(groups)) AS points FROM graded GROUP BY position
        )
      SELECT r.key, r.created_ms, r.id, s.points FROM summed s
-       CROSS JOIN ${source.rows} r ON r.organization = ? AND r.position = s.position
-      ${after ? 'WHERE (s.points, r.created_ms, r.id) < (?, ?, ?)' : ''}
+       CROSS JOIN ${TABLES[source.rows]} r ON r.organization = ? AND r.position = s.position
+      ${after ? sql`WHERE (s.points, r.created_ms, r.id) < (?, ?, ?)` : EMPTY_SQL}
       ORDER BY s.points DESC, r.created_ms DESC, r.id DESC LIMIT ?`,
     ...values,
     source.organization,
@@ -361,13 +380,13 @@ export function gradedRows(
 }
 
 interface Selection {
-  from: string;
-  where: string;
+  from: Sql;
+  where: Sql;
   values: SqlValue[];
   /** The column. */
-  rowId: string;
+  rowId: Sql;
   /** Alias of the table of rows, where it is one of those joined. */
-  row?: string;
+  row?: Sql;
 }
 
 function select(source: RowSource): Selection {
@@ -376,23 +395,23 @@ function select(source: RowSource): Selection {
   const { from, where, values, rowId, row } = withRow(selection, source);
   return {
     from,
-    where: `${where} AND ${row}.updated_ms > ?`,
+    where: sql`${where} AND ${row}.updated_ms > ?`,
     values: [...values, source.updatedAfter],
     rowId,
     row,
   };
 }
 
-function withRow(selection: Selection, { rows, organization }: RowSource): Selection & { row: string } {
+function withRow(selection: Selection, { rows, organization }: RowSource): Selection & { row: Sql } {
   const { from, where, values, rowId, row } = selection;
   if (row !== undefined) return { ...selection, row };
   return {
     // Left to choose, SQLite walks all that changed after the time, once for each row.
-    from: `${from} CROSS JOIN ${rows} p INDEXED BY ${rows}_by_position ON p.position = ${rowId}`,
-    where: `${where} AND p.organization = ?`,
+    from: sql`${from} CROSS JOIN ${TABLES[rows]} p INDEXED BY ${BY_POSITION[rows]} ON p.position = ${rowId}`,
+    where: sql`${where} AND p.organization = ?`,
     values: [...values, organization],
     rowId,
-    row: 'p',
+    row: sql`p`,
   };
 }
 
@@ -400,47 +419,54 @@ function withRow(selection: Selection, { rows, organization }: RowSource): Selec
 function selectRows({ rows, organization, match, audience, positions, country }: RowSource): Selection {
   if (positions !== undefined) {
     return {
-      from: `${rows} p`,
-      where: 'p.organization = ? AND p.position IN (SELECT value FROM json_each(?))',
+      from: sql`${TABLES[rows]} p`,
+      where: sql`p.organization = ? AND p.position IN (SELECT value FROM json_each(?))`,
       values: [organization, positions],
-      rowId: 'p.position',
-      row: 'p',
+      rowId: sql`p.position`,
+      row: sql`p`,
     };
   }
   if (match && audience !== undefined) {
+    const index = INDEX_NAMES[match.index];
     return {
       // Callers bind before `values`, so the parameters stand in `where` alone.
-      from: `${match.index} t CROSS JOIN memberships m ON m.position = t.rowid`,
-      where: `${match.index} MATCH ? AND m.audience = ?`,
-      values: [match.query, audience],
-      rowId: 't.rowid',
+      from: sql`${index} t CROSS JOIN memberships m ON m.position = t.rowid`,
+      where: sql`${index} MATCH ? AND m.audience = ?`,
+      values: [match.query.text, audience],
+      rowId: sql`t.rowid`,
     };
   }
   if (match) {
+    const index = INDEX_NAMES[match.index];
     return {
-      from: `${match.index} t`,
-      where: `${match.index} MATCH ?`,
-      values: [match.query],
-      rowId: 't.rowid',
+      from: sql`${index} t`,
+      where: sql`${index} MATCH ?`,
+      values: [match.query.text],
+      rowId: sql`t.rowid`,
     };
   }
   if (audience !== undefined) {
-    return { from: 'memberships m', where: 'm.audience = ?', values: [audience], rowId: 'm.position' };
+    return {
+      from: sql`memberships m`,
+      where: sql`m.audience = ?`,
+      values: [audience],
+      rowId: sql`m.position`,
+    };
   }
   if (country !== undefined) {
     return {
-      from: `${rows} p`,
-      where: 'p.organization = ? AND p.country = ?',
+      from: sql`${TABLES[rows]} p`,
+      where: sql`p.organization = ? AND p.country = ?`,
       values: [organization, country],
-      rowId: 'p.position',
-      row: 'p',
+      rowId: sql`p.position`,
+      row: sql`p`,
     };
   }
   return {
-    from: `${rows} p`,
-    where: 'p.organization = ? AND p.position IS NOT NULL',
+    from: sql`${TABLES[rows]} p`,
+    where: sql`p.organization = ? AND p.position IS NOT NULL`,
     values: [organization],
-    rowId: 'p.position',
-    row: 'p',
+    rowId: sql`p.position`,
+    row: sql`p`,
   };
 }

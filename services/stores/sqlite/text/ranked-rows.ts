@@ -24,7 +24,7 @@ export function rankedRows(
     // Behind a cursor the number of earlier rows is unknown, so only a first page can skip empty steps.
     let remaining = Number.POSITIVE_INFINITY;
     if (!after) {
-      const upTo = cumulative === plan.all ? total : countRows(connection, matching(cumulative));
+      const upTo = cumulative.text === plan.all.text ? total : countRows(connection, matching(cumulative));
       remaining = upTo - before;
       before = upTo;
     }

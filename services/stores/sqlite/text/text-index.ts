@@ -1,9 +1,16 @@
+import { identifier, joinSql, type Sql, sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 import type { RowId } from '../row-ids.js';
+import { anyOf, exactTerm } from './fts-query.js';
 
 /** The full-text indexes, with their number in the vocabulary. */
 export const TEXT_INDEXES = { contact_terms: 0, audience_terms: 1 } as const;
 export type TextIndex = keyof typeof TEXT_INDEXES;
+
+export const INDEX_NAMES: Readonly<Record<TextIndex, Sql>> = {
+  contact_terms: identifier('contact_terms'),
+  audience_terms: identifier('audience_terms'),
+};
 
 /** Pages merged per step, which takes about as long as a small write. */
 const MERGE_PAGES = 64;
@@ -15,17 +22,22 @@ const TERMS_PER_QUERY = 100;
  */
 export class IndexChanges {
   readonly #connection: Connection;
-  readonly #index: TextIndex;
-  readonly #insert: string;
-  readonly #delete: string;
+  readonly #index: Sql;
+  readonly #insert: Sql;
+  readonly #delete: Sql;
   readonly #changes = new Map<RowId, { before?: readonly string[]; after?: readonly string[] }>();
 
-  constructor(connection: Connection, index: TextIndex, columns: readonly string[]) {
+  constructor(connection: Connection, textIndex: TextIndex, columns: readonly Sql[]) {
     this.#connection = connection;
+    const index = INDEX_NAMES[textIndex];
     this.#index = index;
-    const [names, values] = [columns.join(', '), ', ?'.repeat(columns.length)];
-    this.#insert = `INSERT INTO ${index} (rowid, ${names}) VALUES (?${values})`;
-    this.#delete = `INSERT INTO ${index} (${index}, rowid, ${names}) VALUES ('delete', ?${values})`;
+    const names = joinSql(columns, ', ');
+    const values = joinSql(
+      columns.map(() => sql`?`),
+      ', ',
+    );
+    this.#insert = sql`INSERT INTO ${index} (rowid, ${names}) VALUES (?, ${values})`;
+    this.#delete = sql`INSERT INTO ${index} (${index}, rowid, ${names}) VALUES ('delete', ?, ${values})`;
   }
 
   add(rowId: RowId, columns: readonly string[]): void {
@@ -48,7 +60,7 @@ export class IndexChanges {
    * dropped the mark between the two that hid it; such a row is added and removed once more, which leaves a mark above all.
    */
   applySecurely(): void {
-    const secureDelete = `INSERT INTO ${this.#index} (${this.#index}, rank) VALUES ('secure-delete', ?)`;
+    const secureDelete = sql`INSERT INTO ${this.#index} (${this.#index}, rank) VALUES ('secure-delete', ?)`;
     const removed = [...this.#changes].filter(([, { after }]) => after === undefined);
     // Both flush what was changed before.
     this.#connection.run(secureDelete, 1);
@@ -67,9 +79,9 @@ export class IndexChanges {
     const terms = [...new Set(columns.flatMap((text) => text.split(' ')))].filter((term) => term !== '');
     for (let start = 0; start < terms.length; start += TERMS_PER_QUERY) {
       const some = terms.slice(start, start + TERMS_PER_QUERY);
-      const expression = some.map((term) => `"${term.replaceAll('"', '""')}"`).join(' OR ');
-      const found = `SELECT 1 FROM ${this.#index} WHERE ${this.#index} MATCH ? AND rowid = ?`;
-      if (this.#connection.row(found, expression, rowId)) return true;
+      const query = anyOf(some.map(exactTerm));
+      const found = sql`SELECT 1 FROM ${this.#index} WHERE ${this.#index} MATCH ? AND rowid = ?`;
+      if (this.#connection.row(found, query.text, rowId)) return true;
     }
     return false;
   }
@@ -89,9 +101,10 @@ const orNull = (text: string) => text || null;
 
 /** Merges a few of the segments that bulk loads leave, which slow searches down. False when nothing is left to merge. */
 export function mergeSegments(connection: Connection, index: TextIndex): boolean {
-  const changes = () => Number(connection.row<[bigint]>(`SELECT total_changes()`)?.[0]);
+  const changes = () => Number(connection.row<[bigint]>(sql`SELECT total_changes()`)?.[0]);
+  const name = INDEX_NAMES[index];
   const before = changes();
-  connection.run(`INSERT INTO ${index} (${index}, rank) VALUES ('merge', ?)`, MERGE_PAGES);
+  connection.run(sql`INSERT INTO ${name} (${name}, rank) VALUES ('merge', ?)`, MERGE_PAGES);
   // https://www.sqlite.org/fts5.html#the_merge_command: fewer than two changes mean that there was no work.
   return changes() - before >= 2;
 }

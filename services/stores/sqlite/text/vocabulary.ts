@@ -1,4 +1,6 @@
 /** The words of letters in the text indexes of an organization, for queries with typos. */
+
+import { sql } from '../../../shared/sql.js';
 import { codePoints, distanceWithin } from '../../../shared/text.js';
 import type { Connection } from '../connection.js';
 import type { FindSimilar } from './query-plan.js';
@@ -14,7 +16,7 @@ export function addToVocabulary(
   words: readonly string[],
 ): void {
   connection.run(
-    `INSERT INTO vocabulary (organization, indexed, first, length, word)
+    sql`INSERT INTO vocabulary (organization, indexed, first, length, word)
      SELECT ?, ?, substr(value, 1, 1), length(value), value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`,
     organization,
     TEXT_INDEXES[index],
@@ -29,7 +31,7 @@ export function removeFromVocabulary(
   word: string,
 ): void {
   connection.run(
-    `DELETE FROM vocabulary WHERE organization = ? AND indexed = ? AND first = ? AND length = ? AND word = ?`,
+    sql`DELETE FROM vocabulary WHERE organization = ? AND indexed = ? AND first = ? AND length = ? AND word = ?`,
     organization,
     TEXT_INDEXES[index],
     firstLetter(word),
@@ -44,7 +46,7 @@ export function similarWords(connection: Connection, index: TextIndex, organizat
     const length = codePoints(word);
     // One text, as each row takes longer to hand over than to read; words hold no line breaks.
     const [candidates] = connection.row<[string | null]>(
-      `SELECT group_concat(word, char(10)) FROM vocabulary
+      sql`SELECT group_concat(word, char(10)) FROM vocabulary
         WHERE organization = ? AND indexed = ? AND first = ? AND length BETWEEN ? AND ?`,
       organization,
       TEXT_INDEXES[index],

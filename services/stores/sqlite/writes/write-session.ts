@@ -1,12 +1,25 @@
+import { identifier, type Sql, sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 import { findAudienceKey, findOrganizationKey } from '../organizations.js';
 import { type RowId, rowIdOf, SEQUENCE_SIZE } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
-import { IndexChanges, type TextIndex } from '../text/text-index.js';
+import { INDEX_NAMES, IndexChanges, type TextIndex } from '../text/text-index.js';
 import { addToVocabulary, removeFromVocabulary } from '../text/vocabulary.js';
 
 /** About 200 bytes each. */
 const MAX_CACHED_WORDS = 200_000;
+
+const ACCEPTED_COLUMNS = {
+  contacts: identifier('contacts_accepted_ms'),
+  audiences: identifier('audiences_accepted_ms'),
+  visits: identifier('visits_accepted_ms'),
+};
+
+/** FTS5 keeps a row for each row of an index there. */
+const DOCUMENT_TABLES: Readonly<Record<TextIndex, Sql>> = {
+  contact_terms: identifier('contact_terms_docsize'),
+  audience_terms: identifier('audience_terms_docsize'),
+};
 
 /** Keys of organizations, and of audiences. */
 const MAX_CACHED_KEYS = 100_000;
@@ -40,13 +53,13 @@ export class WriteSession {
     try {
       return this.connection.writeTransaction(() => {
         this.#trimCaches();
-        const sequence = this.connection.number(`SELECT value FROM counters WHERE name = 'position'`) ?? 0;
+        const sequence = this.connection.number(sql`SELECT value FROM counters WHERE name = 'position'`) ?? 0;
         this.#sequence = sequence;
         const result = work();
         this.applyIndexChanges();
         this.#writeCounts();
         if (this.#sequence !== sequence) {
-          this.connection.run(`UPDATE counters SET value = ? WHERE name = 'position'`, this.#sequence);
+          this.connection.run(sql`UPDATE counters SET value = ? WHERE name = 'position'`, this.#sequence);
         }
         return result;
       });
@@ -57,7 +70,7 @@ export class WriteSession {
   }
 
   /** Changes of a text index, which are applied before the commit. */
-  indexChanges(index: TextIndex, columns: readonly string[]): IndexChanges {
+  indexChanges(index: TextIndex, columns: readonly Sql[]): IndexChanges {
     let changes = this.#indexChanges.get(index);
     if (!changes) {
       changes = new IndexChanges(this.connection, index, columns);
@@ -85,7 +98,7 @@ export class WriteSession {
     if (key === undefined) {
       key = findOrganizationKey(this.connection, id);
       if (key === undefined) {
-        this.connection.run(`INSERT INTO organizations (id) VALUES (?)`, id);
+        this.connection.run(sql`INSERT INTO organizations (id) VALUES (?)`, id);
         key = findOrganizationKey(this.connection, id) as number;
       }
       this.#organizations.set(id, key);
@@ -99,7 +112,7 @@ export class WriteSession {
     let key = this.#audiences.get(name);
     if (key === undefined) {
       this.connection.run(
-        `INSERT INTO audiences (organization, id) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+        sql`INSERT INTO audiences (organization, id) VALUES (?, ?) ON CONFLICT DO NOTHING`,
         organization,
         id,
       );
@@ -136,9 +149,10 @@ export class WriteSession {
 
   #removeUnused(index: TextIndex, organization: number, words: Iterable<string>): void {
     const terms = new OrganizationTerms(organization);
+    const table = INDEX_NAMES[index];
+    const match = sql`SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT 1`;
     for (const word of words) {
-      const match = `SELECT 1 FROM ${index} WHERE ${index} MATCH ? LIMIT 1`;
-      if (this.connection.row(match, terms.exact([word])) !== undefined) continue;
+      if (this.connection.row(match, terms.exact([word]).text) !== undefined) continue;
       removeFromVocabulary(this.connection, index, organization, word);
       this.#knownWords.get(`${index}${organization}`)?.delete(word);
     }
@@ -165,7 +179,7 @@ export class WriteSession {
   #writeCounts(): void {
     for (const [organization, { contacts, visits }] of this.#counted) {
       this.connection.run(
-        `UPDATE organizations SET contacts = contacts + ?, visits = visits + ? WHERE key = ?`,
+        sql`UPDATE organizations SET contacts = contacts + ?, visits = visits + ? WHERE key = ?`,
         contacts,
         visits,
         organization,
@@ -180,15 +194,18 @@ export class WriteSession {
     organizationId: string,
     acceptedAt: number,
   ): void {
+    const column = ACCEPTED_COLUMNS[stream];
     this.connection.run(
-      `UPDATE organizations SET ${stream}_accepted_ms = max(coalesce(${stream}_accepted_ms, 0), ?) WHERE id = ?`,
+      sql`UPDATE organizations SET ${column} = max(coalesce(${column}, 0), ?) WHERE id = ?`,
       acceptedAt,
       organizationId,
     );
   }
 
   #isTaken(index: TextIndex, rowId: RowId): boolean {
-    return this.connection.row(`SELECT 1 FROM ${index}_docsize WHERE id = ?`, rowId) !== undefined;
+    return (
+      this.connection.row(sql`SELECT 1 FROM ${DOCUMENT_TABLES[index]} WHERE id = ?`, rowId) !== undefined
+    );
   }
 
   #trimCaches(): void {
