@@ -4,8 +4,6 @@ import type { CommittedRecords } from './batch-processor.js';
 /** Metrics of a worker. The names are contract. */
 export interface WorkerMetrics {
   of(stream: string): StreamMetrics;
-  /** Registers the age of the copy of contacts and audiences for SQL. */
-  copyLag(copy: { beganAt(): Promise<number | null> }): void;
 }
 
 /** Metrics of one stream. */
@@ -100,18 +98,6 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     registers,
   });
   return {
-    copyLag(copy) {
-      const startedAt = Date.now();
-      new Gauge({
-        name: 'reachline_worker_copy_lag_seconds',
-        help: 'Time since the copy of contacts and audiences in ClickHouse was begun, or since the start of the worker before the first.',
-        registers,
-        async collect() {
-          const beganAt = await copy.beganAt().catch(() => undefined);
-          if (beganAt !== undefined) this.set((Date.now() - (beganAt ?? startedAt)) / 1000);
-        },
-      });
-    },
     of(stream) {
       for (const outcome of ['applied', 'rejected']) records.inc({ stream, outcome }, 0);
       retries.inc({ stream }, 0);

@@ -244,7 +244,12 @@ async function startStream(
       const stalled = watchdog.check(total(lag));
       if (stalled) stopWith(stalled);
     },
-    { intervalMs: LAG_INTERVAL_MS, failure: 'the lag of a stream cannot be checked', log: logger },
+    {
+      name: 'lag',
+      intervalMs: LAG_INTERVAL_MS,
+      failure: 'the lag of a stream cannot be checked',
+      log: logger,
+    },
   ).start();
   return {
     failed: Promise.race([consumer.failed, fault]),

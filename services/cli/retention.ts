@@ -41,7 +41,7 @@ export async function deleteExpired(
 /** `deleteExpired` once an hour; nothing where everything is kept. */
 export function startRetention(
   config: RetentionConfig,
-  stores: RetentionStores,
+  stores: RetentionStores & Partial<Pick<Stores, 'jobs'>>,
   log: Pick<Logger, 'info' | 'warn'>,
 ): Pick<PeriodicJob, 'stop'> {
   const run = async (signal: AbortSignal) => {
@@ -51,6 +51,8 @@ export function startRetention(
     }
   };
   const job = new PeriodicJob(run, {
+    name: 'retention',
+    runs: stores.jobs,
     intervalMs: INTERVAL_MS,
     firstRunMs: FIRST_RUN_MS,
     failure: 'the retention of records failed and is tried again',

@@ -5,7 +5,9 @@ import type { Registry } from 'prom-client';
 import { namedMappings } from '../../ingest/presets/named-mappings.js';
 import type { Publisher } from '../../ingest/publisher.js';
 import { STREAMS } from '../../ingest/streams/index.js';
+import { registerBackgroundMetrics } from '../shared/background-metrics.js';
 import type { Config } from '../shared/config.js';
+import { JobRuns } from '../shared/job-runs.js';
 import { startOperationalServer } from '../shared/operational-server.js';
 import { type Clock, systemClock } from '../shared/time.js';
 import { compileAhead } from '../shared/validation.js';
@@ -63,6 +65,8 @@ export async function startGateway(
   let stopping = false;
   const limits = { ...connectionLimits(), ...options.limits };
   const ownMetrics = createMetrics();
+  const { jobs = new JobRuns(), copier = null, lastBackup = null } = stores;
+  registerBackgroundMetrics(ownMetrics.registry, { jobs, copier, lastBackup });
   const metrics = clusterWorker ? clusterWorker.shareMetrics(ownMetrics) : ownMetrics;
   const rateLimiter = createRateLimiter(config.rateLimit);
   const app = createApp({

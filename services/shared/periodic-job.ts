@@ -1,6 +1,13 @@
 import { sleep } from './async.js';
+import type { JobRuns } from './job-runs.js';
 
 export interface PeriodicJobOptions {
+  /** Name of the job in `runs`, such as `retention`. */
+  name: string;
+  /** Records the successes of the job. */
+  runs?: JobRuns;
+  /** Longest expected time from one success to the next, where it is not `intervalMs`. */
+  dueMs?: number;
   /** Mean time from the end of a run to the next. */
   intervalMs: number;
   /** Time to the first run; `intervalMs` with jitter when absent. */
@@ -33,6 +40,8 @@ export class PeriodicJob {
   }
 
   start(): this {
+    const { name, runs, intervalMs, dueMs = intervalMs } = this.#options;
+    if (!this.#running) runs?.started(name, dueMs);
     this.#running ??= this.#loop();
     return this;
   }
@@ -45,6 +54,8 @@ export class PeriodicJob {
 
   async #loop(): Promise<void> {
     const {
+      name,
+      runs,
       intervalMs,
       firstRunMs,
       failure,
@@ -62,6 +73,7 @@ export class PeriodicJob {
       if (signal.aborted) return;
       try {
         await this.#work(signal);
+        runs?.succeeded(name);
       } catch (error) {
         if (now() < logAgainAt) continue;
         logAgainAt = now() + logIntervalMs;

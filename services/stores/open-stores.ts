@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { AnalyticsStore } from '../advertising/analytics-store.js';
 import type { Config } from '../shared/config.js';
 import { requireRoom } from '../shared/health.js';
+import { JobRuns } from '../shared/job-runs.js';
 import { retry } from '../shared/retry.js';
 import { type StoreName, StoreUnavailableError } from '../shared/store-errors.js';
 import { type Clock, systemClock } from '../shared/time.js';
@@ -16,6 +17,7 @@ import type { RecordCopy, RecordSource } from './common/record-copy.js';
 import type { SearchStore } from './common/search-store.js';
 import { RecordCopier } from './copy/record-copier.js';
 import { LockHeldError, toDataFolderError } from './data-folder/errors.js';
+import { readLastBackup } from './data-folder/last-backup.js';
 import { ANALYTICS_FOLDER } from './data-folder/layout.js';
 import type { FolderLock } from './data-folder/lock.js';
 import type { ElasticsearchStoreOptions } from './elasticsearch/store.js';
@@ -30,14 +32,19 @@ export interface Stores {
   engine: (() => Promise<Engine>) | null;
   /** Copies the contacts and audiences that SQL reads on a server; null unless both stores are servers. */
   copier: RecordCopier | null;
+  /** Runs of the background jobs of this process. */
+  jobs: JobRuns;
+  /** Time of the last backup of the data folder in milliseconds since the epoch, null before the first; null where both stores are servers. */
+  lastBackup: (() => number | null) | null;
   /** Records the port of this process in the data folder, where it has one. */
   announcePort(port: number): void;
   /** Finishes running requests and releases the data folder. */
   close(): Promise<void>;
 }
 
-/** What a gateway needs of the stores; those without a copy for SQL leave it out. */
-export type GatewayStores = Pick<Stores, 'search' | 'analytics'> & Partial<Pick<Stores, 'copier'>>;
+/** What a gateway needs of the stores; those without background jobs leave these out. */
+export type GatewayStores = Pick<Stores, 'search' | 'analytics'> &
+  Partial<Pick<Stores, 'copier' | 'jobs' | 'lastBackup'>>;
 
 export type StoresConfig = Pick<Config, 'dataDir' | 'searchThreads'> &
   Partial<Pick<Config, 'searchTimeoutMs' | 'sqlCopyMs' | 'elasticsearch' | 'clickhouse'>>;
@@ -85,7 +92,8 @@ export async function openStores(
   }: OpenStoresOptions = {},
 ): Promise<Stores> {
   const { elasticsearch, clickhouse, dataDir } = config;
-  const rollups = maintainsAnalytics ? { log } : undefined;
+  const jobs = new JobRuns();
+  const rollups = maintainsAnalytics ? { log, jobs } : undefined;
   const used = { search: !elasticsearch, analytics: !clickhouse };
   const lock = elasticsearch && clickhouse ? null : await lockFolder(dataDir);
   const opened: Closable[] = [{ close: async () => lock?.release() }];
@@ -110,6 +118,7 @@ export async function openStores(
           const store = await openElasticsearchStore(elasticsearch, {
             clock,
             log,
+            jobs,
             copy: () => copy,
             searchTimeoutMs: config.searchTimeoutMs,
           });
@@ -150,12 +159,13 @@ export async function openStores(
     copy = openedCopy;
     const copier = source && copy ? new RecordCopier({ source, copy, clock }) : null;
     if (copier && maintainsAnalytics) {
-      const job = copier.startEvery(config.sqlCopyMs ?? DEFAULT_SQL_COPY_MS, log);
+      const job = copier.startEvery(config.sqlCopyMs ?? DEFAULT_SQL_COPY_MS, { log, runs: jobs });
       opened.push({ close: () => job.stop() });
     }
     if (lock) opened.push(await acceptBackups(dataDir, { search, pauseInserts, log }));
     const announcePort = (port: number) => lock?.announcePort(port);
-    return { search, analytics, engine, copier, announcePort, close };
+    const lastBackup = lock && (() => Date.parse(readLastBackup(dataDir)?.taken_at ?? '') || null);
+    return { search, analytics, engine, copier, jobs, lastBackup, announcePort, close };
   } catch (error) {
     await close();
     throw error;

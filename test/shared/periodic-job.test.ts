@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { JobRuns } from '../../services/shared/job-runs.js';
 import { PeriodicJob } from '../../services/shared/periodic-job.js';
 
 /** Time that a test moves: `tick` ends the wait of the job, and resolves when it waits again. */
@@ -32,7 +33,7 @@ function simulatedTimers(random = 0.5) {
   };
 }
 
-const OPTIONS = { intervalMs: 1000, failure: 'the job failed' };
+const OPTIONS = { name: 'job', intervalMs: 1000, failure: 'the job failed' };
 
 describe('a periodic job', () => {
   it('runs after each wait, with jitter of a quarter', async () => {
@@ -119,5 +120,22 @@ describe('a periodic job', () => {
     await running;
     await job.stop();
     expect(events).to.deep.equal(['run ended']);
+  });
+  it('records its successes, and counts from its start until the first', async () => {
+    let runs = 0;
+    let now = 5000;
+    const jobs = new JobRuns({ now: () => now });
+    const work = async () => {
+      now += 1000;
+      if (++runs === 2) throw new Error('no');
+    };
+    const { timers, tick } = simulatedTimers();
+    const job = new PeriodicJob(work, { ...OPTIONS, ...timers, runs: jobs, dueMs: 60_000 }).start();
+    expect([...jobs.all()]).to.deep.equal([['job', { intervalMs: 60_000, succeededAt: 5000 }]]);
+    await tick();
+    expect([...jobs.all()]).to.deep.equal([['job', { intervalMs: 60_000, succeededAt: 6000 }]]);
+    await tick();
+    expect([...jobs.all()]).to.deep.equal([['job', { intervalMs: 60_000, succeededAt: 6000 }]]);
+    await job.stop();
   });
 });

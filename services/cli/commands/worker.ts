@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { startHealthServer } from '../../../ingest/worker/health-server.js';
 import { createWorkerMetrics } from '../../../ingest/worker/metrics.js';
 import { startWorker, type Worker } from '../../../ingest/worker/worker.js';
+import { registerBackgroundMetrics } from '../../shared/background-metrics.js';
 import { loadConfig } from '../../shared/config.js';
 import type { OperationalServer } from '../../shared/operational-server.js';
 import { openStores } from '../../stores/open-stores.js';
@@ -36,7 +37,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   // Each look at the event loop wakes a process that may have nothing else to do.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_MS });
   const metrics = createWorkerMetrics(registry);
-  if (stores.copier) metrics.copyLag(stores.copier);
+  registerBackgroundMetrics(registry, stores);
   let running: Worker | undefined;
   const retention = startRetention(config.retention, stores, logger);
   let health: OperationalServer | undefined;

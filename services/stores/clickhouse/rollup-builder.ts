@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { buildStatements, SOURCES, type SourceName } from '../../advertising/rollups.js';
 import { sleep } from '../../shared/async.js';
+import type { JobRuns } from '../../shared/job-runs.js';
 import { PeriodicJob } from '../../shared/periodic-job.js';
 import { literal } from './bind.js';
 import type { ClickHouse } from './client.js';
@@ -23,6 +24,7 @@ export interface RollupBuilderOptions {
   settleSeconds?: number;
   minRows?: number;
   log?: { warn(details: object, message: string): void };
+  jobs?: JobRuns;
 }
 
 interface DueMonth {
@@ -47,6 +49,7 @@ export class RollupBuilder {
       settleSeconds = SETTLE_SECONDS,
       minRows = MIN_ROWS,
       log,
+      jobs,
     }: RollupBuilderOptions = {},
   ) {
     this.#clickhouse = clickhouse;
@@ -54,6 +57,8 @@ export class RollupBuilder {
     this.#minRows = minRows;
     const failure = 'building sums of months failed; reports read deliveries instead';
     this.#job = new PeriodicJob((signal) => this.run(signal), {
+      name: 'rollups',
+      runs: jobs,
       intervalMs,
       failure,
       logIntervalMs: LOG_INTERVAL_MS,

@@ -54,7 +54,7 @@ export class RecordCopier {
   }
 
   /** Copies about as often as `intervalMs`, unless another process does. */
-  startEvery(intervalMs: number, log: PeriodicJobOptions['log']): PeriodicJob {
+  startEvery(intervalMs: number, options: Pick<PeriodicJobOptions, 'log' | 'runs'>): PeriodicJob {
     const { copy, clock } = this.#options;
     const work = async (signal: AbortSignal) => {
       const copies = [await copy.beganAt(), ...(await copy.unfinished())];
@@ -62,7 +62,13 @@ export class RecordCopier {
       if (clock.now() - last >= intervalMs) await this.run(signal);
     };
     const failure = 'copying contacts and audiences for SQL failed and is tried again';
-    return new PeriodicJob(work, { intervalMs: Math.min(LOOK_MS, intervalMs), failure, log }).start();
+    return new PeriodicJob(work, {
+      ...options,
+      name: 'copy',
+      intervalMs: Math.min(LOOK_MS, intervalMs),
+      dueMs: intervalMs,
+      failure,
+    }).start();
   }
 }
 

@@ -1,4 +1,5 @@
 /** Cleans up after processes that died. Every process runs it; concurrent runs are safe. */
+import type { JobRuns } from '../../shared/job-runs.js';
 import { PeriodicJob } from '../../shared/periodic-job.js';
 import type { Clock } from '../../shared/time.js';
 import type { RecoveryStatus } from '../common/search-store.js';
@@ -35,6 +36,7 @@ export interface RecoveryDeps {
   erasures: Erasures;
   clock: Clock;
   log?: RecoveryLog;
+  jobs?: JobRuns;
 }
 
 /** The first of the reservations that a run could not resolve. */
@@ -53,15 +55,15 @@ export function startRecovery(
   deps: RecoveryDeps,
   intervalMs = INTERVAL_MS,
 ): Pick<PeriodicJob, 'stop'> & { readonly status: Readonly<RecoveryStatus> } {
-  const { cluster, names, erasures, clock, log } = deps;
+  const { cluster, names, erasures, clock, log, jobs: runs } = deps;
   const status: RecoveryStatus = { overdueReservations: 0, failures: 0 };
-  const steps: [step: string, work: (signal: AbortSignal) => Promise<void>][] = [
-    ['roll back a reindex', () => recoverReindex(cluster, names, clock)],
-    ['resolve a reservation', (signal) => resolveReservations(deps, status, signal)],
-    ['delete expired idempotency keys', (signal) => purge(deps, signal)],
-    ['complete erasures', () => erasures.complete()],
+  const steps: [name: string, step: string, work: (signal: AbortSignal) => Promise<void>][] = [
+    ['reindex_recovery', 'roll back a reindex', () => recoverReindex(cluster, names, clock)],
+    ['reservations', 'resolve a reservation', (signal) => resolveReservations(deps, status, signal)],
+    ['idempotency_keys', 'delete expired idempotency keys', (signal) => purge(deps, signal)],
+    ['erasures', 'complete erasures', () => erasures.complete()],
   ];
-  const jobs = steps.map(([step, work]) => {
+  const jobs = steps.map(([name, step, work]) => {
     const counted = async (signal: AbortSignal) => {
       try {
         await work(signal);
@@ -71,6 +73,8 @@ export function startRecovery(
       }
     };
     return new PeriodicJob(counted, {
+      name,
+      runs,
       intervalMs,
       failure: 'recovery failed and is tried again',
       logIntervalMs: LOG_INTERVAL_MS,

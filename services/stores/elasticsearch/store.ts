@@ -1,4 +1,5 @@
 import type { ElasticsearchConfig } from '../../shared/config.js';
+import type { JobRuns } from '../../shared/job-runs.js';
 import { settingSchemas } from '../../shared/settings.js';
 import { DiskFullError, ReadOnlyError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
@@ -37,6 +38,8 @@ export interface ElasticsearchStoreOptions {
   /** Minimum time between two refreshes. */
   refreshIntervalMs?: number;
   log?: RecoveryLog;
+  /** Records the runs of the recovery job. */
+  jobs?: JobRuns;
   /** The copy of records in another store, which erasures must reach. */
   copy?: CopyToErase;
   /** Minimum time between two force merges for erasures. */
@@ -74,6 +77,7 @@ function composeStore(
     recoveryIntervalMs,
     refreshIntervalMs,
     log,
+    jobs,
     copy,
     expungeIntervalMs,
     takeoverMs,
@@ -105,7 +109,7 @@ function composeStore(
   const writeStores = { contacts, audiences, ledger, suppression, clock };
   const refresh = refreshCoalescer(cluster, names, refreshIntervalMs);
   const recovery = startRecovery(
-    { cluster, names, ledger, idempotencyKeys, contacts, suppression, erasures, clock, log },
+    { cluster, names, ledger, idempotencyKeys, contacts, suppression, erasures, clock, log, jobs },
     recoveryIntervalMs,
   );
   const bounded = boundedReads(searchTimeoutMs);
