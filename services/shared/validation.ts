@@ -137,6 +137,8 @@ export function compileValidator(schema: TSchema): Validator {
       if (tooLong.some((pointer) => error.instancePath.startsWith(pointer))) continue;
       // Those of each alternative come before the one that says that none of them fits.
       if (error.schemaPath.includes('/oneOf/')) continue;
+      // The rule that a name breaks comes before the error that tells the name.
+      if (error.propertyName !== undefined) continue;
       // Finding a suggestion is the most expensive part.
       const hasHint = error.keyword !== 'additionalProperties' || ++hints <= MAX_HINTS;
       found.push(explain(error, hasHint));
@@ -201,6 +203,14 @@ function explain(error: ErrorObject, hasHint: boolean): FieldError {
       const hint = hasHint ? suggestField(unknown, Object.keys(parentSchema?.properties ?? {})) : '';
       const detail = `${fieldName(pointer)} is not a field of ${parentSchema?.title ?? 'this request'}.`;
       return at('unknown_field', `${detail} ${hint}`.trimEnd(), pointer);
+    }
+    case 'propertyNames': {
+      const pointer = `${instancePath}/${escapePointer(String(params.propertyName).slice(0, 128))}`;
+      return at(
+        'invalid_name',
+        `${fieldName(pointer)} must have a name of 1 to 64 letters, digits and underscores that begins with no digit.`,
+        pointer,
+      );
     }
     case 'type': {
       const types = [params.type].flat().filter((type) => type !== 'null') as string[];

@@ -12,6 +12,7 @@ import {
   Type,
   withDefault,
 } from '../shared/schema.js';
+import { NAME_PATTERN } from '../stores/clickhouse/bind.js';
 import { CODE, SqlError } from './errors.js';
 import { SQL_SCOPES, type SqlReader } from './sql-reader.js';
 
@@ -33,7 +34,8 @@ const QuerySqlRequest = strictObject({
     Type.Unsafe({
       type: 'object',
       description:
-        'Values of `{name:Type}` in the statement, as text. `organization` is given: that of the key.',
+        'Values of `{name:Type}` in the statement, as text. A name has up to 64 letters, digits and underscores. `organization` is given: that of the key.',
+      propertyNames: { pattern: NAME_PATTERN },
       additionalProperties: { type: 'string', maxLength: 1024 },
       maxProperties: 50,
     }) as TUnsafe<Record<string, string>>,

@@ -1,11 +1,13 @@
 /** Statements as the engine's own parser reads them. */
 import { literal } from '../stores/clickhouse/bind.js';
 import { SqlError } from './errors.js';
+import { checkSettings } from './settings.js';
 import type { Runner, Statement } from './statement.js';
 
+/** A check has no more rights than what it checks. */
 const PLAIN: Omit<Statement, 'sql' | 'format'> = {
   database: '',
-  settings: {},
+  settings: checkSettings(),
   params: {},
 };
 
@@ -19,7 +21,7 @@ export async function firstColumn(sql: string, runner: Runner): Promise<string[]
 export async function canonical(query: string, runner: Runner): Promise<string> {
   try {
     const sql = `SELECT formatQuerySingleLine(${literal(query)})`;
-    const settings = { max_query_size: String(2 * query.length + 1000) };
+    const settings = { max_query_size: String(2 * query.length + 1000), ...PLAIN.settings };
     const result = await runner.run({ ...PLAIN, sql, settings, format: 'RawBLOB' });
     return Buffer.from(result.bytes()).toString('utf8');
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { NAME_PATTERN } from '../stores/clickhouse/bind.js';
 import { CODE, SqlError } from './errors.js';
 
 /** What is to run, for whom. */
@@ -69,11 +70,11 @@ export function readRequest(request: IncomingMessage, url: URL): SqlRequest {
   const { headers } = request;
   const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
   const given = url.searchParams;
-  const settings: Record<string, string> = {};
-  const params: Record<string, string> = {};
+  const settings: [string, string][] = [];
+  const params: [string, string][] = [];
   for (const [name, value] of given) {
-    if (name.startsWith('param_')) params[named(name.slice('param_'.length))] = value;
-    else if (!PROTOCOL_NAMES.has(name)) settings[named(name)] = value;
+    if (name.startsWith(PARAMETER)) params.push([named(name.slice(PARAMETER.length)), value]);
+    else if (!PROTOCOL_NAMES.has(name)) settings.push([named(name), value]);
   }
   if (isOn(given.get('decompress'))) {
     throw new SqlError(CODE.NOT_IMPLEMENTED, 'decompress=1 is not supported; use HTTP compression');
@@ -83,8 +84,8 @@ export function readRequest(request: IncomingMessage, url: URL): SqlRequest {
     database: given.get('database') || header('x-clickhouse-database') || '',
     format: given.get('default_format') || header('x-clickhouse-format') || 'TabSeparated',
     queryId: queryIdOf(given.get('query_id') || header('x-clickhouse-query-id')),
-    settings,
-    params,
+    settings: byName(settings),
+    params: byName(params),
     ...credentials(given, header),
     organizationId: null,
     protocolVersion: Number(given.get('client_protocol_version')) || 0,
@@ -97,11 +98,26 @@ export function readRequest(request: IncomingMessage, url: URL): SqlRequest {
 
 const isOn = (value: string | null) => value === '1' || value === 'true';
 
+const PARAMETER = 'param_';
+const NAME = new RegExp(NAME_PATTERN);
+/** Settings of a request, and its parameters. Drivers send less than twenty. */
+const MAX_NAMES = 100;
+/** Characters of a name that an error repeats. */
+const MAX_SHOWN = 64;
+
 function named(name: string): string {
-  if (!/^[A-Za-z_]\w*$/.test(name)) {
-    throw new SqlError(CODE.UNKNOWN_SETTING, `Unknown setting ${JSON.stringify(name)}`);
+  if (!NAME.test(name)) {
+    throw new SqlError(CODE.UNKNOWN_SETTING, `Unknown setting ${JSON.stringify(name.slice(0, MAX_SHOWN))}`);
   }
   return name;
+}
+
+/** The later of two equal names wins. */
+function byName(entries: [name: string, value: string][]): Record<string, string> {
+  if (entries.length > MAX_NAMES) {
+    throw new SqlError(CODE.BAD_ARGUMENTS, `A request has at most ${MAX_NAMES} settings and parameters each`);
+  }
+  return Object.fromEntries(entries);
 }
 
 function credentials(
@@ -116,6 +132,9 @@ function credentials(
     }
     const text = Buffer.from(encoded, 'base64').toString('utf8');
     const colon = text.indexOf(':');
+    if (colon < 0) {
+      throw new SqlError(CODE.AUTHENTICATION_FAILED, 'Basic credentials need a colon after the user');
+    }
     return { user: text.slice(0, colon), password: text.slice(colon + 1) };
   }
   return {
@@ -131,10 +150,12 @@ export async function readForm(asked: SqlRequest, contentType: string, body: Buf
     .catch(() => {
       throw new SqlError(CODE.BAD_ARGUMENTS, 'The form cannot be read');
     });
+  const params = Object.entries(asked.params);
   for (const [name, value] of form) {
     if (typeof value === 'string' && name === 'query') asked.query += value;
-    else if (typeof value === 'string' && name.startsWith('param_')) {
-      asked.params[named(name.slice('param_'.length))] = value;
+    else if (typeof value === 'string' && name.startsWith(PARAMETER)) {
+      params.push([named(name.slice(PARAMETER.length)), value]);
     } else throw new SqlError(CODE.NOT_IMPLEMENTED, 'External tables are not supported');
   }
+  asked.params = byName(params);
 }

@@ -6,7 +6,7 @@ import { withTimeout } from '../shared/async.js';
 import type { Engine, EngineResult } from '../stores/clickhouse/engine.js';
 import { type Authenticate, createAuthenticate, type Keys } from './authenticate.js';
 import { readBody } from './body.js';
-import { toException } from './errors.js';
+import { CODE, SqlError, toException } from './errors.js';
 import { FairMutex } from './fair-mutex.js';
 import { readOnly, VIEWS } from './read-only.js';
 import { createRecordViews, recordSettings } from './record-views.js';
@@ -136,7 +136,7 @@ async function handle(
   response.setHeader('X-ClickHouse-Server-Display-Name', 'reachline');
   let compressBlocks = false;
   try {
-    const url = new URL(request.url ?? '/', 'http://localhost');
+    const url = urlOf(request.url ?? '/');
     if (url.pathname === '/ping' || url.pathname === '/replicas_status') return sendOk(response);
     if (await records?.send(url.pathname, response)) return;
     if (url.pathname !== '/') return sendNotFound(response, url.pathname);
@@ -176,6 +176,14 @@ async function handle(
     if (!request.complete) response.setHeader('Connection', 'close');
     await sendException(response, toException(error), compressBlocks);
   }
+}
+
+/** Throws a `SqlError` for a target that is no URL. */
+function urlOf(target: string): URL {
+  // A path may begin with two slashes, which would be parsed as a host.
+  const address = target.startsWith('/') ? `http://localhost${target}` : target;
+  if (URL.canParse(address, 'http://localhost')) return new URL(address, 'http://localhost');
+  throw new SqlError(CODE.BAD_ARGUMENTS, 'The target of the request is no URL');
 }
 
 function sendOk(response: ServerResponse): void {

@@ -14,6 +14,9 @@ const FREE_SETTINGS =
 const IGNORED_SETTINGS =
   /^(async_insert|wait_for_async_insert|insert_deduplicate|mutations_sync|select_sequential_consistency|load_balancing|allow_experimental_analyzer|enable_analyzer|network_compression_method|network_zstd_compression_level)$/;
 
+/** Settings of what the endpoint runs to check a statement: no more rights than the statement gets, and the whole output. */
+export const checkSettings = (): Settings => allowedSettings({});
+
 /** Lower limits and output settings pass; any other setting throws. */
 export function allowedSettings(requested: Settings): Settings {
   const settings: Settings = {};
@@ -22,7 +25,7 @@ export function allowedSettings(requested: Settings): Settings {
     settings[name] = String(value > 0 && value < limit ? value : limit);
   }
   for (const [name, value] of Object.entries(requested)) {
-    if (name in ANALYST_LIMITS || IGNORED_SETTINGS.test(name) || isKept(name, value)) continue;
+    if (Object.hasOwn(ANALYST_LIMITS, name) || IGNORED_SETTINGS.test(name) || isKept(name, value)) continue;
     if (!FREE_SETTINGS.test(name)) throw cannotModify(name);
     settings[name] = value;
   }
@@ -34,13 +37,15 @@ const cannotModify = (name: string) =>
 
 /** Drivers send limits with every request, where a higher one counts as ours. A statement that names one means it. */
 function raisesLimit(name: string, value: string): boolean {
-  const limit = ANALYST_LIMITS[name];
+  const limit = Object.hasOwn(ANALYST_LIMITS, name) ? ANALYST_LIMITS[name] : undefined;
   return limit !== undefined && !(Number(value) > 0 && Number(value) <= limit);
 }
 
 /** Whether a fixed setting stays as strict as the request wants it. */
 const isKept = (name: string, value: string) =>
-  FIXED_SETTINGS[name] === value || (name === 'readonly' && value === '2') || isCut(name, value);
+  (Object.hasOwn(FIXED_SETTINGS, name) && FIXED_SETTINGS[name] === value) ||
+  (name === 'readonly' && value === '2') ||
+  isCut(name, value);
 
 const isCut = (name: string, value: string) => name === 'result_overflow_mode' && value === 'break';
 

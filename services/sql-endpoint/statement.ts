@@ -26,7 +26,7 @@ export const timezoneOf = ({ settings }: Statement) => settings.session_timezone
 function textOf(statement: Statement, tag: string): string {
   const { sql, database, settings, params } = statement;
   const use = database === '' ? '' : `USE ${identifier(database)};`;
-  return `${use} ${preamble({ ...settings, session_timezone: timezoneOf(statement) }, params)} ${tag} ${sql}`;
+  return `${use} ${preamble({ ...settings, session_timezone: timezoneOf(statement) }, params).text} ${tag} ${sql}`;
 }
 
 /** Runs each statement on a connection of its own, so that settings and leftovers of one cannot reach another. */

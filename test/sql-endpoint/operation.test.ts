@@ -72,4 +72,58 @@ describe('The operation /api/sql', () => {
       expect(answer.body.detail, statement).to.match(detail);
     }
   });
+
+  const HOSTILE_NAMES = [
+    'x = 1; SYSTEM FLUSH LOGS; SET param_y',
+    'x = 1, additional_table_filters',
+    'x = 1, readonly = 0, param_y',
+    "x'",
+    'x`',
+    'x y',
+    'x\ny',
+    'x\u0000y',
+    'x/**/',
+    'x--',
+    '1x',
+    '',
+    'é',
+    '__proto__.x',
+    'x'.repeat(65),
+    'x'.repeat(65_536),
+  ];
+  for (const name of HOSTILE_NAMES) {
+    it(`refuses a parameter named ${JSON.stringify(name.slice(0, 48))}, and names it`, async () => {
+      const { status, body } = await ask('SELECT DISTINCT organization_id FROM campaigns', {
+        parameters: { [name]: '1' },
+      });
+      expect(status, JSON.stringify(body)).to.equal(422);
+      expect(problemFaults(422, body)).to.deep.equal([]);
+      const pointer = `/parameters/${name.slice(0, 128).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      expect(body.errors).to.deep.equal([
+        {
+          pointer,
+          code: 'invalid_name',
+          detail: body.detail,
+        },
+      ]);
+      expect(body.code).to.equal('validation_failed');
+    });
+  }
+
+  it('binds parameters whose names objects have by themselves', async () => {
+    const parameters = { constructor: 'a', toString: 'b', hasOwnProperty: 'c' };
+    const { body } = await ask(
+      'SELECT {constructor:String} AS a, {toString:String} AS b, {hasOwnProperty:String} AS c',
+      { parameters },
+    );
+    expect(body.rows, JSON.stringify(body)).to.deep.equal([['a', 'b', 'c']]);
+  });
+
+  it('takes at most 50 parameters, whose values have at most 1024 characters', async () => {
+    const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`p${index}`, '1']));
+    expect((await ask('SELECT 1', { parameters: many })).body).to.include({ code: 'validation_failed' });
+    const long = await ask('SELECT 1', { parameters: { p: 'x'.repeat(1025) } });
+    expect(long.body).to.have.nested.property('errors[0].pointer', '/parameters/p');
+    expect(long.body).to.have.nested.property('errors[0].code', 'too_long');
+  });
 });

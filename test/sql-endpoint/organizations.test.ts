@@ -230,6 +230,17 @@ describe('An API key at the SQL endpoint', () => {
     }
   });
 
+  it('is the password of basic credentials, and never all of them', async () => {
+    for (const [credentials, status] of [
+      [`ann:${ours}`, 200],
+      [`:${ours}`, 200],
+      [ours, 403],
+    ] as const) {
+      const headers = { Authorization: `Basic ${btoa(credentials)}` };
+      expect((await fetch(`${endpoint.url}/?query=SELECT+1`, { headers })).status).to.equal(status);
+    }
+  });
+
   it('opens records to its statement alone, and no longer than it runs', async () => {
     const source = new RecordSource(stores.search);
     const statement = new AbortController();

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { CONCURRENCY, startClickHouseServer } from '../support/clickhouse-server.js';
@@ -23,6 +24,45 @@ describe('the ClickHouse HTTP protocol', () => {
     }
     expect((await fetch(`${server.url}/nowhere`)).status).to.equal(404);
     expect((await fetch(server.url, { method: 'DELETE' })).status).to.equal(405);
+  });
+
+  it('answers targets that are no path of its own, also without a host', async () => {
+    const statusOf = (path: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const { hostname, port } = new URL(server.url);
+        const asked = request({ hostname, port, path }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        });
+        asked.once('error', reject).end();
+      });
+    for (const path of ['//', '//?query=SELECT+1', '///x', '/%', '/\\']) {
+      expect(await statusOf(path), path).to.equal(404);
+    }
+    for (const target of ['http://', 'http://[', 'ftp:']) {
+      expect(await statusOf(target), target).to.be.within(400, 404);
+    }
+  });
+
+  it('takes at most 100 settings and parameters, whose names are identifiers of at most 64 characters', async () => {
+    const codeOf = async (parameters: Record<string, string>) =>
+      (await get({ query: 'SELECT 1', ...parameters })).headers.get('x-clickhouse-exception-code');
+    const many = (prefix: string) =>
+      Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`${prefix}${index}`, '1']));
+    expect(await codeOf(many('param_p'))).to.equal('36');
+    expect(await codeOf(many('setting_'))).to.equal('36');
+    const bad = ['x = 1; SELECT 2; SET param_y', 'x y', "x'", 'x`', 'x\n', '\0', '', 'x'.repeat(65)];
+    for (const name of bad) {
+      expect(await codeOf({ [`param_${name}`]: '1' }), name).to.equal('115');
+      const form = new FormData();
+      form.set(`param_${name.replace('\n', ';')}`, '1');
+      const posted = await get({ query: 'SELECT 1' }, { method: 'POST', body: form });
+      expect(posted.headers.get('x-clickhouse-exception-code'), name).to.equal('115');
+    }
+    const form = new FormData();
+    for (const name of Object.keys(many('param_p'))) form.set(name, '1');
+    const posted = await get({ query: 'SELECT 1' }, { method: 'POST', body: form });
+    expect(posted.headers.get('x-clickhouse-exception-code')).to.equal('36');
   });
 
   it('takes the password from basic authentication, headers and the URL', async () => {

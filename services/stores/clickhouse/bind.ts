@@ -1,3 +1,6 @@
+/** Settings and parameters of statements. */
+import { checkedIdentifier, joinSql, type Sql, sql, textLiteral } from '../../shared/sql.js';
+
 export type Setting = string | number;
 
 export type Param = string | number | readonly string[];
@@ -24,16 +27,23 @@ export function placeholders(sql: string): string[] {
   return Array.from(sql.matchAll(/\{(\w+):/g), (match) => match[1] as string);
 }
 
+/** Name of a setting or of a parameter that a client may choose. */
+export const NAME_PATTERN = '^[A-Za-z_][A-Za-z0-9_]{0,63}$';
+
 /**
  * One `SET` statement that gives a connection its settings and binds the parameters, in escaped form, of the statement after it.
+ * Throws `RangeError` for a name that is no identifier, since the engine runs whatever else stands there.
  *
  * The engine still binds the values. The binding API of chdb is not used because it runs one query at a time
  * in the whole process, whichever connection it is on, so one slow report would delay every other.
  */
-export function preamble(settings: Record<string, Setting>, params: Record<string, string>): string {
-  const assignments = Object.entries(settings).map(
-    ([name, value]) => `${name} = ${typeof value === 'number' ? value : literal(value)}`,
-  );
-  for (const [name, value] of Object.entries(params)) assignments.push(`param_${name} = ${literal(value)}`);
-  return `SET ${assignments.join(', ')};`;
+export function preamble(settings: Record<string, Setting>, params: Record<string, string>): Sql {
+  const assignments = [
+    ...Object.entries(settings).map(([name, value]) => assignment(name, value)),
+    ...Object.entries(params).map(([name, value]) => assignment(`param_${name}`, value)),
+  ];
+  return sql`SET ${joinSql(assignments, ', ')};`;
 }
+
+const assignment = (name: string, value: Setting): Sql =>
+  sql`${checkedIdentifier(name)} = ${typeof value === 'number' ? value : textLiteral(value)}`;

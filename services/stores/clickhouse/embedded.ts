@@ -39,7 +39,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     if (closing) throw new StoreUnavailableError('analytics');
     checkBound({ name, sql, params });
     const tag = `/* ${++lastTag} */`;
-    const text = `${preamble(embeddedSettings(name, timeoutMs), parameterTexts(params))} ${tag} ${sql}`;
+    const text = `${preamble(embeddedSettings(name, timeoutMs), parameterTexts(params)).text} ${tag} ${sql}`;
     let computing = false;
     const running = reads.use(async ({ session }) => {
       computing = true;
@@ -95,7 +95,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
 
     async command(name, sql, inBackground) {
       if (closing) throw new StoreUnavailableError('analytics');
-      const text = `${preamble(embeddedSettings(name, timeoutMs), {})} ${sql}`;
+      const text = `${preamble(embeddedSettings(name, timeoutMs), {}).text} ${sql}`;
       const pool = inBackground ? background : writes;
       await settle(pool.use((client) => client.command({ query: text })));
     },
