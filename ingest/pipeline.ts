@@ -212,7 +212,7 @@ function decodeInto(
   report: Report,
   decode: Decode,
   raw: RawRecord,
-  { now, sequence }: Acceptance,
+  acceptance: Acceptance,
 ): void {
   if (raw.overlong === 'piece') {
     report.overlong(raw.bytes);
@@ -224,10 +224,13 @@ function decodeInto(
   }
   const outcome = raw.overlong
     ? LINE_TOO_LONG
-    : (raw.rejection ?? decode(raw, now(), sequence + orderOf(raw)));
+    : (raw.rejection ?? decodeAt(decode, raw, acceptance.at(orderOf(raw))));
   if (outcome.kind === 'ok') batch.add(outcome, raw);
   else report.reject(outcome, raw);
 }
+
+const decodeAt = (decode: Decode, raw: RawRecord, { acceptedAt, sequence }: ReturnType<Acceptance['at']>) =>
+  decode(raw, acceptedAt, sequence);
 
 /** Decoded records and their origins, to be written together. */
 class Batch {

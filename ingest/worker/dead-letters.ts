@@ -31,7 +31,7 @@ export const HEADER = {
   attempts: 'reachline-attempts',
   /** Present when the record was too large and only its beginning is stored: the size of its value in bytes. */
   truncated: 'reachline-truncated',
-  /** When it was first accepted, in milliseconds since the epoch, and its offset then: its order, also when it is replayed. */
+  /** When it was first accepted, in milliseconds since the epoch, and its sequence then: its order, also when it is replayed. */
   acceptedAt: 'reachline-accepted-at',
   sequence: 'reachline-sequence',
 } as const;
@@ -149,9 +149,14 @@ const attemptsOf = (headers: Headers): number => headerNumber(headers, HEADER.at
 export const acceptedAtOf = ({ headers, timestamp }: KafkaRecord): number =>
   headerNumber(headers, HEADER.acceptedAt) ?? Math.max(0, timestamp);
 
-/** Its offset when it was first appended to its topic. */
-export const sequenceOf = ({ headers, offset }: KafkaRecord): number =>
-  headerNumber(headers, HEADER.sequence) ?? Number(offset);
+/** Digits of a sequence that tell partitions apart, and digits of the offset; records without a key are in every partition. */
+const PARTITIONS = 1000;
+const OFFSETS = 1e7;
+
+/** The offset and partition to which it was first appended. */
+export const sequenceOf = ({ headers, offset, partition }: KafkaRecord): number =>
+  headerNumber(headers, HEADER.sequence) ??
+  (Number(offset) % OFFSETS) * PARTITIONS + (partition % PARTITIONS);
 
 /** Undefined when absent or not a number. */
 function headerNumber(headers: Headers, name: string): number | undefined {

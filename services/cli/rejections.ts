@@ -86,6 +86,6 @@ function send(
   })();
   const options = { stream: requireStream(stream), source, onRejected };
   if (!('search' in opened)) return sendRecords({ ...options, target: opened, findEveryRejected: true });
-  const acceptance = { now: () => Date.parse(rejected_at), sequence: sequence - line };
+  const acceptance = { at: () => ({ acceptedAt: Date.parse(rejected_at), sequence }) };
   return ingestRecords({ ...options, stores: opened, organizationId, acceptance });
 }

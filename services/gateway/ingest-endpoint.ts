@@ -27,7 +27,7 @@ import { invalid, Problem } from '../http/problems.js';
 import { REJECTION_LIMITS, type Rejection } from '../rejections/rejection-store.js';
 import { didYouMean } from '../shared/did-you-mean.js';
 import { newId } from '../shared/ids.js';
-import type { Acceptance, OrderedRecord } from '../shared/record-order.js';
+import { type Acceptance, acceptedByLine, type OrderedRecord } from '../shared/record-order.js';
 import {
   arrayOf,
   boolean,
@@ -39,6 +39,7 @@ import {
   withDefault,
 } from '../shared/schema.js';
 import type { UnknownFields } from '../shared/settings.js';
+import type { Clock } from '../shared/time.js';
 import type { Stores } from '../stores/open-stores.js';
 import { INGEST_FORMATS, readIngestBody } from './ingest-body.js';
 import type { Metrics } from './metrics.js';
@@ -48,13 +49,14 @@ import { describeRecords } from './record-schemas.js';
 const MAX_ID_LENGTH = 128;
 
 export interface IngestServices extends Pick<Stores, 'search' | 'analytics'>, Pick<Metrics, 'ingested'> {
+  clock: Clock;
   /** Records go to the Kafka topic of their stream; without it, to their store. */
   publisher?: Publisher;
   mappings: ReadonlyMap<string, StoredMapping>;
   /** Of requests that do not say. */
   unknownFields: UnknownFields;
-  /** The order of the records of one request. */
-  acceptance(): Acceptance;
+  /** The order of the records of one request. Throws `StoreUnavailableError` while the process cannot give one. */
+  acceptance(): Promise<Acceptance>;
 }
 
 /** Maximum records of one request; it ends after so many rejected ones. */
@@ -191,10 +193,10 @@ export const ingest = endpointsWith<IngestServices>()({
       stream,
       format: INGEST_FORMATS[source.type] as TextFormat,
       mapping: query.map === undefined ? undefined : findMapping(services.mappings, query.map, stream),
-      acceptance: services.acceptance(),
+      acceptance: query.dry_run ? acceptedByLine(services.clock) : await services.acceptance(),
       context,
     };
-    const samples = new SampledWrites(ingestion.acceptance);
+    const samples = new SampledWrites();
     const destination = query.dry_run
       ? samples.into(stream)
       : (services.publisher?.toKafka(stream, signal) ?? stream);
@@ -302,7 +304,7 @@ function rejectionOf(
   { line, code, pointer }: RejectedRecord,
   raw: RawRecord,
 ): Rejection {
-  const acceptedAt = acceptance.now();
+  const { acceptedAt, sequence } = acceptance.at(orderOf(raw));
   const parsed = raw.overlong ? undefined : parseJson(raw.bytes);
   const value = raw.mapped ?? raw.value ?? (parsed && 'value' in parsed ? parsed.value : undefined);
   const { contact_id, id = contact_id } = (value ?? {}) as { contact_id?: unknown; id?: unknown };
@@ -314,7 +316,7 @@ function rejectionOf(
     code,
     pointer,
     rejected_at: new Date(acceptedAt).toISOString(),
-    sequence: acceptance.sequence + orderOf(raw),
+    sequence,
     record_id: typeof id === 'string' ? id.slice(0, MAX_ID_LENGTH) : null,
   };
 }
@@ -374,19 +376,14 @@ const withoutWrites = (stream: Stream, write: Stream['write'] = async () => unde
   refresh: undefined,
 });
 
-/** Keeps the first records of a dry run in place of writing them. */
+/** Keeps the first records of a dry run, whose sequence is their line, in place of writing them. */
 class SampledWrites {
   readonly records: { line: number; record: object }[] = [];
-  readonly #acceptance: Acceptance;
-
-  constructor(acceptance: Acceptance) {
-    this.#acceptance = acceptance;
-  }
 
   into(stream: Stream): Stream {
     return withoutWrites(stream, async (_, records: readonly OrderedRecord<object>[]) => {
       for (const each of records.slice(0, MAX_SAMPLES - this.records.length)) {
-        const { line = each.sequence - this.#acceptance.sequence } = each as Accepted<object>;
+        const { line = each.sequence } = each as Accepted<object>;
         this.records.push({ line, record: each.record });
       }
     });

@@ -8,7 +8,7 @@ import type { Admission } from '../http/admission.js';
 import { handleRequest } from '../http/handler.js';
 import type { Principal } from '../http/principal.js';
 import { respond } from '../http/respond.js';
-import { acceptanceClock } from '../shared/record-order.js';
+import { acceptanceClock, ONLY_SLOT } from '../shared/record-order.js';
 import type { UnknownFields } from '../shared/settings.js';
 import type { Clock } from '../shared/time.js';
 import type { Version } from '../shared/version.js';
@@ -92,7 +92,7 @@ function createServices(deps: OperationDeps): (timing: StoreTiming, principal: P
   const search = instrumentStore(stores.search, 'search', metrics.stores);
   const analytics = instrumentStore(stores.analytics, 'analytics', metrics.stores);
   const { mappings = new Map<string, StoredMapping>(), unknownFields = 'reject' } = deps;
-  const acceptance = acceptanceClock(clock);
+  const acceptance = acceptanceClock(publisher ? ONLY_SLOT : stores.search, clock);
   const status = new StatusReader({
     search: search({ storeMs: 0 }),
     analytics: analytics({ storeMs: 0 }),

@@ -1,5 +1,5 @@
 /** The total order of records (contract 6.2): equal in every store, and assigned before a record is written. */
-import { RecordRejectedError } from './store-errors.js';
+import { RecordRejectedError, StoreUnavailableError } from './store-errors.js';
 import { type Clock, parseTimestamp, systemClock } from './time.js';
 
 /** A record with its acceptance time and its position in its source. */
@@ -7,7 +7,7 @@ export interface OrderedRecord<Record> {
   record: Record;
   /** Milliseconds since the epoch. */
   acceptedAt: number;
-  /** The offset in its partition, or the line in its request. */
+  /** At most 10 digits: of Kafka the offset and partition, otherwise slot, request and line. */
   sequence: number;
 }
 
@@ -22,7 +22,7 @@ export function organizationOf(record: Organized): string {
 const TIME_OFFSET_MS = 1_100_000_000_000_000;
 /** 13 digits of milliseconds: until the year 2286. */
 export const ACCEPTED_DIGITS = 1e13;
-/** 10 digits. Larger offsets wrap around, which only matters for two records accepted in the same millisecond. */
+/** 10 digits. Large offsets wrap around, which only matters for two records accepted in the same millisecond. */
 export const SEQUENCE_DIGITS = 1e10;
 
 /**
@@ -108,32 +108,101 @@ export const deletionAt = (now: number, before: Pick<RecordVersion, 'recordOrder
   recordOrder: orderOfRequest(now, before),
 });
 
-/** Acceptance of a request: its clock tells when each record is accepted, whose sequence is that of the request plus its line. */
-export interface Acceptance extends Clock {
+/** The sequence of a record that comes over HTTP or from a file has 3 digits of slot, 1 of request and 6 of line. */
+export const SLOTS = 1000;
+const REQUESTS = 10;
+const LINES = 1e6;
+/** A request takes a new time after this many milliseconds, so that the order follows the time at which a record was read. */
+const BLOCK_MS = 10;
+
+/**
+ * A slot, and the acceptance times for which its holder alone may use it. The lease is one over times of orders and not over time that
+ * passes: the next holder of a slot begins where the lease before it ends, so no pause and no wrong clock gives an order twice.
+ */
+export interface SlotLease {
+  slot: number;
+  /** The first time, in milliseconds since the epoch. */
+  from: number;
+  /** The first time that another process may use. */
+  until: number;
+}
+
+/** Gives each process that accepts records a slot of its own. */
+export interface OrderSlots {
+  /** Resolves with a lease that includes `now`, or one that begins later. Throws `StoreUnavailableError` when it cannot have one. */
+  leaseSlot(now: number): Promise<SlotLease>;
+}
+
+/** For the one process that uses an embedded store, and for records whose order the topic gives. */
+export const ONLY_SLOT: OrderSlots = {
+  leaseSlot: async () => ({ slot: 0, from: 0, until: Number.POSITIVE_INFINITY }),
+};
+
+type Acceptances = Pick<OrderedRecord<unknown>, 'acceptedAt' | 'sequence'>;
+
+/** Acceptance of one request or input. */
+export interface Acceptance {
+  /**
+   * The acceptance of a record, each with a line (from 1) of its own, in ascending order. Throws `StoreUnavailableError` when the
+   * process has no more orders to give, as its lease has lapsed.
+   */
+  at(line: number): Acceptances;
+}
+
+/** For records that are not written: their sequence is their line. */
+export const acceptedByLine = (clock: Clock): Acceptance => ({
+  at: (line) => ({ acceptedAt: clock.now(), sequence: line }),
+});
+
+/** Lines of one request at one time. */
+interface Block {
+  time: number;
   sequence: number;
 }
 
-/** Sequence numbers reserved per request. */
-const LINES_PER_REQUEST = 1e8;
-const SEQUENCES = SEQUENCE_DIGITS / LINES_PER_REQUEST;
-
 /**
- * Assigns acceptances that strictly increase within a process, also within one millisecond and when the clock is set back: the time
- * then stands still. Requests at once have different sequences, so that no two of their records tie.
+ * Assigns acceptances whose orders strictly increase within a request, and are unique across requests and processes. The time never
+ * goes back: it stands still when the clock is set back, and moves on when a millisecond has more requests than digits. Resolving
+ * rejects with `StoreUnavailableError` while no slot can be leased.
  */
-export function acceptanceClock(clock: Clock = systemClock): () => Acceptance {
+export function acceptanceClock(slots: OrderSlots, clock: Clock = systemClock): () => Promise<Acceptance> {
+  let lease: SlotLease = { slot: 0, from: 0, until: 0 };
   let latest = 0;
   let requests = 0;
-  const now = () => {
-    latest = Math.max(latest, clock.now());
-    return latest;
+  const renew = async () => {
+    lease = await slots.leaseSlot(Math.max(latest, clock.now()));
   };
-  return () => {
-    if (requests === SEQUENCES) {
-      latest = now() + 1;
-      requests = 0;
-    }
-    return { now, sequence: requests++ * LINES_PER_REQUEST };
+  /** Null where the next time is beyond the lease. */
+  const nextBlock = (): Block | null => {
+    const earliest = Math.max(lease.from, clock.now(), requests === REQUESTS ? latest + 1 : latest);
+    if (earliest >= lease.until) return null;
+    if (earliest > latest) requests = 0;
+    latest = earliest;
+    return { time: latest, sequence: (lease.slot * REQUESTS + requests++) * LINES };
+  };
+  const requireBlock = (): Block => {
+    const block = nextBlock();
+    if (block) return block;
+    throw new StoreUnavailableError('search', { cause: new Error('the lease of the slot has lapsed') });
+  };
+  return async () => {
+    await renew();
+    let block = requireBlock();
+    let page = 0;
+    return {
+      at(line) {
+        const itsPage = Math.floor(line / LINES);
+        if (itsPage !== page) {
+          block = requireBlock();
+          page = itsPage;
+        } else if (clock.now() >= block.time + BLOCK_MS) {
+          // Where the lease has lapsed, the lines that are left of the block are still nobody else's.
+          block = nextBlock() ?? block;
+          renew().catch(() => undefined);
+        }
+        return { acceptedAt: block.time, sequence: block.sequence + (line % LINES) };
+      },
+    };
   };
 }
 

@@ -3,7 +3,7 @@ import { IngestLimitError, type IngestLimits, ingestText } from '../../ingest/pi
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import { suppressedRecord } from '../../services/contacts/suppression.js';
-import type { OrderedRecord } from '../../services/shared/record-order.js';
+import { acceptedByLine, type OrderedRecord } from '../../services/shared/record-order.js';
 import { PartialWriteError, RejectedError } from '../../services/shared/store-errors.js';
 import type { Stores } from '../../services/stores/open-stores.js';
 import { parsed } from '../support/parsed-store.js';
@@ -29,7 +29,7 @@ describe('The pipeline', () => {
       stores,
       source: inPieces(text),
       format: 'ndjson',
-      acceptance: { now: () => ACCEPTED_AT, sequence: 0 },
+      acceptance: acceptedByLine({ now: () => ACCEPTED_AT }),
       ...more,
     });
   /** What ends the ingest of a text. */
@@ -104,7 +104,7 @@ describe('The pipeline', () => {
         contact_id: 'many',
         audience_ids: Array.from({ length: 6000 }, (_, index) => `${prefix}${index}`),
       });
-    const options = { organizationId: 'org_p', acceptance: { now: () => ACCEPTED_AT + 1, sequence: 0 } };
+    const options = { organizationId: 'org_p', acceptance: acceptedByLine({ now: () => ACCEPTED_AT + 1 }) };
     await load('contacts', joining('a'), { organizationId: 'org_p' });
     const all = await load('contacts', joining('b'), options);
     expect({ accepted: all.accepted, rejected: all.rejected }).to.deep.equal({ accepted: 0, rejected: 1 });

@@ -45,7 +45,7 @@ describe('Replay', () => {
       [first, second].map((each) => ({
         'reachline-attempts': '1',
         'reachline-accepted-at': String(each?.timestamp),
-        'reachline-sequence': each?.offset,
+        'reachline-sequence': String(Number(each?.offset) * 1000 + (each?.partition ?? 0)),
       })),
     );
   });

@@ -172,7 +172,7 @@ describe('The questions of the SQL page, over contacts of HubSpot, Salesforce an
 
   before(async () => {
     stores = await openStores({ dataDir: tempFolder(), searchThreads: 1 });
-    const accept = acceptanceClock();
+    const accept = acceptanceClock(stores.search);
     for (const [stream, input] of INPUTS) {
       const isCsv = typeof input === 'string';
       const result = await ingestText({
@@ -182,7 +182,7 @@ describe('The questions of the SQL page, over contacts of HubSpot, Salesforce an
         format: isCsv ? 'csv' : 'json',
         ...(isCsv && { mapping: 'auto' as const }),
         organizationId: ORGANIZATION,
-        acceptance: accept(),
+        acceptance: await accept(),
       });
       expect(result.errors, stream).to.deep.equal([]);
     }

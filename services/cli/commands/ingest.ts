@@ -19,8 +19,6 @@ import { requireStream } from '../streams.js';
 
 /** Stands for the organization of the key in a dry run, where a gateway would fill it in. */
 const ANY_ORGANIZATION = 'organization-of-the-key';
-/** One for all inputs, so that their order is that of their records. */
-const accept = acceptanceClock();
 const SHOWN_ERRORS = 20;
 
 export interface IngestCommand
@@ -67,11 +65,14 @@ export async function ingest(io: Io, command: IngestCommand): Promise<number> {
       }),
     );
   if (target) return loadThrough(target);
-  return withFolder(io, { organization, scope: ['ingest:write'] }, (opened) =>
-    'search' in opened
-      ? loadWith((options) => ingestRecords({ ...options, ...rules(), stores: opened, acceptance: accept() }))
-      : loadThrough(opened),
-  );
+  return withFolder(io, { organization, scope: ['ingest:write'] }, (opened) => {
+    if (!('search' in opened)) return loadThrough(opened);
+    // One for all inputs, so that their order is that of their records.
+    const accept = acceptanceClock(opened.search);
+    return loadWith(async (options) =>
+      ingestRecords({ ...options, ...rules(), stores: opened, acceptance: await accept() }),
+    );
+  });
 }
 
 /** The file for the rejected records of each file: with several files, one for each in a folder. Throws UsageError. */

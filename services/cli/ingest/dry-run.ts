@@ -1,6 +1,8 @@
 import { type IngestOptions, type IngestResult, ingestRecords } from '../../../ingest/pipeline.js';
 import { orderOf, type RawRecord, type RecordSource } from '../../../ingest/records/raw-record.js';
 import type { IngestStores } from '../../../ingest/streams/stream.js';
+import { acceptedByLine } from '../../shared/record-order.js';
+import { systemClock } from '../../shared/time.js';
 import { type Io, printOut } from '../io.js';
 
 const MAX_SAMPLES = 3;
@@ -40,7 +42,7 @@ export async function dryRun(io: Io, { stream, source, ...options }: DryRunOptio
     ...options,
     source: sampling(),
     stores: NO_STORES,
-    acceptance: { now: Date.now, sequence: 0 },
+    acceptance: acceptedByLine(systemClock),
     stream: {
       ...stream,
       refresh: undefined,

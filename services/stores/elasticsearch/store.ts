@@ -20,6 +20,7 @@ import { AcceptanceTimes, readFigures } from './figures.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
 import { keyStore } from './keys.js';
 import { ensureIndices, IndexNames } from './migrations/indices.js';
+import { orderSlots } from './order-slots.js';
 import { hasOtherOrganization } from './organizations.js';
 import { boundedReads } from './pages.js';
 import { recordSource } from './record-source.js';
@@ -141,6 +142,7 @@ function composeStore(
     setCredits: (organizationId, balance) => ledger.set(organizationId, balance),
     grantCredits: (organizationId, amount) => ledger.grant(organizationId, amount),
     ...rejectionStore(cluster, names, clock),
+    ...orderSlots(cluster, names),
     async eraseContacts(command) {
       const result = await erasures.erase(command);
       await refresh();

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../../shared/fs.js';
 import { requireRoom } from '../../shared/health.js';
 import { fromJson } from '../../shared/json.js';
+import { ONLY_SLOT } from '../../shared/record-order.js';
 import { settingSchemas } from '../../shared/settings.js';
 import { sql } from '../../shared/sql.js';
 import { type Clock, systemClock } from '../../shared/time.js';
@@ -132,6 +133,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
         await writer.callFor(organizationId, 'keepRejections', organizationId, part, clock.now());
       }
     },
+    ...ONLY_SLOT,
     pauseWrites: (work) => writer.runExclusive(work),
     async close() {
       await Promise.all([writer.close(), searches.close()]);

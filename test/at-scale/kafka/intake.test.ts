@@ -5,7 +5,7 @@ import { Publisher } from '../../../ingest/publisher.js';
 import { STREAMS } from '../../../ingest/streams/index.js';
 import type { IngestStores } from '../../../ingest/streams/stream.js';
 import { createLogger } from '../../../services/shared/logger.js';
-import { acceptanceClock } from '../../../services/shared/record-order.js';
+import { acceptanceClock, ONLY_SLOT } from '../../../services/shared/record-order.js';
 import { freePort } from '../../stack/free-port.js';
 import { afterFile } from '../../support/opened.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../../support/server-process.js';
@@ -71,7 +71,7 @@ describe('Intake into Kafka', function () {
       source: Readable.from([Buffer.from('{"contact_id":"c"}')]),
       format: 'ndjson',
       organizationId: ORGANIZATION,
-      acceptance: acceptanceClock()(),
+      acceptance: await acceptanceClock(ONLY_SLOT)(),
     });
     expect(result).to.deep.equal({
       accepted: 1,
