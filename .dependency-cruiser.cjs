@@ -78,6 +78,13 @@ module.exports = {
       to: { path: 'kafkajs' },
     },
     {
+      name: 'only stores/common/sqlite-file.ts knows the SQLite driver',
+      comment: 'It takes typed fragments of SQL alone.',
+      severity: 'error',
+      from: { path: '^(services|ingest)/', pathNot: '^services/stores/common/sqlite-file\\.ts$' },
+      to: { path: '@photostructure/sqlite|better-sqlite3|node:sqlite' },
+    },
+    {
       name: 'of TypeBox the product imports types alone',
       comment: 'A process would load 370 files of it as it starts.',
       severity: 'error',

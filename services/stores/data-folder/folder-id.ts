@@ -5,12 +5,15 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { readJson } from '../../shared/fs.js';
+import { sql } from '../../shared/sql.js';
+import { SqliteFile } from '../common/sqlite-file.js';
 import { DataFolderError, toDataFolderError } from './errors.js';
 import { ANALYTICS_FOLDER, PARTIAL_RESTORE_FOLDER, SEARCH_FILE } from './layout.js';
 
 const ID_FILE = 'reachline-mark.json';
+
+const BUSY_TIMEOUT_MS = 5000;
 
 /** Which stores of the folder are used; the others are servers. */
 export interface UsedStores {
@@ -86,7 +89,7 @@ function readSearchId(dataDir: string): StoreId | undefined {
   if (!statSync(path, { throwIfNoEntry: false })?.size) return undefined;
   try {
     return withDatabase(path, (database) => {
-      const row = database.prepare('SELECT mark, has_analytics AS other FROM mark').get();
+      const row = database.prepare(sql`SELECT mark, has_analytics AS other FROM mark`).get();
       const { mark, other } = row as { mark: string; other: number };
       return { id: mark, hasOther: Boolean(other) };
     });
@@ -99,13 +102,13 @@ function readSearchId(dataDir: string): StoreId | undefined {
 function writeSearchId(dataDir: string, { id, hasOther }: StoreId): void {
   withDatabase(join(dataDir, SEARCH_FILE), (database) => {
     database
-      .prepare('INSERT OR REPLACE INTO mark (only, mark, has_analytics) VALUES (1, ?, ?)')
+      .prepare(sql`INSERT OR REPLACE INTO mark (only, mark, has_analytics) VALUES (1, ?, ?)`)
       .run(id, Number(hasOther));
   });
 }
 
-function withDatabase<T>(path: string, work: (database: InstanceType<typeof DatabaseSync>) => T): T {
-  const database = new DatabaseSync(path, { timeout: 5000 });
+function withDatabase<T>(path: string, work: (database: SqliteFile) => T): T {
+  const database = new SqliteFile(path, BUSY_TIMEOUT_MS);
   try {
     return work(database);
   } finally {

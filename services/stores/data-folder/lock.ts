@@ -1,7 +1,8 @@
 import { accessSync, chmodSync, closeSync, constants, existsSync, openSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { ensureDir } from '../../shared/fs.js';
+import { sql } from '../../shared/sql.js';
+import { SqliteFile } from '../common/sqlite-file.js';
 import { LockHeldError, toDataFolderError } from './errors.js';
 import {
   ANALYTICS_FOLDER,
@@ -35,11 +36,11 @@ export function lockDataFolder(dataDir: string): FolderLock {
     throw toDataFolderError(folder, error);
   }
   const owner: LockOwner = { pid: process.pid, since: new Date().toISOString() };
-  let database: InstanceType<typeof DatabaseSync> | undefined;
+  let database: SqliteFile | undefined;
   try {
-    database = new DatabaseSync(join(folder, LOCK_FILE));
+    database = new SqliteFile(join(folder, LOCK_FILE));
     database.exec(
-      'PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS held (at TEXT); COMMIT; BEGIN EXCLUSIVE',
+      sql`PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS held (at TEXT); COMMIT; BEGIN EXCLUSIVE`,
     );
   } catch (error) {
     database?.close();

@@ -1,18 +1,12 @@
-import {
-  backup,
-  DatabaseSync,
-  type DatabaseSyncInstance,
-  type StatementSyncInstance,
-} from '@photostructure/sqlite';
-import { Sql, sql } from '../../shared/sql.js';
+import { type Sql, sql } from '../../shared/sql.js';
+import { SqliteFile } from '../common/sqlite-file.js';
 
 export type SqlValue = string | number | bigint | null;
 
 /** How long a statement waits for the write lock of another process. */
 const BUSY_TIMEOUT_MS = 5000;
 
-/** About 8 MiB. */
-const PAGES_PER_COPY_STEP = 2000;
+type Statement = ReturnType<SqliteFile['prepare']>;
 
 export interface ConnectionOptions {
   /** Page cache in MiB. */
@@ -23,11 +17,11 @@ export interface ConnectionOptions {
 
 /** A connection for one thread. Statements are prepared once; rows are arrays, and their integers are bigint. */
 export class Connection {
-  readonly #db: DatabaseSyncInstance;
-  readonly #statements = new Map<string, StatementSyncInstance>();
+  readonly #file: SqliteFile;
+  readonly #statements = new Map<string, Statement>();
 
   constructor(path: string, options: ConnectionOptions) {
-    this.#db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    this.#file = new SqliteFile(path, BUSY_TIMEOUT_MS);
     try {
       this.exec(sql`PRAGMA journal_mode = WAL`);
       this.exec(sql`PRAGMA synchronous = FULL`);
@@ -39,44 +33,41 @@ export class Connection {
       this.exec(sql`PRAGMA secure_delete = ON`);
       if (options.readOnly) this.exec(sql`PRAGMA query_only = ON`);
     } catch (error) {
-      this.#db.close();
+      this.#file.close();
       throw error;
     }
   }
 
-  exec(statement: Sql | string): void {
-    this.#db.exec(textOf(statement));
+  exec(statement: Sql): void {
+    this.#file.exec(statement);
   }
 
   /** The number of rows changed. */
-  run(statement: Sql | string, ...values: SqlValue[]): number {
+  run(statement: Sql, ...values: SqlValue[]): number {
     return Number(this.#statement(statement).run(...values).changes);
   }
 
   /** As `run`, without the count. */
-  execute(statement: Sql | string, ...values: SqlValue[]): void {
+  execute(statement: Sql, ...values: SqlValue[]): void {
     this.#statement(statement).get(...values);
   }
 
-  row<Row extends readonly unknown[]>(statement: Sql | string, ...values: SqlValue[]): Row | undefined {
+  row<Row extends readonly unknown[]>(statement: Sql, ...values: SqlValue[]): Row | undefined {
     return this.#statement(statement).get(...values) as Row | undefined;
   }
 
   /** The number in the first row; undefined where there is no row. */
-  number(statement: Sql | string, ...values: SqlValue[]): number | undefined {
+  number(statement: Sql, ...values: SqlValue[]): number | undefined {
     const row = this.row<[bigint]>(statement, ...values);
     return row && Number(row[0]);
   }
 
-  rows<Row extends readonly unknown[]>(statement: Sql | string, ...values: SqlValue[]): Row[] {
+  rows<Row extends readonly unknown[]>(statement: Sql, ...values: SqlValue[]): Row[] {
     return this.#statement(statement).all(...values) as Row[];
   }
 
   /** Rows one by one, where all of them would take much memory. */
-  each<Row extends readonly unknown[]>(
-    statement: Sql | string,
-    ...values: SqlValue[]
-  ): IterableIterator<Row> {
+  each<Row extends readonly unknown[]>(statement: Sql, ...values: SqlValue[]): IterableIterator<Row> {
     return this.#statement(statement).iterate(...values) as unknown as IterableIterator<Row>;
   }
 
@@ -92,10 +83,7 @@ export class Connection {
 
   /** Copies the database page by page, on another thread; within a read transaction, as that sees it. */
   async copyTo(path: string, onProgress: (copied: number) => void): Promise<void> {
-    await backup(this.#db, path, {
-      rate: PAGES_PER_COPY_STEP,
-      progress: ({ totalPages, remainingPages }) => onProgress(1 - remainingPages / totalPages),
-    });
+    await this.#file.copyTo(path, onProgress);
   }
 
   /** Copies the write-ahead log into the database and empties it. False where a reader needs it: this waits for none. */
@@ -110,7 +98,7 @@ export class Connection {
 
   close(): void {
     this.#statements.clear();
-    this.#db.close();
+    this.#file.close();
   }
 
   #transaction<T>(begin: Sql, work: () => T): T {
@@ -121,22 +109,19 @@ export class Connection {
       return result;
     } catch (error) {
       // SQLite has rolled back already on a full disk.
-      if (this.#db.isTransaction) this.exec(sql`ROLLBACK`);
+      if (this.#file.isInTransaction) this.exec(sql`ROLLBACK`);
       throw error;
     }
   }
 
-  #statement(statement: Sql | string): StatementSyncInstance {
-    const text = textOf(statement);
-    let prepared = this.#statements.get(text);
+  #statement(statement: Sql): Statement {
+    let prepared = this.#statements.get(statement.text);
     if (!prepared) {
-      prepared = this.#db.prepare(text);
+      prepared = this.#file.prepare(statement);
       prepared.setReadBigInts(true);
       prepared.setReturnArrays(true);
-      this.#statements.set(text, prepared);
+      this.#statements.set(statement.text, prepared);
     }
     return prepared;
   }
 }
-
-const textOf = (statement: Sql | string): string => (statement instanceof Sql ? statement.text : statement);

@@ -2,6 +2,7 @@ import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
+import { sql } from '../../../services/shared/sql.js';
 import { MigrationChangedError } from '../../../services/stores/common/migrations.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
@@ -41,7 +42,7 @@ describe('SQLite migrations', () => {
     );
     const connection = open();
     expect(() => migrate(connection, folder)).to.throw();
-    expect(connection.rows(`SELECT name FROM sqlite_schema WHERE type = 'table'`)).to.deep.equal([]);
+    expect(connection.rows(sql`SELECT name FROM sqlite_schema WHERE type = 'table'`)).to.deep.equal([]);
     connection.close();
   });
 

@@ -6,6 +6,7 @@ import type { Contact } from '../../../services/contacts/schema.js';
 import { toContactSearch } from '../../../services/contacts/search.js';
 import { DEMO_ORGANIZATION } from '../../../services/demo/calendar.js';
 import { parseQuery } from '../../../services/search/query-parser.js';
+import { sql } from '../../../services/shared/sql.js';
 import { SEARCH_FILE } from '../../../services/stores/data-folder/layout.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { searchContacts } from '../../../services/stores/sqlite/contacts/search.js';
@@ -25,7 +26,7 @@ describe('Contacts that match several words', () => {
 
   it('have the order in which the index ranks them, also where they are ranked one by one', () => {
     const texts = connection
-      .rows<[string]>('SELECT body FROM contacts ORDER BY position LIMIT 200')
+      .rows<[string]>(sql`SELECT body FROM contacts ORDER BY position LIMIT 200`)
       .map(([body]) => JSON.parse(body) as Contact)
       .map(({ first_name, last_name, job_title, company_name, city, country }) =>
         [first_name, last_name, job_title, company_name, city, country].filter((text) => text !== null),

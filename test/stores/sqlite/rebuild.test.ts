@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { sql } from '../../../services/shared/sql.js';
 import { SEARCH_FILE } from '../../../services/stores/data-folder/layout.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { openDatabase } from '../../../services/stores/sqlite/database.js';
@@ -15,13 +16,13 @@ describe('A data folder of older search rules', () => {
   /** Terms, words and normal forms as other rules would have derived them. */
   function age(): void {
     const connection = new Connection(join(dataDir, SEARCH_FILE), { cacheMb: 2 });
-    connection.run(`UPDATE derived SET version = -1, tables = 'other'`);
-    connection.run(`UPDATE visits SET city = 'other', country = 'other'`);
-    connection.run(`INSERT INTO contact_terms (contact_terms) VALUES ('delete-all')`);
-    connection.run(`INSERT INTO contact_terms (rowid, first_name) VALUES (7, '1:stale')`);
-    connection.run(`INSERT INTO audience_terms (audience_terms) VALUES ('delete-all')`);
-    connection.run(`DELETE FROM vocabulary`);
-    connection.run(`UPDATE contacts SET country = 'other', last_name = NULL, company_name = 'other'`);
+    connection.run(sql`UPDATE derived SET version = -1, tables = 'other'`);
+    connection.run(sql`UPDATE visits SET city = 'other', country = 'other'`);
+    connection.run(sql`INSERT INTO contact_terms (contact_terms) VALUES ('delete-all')`);
+    connection.run(sql`INSERT INTO contact_terms (rowid, first_name) VALUES (7, '1:stale')`);
+    connection.run(sql`INSERT INTO audience_terms (audience_terms) VALUES ('delete-all')`);
+    connection.run(sql`DELETE FROM vocabulary`);
+    connection.run(sql`UPDATE contacts SET country = 'other', last_name = NULL, company_name = 'other'`);
     connection.close();
   }
 
@@ -100,9 +101,11 @@ describe('A data folder of older search rules', () => {
 
   it('is rebuilt where only the tables of titles differ: the contacts alone', async () => {
     const connection = new Connection(join(dataDir, SEARCH_FILE), { cacheMb: 2 });
-    connection.run(`UPDATE derived SET tables = 'other' WHERE name = 'contacts'`);
-    connection.run(`UPDATE contacts SET body = replace(body, '"seniority":"c_level"', '"seniority":"vp"')`);
-    connection.run(`INSERT INTO contact_terms (contact_terms) VALUES ('delete-all')`);
+    connection.run(sql`UPDATE derived SET tables = 'other' WHERE name = 'contacts'`);
+    connection.run(
+      sql`UPDATE contacts SET body = replace(body, '"seniority":"c_level"', '"seniority":"vp"')`,
+    );
+    connection.run(sql`INSERT INTO contact_terms (contact_terms) VALUES ('delete-all')`);
     connection.close();
     expect(await openCounting()).to.deep.equal({ contacts: 3 });
     await expectAllFound();

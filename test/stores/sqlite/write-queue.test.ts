@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { identifier, sql } from '../../../services/shared/sql.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
 import type { RpcResponse } from '../../../services/stores/sqlite/workers/rpc.js';
@@ -76,8 +77,8 @@ describe('The write queue', () => {
     const failed = responses.filter((response) => 'error' in response).map(({ id }) => id);
     expect(failed).to.deep.equal([bad]);
     expect(answered()).to.include.members(good);
-    for (const table of ['contacts', 'contact_terms_docsize']) {
-      expect(connection.number(`SELECT count(*) FROM ${table}`), table).to.equal(6);
+    for (const table of ['contacts', 'contact_terms_docsize'] as const) {
+      expect(connection.number(sql`SELECT count(*) FROM ${identifier(table)}`), table).to.equal(6);
     }
   });
 });

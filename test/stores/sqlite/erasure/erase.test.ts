@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import type { Identifier } from '../../../../services/contacts/suppression.js';
+import { sql } from '../../../../services/shared/sql.js';
 import type { SearchStore } from '../../../../services/stores/common/search-store.js';
 import { SEARCH_FILE } from '../../../../services/stores/data-folder/layout.js';
 import { Connection } from '../../../../services/stores/sqlite/connection.js';
@@ -47,8 +48,8 @@ describe('An erasure in SQLite', () => {
 
   const answersLeft = () =>
     inDatabase((connection) => [
-      connection.rows<[string]>(`SELECT key FROM idempotency ORDER BY key`).flat(),
-      connection.rows<[string]>(`SELECT DISTINCT key FROM answer_identifiers ORDER BY key`).flat(),
+      connection.rows<[string]>(sql`SELECT key FROM idempotency ORDER BY key`).flat(),
+      connection.rows<[string]>(sql`SELECT DISTINCT key FROM answer_identifiers ORDER BY key`).flat(),
     ]);
 
   async function create(contactId: string, address: string): Promise<void> {
@@ -75,7 +76,7 @@ describe('An erasure in SQLite', () => {
     await createTwo();
     await store.deleteContacts(organizationId, ['ann']);
     inDatabase((connection) =>
-      connection.run(`UPDATE idempotency SET outcome = 'unreadable' WHERE key = 'key_bob'`),
+      connection.run(sql`UPDATE idempotency SET outcome = 'unreadable' WHERE key = 'key_bob'`),
     );
     const { proof } = await erase([], [email('ann@x.example')]);
     expect(proof.removed.idempotency_answers).to.equal(1);
@@ -85,9 +86,9 @@ describe('An erasure in SQLite', () => {
   it('finds kept answers of before they were found by person', async () => {
     await createTwo();
     inDatabase((connection) => {
-      connection.run(`DELETE FROM answer_identifiers`);
+      connection.run(sql`DELETE FROM answer_identifiers`);
       connection.run(
-        `INSERT INTO answer_identifiers SELECT organization_id, '', route, key FROM idempotency`,
+        sql`INSERT INTO answer_identifiers SELECT organization_id, '', route, key FROM idempotency`,
       );
     });
     const { proof } = await erase(['ann']);
@@ -98,7 +99,7 @@ describe('An erasure in SQLite', () => {
   it('overwrites the pages that it frees', async () => {
     const work_emails = Array.from({ length: 300 }, (_, number) => `zorblax${number}@erased.example`);
     await load(store, organizationId, [{ contact_id: 'ann', work_emails }, { contact_id: 'bob' }]);
-    inDatabase((connection) => connection.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+    inDatabase((connection) => connection.exec(sql`PRAGMA wal_checkpoint(TRUNCATE)`));
     expect(filesWith(dirname(path), work_emails)).to.have.length.above(250);
     const { proof } = await erase(['ann']);
     expect(proof.completed_at).to.be.a('string');
@@ -109,7 +110,7 @@ describe('An erasure in SQLite', () => {
     await load(store, organizationId, [{ contact_id: 'ann' }]);
     inDatabase((connection) =>
       connection.exec(
-        `CREATE TRIGGER fail BEFORE UPDATE ON erasures BEGIN SELECT RAISE (ABORT, 'no space'); END`,
+        sql`CREATE TRIGGER fail BEFORE UPDATE ON erasures BEGIN SELECT RAISE (ABORT, 'no space'); END`,
       ),
     );
     const { erased, proof } = await erase(['ann']);
@@ -127,14 +128,14 @@ describe('An erasure in SQLite', () => {
     inDatabase((connection) => {
       // Otherwise the writer merges what was loaded as soon as it is idle, before the erasure or after it.
       while (mergeSegments(connection, 'contact_terms')) {}
-      connection.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      connection.exec(sql`PRAGMA wal_checkpoint(TRUNCATE)`);
     });
     expect(statSync(path).size).to.be.greaterThan(1_000_000);
     // A reader keeps the log, so that its size is what was written.
     const reader = new Connection(path, { cacheMb: 2, readOnly: true });
     try {
-      reader.exec('BEGIN');
-      reader.row(`SELECT count(*) FROM contacts`);
+      reader.exec(sql`BEGIN`);
+      reader.row(sql`SELECT count(*) FROM contacts`);
       const before = statSync(`${path}-wal`).size;
       const { erased } = await erase([], [email('nobody@x.example')]);
       expect(erased).to.deep.equal([]);
