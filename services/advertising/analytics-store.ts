@@ -1,5 +1,6 @@
 /** The port to advertising data: ClickHouse, in process or over HTTP, through one client and one SQL. */
 
+import type { Month } from '../shared/month.js';
 import type { OrderedRecord } from '../shared/record-order.js';
 import type {
   CampaignRecord,
@@ -40,9 +41,16 @@ export interface AnalyticsWriter {
   insertCurrencyRates(records: readonly OrderedRecord<CurrencyRateRecord>[]): Promise<void>;
 }
 
+export interface MonthOfDeliveries {
+  month: Month;
+  rows: number;
+}
+
 export interface AnalyticsStore extends AnalyticsReader, AnalyticsWriter {
-  /** Deletes the deliveries of whole months before a first of month, `YYYY-MM-DD`; resolves with the months, `YYYYMM`. */
-  dropDeliveriesBefore(month: string): Promise<string[]>;
+  /** Months before a month that have deliveries, ascending, with the rows of all tables. */
+  countDeliveriesBefore(month: Month): Promise<MonthOfDeliveries[]>;
+  /** Deletes the deliveries of the months before a month; resolves with the months that it deleted. */
+  dropDeliveriesBefore(month: Month): Promise<Month[]>;
   /** Throws `StoreUnavailableError` when the store cannot answer. */
   ping(): Promise<void>;
   /** Waits for running statements, then releases every resource. */

@@ -1,9 +1,11 @@
 import type { Logger } from 'pino';
 import { sleep } from '../shared/async.js';
 import type { RetentionConfig } from '../shared/config.js';
+import { firstDayOf, type Month, monthAt } from '../shared/month.js';
 import { PeriodicJob } from '../shared/periodic-job.js';
-import { DAY_MS, utcDate } from '../shared/time.js';
+import { DAY_MS } from '../shared/time.js';
 import type { Stores } from '../stores/open-stores.js';
+import type { RetentionLog } from '../visits/retention.js';
 
 const FIRST_RUN_MS = 60_000;
 const INTERVAL_MS = 3_600_000;
@@ -12,31 +14,52 @@ const VISITS_PER_STEP = 1000;
 type RetentionStores = Pick<Stores, 'search' | 'analytics'>;
 
 /**
- * Deletes records older than the retention of their stream, in small steps with as long a rest after each. Every process may run it:
- * a step that another has done finds nothing. `now` in milliseconds since the epoch. Throws the errors of the stores.
+ * Deletes records older than the retention of their stream, in small steps with as long a rest after each. What is about to be deleted is
+ * counted and logged first. Every process may run it: a step that another has done finds nothing. `now` in milliseconds since the epoch.
+ * Throws the errors of the stores.
  */
 export async function deleteExpired(
   { visitsDays, deliveriesDays }: RetentionConfig,
   { search, analytics }: RetentionStores,
   now: number,
-  signal?: AbortSignal,
+  { signal, log }: { signal?: AbortSignal; log?: Pick<RetentionLog, 'info'> } = {},
 ): Promise<{ visits: number; months: string[] }> {
   let visits = 0;
-  while (visitsDays > 0 && !signal?.aborted) {
-    const begun = performance.now();
-    const deleted = await search.deleteVisitsBefore(now - visitsDays * DAY_MS, VISITS_PER_STEP);
-    visits += deleted;
-    if (deleted === 0) break;
-    await sleep(performance.now() - begun, signal, { ref: false });
+  if (visitsDays > 0 && !signal?.aborted) {
+    const before = now - visitsDays * DAY_MS;
+    const found = await search.countVisitsBefore(before);
+    const inSql = await analytics.countVisitsBefore(before);
+    if (found > 0 || inSql > 0) {
+      const details = { visits: found, sql_visits: inSql, before: new Date(before).toISOString() };
+      log?.info(details, 'deletes visits older than their retention');
+    }
+    while (!signal?.aborted) {
+      const begun = performance.now();
+      const deleted = await search.deleteVisitsBefore(before, VISITS_PER_STEP);
+      visits += deleted;
+      if (deleted === 0) break;
+      await sleep(performance.now() - begun, signal, { ref: false });
+    }
+    if (!signal?.aborted) await analytics.deleteVisitsBefore(before);
   }
-  if (visitsDays > 0 && !signal?.aborted) await analytics.deleteVisitsBefore(now - visitsDays * DAY_MS);
   const months: string[] = [];
   if (deliveriesDays > 0 && !signal?.aborted) {
-    const month = `${utcDate(now - deliveriesDays * DAY_MS).slice(0, 7)}-01`;
-    months.push(...(await analytics.dropDeliveriesBefore(month)));
+    const before = monthAt(now - deliveriesDays * DAY_MS);
+    const found = await analytics.countDeliveriesBefore(before);
+    if (found.length > 0) {
+      const details = {
+        months: found.map(({ month }) => nameOf(month)),
+        rows: found.reduce((sum, { rows }) => sum + rows, 0),
+        before: firstDayOf(before),
+      };
+      log?.info(details, 'deletes months of deliveries older than their retention');
+    }
+    months.push(...(await analytics.dropDeliveriesBefore(before)).map(nameOf));
   }
   return { visits, months };
 }
+
+const nameOf = (month: Month): string => firstDayOf(month).slice(0, 7);
 
 /** `deleteExpired` once an hour; nothing where everything is kept. */
 export function startRetention(
@@ -45,7 +68,7 @@ export function startRetention(
   log: Pick<Logger, 'info' | 'warn'>,
 ): Pick<PeriodicJob, 'stop'> {
   const run = async (signal: AbortSignal) => {
-    const { visits, months } = await deleteExpired(config, stores, Date.now(), signal);
+    const { visits, months } = await deleteExpired(config, stores, Date.now(), { signal, log });
     if (visits > 0 || months.length > 0) {
       log.info({ visits, delivery_months: months }, 'deleted records older than their retention');
     }

@@ -136,9 +136,9 @@ export async function openStores(
     const openAnalytics = async () => {
       const { openAnalyticsStore } = await import('./clickhouse/store.js');
       const analytics = clickhouse
-        ? await retryUntilAvailable(startupRetry, () => openAnalyticsStore(clickhouse, rollups))
+        ? await retryUntilAvailable(startupRetry, () => openAnalyticsStore(clickhouse, rollups, log))
         : await withDataFolderErrors(dataDir, () =>
-            openAnalyticsStore({ path: join(dataDir, ANALYTICS_FOLDER) }, rollups),
+            openAnalyticsStore({ path: join(dataDir, ANALYTICS_FOLDER) }, rollups, log),
           );
       folderId?.writeFolderId(dataDir, used);
       return analytics;

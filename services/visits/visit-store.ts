@@ -40,6 +40,8 @@ export interface VisitStore {
   searchVisits(search: VisitSearch, signal?: AbortSignal): Promise<FacetedPage<Json<Visit>, VisitFacet>>;
   /** The first record of an id and moment stays. */
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;
+  /** How many visits of all organizations are from before a moment, in milliseconds since the epoch; `MAX_COUNTED_VISITS` at most. */
+  countVisitsBefore(createdMs: number): Promise<number>;
   /**
    * Deletes visits of all organizations from before a moment, in milliseconds since the epoch: about `limit`, so that other writes run in
    * between. Resolves with how many; 0 once none is left, or while the store is being reindexed.
@@ -51,6 +53,8 @@ export interface VisitStore {
 export interface VisitTable {
   /** As `VisitStore`. */
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;
+  /** As `VisitStore`; 0 in process. */
+  countVisitsBefore(createdMs: number): Promise<number>;
   /** Deletes visits that began before a moment, in milliseconds since the epoch. */
   deleteVisitsBefore(createdMs: number): Promise<void>;
 }

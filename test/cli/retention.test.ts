@@ -53,8 +53,21 @@ describe('The retention of records', () => {
   });
 
   it('deletes older visits of every organization, and deliveries by whole months', async () => {
-    const run = () => deleteExpired({ visitsDays: 30, deliveriesDays: 30 }, gateway.stores, NOW);
-    expect(await run()).to.deep.equal({ visits: 2400, months: ['202608'] });
+    const lines: unknown[] = [];
+    const log = { info: (details: object, message: string) => void lines.push([message, details]) };
+    const run = () => deleteExpired({ visitsDays: 30, deliveriesDays: 30 }, gateway.stores, NOW, { log });
+    expect(await run()).to.deep.equal({ visits: 2400, months: ['2026-08'] });
+    expect(lines.splice(0)).to.deep.equal([
+      [
+        'deletes visits older than their retention',
+        { visits: 2400, sql_visits: 0, before: '2026-10-22T12:00:00.000Z' },
+      ],
+      [
+        'deletes months of deliveries older than their retention',
+        // A row and its mark.
+        { months: ['2026-08'], rows: 2, before: '2026-10-01' },
+      ],
+    ]);
     expect(await visits()).to.equal(1200);
     // Of October, which is not over 30 days ago, everything stays.
     expect(await impressions()).to.equal(30);
@@ -62,6 +75,7 @@ describe('The retention of records', () => {
     const { streams } = status.body as { streams: Record<string, { records: number }> };
     expect(streams['website-visits']?.records).to.equal(1200);
     expect(await run()).to.deep.equal({ visits: 0, months: [] });
+    expect(lines).to.deep.equal([]);
   });
 
   it('goes on where a run dropped deliveries and was cut short', async () => {

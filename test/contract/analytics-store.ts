@@ -6,6 +6,7 @@ import type { OrderedRecord } from '../../services/shared/record-order.js';
 import { accepted } from '../support/accepted.js';
 import { Random, runs } from '../support/random.js';
 import { until } from '../support/until.js';
+import { deliveryRetention } from './delivery-retention.js';
 import { assertForTwoWriters, batchesOf, KEYS, lastOfEach, spokenOf, withFields } from './record-order.js';
 
 /** Cases of each property. */
@@ -348,5 +349,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
     }).timeout(15_000);
 
     it('answers ping', () => store.ping());
+
+    deliveryRetention(() => store);
   });
 }

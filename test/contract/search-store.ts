@@ -19,6 +19,7 @@ import { searchStoreOrder } from './search-store-order.js';
 import { searchStoreRecordOrder } from './search-store-record-order.js';
 import { searchStoreRecords } from './search-store-records.js';
 import { searchStoreRejections } from './search-store-rejections.js';
+import { searchStoreRetention } from './search-store-retention.js';
 import { searchStoreUpdates } from './search-store-updates.js';
 import { searchStoreVisits } from './search-store-visits.js';
 import type { Open, OpenStore } from './search-support.js';
@@ -73,6 +74,7 @@ export function searchStoreContract(
     searchStoreVisits(open);
     searchStoreAccounts(openNew);
     searchStoreRejections(open);
+    searchStoreRetention(openNew);
     searchStoreFigures(open);
   });
 }

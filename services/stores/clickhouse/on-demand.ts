@@ -62,7 +62,9 @@ export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOption
       insertCurrencyRates: async (records) => (await use()).insertCurrencyRates(records),
       // The views of the embedded engine read the search store.
       insertVisits: async () => undefined,
+      countVisitsBefore: async () => 0,
       deleteVisitsBefore: async () => undefined,
+      countDeliveriesBefore: async (month) => (isEmpty() ? [] : (await use()).countDeliveriesBefore(month)),
       dropDeliveriesBefore: async (month) => (isEmpty() ? [] : (await use()).dropDeliveriesBefore(month)),
       ping: async () => (isEmpty() ? requireRoom(dataDir, 'analytics') : (await use()).ping()),
       async close() {

@@ -1,6 +1,15 @@
 import type { AnalyticsStore } from '../../advertising/analytics-store.js';
 import { FULL_DISK_BYTES } from '../../shared/health.js';
+import { firstDayOf, type Month, monthAt, monthFrom, partsOfMonth } from '../../shared/month.js';
 import { DiskFullError } from '../../shared/store-errors.js';
+import {
+  logDrops,
+  MAX_COUNTED_VISITS,
+  planDrops,
+  type RetentionLog,
+  type StoredMonth,
+  type VisitMonth,
+} from '../../visits/retention.js';
 import type { VisitTable } from '../../visits/visit-store.js';
 import type { RecordCopy } from '../common/record-copy.js';
 import { literal } from './bind.js';
@@ -43,6 +52,7 @@ export interface OpenedAnalyticsStore {
 export async function openAnalyticsStore(
   options: ClickHouseOptions,
   rollups?: RollupBuilderOptions,
+  log?: RetentionLog,
 ): Promise<OpenedAnalyticsStore> {
   const clickhouse = await openClickHouse(options);
   try {
@@ -59,7 +69,7 @@ export async function openAnalyticsStore(
   const { engine, pauseInserts } = clickhouse;
   const copy = engine ? null : copyOnServers(clickhouse.servers);
   return {
-    store: analyticsStore(clickhouse, builder),
+    store: analyticsStore(clickhouse, builder, log),
     engine: engine && (async () => engine),
     builder,
     pauseInserts,
@@ -67,9 +77,64 @@ export async function openAnalyticsStore(
   };
 }
 
+const DELIVERY_TABLES = ['creative_deliveries', 'company_deliveries'] as const;
+
+/** Months that the column of dates of deliveries can hold. */
+const DATES = { first: monthAt(0), last: monthAt(Date.UTC(2149, 5)) };
+
+/** First day of a month as the column of dates can hold it. */
+const firstDate = (month: Month): string =>
+  firstDayOf(Math.min(Math.max(month, DATES.first), DATES.last) as Month);
+
+/** The moment as the column of visits can hold it: the engine has no earlier and no later ones. */
+function moment(milliseconds: number): string {
+  const ms = Math.trunc(Math.min(Math.max(milliseconds, FIRST_MOMENT_MS), LAST_MOMENT_MS));
+  return `fromUnixTimestamp64Milli(${ms}, 'UTC')`;
+}
+const FIRST_MOMENT_MS = Date.UTC(1900, 0, 1);
+const LAST_MOMENT_MS = Date.UTC(2299, 0, 1);
+
+const partitionOf = (month: Month): number => {
+  const { year, month: number } = partsOfMonth(month);
+  return year * 100 + number;
+};
+
+/** Of `YYYYMM`; null where it is no month. */
+const monthOfNumber = (yearAndMonth: number): Month | null =>
+  monthFrom(Math.floor(Number(yearAndMonth) / 100), Number(yearAndMonth) % 100);
+
+/** Partition 0 holds the visits that are not stored by month. */
+function monthOfPartition(partition: number): VisitMonth {
+  const month = monthOfNumber(partition);
+  return month === null ? { kind: 'other' } : { kind: 'month', month };
+}
+
+const dropPartition = (table: (typeof DELIVERY_TABLES)[number] | 'website_visits', month: Month): string =>
+  `ALTER TABLE ${table} DROP PARTITION ${partitionOf(month)}`;
+
+/** Months of a table with days before a month: their rows, and the month of their newest day. */
+async function deliveryMonths(
+  clickhouse: ClickHouse,
+  table: (typeof DELIVERY_TABLES)[number],
+  before: Month,
+): Promise<{ month: Month; rows: number; newest: Month }[]> {
+  const { rows } = await clickhouse.query<{ partition: number; rows: number; newest_month: number }>({
+    name: 'old_months',
+    sql: `SELECT _partition_value.1 AS partition, count() AS rows, toYYYYMM(max(date)) AS newest_month FROM ${table}
+WHERE _partition_value.1 IN (SELECT _partition_value.1 FROM ${table} WHERE date < {day:Date}) GROUP BY partition ORDER BY partition`,
+    params: { day: firstDate(before) },
+  });
+  return rows.map((row) => ({
+    month: monthOfNumber(row.partition) as Month,
+    rows: Number(row.rows),
+    newest: monthOfNumber(row.newest_month) as Month,
+  }));
+}
+
 export function analyticsStore(
   clickhouse: ClickHouse,
   builder: RollupBuilder | null,
+  log?: RetentionLog,
 ): AnalyticsStore & VisitTable {
   const insert = async (rows: Rows, grouped = false) => {
     if (rows.text === '') return;
@@ -94,55 +159,88 @@ export function analyticsStore(
       for (const part of splitByMonths(records, ({ createdAt }) => createdAt, MAX_MONTHS_PER_INSERT))
         await insert(visitRows(part), true);
     },
-    async dropDeliveriesBefore(month) {
-      const tables = ['creative_deliveries', 'company_deliveries'];
-      const months = new Set<string>();
-      for (const table of tables) {
-        const { rows } = await clickhouse.query<{ month: number }>({
-          name: 'old_months',
-          sql: `SELECT DISTINCT toYYYYMM(date) AS month FROM ${table} WHERE date < {month:Date} ORDER BY month`,
-          params: { month },
-        });
-        for (const row of rows) {
-          const drop = `ALTER TABLE ${table} DROP PARTITION ${Number(row.month)}`;
-          await clickhouse.command('drop_month', drop, true);
-          months.add(String(row.month));
+    async countDeliveriesBefore(month) {
+      const rows = new Map<Month, number>();
+      for (const table of DELIVERY_TABLES) {
+        for (const part of await deliveryMonths(clickhouse, table, month))
+          rows.set(part.month, (rows.get(part.month) ?? 0) + part.rows);
+      }
+      return [...rows]
+        .map(([month, rows]) => ({ month, rows }))
+        .sort((one, other) => one.month - other.month);
+    },
+    async dropDeliveriesBefore(before) {
+      const months = new Set<Month>();
+      for (const table of DELIVERY_TABLES) {
+        for (const { month, newest } of await deliveryMonths(clickhouse, table, before)) {
+          // The name of a partition and the dates in it must both be older.
+          if (newest >= before) {
+            log?.warn(
+              { refused: `${table} ${firstDayOf(month)}`, newest: firstDayOf(newest) },
+              'a month of deliveries is not dropped: its name says that it is older than the retention, its days are not',
+            );
+            continue;
+          }
+          await clickhouse.command('drop_month', dropPartition(table, month), true);
+          months.add(month);
         }
       }
       // Each by itself: an interrupted run has dropped the months, but not their rollups.
+      const day = firstDate(before);
       for (const [table, column] of [
         ['rollups', 'month'],
         ['delivery_days', 'date'],
       ]) {
-        const { rows } = await clickhouse.query({
+        const { rows } = await clickhouse.query<{ old: number }>({
           name: 'old_months',
-          sql: `SELECT 1 FROM ${table} WHERE ${column} < {month:Date} LIMIT 1`,
-          params: { month },
+          sql: `SELECT count() AS old FROM ${table} WHERE ${column} < {day:Date}`,
+          params: { day },
         });
-        if (rows.length === 0) continue;
+        const old = Number(rows[0]?.old);
+        if (old === 0) continue;
+        log?.info({ table, rows: old, before: day }, 'deletes rows about months that the retention dropped');
         // Dates come from this program alone.
-        const remove = `ALTER TABLE ${table} DELETE WHERE ${column} < ${literal(month)}`;
+        const remove = `ALTER TABLE ${table} DELETE WHERE ${column} < ${literal(day)}`;
         await clickhouse.command('drop_month', remove, true);
       }
-      return [...months].sort();
+      return [...months].sort((one, other) => one - other);
+    },
+    async countVisitsBefore(createdMs) {
+      if (clickhouse.engine) return 0;
+      const { rows } = await clickhouse.query<{ old: number }>({
+        name: 'old_visits',
+        sql: `SELECT least(count(), ${MAX_COUNTED_VISITS}) AS old FROM website_visits WHERE created_at < ${moment(createdMs)}`,
+        params: {},
+      });
+      return Number(rows[0]?.old);
     },
     async deleteVisitsBefore(createdMs) {
       if (clickhouse.engine) return;
-      const moment = `fromUnixTimestamp64Milli(${Math.trunc(createdMs)}, 'UTC')`;
-      const { rows } = await clickhouse.query<{ month: number; is_whole: number | boolean }>({
+      const { rows } = await clickhouse.query<{ partition: number; newest_ms: number; visits: number }>({
         name: 'old_visits',
-        sql: `SELECT _partition_value.1 AS month, month > 0 AND month < toYYYYMM(${moment}) AS is_whole
-FROM website_visits WHERE created_at < ${moment} GROUP BY month`,
+        sql: `SELECT _partition_value.1 AS partition, toUnixTimestamp64Milli(max(created_at)) AS newest_ms, count() AS visits
+FROM website_visits WHERE _partition_value.1 IN (SELECT _partition_value.1 FROM website_visits WHERE created_at < ${moment(createdMs)})
+GROUP BY partition`,
         params: {},
       });
-      for (const { month, is_whole } of rows) {
-        const drop = `ALTER TABLE website_visits DROP PARTITION ${Number(month)}`;
-        if (is_whole) await clickhouse.command('drop_month', drop, true);
+      const months = rows.map(
+        (row): StoredMonth => ({
+          name: String(Number(row.partition)),
+          month: monthOfPartition(row.partition),
+          visits: Number(row.visits),
+          newestMs: Number(row.newest_ms),
+        }),
+      );
+      const plan = planDrops(months, createdMs);
+      logDrops(log, plan);
+      for (const { month } of plan.dropped) {
+        if (month.kind === 'month')
+          await clickhouse.command('drop_month', dropPartition('website_visits', month.month), true);
       }
-      if (rows.some(({ is_whole }) => !is_whole)) {
+      if (months.length > plan.dropped.length) {
         await clickhouse.command(
           'delete_visits',
-          `DELETE FROM website_visits WHERE created_at < ${moment}`,
+          `DELETE FROM website_visits WHERE created_at < ${moment(createdMs)}`,
           true,
         );
       }

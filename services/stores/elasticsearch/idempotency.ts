@@ -221,13 +221,15 @@ export class IdempotencyKeys {
     return true;
   }
 
-  async hasExpired(): Promise<boolean> {
+  /** How many keys have expired, at most as many as one call deletes, and the moment up to which. */
+  async countExpired(): Promise<{ keys: number; before: number }> {
+    const before = this.#clock.now() - IDEMPOTENCY_RETENTION_MS;
     const { hits } = await this.#documents.search({
       size: 0,
-      track_total_hits: 1,
+      track_total_hits: PURGE_BATCH * MAX_PURGE_BATCHES,
       query: this.#expired(),
     });
-    return totalHits(hits) > 0;
+    return { keys: totalHits(hits), before };
   }
 
   /**

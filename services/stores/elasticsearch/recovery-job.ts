@@ -23,6 +23,7 @@ const LOG_INTERVAL_MS = 60_000;
 const MAX_FAILURES = 20;
 
 export interface RecoveryLog {
+  info(details: object, message: string): void;
   warn(details: object, message: string): void;
 }
 
@@ -118,13 +119,15 @@ async function resolveReservations(
 
 /** Skipped during a reindex; the next run retries. */
 async function purge(
-  { cluster, names, idempotencyKeys, clock }: RecoveryDeps,
+  { cluster, names, idempotencyKeys, clock, log }: RecoveryDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!(await idempotencyKeys.hasExpired())) return;
+  const { keys, before } = await idempotencyKeys.countExpired();
+  if (keys === 0) return;
   const lock = await acquireReindexLock(cluster, names, clock);
   if (!lock) return;
   try {
+    log?.info({ keys, before: new Date(before).toISOString() }, 'deletes expired idempotency keys');
     await idempotencyKeys.purgeExpired(AbortSignal.any([signal, lock.lost]));
   } finally {
     await lock.release();

@@ -136,7 +136,7 @@ function composeStore(
       acceptance,
       searchTimeoutMs,
     }),
-    ...visitStore({ cluster, names, visits, acceptance, clock, bounded }),
+    ...visitStore({ cluster, names, visits, acceptance, clock, bounded, log }),
     ...keyStore(cluster, names),
     getCredits: (organizationId) => ledger.balance(organizationId),
     setCredits: (organizationId, balance) => ledger.set(organizationId, balance),

@@ -4,6 +4,12 @@ import { KeyedMutex } from '../../shared/async.js';
 import { type Json, toJson } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { type Clock, parseTimestamp, utcDate } from '../../shared/time.js';
+import {
+  MAX_COUNTED_VISITS,
+  monthOfVisit,
+  type RetentionLog,
+  type VisitMonth,
+} from '../../visits/retention.js';
 import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import { MAX_FACET_DAYS, type VisitSearch, type VisitStore } from '../../visits/visit-store.js';
@@ -11,9 +17,9 @@ import type { Cluster } from './client.js';
 import { Documents, type DocumentWrite, documentId, versionOfHit } from './documents.js';
 import { IndexMissingError } from './errors.js';
 import type { AcceptanceTimes } from './figures.js';
-import { dropMonthsBefore, ensureMonthIndex, type IndexNames, monthOfVisit } from './migrations/indices.js';
+import { dropMonthsBefore, ensureMonthIndex, type IndexNames } from './migrations/indices.js';
 import { acquireReindexLock } from './migrations/reindex-lock.js';
-import { type Bounded, fetchPage, pageSort, searchAfter } from './pages.js';
+import { type Bounded, fetchPage, pageSort, searchAfter, totalHits } from './pages.js';
 import { contains, gramsOf } from './text/substrings.js';
 import { valueToken } from './text/tokens.js';
 
@@ -91,6 +97,10 @@ export function visitFacets({ day }: Record<string, estypes.AggregationsAggregat
   };
 }
 
+const createdBefore = (createdMs: number): Clause => ({
+  range: { created_at: { lt: createdMs, format: 'epoch_millis' } },
+});
+
 /** An `addressKey` as an IPv6 address. */
 function addressText(key: string): string {
   return (key.match(/.{4}/g) ?? []).join(':');
@@ -103,6 +113,7 @@ interface VisitStoreDeps {
   acceptance: AcceptanceTimes;
   clock: Clock;
   bounded: Bounded;
+  log?: RetentionLog;
 }
 
 export function visitStore({
@@ -112,43 +123,46 @@ export function visitStore({
   acceptance,
   clock,
   bounded,
+  log,
 }: VisitStoreDeps): VisitStore {
-  /** Months whose index is known to exist. */
+  /** Aliases of months whose index is known to exist. */
   const months = new Set<string>();
   const mutex = new KeyedMutex();
 
   /** Conflicting visits exist already: the first record stays. */
-  async function insertMonth(month: string, changes: DocumentWrite[]): Promise<void> {
-    const documents = new Documents(cluster, names.monthAlias(month));
-    if (months.has(month)) {
+  async function insertMonth(month: VisitMonth, changes: DocumentWrite[]): Promise<void> {
+    const alias = names.monthAlias(month);
+    const documents = new Documents(cluster, alias);
+    if (months.has(alias)) {
       try {
         await documents.writeMany(changes);
         return;
       } catch (error) {
         // Operators drop old visits by deleting the index of a month; a late visit creates it again.
         if (!(error instanceof IndexMissingError)) throw error;
-        months.delete(month);
+        months.delete(alias);
       }
     }
     await ensureMonthIndex(cluster, names, month);
-    months.add(month);
+    months.add(alias);
     await documents.writeMany(changes);
   }
 
   async function insert(records: readonly OrderedRecord<VisitRecord>[]): Promise<void> {
-    const byMonth = new Map<string, Map<string, DocumentWrite>>();
+    const byMonth = new Map<string, { month: VisitMonth; changes: Map<string, DocumentWrite> }>();
     for (const { record } of records) {
       const createdMs = parseTimestamp(record.createdAt);
       const { organizationId: routing } = record;
       const id = `${documentId(routing, record.id)}/${createdMs}`;
       const month = monthOfVisit(createdMs);
-      const changes = byMonth.get(month) ?? new Map<string, DocumentWrite>();
-      byMonth.set(month, changes);
+      const alias = names.monthAlias(month);
+      const changes = byMonth.get(alias)?.changes ?? new Map<string, DocumentWrite>();
+      byMonth.set(alias, { month, changes });
       if (changes.has(id)) continue;
       changes.set(id, { id, routing, json: () => JSON.stringify(visitDocument(toVisit(record, createdMs))) });
     }
     await Promise.all(
-      Array.from(byMonth, ([month, changes]) =>
+      Array.from(byMonth.values(), ({ month, changes }) =>
         mutex.runExclusive([...changes.keys()], () => insertMonth(month, [...changes.values()])),
       ),
     );
@@ -171,26 +185,36 @@ export function visitStore({
       return acceptance.noteWritten('visits', records, insert(records));
     },
 
+    async countVisitsBefore(createdMs) {
+      await visits.refresh();
+      const { hits } = await visits.search({
+        size: 0,
+        track_total_hits: MAX_COUNTED_VISITS,
+        query: createdBefore(createdMs),
+      });
+      return totalHits(hits);
+    },
+
     /** Months that end before the moment go as whole indices. */
     async deleteVisitsBefore(createdMs, limit) {
       const lock = await acquireReindexLock(cluster, names, clock);
       if (!lock) return 0;
       try {
-        const dropped = await dropMonthsBefore(cluster, names, createdMs);
+        const dropped = await dropMonthsBefore(cluster, names, createdMs, log);
         months.clear();
         if (dropped > 0) return dropped;
+        // Otherwise the newest writes would be missed, and the deletions of the step before would be found again.
+        await visits.refresh();
         const { hits } = await visits.search({
           size: Math.min(limit, 10_000),
           seq_no_primary_term: true,
           track_total_hits: false,
           _source: false,
-          query: { range: { created_at: { lt: createdMs, format: 'epoch_millis' } } },
+          query: createdBefore(createdMs),
           sort: [{ created_at: 'asc' }],
         });
         lock.throwIfLost();
-        const deleted = await visits.deleteMany(hits.hits.map(versionOfHit));
-        await visits.refresh();
-        return deleted;
+        return await visits.deleteMany(hits.hits.map(versionOfHit));
       } finally {
         await lock.release();
       }

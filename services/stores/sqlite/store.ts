@@ -21,6 +21,7 @@ import { hasOtherOrganization } from './organizations.js';
 import { parsePage } from './pages.js';
 import { Reader } from './reader.js';
 import { listRejections } from './rejections.js';
+import { countVisitsBefore } from './visits.js';
 import { startSearchProcess } from './workers/process-client.js';
 import { SearchPool } from './workers/search-pool.js';
 import type { SearchOperations } from './workers/search-process.js';
@@ -114,6 +115,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     searchVisits: async (search, signal) =>
       parsePage(await searches.call(search.organizationId, 'searchVisits', [search], signal)),
     insertVisits: (visits) => writeRecords(writer, 'insertVisits', visits),
+    countVisitsBefore: (createdMs) => read((connection) => countVisitsBefore(connection, createdMs)),
     ...writer.calls('deleteVisitsBefore', 'insertKey', 'revokeKey', 'recordKeyUse'),
     ...writer.calls('setCredits', 'grantCredits', 'deleteRejections'),
     findKey: (keyId) => read((connection) => findKey(connection, keyId)),

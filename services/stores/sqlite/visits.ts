@@ -3,6 +3,7 @@ import type { Json } from '../../shared/json.js';
 import type { OrderedRecord } from '../../shared/record-order.js';
 import { EMPTY_SQL, identifier, joinSql, type Sql, sql } from '../../shared/sql.js';
 import { DAY_MS, parseTimestamp, utcDate } from '../../shared/time.js';
+import { MAX_COUNTED_VISITS } from '../../visits/retention.js';
 import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
 import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
 import { MAX_FACET_DAYS, type VisitSearch } from '../../visits/visit-store.js';
@@ -48,6 +49,23 @@ function insertVisit(session: WriteSession, { record }: OrderedRecord<VisitRecor
     JSON.stringify(visit),
   );
   if (inserted > 0) session.count('visits', organization);
+}
+
+/** How many visits are from before a moment; `MAX_COUNTED_VISITS` at most. */
+export function countVisitsBefore(connection: Connection, createdMs: number): number {
+  let visits = 0;
+  for (const [organization] of connection.rows<[bigint]>(`SELECT key FROM organizations WHERE visits > 0`)) {
+    visits += Number(
+      connection.number(
+        `SELECT count(*) FROM (SELECT 1 FROM visits WHERE organization = ? AND created_ms < ? LIMIT ?)`,
+        Number(organization),
+        createdMs,
+        MAX_COUNTED_VISITS - visits,
+      ),
+    );
+    if (visits >= MAX_COUNTED_VISITS) break;
+  }
+  return visits;
 }
 
 /** Deletes at most `limit` visits from before a moment; returns how many. */

@@ -26,4 +26,34 @@ describe('Months of visits on Elasticsearch', () => {
     const page = await store.searchVisits({ organizationId, limit: 9 });
     expect(page.items.map(({ id }) => id)).to.deep.equal(['after_1', 'after_0']);
   });
+
+  it('keeps and names an index whose visits are newer than its name says', async () => {
+    const indices = testIndices();
+    const client = indices.client();
+    const lines: [level: string, message: string][] = [];
+    const log = {
+      info: (_: object, message: string) => void lines.push(['info', message]),
+      warn: (_: object, message: string) => void lines.push(['warn', message]),
+    };
+    const store = parsed(await openStore(indices.config, { log }));
+    const organizationId = freshOrganization();
+    const at = (id: string, createdAt: string) => ({ organizationId, id, createdAt });
+    await store.insertVisits(
+      accepted([at('old', '2025-03-01T00:00:00Z'), at('new', '2026-03-01T00:00:00Z')], 0),
+    );
+    await store.refresh();
+    await client.reindex({
+      refresh: true,
+      source: { index: `${indices.config.indexPrefix}-visits-2026.03` },
+      dest: { index: `${indices.config.indexPrefix}-visits-2025.03` },
+    });
+    const cutoff = Date.UTC(2026, 0, 1);
+    while ((await store.deleteVisitsBefore(cutoff, 10)) > 0);
+    await store.refresh();
+    const page = await store.searchVisits({ organizationId, limit: 9 });
+    expect(page.items.map(({ id }) => id)).to.deep.equal(['new', 'new']);
+    expect(lines.map(([level]) => level))
+      .to.include('warn')
+      .and.not.include('info');
+  });
 });

@@ -67,7 +67,7 @@ describe('The recovery job on Elasticsearch', () => {
       // What it cannot see must not be resolved by the other store meanwhile.
       await store.close();
       proxy = await startHttpProxy(indices.config);
-      const log = { warn: (details: object) => void logged.push(details) };
+      const log = { info: () => undefined, warn: (details: object) => void logged.push(details) };
       other = await openStore(proxy.config, { clock, recoveryIntervalMs: 300, log });
     });
 

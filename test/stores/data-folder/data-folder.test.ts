@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
+import { monthAt } from '../../../services/shared/month.js';
 import { readDeliveryCounts } from '../../../services/status/advertising-counts.js';
 import { DataFolderError } from '../../../services/stores/data-folder/errors.js';
 import { openStores } from '../../../services/stores/open-stores.js';
@@ -96,7 +97,7 @@ describe('A data folder', () => {
     const backup = await run(['backup', held], { env });
     expect(backup.code, backup.stderr).to.equal(0);
     await stores.analytics.ping();
-    expect(await stores.analytics.dropDeliveriesBefore('2026-01-01')).to.deep.equal([]);
+    expect(await stores.analytics.dropDeliveriesBefore(monthAt(Date.UTC(2026, 0)))).to.deep.equal([]);
     const count = () =>
       readDeliveryCounts(stores.analytics, 'org_a').then(({ records, lastDate }) => ({ records, lastDate }));
     const none = { records: 0, lastDate: null };

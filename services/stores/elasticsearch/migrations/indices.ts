@@ -4,6 +4,15 @@ import { join } from 'node:path';
 import type { estypes } from '@elastic/elasticsearch';
 import { TITLE_TABLES_VERSION } from '../../../search/titles.js';
 import { packageRoot } from '../../../shared/fs.js';
+import { monthFrom, partsOfMonth } from '../../../shared/month.js';
+import {
+  endsBefore,
+  logDrops,
+  planDrops,
+  type RetentionLog,
+  type StoredMonth,
+  type VisitMonth,
+} from '../../../visits/retention.js';
 import { MigrationNeededError } from '../../common/migrations.js';
 import type { Cluster } from '../client.js';
 import { unavailable } from '../errors.js';
@@ -73,8 +82,14 @@ export class IndexNames {
   }
 
   /** For writes of the visits of a month. */
-  monthAlias(month: string): string {
-    return `${this.alias('visits')}-${month}`;
+  monthAlias(month: VisitMonth): string {
+    return `${this.alias('visits')}-${nameOfMonth(month)}`;
+  }
+
+  /** The month of an alias that `monthAlias` made; null for any other. */
+  monthOfAlias(alias: string): VisitMonth | null {
+    const first = `${this.alias('visits')}-`;
+    return alias.startsWith(first) ? monthOfName(alias.slice(first.length)) : null;
   }
 
   index(alias: string, version: number, generation: number): string {
@@ -82,15 +97,18 @@ export class IndexNames {
   }
 }
 
-/** Visits of these years have one index per month; all others, few and probably wrong, share one. */
-const YEARS = { first: 2020, last: 2039 };
+/** `2026.01` or `other`, as names of indices have it. */
+function nameOfMonth(stored: VisitMonth): string {
+  if (stored.kind === 'other') return 'other';
+  const { year, month } = partsOfMonth(stored.month);
+  return `${year}.${String(month).padStart(2, '0')}`;
+}
 
-/** The month of a visit, `2026.01` or `other`; a function of its time alone, so that a repeated visit conflicts with itself. */
-export function monthOfVisit(createdMs: number): string {
-  const date = new Date(createdMs);
-  const year = date.getUTCFullYear();
-  if (year < YEARS.first || year > YEARS.last) return 'other';
-  return `${year}.${String(date.getUTCMonth() + 1).padStart(2, '0')}`;
+function monthOfName(name: string): VisitMonth | null {
+  if (name === 'other') return { kind: 'other' };
+  const [, year, number] = /^(\d{4})\.(\d\d)$/.exec(name) ?? [];
+  const month = monthFrom(Number(year), Number(number));
+  return month === null ? null : { kind: 'month', month };
 }
 
 /** One index behind a write alias. */
@@ -223,7 +241,7 @@ export async function createMissingIndices(
     if (live.length > 0) continue;
     if (resource === 'visits') {
       // So that a search before the first visit finds an alias.
-      await ensureMonthIndex(cluster, names, 'other', folder);
+      await ensureMonthIndex(cluster, names, { kind: 'other' }, folder);
       continue;
     }
     const alias = names.alias(resource);
@@ -265,31 +283,55 @@ export function needsReindex(
   return tables !== definition.tables;
 }
 
-/** Deletes the indices of months that end before a moment, in milliseconds since the epoch; resolves with how many visits they held. */
+/**
+ * Deletes the indices of months that end before a moment, in milliseconds since the epoch; resolves with how many visits they held. Each
+ * index is asked for its newest visit first, and stays if that is not older.
+ */
 export async function dropMonthsBefore(
   cluster: Cluster,
   names: IndexNames,
-  createdMs: number,
+  beforeMs: number,
+  log?: RetentionLog,
 ): Promise<number> {
-  const first = monthOfVisit(createdMs);
-  const live = await liveIndices(cluster, names, 'visits');
-  const old = live.filter(({ alias }) => {
-    const month = alias.slice(names.monthAlias('').length);
-    return /^\d{4}\.\d\d$/.test(month) && month < first;
-  });
+  const months: StoredMonth[] = [];
+  for (const { index, alias } of await liveIndices(cluster, names, 'visits')) {
+    const month = names.monthOfAlias(alias);
+    if (month && endsBefore(month, beforeMs))
+      months.push({ name: index, month, ...(await contentsOf(cluster, index)) });
+  }
+  const plan = planDrops(months, beforeMs);
+  logDrops(log, plan);
   let visits = 0;
-  for (const { index } of old) {
-    visits += (await cluster.run((client) => client.count({ index }))).count;
-    await cluster.run((client) => client.indices.delete({ index }, { ignore: [404] }));
+  for (const { name, visits: held } of plan.dropped) {
+    await cluster.run((client) => client.indices.delete({ index: name }, { ignore: [404] }));
+    visits += held;
   }
   return visits;
+}
+
+/** What an index of visits holds, rows included that no search shows yet. */
+async function contentsOf(
+  cluster: Cluster,
+  index: string,
+): Promise<Pick<StoredMonth, 'visits' | 'newestMs'>> {
+  await cluster.run((client) => client.indices.refresh({ index }));
+  const { hits, aggregations } = await cluster.run((client) =>
+    client.search({
+      index,
+      size: 0,
+      track_total_hits: true,
+      aggs: { newest: { max: { field: 'created_at' } } },
+    }),
+  );
+  const { value } = (aggregations as { newest: estypes.AggregationsMaxAggregate }).newest;
+  return { visits: (hits.total as estypes.SearchTotalHits).value, newestMs: value ?? null };
 }
 
 /** Creates the index of a month. It joins the searched alias once its shards are active: before, it would fail every search. */
 export async function ensureMonthIndex(
   cluster: Cluster,
   names: IndexNames,
-  month: string,
+  month: VisitMonth,
   folder?: string,
 ): Promise<void> {
   const alias = names.monthAlias(month);

@@ -1,0 +1,27 @@
+/** Months as numbers, so that no text is compared to decide what is older. */
+
+/** Months since the beginning of the year 0, in UTC. */
+export type Month = number & { readonly month: unique symbol };
+
+const monthOf = (date: Date): Month => (date.getUTCFullYear() * 12 + date.getUTCMonth()) as Month;
+
+/** Month of a moment, in milliseconds since the epoch. */
+export const monthAt = (milliseconds: number): Month => monthOf(new Date(milliseconds));
+
+/** Month that a four-digit year and a number from 1 to 12 name; null for other numbers. */
+export const monthFrom = (year: number, month: number): Month | null =>
+  Number.isInteger(year) && year >= 0 && year <= 9999 && Number.isInteger(month) && month >= 1 && month <= 12
+    ? ((year * 12 + month - 1) as Month)
+    : null;
+
+/** Year, and the number from 1 to 12. */
+export const partsOfMonth = (month: Month): { year: number; month: number } => ({
+  year: Math.floor(month / 12),
+  month: (month % 12) + 1,
+});
+
+/** First day as `YYYY-MM-DD`. */
+export function firstDayOf(month: Month): string {
+  const { year, month: number } = partsOfMonth(month);
+  return `${String(year).padStart(4, '0')}-${String(number).padStart(2, '0')}-01`;
+}
