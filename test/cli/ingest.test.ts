@@ -1,7 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  copyFileSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
@@ -171,6 +180,98 @@ describe('reachline ingest', function () {
     mkdirSync(join(folder, 'empty', '.hidden'), { recursive: true });
     file('empty/.hidden/a.csv', 'contact_id\nfo7\n');
     expect(await ingest([join(folder, 'empty')])).to.include({ code: 2 });
+  });
+
+  describe('--rejects', () => {
+    const GOOD = '{"contact_id":"rej1"}\n';
+    const inFolder = (name: string) => {
+      const path = join(folder, name);
+      mkdirSync(path, { recursive: true });
+      return path;
+    };
+
+    it('never names a file that is read, by whatever link', async () => {
+      const real = inFolder('real');
+      const input = file('real/a.ndjson', GOOD);
+      symlinkSync(real, join(folder, 'link'));
+      symlinkSync(input, join(folder, 'link-to-file'));
+      linkSync(input, join(folder, 'second-name'));
+      const other = file('real/b.ndjson', GOOD);
+      const ofOutput = file('real/c.ndjson.part', GOOD);
+      for (const [inputs, rejects] of [
+        [[input], join(folder, 'link', 'a.ndjson')],
+        [[input], join(folder, 'link-to-file')],
+        [[input], join(folder, 'second-name')],
+        [[join(folder, 'link', 'a.ndjson')], input],
+        [[input, other], join(folder, 'link')],
+        [[join(folder, 'link', 'a.ndjson'), other], real],
+        [[ofOutput, '--format', 'ndjson'], join(folder, 'link', 'c.ndjson')],
+      ] as [string[], string][]) {
+        const { code, stderr } = await load(...inputs, '--rejects', rejects);
+        expect({ code, stderr }, rejects).to.deep.include({ code: 2 });
+        for (const path of [input, other, ofOutput]) expect(readFileSync(path, 'utf8')).to.equal(GOOD);
+      }
+      const piped = spawnSync(
+        'sh',
+        [
+          '-c',
+          `'${process.execPath}' '${MAIN}' ingest contacts - --organization org_a --rejects '${input}' < '${input}'`,
+        ],
+        { env: { ...process.env, ...env }, encoding: 'utf8' },
+      );
+      expect(piped.status, piped.stderr).to.equal(2);
+      expect(readFileSync(input, 'utf8')).to.equal(GOOD);
+    });
+
+    it('names a new file inside of a linked folder of inputs', async () => {
+      const input = join(inFolder('linked'), 'a.ndjson');
+      writeFileSync(input, `${GOOD}{"contact_id":"rej2","age":-1}\n`);
+      symlinkSync(join(folder, 'linked'), join(folder, 'link-2'));
+      const rejects = join(folder, 'link-2', 'new.ndjson');
+      expect(await load(input, '--rejects', rejects)).to.include({ code: 1 });
+      expect(readFileSync(join(folder, 'linked', 'new.ndjson'), 'utf8')).to.equal(
+        '{"contact_id":"rej2","age":-1}\n',
+      );
+      expect(readdirSync(join(folder, 'linked')).sort()).to.deep.equal(['a.ndjson', 'new.ndjson']);
+    });
+
+    it('keeps a link that it names, and what was there where the load fails', async () => {
+      const before = file('before.ndjson', 'from before\n');
+      const link = join(folder, 'link-to-rejects');
+      symlinkSync(before, link);
+      const bad = file('bad-once.ndjson', '{"contact_id":"rej3","age":-1}\n');
+      const url = `http://127.0.0.1:${await freePort()}`;
+      const failed = await ingest([bad, '--rejects', link, '--url', url, '--api-key', 'k']);
+      expect(failed).to.include({ code: 1 });
+      expect(readFileSync(before, 'utf8')).to.equal('from before\n');
+      expect(await load(bad, '--rejects', link)).to.include({ code: 1 });
+      expect(readFileSync(before, 'utf8')).to.equal('{"contact_id":"rej3","age":-1}\n');
+      expect(lstatSync(link).isSymbolicLink()).to.equal(true);
+    });
+
+    it('has a file for each input, also where made names meet given ones', async () => {
+      const names = ['n1/a.csv', 'n2/a.csv', 'n3/2-a.csv', 'n4/A.csv'];
+      const inputs = names.map((name, index) => {
+        inFolder(dirname(name));
+        return file(name, `contact_id,age\nna${index},old\n`);
+      });
+      const rejects = join(folder, 'named');
+      expect(await load(...inputs, '--rejects', rejects)).to.include({ code: 1 });
+      const kept = readdirSync(rejects).map((name) => readFileSync(join(rejects, name), 'utf8'));
+      expect(kept.sort()).to.deep.equal(names.map((_, index) => `contact_id,age\nna${index},old\n`));
+    });
+  });
+
+  it('reads a file once whatever names it has, and says which linked folders it leaves out', async () => {
+    const inputs = join(folder, 'twice');
+    mkdirSync(join(inputs, 'more'), { recursive: true });
+    const one = file('twice/one.ndjson', '{"contact_id":"twice"}\n');
+    symlinkSync(one, join(inputs, 'two.ndjson'));
+    symlinkSync(join(inputs, 'more'), join(inputs, 'linked'));
+    const { code, stdout, stderr } = await load(inputs);
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.contain('contacts: 1 accepted');
+    expect(stderr).to.contain('1 links to folders in');
   });
 
   it('reports on Ctrl-C how many records are loaded, and that loading again is harmless', async () => {

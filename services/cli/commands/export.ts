@@ -1,5 +1,3 @@
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { TObject, TSchema } from 'typebox';
@@ -9,6 +7,7 @@ import type { ExportFormat } from '../../http/endpoint.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type GatewayOptions, withClient } from '../gateway.js';
 import { formatCount, type Io, printErr } from '../io.js';
+import { OutputFile } from '../output-file.js';
 import { withProgress } from '../progress.js';
 
 export interface ExportCommand extends GatewayOptions {
@@ -78,14 +77,14 @@ async function writeOutput(stdout: Writable, out: string | undefined, source: Re
     await pipeline(source, stdout, { end: false });
     return;
   }
-  const partial = `${out}.part`;
+  const file = new OutputFile(out);
   try {
-    await pipeline(source, createWriteStream(partial));
-    await rename(partial, out);
+    await pipeline(source, file.stream());
   } catch (error) {
-    await rm(partial, { force: true });
+    file.discard();
     throw error;
   }
+  file.complete();
 }
 
 function parseFilter(text: string): [name: string, value: string] {

@@ -1,5 +1,5 @@
 import { mkdirSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type IngestOptions, type IngestResult, ingestRecords } from '../../../ingest/pipeline.js';
 import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
@@ -14,6 +14,7 @@ import { sendRecords } from '../ingest/gateway-sink.js';
 import { type MappedInput, type MappedOptions, openMapped } from '../ingest/mapped-input.js';
 import { Rejects, Report } from '../ingest/report.js';
 import { formatCount, type Io, printErr, printOut, printTable } from '../io.js';
+import { partialOf, placeOf, placeOfStandardInput } from '../output-file.js';
 import { Progress } from '../progress.js';
 import { requireStream } from '../streams.js';
 
@@ -75,31 +76,48 @@ export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   });
 }
 
+type RejectsOf = (file: string) => string;
+
 /** The file for the rejected records of each file: with several files, one for each in a folder. Throws UsageError. */
-function rejectsOf(
-  { rejects }: IngestCommand,
-  files: readonly string[],
-): ((file: string) => string) | undefined {
+function rejectsOf(command: IngestCommand, files: readonly string[]): RejectsOf | undefined {
+  const { rejects } = command;
   if (rejects === undefined) return undefined;
+  const inputs = [...files, ...(command.with ?? []), ...(command.map === undefined ? [] : [command.map])];
   if (files.length === 1) {
-    if (resolve(rejects) === resolve(files[0] as string)) {
-      throw new UsageError('--rejects names the file that is read; choose another.');
-    }
+    requireNotRead(rejects, inputs);
     return () => rejects;
   }
-  const read = new Set(files.map((file) => dirname(resolve(file))));
-  if (read.has(resolve(rejects)) || statSync(rejects, { throwIfNoEntry: false })?.isFile()) {
+  const read = new Set(files.map((file) => placeOf(dirname(file))));
+  if (read.has(placeOf(rejects)) || statSync(rejects, { throwIfNoEntry: false })?.isFile()) {
     throw new UsageError('With several files, --rejects names a folder of its own, for a file each.');
   }
   mkdirSync(rejects, { recursive: true });
+  const names = namesFor(files);
+  for (const name of names.values()) requireNotRead(join(rejects, name), inputs);
+  return (file) => join(rejects, names.get(file) as string);
+}
+
+/** Throws UsageError where the file, or what is written until it is complete, is one that the command reads. */
+function requireNotRead(rejects: string, inputs: readonly string[]): void {
+  const read = new Set(inputs.map((file) => (file === '-' ? placeOfStandardInput() : placeOf(file))));
+  for (const path of [rejects, partialOf(rejects)]) {
+    if (read.has(placeOf(path)))
+      throw new UsageError(`--rejects would overwrite ${path}, a file that is read; choose another.`);
+  }
+}
+
+/** A name for each file, all different also where case does not count. */
+function namesFor(files: readonly string[]): Map<string, string> {
   const names = new Map<string, string>();
   const taken = new Set<string>();
   for (const file of files) {
     const name = basename(file).replace(/\.(gz|zst)$/i, '');
-    names.set(file, taken.has(name) ? `${names.size + 1}-${name}` : name);
-    taken.add(name);
+    let free = name;
+    for (let number = names.size + 1; taken.has(free.toLowerCase()); number++) free = `${number}-${name}`;
+    names.set(file, free);
+    taken.add(free.toLowerCase());
   }
-  return (file) => join(rejects, names.get(file) as string);
+  return names;
 }
 
 type Write = (
@@ -112,7 +130,7 @@ interface Load {
   stream: Stream;
   files: readonly string[];
   open(file: string): Promise<MappedInput>;
-  rejects: ((file: string) => string) | undefined;
+  rejects: RejectsOf | undefined;
   write: Write;
 }
 
@@ -136,22 +154,30 @@ async function load(io: Io, command: IngestCommand, { files, ...load }: Load): P
         throw error;
       });
       report.begin(opened.input, label);
-      const rejects = load.rejects && new Rejects(load.rejects(file), opened.headerBytes);
-      const result = await load.write({
-        stream: load.stream,
-        source: untilAborted(opened.source, signal),
-        organizationId: command.organization,
-        onRejected(record, untouched) {
-          report.rejected(record);
-          rejects?.write(untouched);
-        },
-        onOverlong: (piece) => rejects?.writePiece(piece),
-        onProgress: (accepted, rejected) => report.progress(accepted, rejected),
-      });
+      const path = load.rejects?.(file);
+      if (path !== undefined) requireNotRead(path, opened.tables);
+      const rejects = path === undefined ? undefined : new Rejects(path, opened.headerBytes);
+      const result = await load
+        .write({
+          stream: load.stream,
+          source: untilAborted(opened.source, signal),
+          organizationId: command.organization,
+          onRejected(record, untouched) {
+            report.rejected(record);
+            rejects?.write(untouched);
+          },
+          onOverlong: (piece) => rejects?.writePiece(piece),
+          onProgress: (accepted, rejected) => report.progress(accepted, rejected),
+        })
+        .catch((error: unknown) => {
+          rejects?.discard();
+          throw error;
+        });
       report.endFile(result);
       rows.push([file, formatCount(result.accepted), formatCount(result.rejected)]);
       if (signal.aborted) {
         opened.input.close();
+        rejects?.discard();
         break;
       }
       rejects?.end();

@@ -2,19 +2,27 @@ import { readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { UsageError } from '../errors.js';
 import { type Io, printErr } from '../io.js';
+import { placeOf } from '../output-file.js';
 import { isReadable } from './input.js';
 
-/** The files that arguments name, each once: paths, and folders with everything in them, sorted. Throws UsageError for a folder without any. */
+/** The files that arguments name, each once whatever names it has: paths, and folders with everything in them, sorted. Throws UsageError for a folder without any. */
 export function findFiles(io: Io, paths: readonly string[]): string[] {
   if (paths.includes('-') && paths.length > 1) {
     throw new UsageError('- stands for standard input; name it alone.');
   }
-  return [...new Set(paths.flatMap((path) => filesOf(io, path)))];
+  const seen = new Set<string>();
+  return paths
+    .flatMap((path) => filesOf(io, path))
+    .filter((path) => {
+      const place = placeOf(path);
+      return !seen.has(place) && seen.add(place);
+    });
 }
 
 function filesOf(io: Io, path: string): string[] {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
-  const all = filesBelow(path);
+  const { files: all, links } = entriesBelow(path);
+  if (links > 0) printErr(io, `${links} links to folders in ${path} are not followed; name the folders.`);
   const readable = all.filter(isReadable);
   if (readable.length === 0) throw new UsageError(`${path} has no file of records; name one with --format.`);
   const others = all.length - readable.length;
@@ -22,10 +30,17 @@ function filesOf(io: Io, path: string): string[] {
   return readable;
 }
 
-/** Without hidden ones. */
-const filesBelow = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .map(({ parentPath, name }) => join(parentPath, name))
-    .filter((path) => !/(?:^|\/)\./.test(relative(folder, path)))
-    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
-    .sort();
+/** Files without hidden ones, sorted, and how many links to folders there are. */
+function entriesBelow(folder: string): { files: string[]; links: number } {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .map((entry) => ({ entry, path: join(entry.parentPath, entry.name) }))
+    .filter(({ path }) => !/(?:^|\/)\./.test(relative(folder, path)))
+    .map(({ entry, path }) => ({ entry, path, stats: statSync(path, { throwIfNoEntry: false }) }));
+  return {
+    files: entries
+      .filter(({ stats }) => stats?.isFile())
+      .map(({ path }) => path)
+      .sort(),
+    links: entries.filter(({ entry, stats }) => entry.isSymbolicLink() && stats?.isDirectory()).length,
+  };
+}

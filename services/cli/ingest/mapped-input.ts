@@ -43,6 +43,8 @@ export interface MappedInput {
   input: Input;
   source: RecordSource;
   headerBytes?: Buffer;
+  /** Paths of the joined tables. */
+  tables: readonly string[];
 }
 
 /** Throws `ColumnsError`, `MappingError` or `UsageError` before any record is read. */
@@ -52,8 +54,9 @@ export async function openMapped(io: Io, stream: Stream, options: MappedOptions)
   const { input, text } = await openFile(io, options.file, options.format, { headers });
   const file = await chooseMapping(io, candidates, text, stream, options);
   let mapping = file && compileFor(file, stream, options);
+  const tables: string[] = [];
   if (mapping !== undefined && file?.join !== undefined) {
-    mapping = mapping.withJoins(await readJoins(io, mapping.joins, options));
+    mapping = mapping.withJoins(await readJoins(io, mapping.joins, options, tables));
   }
   const names = text.header && mapping?.columnNames(text.header.columns);
   const columns = text.header?.columns.map((column) => names?.get(column) ?? column);
@@ -76,7 +79,7 @@ export async function openMapped(io: Io, stream: Stream, options: MappedOptions)
       }
     }
   }
-  return { input, source, headerBytes: text.header?.bytes };
+  return { input, source, headerBytes: text.header?.bytes, tables };
 }
 
 type Candidates = Readonly<Record<string, MappingFile>>;
@@ -158,10 +161,12 @@ async function readJoins(
   io: Io,
   joins: Mapping['joins'],
   options: MappedOptions,
+  tables: string[],
 ): Promise<Record<string, JoinedRows>> {
   const rows: Record<string, JoinedRows> = {};
   for (const [name, plan] of Object.entries(joins)) {
     const file = findTable(plan.table, options);
+    if (file !== undefined) tables.push(file);
     // Connectors write the messages of all their streams to one file.
     const messages = plan.isAmongMessages ? (options.with?.[0] ?? options.file) : '-';
     if (file !== undefined) rows[name] = await readTable(io, file, plan, false);

@@ -1,25 +1,23 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { emptyResult, type IngestResult, type RejectedRecord } from '../../../ingest/pipeline.js';
 import { formatCount, type Io, printErr } from '../io.js';
+import { OutputFile } from '../output-file.js';
 import type { Progress } from '../progress.js';
 import type { Input } from './input.js';
 
 const NEWLINE = Buffer.from('\n');
 
 /**
- * The file of rejected records, byte for byte, to be corrected and loaded again. Its previous content stays until the first
- * rejected record or the end.
+ * The file of rejected records, byte for byte, to be corrected and loaded again. It appears once everything was read; its previous content
+ * stays until then.
  */
 export class Rejects {
-  readonly #path: string;
-  /** Header of a CSV file. */
-  readonly #header: Buffer | undefined;
-  #file: number | undefined;
+  readonly #file: OutputFile;
+  /** Header of a CSV file, which is written before the first record. */
+  #header: Buffer | undefined;
 
   constructor(path: string, header: Buffer | undefined) {
-    this.#path = path;
+    this.#file = new OutputFile(path);
     this.#header = header;
-    closeSync(openSync(path, 'a'));
   }
 
   write(untouched: Buffer): void {
@@ -29,16 +27,19 @@ export class Rejects {
 
   /** A piece of a line that continues. */
   writePiece(piece: Buffer): void {
-    if (this.#file === undefined) {
-      this.#file = openSync(this.#path, 'w');
-      if (this.#header) writeSync(this.#file, Buffer.concat([this.#header, NEWLINE]));
-    }
-    writeSync(this.#file, piece);
+    if (this.#header) this.#file.write(Buffer.concat([this.#header, NEWLINE]));
+    this.#header = undefined;
+    this.#file.write(piece);
   }
 
   /** Everything was read: the file now holds the rejected records of this load only. */
   end(): void {
-    closeSync(this.#file ?? openSync(this.#path, 'w'));
+    this.#file.complete();
+  }
+
+  /** The load ended early: loading again finds what was rejected. */
+  discard(): void {
+    this.#file.discard();
   }
 }
 

@@ -54,10 +54,12 @@ function insertVisit(session: WriteSession, { record }: OrderedRecord<VisitRecor
 /** How many visits are from before a moment; `MAX_COUNTED_VISITS` at most. */
 export function countVisitsBefore(connection: Connection, createdMs: number): number {
   let visits = 0;
-  for (const [organization] of connection.rows<[bigint]>(`SELECT key FROM organizations WHERE visits > 0`)) {
+  for (const [organization] of connection.rows<[bigint]>(
+    sql`SELECT key FROM organizations WHERE visits > 0`,
+  )) {
     visits += Number(
       connection.number(
-        `SELECT count(*) FROM (SELECT 1 FROM visits WHERE organization = ? AND created_ms < ? LIMIT ?)`,
+        sql`SELECT count(*) FROM (SELECT 1 FROM visits WHERE organization = ? AND created_ms < ? LIMIT ?)`,
         Number(organization),
         createdMs,
         MAX_COUNTED_VISITS - visits,

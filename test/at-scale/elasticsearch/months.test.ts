@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { visitDocument } from '../../../services/stores/elasticsearch/visits.js';
+import { toVisit } from '../../../services/visits/stored-visit.js';
 import { freshOrganization } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { type ParsedStore, parsed } from '../../support/parsed-store.js';
@@ -42,16 +44,18 @@ describe('Months of visits on Elasticsearch', () => {
       accepted([at('old', '2025-03-01T00:00:00Z'), at('new', '2026-03-01T00:00:00Z')], 0),
     );
     await store.refresh();
-    await client.reindex({
-      refresh: true,
-      source: { index: `${indices.config.indexPrefix}-visits-2026.03` },
-      dest: { index: `${indices.config.indexPrefix}-visits-2025.03` },
+    const record = at('wrong', '2026-03-02T00:00:00Z');
+    await client.index({
+      index: `${indices.config.indexPrefix}-visits-2025.03`,
+      id: 'wrong',
+      routing: organizationId,
+      document: visitDocument(toVisit(record, Date.parse(record.createdAt))),
     });
     const cutoff = Date.UTC(2026, 0, 1);
     while ((await store.deleteVisitsBefore(cutoff, 10)) > 0);
     await store.refresh();
     const page = await store.searchVisits({ organizationId, limit: 9 });
-    expect(page.items.map(({ id }) => id)).to.deep.equal(['new', 'new']);
+    expect(page.items.map(({ id }) => id)).to.deep.equal(['wrong', 'new']);
     expect(lines.map(([level]) => level))
       .to.include('warn')
       .and.not.include('info');

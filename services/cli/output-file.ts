@@ -1,0 +1,89 @@
+/** Files that commands write: they appear once they are complete, and none is a file that the command reads. */
+import {
+  closeSync,
+  createWriteStream,
+  fstatSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  type WriteStream,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** A file or folder, whatever names it has: device and inode, or the folder and the name of one that does not exist yet. */
+export type Place = string;
+
+const ofStats = ({ dev, ino }: Pick<Stats, 'dev' | 'ino'>): Place => `${dev}:${ino}`;
+
+export function placeOf(path: string): Place {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats) return ofStats(stats);
+  const folder = statSync(dirname(path), { throwIfNoEntry: false });
+  // Names that differ in case alone may be one.
+  return `${folder ? ofStats(folder) : dirname(path)}/${basename(path).toLowerCase()}`;
+}
+
+/** What standard input is redirected from. */
+export function placeOfStandardInput(): Place {
+  try {
+    return ofStats(fstatSync(0));
+  } catch {
+    // Closed.
+    return '-';
+  }
+}
+
+/** Where `OutputFile` writes before the file is complete. */
+export const partialOf = (path: string): string => `${path}.part`;
+
+/**
+ * A file that is written beside its place, as `<name>.part`, and renamed once it is complete: what the path named before stays until then.
+ * A device or pipe is written directly.
+ */
+export class OutputFile {
+  /** The path without links, so that a link stays one. */
+  readonly #path: string;
+  readonly #partial: string | null;
+  readonly #file: number;
+
+  /** Throws the errors of the file system. */
+  constructor(path: string) {
+    const before = statSync(path, { throwIfNoEntry: false });
+    this.#path = before ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
+    if (before?.isDirectory())
+      throw Object.assign(new Error(`${path} is a folder`), { code: 'EISDIR', path });
+    this.#partial = before && !before.isFile() ? null : partialOf(this.#path);
+    if (this.#partial === null) {
+      this.#file = openSync(this.#path, 'w');
+      return;
+    }
+    // Of a command that was killed.
+    rmSync(this.#partial, { force: true });
+    this.#file = openSync(this.#partial, 'wx');
+  }
+
+  write(bytes: Uint8Array): void {
+    for (let written = 0; written < bytes.length; ) written += writeSync(this.#file, bytes, written);
+  }
+
+  /** For a pipeline; the file stays open at its end. */
+  stream(): WriteStream {
+    return createWriteStream('', { fd: this.#file, autoClose: false });
+  }
+
+  /** The file takes its place. */
+  complete(): void {
+    closeSync(this.#file);
+    if (this.#partial !== null) renameSync(this.#partial, this.#path);
+  }
+
+  /** What was written goes. */
+  discard(): void {
+    closeSync(this.#file);
+    if (this.#partial !== null) rmSync(this.#partial, { force: true });
+  }
+}
