@@ -79,6 +79,19 @@ describe('Dead letters of HTTP ingest', function () {
     );
   });
 
+  it('are listed alone with --organization, which says that those of Kafka are left out', async () => {
+    const brokers = { ...env, KAFKA_BROKERS: '127.0.0.1:1' };
+    const args = ['dead-letters', 'list', '--organization', 'org_a'];
+    const { code, stdout, stderr } = await run(args, { env: brokers });
+    expect({ code, stderr }).to.deep.equal({
+      code: 0,
+      stderr:
+        'Dead letters of Kafka are left out: --organization chooses among those of HTTP ingest. Without it, all are listed.\n',
+    });
+    expect(stdout).to.contain('line 2');
+    expect((await run(args, { env })).stderr).to.equal('');
+  });
+
   it('are sent again as corrected in a file, through the server; those rejected again stay', async () => {
     const letters = await list('--organization', 'org_a');
     const [first, second] = ['line 2', 'line 3'].map((place) => letters.find((each) => each.place === place));

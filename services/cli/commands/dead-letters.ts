@@ -2,6 +2,7 @@ import { type DeadLetterRecord, eachDeadLetter, replayDeadLetters } from '../../
 import { skipRecords } from '../../../ingest/worker/skip.js';
 import type { Rejection } from '../../rejections/rejection-store.js';
 import { loadConfig } from '../../shared/config.js';
+import { withCommandLease } from '../command-lease.js';
 import { UsageError } from '../errors.js';
 import { type Io, printErr, printOut, printTable, terminalJson, truncate } from '../io.js';
 import { withKafka } from '../kafka.js';
@@ -37,7 +38,12 @@ export async function listDeadLetters(io: Io, options: ListOptions): Promise<voi
   };
   const rejections = await storedRejections(io, organization);
   add(rejections.filter(({ stream }) => (streams as string[]).includes(stream)).map(ofHttp));
-  if (!more && hasKafka(io) && organization === undefined) {
+  if (organization !== undefined && hasKafka(io)) {
+    printErr(
+      io,
+      'Dead letters of Kafka are left out: --organization chooses among those of HTTP ingest. Without it, all are listed.',
+    );
+  } else if (!more && hasKafka(io)) {
     await withKafka(io, (cluster, config) =>
       eachDeadLetter(cluster, config, { streams, all: options.all }, (found) => add(found.map(ofKafka))),
     );
@@ -66,12 +72,19 @@ export async function replay(io: Io, options: ReplayOptions): Promise<void> {
     return printOut(io, `${recordsOf(corrections.length)} sent again, ${rejected} rejected again.`);
   }
   if (!hasKafka(io)) throw new UsageError(`Dead letters are in Kafka (KAFKA_BROKERS). ${REPLAY_HINT}`);
-  const sent = await withProgress(io, (progress) =>
-    withKafka(io, (cluster, config) => {
-      const onProgress = (name: string, done: number) => progress.update(`${name}: ${done} records`, done);
-      return replayDeadLetters(cluster, config, { streams, dryRun, rate: options.rate, onProgress });
-    }),
-  );
+  const send = (throwIfLost?: () => void) =>
+    withProgress(io, (progress) =>
+      withKafka(io, (cluster, config) => {
+        const onProgress = (name: string, done: number) => {
+          throwIfLost?.();
+          progress.update(`${name}: ${done} records`, done);
+        };
+        return replayDeadLetters(cluster, config, { streams, dryRun, rate: options.rate, onProgress });
+      }),
+    );
+  const sent = dryRun
+    ? await send()
+    : await withCommandLease(io, LEASE, ({ throwIfLost }) => send(throwIfLost));
   if (sent.records === 0) printErr(io, 'There are no dead letters to replay.');
   else if (dryRun) printOut(io, `${recordsOf(sent.records)} would be sent again.`);
   else
@@ -86,6 +99,9 @@ export async function replay(io: Io, options: ReplayOptions): Promise<void> {
     );
   }
 }
+
+/** One process at a time: two that send or skip dead letters would take partitions from each other. */
+const LEASE = { command: 'dead-letters', doing: 'replays or skips dead letters' };
 
 const REPLAY_HINT =
   'Records that HTTP ingest rejected are sent again with --from <file>: lines of list --json with the corrected record as "value".';
@@ -102,9 +118,11 @@ export interface SkipOptions {
 export async function skip(io: Io, { stream: name, partition, offset, dryRun }: SkipOptions): Promise<void> {
   const [stream, ...others] = parseStreams(name);
   if (!stream || others.length > 0) throw new UsageError('Name one stream.');
-  const count = await withKafka(io, (cluster, config) =>
-    skipRecords(cluster, config, { stream, partition, offset: BigInt(offset), dryRun }),
-  );
+  const run = () =>
+    withKafka(io, (cluster, config) =>
+      skipRecords(cluster, config, { stream, partition, offset: BigInt(offset), dryRun }),
+    );
+  const count = dryRun ? await run() : await withCommandLease(io, LEASE, run);
   if (dryRun) printOut(io, `${recordsOf(count)} would be skipped.`);
   else
     printOut(

@@ -5,6 +5,8 @@ export const LOCK_FILE = 'lock.db';
 export const LOCK_OWNER_FILE = 'holder.json';
 /** Socket of the process that holds the folder, through which a backup pauses its writes. */
 export const FREEZE_SOCKET = 'freeze.sock';
+/** Holds a lock for each command that one process at a time may run. */
+export const COMMANDS_FOLDER = 'commands';
 /** Says when the last backup of the folder was taken, and where it is. */
 export const LAST_BACKUP_FILE = 'last-backup.json';
 /** Holds what a restore has written until all of it is there. */
