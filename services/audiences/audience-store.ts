@@ -62,8 +62,9 @@ export interface AudienceStore {
   createAudience(command: CreateAudience): Promise<IdempotentResult<CreateAudienceOutcome>>;
   updateAudience(command: UpdateAudience): Promise<IdempotentResult<UpdateAudienceOutcome>>;
   /**
-   * Deletes an audience, then its memberships in bounded steps; where these were interrupted, another call goes on with them. Records
-   * older than the deletion do not bring the audience back.
+   * Deletes an audience, and with it its memberships: the audience that has the id next starts without members. Resolves once nothing of
+   * them is stored; a job removes them step by step and goes on after a restart. Records older than the deletion do not bring the
+   * audience back.
    */
   deleteAudience(command: DeleteAudience): Promise<IdempotentResult<DeleteAudienceOutcome>>;
   /** As records of contacts, each whole. */

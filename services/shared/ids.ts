@@ -23,7 +23,10 @@ function base32(bytes: Uint8Array): string {
 }
 
 /** A time-ordered id: `prefix_` and a UUIDv7 in 26 characters of base32. Sorts by creation time to the millisecond. */
-export function newId(prefix: 'con' | 'aud' | 'rej' | 'req' | 'era', now: number = Date.now()): string {
+export function newId(
+  prefix: 'con' | 'aud' | 'rej' | 'req' | 'era' | 'job',
+  now: number = Date.now(),
+): string {
   // Node.js keeps random bytes ready for these; asking the operating system each time takes four times as long.
   const bytes = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
   bytes[0] = now / 2 ** 40;

@@ -5,6 +5,7 @@ import { parsed } from '../support/parsed-store.js';
 import { searchStoreAccounts } from './search-store-accounts.js';
 import { searchStoreAudienceRequests, searchStoreAudiences } from './search-store-audiences.js';
 import { searchStoreCreate } from './search-store-create.js';
+import { searchStoreDeletedAudiences } from './search-store-deleted-audiences.js';
 import { searchStoreDeletions } from './search-store-deletions.js';
 import { searchStoreErasures } from './search-store-erasures.js';
 import { searchStoreExamples } from './search-store-examples.js';
@@ -22,12 +23,12 @@ import { searchStoreRejections } from './search-store-rejections.js';
 import { searchStoreRetention } from './search-store-retention.js';
 import { searchStoreUpdates } from './search-store-updates.js';
 import { searchStoreVisits } from './search-store-visits.js';
-import type { Open, OpenStore } from './search-support.js';
+import type { Open, OpenStore, StoreHooks } from './search-support.js';
 
 interface UnparsedStore {
   store: SearchStore;
   /** Of the same data, as another process would open it. */
-  another(): Promise<SearchStore>;
+  another(hooks?: StoreHooks): Promise<SearchStore>;
   close(): Promise<void>;
 }
 
@@ -41,7 +42,7 @@ export function searchStoreContract(
     const { store, another, close } = await openStore({ clock });
     return {
       store: parsed(store),
-      another: async () => parsed(await closedWithFile(another())),
+      another: async (hooks) => parsed(await closedWithFile(another(hooks))),
       clock,
       close,
     };
@@ -71,6 +72,7 @@ export function searchStoreContract(
     searchStoreMemberships(open);
     searchStoreAudiences(open);
     searchStoreAudienceRequests(open);
+    searchStoreDeletedAudiences(open);
     searchStoreVisits(open);
     searchStoreAccounts(openNew);
     searchStoreRejections(open);

@@ -30,6 +30,7 @@ import {
 import { identifier, type Sql, sql } from '../../shared/sql.js';
 import { formatTimestamp } from '../../shared/time.js';
 import type { Connection } from './connection.js';
+import { beginJob } from './jobs/job-table.js';
 import { findAudienceKey, findOrganizationKey } from './organizations.js';
 import type { RowId } from './row-ids.js';
 import { OrganizationTerms } from './text/fts-query.js';
@@ -69,12 +70,6 @@ export function getAudience(
     id,
   );
   return row ? audienceJson(row) : 'null';
-}
-
-/** Whether an audience was deleted, and not created again. */
-export function isDeletedAudience(connection: Connection, key: number): boolean {
-  const deleted = sql`SELECT 1 FROM audiences WHERE key = ? AND body IS NULL AND record_order IS NOT NULL`;
-  return connection.row(deleted, key) !== undefined;
 }
 
 export function searchAudiences(connection: Connection, search: AudienceSearch): Json<Page<Audience>> {
@@ -162,6 +157,7 @@ export function createAudience(
 ): CreateAudienceOutcome {
   const row = readRow(session, audience.organization_id, audience.id);
   if (row.body !== null) return { kind: 'audience_exists' };
+  if (row.version) endMemberships(session, row, audience.id, now);
   const created = createdAudience(audience, now, row.version as Deletion | undefined);
   writeAudience(session, row, created);
   return { kind: 'created', audience: toAudience(created) };
@@ -180,16 +176,26 @@ export function updateAudience(
   return { kind: 'updated', audience: toAudience(updated) };
 }
 
-/** Leaves the memberships, of which there may be many. */
+/** Its memberships end at once; what is stored of them is removed by a job. */
 export function deleteAudience(
   session: WriteSession,
   { organizationId, audienceId }: DeleteAudience,
   now: number,
 ): DeleteAudienceOutcome {
   const row = findRow(session, organizationId, audienceId);
+  if (row?.version) endMemberships(session, row, audienceId, now);
   const exists = row !== undefined && row.body !== null;
   if (exists) writeAudience(session, row, deletionAt(now, row.version as RecordVersion));
   return { kind: 'deleted', deleted: exists };
+}
+
+/** Gives the key of an audience away for good: the id points to a new one, which no membership has. */
+function endMemberships(session: WriteSession, row: AudienceRow, id: string, now: number): void {
+  const { connection } = session;
+  const { organization, key } = row;
+  if (connection.row(sql`SELECT 1 FROM memberships WHERE audience = ? LIMIT 1`, key) === undefined) return;
+  row.key = session.replaceAudienceKey(organization, id);
+  beginJob(connection, 'remove-memberships', organization, { key, audience_id: id }, now);
 }
 
 interface AudienceRow {

@@ -15,6 +15,7 @@ import { contactStore } from './contacts/store.js';
 import { readCredits } from './credits.js';
 import { openDatabase } from './database.js';
 import { readFigures } from './figures.js';
+import { JobRunner } from './jobs/job-runner.js';
 import { findKey, listKeys } from './keys.js';
 import type { RebuildProgress } from './migrations/rebuild.js';
 import { hasOtherOrganization } from './organizations.js';
@@ -53,6 +54,8 @@ export interface SqliteStoreOptions {
   searchTimeoutMs?: number;
   clock?: Clock;
   onRebuild?: RebuildProgress;
+  /** See `JobRunner`. */
+  beforeJobStep?(): Promise<void>;
 }
 
 /**
@@ -83,11 +86,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
   });
   const read = async <T>(work: (connection: Connection) => T): Promise<T> => reader.read(work);
   const writeOnce = writeOnceWith(writer, clock);
-  /** In steps, between which other requests are written. */
-  const removeOrphanedMemberships = async (organizationId: string, audienceId: string): Promise<void> => {
-    const args = [organizationId, audienceId, clock.now()] as const;
-    while ((await writer.callFor(organizationId, 'removeOrphanedMemberships', ...args)) > 0);
-  };
+  const jobs = new JobRunner({ writer, reader, clock, beforeStep: options.beforeJobStep });
+  void jobs.resume();
   return {
     preferredBatchSize: BATCH_RECORDS,
     /** Reads always see earlier writes. */
@@ -100,15 +100,16 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     countMembers: async (organizationId, audienceIds, signal) =>
       fromJson(await searches.call(organizationId, 'countMembers', [organizationId, audienceIds], signal)),
     async createAudience(command) {
-      const { organization_id, id } = command.audience;
-      await removeOrphanedMemberships(organization_id, id);
-      return writeOnce(organization_id, 'createAudience', command);
+      const result = await writeOnce(command.audience.organization_id, 'createAudience', command);
+      // Memberships that records had given the id since it was deleted.
+      void jobs.resume();
+      return result;
     },
     updateAudience: (command) => writeOnce(command.organizationId, 'updateAudience', command),
     async deleteAudience(command) {
-      const { organizationId, audienceId } = command;
+      const { organizationId } = command;
       const result = await writeOnce(organizationId, 'deleteAudience', command);
-      if (result.kind === 'done') await removeOrphanedMemberships(organizationId, audienceId);
+      if (result.kind === 'done') await jobs.finish(organizationId, 'remove-memberships');
       return result;
     },
     upsertAudiences: (audiences) => writeRecords(writer, 'upsertAudiences', audiences),
@@ -138,6 +139,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     ...ONLY_SLOT,
     pauseWrites: (work) => writer.runExclusive(work),
     async close() {
+      jobs.close();
       await Promise.all([writer.close(), searches.close()]);
       // A write that ended meanwhile reads what it answers.
       reader.close();

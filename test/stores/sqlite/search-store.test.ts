@@ -7,7 +7,7 @@ searchStoreContract('SQLite', async (options) => {
   const store = await openSqliteStore({ dataDir, searchThreads: 2, ...options });
   return {
     store,
-    another: () => openSqliteStore({ dataDir, searchThreads: 1, ...options }),
+    another: (hooks) => openSqliteStore({ dataDir, searchThreads: 1, ...options, ...hooks }),
     close: () => store.close(),
   };
 });

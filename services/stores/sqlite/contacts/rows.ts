@@ -8,9 +8,12 @@ import type { Deletion } from '../../../shared/record-order.js';
 import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 import type { RowId } from '../row-ids.js';
+import { currentAudiences } from './former-audiences.js';
 
 export interface ContactRow extends StoredContact {
   rowId: RowId;
+  /** Whether the stored text names audiences that were deleted; `audienceIds` has none of them. */
+  namesFormerAudience: boolean;
 }
 
 export function readContactRow(
@@ -25,7 +28,9 @@ export function readContactRow(
   );
   if (!row) return undefined;
   const [rowId, recordOrder, body] = row;
-  return { rowId, ...parseContact(body, recordOrder) };
+  const stored = parseContact(body, recordOrder);
+  const audienceIds = currentAudiences(connection, organization, id, stored.audienceIds);
+  return { rowId, ...stored, audienceIds, namesFormerAudience: audienceIds !== stored.audienceIds };
 }
 
 /** What is left of a deleted contact; undefined when it was never deleted, or came back. */

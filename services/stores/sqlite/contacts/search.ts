@@ -27,16 +27,19 @@ import { findPartialMatch, MAX_RANKED_ROWS, type MatchedRow } from '../text/part
 import { planMatch } from '../text/query-plan.js';
 import { rankedRows } from '../text/ranked-rows.js';
 import { similarWords } from '../text/vocabulary.js';
+import { currentContact, formerAudiences } from './former-audiences.js';
 import { CONTACT_GROUPS, filterQuery } from './mapping.js';
 
 export function getContact(connection: Connection, organizationId: string, id: string): Json<Contact> | null {
-  const row = connection.row<[Json<Contact>]>(
-    sql`SELECT body FROM contacts
+  const row = connection.row<[Json<Contact>, bigint]>(
+    sql`SELECT body, organization FROM contacts
       WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND id = ?`,
     organizationId,
     id,
   );
-  return row?.[0] ?? null;
+  if (!row) return null;
+  const organization = Number(row[1]);
+  return currentContact(connection, organization, row[0], formerAudiences(connection, organization));
 }
 
 /** Rows that a quick search may pass over, which takes about a millisecond, and contacts on its page. */
@@ -115,7 +118,7 @@ function findPage(
     rowsToFetch(search.limit),
     mostRanked,
   );
-  const page = buildPage(withBodies(connection, rows), total, {
+  const page = buildPage(withBodies(connection, organization.key, rows), total, {
     limit: search.limit,
     reservedBytesPerItem: explanationBytes(search),
     explain: search.explain,
@@ -271,8 +274,10 @@ const BODIES_PER_READ = 64;
 
 function* withBodies(
   connection: Connection,
+  organization: number,
   rows: readonly RankedRow[],
 ): Generator<{ row: RankedRow; body: Json<Contact> }, void> {
+  const former = formerAudiences(connection, organization);
   for (let start = 0; start < rows.length; start += BODIES_PER_READ) {
     const part = rows.slice(start, start + BODIES_PER_READ);
     // One text, as each row takes longer to hand over than to read; JSON holds no line breaks.
@@ -282,6 +287,9 @@ function* withBodies(
     ) as [string | null];
     const lines = bodies?.split('\n') ?? [];
     if (lines.length < part.length) throw new Error('a found contact has no row');
-    for (const [index, body] of lines.entries()) yield { row: part[index] as RankedRow, body };
+    for (const [index, body] of lines.entries()) {
+      const row = part[index] as RankedRow;
+      yield { row, body: currentContact(connection, organization, body, former) };
+    }
   }
 }

@@ -34,11 +34,11 @@ import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.j
 import { applyUpdate } from '../../../contacts/update.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
 import { sql } from '../../../shared/sql.js';
-import { hasAudience, isDeletedAudience } from '../audiences.js';
+import { hasAudience } from '../audiences.js';
 import type { Connection } from '../connection.js';
 import { addCredits, readCredits } from '../credits.js';
 import { Suppression } from '../erasure/suppression.js';
-import { findAudienceKey, findOrganizationKey } from '../organizations.js';
+import { findOrganizationKey } from '../organizations.js';
 import type { RowId } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import { TermEncoder } from '../text/term-encoder.js';
@@ -99,6 +99,7 @@ function upsertContact(
   const after = {
     ...stored,
     rowId: moved ? session.newRowId('contact_terms', stored.createdMs) : before.rowId,
+    namesFormerAudience: false,
   };
   updateRow(session, organization, before, after);
 }
@@ -372,35 +373,6 @@ export function addMembership(session: WriteSession, membership: Membership, now
   return { kind: 'added', contact: toContact(joined) };
 }
 
-/** Memberships changed in one transaction. */
-const MEMBERSHIPS_PER_STEP = 500;
-
-/** Removes memberships of an audience that was deleted; returns how many, up to a limit. `now` in milliseconds since the epoch. */
-export function removeOrphanedMemberships(
-  session: WriteSession,
-  organizationId: string,
-  audienceId: string,
-  now: number,
-): number {
-  const { connection } = session;
-  const organization = findOrganizationKey(connection, organizationId);
-  if (organization === undefined) return 0;
-  const audience = findAudienceKey(connection, organization, audienceId);
-  if (audience === undefined || !isDeletedAudience(connection, audience)) return 0;
-  const members = connection.rows<[string]>(
-    sql`SELECT c.id FROM memberships m CROSS JOIN contacts c ON c.organization = ? AND c.position = m.position
-      WHERE m.audience = ? LIMIT ?`,
-    organization,
-    audience,
-    MEMBERSHIPS_PER_STEP,
-  );
-  for (const [id] of members) {
-    const row = readContactRow(connection, organization, id) as ContactRow;
-    writeLeft(session, organization, row, audienceId, now);
-  }
-  return members.length;
-}
-
 export function removeMembership(session: WriteSession, membership: Membership, now: number): RemoveOutcome {
   const { organizationId, audienceId, contactId } = membership;
   const organization = organizationOf(session, organizationId, audienceId);
@@ -436,7 +408,7 @@ export function changeMemberships(
       outcome.changed++;
       if (change.change === 'join') insertMembership(session, organization, audienceId, after.rowId);
       else deleteMembership(session, organization, audienceId, after);
-      writeMembershipChange(session, organization, after);
+      writeContactBody(session.connection, organization, after);
     }
   }
   return outcome;
@@ -450,7 +422,7 @@ function writeLeft(
   now: number,
 ): void {
   deleteMembership(session, organization, audienceId, member);
-  writeMembershipChange(session, organization, withoutAudience(member, audienceId, now));
+  writeContactBody(session.connection, organization, withoutAudience(member, audienceId, now));
 }
 
 function writeJoined(
@@ -462,11 +434,12 @@ function writeJoined(
 ): void {
   if (joined === before) return;
   insertMembership(session, organization, audienceId, joined.rowId);
-  writeMembershipChange(session, organization, joined);
+  writeContactBody(session.connection, organization, joined);
 }
 
-function writeMembershipChange(session: WriteSession, organization: number, row: ContactRow): void {
-  session.connection.run(
+/** Writes a contact whose memberships changed and nothing else. */
+export function writeContactBody(connection: Connection, organization: number, row: ContactRow): void {
+  connection.run(
     sql`UPDATE contacts SET body = ?, updated_ms = ? WHERE organization = ? AND id = ?`,
     contactJson(row),
     row.updatedMs,

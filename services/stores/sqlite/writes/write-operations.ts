@@ -26,13 +26,14 @@ import {
   createContact,
   deleteContacts,
   removeMembership,
-  removeOrphanedMemberships,
   updateContact,
   upsertContacts,
 } from '../contacts/writes.js';
 import { addCredits, setCredits } from '../credits.js';
 import { eraseContacts } from '../erasure/erase.js';
 import { runIdempotent } from '../idempotency.js';
+import { stepJob } from '../jobs/job-steps.js';
+import type { JobKind } from '../jobs/job-table.js';
 import { insertKey, recordKeyUse, revokeKey } from '../keys.js';
 import { deleteRejections, keepRejections } from '../rejections.js';
 import { deleteVisitsBefore, insertVisits } from '../visits.js';
@@ -111,8 +112,8 @@ export function writeOperations(session: WriteSession) {
           isAudienceWritten,
         ),
       ),
-    removeOrphanedMemberships: (organizationId: string, audienceId: string, now: number) =>
-      toJson(removeOrphanedMemberships(session, organizationId, audienceId, now)),
+    stepJob: (organizationId: string, kind: JobKind, now: number) =>
+      toJson(stepJob(session, organizationId, kind, now)),
     eraseContacts: (command: EraseCommand, now: number) => toJson(eraseContacts(session, command, now)),
     deleteVisitsBefore: (createdMs: number, limit: number) =>
       toJson(deleteVisitsBefore(session, createdMs, limit)),

@@ -21,17 +21,16 @@ const DOCUMENT_TABLES: Readonly<Record<TextIndex, Sql>> = {
   audience_terms: identifier('audience_terms_docsize'),
 };
 
-/** Keys of organizations, and of audiences. */
+/** Keys of organizations. */
 const MAX_CACHED_KEYS = 100_000;
 
 /**
- * Transactions of the one writer of a process, and what it caches between them: keys and words. The caches hold only what
+ * Transactions of the one writer of a process, and what it caches between them: keys of organizations, and words. The caches hold only what
  * is committed or about to be; a rollback clears them.
  */
 export class WriteSession {
   readonly connection: Connection;
   readonly #organizations = new Map<string, number>();
-  readonly #audiences = new Map<string, number>();
   /** Words in the vocabulary, by index and organization. */
   readonly #knownWords = new Map<string, Set<string>>();
   /** Makes row ids unique; saved at the commit. */
@@ -106,20 +105,25 @@ export class WriteSession {
     return key;
   }
 
-  /** Created where it is new, as memberships may come before the record of their audience. */
+  /** Created where it is new, as memberships may come before the record of their audience. Not cached: a deletion by any process changes it. */
   audienceKey(organization: number, id: string): number {
-    const name = `${organization} ${id}`;
-    let key = this.#audiences.get(name);
-    if (key === undefined) {
-      this.connection.run(
-        sql`INSERT INTO audiences (organization, id) VALUES (?, ?) ON CONFLICT DO NOTHING`,
-        organization,
-        id,
-      );
-      key = findAudienceKey(this.connection, organization, id) as number;
-      this.#audiences.set(name, key);
-    }
-    return key;
+    const key = findAudienceKey(this.connection, organization, id);
+    if (key !== undefined) return key;
+    this.connection.run(sql`INSERT INTO audiences (organization, id) VALUES (?, ?)`, organization, id);
+    return findAudienceKey(this.connection, organization, id) as number;
+  }
+
+  /**
+   * Gives an audience a new key and returns it. Rows of audiences are never deleted, so a key above all others was never used, and a
+   * former key never is again.
+   */
+  replaceAudienceKey(organization: number, id: string): number {
+    this.connection.run(
+      sql`UPDATE audiences SET key = (SELECT max(key) + 1 FROM audiences) WHERE organization = ? AND id = ?`,
+      organization,
+      id,
+    );
+    return this.audienceKey(organization, id);
   }
 
   /** Adds words of rows to the vocabulary. */
@@ -212,7 +216,6 @@ export class WriteSession {
     let words = 0;
     for (const { size } of this.#knownWords.values()) words += size;
     if (words > MAX_CACHED_WORDS) this.#knownWords.clear();
-    if (this.#audiences.size > MAX_CACHED_KEYS) this.#audiences.clear();
     if (this.#organizations.size > MAX_CACHED_KEYS) this.#organizations.clear();
   }
 
@@ -222,7 +225,6 @@ export class WriteSession {
     this.#lost = [];
     this.#counted.clear();
     this.#organizations.clear();
-    this.#audiences.clear();
     this.#knownWords.clear();
   }
 }

@@ -1,0 +1,44 @@
+/** Removes what hangs on the key that a deleted audience gave away, step by step. */
+import { sql } from '../../../shared/sql.js';
+import type { Connection } from '../connection.js';
+import type { FormerAudience, Job } from '../jobs/job-table.js';
+import type { RowId } from '../row-ids.js';
+import type { IsTimeUp } from '../writes/write-batch.js';
+import type { WriteSession } from '../writes/write-session.js';
+import { readContactRow } from './rows.js';
+import { writeContactBody } from './writes.js';
+
+const MEMBERSHIPS_PER_STEP = 250;
+
+/** Contacts that named the audience changed `now`, in milliseconds since the epoch. */
+export function removeFormerMemberships(
+  session: WriteSession,
+  { organization, state }: Job<'remove-memberships'>,
+  now: number,
+  isTimeUp: IsTimeUp,
+): FormerAudience | null {
+  const { connection } = session;
+  const members = connection.rows<[RowId, string | null]>(
+    sql`SELECT m.position, c.id FROM memberships m
+       LEFT JOIN contacts c ON c.organization = ? AND c.position = m.position
+      WHERE m.audience = ? LIMIT ?`,
+    organization,
+    state.key,
+    MEMBERSHIPS_PER_STEP,
+  );
+  let removed = 0;
+  for (const [position, contactId] of members) {
+    if (removed > 0 && isTimeUp()) return state;
+    if (contactId !== null) rewrite(connection, organization, contactId, now);
+    connection.run(sql`DELETE FROM memberships WHERE audience = ? AND position = ?`, state.key, position);
+    removed++;
+  }
+  return members.length < MEMBERSHIPS_PER_STEP ? null : state;
+}
+
+/** Writes a contact without the audiences that it is no member of. */
+function rewrite(connection: Connection, organization: number, contactId: string, now: number): void {
+  const row = readContactRow(connection, organization, contactId);
+  if (!row?.namesFormerAudience) return;
+  writeContactBody(connection, organization, { ...row, updatedMs: Math.max(row.updatedMs, now) });
+}

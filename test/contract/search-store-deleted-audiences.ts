@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { accepted } from '../support/accepted.js';
+import { useOpened } from '../support/opened.js';
+import type { ParsedStore } from '../support/parsed-store.js';
+import { Random, runs, SEED } from '../support/random.js';
+import { asked, freshOrganization, load, loadAudiences, type Open } from './search-support.js';
+
+/** More than a step removes in any store. */
+const MEMBERS = 700;
+
+/** How an audience comes back. */
+const REVIVERS = ['record', 'request'] as const;
+
+export function searchStoreDeletedAudiences(open: Open): void {
+  describe('deleted audiences that come back (contract 3.14)', () => {
+    const opened = useOpened(() => open());
+
+    it('an audience that comes back between two steps of its deletion, or after a crash there, has no former members', async () => {
+      const random = new Random(SEED);
+      for (let draw = 0; draw < runs(5); draw++) {
+        const schedule = {
+          stopBefore: draw % 4,
+          reviver: random.pick(REVIVERS),
+          isCrash: random.chance(0.6),
+          comesBackAfterRestart: random.chance(0.3),
+        };
+        await play(schedule, `draw ${draw} of seed ${SEED}: ${JSON.stringify(schedule)}`);
+      }
+    });
+
+    async function play(
+      {
+        stopBefore,
+        reviver,
+        isCrash,
+        comesBackAfterRestart,
+      }: {
+        stopBefore: number;
+        reviver: (typeof REVIVERS)[number];
+        isCrash: boolean;
+        comesBackAfterRestart: boolean;
+      },
+      message: string,
+    ): Promise<void> {
+      const organization = freshOrganization();
+      const ids = Array.from({ length: MEMBERS }, (_, index) => `c${index}`);
+      await loadAudiences(opened.store, organization, 'a', 'b');
+      await load(
+        opened.store,
+        organization,
+        ids.map((contact_id) => ({ contact_id, audience_ids: ['a', 'b'] })),
+      );
+
+      let steps = 0;
+      const stopped = deferred();
+      const released = deferred();
+      const process = await opened.another({
+        async beforeJobStep() {
+          if (steps++ !== stopBefore) return;
+          stopped.resolve();
+          await released.promise;
+        },
+      });
+      const deletion = process.deleteAudience({ organizationId: organization, audienceId: 'a' });
+      const outcome = deletion.catch((error: unknown) => error);
+      await Promise.race([stopped.promise, outcome]);
+      const other = opened.store;
+      expect(await other.getAudience(organization, 'a'), message).to.equal(null);
+      await expectMembers(other, organization, [], message);
+      if (!comesBackAfterRestart) await comeBack(other, organization, reviver, message);
+      if (isCrash) released.reject(new Error('the process ends here'));
+      else released.resolve();
+      await outcome;
+      await process.close();
+
+      const restarted = await opened.another();
+      if (comesBackAfterRestart) await comeBack(restarted, organization, reviver, message);
+      // Waits for what is left of every deletion of the organization.
+      await restarted.deleteAudience({ organizationId: organization, audienceId: 'none' });
+      await expectMembers(restarted, organization, ['c0', 'c1', 'c2'], message);
+      const { items } = await restarted.searchContacts(asked(organization, { limit: MEMBERS }));
+      const namers = items.filter(({ audience_ids }) => audience_ids.includes('a'));
+      expect(namers.map(({ contact_id }) => contact_id).sort(), message).to.deep.equal(['c0', 'c1', 'c2']);
+      expect(await restarted.countMembers(organization, ['b']), message).to.deep.equal([MEMBERS]);
+      await restarted.close();
+    }
+
+    /** The audience is there again, and three contacts join it in each way that there is. */
+    async function comeBack(
+      store: ParsedStore,
+      organization: string,
+      reviver: (typeof REVIVERS)[number],
+      message: string,
+    ): Promise<void> {
+      const audience = { organization_id: organization, id: 'a', name: 'again' };
+      const later = Date.now() + 1000;
+      if (reviver === 'record') await store.upsertAudiences(accepted([audience], later));
+      else {
+        const fields = { description: null, tracking_utm_value: null };
+        const networks = { network_a: false, network_b: false, network_c: false };
+        await store.createAudience({ audience: { ...audience, ...fields, ...networks } });
+      }
+      expect(await store.getAudience(organization, 'a'), message).to.deep.include({ name: 'again' });
+      await expectMembers(store, organization, [], message);
+      const membership = { organizationId: organization, audienceId: 'a' };
+      await store.addMembership({ ...membership, contactId: 'c0' });
+      await store.changeMemberships({ ...membership, contactIds: ['c1'], change: 'join' });
+      const record = { organization_id: organization, contact_id: 'c2', audience_ids: ['a'] };
+      await store.upsertContacts(accepted([record], later));
+      await expectMembers(store, organization, ['c0', 'c1', 'c2'], message);
+    }
+
+    async function expectMembers(
+      store: ParsedStore,
+      organization: string,
+      members: string[],
+      message: string,
+    ): Promise<void> {
+      await store.refresh();
+      const page = await store.searchContacts(asked(organization, {}, { audienceId: 'a' }));
+      expect(page.items.map(({ contact_id }) => contact_id).sort(), message).to.deep.equal(members);
+      expect(page.total, message).to.equal(members.length);
+      expect(await store.countMembers(organization, ['a']), message).to.deep.equal([members.length]);
+      for (const contactId of ['c0', 'c1', 'c2', 'c3', `c${MEMBERS - 1}`]) {
+        const contact = await store.getContact(organization, contactId);
+        const names = members.includes(contactId) ? ['a', 'b'] : ['b'];
+        expect(contact?.audience_ids, `${message}, ${contactId}`).to.deep.equal(names);
+      }
+    }
+  });
+}
+
+function deferred() {
+  let resolve = () => {};
+  let reject = (_: Error) => {};
+  const promise = new Promise<void>((settle, fail) => {
+    resolve = settle;
+    reject = fail;
+  });
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}
