@@ -1,4 +1,4 @@
-import { RejectedError, StoreTimeoutError, StoreUnavailableError } from '../../shared/store-errors.js';
+import { StoreTimeoutError, StoreUnavailableError } from '../../shared/store-errors.js';
 
 /** The folder of the embedded analytics store is held by another process. */
 export class FolderInUseError extends Error {
@@ -30,7 +30,8 @@ export function storeError(cause: unknown): StoreTimeoutError | StoreUnavailable
 /** Codes of errors in the rows of an insert: not parsed, out of range, too long, against a constraint of the table. */
 const ROW_ERRORS = new Set('6 26 27 38 41 69 72 117 131 321 349 407 469'.split(' '));
 
-const codeOf = (error: unknown): string =>
+/** Code of the engine; `undefined` as text where it gave none. */
+export const codeOf = (error: unknown): string =>
   String(((error instanceof StoreUnavailableError ? error.cause : null) as { code?: unknown } | null)?.code);
 
 const MEMORY_LIMIT_EXCEEDED = '241';
@@ -51,9 +52,17 @@ export const isPassing = (error: unknown): boolean => PASSING_ERRORS.has(codeOf(
 /** Whether every replica would fail likewise until others have rows. */
 export const waitsForOthers = (error: unknown): boolean => QUORUM_ERRORS.has(codeOf(error));
 
-/** As `storeError`, but `RejectedError` when the rows are at fault. */
-export function insertError(error: unknown): unknown {
-  return ROW_ERRORS.has(codeOf(error))
-    ? new RejectedError('ClickHouse rejected rows', { cause: error })
-    : error;
-}
+/** Whether the rows of an insert are at fault. */
+export const isRowError = (error: unknown): boolean => ROW_ERRORS.has(codeOf(error));
+
+/**
+ * Codes that speak of the server and never of rows: timeouts, network, memory, disk, too many queries, a quota, missing rights, a missing
+ * table or database, a cancelled query.
+ */
+const OUTAGE_ERRORS = new Set(
+  '60 81 159 160 164 173 192 193 194 201 202 209 210 236 241 243 279 394 439 497 516'.split(' '),
+);
+
+/** Whether the same insert may succeed later, whatever its rows are. */
+export const isOutageCode = (error: unknown): boolean =>
+  OUTAGE_ERRORS.has(codeOf(error)) || PASSING_ERRORS.has(codeOf(error));

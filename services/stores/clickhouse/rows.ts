@@ -17,6 +17,7 @@ import type {
 } from '../../advertising/records.js';
 import { type OrderedRecord, recordOrder } from '../../shared/record-order.js';
 import { parseTimestamp } from '../../shared/time.js';
+import { monthOfVisit } from '../../visits/retention.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { toVisit } from '../../visits/stored-visit.js';
 import type { Rows } from './client.js';
@@ -174,21 +175,31 @@ export function visitRows(records: readonly OrderedRecord<VisitRecord>[]): Rows 
   return toRows(visits, inRange);
 }
 
-/** Records in parts of at most `maxMonths` months each, sorted by month; unchanged when one part holds them all. */
+/** A number for the partition that a delivery is stored in: its month. */
+export const partitionOfDelivery = ({ date }: DeliveryRecord): number =>
+  Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7));
+
+/** A number for the partition that a visit is stored in: the UTC month of its row, or -1 for all that are not stored by month. */
+export function partitionOfVisit({ createdAt }: VisitRecord): number {
+  const stored = monthOfVisit(parseTimestamp(createdAt));
+  return stored.kind === 'month' ? stored.month : -1;
+}
+
+/** Records in parts of at most `maxMonths` partitions each; unchanged when one part holds them all. */
 export function splitByMonths<T>(
   records: readonly OrderedRecord<T>[],
-  dateOf: (record: T) => string,
+  partitionOf: (record: T) => number,
   maxMonths: number,
 ): (readonly OrderedRecord<T>[])[] {
-  const byMonth = new Map<string, OrderedRecord<T>[]>();
+  const byMonth = new Map<number, OrderedRecord<T>[]>();
   for (const record of records) {
-    const month = dateOf(record.record).slice(0, 7);
+    const month = partitionOf(record.record);
     const others = byMonth.get(month);
     if (others) others.push(record);
     else byMonth.set(month, [record]);
   }
   if (byMonth.size <= maxMonths) return records.length === 0 ? [] : [records];
-  const months = [...byMonth].sort(([one], [other]) => (one < other ? -1 : 1));
+  const months = [...byMonth].sort(([one], [other]) => one - other);
   const parts: OrderedRecord<T>[][] = [];
   for (let first = 0; first < months.length; first += maxMonths) {
     parts.push(months.slice(first, first + maxMonths).flatMap(([, ofMonth]) => ofMonth));

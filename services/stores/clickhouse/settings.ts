@@ -60,8 +60,15 @@ export const httpSettings = (name: string, timeoutMs: number, isReplicated: bool
 /** For reads over HTTP. A server detects clients that leave only during read-only statements; 2 still accepts settings. */
 export const HTTP_READ_SETTINGS: Settings = { readonly: 2, cancel_http_readonly_queries_on_client_close: 1 };
 
-/** The server collects rows of several inserts for a fraction of a second, and answers each once its rows are stored. */
-export const GROUPED_INSERT_SETTINGS: Settings = { async_insert: 1, wait_for_async_insert: 1 };
+/**
+ * The server collects rows of several inserts for a fraction of a second, and answers each once its rows are stored. Partitions are not
+ * limited: the server would count those of all inserts together, and refuse each.
+ */
+export const GROUPED_INSERT_SETTINGS: Settings = {
+  async_insert: 1,
+  wait_for_async_insert: 1,
+  max_partitions_per_insert_block: 0,
+};
 
 /** An insert is acknowledged once most replicas have it, and one that lacks such an insert rejects reads. Both need inserts into a table one at a time. */
 const REPLICA_SETTINGS: Settings = {

@@ -15,11 +15,11 @@ import type { RecordCopy } from '../common/record-copy.js';
 import { literal } from './bind.js';
 import type { ClickHouse, ClickHouseOptions, Rows } from './client.js';
 import type { Engine } from './engine.js';
-import { insertError } from './errors.js';
 import { migrate, requireMigrations } from './migrations/migrate.js';
 import { openClickHouse } from './open.js';
 import { requireWholeParts } from './parts.js';
 import { copyOnServers } from './record-copy.js';
+import { insertRows } from './refusals.js';
 import { RollupBuilder, type RollupBuilderOptions } from './rollup-builder.js';
 import {
   campaignRows,
@@ -27,6 +27,8 @@ import {
   creativeRows,
   currencyRateRows,
   deliveryRows,
+  partitionOfDelivery,
+  partitionOfVisit,
   splitByMonths,
   visitRows,
 } from './rows.js';
@@ -136,11 +138,12 @@ export function analyticsStore(
   builder: RollupBuilder | null,
   log?: RetentionLog,
 ): AnalyticsStore & VisitTable {
+  const ping = async () => {
+    const { rows } = await clickhouse.query<{ free: string }>({ name: 'ping', sql: PING, params: {} });
+    if (Number(rows[0]?.free) < FULL_DISK_BYTES) throw new DiskFullError('analytics');
+  };
   const insert = async (rows: Rows, grouped = false) => {
-    if (rows.text === '') return;
-    await clickhouse.insert(`insert_${rows.table}`, rows, { grouped }).catch((error: unknown) => {
-      throw insertError(error);
-    });
+    if (rows.text !== '') await insertRows({ clickhouse, ping, log }, rows, grouped);
   };
   return {
     preferredBatchSize: BATCH_RECORDS,
@@ -151,12 +154,12 @@ export function analyticsStore(
     insertCurrencyRates: (records) => insert(currencyRateRows(records)),
     // One insert at a time, so that other writes run in between.
     async insertDeliveries(records) {
-      for (const part of splitByMonths(records, ({ date }) => date, MAX_MONTHS_PER_INSERT))
+      for (const part of splitByMonths(records, partitionOfDelivery, MAX_MONTHS_PER_INSERT))
         await insert(deliveryRows(part));
     },
     async insertVisits(records) {
       if (clickhouse.engine) return;
-      for (const part of splitByMonths(records, ({ createdAt }) => createdAt, MAX_MONTHS_PER_INSERT))
+      for (const part of splitByMonths(records, partitionOfVisit, MAX_MONTHS_PER_INSERT))
         await insert(visitRows(part), true);
     },
     async countDeliveriesBefore(month) {
@@ -245,10 +248,7 @@ GROUP BY partition`,
         );
       }
     },
-    async ping() {
-      const { rows } = await clickhouse.query<{ free: string }>({ name: 'ping', sql: PING, params: {} });
-      if (Number(rows[0]?.free) < FULL_DISK_BYTES) throw new DiskFullError('analytics');
-    },
+    ping,
     async close() {
       await builder?.stop();
       await clickhouse.close();

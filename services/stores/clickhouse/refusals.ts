@@ -1,0 +1,80 @@
+/** What a failed insert means: an outage of the server, or rows that it refuses. */
+import { RecordRejectedError, RejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
+import type { ClickHouse, Rows } from './client.js';
+import { codeOf, isOutageCode, isRowError } from './errors.js';
+
+export interface RefusalDeps {
+  clickhouse: ClickHouse;
+  /** Rejects while the server does not answer. */
+  ping(): Promise<void>;
+  log?: { warn(details: object, message: string): void };
+}
+
+/** Inserts rows. Throws `RejectedError` where several are refused, to be divided, and `RecordRejectedError` where one is; else the error of an outage. */
+export async function insertRows(deps: RefusalDeps, rows: Rows, grouped: boolean): Promise<void> {
+  const insert = (together: boolean) =>
+    deps.clickhouse.insert(`insert_${rows.table}`, rows, { grouped: together });
+  let refusal = await failureOf(insert(grouped));
+  // Among others in one block, it may have been refused for theirs.
+  if (grouped && mayRefuse(refusal)) refusal = await failureOf(insert(false));
+  if (refusal === null) return;
+  if (!mayRefuse(refusal)) throw refusal;
+  const rejected = new RejectedError('ClickHouse refused rows', { cause: refusal });
+  if (!isOne(rows)) {
+    if (isRowError(refusal)) throw rejected;
+    await throwUnless(deps.ping(), refusal);
+    throw rejected;
+  }
+  if (!(await takesAnother(deps, rows))) throw isRowError(refusal) ? rejected : refusal;
+  const again = await failureOf(insert(false));
+  if (again === null) return;
+  if (!mayRefuse(again)) throw again;
+  deps.log?.warn({ table: rows.table, code: codeOf(again) }, 'ClickHouse refuses a row and takes others');
+  throw new RecordRejectedError('not_storable', '', 'The store cannot hold this record.');
+}
+
+const isOne = ({ text }: Rows): boolean => text.indexOf('\n') === text.length - 1;
+
+/** Whether the engine answered, with a code that does not stand for an outage. */
+function mayRefuse(error: unknown): boolean {
+  return (
+    isRowError(error) ||
+    (error instanceof StoreUnavailableError && /^\d+$/.test(codeOf(error)) && !isOutageCode(error))
+  );
+}
+
+const failureOf = (work: Promise<void>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+async function throwUnless(work: Promise<unknown>, error: unknown): Promise<void> {
+  await work.catch(() => {
+    throw error;
+  });
+}
+
+/** Deliveries are stored by views, the table itself holds nothing. */
+const STORED_IN: { [table: string]: string } = { deliveries: 'creative_deliveries' };
+
+/** Whether the table takes a row that it has already, which changes nothing. False where it has none. */
+async function takesAnother({ clickhouse }: RefusalDeps, { table, columns }: Rows): Promise<boolean> {
+  const from = STORED_IN[table] ?? table;
+  const names = columns.join(', ');
+  // Rows without a campaign are marks of deliveries.
+  const condition = from === table ? '' : "WHERE campaign_id != ''";
+  try {
+    const { rows } = await clickhouse.query({
+      name: 'any_row',
+      sql: `SELECT 1 FROM ${from} ${condition} LIMIT 1`,
+      params: {},
+    });
+    if (rows.length === 0) return false;
+    const again = `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${from} ${condition} LIMIT 1`;
+    await clickhouse.command('insert_again', again);
+    return true;
+  } catch {
+    return false;
+  }
+}
