@@ -1,9 +1,13 @@
 import { normalizeCountry } from '../search/countries.js';
 import { normalizeUrlText, normalizeWordStarts } from '../search/normalize.js';
 import { addressKey } from '../shared/ip-address.js';
+import type { Json } from '../shared/json.js';
+import { type OrderedRecord, recordOrder } from '../shared/record-order.js';
 import { foldValue, orNull } from '../shared/text.js';
 import { formatTimestamp } from '../shared/time.js';
 import type { Visit, VisitRecord } from './schema.js';
+
+const VISIT_ORDER_DIGITS = 23;
 
 /** The visit a stream record makes. */
 export function toVisit(record: VisitRecord, createdMs: number): Visit {
@@ -24,6 +28,28 @@ export function toVisit(record: VisitRecord, createdMs: number): Visit {
     intentScore: record.intentScore ?? null,
     createdAt: formatTimestamp(createdMs),
   };
+}
+
+/** A visit as stores keep it, with the order of its record; null where it was stored before orders were. */
+export interface StoredVisit {
+  visit: Json<Visit>;
+  recordOrder: string | null;
+}
+
+/** The order of the record of a visit: 13 digits of acceptance and 10 of sequence, which compare as text. */
+export const visitOrder = ({
+  acceptedAt,
+  sequence,
+}: Pick<OrderedRecord<unknown>, 'acceptedAt' | 'sequence'>) =>
+  recordOrder(null, acceptedAt, sequence).slice(-VISIT_ORDER_DIGITS);
+
+/** The one of two records of a visit that stays, in whichever order they arrive: the first one accepted (contract 6.2). */
+export function winner<A extends StoredVisit, B extends StoredVisit>(left: A, right: B): A | B {
+  const { recordOrder: one, visit } = left;
+  const { recordOrder: other, visit: otherVisit } = right;
+  if (one === other) return visit <= otherVisit ? left : right;
+  if (one === null || other === null) return one === null ? left : right;
+  return one < other ? left : right;
 }
 
 /** What of a visit can be found, in normal form. Both search stores index exactly this (contract 4.1). */

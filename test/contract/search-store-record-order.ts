@@ -175,6 +175,37 @@ export function searchStoreRecordOrder(open: Open): void {
       );
     });
 
+    it('the first accepted record of a visit stays, whatever order records are written in, twice and by two writers', async () => {
+      const visit = fc.record({ id: fc.constantFrom(...KEYS), city: fc.constantFrom('Oslo', 'Rome', null) });
+      await assertForTwoWriters(
+        visit,
+        async (records, batches) => {
+          const organizationId = freshOrganization();
+          await writeAll(batches, (store, batch) =>
+            store.insertVisits(withFields(batch, { organizationId, createdAt: at(0) })),
+          );
+          await opened.store.refresh();
+          const first = new Map<string, OrderedRecord<{ id: string; city: string | null }>>();
+          for (const each of records) {
+            const { acceptedAt, sequence, record } = each;
+            const other = first.get(record.id);
+            if (
+              !other ||
+              acceptedAt - other.acceptedAt < 0 ||
+              (acceptedAt === other.acceptedAt && sequence < other.sequence)
+            )
+              first.set(record.id, each);
+          }
+          const { items, total } = await opened.store.searchVisits({ organizationId, limit: 10 });
+          expect(total).to.equal(first.size);
+          expect(Object.fromEntries(items.map(({ id, city }) => [id, city]))).to.deep.equal(
+            Object.fromEntries([...first].map(([id, { record }]) => [id, record.city])),
+          );
+        },
+        RUNS.numRuns,
+      );
+    });
+
     it('each record counts from its own acceptance, not from that of its batch', async () => {
       const organization_id = freshOrganization();
       const records = ['a', 'b', 'c'].map((contact_id, index) => ({

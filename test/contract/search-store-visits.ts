@@ -121,7 +121,7 @@ export function searchStoreVisits(open: Open): void {
       expect(page).to.deep.equal({ items: [item], total: 1, next: null });
     });
 
-    it('the first record of an id and moment stays; another moment is another visit', async () => {
+    it('the record of an id and moment that was accepted first stays, also where it arrives last; another moment is another visit', async () => {
       const organization = freshOrganization();
       const base = { id: 'v', organizationId: organization, createdAt: '2026-01-01T00:00:00Z' };
       await insert([
@@ -133,7 +133,7 @@ export function searchStoreVisits(open: Open): void {
       await another.close();
       await insert([{ ...base, createdAt: '2026-01-01T00:00:01Z' }]);
       const page = await opened.store.searchVisits({ organizationId: organization, limit: 10 });
-      expect(page.items.map(({ city }) => city)).to.deep.equal([null, 'Rome']);
+      expect(page.items.map(({ city }) => city)).to.deep.equal([null, 'Bern']);
       expect(page.total).to.equal(2);
       const elsewhere = await opened.store.searchVisits({ organizationId: freshOrganization(), limit: 10 });
       expect(elsewhere.total).to.equal(0);

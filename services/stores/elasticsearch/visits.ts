@@ -11,7 +11,7 @@ import {
   type VisitMonth,
 } from '../../visits/retention.js';
 import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
-import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
+import { type StoredVisit, searchableVisit, toVisit, visitOrder, winner } from '../../visits/stored-visit.js';
 import { MAX_FACET_DAYS, type VisitSearch, type VisitStore } from '../../visits/visit-store.js';
 import type { Cluster } from './client.js';
 import { Documents, type DocumentWrite, documentId, versionOfHit } from './documents.js';
@@ -20,6 +20,7 @@ import type { AcceptanceTimes } from './figures.js';
 import { dropMonthsBefore, ensureMonthIndex, type IndexNames } from './migrations/indices.js';
 import { acquireReindexLock } from './migrations/reindex-lock.js';
 import { type Bounded, fetchPage, pageSort, searchAfter, totalHits } from './pages.js';
+import { retryWithBackoff } from './retry.js';
 import { contains, gramsOf } from './text/substrings.js';
 import { valueToken } from './text/tokens.js';
 
@@ -28,12 +29,15 @@ type Clause = estypes.QueryDslQueryContainer;
 /** The stored field (`_source` of the mapping). Those that are searched or sorted by are derived from it and only indexed. */
 export interface VisitSource {
   visit: Json<Visit>;
+  /** Absent in documents of before. */
+  record_order?: string | null;
 }
 
-export function visitDocument(visit: Visit): object {
+export function visitDocument(visit: Visit, recordOrder: string | null): object {
   const { countries, city, browser, platform, address, startUrl } = searchableVisit(visit);
   const document: VisitSource & Record<string, unknown> = {
     visit: toJson(visit),
+    record_order: recordOrder,
     organization_id: visit.organizationId,
     visit_id: visit.id,
     created_at: Date.parse(visit.createdAt),
@@ -106,6 +110,13 @@ function addressText(key: string): string {
   return (key.match(/.{4}/g) ?? []).join(':');
 }
 
+type NewVisit = Omit<DocumentWrite, 'before'> & StoredVisit;
+
+const storedOf = ({ visit, record_order = null }: VisitSource): StoredVisit => ({
+  visit,
+  recordOrder: record_order,
+});
+
 interface VisitStoreDeps {
   cluster: Cluster;
   names: IndexNames;
@@ -129,13 +140,27 @@ export function visitStore({
   const months = new Set<string>();
   const mutex = new KeyedMutex();
 
-  /** Conflicting visits exist already: the first record stays. */
-  async function insertMonth(month: VisitMonth, changes: DocumentWrite[]): Promise<void> {
+  /** Creates visits. Those that exist are replaced by compare-and-set where the new record wins. */
+  async function writeAll(documents: Documents<VisitSource>, visits: readonly NewVisit[]): Promise<void> {
+    let pending: (NewVisit & Pick<DocumentWrite, 'before'>)[] = [...visits];
+    await retryWithBackoff(async () => {
+      const conflicts = await documents.writeMany(pending);
+      if (conflicts.size === 0) return true;
+      const refused = pending.filter(({ id }) => conflicts.has(id));
+      const found = await documents.getMany(refused);
+      pending = refused
+        .map((change) => ({ ...change, before: found.get(change.id) }))
+        .filter((change) => !change.before || winner(storedOf(change.before.source), change) === change);
+      return pending.length === 0 ? true : undefined;
+    });
+  }
+
+  async function insertMonth(month: VisitMonth, changes: NewVisit[]): Promise<void> {
     const alias = names.monthAlias(month);
-    const documents = new Documents(cluster, alias);
+    const documents = new Documents<VisitSource>(cluster, alias);
     if (months.has(alias)) {
       try {
-        await documents.writeMany(changes);
+        await writeAll(documents, changes);
         return;
       } catch (error) {
         // Operators drop old visits by deleting the index of a month; a late visit creates it again.
@@ -145,21 +170,34 @@ export function visitStore({
     }
     await ensureMonthIndex(cluster, names, month);
     months.add(alias);
-    await documents.writeMany(changes);
+    await writeAll(documents, changes);
   }
 
   async function insert(records: readonly OrderedRecord<VisitRecord>[]): Promise<void> {
-    const byMonth = new Map<string, { month: VisitMonth; changes: Map<string, DocumentWrite> }>();
-    for (const { record } of records) {
+    const byMonth = new Map<string, { month: VisitMonth; changes: Map<string, NewVisit> }>();
+    for (const ordered of records) {
+      const { record } = ordered;
       const createdMs = parseTimestamp(record.createdAt);
       const { organizationId: routing } = record;
       const id = `${documentId(routing, record.id)}/${createdMs}`;
       const month = monthOfVisit(createdMs);
       const alias = names.monthAlias(month);
-      const changes = byMonth.get(alias)?.changes ?? new Map<string, DocumentWrite>();
+      const changes = byMonth.get(alias)?.changes ?? new Map<string, NewVisit>();
       byMonth.set(alias, { month, changes });
-      if (changes.has(id)) continue;
-      changes.set(id, { id, routing, json: () => JSON.stringify(visitDocument(toVisit(record, createdMs))) });
+      const visit = toVisit(record, createdMs);
+      const recordOrder = visitOrder(ordered);
+      const json = () => JSON.stringify(visitDocument(visit, recordOrder));
+      const change: NewVisit = {
+        id,
+        routing,
+        json,
+        recordOrder,
+        get visit() {
+          return toJson(visit);
+        },
+      };
+      const other = changes.get(id);
+      changes.set(id, other ? winner(other, change) : change);
     }
     await Promise.all(
       Array.from(byMonth.values(), ({ month, changes }) =>

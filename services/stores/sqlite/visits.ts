@@ -5,7 +5,7 @@ import { EMPTY_SQL, identifier, joinSql, type Sql, sql } from '../../shared/sql.
 import { DAY_MS, parseTimestamp, utcDate } from '../../shared/time.js';
 import { MAX_COUNTED_VISITS } from '../../visits/retention.js';
 import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
-import { searchableVisit, toVisit } from '../../visits/stored-visit.js';
+import { searchableVisit, toVisit, visitOrder, winner } from '../../visits/stored-visit.js';
 import { MAX_FACET_DAYS, type VisitSearch } from '../../visits/visit-store.js';
 import { rowsToFetch } from '../common/page-builder.js';
 import type { Connection, SqlValue } from './connection.js';
@@ -14,7 +14,7 @@ import { buildPage, emptyPage, type JsonPage } from './pages.js';
 import { type BatchResult, type IsTimeUp, writeBatch } from './writes/write-batch.js';
 import type { WriteSession } from './writes/write-session.js';
 
-/** Inserts visits until time is up. The first record of an id and creation time stays. */
+/** Inserts visits until time is up. Of several records of an id and creation time the `winner` stays. */
 export function insertVisits(
   session: WriteSession,
   records: readonly OrderedRecord<VisitRecord>[],
@@ -23,16 +23,31 @@ export function insertVisits(
   return writeBatch(session, 'visits', records, isTimeUp, (record) => insertVisit(session, record));
 }
 
-function insertVisit(session: WriteSession, { record }: OrderedRecord<VisitRecord>): void {
+function insertVisit(session: WriteSession, ordered: OrderedRecord<VisitRecord>): void {
+  const { record } = ordered;
   const { connection } = session;
   const organization = session.organizationKey(record.organizationId);
   const createdMs = parseTimestamp(record.createdAt);
   const visit = toVisit(record, createdMs);
   const { countries, city, browser, platform, address, startUrl } = searchableVisit(visit);
-  const inserted = connection.run(
+  const recordOrder = visitOrder(ordered);
+  const body = JSON.stringify(visit) as Json<Visit>;
+  const found = connection.row<[key: bigint, recordOrder: string | null, visit: Json<Visit>]>(
+    sql`SELECT key, record_order, body FROM visits WHERE organization = ? AND id = ? AND created_ms = ?`,
+    organization,
+    visit.id,
+    createdMs,
+  );
+  if (found) {
+    const [key, order, stored] = found;
+    const before = { visit: stored, recordOrder: order };
+    if (winner(before, { visit: body, recordOrder }) === before) return;
+    connection.run(sql`DELETE FROM visits WHERE key = ?`, key);
+  } else session.count('visits', organization);
+  connection.run(
     sql`INSERT INTO visits (organization, created_ms, id, audience, country, other_country, city, browser, platform,
-       has_recording, intent_score, address, start_url, body)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+       has_recording, intent_score, address, start_url, body, record_order)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     organization,
     createdMs,
     visit.id,
@@ -46,9 +61,9 @@ function insertVisit(session: WriteSession, { record }: OrderedRecord<VisitRecor
     visit.intentScore,
     address,
     startUrl,
-    JSON.stringify(visit),
+    body,
+    recordOrder,
   );
-  if (inserted > 0) session.count('visits', organization);
 }
 
 /** How many visits are from before a moment; `MAX_COUNTED_VISITS` at most. */

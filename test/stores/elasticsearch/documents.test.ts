@@ -51,8 +51,11 @@ describe('The documents of Elasticsearch', () => {
     expect(rederived('contacts', source)).to.deep.equal(sent(contactDocument(contact)));
     const tombstone = { abandoned_at: T0, record_order: '1' };
     expect(rederived('contacts', stored('contacts', tombstone))).to.deep.equal(tombstone);
-    expect(stored('visits', visitDocument(visit))).to.deep.equal({ visit: JSON.stringify(visit) });
-    expect(rederived('visits', { visit: JSON.stringify(visit) })).to.deep.equal(sent(visitDocument(visit)));
+    const ofVisit = { visit: JSON.stringify(visit), record_order: '7' };
+    expect(stored('visits', visitDocument(visit, '7'))).to.deep.equal(ofVisit);
+    expect(rederived('visits', ofVisit)).to.deep.equal(sent(visitDocument(visit, '7')));
+    const ofBefore = { visit: JSON.stringify(visit) };
+    expect(rederived('visits', ofBefore)).to.deep.equal(sent(visitDocument(visit, null)));
   });
 });
 

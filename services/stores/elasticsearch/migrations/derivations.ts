@@ -9,7 +9,7 @@ import type { Resource } from './indices.js';
 const DERIVATIONS: { [name in Resource]?: (source: never) => object } = {
   contacts: (source: ContactSource) => contactDocument(parseSource(source)),
   audiences: (source: AudienceSource | AudienceTombstone) => audienceDocument(source),
-  visits: ({ visit }: VisitSource) => visitDocument(fromJson(visit)),
+  visits: ({ visit, record_order = null }: VisitSource) => visitDocument(fromJson(visit), record_order),
   idempotency: (source: IdempotencySource) => ({ ...source, ...shownPerson(source.outcome) }),
 };
 
