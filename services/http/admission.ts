@@ -78,8 +78,8 @@ export class Admission {
   readonly now: () => number;
   readonly exports = new Set<AdmittedRequest>();
   readonly #timeoutMs: number;
-  /** Of the organizations and keys that hold something. */
-  readonly #usages = new Map<string, Usage>();
+  /** Usages of organizations and keys, each with its number of requests that are not over. */
+  readonly #usages = new Map<string, { usage: Usage; open: number }>();
 
   constructor(
     timeoutMs: number,
@@ -101,16 +101,17 @@ export class Admission {
     work: (request: AdmittedRequest) => Promise<T>,
     onBody: (bytes: number) => void = () => undefined,
   ): Promise<T> {
-    const scopes: Scope[] = [
-      { limit: 'total', whose: '', id: '', usage: this.total },
-      this.#scopeOf('perOrganization', ' of this organization', organizationId),
-      this.#scopeOf('perKey', ' of this key', keyId),
+    const own = [
+      this.#open('perOrganization', ' of this organization', organizationId),
+      this.#open('perKey', ' of this key', keyId),
     ];
-    const request = new AdmittedRequest(this, scopes, onBody);
-    request.enter();
-    for (const { id, usage } of scopes) this.#usages.set(id, usage);
-    ctx.res.once('close', () => request.closed());
+    const scopes: Scope[] = [{ limit: 'total', whose: '', id: '', usage: this.total }, ...own];
+    const request = new AdmittedRequest(this, scopes, onBody, () => this.#close(own));
+    // A client may have left while its key was looked up: then there is no event to wait for.
+    if (ctx.res.closed) request.closed();
+    else ctx.res.once('close', () => request.closed());
     try {
+      request.enter();
       return await new Promise<T>((resolve, reject) => {
         request.reject = reject;
         request.deadline = setTimeout(() => reject(expired(ctx, this.#timeoutMs)), this.#timeoutMs);
@@ -121,15 +122,19 @@ export class Admission {
     }
   }
 
-  #scopeOf(limit: Scope['limit'], whose: string, name: string): Scope {
+  #open(limit: Scope['limit'], whose: string, name: string): Scope {
     const id = `${limit} ${name}`;
-    return { limit, whose, id, usage: this.#usages.get(id) ?? noUsage() };
+    const shared = this.#usages.get(id) ?? { usage: noUsage(), open: 0 };
+    shared.open++;
+    this.#usages.set(id, shared);
+    return { limit, whose, id, usage: shared.usage };
   }
 
-  /** Drops the usages of an organization and a key that hold nothing. */
-  forget(scopes: readonly Scope[]): void {
-    for (const { id, usage } of scopes) {
-      if (usage.requests === 0 && usage.responseBytes === 0) this.#usages.delete(id);
+  /** A usage stays in the map until the last of its requests is over, so all of them count into the same one. */
+  #close(scopes: readonly Scope[]): void {
+    for (const { id } of scopes) {
+      const shared = this.#usages.get(id);
+      if (shared && --shared.open === 0) this.#usages.delete(id);
     }
   }
 
@@ -150,6 +155,7 @@ export class AdmittedRequest {
   /** Ends the request. */
   reject: (reason: Problem) => void = () => undefined;
   readonly received: (bytes: number) => void;
+  readonly #onOver: () => void;
   readonly #admission: Admission;
   readonly #scopes: readonly Scope[];
   readonly #held = noUsage();
@@ -159,10 +165,17 @@ export class AdmittedRequest {
   /** What the client of an export reads in this window, and its rate in the last one. */
   #window = { startedAt: 0, bytes: 0, lastRate: Number.POSITIVE_INFINITY };
 
-  constructor(admission: Admission, scopes: readonly Scope[], received: (bytes: number) => void) {
+  /** `onOver` is called once: when the request is released and its response is closed. */
+  constructor(
+    admission: Admission,
+    scopes: readonly Scope[],
+    received: (bytes: number) => void,
+    onOver: () => void,
+  ) {
     this.#admission = admission;
     this.#scopes = scopes;
     this.received = received;
+    this.#onOver = onOver;
   }
 
   /** Aborted when the client disconnects, at the deadline, when the request fails, and once it is answered. */
@@ -232,15 +245,17 @@ export class AdmittedRequest {
 
   /** The response was read, or the client disconnected, which aborts a request in progress. */
   closed(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
-    if (!this.#isReleased) this.#controller.abort(REQUEST_ENDED);
+    if (this.#isReleased) this.#onOver();
+    else this.#controller.abort(REQUEST_ENDED);
     this.#drop('responseBytes');
-    this.#admission.forget(this.#scopes);
   }
 
   /** Releases everything except the response. */
   release(): void {
     clearTimeout(this.deadline);
+    if (this.#isReleased) return;
     this.#isReleased = true;
     // Stores count their answers as in flight until then.
     this.#controller.abort(REQUEST_ENDED);
@@ -248,7 +263,7 @@ export class AdmittedRequest {
     for (const resource of ['requests', 'slots', 'bodies', 'bodyBytes', 'exports'] as const) {
       this.#drop(resource);
     }
-    this.#admission.forget(this.#scopes);
+    if (this.#isClosed) this.#onOver();
   }
 
   #requireRoom(resource: Resource, amount: number): void {
