@@ -1,14 +1,15 @@
 /** The keys and the credits of an organization. */
-import { cursorListWith, pageOf } from '../http/cursor-list.js';
+import { cursorListWith } from '../http/cursor-list.js';
 import { endpointsWith } from '../http/endpoint.js';
 import { requireScopes } from '../http/principal.js';
 import { invalid, Problem } from '../http/problems.js';
 import { DEFAULT_SCOPES, type Scope } from '../http/scopes.js';
+import { toJson } from '../shared/json.js';
 import { strictObject } from '../shared/schema.js';
 import { type Clock, parseTimestamp } from '../shared/time.js';
 import type { CreditStore } from './credit-store.js';
 import type { KeyStore, StoredKey } from './key-store.js';
-import { isListed, makeKey, RUN_KEY_NAME } from './keys.js';
+import { MAX_ANCESTORS, makeKey, RUN_KEY_NAME } from './keys.js';
 import {
   type ApiKey,
   ApiKey as ApiKeySchema,
@@ -34,11 +35,6 @@ const endpoint = endpointsWith<AccountServices>();
 
 /** Of an organization, with the revoked ones, which stay for the record. */
 const MAX_KEYS = 10_000;
-
-async function listedKeys({ search, clock }: AccountServices, organizationId: string): Promise<StoredKey[]> {
-  const keys = await search.listKeys(organizationId);
-  return keys.filter((key) => isListed(key, clock.now()));
-}
 
 export const describeKey = endpoint({
   method: 'GET',
@@ -73,9 +69,11 @@ const listKeys = endpoint({
     item: ApiKeySchema,
     request: ListKeysRequest,
     response: ListKeysResponse,
-    async readPage({ organizationId, services }, range) {
-      const keys = await listedKeys(services, organizationId);
-      return pageOf(keys, (key) => [Date.parse(key.created_at), key.id], toApiKey, range);
+    async readPage({ organizationId, services, signal }, { limit, after }) {
+      const { search, clock } = services;
+      const asked = { organizationId, limit, after, now: clock.now() };
+      const { items, ...page } = await search.listKeys(asked, signal);
+      return { ...page, items: items.map((key) => toJson(toApiKey(key))) };
     },
   }),
 });
@@ -85,13 +83,13 @@ const createKey = endpoint({
   name: 'CreateKey',
   summary: 'Create a key',
   description:
-    'The answer alone has the key. It allows no more than the key that asks. Where an answer is lost, the key shows in the list and can be revoked.',
+    'The answer alone has the key. It allows no more than the key that asks, and works no longer than that: it ends when that key expires or is revoked. Where an answer is lost, the key shows in the list and can be revoked.',
   tag: 'Keys and credits',
   scope: ['keys:write'],
   request: CreateKeyRequest,
   response: CreateKeyResponse,
   example: { organization_id: 'org_demo', name: 'Nightly export', scopes: ['contacts:read'] },
-  async handle({ body, organizationId, services, keyId }) {
+  async handle({ body, organizationId, services, keyId, signal }) {
     const { search, clock, scopes: held } = services;
     if (body.name === RUN_KEY_NAME) {
       const detail = 'The command line gives this name to the keys of its runs; choose another.';
@@ -104,24 +102,47 @@ const createKey = endpoint({
     }
     const isHeld = (scope: string) => held.has('*') || held.has(scope);
     const wanted = body.scopes ?? DEFAULT_SCOPES.filter(isHeld);
+    if (wanted.length === 0) {
+      const detail = 'Name scopes: the key of the request has none of those that a key gets by default.';
+      throw invalid({ pointer: '/scopes', code: 'too_few_items', detail });
+    }
     requireScopes({ keyId, organizationId, scopes: held }, wanted as Scope[]);
-    if ((await listedKeys(services, organizationId)).length >= MAX_KEYS) {
+    const maker = await search.findKey(keyId, signal);
+    if (!maker) throw new Error('the key of the request is not stored');
+    const request = {
+      organizationId,
+      name: body.name ?? undefined,
+      scopes: wanted,
+      expiresAt: boundedExpiry(maker, expiresAt),
+      maker,
+    };
+    const { key, stored } = makeKey(request, clock);
+    if (stored.ancestors.length > MAX_ANCESTORS) {
+      const detail = `Keys made one another ${MAX_ANCESTORS} times; use an older key, or the command line.`;
+      throw invalid({ pointer: '', code: 'too_many_ancestors', detail });
+    }
+    if (!(await search.insertKey(stored, MAX_KEYS))) {
       const detail = `The organization has ${MAX_KEYS} keys, with those that are revoked; no more can be made.`;
       throw invalid({ pointer: '', code: 'too_many_keys', detail });
     }
-    const request = { organizationId, name: body.name ?? undefined, scopes: wanted, expiresAt };
-    const { key, stored } = makeKey(request, clock);
-    await search.insertKey(stored);
     return { organization_id: organizationId, key, api_key: toApiKey(stored) };
   },
 });
+
+/** When a new key expires: with its maker where the request names no time. Throws 422 for a later one. */
+function boundedExpiry({ expires_at: latest }: StoredKey, wanted: string | undefined): string | undefined {
+  if (latest === null || wanted === undefined) return wanted ?? latest ?? undefined;
+  if (parseTimestamp(wanted) <= Date.parse(latest)) return wanted;
+  const detail = `expires_at is ${wanted}, later than ${latest}, when the key of the request expires.`;
+  throw invalid({ pointer: '/expires_at', code: 'after_maker', detail });
+}
 
 const revokeKey = endpoint({
   path: '/api/keys/revoke',
   name: 'RevokeKey',
   summary: 'Revoke a key',
   description:
-    'It ceases to work within 5 seconds, for good. A key that is revoked already keeps the time of its first revocation. A key may revoke itself.',
+    'It ceases to work within 5 seconds, for good. A key that is revoked already keeps the time of its first revocation. Keys that were made with it, directly or through others, end with it unless `keep_descendants` is true. A key may revoke itself.',
   tag: 'Keys and credits',
   scope: ['keys:write'],
   request: RevokeKeyRequest,
@@ -138,9 +159,17 @@ const revokeKey = endpoint({
       });
     }
     const revokedAt = new Date(clock.now()).toISOString();
-    await search.revokeKey(stored.id, revokedAt);
+    const { keep_descendants: keepDescendants = false } = body;
+    const descendants = keepDescendants
+      ? 0
+      : await search.countDescendants(organizationId, stored.id, clock.now(), signal);
+    await search.revokeKey(stored.id, revokedAt, keepDescendants ?? false);
     const revoked = { ...stored, revoked_at: stored.revoked_at ?? revokedAt };
-    return { organization_id: organizationId, api_key: toApiKey(revoked) };
+    return {
+      organization_id: organizationId,
+      api_key: toApiKey(revoked),
+      revoked_descendants: descendants,
+    };
   },
 });
 
@@ -160,8 +189,8 @@ const getCredits = endpoint({
   }),
 });
 
-function toApiKey({ id, secret_hash: _, organization_id: __, ...key }: StoredKey): ApiKey {
-  return { key_id: id, ...key };
+function toApiKey({ id, secret_hash: _, organization_id: __, ancestors, ...key }: StoredKey): ApiKey {
+  return { key_id: id, ...key, created_by: ancestors[0] ?? null };
 }
 
 export const accountEndpoints = [listKeys, createKey, revokeKey, getCredits] as const;

@@ -1,4 +1,6 @@
-/** An API key as stored: never the secret itself. Times are ISO 8601 UTC. */
+import type { Page, SortKey } from '../search/query.js';
+
+/** An API key as a store answers it: never the secret itself. Times are ISO 8601 UTC. */
 export interface StoredKey {
   id: string;
   /** SHA-256 of the secret, hexadecimal. */
@@ -8,18 +10,37 @@ export interface StoredKey {
   scopes: string[];
   created_at: string;
   expires_at: string | null;
+  /** When it was revoked, or the first of its ancestors with its descendants. */
   revoked_at: string | null;
   /** Precise to an hour; null while it was never used. */
   last_used_at: string | null;
+  /** Ids of the key that made it, of the key that made that one, and so on. Empty for keys of the command line. */
+  ancestors: string[];
+}
+
+export interface KeySearch {
+  /** Absent for the keys of all organizations. */
+  organizationId?: string;
+  limit: number;
+  /** Where the page before ended, by `created_at` and `id`. */
+  after?: SortKey;
+  /** Lists leave out keys of runs that are over by then; in milliseconds since the epoch. */
+  now: number;
 }
 
 export interface KeyStore {
   findKey(keyId: string, signal?: AbortSignal): Promise<StoredKey | null>;
-  insertKey(key: StoredKey): Promise<void>;
-  /** Oldest first; of one organization, or all. */
-  listKeys(organizationId?: string): Promise<StoredKey[]>;
-  /** False when no key has the id. Revoking twice keeps the first time. */
-  revokeKey(keyId: string, revokedAt: string): Promise<boolean>;
+  /** False, and nothing is written, where the organization has `maxKeys` listed keys. */
+  insertKey(key: StoredKey, maxKeys?: number): Promise<boolean>;
+  /** Newest first. */
+  listKeys(search: KeySearch, signal?: AbortSignal): Promise<Page<StoredKey>>;
+  /** Keys that descend from the key and are neither revoked themselves nor expired at `now`, in milliseconds since the epoch. */
+  countDescendants(organizationId: string, keyId: string, now: number, signal?: AbortSignal): Promise<number>;
+  /**
+   * One write, however many keys descend from it: `findKey` and `listKeys` answer those as revoked too, unless `keepDescendants`. False
+   * when no key has the id. Revoking twice keeps the first time.
+   */
+  revokeKey(keyId: string, revokedAt: string, keepDescendants?: boolean): Promise<boolean>;
   /** Keeps the latest time; does nothing when no key has the id. */
   recordKeyUse(keyId: string, usedAt: string): Promise<void>;
 }

@@ -37,12 +37,15 @@ export function keyIsActive(stored: StoredKey, now: number): boolean {
   return stored.revoked_at === null && (stored.expires_at === null || Date.parse(stored.expires_at) > now);
 }
 
-/** Of keys that the command line makes for one run. */
+/** Name of keys that the command line makes for one run. Lists leave out those of runs that are over, as there is one per run. */
 export const RUN_KEY_NAME = 'one run of reachline';
 
-/** Lists leave out keys of runs that are over: there is one for each. */
-export const isListed = (key: StoredKey, now: number): boolean =>
-  key.name !== RUN_KEY_NAME || keyIsActive(key, now);
+/** Length of the longest chain of keys that made one another: authentication looks at every key of it. */
+export const MAX_ANCESTORS = 32;
+
+/** The earlier of two times in ISO 8601; null is later than any. */
+export const earliest = (one: string | null, other: string | null): string | null =>
+  one !== null && (other === null || one < other) ? one : other;
 
 export interface KeyRequest {
   organizationId: string;
@@ -50,6 +53,8 @@ export interface KeyRequest {
   scopes?: readonly string[];
   /** ISO 8601. */
   expiresAt?: string;
+  /** The key that asks for it; absent on the command line. */
+  maker?: Pick<StoredKey, 'id' | 'ancestors'>;
 }
 
 /** A key, which cannot be shown again, and what is kept of it. */
@@ -66,6 +71,7 @@ export function makeKey(request: KeyRequest, clock = systemClock): { key: string
     expires_at: request.expiresAt === undefined ? null : new Date(request.expiresAt).toISOString(),
     revoked_at: null,
     last_used_at: null,
+    ancestors: request.maker ? [request.maker.id, ...request.maker.ancestors] : [],
   };
   return { key: `rl_live_${id}_${secret}${checksum(id, secret)}`, stored };
 }

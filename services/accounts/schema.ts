@@ -3,6 +3,7 @@ import { SCOPES } from '../http/scopes.js';
 import { cursorRequest, cursorResponse } from '../search/cursor.js';
 import {
   arrayOf,
+  boolean,
   dateTime,
   id,
   integer,
@@ -13,6 +14,7 @@ import {
   strictObject,
   Type,
   text,
+  withDefault,
 } from '../shared/schema.js';
 
 const keyId = Type.String({
@@ -41,7 +43,15 @@ export const ApiKey = looseObject(
     scopes: heldScopes,
     created_at: dateTime('When it was made, UTC.'),
     expires_at: nullable(dateTime('When it ceases to work, UTC; null where it does not.')),
-    revoked_at: nullable(dateTime('When it was revoked, UTC; null while it works.')),
+    revoked_at: nullable(
+      dateTime('When it, or with it a key that it descends from, was revoked, UTC; null while it is not.'),
+    ),
+    created_by: nullable(
+      Type.String({
+        description: '`key_id` of the key that made it; null for keys of the command line and older ones.',
+        maxLength: 64,
+      }),
+    ),
     last_used_at: nullable(
       dateTime('When it was last used, UTC, precise to an hour; null where it never was.'),
     ),
@@ -70,7 +80,11 @@ export const CreateKeyRequest = strictObject({
       { minItems: 1, maxItems: SCOPES.length + 1, uniqueItems: true },
     ),
   ),
-  expires_at: optional(dateTime('When it ceases to work; without, it does not.')),
+  expires_at: optional(
+    dateTime(
+      'When it ceases to work, at the latest with the key of the request; without, at the same time as that key.',
+    ),
+  ),
 });
 export const CreateKeyResponse = looseObject({
   organization_id: id('Organization of the key.'),
@@ -81,10 +95,22 @@ export const CreateKeyResponse = looseObject({
 export const RevokeKeyRequest = strictObject({
   organization_id: optional(organizationId),
   key_id: Type.String({ description: '`key_id` of a key of the organization.', minLength: 1, maxLength: 64 }),
+  keep_descendants: withDefault(
+    optional(
+      boolean(
+        'Whether keys stay that were made with it, or with a key made with it, and so on; otherwise they end too.',
+      ),
+    ),
+    false,
+  ),
 });
 export const RevokeKeyResponse = looseObject({
   organization_id: id('Organization of the key.'),
   api_key: ApiKey,
+  revoked_descendants: integer(
+    'How many keys end with it: those made with it, or with a key made with it, and so on, that have not expired and were not revoked by their own ids.',
+    { minimum: 0 },
+  ),
 });
 
 export const GetCreditsRequest = strictObject({ organization_id: optional(organizationId) });

@@ -20,7 +20,7 @@ export function addKeys(program: ReachlineCommand, io: Io): void {
     )
     .action(async (options) => (await import('./commands/keys.js')).createKey(io, options));
   keys
-    .add('list', 'list keys and their last use, to the hour, without their secrets')
+    .add('list', 'list keys and their last use, to the hour, newest first, without their secrets')
     .option('--organization <id>', 'only the keys of this organization', identifier)
     .option('--json', 'print one JSON object per line')
     .examples('reachline keys list --organization org_acme', 'reachline keys list --json | jq -r .id')
@@ -28,6 +28,7 @@ export function addKeys(program: ReachlineCommand, io: Io): void {
   keys
     .add('revoke', 'revoke a key within 5 seconds, in every process')
     .argument('<key id>', 'the 8 characters after rl_live_')
+    .option('--keep-descendants', 'keep the keys that were made with it; without, they end too')
     .option('--yes', 'do not ask first, as is done on a terminal')
     .examples('reachline keys revoke 4fK9aQ2z', 'reachline keys revoke 4fK9aQ2z --yes')
     .action(async (id, options) => (await import('./commands/keys.js')).revokeKey(io, id, options));

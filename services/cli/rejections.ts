@@ -5,7 +5,9 @@ import { type IngestOptions, ingestRecords } from '../../ingest/pipeline.js';
 import { parseJson } from '../../ingest/records/parse-json.js';
 import { findStream } from '../../ingest/streams/index.js';
 import type { Rejection } from '../rejections/rejection-store.js';
+import type { SortKey } from '../search/query.js';
 import { loadConfig } from '../shared/config.js';
+import { fromJson } from '../shared/json.js';
 import { SEARCH_FILE } from '../stores/data-folder/layout.js';
 import type { Stores } from '../stores/open-stores.js';
 import { withAdminStore } from './admin-stores.js';
@@ -15,12 +17,24 @@ import { sendRecords } from './ingest/gateway-sink.js';
 import { type Io, printErr } from './io.js';
 import { requireStream } from './streams.js';
 
-/** Newest first, of one organization or of all. */
-export async function storedRejections(io: Io, organization?: string): Promise<Rejection[]> {
+const REJECTIONS_PER_PAGE = 1000;
+
+/** Newest first, of one organization or of all, a page at a time until `take` answers false. */
+export async function eachStoredRejection(
+  io: Io,
+  organizationId: string | undefined,
+  take: (rejections: Rejection[]) => boolean,
+): Promise<void> {
   const { elasticsearch, dataDir } = loadConfig(io.env);
   // Opening the store would create the data folder of a machine that only uses Kafka.
-  if (elasticsearch === null && !existsSync(join(dataDir, SEARCH_FILE))) return [];
-  return withAdminStore(io, (store) => store.listRejections(organization));
+  if (elasticsearch === null && !existsSync(join(dataDir, SEARCH_FILE))) return;
+  await withAdminStore(io, async (store) => {
+    for (let after: SortKey | undefined; ; ) {
+      const page = await store.listRejections({ organizationId, limit: REJECTIONS_PER_PAGE, after });
+      if (!take(page.items.map(fromJson)) || page.next === null) return;
+      after = page.next;
+    }
+  });
 }
 
 interface Correction extends Rejection {

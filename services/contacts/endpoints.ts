@@ -314,8 +314,8 @@ const listErasures = endpoint({
     item: ErasureProof,
     request: ListErasuresRequest,
     response: ListErasuresResponse,
-    readPage: ({ organizationId, services }, { limit, after }) =>
-      services.search.listErasures({ organizationId, limit, after }),
+    readPage: ({ organizationId, services, signal }, { limit, after }) =>
+      services.search.listErasures({ organizationId, limit, after }, signal),
   }),
 });
 

@@ -62,5 +62,5 @@ export interface ErasureStore {
    */
   eraseContacts(command: EraseCommand): Promise<ErasureResult>;
   /** Oldest first. */
-  listErasures(search: ErasureSearch): Promise<Page<Json<ErasureProof>>>;
+  listErasures(search: ErasureSearch, signal?: AbortSignal): Promise<Page<Json<ErasureProof>>>;
 }

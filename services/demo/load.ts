@@ -33,6 +33,7 @@ const revokedKey = (now: number): StoredKey => ({
   expires_at: null,
   revoked_at: new Date(now - 9 * DAY_MS).toISOString(),
   last_used_at: new Date(now - 10 * DAY_MS).toISOString(),
+  ancestors: [],
 });
 
 /** Credits are written last, so they mark a complete load. */

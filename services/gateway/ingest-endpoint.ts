@@ -24,9 +24,8 @@ import { findStream, STREAM_NAMES, unknownStream } from '../../ingest/streams/in
 import type { Stream } from '../../ingest/streams/stream.js';
 import { type BodySource, endpointsWith, type HandlerContext, type Parsed } from '../http/endpoint.js';
 import { invalid, Problem } from '../http/problems.js';
-import { REJECTION_LIMITS, type Rejection } from '../rejections/rejection-store.js';
+import { REJECTION_LIMITS, type Rejection, rejectionId } from '../rejections/rejection-store.js';
 import { didYouMean } from '../shared/did-you-mean.js';
-import { newId } from '../shared/ids.js';
 import { type Acceptance, acceptedByLine, type OrderedRecord } from '../shared/record-order.js';
 import {
   arrayOf,
@@ -309,7 +308,7 @@ function rejectionOf(
   const value = raw.mapped ?? raw.value ?? (parsed && 'value' in parsed ? parsed.value : undefined);
   const { contact_id, id = contact_id } = (value ?? {}) as { contact_id?: unknown; id?: unknown };
   return {
-    id: newId('rej', acceptedAt),
+    id: rejectionId(acceptedAt, sequence),
     organization_id: context.organizationId,
     stream: stream.name,
     line,

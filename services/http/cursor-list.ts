@@ -1,8 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { writeCursor } from '../search/cursor.js';
 import type { Page, SortKey } from '../search/query.js';
-import { type Json, jsonArray, toJson } from '../shared/json.js';
-import { compareCodePoints } from '../shared/text.js';
+import { type Json, jsonArray } from '../shared/json.js';
 import type { HandlerContext, MatchList, Parsed, WithText } from './endpoint.js';
 import { EXPORT_PAGE_ITEMS } from './export.js';
 import { cursorScope } from './request.js';
@@ -65,27 +64,3 @@ export const cursorListWith =
     };
     return { request, response, list, handle };
   };
-
-/** A page of a list that is read whole, the newest first. `keyOf` is the time of an item, in milliseconds, and its id. */
-export function pageOf<Item, Shown>(
-  all: readonly Item[],
-  keyOf: (item: Item) => readonly [createdAt: number, id: string],
-  show: (item: Item) => Shown,
-  { limit, after }: CursorRange,
-): Page<Json<Shown>> {
-  const keyed = all.map((item) => {
-    const [createdAt, id] = keyOf(item);
-    return { item, key: { rank: 0, createdAt, id } };
-  });
-  keyed.sort((left, right) => newestFirst(left.key, right.key));
-  const rest = after ? keyed.filter(({ key }) => newestFirst(after, key) < 0) : keyed;
-  const page = rest.slice(0, limit);
-  return {
-    items: page.map(({ item }) => toJson(show(item))),
-    total: all.length,
-    next: rest.length > limit ? (page.at(-1)?.key ?? null) : null,
-  };
-}
-
-const newestFirst = (left: SortKey, right: SortKey): number =>
-  right.createdAt - left.createdAt || compareCodePoints(right.id, left.id);

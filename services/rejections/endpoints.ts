@@ -1,5 +1,6 @@
-import { cursorListWith, pageOf } from '../http/cursor-list.js';
+import { cursorListWith } from '../http/cursor-list.js';
 import { endpointsWith } from '../http/endpoint.js';
+import { fromJson, toJson } from '../shared/json.js';
 import type { Rejection, RejectionStore } from './rejection-store.js';
 import { ListRejectionsRequest, ListRejectionsResponse, RejectedRecord } from './schema.js';
 
@@ -21,10 +22,10 @@ const listRejections = endpointsWith<RejectionServices>()({
     item: RejectedRecord,
     request: ListRejectionsRequest,
     response: ListRejectionsResponse,
-    async readPage({ organizationId, body, services }, range) {
-      const all = await services.search.listRejections(organizationId);
-      const listed = body.stream ? all.filter(({ stream }) => stream === body.stream) : all;
-      return pageOf(listed, ({ rejected_at, id }) => [Date.parse(rejected_at), id], toRecord, range);
+    async readPage({ organizationId, body, services, signal }, { limit, after }) {
+      const search = { organizationId, stream: body.stream ?? undefined, limit, after };
+      const { items, ...page } = await services.search.listRejections(search, signal);
+      return { ...page, items: items.map((rejection) => toJson(toRecord(fromJson(rejection)))) };
     },
   }),
 });

@@ -1,10 +1,18 @@
+import type { Page, SortKey } from '../search/query.js';
+import { newId } from '../shared/ids.js';
+import type { Json } from '../shared/json.js';
 import { DAY_MS } from '../shared/time.js';
 
 /** Per organization, the newest. The age is that of the dead-letter topics. */
 export const REJECTION_LIMITS = { records: 10_000, ageMs: 30 * DAY_MS };
 
+/** An id that sorts by when the record was rejected, in milliseconds since the epoch, then by its sequence. */
+export const rejectionId = (rejectedMs: number, sequence: number): string =>
+  newId('rej', rejectedMs, sequence);
+
 /** Where and why HTTP ingest rejected a record. Its values stay with the caller. */
 export interface Rejection {
+  /** See `rejectionId`: lists order by `rejected_at` and id. */
   id: string;
   organization_id: string;
   stream: string;
@@ -20,10 +28,19 @@ export interface Rejection {
   record_id: string | null;
 }
 
+export interface RejectionSearch {
+  /** Absent for the rejections of all organizations. */
+  organizationId?: string;
+  stream?: string;
+  limit: number;
+  /** Where the page before ended, by `rejected_at` and `id`. */
+  after?: SortKey;
+}
+
 export interface RejectionStore {
   /** Keeps records, and deletes those of their organization that are beyond `REJECTION_LIMITS`. */
   keepRejections(organizationId: string, rejections: readonly Rejection[]): Promise<void>;
-  /** Newest first, of one organization or of all; `REJECTION_LIMITS.records` at most. */
-  listRejections(organizationId?: string): Promise<Rejection[]>;
+  /** Newest first. */
+  listRejections(search: RejectionSearch, signal?: AbortSignal): Promise<Page<Json<Rejection>>>;
   deleteRejections(ids: readonly string[]): Promise<void>;
 }

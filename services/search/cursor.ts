@@ -17,6 +17,8 @@ export const cursorResponse = (noun: string) => ({
   total_count: integer(`How many ${noun} match, exactly.`, { minimum: 0 }),
 });
 
+const MAX_TIMESTAMP = 8.64e15;
+
 /** A cursor is only valid for the same search of the same organization. The page size may change between pages. */
 export interface CursorScope {
   operation: string;
@@ -53,7 +55,7 @@ export function readCursor(
     typeof scopeOf !== 'string' ||
     !Number.isInteger(rank) ||
     (rank !== 0 && !isRanked) ||
-    !Number.isSafeInteger(createdAt) ||
+    !isTimestamp(createdAt) ||
     typeof id !== 'string' ||
     reading === null ||
     sorted === null
@@ -63,6 +65,10 @@ export function readCursor(
   }
   return { rank: rank as number, createdAt: createdAt as number, id, ...reading, ...sorted };
 }
+
+/** Milliseconds of a date that exists: a store may write it as text. */
+const isTimestamp = (value: unknown): boolean =>
+  Number.isSafeInteger(value) && Math.abs(value as number) <= MAX_TIMESTAMP;
 
 /** The value of a sort; null where the list is ordered otherwise. */
 function toSorted(given: unknown, filters: CursorScope['filters']): Pick<SortKey, 'sorted'> | null {
@@ -74,7 +80,7 @@ function toSorted(given: unknown, filters: CursorScope['filters']): Pick<SortKey
   });
   if (!sort) return sorted === undefined ? {} : null;
   const isOfSort = isTime(sort.by)
-    ? Number.isSafeInteger(sorted)
+    ? isTimestamp(sorted)
     : sorted === null || (typeof sorted === 'string' && sorted.isWellFormed());
   return isOfSort ? { sorted: sorted as SortKey['sorted'] } : null;
 }

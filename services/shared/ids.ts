@@ -22,10 +22,14 @@ function base32(bytes: Uint8Array): string {
   return text;
 }
 
-/** A time-ordered id: `prefix_` and a UUIDv7 in 26 characters of base32. Sorts by creation time to the millisecond. */
+/**
+ * A time-ordered id: `prefix_` and a UUIDv7 in 26 characters of base32. Sorts by creation time to the millisecond, and within it by
+ * `sequence`, a safe integer from 0, where one is given.
+ */
 export function newId(
   prefix: 'con' | 'aud' | 'rej' | 'req' | 'era' | 'job',
   now: number = Date.now(),
+  sequence?: number,
 ): string {
   // Node.js keeps random bytes ready for these; asking the operating system each time takes four times as long.
   const bytes = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
@@ -36,6 +40,12 @@ export function newId(
   bytes[4] = now / 2 ** 8;
   bytes[5] = now;
   bytes[6] = 0x70 | ((bytes[6] as number) & 0x0f);
+  if (sequence !== undefined) {
+    // 53 bits; two random bytes stay.
+    bytes[6] = 0x70;
+    bytes.writeUIntBE(Math.floor(sequence / 2 ** 32), 7, 3);
+    bytes.writeUInt32BE(sequence % 2 ** 32, 10);
+  }
   return `${prefix}_${base32(bytes)}`;
 }
 

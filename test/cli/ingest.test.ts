@@ -15,7 +15,10 @@ import { gzipSync } from 'node:zlib';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect } from 'chai';
 import { loadConfig } from '../../services/shared/config.js';
+import { sql } from '../../services/shared/sql.js';
+import { SEARCH_FILE } from '../../services/stores/data-folder/layout.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
+import { Connection } from '../../services/stores/sqlite/connection.js';
 import { freePort } from '../stack/free-port.js';
 import { compressZstd } from '../support/compress.js';
 import { useGateway } from '../support/gateway.js';
@@ -325,8 +328,12 @@ describe('reachline ingest', function () {
     }
     await withStores(served.REACHLINE_DATA_DIR, async ({ search }) => {
       expect(await parsed(search).getContact('org_a', 't1')).to.include({ contact_id: 't1' });
-      const [key, ...others] = await search.listKeys('org_a');
+      const path = join(served.REACHLINE_DATA_DIR, SEARCH_FILE);
+      const connection = new Connection(path, { cacheMb: 1, readOnly: true });
+      const [[id], ...others] = connection.rows<[string]>(sql`SELECT id FROM keys`) as [[string]];
+      connection.close();
       expect(others).to.deep.equal([]);
+      const key = await search.findKey(id);
       expect(key?.scopes).to.deep.equal(['ingest:write']);
       expect(key?.revoked_at).to.be.a('string');
     });

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import type { StoredKey } from '../../services/accounts/key-store.js';
+import { RUN_KEY_NAME } from '../../services/accounts/keys.js';
+import type { SortKey } from '../../services/search/query.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
 import type { ParsedStore } from '../support/parsed-store.js';
@@ -15,6 +17,7 @@ const key = (organizationId: string, id: string, createdAt = '2026-01-01T00:00:0
   expires_at: null,
   revoked_at: null,
   last_used_at: null,
+  ancestors: [],
 });
 
 export function searchStoreAccounts(open: Open): void {
@@ -32,17 +35,86 @@ export function searchStoreAccounts(open: Open): void {
       expect(await opened.store.findKey('none')).to.equal(null);
     });
 
-    it('keys are listed oldest first, of one organization or of all', async () => {
+    /** Every key, two a page. */
+    async function keysOf(organizationId?: string, limit = 2): Promise<StoredKey[]> {
+      const keys: StoredKey[] = [];
+      for (let after: SortKey | undefined; ; ) {
+        const page = await opened.store.listKeys({ organizationId, limit, after, now: Date.now() });
+        keys.push(...page.items);
+        if (page.next === null) return keys;
+        after = page.next;
+      }
+    }
+
+    it('keys are listed newest first, of one organization or of all', async () => {
       const organization = freshOrganization();
       const second = key(organization, 'a', '2026-01-02T00:00:00.000Z');
       const first = key(organization, 'b', '2026-01-01T00:00:00.000Z');
       const other = key(freshOrganization(), 'c');
       for (const stored of [second, first, other]) await opened.store.insertKey(stored);
-      expect(await opened.store.listKeys(organization)).to.deep.equal([first, second]);
-      expect((await opened.store.listKeys()).map(({ id }) => id)).to.include.members([
+      expect(await keysOf(organization)).to.deep.equal([second, first]);
+      expect((await keysOf(undefined, 1000)).map(({ id }) => id)).to.include.members([
         first.id,
         second.id,
         other.id,
+      ]);
+    });
+
+    it('keys of one moment are paged by id, with their number, and without past runs of the command line', async () => {
+      const organization = freshOrganization();
+      const ids = ['c', 'a', 'e', 'b', 'd'];
+      for (const id of ids) await opened.store.insertKey(key(organization, id));
+      const run = { ...key(organization, 'run'), name: RUN_KEY_NAME };
+      await opened.store.insertKey({ ...run, expires_at: '2026-01-02T00:00:00.000Z' });
+      await opened.store.insertKey({ ...run, id: `${organization}_over` });
+      await opened.store.revokeKey(`${organization}_over`, '2026-01-01T01:00:00.000Z');
+      const expected = ids.sort().reverse();
+      expect((await keysOf(organization)).map(({ id }) => id.slice(-1))).to.deep.equal(expected);
+      const search = { organizationId: organization, limit: 1 };
+      expect(await opened.store.listKeys({ ...search, now: Date.now() })).to.include({ total: 5 });
+      const before = Date.parse('2026-01-01T12:00:00.000Z');
+      expect(await opened.store.listKeys({ ...search, now: before })).to.include({ total: 6 });
+    });
+
+    it('no key is stored above the number that an organization may have', async () => {
+      const organization = freshOrganization();
+      for (const id of ['a', 'b'])
+        expect(await opened.store.insertKey(key(organization, id), 2)).to.equal(true);
+      expect(await opened.store.insertKey(key(organization, 'c'), 2)).to.equal(false);
+      expect(await opened.store.findKey(`${organization}_c`)).to.equal(null);
+    });
+
+    it('a key is revoked with any of its ancestors, unless that was told to keep its descendants', async () => {
+      const organization = freshOrganization();
+      const id = (name: string) => `${organization}_${name}`;
+      const chain = ['a', 'b', 'c', 'd'];
+      for (const [index, name] of chain.entries()) {
+        const ancestors = chain.slice(0, index).reverse().map(id);
+        await opened.store.insertKey({ ...key(organization, name), ancestors });
+      }
+      const revoked = async () =>
+        Promise.all(chain.map(async (name) => (await opened.store.findKey(id(name)))?.revoked_at ?? null));
+      const count = (name: string) => opened.store.countDescendants(organization, id(name), Date.now());
+      const [one, two, three] = [1, 2, 3].map((day) => `2026-02-0${day}T00:00:00.000Z`) as [
+        string,
+        string,
+        string,
+      ];
+      expect(await Promise.all(chain.map(count))).to.deep.equal([3, 2, 1, 0]);
+      await opened.store.revokeKey(id('b'), one, true);
+      expect(await revoked()).to.deep.equal([null, one, null, null]);
+      expect(await count('a')).to.equal(2);
+      await opened.store.revokeKey(id('c'), two);
+      expect(await revoked()).to.deep.equal([null, one, two, two]);
+      await opened.store.revokeKey(id('a'), three);
+      expect(await revoked()).to.deep.equal([three, one, two, two]);
+      await opened.store.revokeKey(id('b'), three);
+      expect(await revoked()).to.deep.equal([three, one, two, two]);
+      expect((await keysOf(organization)).map((each) => each.revoked_at)).to.deep.equal([
+        two,
+        two,
+        one,
+        three,
       ]);
     });
 

@@ -7,7 +7,7 @@ import { UsageError } from '../errors.js';
 import { type Io, printErr, printOut, printTable, terminalJson, truncate } from '../io.js';
 import { withKafka } from '../kafka.js';
 import { withProgress } from '../progress.js';
-import { readCorrections, replayCorrections, storedRejections } from '../rejections.js';
+import { eachStoredRejection, readCorrections, replayCorrections } from '../rejections.js';
 import { parseStreams } from '../streams.js';
 
 export interface ListOptions {
@@ -36,8 +36,9 @@ export async function listDeadLetters(io: Io, options: ListOptions): Promise<voi
     }
     return !more;
   };
-  const rejections = await storedRejections(io, organization);
-  add(rejections.filter(({ stream }) => (streams as string[]).includes(stream)).map(ofHttp));
+  await eachStoredRejection(io, organization, (page) =>
+    add(page.filter(({ stream }) => (streams as string[]).includes(stream)).map(ofHttp)),
+  );
   if (organization !== undefined && hasKafka(io)) {
     printErr(
       io,

@@ -1,6 +1,7 @@
-import type { StoredKey } from '../../accounts/key-store.js';
-import { isListed, issueKey, keyIsActive } from '../../accounts/keys.js';
+import type { KeyStore, StoredKey } from '../../accounts/key-store.js';
+import { issueKey, keyIsActive } from '../../accounts/keys.js';
 import { DEFAULT_SCOPES, SCOPES } from '../../http/scopes.js';
+import type { SortKey } from '../../search/query.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
 import { withAdminStore } from '../admin-stores.js';
 import { CommandError, UsageError } from '../errors.js';
@@ -51,23 +52,45 @@ function parseExpiry(text: string): string {
   return new Date(moment).toISOString();
 }
 
+const KEYS_PER_PAGE = 1000;
+
+export interface RevokeKeyOptions {
+  yes?: boolean;
+  /** Keys that were made with it stay. */
+  keepDescendants?: boolean;
+}
+
 export interface ListKeysOptions {
   organization?: string;
   json?: boolean;
 }
 
 export async function listKeys(io: Io, { organization, json }: ListKeysOptions): Promise<void> {
-  const all = await withAdminStore(io, (store) => store.listKeys(organization));
-  const keys = all.filter((key) => isListed(key, Date.now()));
-  if (json) {
-    for (const key of keys) printOut(io, terminalJson(toJson(key)));
-    return;
-  }
-  if (keys.length === 0) {
+  const keys: StoredKey[] = [];
+  let count = 0;
+  await withAdminStore(io, async (store) => {
+    for await (const page of pagesOfKeys(store, organization)) {
+      count += page.length;
+      if (json) for (const key of page) printOut(io, terminalJson(toJson(key)));
+      else keys.push(...page);
+    }
+  });
+  if (json) return;
+  if (count === 0) {
     printErr(io, 'There are no keys. Make one with: reachline keys create --organization <id>');
     return;
   }
-  const header = ['ID', 'ORGANIZATION', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES', 'NAME'];
+  const header = [
+    'ID',
+    'ORGANIZATION',
+    'STATE',
+    'CREATED',
+    'EXPIRES',
+    'LAST USED',
+    'SCOPES',
+    'CREATED BY',
+    'NAME',
+  ];
   const rows = keys.map((key) => [
     key.id,
     key.organization_id,
@@ -76,9 +99,25 @@ export async function listKeys(io: Io, { organization, json }: ListKeysOptions):
     key.expires_at?.slice(0, 10) ?? '-',
     key.last_used_at?.slice(0, 16).replace('T', ' ') ?? 'never',
     scopesOf(key),
+    key.ancestors[0] ?? '-',
     key.name ?? '-',
   ]);
   printTable(io, header, rows);
+}
+
+/** Newest first, a page at a time. */
+async function* pagesOfKeys(store: KeyStore, organizationId?: string): AsyncGenerator<StoredKey[]> {
+  let after: SortKey | undefined;
+  do {
+    const { items, next } = await store.listKeys({
+      organizationId,
+      limit: KEYS_PER_PAGE,
+      after,
+      now: Date.now(),
+    });
+    yield items;
+    after = next ?? undefined;
+  } while (after !== undefined);
 }
 
 /** "default" for those of `keys create`, which would fill a line. */
@@ -89,8 +128,8 @@ function scopesOf({ scopes }: StoredKey): string {
 }
 
 function toJson(key: StoredKey): object {
-  const { secret_hash: _, ...shown } = key;
-  return { ...shown, state: stateOf(key) };
+  const { secret_hash: _, ancestors, ...shown } = key;
+  return { ...shown, created_by: ancestors[0] ?? null, state: stateOf(key) };
 }
 
 function stateOf(key: StoredKey): string {
@@ -101,7 +140,11 @@ function stateOf(key: StoredKey): string {
 /**
  * Takes the id; for want of it the whole key, of which only the id is used and printed. On a terminal it asks first, unless `yes`.
  */
-export async function revokeKey(io: Io, given: string, { yes }: { yes?: boolean }): Promise<void> {
+export async function revokeKey(
+  io: Io,
+  given: string,
+  { yes, keepDescendants = false }: RevokeKeyOptions,
+): Promise<void> {
   const whole = /^rl_live_([0-9A-Za-z]{8})/.exec(given);
   const id = whole?.[1] ?? given;
   if (whole) {
@@ -111,11 +154,17 @@ export async function revokeKey(io: Io, given: string, { yes }: { yes?: boolean 
     );
   }
   await withAdminStore(io, async (store) => {
-    const key = (await store.listKeys()).find((each) => each.id === id);
+    const key = await store.findKey(id);
     if (!key) throw new CommandError(`There is no key ${id}; reachline keys list shows those there are.`);
     const name = key.name === null ? '' : `, ${truncate(JSON.stringify(key.name), 40)}`;
+    const descendants = await store.countDescendants(key.organization_id, id, Date.now());
+    if (descendants > 0 && !keepDescendants) {
+      printErr(io, `${keysOf(descendants)} made with it end with it; --keep-descendants keeps them.`);
+    }
     await confirm(io, yes, `Revoke the key ${id} of ${key.organization_id}${name}?`, 'Nothing was revoked.');
-    await store.revokeKey(id, new Date().toISOString());
+    await store.revokeKey(id, new Date().toISOString(), keepDescendants);
   });
   printErr(io, `The key ${id} is revoked.`);
 }
+
+const keysOf = (count: number) => (count === 1 ? '1 key that was' : `${count} keys that were`);

@@ -1,13 +1,16 @@
 import type { estypes } from '@elastic/elasticsearch';
 import { REJECTION_LIMITS, type Rejection, type RejectionStore } from '../../rejections/rejection-store.js';
+import { toJson } from '../../shared/json.js';
 import type { Clock } from '../../shared/time.js';
 import type { Cluster } from './client.js';
 import { Documents, versionOfHit } from './documents.js';
 import type { IndexNames } from './migrations/indices.js';
+import { fetchPage, searchAfter } from './pages.js';
 
-interface RejectionSource {
+export interface RejectionSource {
   id: string;
   organization_id: string;
+  stream: string;
   /** Milliseconds since the epoch. */
   rejected_at: number;
   record: Rejection;
@@ -47,6 +50,7 @@ export function rejectionStore(cluster: Cluster, names: IndexNames, clock: Clock
       const sources = rejections.map((record) => ({
         id: record.id,
         organization_id: organizationId,
+        stream: record.stream,
         rejected_at: Date.parse(record.rejected_at),
         record,
       }));
@@ -55,16 +59,18 @@ export function rejectionStore(cluster: Cluster, names: IndexNames, clock: Clock
       );
       await deleteOldest(organizationId);
     },
-    async listRejections(organizationId) {
+    async listRejections({ organizationId, stream, limit, after }, signal) {
       await documents.refresh();
-      const { hits } = await documents.search({
-        size: REJECTION_LIMITS.records,
-        track_total_hits: false,
-        query:
-          organizationId === undefined ? { match_all: {} } : { term: { organization_id: organizationId } },
-        sort: NEWEST_FIRST,
-      });
-      return hits.hits.map(({ _source }) => (_source as RejectionSource).record);
+      const filter = [
+        ...(organizationId === undefined ? [] : [{ term: { organization_id: organizationId } }]),
+        ...(stream === undefined ? [] : [{ term: { stream } }]),
+      ];
+      const { result } = await fetchPage<RejectionSource, Rejection>(
+        { query: { bool: { filter } }, sort: NEWEST_FIRST, search_after: searchAfter(after, null) },
+        { limit, bestScore: null, toJson: ({ record }) => toJson(record) },
+        (request) => documents.search(request, signal),
+      );
+      return result;
     },
     async deleteRejections(ids) {
       if (ids.length === 0) return;

@@ -1,9 +1,13 @@
-import type { StoredKey } from '../../accounts/key-store.js';
+import type { KeySearch, StoredKey } from '../../accounts/key-store.js';
+import { RUN_KEY_NAME } from '../../accounts/keys.js';
 import { fromJson, type Json } from '../../shared/json.js';
-import { identifier, joinSql, type Sql, sql, textLiteral } from '../../shared/sql.js';
+import { EMPTY_SQL, identifier, joinSql, type Sql, sql, textLiteral } from '../../shared/sql.js';
+import { formatTimestamp } from '../../shared/time.js';
+import { rowsToFetch } from '../common/page-builder.js';
 import type { Connection } from './connection.js';
+import { buildPage, type JsonPage } from './pages.js';
 
-/** Columns have the names of the fields; `scopes` holds a JSON array. */
+/** Columns have the names of the fields; lists are JSON arrays. */
 const COLUMNS = [
   'id',
   'secret_hash',
@@ -14,40 +18,121 @@ const COLUMNS = [
   'expires_at',
   'revoked_at',
   'last_used_at',
+  'ancestors',
 ] as const satisfies (keyof StoredKey)[];
+type Column = (typeof COLUMNS)[number];
 
-const listed = (toSql: (name: (typeof COLUMNS)[number]) => Sql) => joinSql(COLUMNS.map(toSql), ', ');
+/** Later than every time in ISO 8601. */
+const NEVER = sql`'~'`;
+
+/** The first revocation of the key itself, or of an ancestor with its descendants. */
+const REVOKED_AT = sql`nullif(min(coalesce(keys.revoked_at, ${NEVER}), coalesce((
+  SELECT min(ancestor.descendants_revoked_at)
+    FROM json_each(keys.ancestors) AS each CROSS JOIN keys AS ancestor ON ancestor.id = each.value
+), ${NEVER})), ${NEVER})`;
+
+const VALUES: { [Name in Column]?: Sql } = {
+  scopes: sql`json(keys.scopes)`,
+  ancestors: sql`json(keys.ancestors)`,
+  revoked_at: REVOKED_AT,
+};
+
+const listed = (toSql: (name: Column) => Sql) => joinSql(COLUMNS.map(toSql), ', ');
 const INSERT = sql`INSERT INTO keys (${listed((name) => identifier(name))}) VALUES (${listed(() => sql`?`)})`;
-const SELECT = sql`SELECT json_object(${listed(
-  (name) => sql`${textLiteral(name)}, ${name === 'scopes' ? sql`json(scopes)` : identifier(name)}`,
-)}) FROM keys`;
+const KEY = sql`json_object(${listed(
+  (name) => sql`${textLiteral(name)}, ${VALUES[name] ?? sql`keys.${identifier(name)}`}`,
+)})`;
+
+const RUN = textLiteral(RUN_KEY_NAME);
+/** The first line is the condition of the indexes. The one parameter is the time now. */
+const IS_LISTED = sql`(name IS NOT ${RUN} OR revoked_at IS NULL)
+  AND (name IS NOT ${RUN} OR expires_at IS NULL OR expires_at > ?)`;
 
 export function findKey(connection: Connection, keyId: string): StoredKey | null {
-  const row = connection.row<[Json<StoredKey>]>(sql`${SELECT} WHERE id = ?`, keyId);
+  const row = connection.row<[Json<StoredKey>]>(sql`SELECT ${KEY} FROM keys WHERE id = ?`, keyId);
   return row ? fromJson(row[0]) : null;
 }
 
-/** Oldest first; of one organization, or of all. */
-export function listKeys(connection: Connection, organizationId?: string): StoredKey[] {
-  const rows = connection.rows<[Json<StoredKey>]>(
-    sql`${SELECT} WHERE ?1 IS NULL OR organization_id = ?1 ORDER BY created_at, id`,
-    organizationId ?? null,
-  );
-  return rows.map(([json]) => fromJson(json));
+/** Newest first. */
+export function listKeys(
+  connection: Connection,
+  { organizationId, limit, after, now }: KeySearch,
+): JsonPage<StoredKey> {
+  const time = formatTimestamp(now);
+  return connection.readTransaction(() => {
+    const rows = connection.each<[key: Json<StoredKey>, createdAt: string, id: string]>(
+      sql`SELECT ${KEY}, keys.created_at, keys.id FROM keys
+        WHERE ${IS_LISTED} ${organizationId === undefined ? EMPTY_SQL : sql`AND organization_id = ?`}
+          ${after ? sql`AND (created_at, id) < (?, ?)` : EMPTY_SQL}
+        ORDER BY created_at DESC, id DESC LIMIT ?`,
+      time,
+      ...(organizationId === undefined ? [] : [organizationId]),
+      ...(after ? [formatTimestamp(after.createdAt), after.id] : []),
+      rowsToFetch(limit),
+    );
+    return buildPage(rows, countKeys(connection, now, organizationId), {
+      limit,
+      toJson: ([key]) => key,
+      sortKeyOf: ([, createdAt, id]) => ({ rank: 0, createdAt: Date.parse(createdAt), id }),
+    });
+  });
 }
 
-export function insertKey(connection: Connection, key: StoredKey): void {
-  connection.run(
-    INSERT,
-    ...COLUMNS.map((name) => (name === 'scopes' ? JSON.stringify(key.scopes) : key[name])),
+/** From the index alone. */
+function countKeys(connection: Connection, now: number, organizationId?: string): number {
+  const counted = sql`SELECT count(*) FROM keys WHERE ${IS_LISTED}`;
+  const time = formatTimestamp(now);
+  const count =
+    organizationId === undefined
+      ? connection.number(counted, time)
+      : connection.number(sql`${counted} AND organization_id = ?`, time, organizationId);
+  return count ?? 0;
+}
+
+/** Reads only the keys that descend from the key: each is found by the key that made it. */
+export function countDescendants(connection: Connection, keyId: string, now: number): number {
+  return (
+    connection.number(
+      sql`WITH RECURSIVE descendants (id) AS (
+          SELECT id FROM keys WHERE ancestors ->> 0 = ?1
+          UNION SELECT made.id FROM descendants JOIN keys AS made ON made.ancestors ->> 0 = descendants.id)
+        SELECT count(*) FROM descendants CROSS JOIN keys USING (id)
+         WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)`,
+      keyId,
+      formatTimestamp(now),
+    ) ?? 0
   );
+}
+
+/** False, and nothing is written, where the organization has `maxKeys` listed keys. */
+export function insertKey(connection: Connection, key: StoredKey, maxKeys?: number): boolean {
+  const { organization_id, created_at } = key;
+  if (maxKeys !== undefined && countKeys(connection, Date.parse(created_at), organization_id) >= maxKeys)
+    return false;
+  const values = COLUMNS.map((name) => {
+    const value = key[name];
+    return Array.isArray(value) ? JSON.stringify(value) : value;
+  });
+  connection.run(INSERT, ...values);
+  return true;
 }
 
 /** False when no key has the id. */
-export function revokeKey(connection: Connection, keyId: string, revokedAt: string): boolean {
+export function revokeKey(
+  connection: Connection,
+  keyId: string,
+  revokedAt: string,
+  keepDescendants = false,
+): boolean {
+  const descendants = keepDescendants
+    ? EMPTY_SQL
+    : sql`, descendants_revoked_at = coalesce(descendants_revoked_at, ?1)`;
   return (
-    connection.run(sql`UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?`, revokedAt, keyId) >
-    0
+    connection.run(
+      sql`UPDATE keys SET revoked_at = coalesce(revoked_at, ?1) ${descendants} WHERE id = ?2`,
+      revokedAt,
+      keyId,
+    ) > 0
   );
 }
 

@@ -1,7 +1,9 @@
-import { REJECTION_LIMITS, type Rejection } from '../../rejections/rejection-store.js';
-import { fromJson } from '../../shared/json.js';
-import { sql } from '../../shared/sql.js';
+import { REJECTION_LIMITS, type Rejection, type RejectionSearch } from '../../rejections/rejection-store.js';
+import type { Json } from '../../shared/json.js';
+import { EMPTY_SQL, joinSql, sql } from '../../shared/sql.js';
+import { rowsToFetch } from '../common/page-builder.js';
 import type { Connection } from './connection.js';
+import { buildPage, type JsonPage } from './pages.js';
 
 /** `now` in milliseconds since 1970. */
 export function keepRejections(
@@ -28,14 +30,33 @@ export function keepRejections(
   );
 }
 
-/** Newest first. */
-export function listRejections(connection: Connection, organizationId?: string): Rejection[] {
-  const rows = connection.rows<[string]>(
-    sql`SELECT record FROM rejections WHERE ?1 IS NULL OR organization_id = ?1 ORDER BY rejected_ms DESC, id DESC LIMIT ?2`,
-    organizationId ?? null,
-    REJECTION_LIMITS.records,
-  );
-  return fromJson(`[${rows.join(',')}]`);
+/** Newest first. Reads the rows of the page, and counts in an index. */
+export function listRejections(
+  connection: Connection,
+  { organizationId, stream, limit, after }: RejectionSearch,
+): JsonPage<Rejection> {
+  const filters = [
+    ...(organizationId === undefined ? [] : [{ is: sql`organization_id = ?`, value: organizationId }]),
+    ...(stream === undefined ? [] : [{ is: sql`record ->> 'stream' = ?`, value: stream }]),
+  ];
+  const where = joinSql([sql`TRUE`, ...filters.map(({ is }) => is)], ' AND ');
+  const values = filters.map(({ value }) => value);
+  return connection.readTransaction(() => {
+    const rows = connection.each<[record: Json<Rejection>, rejectedMs: bigint, id: string]>(
+      sql`SELECT record, rejected_ms, id FROM rejections
+        WHERE ${where} ${after ? sql`AND (rejected_ms, id) < (?, ?)` : EMPTY_SQL}
+        ORDER BY rejected_ms DESC, id DESC LIMIT ?`,
+      ...values,
+      ...(after ? [after.createdAt, after.id] : []),
+      rowsToFetch(limit),
+    );
+    const total = connection.number(sql`SELECT count(*) FROM rejections WHERE ${where}`, ...values);
+    return buildPage(rows, total ?? 0, {
+      limit,
+      toJson: ([record]) => record,
+      sortKeyOf: ([, rejectedMs, id]) => ({ rank: 0, createdAt: Number(rejectedMs), id }),
+    });
+  });
 }
 
 export function deleteRejections(connection: Connection, ids: readonly string[]): void {

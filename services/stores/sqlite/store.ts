@@ -16,12 +16,11 @@ import { readCredits } from './credits.js';
 import { openDatabase } from './database.js';
 import { readFigures } from './figures.js';
 import { JobRunner } from './jobs/job-runner.js';
-import { findKey, listKeys } from './keys.js';
+import { findKey } from './keys.js';
 import type { RebuildProgress } from './migrations/rebuild.js';
 import { hasOtherOrganization } from './organizations.js';
 import { parsePage } from './pages.js';
 import { Reader } from './reader.js';
-import { listRejections } from './rejections.js';
 import { countVisitsBefore } from './visits.js';
 import { startSearchProcess } from './workers/process-client.js';
 import { SearchPool } from './workers/search-pool.js';
@@ -120,9 +119,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     ...writer.calls('deleteVisitsBefore', 'insertKey', 'revokeKey', 'recordKeyUse'),
     ...writer.calls('setCredits', 'grantCredits', 'deleteRejections'),
     findKey: (keyId) => read((connection) => findKey(connection, keyId)),
-    listKeys: (organizationId) => read((connection) => listKeys(connection, organizationId)),
+    async listKeys(search, signal) {
+      const page = parsePage(await searches.call(search.organizationId ?? '', 'listKeys', [search], signal));
+      return { ...page, items: page.items.map(fromJson) };
+    },
+    countDescendants: async (organizationId, keyId, now, signal) =>
+      fromJson(await searches.call(organizationId, 'countDescendants', [keyId, now], signal)),
     getCredits: (organizationId) => read((connection) => readCredits(connection, organizationId)),
-    listRejections: (organizationId) => read((connection) => listRejections(connection, organizationId)),
+    listRejections: async (search, signal) =>
+      parsePage(await searches.call(search.organizationId ?? '', 'listRejections', [search], signal)),
     readFigures: (organizationId) => read((connection) => readFigures(connection, organizationId)),
     hasOtherOrganization: (organizationId) =>
       read((connection) => hasOtherOrganization(connection, organizationId)),

@@ -14,6 +14,9 @@ describe('API keys on Elasticsearch', () => {
     store = await openStore(proxy.config);
   });
 
+  const keysOf = async (organizationId: string) =>
+    (await store.listKeys({ organizationId, limit: 10, now: Date.now() })).items;
+
   for (const [what, times] of [
     ['one response', 1],
     ['every response', 3],
@@ -26,14 +29,14 @@ describe('API keys on Elasticsearch', () => {
       const key = parseKey(await issueKey(store, { organizationId }));
       expect(lost).to.be.at.least(times);
       proxy.decide = () => 'pass';
-      expect((await store.listKeys(organizationId)).map(({ id }) => id)).to.deep.equal([key?.id]);
+      expect((await keysOf(organizationId)).map(({ id }) => id)).to.deep.equal([key?.id]);
     });
   }
 
   it('rejects an API key with the id of another key', async () => {
     const organizationId = freshOrganization();
     await issueKey(store, { organizationId });
-    const [first] = await store.listKeys(organizationId);
+    const [first] = await keysOf(organizationId);
     if (!first) throw new Error('there is no key');
     const second = await store
       .insertKey({ ...first, secret_hash: 'f'.repeat(64) })

@@ -90,7 +90,8 @@ export class GatewayPair {
     const clock: Clock = { now: () => time.now };
     const embedded = new Member(await startTestGateway({}, clock));
     const atScale = new Member(await startAtScaleGateway({}, clock));
-    for (const key of await embedded.gateway.stores.search.listKeys()) {
+    const { items } = await embedded.gateway.stores.search.listKeys({ limit: 1000, now });
+    for (const key of items) {
       await atScale.gateway.stores.search.insertKey(key);
     }
     return new GatewayPair(embedded, atScale, time);

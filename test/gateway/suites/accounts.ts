@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { issueKey, parseKey, RUN_KEY_NAME } from '../../../services/accounts/keys.js';
+import { issueKey, MAX_ANCESTORS, makeKey, parseKey, RUN_KEY_NAME } from '../../../services/accounts/keys.js';
 import { type Answer, gatewaySuite, useGateway } from '../../support/gateway.js';
 import { responseCheck } from '../../support/schema-check.js';
+import { until } from '../../support/until.js';
 
 type Body = Record<string, unknown>;
 interface Status {
@@ -99,6 +100,76 @@ export const accounts = gatewaySuite('The keys and credits of an organization', 
     const answer = await gateway.call('/api/keys/create', past, { key: admin });
     expect(answer.body).to.deep.include({ code: 'validation_failed', status: 422 });
     expect((answer.body.errors as Body[])[0]).to.include({ pointer: '/expires_at', code: 'in_the_past' });
+  });
+
+  it('end with the key that made them, which they name, unless it is revoked without them', async () => {
+    const root = await gateway.keyFor('org_lineage', ['keys:write']);
+    const rootId = parseKey(root)?.id as string;
+    const make = async (maker: string, body: Body = {}) =>
+      (await ask('/api/keys/create', maker, { scopes: ['keys:write'], ...body })) as unknown as {
+        key: string;
+        api_key: ListedKey & { created_by: string | null; expires_at: string | null };
+      };
+    const status = async (key: string) =>
+      (await gateway.call('/api/key', undefined, { key, method: 'GET' })).status;
+    const child = await make(root);
+    const grandchild = await make(child.key);
+    const sibling = await make(root);
+    expect([child, grandchild].map(({ api_key }) => api_key.created_by)).to.deep.equal([
+      rootId,
+      child.api_key.key_id,
+    ]);
+    const listed = (await keysOf(root)) as (ListedKey & { created_by: string | null })[];
+    expect(listed.find(({ key_id }) => key_id === rootId)).to.include({ created_by: null });
+    expect(listed.find(({ key_id }) => key_id === grandchild.api_key.key_id)).to.include({
+      created_by: child.api_key.key_id,
+    });
+
+    const kept = { key_id: child.api_key.key_id, keep_descendants: true };
+    expect(await ask('/api/keys/revoke', root, kept)).to.include({ revoked_descendants: 0 });
+    expect(await ask('/api/keys/revoke', grandchild.key, { key_id: rootId })).to.include({
+      revoked_descendants: 2,
+    });
+    const all = [root, child.key, grandchild.key, sibling.key];
+    await until(
+      async () => (await Promise.all(all.map(status))).every((each) => each === 401),
+      'no key of the family works',
+    );
+    const other = await gateway.keyFor('org_lineage', ['keys:write']);
+    const { revoked_at } = (await keysOf(other)).find(({ key_id }) => key_id === rootId) ?? {};
+    expect(revoked_at).to.be.a('string');
+    const ended = (await keysOf(other)).find(({ key_id }) => key_id === grandchild.api_key.key_id);
+    expect(ended).to.include({ revoked_at });
+  });
+
+  it('expire with the key that made them at the latest', async () => {
+    const { search } = gateway.stores;
+    const expiresAt = '2999-01-01T00:00:00.000Z';
+    const request = { organizationId: 'org_expiry', scopes: ['keys:write'], expiresAt };
+    const maker = await issueKey(search, request);
+    const asked = (body: Body) =>
+      gateway.call('/api/keys/create', { scopes: ['keys:write'], ...body }, { key: maker });
+    const expiry = async (body: Body) => ((await asked(body)).body.api_key as Body).expires_at;
+    expect(await expiry({})).to.equal(expiresAt);
+    expect(await expiry({ expires_at: null })).to.equal(expiresAt);
+    expect(await expiry({ expires_at: '2998-12-31T00:00:00Z' })).to.equal('2998-12-31T00:00:00.000Z');
+    const later = await asked({ expires_at: '2999-01-01T00:00:00.001Z' });
+    expect(later.status).to.equal(422);
+    expect((later.body.errors as Body[])[0]).to.include({ pointer: '/expires_at', code: 'after_maker' });
+  });
+
+  it('are made with a scope at least, and in a chain of a bounded length', async () => {
+    const maker = await gateway.keyFor('org_scopeless', ['keys:write']);
+    for (const body of [{}, { scopes: [] }, { scopes: null }]) {
+      const answer = await gateway.call('/api/keys/create', body, { key: maker });
+      expect(answer.status, JSON.stringify(body)).to.equal(422);
+      expect((answer.body.errors as Body[])[0]).to.include({ pointer: '/scopes', code: 'too_few_items' });
+    }
+    const ancestors = Array.from({ length: MAX_ANCESTORS }, (_, index) => `older${index}`);
+    const { key, stored } = makeKey({ organizationId: 'org_scopeless', scopes: ['keys:write'] });
+    await gateway.stores.search.insertKey({ ...stored, ancestors });
+    const answer = await gateway.call('/api/keys/create', { scopes: ['keys:write'] }, { key });
+    expect((answer.body.errors as Body[])[0]).to.include({ code: 'too_many_ancestors' });
   });
 
   it('stay those of one organization', async () => {

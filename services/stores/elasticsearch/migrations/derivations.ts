@@ -3,6 +3,7 @@ import { fromJson } from '../../../shared/json.js';
 import { type AudienceSource, type AudienceTombstone, audienceDocument } from '../audiences.js';
 import { type ContactSource, contactDocument, parseSource } from '../contacts/mapping.js';
 import { type IdempotencySource, shownPerson } from '../idempotency.js';
+import type { RejectionSource } from '../rejections.js';
 import { type VisitSource, visitDocument } from '../visits.js';
 import type { Resource } from './indices.js';
 
@@ -10,6 +11,7 @@ const DERIVATIONS: { [name in Resource]?: (source: never) => object } = {
   contacts: (source: ContactSource) => contactDocument(parseSource(source)),
   audiences: (source: AudienceSource | AudienceTombstone) => audienceDocument(source),
   visits: ({ visit, record_order = null }: VisitSource) => visitDocument(fromJson(visit), record_order),
+  rejections: (source: RejectionSource) => ({ ...source, stream: source.record.stream }),
   idempotency: (source: IdempotencySource) => ({ ...source, ...shownPerson(source.outcome) }),
 };
 

@@ -7,7 +7,7 @@ import { OverloadedError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
 import { readContactBatch } from '../../common/contact-batch.js';
 import { InFlightBytes } from '../../common/in-flight-bytes.js';
-import { listErasures, readErasure } from '../erasure/proofs.js';
+import { readErasure } from '../erasure/proofs.js';
 import { parsePage } from '../pages.js';
 import type { Reader } from '../reader.js';
 import type { SearchPool } from '../workers/search-pool.js';
@@ -95,6 +95,7 @@ export function contactStore({
       const proof = reader.read((connection) => readErasure(connection, proofId));
       return { ...result, proof };
     },
-    listErasures: async (search) => reader.read((connection) => listErasures(connection, search)),
+    listErasures: async (search, signal) =>
+      parsePage(await searches.call(search.organizationId, 'listErasures', [search], signal)),
   };
 }

@@ -2,15 +2,21 @@
  * Entry of a process that runs one search at a time. A running statement of SQLite cannot be interrupted, so a search is cancelled by
  * killing its process: the operating system releases its locks, and it holds no state.
  */
+import type { KeySearch } from '../../../accounts/key-store.js';
 import type { AudienceSearch } from '../../../audiences/audience-store.js';
 import type { ContactSearch } from '../../../contacts/contact-store.js';
+import type { ErasureSearch } from '../../../contacts/erasure-store.js';
+import type { RejectionSearch } from '../../../rejections/rejection-store.js';
 import { toJson } from '../../../shared/json.js';
 import type { VisitSearch } from '../../../visits/visit-store.js';
 import { countMembers, searchAudiences } from '../audiences.js';
 import { Connection } from '../connection.js';
 import { searchContactKeys, searchContacts } from '../contacts/search.js';
+import { listErasures } from '../erasure/proofs.js';
 import { serializeError } from '../errors.js';
+import { countDescendants, listKeys } from '../keys.js';
 import { toLines } from '../pages.js';
+import { listRejections } from '../rejections.js';
 import { searchVisits } from '../visits.js';
 import { runInBackground } from './priority.js';
 import { type Operations, READY, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
@@ -22,6 +28,10 @@ const operations = (connection: Connection) => ({
   countMembers: (organizationId: string, audienceIds: readonly string[]) =>
     countMembers(connection, organizationId, audienceIds),
   searchVisits: (search: VisitSearch) => toLines(searchVisits(connection, search)),
+  listKeys: (search: KeySearch) => toLines(listKeys(connection, search)),
+  countDescendants: (keyId: string, now: number) => toJson(countDescendants(connection, keyId, now)),
+  listRejections: (search: RejectionSearch) => toLines(listRejections(connection, search)),
+  listErasures: (search: ErasureSearch) => toLines(listErasures(connection, search)),
 });
 export type SearchOperations = ReturnType<typeof operations>;
 

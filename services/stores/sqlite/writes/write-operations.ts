@@ -117,8 +117,9 @@ export function writeOperations(session: WriteSession) {
     eraseContacts: (command: EraseCommand, now: number) => toJson(eraseContacts(session, command, now)),
     deleteVisitsBefore: (createdMs: number, limit: number) =>
       toJson(deleteVisitsBefore(session, createdMs, limit)),
-    insertKey: (key: StoredKey) => done(insertKey(connection, key)),
-    revokeKey: (keyId: string, revokedAt: string) => toJson(revokeKey(connection, keyId, revokedAt)),
+    insertKey: (key: StoredKey, maxKeys?: number) => toJson(insertKey(connection, key, maxKeys)),
+    revokeKey: (keyId: string, revokedAt: string, keepDescendants?: boolean) =>
+      toJson(revokeKey(connection, keyId, revokedAt, keepDescendants)),
     recordKeyUse: (keyId: string, usedAt: string) => done(recordKeyUse(connection, keyId, usedAt)),
     setCredits: (organizationId: string, balance: number) =>
       done(setCredits(connection, organizationId, balance)),
