@@ -25,6 +25,7 @@ interface Service {
   cpus?: number;
   pids_limit?: number;
   healthcheck?: { test?: string[] };
+  logging?: { driver: string; options: Record<string, string> };
 }
 interface Compose {
   services: Record<string, Service>;
@@ -88,6 +89,30 @@ describe('docker-compose.yml', () => {
       expect(service, name).to.deep.include({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
       expect(service, name).not.to.have.any.keys('cap_add', 'privileged');
     }
+  });
+
+  it('rotates the log of every service, so that logs never fill the disk', () => {
+    for (const [name, { logging }] of services) {
+      expect(logging, name).to.deep.equal({
+        driver: 'local',
+        options: { 'max-size': '50m', 'max-file': '5' },
+      });
+    }
+  });
+
+  it('keeps the log tables of ClickHouse for 14 days, or has none', () => {
+    const path = 'deploy/clickhouse/system-tables.xml';
+    const mounts = compose.services.clickhouse?.volumes ?? [];
+    expect(mounts).to.include(`./${path}:/etc/clickhouse-server/config.d/system-tables.xml:ro`);
+    const content = read(path)
+      .replaceAll(/<!--[\s\S]*?-->/g, '')
+      .trim();
+    const [, tables = ''] = /^<clickhouse>([\s\S]*)<\/clickhouse>$/.exec(content) ?? [];
+    const kept = all(tables, /<(\w+_log)><ttl>event_date \+ INTERVAL 14 DAY DELETE<\/ttl><\/\1>/g);
+    const removed = all(tables, /<(\w+_log) remove="1"\/>/g);
+    expect(kept).to.include.members(['query_log', 'part_log', 'metric_log', 'asynchronous_metric_log']);
+    expect(removed).to.include.members(['text_log', 'trace_log']);
+    expect(tables.match(/<\w+_log/g)).to.have.lengthOf(kept.length + removed.length);
   });
 
   it('gives each store a network of its own without a way out, and lets only nginx be reached', () => {
@@ -167,6 +192,12 @@ describe('docker-compose.yml', () => {
 });
 
 describe('deploy/cluster/docker-compose.yml', () => {
+  it('rotates the log of every member', () => {
+    for (const [name, { image, logging }] of Object.entries(cluster.services)) {
+      if (image !== undefined) expect(logging, name).to.deep.equal(compose.services.nginx?.logging);
+    }
+  });
+
   /** As Compose merges the two files. */
   const merged = (name: string): Service => {
     const [base, over] = [compose.services[name], cluster.services[name]];
