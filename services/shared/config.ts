@@ -224,6 +224,10 @@ function brokenRules(env: Environment): string[] {
     ],
     [replicas.every(isHttp), 'CLICKHOUSE_URL is not an address such as http://127.0.0.1:8123'],
     [
+      !/_(?:tables|copies)$/.test(env.CLICKHOUSE_DATABASE),
+      'CLICKHOUSE_DATABASE ends in _tables or _copies: a deployment whose database is named without it keeps its own tables there. Choose another name',
+    ],
+    [
       replicas.length < 2 || env.CLICKHOUSE_CLUSTER !== '',
       'CLICKHOUSE_URL names several servers, which are replicas of one another: name their cluster with CLICKHOUSE_CLUSTER',
     ],

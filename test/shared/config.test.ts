@@ -65,6 +65,15 @@ describe('The configuration', () => {
     expect(clickhouse?.urls).to.deep.equal(['http://a:8123', 'http://b:8123']);
   });
 
+  it('rejects a database in which another deployment keeps its tables or copies', () => {
+    for (const database of ['main_tables', 'main_copies']) {
+      const [problem, ...others] = problemsOf({ CLICKHOUSE_DATABASE: database });
+      expect(problem).to.match(/^CLICKHOUSE_DATABASE ends in _tables or _copies: .*Choose another name$/);
+      expect(others).to.deep.equal([]);
+    }
+    expect(problemsOf({ CLICKHOUSE_DATABASE: 'tables_main' })).to.deep.equal([]);
+  });
+
   for (const origin of [
     'x y',
     '*',
