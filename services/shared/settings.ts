@@ -44,7 +44,7 @@ export const settingSchemas = {
     { default: 'auto', enum: ['auto', 'json', 'text'] },
   ),
   REACHLINE_RATE_LIMIT: integer(
-    'Requests per key in 60 seconds, twice as many per organization; 0 for no limit.',
+    'Requests per key in 60 seconds in each gateway, twice as many per organization; 0 for no limit.',
     { default: 6000, minimum: 0 },
   ),
   REACHLINE_PROVISIONAL_DAYS: integer('Days before today with provisional advertising figures.', {
