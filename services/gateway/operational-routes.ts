@@ -20,7 +20,7 @@ export interface OperationalDeps {
   version: Version;
   /** Serves `/metrics` on this port; default true. */
   servesMetrics?: boolean;
-  /** True during graceful shutdown: `/readyz` then answers 503. */
+  /** True during graceful shutdown: `/readyz` and `/readyz/process` then answer 503. */
   stopping(): boolean;
 }
 
@@ -46,6 +46,15 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
     const ready = states.search !== 'unavailable' && states.analytics !== 'unavailable' && !stopping;
     const body = JSON.stringify({ ready, stores: states, stopping });
     await respond(ctx, { status: ready ? 200 : 503, body });
+  });
+  // The stores answered before this process began to listen. An outage since then is the same for every process, so it must not take
+  // this one out of a load balancer.
+  router.get('/readyz/process', async (ctx) => {
+    const stopping = deps.stopping();
+    await respond(ctx, {
+      status: stopping ? 503 : 200,
+      body: JSON.stringify({ ready: !stopping, stopping }),
+    });
   });
   if (deps.servesMetrics !== false) {
     router.get('/metrics', async (ctx) =>
@@ -84,6 +93,16 @@ const readiness = {
     },
   },
 };
+const processReadiness = {
+  $id: 'ProcessReadiness',
+  type: 'object',
+  description: 'Whether this process takes requests.',
+  required: ['ready', 'stopping'],
+  properties: {
+    ready: { type: 'boolean', description: 'Whether the process is not stopping.' },
+    stopping: { type: 'boolean', description: 'Whether the process is shutting down.' },
+  },
+};
 const version = {
   $id: 'Version',
   type: 'object',
@@ -110,12 +129,18 @@ const liveness = {
 export function describeOperational(schemas: Json): Json {
   const json = (schema: unknown) => ({ 'application/json': { schema: publish(schema, schemas) } });
   const ready = json(readiness);
+  const processReady = json(processReadiness);
   const contents: Record<string, [summary: string, description: string, content: Json]> = {
     '/livez': ['Liveness', 'Whether the process runs; asks no store.', json(liveness)],
     '/readyz': [
       'Readiness',
       'Asks every store, at most once a second. 503 while one does not answer, or during shutdown.',
       ready,
+    ],
+    '/readyz/process': [
+      'Readiness of the process',
+      'Asks no store, for load balancers: a process that listens has seen its stores once. 503 during shutdown.',
+      processReady,
     ],
     '/metrics': [
       'Metrics in the Prometheus text format',
@@ -131,9 +156,9 @@ export function describeOperational(schemas: Json): Json {
   };
   const paths: Record<string, { get: Json }> = {};
   for (const [path, [summary, description, content]] of Object.entries(contents)) {
-    const operationId = path.slice(1).replace('.json', '');
-    const unready = { 503: { description: 'Not ready', headers: plainHeaders(), content: ready } };
-    const others = path === '/readyz' ? unready : {};
+    const operationId = path.slice(1).replace('.json', '').replace('/process', 'Process');
+    const unready = { 503: { description: 'Not ready', headers: plainHeaders(), content } };
+    const others = path.startsWith('/readyz') ? unready : {};
     paths[path] = { get: plainOperation({ operationId, summary, description }, content, others) };
   }
   return paths;

@@ -60,7 +60,7 @@ describe('deploy/kubernetes', () => {
         expect(labels).to.include.members(selected.filter((app) => app !== undefined));
       });
 
-      it('runs commands there are, and never restarts a process for its stores', () => {
+      it('runs commands there are, and neither restarts nor unlists a gateway for its stores', () => {
         const { stdin, stdout, stderr } = process;
         const { commands } = createProgram({ stdin, stdout, stderr, env: {} }, () => undefined);
         expect(containers).not.to.deep.equal([]);
@@ -68,7 +68,9 @@ describe('deploy/kubernetes', () => {
           expect(commands.map((command) => command.name())).to.include(args[0]);
           if (args[0] === 'migrate') continue;
           expect(livenessProbe?.httpGet.path).to.equal('/livez');
-          expect(readinessProbe?.httpGet.path).to.equal('/readyz');
+          // No Service sends requests to a worker.
+          const ready = args[0] === 'serve' ? '/readyz/process' : '/readyz';
+          expect(readinessProbe?.httpGet.path).to.equal(ready);
         }
       });
     });

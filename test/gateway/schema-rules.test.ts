@@ -192,6 +192,7 @@ describe('The OpenAPI document', () => {
       '/metrics',
       '/openapi.json',
       '/readyz',
+      '/readyz/process',
       '/version',
     ]);
     for (const [path, methods] of Object.entries(paths)) {

@@ -46,6 +46,8 @@ export const lostStores = gatewaySuite('A gateway without a store', (start) => {
         expect(ready.status).to.equal(503);
         const stores = { search: 'ok', analytics: 'ok', [store]: 'unavailable' };
         expect(ready.body.stores).to.deep.equal(stores);
+        const own = await gateway.call('/readyz/process', undefined, { method: 'GET' });
+        expect(own).to.deep.include({ status: 200, body: { ready: true, stopping: false } });
         const { body } = await gateway.call('/api/status');
         expect(responseCheck.get('/api/status')?.(body)).to.deep.equal([]);
         expect(body.stores).to.deep.equal(stores);
