@@ -7,7 +7,7 @@ import type { UnknownFields } from '../services/shared/settings.js';
 import { DAY_MS, parseTimestamp } from '../services/shared/time.js';
 import type { FieldError } from '../services/shared/validation.js';
 import { compileValidator } from '../services/shared/validation.js';
-import { type DeadLetter, type DecodeOutcome, deadLetter, ok } from './records/outcome.js';
+import { type DeadLetter, type DecodeOutcome, deadLetter, NOT_DECODABLE, ok } from './records/outcome.js';
 import { parseJson } from './records/parse-json.js';
 import type { RawRecord } from './records/raw-record.js';
 import type { Stream } from './streams/stream.js';
@@ -32,12 +32,26 @@ export type Open = (value: unknown, raw: RawRecord) => { value: unknown } | Dead
 
 export interface DecodeOptions {
   open?: Open;
+  /** Called with an error that decoding failed with: a fault of the program. Its record is rejected. */
+  onFault?(error: unknown): void;
   /** Ignored fields are left out; default `reject`. */
   unknownFields?: UnknownFields;
 }
 
-/** Compiles the decoder of a stream: parses, normalizes and validates a raw record (contract 6.1). Pure. */
-export function decoder(
+/** Compiles the decoder of a stream: parses, normalizes and validates a raw record (contract 6.1). Pure but for `onFault`; never throws. */
+export function decoder(stream: Stream, rule: OrganizationRule, options: DecodeOptions = {}): Decode {
+  const decode = unguardedDecoder(stream, rule, options);
+  return (raw, acceptedAt, sequence) => {
+    try {
+      return decode(raw, acceptedAt, sequence);
+    } catch (error) {
+      options.onFault?.(error);
+      return NOT_DECODABLE;
+    }
+  };
+}
+
+function unguardedDecoder(
   stream: Stream,
   rule: OrganizationRule,
   { open, unknownFields }: DecodeOptions = {},

@@ -97,6 +97,8 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   onRejected?(record: RejectedRecord, untouched: Buffer, raw: RawRecord): void;
   /** Called with every piece of an over-long line but the last, which goes to `onRejected`. */
   onOverlong?(piece: Buffer): void;
+  /** Called with an error that decoding or mapping a record failed with: a fault of the program. Its record is rejected. */
+  onFault?(error: unknown): void;
   /** Called after every write. */
   onProgress?(accepted: number, rejected: number): void;
   /** Default `reject`. */
@@ -181,6 +183,7 @@ export async function ingestRecords(
       for (const raw of step.value) {
         reached = reachedLimit(options.limits, records, report.result.rejected);
         if (reached !== undefined) break;
+        if (raw.fault !== undefined) options.onFault?.(raw.fault);
         decodeInto(batch, report, decode, raw, acceptance);
         if (raw.overlong !== 'piece') records++;
         if (batch.records.length >= preferredBatchSize || batch.bytes >= MAX_BATCH_BYTES) {

@@ -1,5 +1,6 @@
 import { TimeSlice } from '../../services/shared/async.js';
 import { isObject } from '../../services/shared/json.js';
+import { NOT_DECODABLE } from '../records/outcome.js';
 import { parseJson } from '../records/parse-json.js';
 import type { RawRecord, RecordSource } from '../records/raw-record.js';
 import type { Mapping, SourceRecord } from './mapping.js';
@@ -27,31 +28,58 @@ async function* splitLists(source: RecordSource, split: NonNullable<Mapping['spl
         yield [raw];
         continue;
       }
-      const message = raw.overlong || raw.rejection ? undefined : parsedValue(raw);
-      const entries = isObject(message) ? split(message) : null;
+      const entries = entriesOf(raw, split);
       if (entries === null) yield [{ ...raw, order: ++order }];
       for (let start = 0; entries !== null && start < entries.length; start += ENTRIES_PER_CHUNK) {
-        yield entries.slice(start, start + ENTRIES_PER_CHUNK).map((value) => ({
-          line: raw.line,
-          order: ++order,
-          // A row stays one, also among rejected lines.
-          bytes: raw.value === undefined ? Buffer.from(JSON.stringify(value)) : raw.bytes,
-          value,
-        }));
+        yield entries.slice(start, start + ENTRIES_PER_CHUNK).map((value) => entryOf(raw, value, ++order));
       }
     }
   }
 }
 
+/** The entries of the list that a message holds; null for one without. */
+function entriesOf(raw: RawRecord, split: NonNullable<Mapping['split']>): ReturnType<typeof split> {
+  if (raw.overlong || raw.rejection) return null;
+  try {
+    const message = parsedValue(raw);
+    return isObject(message) ? split(message) : null;
+  } catch (error) {
+    rejectFor(raw, error);
+    return null;
+  }
+}
+
+function entryOf({ line, value: row, bytes }: RawRecord, value: unknown, order: number): RawRecord {
+  // A row stays one, also among rejected lines.
+  if (row !== undefined) return { line, order, bytes, value };
+  try {
+    return { line, order, bytes: Buffer.from(JSON.stringify(value)), value };
+  } catch (error) {
+    const entry: RawRecord = { line, order, bytes };
+    rejectFor(entry, error);
+    return entry;
+  }
+}
+
 function mapRaw(raw: RawRecord, mapping: Mapping): void {
   if (raw.overlong || raw.rejection || raw.isSkipped) return;
-  const value = parsedValue(raw);
-  // The decoder rejects what is not an object.
-  if (!isObject(value)) return;
-  const outcome = mapping.apply(value);
-  if (outcome === 'skipped') raw.isSkipped = true;
-  else if ('record' in outcome) raw.mapped = outcome.record;
-  else raw.rejection = outcome;
+  try {
+    const value = parsedValue(raw);
+    // The decoder rejects what is not an object.
+    if (!isObject(value)) return;
+    const outcome = mapping.apply(value);
+    if (outcome === 'skipped') raw.isSkipped = true;
+    else if ('record' in outcome) raw.mapped = outcome.record;
+    else raw.rejection = outcome;
+  } catch (error) {
+    rejectFor(raw, error);
+  }
+}
+
+/** An error of a mapping rejects its record and no other. */
+function rejectFor(raw: RawRecord, error: unknown): void {
+  raw.rejection = NOT_DECODABLE;
+  raw.fault = error;
 }
 
 /** The source record of a raw one; undefined for one that is none. */

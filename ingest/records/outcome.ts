@@ -39,6 +39,9 @@ export const deadLetter = (code: string, pointer: string, detail: string): DeadL
   detail,
 });
 
+/** Decoding failed with an error of the program, which is logged. */
+export const NOT_DECODABLE = deadLetter('not_decodable', '', 'The record cannot be read; the log says why.');
+
 const REJECTED_BY_STORE = deadLetter('not_storable', '', 'The store cannot hold this record.');
 
 /** The dead letter of a record that its store rejected with `reason`. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { hasTooManyValues, MAX_VALUES } from '../../services/shared/json-values.js';
+import { hasTooManyValues, isTooDeep, MAX_DEPTH, MAX_VALUES } from '../../services/shared/json-values.js';
 import { type DeadLetter, deadLetter } from './outcome.js';
 
 /** Parses the text of a record, after `prepare` has changed it. Pure. */
@@ -11,6 +11,7 @@ export function parseJson(
   if (hasTooManyValues(bytes)) {
     return deadLetter('too_many_values', '', `A record may have at most ${MAX_VALUES} values.`);
   }
+  if (isTooDeep(bytes)) return deadLetter('too_deep', '', `A record may have at most ${MAX_DEPTH} levels.`);
   const text = bytes.toString('utf8');
   try {
     return { value: JSON.parse(prepare ? prepare(text) : text) };

@@ -18,6 +18,8 @@ export interface RawRecord {
   mapped?: object;
   /** Why the source could not parse it. */
   rejection?: DeadLetter;
+  /** The error that its mapping failed with, for the log. */
+  fault?: unknown;
   /** The mapping leaves it out: it is neither accepted nor rejected. */
   isSkipped?: boolean;
   /** A piece of a line that is too long; `last` on its last piece. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
-import { hasTooManyValues } from '../../services/shared/json-values.js';
+import { hasTooManyValues, isTooDeep } from '../../services/shared/json-values.js';
 import { type RawRecord, UnreadableInputError } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
 
@@ -114,7 +114,8 @@ function afterSpace(body: Buffer, from: number): number {
 }
 
 /** Whether the decoder rejects a record before it parses it. */
-const isRejected = (record: Buffer) => record.length > MAX_LINE_BYTES || hasTooManyValues(record);
+const isRejected = (record: Buffer) =>
+  record.length > MAX_LINE_BYTES || hasTooManyValues(record) || isTooDeep(record);
 
 function isJson(bytes: Buffer): boolean {
   try {

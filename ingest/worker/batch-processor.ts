@@ -7,7 +7,13 @@ import { backoffMs, type Mutex, type TimeSlice } from '../../services/shared/asy
 import { isStale } from '../../services/shared/record-order.js';
 import type { UnknownFields } from '../../services/shared/settings.js';
 import { decoder } from '../decode.js';
-import { type DeadLetter, type DecodeOutcome, deadLetter, deadLetterOf } from '../records/outcome.js';
+import {
+  type DeadLetter,
+  type DecodeOutcome,
+  deadLetter,
+  deadLetterOf,
+  NOT_DECODABLE,
+} from '../records/outcome.js';
 import type { RawRecord } from '../records/raw-record.js';
 import { openMessage } from '../sources/kafka/change-message.js';
 import type { Batch } from '../sources/kafka/consumer.js';
@@ -29,6 +35,8 @@ export interface BatchProcessorDeps {
   onCommitted(committed: CommittedRecords): void;
   /** The store is unavailable, and `waiting` will be retried. */
   onOutage(error: unknown, waiting: readonly KafkaRecord[], retries: number): void;
+  /** Decoding a record failed with an error of the program; it becomes a dead letter. */
+  onFault?(error: unknown, record: KafkaRecord): void;
   /** Aborts the batches under way. */
   signal: AbortSignal;
   /** Resolves after `milliseconds`, or as soon as the signal is aborted. */
@@ -175,13 +183,24 @@ const NO_KEY = { key: null };
 
 function createBatchDecoder(
   stream: Stream,
-  { newTimeSlice, unknownFields }: Pick<BatchProcessorDeps, 'newTimeSlice' | 'unknownFields'>,
+  {
+    newTimeSlice,
+    unknownFields,
+    onFault,
+  }: Pick<BatchProcessorDeps, 'newTimeSlice' | 'unknownFields' | 'onFault'>,
 ): (batch: Batch) => Promise<DecodedRecord[]> {
   const decode = decoder(
     stream,
     { others: 'allow' },
-    { open: (value, { keyed = NO_KEY }) => openMessage(value, keyed, stream), unknownFields },
+    {
+      open: (value, { keyed = NO_KEY }) => openMessage(value, keyed, stream),
+      unknownFields,
+      onFault(error) {
+        fault = error;
+      },
+    },
   );
+  let fault: unknown;
   const outcomeOf = (record: KafkaRecord): DecodeOutcome<object> => {
     const { value, unreadable } = record;
     if (unreadable) return unreadableLetter(unreadable);
@@ -196,7 +215,9 @@ function createBatchDecoder(
     const decoded: DecodedRecord[] = [];
     const slice = newTimeSlice();
     for (const record of records) {
-      decoded.push({ record, outcome: outcomeOf(record) });
+      const outcome = outcomeOf(record);
+      if (outcome === NOT_DECODABLE) onFault?.(fault, record);
+      decoded.push({ record, outcome });
       if (slice.shouldYield()) await slice.yieldToEventLoop();
     }
     return decoded;

@@ -1,4 +1,5 @@
 /** Rejected records, stored byte for byte, with the reason in headers. */
+import { ACCEPTED_DIGITS } from '../../services/shared/record-order.js';
 import type { DeadLetter } from '../records/outcome.js';
 import type { Batch } from '../sources/kafka/consumer.js';
 import type { OutgoingRecord, RecordSender } from '../sources/kafka/producer.js';
@@ -145,9 +146,9 @@ function headersOf(topic: string, record: KafkaRecord, reason: DeadLetter, stage
 
 const attemptsOf = (headers: Headers): number => headerNumber(headers, HEADER.attempts) ?? 0;
 
-/** When a record was first appended to its topic, in milliseconds since the epoch. */
+/** When a record was first appended to its topic, in milliseconds since the epoch; producers may send any number. */
 export const acceptedAtOf = ({ headers, timestamp }: KafkaRecord): number =>
-  headerNumber(headers, HEADER.acceptedAt) ?? Math.max(0, timestamp);
+  Math.min(Math.max(0, headerNumber(headers, HEADER.acceptedAt) ?? timestamp), ACCEPTED_DIGITS - 1);
 
 /** Digits of a sequence that tell partitions apart, and digits of the offset; records without a key are in every partition. */
 const PARTITIONS = 1000;

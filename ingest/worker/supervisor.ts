@@ -14,6 +14,12 @@ interface SupervisorOptions {
   restartMs?: number;
 }
 
+export interface SupervisedWorker {
+  /** Streams that are not consumed: their consumer waits for its restart, or the worker for Kafka. */
+  failing(): readonly string[];
+  stop(): Promise<void>;
+}
+
 /** Runs a worker of all streams inside another process, and restarts it whenever it ends, also while Kafka is unavailable. */
 export function superviseWorker(
   config: KafkaConfig,
@@ -21,7 +27,7 @@ export function superviseWorker(
   registry: Registry,
   logger: Logger,
   { start = startWorker, restartMs = RESTART_MS }: SupervisorOptions = {},
-): { stop(): Promise<void> } {
+): SupervisedWorker {
   const metrics = createWorkerMetrics(registry);
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -43,6 +49,7 @@ export function superviseWorker(
     },
   ).catch(() => undefined);
   return {
+    failing: () => worker?.failing() ?? STREAM_NAMES,
     async stop() {
       stopping.abort();
       // A worker that is still connecting has nothing to end, and starts nothing once it is connected.

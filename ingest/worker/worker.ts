@@ -202,6 +202,9 @@ async function startStream(
       hasCommitted = true;
       metrics.committed(committed, performance.now());
     },
+    onFault(err, { partition, offset }) {
+      logger.error({ stream: stream.name, partition, offset, err }, 'a record could not be decoded');
+    },
     onOutage(error, [first], retries) {
       watchdog.progress();
       metrics.retried();

@@ -54,6 +54,8 @@ export interface IngestServices extends Pick<Stores, 'search' | 'analytics'>, Pi
   mappings: ReadonlyMap<string, StoredMapping>;
   /** Of requests that do not say. */
   unknownFields: UnknownFields;
+  /** Called with an error that decoding a record failed with. */
+  onFault?(error: unknown): void;
   /** The order of the records of one request. Throws `StoreUnavailableError` while the process cannot give one. */
   acceptance(): Promise<Acceptance>;
 }
@@ -284,6 +286,7 @@ async function ingestInto(
     acceptance,
     signal,
     onRejected,
+    onFault: services.onFault,
     limits: INGEST_LIMITS,
     onColumns: (found) => {
       columns = found;

@@ -20,6 +20,8 @@ export interface OperationalDeps {
   version: Version;
   /** Serves `/metrics` on this port; default true. */
   servesMetrics?: boolean;
+  /** Streams that workers of this process do not consume at the moment; absent where it has none. */
+  failingStreams?: () => readonly string[];
   /** True during graceful shutdown: `/readyz` and `/readyz/process` then answer 503. */
   stopping(): boolean;
 }
@@ -44,7 +46,13 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
     const stopping = deps.stopping();
     // Without Kafka, and with a full disk, all but writes is served.
     const ready = states.search !== 'unavailable' && states.analytics !== 'unavailable' && !stopping;
-    const body = JSON.stringify({ ready, stores: states, stopping });
+    const body = JSON.stringify({
+      ready,
+      stores: states,
+      stopping,
+      // Requests are served without the workers.
+      failing_streams: deps.failingStreams?.(),
+    });
     await respond(ctx, { status: ready ? 200 : 503, body });
   });
   // The stores answered before this process began to listen. An outage since then is the same for every process, so it must not take
@@ -90,6 +98,12 @@ const readiness = {
       type: 'object',
       description: 'State by store: `search`, `analytics`, and `intake` where records go to Kafka.',
       additionalProperties: storeState,
+    },
+    failing_streams: {
+      type: 'array',
+      description:
+        'Streams that the workers in this process do not consume at the moment; absent where it has none. Requests are served all the same.',
+      items: text('Name of a stream.'),
     },
   },
 };

@@ -110,6 +110,7 @@ function createServices(deps: OperationDeps): (timing: StoreTiming, principal: P
     mappings,
     unknownFields,
     acceptance,
+    onFault: (err) => deps.logger.error({ err }, 'a record could not be decoded'),
     ingested: metrics.ingested,
     status,
     search: search(timing),

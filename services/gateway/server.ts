@@ -41,6 +41,8 @@ export interface GatewayOptions {
   clusterWorker?: ClusterWorker;
   publisher?: Publisher;
   sql?: SqlReader;
+  /** Streams that workers of this process do not consume at the moment. */
+  failingStreams?: () => readonly string[];
   /** Loads what answers assistants at `/mcp`. */
   mcp?: () => Promise<ServeMcp>;
   limits?: Partial<ConnectionLimits>;
@@ -87,6 +89,7 @@ export async function startGateway(
     trustedProxies: config.trustedProxies,
     requestTimeoutMs: config.requestTimeoutMs,
     provisionalDays: config.provisionalDays,
+    failingStreams: options.failingStreams,
     stopping: () => stopping,
   });
   const handle = app.callback();

@@ -1,5 +1,7 @@
 /** Contract 1.10: values of one request or record. `JSON.parse` of more of them may hold the event loop for over 10 ms. */
 export const MAX_VALUES = 20_000;
+/** Contract 1.10: levels of arrays and objects of an ingested record. Code that follows them calls itself, and would run out of stack. */
+export const MAX_DEPTH = 200;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -7,6 +9,8 @@ const COLON = 0x3a;
 const BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const BRACE = 0x7b;
+const CLOSING_BRACKET = 0x5d;
+const CLOSING_BRACE = 0x7d;
 
 /**
  * Whether a text in UTF-8 has more than `limit` of `[`, `{`, `,` and `:` outside of strings: the cost of parsing it follows their number
@@ -23,6 +27,35 @@ export function hasTooManyValues(json: Uint8Array, limit = MAX_VALUES): boolean 
       }
     } else if (byte === COMMA || byte === COLON || byte === BRACKET || byte === BRACE) {
       if (++values > limit) return true;
+    }
+  }
+  return false;
+}
+
+/** Whether arrays and objects of a text in UTF-8 are nested in more than `limit` levels. Decides for any text, valid JSON or not. */
+export function isTooDeep(json: Uint8Array, limit = MAX_DEPTH): boolean {
+  if (!hasMore(json, limit)) return false;
+  let depth = 0;
+  for (let index = 0; index < json.length; index++) {
+    const byte = json[index];
+    if (byte === QUOTE) {
+      for (index++; index < json.length && json[index] !== QUOTE; index++) {
+        if (json[index] === BACKSLASH) index++;
+      }
+    } else if (byte === BRACKET || byte === BRACE) {
+      if (++depth > limit) return true;
+    } else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) depth--;
+  }
+  return false;
+}
+
+/** Whether a text has more than `limit` opening brackets and braces, wherever: a search of the engine, far cheaper than a loop. */
+function hasMore(json: Uint8Array, limit: number): boolean {
+  if (json.length <= limit) return false;
+  let found = 0;
+  for (const opening of [BRACKET, BRACE]) {
+    for (let at = json.indexOf(opening); at !== -1; at = json.indexOf(opening, at + 1)) {
+      if (++found > limit) return true;
     }
   }
   return false;

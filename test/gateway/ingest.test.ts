@@ -129,6 +129,23 @@ describe('The ingest endpoint', () => {
     }
   });
 
+  it('rejects a deeply nested record, also one that a mapping reads, and takes those around it', async () => {
+    const nested = `{"data":[{"id":"deep","attributes":${'{"x":'.repeat(6000)}1${'}'.repeat(6000)}}]}`;
+    const good = (id: string) =>
+      JSON.stringify({ data: [{ id, type: 'visits', attributes: { started_at: '2026-01-02T03:04:05Z' } }] });
+    const answer = await gateway.call('/api/ingest/website-visits?map=leadfeeder/visits', undefined, {
+      raw: [good('deep1'), nested, good('deep2')].join('\n'),
+      headers: NDJSON,
+    });
+    expect(answer.body, answer.text).to.include({ accepted: 2, rejected: 1 });
+    expect((answer.body.errors as object[])[0]).to.include({ line: 2, code: 'too_deep' });
+    const plain = await send(
+      `{"contact_id":"d1"}\n{"contact_id":"d2","phones":${'['.repeat(6000)}${']'.repeat(6000)}}`,
+      NDJSON,
+    );
+    expect(plain.body, plain.text).to.include({ accepted: 1, rejected: 1 });
+  });
+
   it('refuses a table that can be read in two ways, with both readings, and takes it once the request says which', async () => {
     const send = (query: string, raw: string) =>
       gateway.call(`/api/ingest/network-a-deliveries?${query}`, undefined, {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Batch } from '../../ingest/sources/kafka/consumer.js';
 import type { KafkaRecord } from '../../ingest/sources/kafka/record.js';
 import { STREAMS } from '../../ingest/streams/index.js';
+import type { Stream } from '../../ingest/streams/stream.js';
 import { type BatchProcessorDeps, createBatchProcessor } from '../../ingest/worker/batch-processor.js';
 import type { Rejection } from '../../ingest/worker/dead-letters.js';
 import { createRecordWriter } from '../../ingest/worker/record-writer.js';
@@ -257,5 +258,47 @@ describe('The batch processor', function () {
     world.onSleep = () => world.abort.abort();
     await world.process(world.batch(contacts(10)));
     expect(world.events).to.deep.equal(['write', 'outage']);
+  });
+
+  it('rejects a record whose decoding throws, names it, and goes on with the others', async () => {
+    const faults: [error: unknown, offset: string][] = [];
+    const broken = new Error('decoding is broken');
+    const stream: Stream = {
+      ...(STREAMS.contacts as Stream),
+      check(record) {
+        if ((record as { contact_id: string }).contact_id === 'c1') throw broken;
+        return null;
+      },
+    };
+    const onFault = (error: unknown, { offset }: KafkaRecord) => void faults.push([error, offset]);
+    await createBatchProcessor(stream, { ...world.deps, onFault })(world.batch(contacts(3)));
+    expect([...world.stored]).to.deep.equal(['c0', 'c2']);
+    expect(world.letters.map(({ reason }) => reason.code)).to.deep.equal(['not_decodable']);
+    expect(faults).to.deep.equal([[broken, '1']]);
+    expect(world.committed).to.equal(3);
+  });
+
+  it('takes records with the time of any producer, and lists of any depth', async () => {
+    const deep = `{"organization_id":"org_a","contact_id":"deep","phones":${'['.repeat(6000)}${']'.repeat(6000)}}`;
+    const batch = world.batch([...contacts(2), deep]);
+    for (const [index, timestamp] of [1.7e18, Number.MAX_SAFE_INTEGER, -5].entries())
+      (batch.records[index] as KafkaRecord).timestamp = timestamp;
+    await world.process(batch);
+    expect([...world.stored]).to.deep.equal(['c0', 'c1']);
+    expect(world.letters.map(({ reason }) => reason.code)).to.deep.equal(['too_deep']);
+    const delivery = JSON.stringify({
+      organization_id: 'org_a',
+      date: '2026-01-02',
+      campaign_id: 'c',
+      creative_id: 'r',
+    });
+    const deliveries = createBatchProcessor(STREAMS['network-a-deliveries'] as Stream, {
+      ...world.deps,
+      writer: { write: async () => [], writeWhole: async () => [] },
+    });
+    const nanoseconds = world.batch([delivery]);
+    (nanoseconds.records[0] as KafkaRecord).timestamp = 1.7e18;
+    await deliveries(nanoseconds);
+    expect(world.events.at(-1)).to.equal('commit 0');
   });
 });

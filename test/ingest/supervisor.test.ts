@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import { STREAM_NAMES } from '../../ingest/streams/index.js';
 import type { IngestStores } from '../../ingest/streams/stream.js';
 import { superviseWorker } from '../../ingest/worker/supervisor.js';
 import type { Worker } from '../../ingest/worker/worker.js';
@@ -37,6 +38,7 @@ describe('The supervisor of a worker', () => {
     await until(() => workers.length === 1, 'the worker is started');
     workers[0]?.fail(new Error('a consumer that failed does not end'));
     await until(() => workers.length === 2, 'the worker is started again');
+    await until(() => supervisor.failing().length === 0, 'its streams run');
     expect(workers.map(({ isStopped }) => isStopped)).to.deep.equal([true, false]);
     await supervisor.stop();
     expect(workers.map(({ isStopped }) => isStopped)).to.deep.equal([true, true]);
@@ -64,6 +66,7 @@ describe('The supervisor of a worker', () => {
       throw new Error('Kafka does not answer');
     }, 60_000);
     await until(() => starts === 1, 'the worker is started');
+    expect(supervisor.failing()).to.deep.equal(STREAM_NAMES);
     await supervisor.stop();
     expect(starts).to.equal(1);
   });

@@ -121,7 +121,10 @@ function namesFor(files: readonly string[]): Map<string, string> {
 }
 
 type Write = (
-  options: Pick<IngestOptions, 'stream' | 'organizationId' | 'onRejected' | 'onOverlong' | 'onProgress'> & {
+  options: Pick<
+    IngestOptions,
+    'stream' | 'organizationId' | 'onRejected' | 'onOverlong' | 'onProgress' | 'onFault'
+  > & {
     source: RecordSource;
   },
 ) => Promise<IngestResult>;
@@ -168,6 +171,7 @@ async function load(io: Io, command: IngestCommand, { files, ...load }: Load): P
           },
           onOverlong: (piece) => rejects?.writePiece(piece),
           onProgress: (accepted, rejected) => report.progress(accepted, rejected),
+          onFault: (error) => printErr(io, `A record could not be read: ${(error as Error).stack}`),
         })
         .catch((error: unknown) => {
           rejects?.discard();

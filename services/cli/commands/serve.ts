@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Publisher } from '../../../ingest/publisher.js';
-import type { superviseWorker } from '../../../ingest/worker/supervisor.js';
+import type { SupervisedWorker, superviseWorker } from '../../../ingest/worker/supervisor.js';
 import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
 import { startPrimary } from '../../gateway/cluster/primary.js';
 import { connectToPrimary } from '../../gateway/cluster/worker.js';
@@ -92,13 +92,20 @@ async function listen(
 ): Promise<{ url: string; closed: Promise<number> }> {
   const { kafka } = config;
   const publisher = kafka ? await createPublisher(kafka, logger) : undefined;
-  const gateway = await orClose(stores, () =>
-    startGateway(config, stores, logger, { clusterWorker, publisher, sql, mcp: loadMcp }),
-  );
-  stores.announcePort(Number(new URL(gateway.url).port || 80));
   // Only this process can write to an embedded store.
   const isWorker = kafka && !(config.elasticsearch && config.clickhouse);
-  const worker = isWorker ? await startWorker(kafka, stores, gateway.registry, logger) : undefined;
+  let worker: SupervisedWorker | undefined;
+  const gateway = await orClose(stores, () =>
+    startGateway(config, stores, logger, {
+      clusterWorker,
+      publisher,
+      sql,
+      mcp: loadMcp,
+      failingStreams: isWorker ? () => worker?.failing() ?? [] : undefined,
+    }),
+  );
+  stores.announcePort(Number(new URL(gateway.url).port || 80));
+  worker = isWorker ? await startWorker(kafka, stores, gateway.registry, logger) : undefined;
   const retention = startRetention(config.retention, stores, logger);
   const stop = async () => {
     // The gateway first, then the stores, so that requests under way are answered.
