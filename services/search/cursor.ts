@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { integer, nullable, optional, Type, withDefault } from '../shared/schema.js';
+import { isTimestampMs } from '../shared/time.js';
 import { leastMatched, type PartialMatch, type SortKey, type TextQuery } from './query.js';
+import { Ranking } from './ranking.js';
 import { isTime, sortOf } from './sort.js';
 
 /** What a request of pages by cursor has besides its filters. */
@@ -17,8 +19,6 @@ export const cursorResponse = (noun: string) => ({
   total_count: integer(`How many ${noun} match, exactly.`, { minimum: 0 }),
 });
 
-const MAX_TIMESTAMP = 8.64e15;
-
 /** A cursor is only valid for the same search of the same organization. The page size may change between pages. */
 export interface CursorScope {
   operation: string;
@@ -30,13 +30,23 @@ export interface CursorScope {
 /** The cursor of the page after `position`; null on the last page. */
 export function writeCursor(scope: CursorScope, sortKey: SortKey | null): string | null {
   if (sortKey === null) return null;
-  const { rank, createdAt, id, ...reading } = sortKey;
+  const { rank, createdAt, id, sorted, otherwise, partial } = sortKey;
+  // Always in this order: `readCursor` compares texts.
+  const reading = {
+    ...(otherwise && { otherwise }),
+    ...(partial && { partial: { matched: partial.matched, unmatched: partial.unmatched } }),
+    ...(sorted !== undefined && { sorted }),
+  };
   const hasReading = Object.keys(reading).length > 0;
   const fields = [scopeHash(scope), rank, createdAt, id, ...(hasReading ? [reading] : [])];
   return Buffer.from(JSON.stringify(fields)).toString('base64url');
 }
 
-/** Where the page begins, or why the cursor is not one of the same search. Only ranked searches issue a rank other than 0. */
+/**
+ * Where the page begins, or why the cursor is not one of the same search. Every field is checked, and the cursor must be the very text that
+ * `writeCursor` makes of them: stores get only positions that some page of this search could have ended at. There is no secret that
+ * gateways would have to share.
+ */
 export function readCursor(
   scope: CursorScope,
   cursor: string,
@@ -50,25 +60,28 @@ export function readCursor(
   }
   const reading = toReading(given, query);
   const sorted = toSorted(given, scope.filters);
-  const isRanked = (query?.required.length ?? 0) > 0;
   if (
-    typeof scopeOf !== 'string' ||
-    !Number.isInteger(rank) ||
-    (rank !== 0 && !isRanked) ||
-    !isTimestamp(createdAt) ||
-    typeof id !== 'string' ||
-    reading === null ||
-    sorted === null
+    typeof scopeOf === 'string' &&
+    isRank(rank, query) &&
+    isTimestampMs(createdAt) &&
+    typeof id === 'string' &&
+    id.isWellFormed() &&
+    reading !== null &&
+    sorted !== null
   ) {
-    const detail = 'cursor is not one that this service gave out; start again without it.';
-    return { code: 'invalid_cursor', detail };
+    const sortKey: SortKey = { rank, createdAt, id, ...reading, ...sorted };
+    if (writeCursor(scope, sortKey) === cursor) return sortKey;
   }
-  return { rank: rank as number, createdAt: createdAt as number, id, ...reading, ...sorted };
+  const detail = 'cursor is not one that this service gave out; start again without it.';
+  return { code: 'invalid_cursor', detail };
 }
 
-/** Milliseconds of a date that exists: a store may write it as text. */
-const isTimestamp = (value: unknown): boolean =>
-  Number.isSafeInteger(value) && Math.abs(value as number) <= MAX_TIMESTAMP;
+/** Only ranked searches issue a rank other than 0. */
+function isRank(value: unknown, query: TextQuery | undefined): value is number {
+  const queries = [query, query?.otherwise].filter((each) => each && each.required.length > 0);
+  const worst = Math.max(0, ...queries.map((each) => new Ranking(each as TextQuery).worst));
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= worst;
+}
 
 /** The value of a sort; null where the list is ordered otherwise. */
 function toSorted(given: unknown, filters: CursorScope['filters']): Pick<SortKey, 'sorted'> | null {
@@ -80,7 +93,7 @@ function toSorted(given: unknown, filters: CursorScope['filters']): Pick<SortKey
   });
   if (!sort) return sorted === undefined ? {} : null;
   const isOfSort = isTime(sort.by)
-    ? isTimestamp(sorted)
+    ? isTimestampMs(sorted)
     : sorted === null || (typeof sorted === 'string' && sorted.isWellFormed());
   return isOfSort ? { sorted: sorted as SortKey['sorted'] } : null;
 }

@@ -36,6 +36,16 @@ export function parseTimestamp(given: string): number {
 
 export const DAY_MS = 86_400_000;
 
+/** The years 0 to 9999 in every offset, which is what `parseTimestamp` returns. */
+const FIRST_TIMESTAMP_MS = Date.parse('0000-01-01T00:00:00Z') - DAY_MS;
+const LAST_TIMESTAMP_MS = Date.parse('9999-12-31T23:59:59.999Z') + DAY_MS;
+
+/** Whether a value is the milliseconds since the epoch of a time that a record may have. */
+export const isTimestampMs = (value: unknown): value is number =>
+  Number.isInteger(value) &&
+  (value as number) >= FIRST_TIMESTAMP_MS &&
+  (value as number) <= LAST_TIMESTAMP_MS;
+
 /** ISO 8601 in UTC with milliseconds, of milliseconds since the epoch. */
 export function formatTimestamp(milliseconds: number | bigint): string {
   return new Date(Number(milliseconds)).toISOString();

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type CursorScope, readCursor, writeCursor } from '../../services/search/cursor.js';
-import type { PartialMatch, TextQuery } from '../../services/search/query.js';
+import type { PartialMatch, SortKey, TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 
 const scope: CursorScope = {
@@ -14,6 +14,8 @@ const position = fc.record({
   createdAt: fc.integer({ min: -1e13, max: 1e13 }),
   id: fc.string({ minLength: 1, maxLength: 128 }),
 });
+
+const TIMES_OF_NOBODY = [8.64e15, -8.64e15, 2 ** 53 - 1, 253_402_400_000_000, 0.5];
 
 const RANKED = parseQuery('three of them') as TextQuery;
 
@@ -64,11 +66,43 @@ describe('Cursors', () => {
   });
 
   it('with a rank are rejected by unranked searches', () => {
-    for (const rank of [-1, 5, 2 ** 63]) {
+    for (const rank of [1, 5]) {
       const cursor = encode(scope, rank);
       expect(readCursor(scope, cursor)).to.include({ code: 'invalid_cursor' });
       expect(readCursor(scope, cursor, RANKED)).to.include({ rank });
     }
+  });
+
+  it('with a field that no page can end at are rejected', () => {
+    const at = { rank: 1, createdAt: 1, id: 'c' };
+    const byUpdate = { ...scope, filters: { sort_by: 'updated_at' } };
+    const forged: [CursorScope, SortKey][] = [
+      ...[-1, 0.5, 100, 2 ** 53, 2 ** 63].map((rank): [CursorScope, SortKey] => [scope, { ...at, rank }]),
+      ...TIMES_OF_NOBODY.map((createdAt): [CursorScope, SortKey] => [scope, { ...at, createdAt }]),
+      ...TIMES_OF_NOBODY.map((sorted): [CursorScope, SortKey] => [byUpdate, { ...at, rank: 0, sorted }]),
+      [scope, { ...at, id: '\ud800' }],
+    ];
+    for (const [of, sortKey] of forged) {
+      const cursor = writeCursor(of, sortKey) as string;
+      expect(readCursor(of, cursor, RANKED), JSON.stringify(sortKey)).to.include({ code: 'invalid_cursor' });
+    }
+  });
+
+  it('are rejected unless they are the very text that was given out', () => {
+    const cursor = encode(scope, 1);
+    const text = Buffer.from(cursor, 'base64url').toString();
+    const variants = [
+      text.replace(',1,1,', ',1,1.0,'),
+      text.replace(',1,1,', ',1,-0,'),
+      text.replace(']', ',{}]'),
+      text.replace(']', ',null]'),
+      text.replace(']', ',{"other":1}]'),
+      text.replace(']', ', {"partial":{"unmatched":[],"matched":2}}]'),
+      ` ${text}`,
+    ].map((changed) => Buffer.from(changed).toString('base64url'));
+    expect(readCursor(scope, cursor, RANKED)).to.include({ id: 'c' });
+    for (const variant of [...variants, `${cursor}=`, `${cursor}!`])
+      expect(readCursor(scope, variant, RANKED), variant).to.include({ code: 'invalid_cursor' });
   });
 
   it('of a partial answer hold how many words match, at least half of those of the query, and which none does', () => {

@@ -1,12 +1,13 @@
 import type { StartGateway } from '../../support/gateway.js';
 import { accounts } from './accounts.js';
 import { bulkMemberships } from './bulk-memberships.js';
+import { cursors } from './cursors.js';
 import { isolation } from './isolation.js';
 import { lostStores } from './lost-stores.js';
 import { operations } from './operations.js';
 
 /** What depends on where a gateway keeps its records. */
-const SUITES = [operations, isolation, accounts, bulkMemberships, lostStores];
+const SUITES = [operations, isolation, accounts, bulkMemberships, cursors, lostStores];
 
 /** Everything a gateway has to do for each form of its stores. */
 export function gatewayContract(name: string, start: StartGateway): void {
