@@ -270,7 +270,7 @@ const eraseContacts = endpoint({
   name: 'EraseContacts',
   summary: 'Erase a person',
   description:
-    'Removes every contact, at most 1 000, that has exactly one of `contact_id`, `email` or `network_a_url`, with everything kept of it, down to the bytes in the files of the store; takes as long as writing the store anew. Salted hashes of the identifiers stay: the person is left out of later creations (409 `contact_suppressed`) and ingests (counted as `suppressed`). Cannot be undone: see first what `dry_run` answers.',
+    'Suppresses the identifier given, exactly one of `contact_id`, `email` or `network_a_url`, then removes every contact, at most 1 000, that has it, with everything kept of it, down to the bytes in the files of the store. The request waits up to 20 seconds for the removal and 2 more for the last byte; the proof that it answers has a null `completed_at` until then, and the erasure goes on. Salted hashes of the identifiers stay: the person is left out of later creations (409 `contact_suppressed`) and ingests (counted as `suppressed`). Cannot be undone: see first what `dry_run` answers.',
   tag: 'Contacts',
   scope: ['contacts:erase'],
   request: EraseContactsRequest,
@@ -289,12 +289,13 @@ const eraseContacts = endpoint({
       : await findPerson(search, organizationId, body, { signal });
     const answer = { organization_id: organizationId, erased: contactIds };
     if (query.dry_run) return { ...answer, dry_run: true, related: [], proof_id: null };
+    const identifiers = namedIdentifiers(body);
     const { erased, related, proof } = await search.eraseContacts({
       organizationId,
       proofId: newId('era', clock.now()),
       keyId,
-      contactIds,
-      named: namedIdentifiers(body),
+      // The last path segment of a profile is no address: it stands for the contacts that it finds.
+      named: identifiers.length > 0 ? identifiers : contactIds.map((value) => ({ kind: 'id', value })),
     });
     return { ...answer, erased, related, proof_id: proof.proof_id, proof };
   },

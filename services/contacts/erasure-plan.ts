@@ -1,28 +1,32 @@
 import type { ContactBody } from './stored-contact.js';
-import { type Identifier, identifiersOf, uniqueIdentifiers } from './suppression.js';
+import { type Identifier, identifiersOf, identifierText, uniqueIdentifiers } from './suppression.js';
 
 /** Maximum number of related contacts in a result. */
 export const MAX_RELATED = 100;
 
-/** Every identifier of the persons that an erasure names or finds. */
-export const identifiersOfErasure = (
-  named: readonly Identifier[],
-  people: readonly ContactBody[],
-): Identifier[] => uniqueIdentifiers([...named, ...people.flatMap(identifiersOf)]);
+/**
+ * What a contact that an erasure removes has beside the identifiers that the request named. Those are suppressed before any contact is
+ * looked for, whoever else has them.
+ */
+export function foundIdentifiers(named: readonly Identifier[], body: ContactBody): Identifier[] {
+  const known = new Set(named.map(identifierText));
+  return uniqueIdentifiers(identifiersOf(body)).filter((each) => !known.has(identifierText(each)));
+}
 
-/** An identifier, and the contacts that have it and stay: those that no erasure is removing, this one or another that is not finished. */
+/** A found identifier, and contacts that have it and stay: they have none of the named identifiers. */
 export interface HeldIdentifier {
   identifier: Identifier;
   holderIds: readonly string[];
 }
 
-/** An identifier that other contacts share is not suppressed: they would be kept out too. */
-export function planErasure(identifiers: readonly HeldIdentifier[]) {
+/** A found identifier that another contact shares is not suppressed: that contact would be kept out too. */
+export function planErasure(found: readonly HeldIdentifier[]) {
   return {
-    suppressed: identifiers
-      .filter(({ holderIds }) => holderIds.length === 0)
-      .map(({ identifier }) => identifier),
-    /** The first ids, ascending. */
-    related: [...new Set(identifiers.flatMap(({ holderIds }) => holderIds))].sort().slice(0, MAX_RELATED),
+    suppressed: found.filter(({ holderIds }) => holderIds.length === 0).map(({ identifier }) => identifier),
+    related: mergeRelated(found.flatMap(({ holderIds }) => holderIds)),
   };
 }
+
+/** The first ids, ascending. */
+export const mergeRelated = (ids: readonly string[]): string[] =>
+  [...new Set(ids)].sort().slice(0, MAX_RELATED);

@@ -8,9 +8,23 @@ export interface EraseCommand {
   proofId: string;
   /** Id of the API key that asked for it. */
   keyId: string;
-  contactIds: readonly string[];
-  /** What the request named, suppressed also where no contact has it. */
+  /** Identifiers of the person. They are suppressed first, whoever has them; then every contact that has one is removed. */
   named: readonly Identifier[];
+}
+
+/** How long a request waits for its erasure; the erasure goes on whether or not a request waits. */
+export const ERASURE_WAIT_MS = {
+  /** Until every contact is removed: less than a request may take. */
+  removal: 20_000,
+  /** From then until no byte of them can be read. */
+  completion: 2000,
+};
+
+export interface RemovedCounts {
+  contacts: number;
+  memberships: number;
+  idempotency_answers: number;
+  rejections: number;
 }
 
 /** Proof of an erasure, without personal data. Times are ISO 8601 UTC. */
@@ -19,11 +33,11 @@ export interface ErasureProof {
   organization_id: string;
   key_id: string;
   requested_at: string;
-  /** Null while the log or segments may still hold the removed data. */
+  /** Null while contacts are left, or a file of the store holds something of them that can be read. */
   completed_at: string | null;
   /** Of the identifiers that are suppressed since. */
   hashes: string[];
-  removed: { contacts: number; memberships: number; idempotency_answers: number; dead_letters: number };
+  removed: RemovedCounts;
 }
 
 /** The proof of an erasure that is not completed. `now` in milliseconds since the epoch. */
@@ -42,6 +56,7 @@ export const pendingProof = (
 });
 
 export interface ErasureResult {
+  /** Ids of the contacts that were removed so far. */
   erased: string[];
   /** Contacts that stay although they share an email or profile address with the erased; shared addresses are not suppressed. */
   related: string[];
@@ -57,8 +72,9 @@ export interface ErasureSearch {
 
 export interface ErasureStore {
   /**
-   * Removes contacts and everything derived from them, and suppresses their identifiers. Resolves when no byte of them is left in the
-   * files of the store; a process that dies before is followed by one that finishes. A repeated command changes nothing.
+   * Suppresses the named identifiers, and removes every contact that has one with everything derived from it. Resolves once nothing of
+   * them can be read in a file of the store, at the latest after `ERASURE_WAIT_MS`: the proof says how far it is, and the erasure goes on,
+   * also after a restart. A repeated command changes nothing.
    */
   eraseContacts(command: EraseCommand): Promise<ErasureResult>;
   /** Oldest first. */

@@ -189,15 +189,22 @@ export const ErasureProof = looseObject(
     proof_id: id('Identifier of the proof.'),
     organization_id: id('Organization of the person.'),
     key_id: text('Key that asked for the erasure.'),
-    requested_at: dateTime('When the person was removed, UTC.'),
-    completed_at: nullable(dateTime('When nothing was left that the store can read, its log included, UTC.')),
-    hashes: arrayOf('Salted hashes of the identifiers that are suppressed since.', text('A hash.')),
+    requested_at: dateTime('When the erasure was requested, UTC.'),
+    completed_at: nullable(
+      dateTime(
+        'When nothing of the person could be read any more in a file of the store, UTC; null while the erasure goes on.',
+      ),
+    ),
+    hashes: arrayOf(
+      'Salted hashes of the identifiers that are suppressed since; the ones that the request named until all contacts are removed.',
+      text('A hash.'),
+    ),
     removed: looseObject(
       {
         contacts: integer('Contacts.', { minimum: 0 }),
         memberships: integer('Memberships in audiences.', { minimum: 0 }),
         idempotency_answers: integer('Answers kept for idempotency keys.', { minimum: 0 }),
-        dead_letters: integer('Always 0: of rejected records no values are kept.', { minimum: 0 }),
+        rejections: integer('Rejected records, of which the identifier was kept.', { minimum: 0 }),
       },
       { description: 'How much was removed.' },
     ),
@@ -208,7 +215,7 @@ export const ErasureProof = looseObject(
 export const EraseContactsResponse = looseObject({
   organization_id: id('Organization of the person.'),
   dry_run: Type.Optional(Type.Boolean({ description: 'Present and true when nothing was erased.' })),
-  erased: arrayOf('Identifiers of the contacts that were erased.', id('A contact id.')),
+  erased: arrayOf('Identifiers of the contacts that were erased so far.', id('A contact id.')),
   related: arrayOf(
     'Contacts that stay and share an email or profile address with the erased; what they share is not suppressed. At most 100.',
     id('A contact id.'),

@@ -26,6 +26,7 @@ import { type BodySource, endpointsWith, type HandlerContext, type Parsed } from
 import { invalid, Problem } from '../http/problems.js';
 import { REJECTION_LIMITS, type Rejection, rejectionId } from '../rejections/rejection-store.js';
 import { didYouMean } from '../shared/did-you-mean.js';
+import { isId } from '../shared/ids.js';
 import { type Acceptance, acceptedByLine, type OrderedRecord } from '../shared/record-order.js';
 import {
   arrayOf,
@@ -43,9 +44,6 @@ import type { Stores } from '../stores/open-stores.js';
 import { INGEST_FORMATS, readIngestBody } from './ingest-body.js';
 import type { Metrics } from './metrics.js';
 import { describeRecords } from './record-schemas.js';
-
-/** Of the id of a rejected record. */
-const MAX_ID_LENGTH = 128;
 
 export interface IngestServices extends Pick<Stores, 'search' | 'analytics'>, Pick<Metrics, 'ingested'> {
   clock: Clock;
@@ -319,7 +317,8 @@ function rejectionOf(
     pointer,
     rejected_at: new Date(acceptedAt).toISOString(),
     sequence,
-    record_id: typeof id === 'string' ? id.slice(0, MAX_ID_LENGTH) : null,
+    // Anything else than an identifier may be an address, and so a value of the record.
+    record_id: typeof id === 'string' && isId(id) ? id : null,
   };
 }
 

@@ -3,6 +3,10 @@ import { hash, randomUUID } from 'node:crypto';
 /** Characters an id may have, whoever made it (contract 3.1). */
 export const ID_PATTERN = '^[A-Za-z0-9._:-]{1,128}$';
 
+const anId = new RegExp(ID_PATTERN);
+
+export const isId = (text: string): boolean => anId.test(text);
+
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 
 function base32(bytes: Uint8Array): string {

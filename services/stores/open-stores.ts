@@ -126,7 +126,7 @@ export async function openStores(
           return store;
         })
       : await withDataFolderErrors(dataDir, async () =>
-          (await loadSqlite()).openSqliteStore({ ...config, clock, onRebuild }),
+          (await loadSqlite()).openSqliteStore({ ...config, clock, onRebuild, resumesErasures: true }),
         );
     opened.push(search);
     folderId?.writeFolderId(dataDir, { ...used, analytics: false });

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { identifiersOfErasure, MAX_RELATED, planErasure } from '../../services/contacts/erasure-plan.js';
+import {
+  foundIdentifiers,
+  MAX_RELATED,
+  mergeRelated,
+  planErasure,
+} from '../../services/contacts/erasure-plan.js';
 import { type Identifier, identifiersOf } from '../../services/contacts/suppression.js';
 import { newContact } from '../contract/search-support.js';
 
@@ -16,89 +21,86 @@ const SHARED = 'team@x.example';
 const PROFILE = 'https://social.example/in/ann';
 const profileOfAnn = 'profile social.example/in/ann';
 
-/** Plans as a store does: `stay` are the contacts that no erasure is removing. */
-function plan(erased: People, stay: People, named: Identifier[] = []) {
+/** Plans as a store does, one removed contact after the other: `others` are contacts that have none of the named identifiers. */
+function plan(erased: People, others: People, named: Identifier[] = []) {
   const bodies = (people: People) => Object.entries(people).map(([id, each]) => bodyOf(id, each));
-  const staying = bodies(stay).map((body) => ({
+  const staying = bodies(others).map((body) => ({
     id: body.contact_id,
     identifiers: new Set(identifiersOf(body).map(textOf)),
   }));
-  const { suppressed, related } = planErasure(
-    identifiersOfErasure(named, bodies(erased)).map((identifier) => ({
-      identifier,
-      holderIds: staying.filter(({ identifiers }) => identifiers.has(textOf(identifier))).map(({ id }) => id),
-    })),
+  const plans = bodies(erased).map((body) =>
+    planErasure(
+      foundIdentifiers(named, body).map((identifier) => ({
+        identifier,
+        holderIds: staying
+          .filter(({ identifiers }) => identifiers.has(textOf(identifier)))
+          .map(({ id }) => id),
+      })),
+    ),
   );
-  return { suppressed: suppressed.map(textOf).sort(), related };
+  const suppressed = plans.flatMap((each) => each.suppressed.map(textOf));
+  return {
+    suppressed: [...new Set(suppressed)].sort(),
+    related: mergeRelated(plans.flatMap((each) => each.related)),
+  };
 }
 
 describe('The plan of an erasure', () => {
   const cases: {
     name: string;
     erased: People;
-    stay?: People;
+    others?: People;
     named?: Identifier[];
     suppressed: string[];
     related?: string[];
   }[] = [
-    { name: 'of nobody suppresses nothing', erased: {}, suppressed: [] },
+    { name: 'of nobody finds nothing', erased: {}, named: [email(ANN)], suppressed: [] },
     {
-      name: 'suppresses what is named although nobody has it',
-      erased: {},
-      named: [email(ANN)],
-      suppressed: [`email ${ANN}`],
-    },
-    {
-      name: 'suppresses every identifier of a contact',
+      name: 'suppresses every identifier of a contact but the named one, which is suppressed before',
       erased: { ann: { emails: [ANN, SHARED], profile: PROFILE } },
-      suppressed: [`email ${ANN}`, `email ${SHARED}`, 'id ann', profileOfAnn],
+      named: [email(ANN)],
+      suppressed: [`email ${SHARED}`, 'id ann', profileOfAnn],
     },
     {
-      name: 'suppresses what only duplicates that go together have',
+      name: 'suppresses what all contacts that go have',
       erased: { ann: { emails: [ANN] }, ann2: { emails: [ANN], profile: PROFILE } },
-      stay: { bob: { emails: ['bob@x.example'] } },
+      others: { bob: { emails: ['bob@x.example'] } },
       suppressed: [`email ${ANN}`, 'id ann', 'id ann2', profileOfAnn],
     },
     {
       name: 'lets what another contact shares in, and names that contact',
       erased: { ann: { emails: [ANN, SHARED] } },
-      stay: { bob: { emails: [SHARED] } },
-      suppressed: [`email ${ANN}`, 'id ann'],
+      others: { bob: { emails: [SHARED] } },
+      named: [email(ANN)],
+      suppressed: ['id ann'],
       related: ['bob'],
     },
     {
-      name: 'of one duplicate suppresses its id alone where the other stays',
+      name: 'by id suppresses the id alone where a duplicate has everything else',
       erased: { ann: { emails: [ANN], profile: PROFILE } },
-      stay: { ann2: { emails: [ANN], profile: PROFILE } },
-      suppressed: ['id ann'],
+      others: { ann2: { emails: [ANN], profile: PROFILE } },
+      named: [{ kind: 'id', value: 'ann' }],
+      suppressed: [],
       related: ['ann2'],
     },
     {
-      name: 'lets what is named in where a contact that stays has it',
-      erased: {},
-      stay: { bob: { emails: [SHARED] } },
-      named: [email(SHARED)],
-      suppressed: [],
-      related: ['bob'],
-    },
-    {
-      name: 'suppresses once what is named and found in several spellings',
+      name: 'knows the named address in another spelling',
       erased: { ann: { emails: ['Ann@X.example', ANN] } },
       named: [email(ANN)],
-      suppressed: [`email ${ANN}`, 'id ann'],
+      suppressed: ['id ann'],
     },
     {
       name: 'names contacts that stay once, by id, whatever they share',
       erased: { ann: { emails: [ANN, SHARED], profile: PROFILE } },
-      stay: { cid: { emails: [ANN, SHARED] }, bob: { emails: [SHARED], profile: PROFILE } },
+      others: { cid: { emails: [ANN, SHARED] }, bob: { emails: [SHARED], profile: PROFILE } },
       suppressed: ['id ann'],
       related: ['bob', 'cid'],
     },
   ];
 
-  for (const { name, erased, stay = {}, named = [], suppressed, related = [] } of cases) {
+  for (const { name, erased, others = {}, named = [], suppressed, related = [] } of cases) {
     it(name, () => {
-      expect(plan(erased, stay, named)).to.deep.equal({ suppressed, related });
+      expect(plan(erased, others, named)).to.deep.equal({ suppressed, related });
     });
   }
 

@@ -194,8 +194,13 @@ export const erasure = (
   organizationId: string,
   proofId: string,
   contactIds: string[],
-  named: EraseCommand['named'] = contactIds.map((value) => ({ kind: 'id', value })),
-): EraseCommand => ({ organizationId, proofId, keyId: 'key', contactIds, named });
+  named: EraseCommand['named'] = [],
+): EraseCommand => ({
+  organizationId,
+  proofId,
+  keyId: 'key',
+  named: [...named, ...contactIds.map((value) => ({ kind: 'id' as const, value }))],
+});
 
 /** Audiences for contacts to join. */
 export const loadAudiences = (

@@ -136,7 +136,7 @@ describe('An erasure', function () {
     expect(body.related).to.deep.equal([]);
     expect(body.proof).to.deep.include({
       organization_id: ORGANIZATION,
-      removed: { contacts: 2, memberships: 2, idempotency_answers: 1, dead_letters: 0 },
+      removed: { contacts: 2, memberships: 2, idempotency_answers: 1, rejections: 1 },
     });
     expect((body.proof as { completed_at: unknown }).completed_at).to.be.a('string');
     expect(traces(tracesOf(0))).to.deep.equal([]);

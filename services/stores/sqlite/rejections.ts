@@ -62,3 +62,11 @@ export function listRejections(
 export function deleteRejections(connection: Connection, ids: readonly string[]): void {
   for (const id of ids) connection.run(sql`DELETE FROM rejections WHERE id = ?`, id);
 }
+
+/** Deletes the rejections of records that had the identifier; returns how many. */
+export const eraseRejections = (connection: Connection, organizationId: string, recordId: string): number =>
+  connection.run(
+    sql`DELETE FROM rejections WHERE organization_id = ? AND record ->> '$.record_id' = ?`,
+    organizationId,
+    recordId,
+  );

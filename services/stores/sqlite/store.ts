@@ -14,6 +14,7 @@ import type { Connection } from './connection.js';
 import { contactStore } from './contacts/store.js';
 import { readCredits } from './credits.js';
 import { openDatabase } from './database.js';
+import { ErasureRunner } from './erasure/runner.js';
 import { readFigures } from './figures.js';
 import { JobRunner } from './jobs/job-runner.js';
 import { findKey } from './keys.js';
@@ -55,6 +56,8 @@ export interface SqliteStoreOptions {
   onRebuild?: RebuildProgress;
   /** See `JobRunner`. */
   beforeJobStep?(): Promise<void>;
+  /** Whether this process goes on with erasures that another one began: a server does, a command that ends does not. */
+  resumesErasures?: boolean;
 }
 
 /**
@@ -87,11 +90,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
   const writeOnce = writeOnceWith(writer, clock);
   const jobs = new JobRunner({ writer, reader, clock, beforeStep: options.beforeJobStep });
   void jobs.resume();
+  const erasures = new ErasureRunner({ writer, reader, clock });
+  if (options.resumesErasures) erasures.resume();
   return {
     preferredBatchSize: BATCH_RECORDS,
     /** Reads always see earlier writes. */
     refresh: async () => undefined,
-    ...contactStore({ writer, writeOnce, searches, reader, clock }),
+    ...contactStore({ writer, writeOnce, searches, reader, clock, erasures }),
     getAudience: (organizationId, id) =>
       read((connection) => fromJson(getAudience(connection, organizationId, id))),
     searchAudiences: async (search, signal) =>
@@ -145,6 +150,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     pauseWrites: (work) => writer.runExclusive(work),
     async close() {
       jobs.close();
+      erasures.close();
       await Promise.all([writer.close(), searches.close()]);
       // A write that ended meanwhile reads what it answers.
       reader.close();

@@ -65,7 +65,7 @@ describe('An erasure on Elasticsearch', function () {
       contacts: 2,
       memberships: 1,
       idempotency_answers: 1,
-      dead_letters: 0,
+      rejections: 0,
     });
     expect(await store.getContact(organizationId, 'person')).to.equal(null);
     // As if this process had died.

@@ -5,8 +5,8 @@
  */
 import type { estypes } from '@elastic/elasticsearch';
 import {
+  foundIdentifiers,
   type HeldIdentifier,
-  identifiersOfErasure,
   MAX_RELATED,
   planErasure,
 } from '../../../contacts/erasure-plan.js';
@@ -54,7 +54,9 @@ const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 
 /** Indices that held documents of erased persons. */
 const EXPUNGED_RESOURCES = ['contacts', 'idempotency'] as const;
 const EXPUNGE_ID = 'expunge';
-const NOTHING = { contacts: 0, memberships: 0, idempotency_answers: 0, dead_letters: 0 };
+const NOTHING = { contacts: 0, memberships: 0, idempotency_answers: 0, rejections: 0 };
+/** Contacts that one search for the holders of a named identifier finds. */
+const HOLDERS_PER_SEARCH = 1000;
 /** Between two looks whether a force merge would drop anything: each flushes. */
 const EXPUNGE_CHECK_MS = 60_000;
 
@@ -99,18 +101,23 @@ export class Erasures {
 
   /** Where the process dies, the recovery job of another finishes. */
   async erase(command: EraseCommand): Promise<ErasureResult> {
-    const { organizationId, proofId, contactIds, named } = command;
-    const now = this.#deps.clock.now();
-    // Before the journal, as the recovery job may be faster then.
-    const found = await this.#people(organizationId, contactIds);
-    const hashes = await this.#deps.suppression.hashesOf(organizationId, named);
+    const { organizationId, proofId, named } = command;
+    const { suppression, contacts, clock } = this.#deps;
+    const now = clock.now();
+    // First of all: whoever writes one of them from now on sees it, and what was written before is found.
+    const hashes = await suppression.hashesOf(organizationId, named);
+    await suppression.add(organizationId, hashes);
+    await contacts.refresh();
     const namedIds = named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
+    const contactIds = [...namedIds, ...(await this.#idsOfNamed(organizationId, named))];
+    // Before the journal, as the recovery job may be faster then.
+    const found = await this.#people(organizationId, [...new Set(contactIds)]);
     const journal: ErasureSource = {
       organization_id: organizationId,
       requested_at: now,
       proof_id: proofId,
       pending: true,
-      contact_ids: [...new Set([...contactIds, ...namedIds])],
+      contact_ids: [...new Set(contactIds)],
       proof: pendingProof(command, { hashes, removed: NOTHING }, now),
     };
     const id = documentId(organizationId, proofId);
@@ -167,10 +174,7 @@ export class Erasures {
     const { contacts, suppression } = this.#deps;
     await contacts.refresh();
     const people = [...found];
-    const identifiers = identifiersOfErasure(
-      named,
-      people.map(({ body }) => body),
-    );
+    const identifiers = uniqueIdentifiers(people.flatMap(({ body }) => foundIdentifiers(named, body)));
     // Of all erasures that are not finished.
     const erasing = new Set<string>();
     for await (const journals of this.#journals([
@@ -179,29 +183,32 @@ export class Erasures {
     ])) {
       for (const { source } of journals) for (const id of source.contact_ids ?? []) erasing.add(id);
     }
-    const { suppressed, related } = planErasure(await this.#holders(organizationId, identifiers, erasing));
+    const { suppressed, related } = planErasure(
+      await this.#holders(organizationId, identifiers, erasing, named),
+    );
     const hashes = await suppression.hashesOf(organizationId, suppressed);
     await suppression.add(organizationId, hashes);
     await contacts.refresh();
-    const late = await this.#holders(organizationId, suppressed, erasing);
+    const late = await this.#holders(organizationId, [...named, ...suppressed], erasing);
     people.push(
       ...(await this.#people(organizationId, [...new Set(late.flatMap(({ holderIds }) => holderIds))])),
     );
     const erased = people.map(({ body }) => body.contact_id);
     await deleteContacts(contacts, organizationId, erased, requested_at);
-    return { people, hashes, related, identifiers };
+    return { people, hashes, related, identifiers: [...named, ...identifiers] };
   }
 
-  /** Of each identifier the contacts that have it, without those that are left out. */
+  /** Of each identifier the contacts that have it, without those that are left out and those that have one of `notWith`. */
   async #holders(
     organizationId: string,
     identifiers: readonly Identifier[],
     without: ReadonlySet<string>,
+    notWith: readonly Identifier[] = [],
   ): Promise<HeldIdentifier[]> {
     const held: HeldIdentifier[] = [];
     for (let start = 0; start < identifiers.length; start += CONCURRENT_SEARCHES) {
       const searches = identifiers.slice(start, start + CONCURRENT_SEARCHES).map(async (identifier) => {
-        const ids = await this.#holdersOf(organizationId, identifier);
+        const ids = await this.#holdersOf(organizationId, identifier, notWith);
         return { identifier, holderIds: ids.filter((id) => !without.has(id)) };
       });
       held.push(...(await Promise.all(searches)));
@@ -217,7 +224,7 @@ export class Erasures {
         sort: ORDER,
         search_after: searchAfter(after, null),
       },
-      { limit, bestScore: null, toJson: ({ proof }) => toJson(proof as ErasureProof) },
+      { limit, bestScore: null, toJson: ({ proof }) => toJson(currentProof(proof as ErasureProof)) },
       (request) => this.#documents.search(request),
     );
     return result;
@@ -398,22 +405,58 @@ export class Erasures {
     );
   }
 
-  /** Ids of the contacts that have the identifier. */
-  async #holdersOf(organizationId: string, { kind, value }: Identifier): Promise<string[]> {
+  /** Ids of the contacts that have the identifier and none of `notWith`, which are left out before the limit. */
+  async #holdersOf(
+    organizationId: string,
+    identifier: Identifier,
+    notWith: readonly Identifier[],
+  ): Promise<string[]> {
     const { contacts } = this.#deps;
+    const { kind, value } = identifier;
     if (kind === 'id') {
       const found = await contacts.get(documentId(organizationId, value), organizationId);
       return found && !isTombstone(found.source) ? [value] : [];
     }
-    const filter =
-      kind === 'email'
-        ? ({ kind, email: value } as const)
-        : ({ kind: 'value', field: 'network_a_url', value } as const);
-    const { request } = contactQuery({ organizationId, filters: [filter], limit: MAX_RELATED });
-    const { hits } = await contacts.search({ ...request, size: MAX_RELATED });
+    return this.#search(organizationId, identifier, MAX_RELATED, notWith);
+  }
+
+  /** Ids of the contacts that have a named address. */
+  async #idsOfNamed(organizationId: string, named: readonly Identifier[]): Promise<string[]> {
+    const searches = named
+      .filter(({ kind }) => kind !== 'id')
+      .map((each) => this.#search(organizationId, each, HOLDERS_PER_SEARCH, []));
+    return (await Promise.all(searches)).flat();
+  }
+
+  async #search(
+    organizationId: string,
+    identifier: Identifier,
+    limit: number,
+    notWith: readonly Identifier[],
+  ): Promise<string[]> {
+    const requestOf = ({ kind, value }: Identifier) =>
+      contactQuery({
+        organizationId,
+        filters: [
+          kind === 'email' ? { kind, email: value } : { kind: 'value', field: 'network_a_url', value },
+        ],
+        limit,
+      }).request;
+    const request = requestOf(identifier);
+    const excluded = notWith
+      .flatMap((each) => (each.kind === 'id' ? [] : [requestOf(each).query ?? []]))
+      .flat();
+    const query = { bool: { filter: request.query ? [request.query] : [], must_not: excluded } };
+    const { hits } = await this.#deps.contacts.search({ ...request, query, size: limit });
     return hits.hits.map(({ _source }) => fromJson((_source as ContactSource).contact).contact_id);
   }
 }
+
+/** A proof of an earlier version counted dead letters, always none, and no rejections. */
+const currentProof = ({ removed, ...proof }: ErasureProof): ErasureProof => {
+  const { contacts, memberships, idempotency_answers, rejections = 0 } = removed;
+  return { ...proof, removed: { contacts, memberships, idempotency_answers, rejections } };
+};
 
 const contactsOf = ({
   organization_id: organizationId = '',

@@ -7,7 +7,7 @@ import { OverloadedError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
 import { readContactBatch } from '../../common/contact-batch.js';
 import { InFlightBytes } from '../../common/in-flight-bytes.js';
-import { readErasure } from '../erasure/proofs.js';
+import type { ErasureRunner } from '../erasure/runner.js';
 import { parsePage } from '../pages.js';
 import type { Reader } from '../reader.js';
 import type { SearchPool } from '../workers/search-pool.js';
@@ -19,15 +19,13 @@ import { getContact, quickSearch } from './search.js';
 /** Bytes of batches whose requests are in flight, above which no batch starts. */
 const MAX_IN_FLIGHT_BYTES = 32 * 1024 * 1024;
 
-/** Each looks its words up in the text index. */
-const DELETIONS_PER_MESSAGE = 50;
-
 export interface ContactStoreDeps {
   writer: Writer;
   writeOnce: WriteOnce;
   searches: SearchPool<SearchOperations>;
   reader: Reader;
   clock: Clock;
+  erasures: ErasureRunner;
 }
 
 /** Contacts, their memberships and their erasures. */
@@ -37,6 +35,7 @@ export function contactStore({
   searches,
   reader,
   clock,
+  erasures,
 }: ContactStoreDeps): ContactStore & ErasureStore {
   /** One batch per organization at a time: each holds up to 4 MiB. */
   const batches = new KeyedMutex();
@@ -78,23 +77,11 @@ export function contactStore({
     changeMemberships: (change) =>
       writer.callFor(change.organizationId, 'changeMemberships', change, clock.now()),
     upsertContacts: (contacts) => writeRecords(writer, 'upsertContacts', contacts),
-    /** In parts, between which other requests are written. */
     async deleteContacts(organizationId, contactIds) {
-      const deleted: string[] = [];
-      for (let start = 0; start < contactIds.length; start += DELETIONS_PER_MESSAGE) {
-        const part = contactIds.slice(start, start + DELETIONS_PER_MESSAGE);
-        deleted.push(
-          ...(await writer.callFor(organizationId, 'deleteContacts', organizationId, part, clock.now())),
-        );
-      }
-      return deletionResult(contactIds, deleted);
+      const args = [organizationId, contactIds, clock.now()] as const;
+      return deletionResult(contactIds, await writer.callFor(organizationId, 'deleteContacts', ...args));
     },
-    async eraseContacts(command) {
-      const { organizationId, proofId } = command;
-      const result = await writer.callFor(organizationId, 'eraseContacts', command, clock.now());
-      const proof = reader.read((connection) => readErasure(connection, proofId));
-      return { ...result, proof };
-    },
+    eraseContacts: (command) => erasures.erase(command),
     listErasures: async (search, signal) =>
       parsePage(await searches.call(search.organizationId, 'listErasures', [search], signal)),
   };

@@ -43,6 +43,7 @@ import type { RowId } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import { TermEncoder } from '../text/term-encoder.js';
 import type { IndexChanges } from '../text/text-index.js';
+import { forEachStepped, oneStep, type SteppedWork } from '../writes/stepped-work.js';
 import { type BatchResult, type IsTimeUp, writeBatch } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
 import { CONTACT_COLUMNS, contactColumns, duplicateQuery } from './mapping.js';
@@ -75,22 +76,20 @@ function upsertContact(
   const before = readContactRow(connection, organization, contactId);
   const deletion = before ? undefined : readDeletion(connection, organization, contactId);
   const stored = applyRecord(before ?? deletion, ordered);
-  if (stored !== null) {
-    const identifiers = () =>
-      isDeletion(stored) ? [{ kind: 'id' as const, value: contactId }] : identifiersOf(stored.body);
-    if (suppression.includes(organizationId, identifiers)) {
-      const isErased = before && suppression.includes(organizationId, () => identifiersOf(before.body));
-      if (isErased) deleteRow(session, organization, before);
-      throw suppressedRecord();
-    }
-  }
   if (stored === null) return;
+  const identifiers = () => [
+    // A record that takes the address of an erased person away would hide the contact from the erasure, which has yet to come to it.
+    ...(before ? identifiersOf(before.body) : []),
+    ...(isDeletion(stored) ? [{ kind: 'id' as const, value: contactId }] : identifiersOf(stored.body)),
+  ];
+  if (suppression.includes(organizationId, identifiers)) throw suppressedRecord();
   if (isDeletion(stored)) {
     if (before) deleteRow(session, organization, before);
     writeDeletion(connection, organization, contactId, stored);
+    if (before) suppression.noteDeleted(organizationId, organization, before.body);
     return;
   }
-  if (deletion) removeDeletion(connection, organization, contactId);
+  if (deletion) forgetDeletion(connection, organization, contactId);
   if (!before) {
     insertContact(session, organization, stored);
     return;
@@ -104,38 +103,40 @@ function upsertContact(
   updateRow(session, organization, before, after);
 }
 
-/** Deletes contacts; resolves with the ids of those that existed. `now` in milliseconds since the epoch. */
+/** Deletes contacts; the result holds the ids of those that existed. `now` in milliseconds since the epoch. */
 export function deleteContacts(
   session: WriteSession,
   organizationId: string,
   ids: readonly string[],
   now: number,
-): string[] {
-  const { connection } = session;
-  const organization = findOrganizationKey(connection, organizationId);
-  if (organization === undefined) return [];
-  const deleted: string[] = [];
-  for (const id of ids) {
-    const row = readContactRow(connection, organization, id);
-    if (!row) continue;
-    deleteRow(session, organization, row);
-    deleted.push(id);
-    writeDeletion(connection, organization, id, deletionAt(now, row));
-  }
-  return deleted;
+): SteppedWork<string[]> {
+  return forEachStepped(
+    ids,
+    (id) => (deleteContact(session, organizationId, id, now) ? [id] : []),
+    (deleted) => deleted.flat(),
+  );
 }
 
-/** Deletes rows with everything derived from them; of the ids nothing is left that would name them. */
-export function eraseRows(
-  session: WriteSession,
-  organization: number,
-  rows: readonly ContactRow[],
-  ids: readonly string[],
-): void {
+function deleteContact(session: WriteSession, organizationId: string, id: string, now: number): boolean {
+  const { connection } = session;
+  const organization = findOrganizationKey(connection, organizationId);
+  const row = organization === undefined ? undefined : readContactRow(connection, organization, id);
+  if (organization === undefined || !row) return false;
+  // An erasure in progress removes it, and what else the person has.
+  const suppression = new Suppression(connection);
+  if (suppression.includes(organizationId, () => identifiersOf(row.body))) return true;
+  deleteRow(session, organization, row);
   session.applyIndexChanges();
-  for (const row of rows) deleteRow(session, organization, row);
-  session.applyIndexChanges('securely');
-  for (const id of ids) removeDeletion(session.connection, organization, id);
+  writeDeletion(connection, organization, id, deletionAt(now, row));
+  suppression.noteDeleted(organizationId, organization, row.body);
+  return true;
+}
+
+/** Deletes a contact with everything derived from it. Nothing is left that would name it. */
+export function eraseContact(session: WriteSession, organization: number, row: ContactRow): void {
+  deleteRow(session, organization, row);
+  session.applyIndexChanges();
+  forgetDeletion(session.connection, organization, row.body.contact_id);
 }
 
 function deleteRow(session: WriteSession, organization: number, row: ContactRow): void {
@@ -161,8 +162,14 @@ function writeDeletion(connection: Connection, organization: number, id: string,
   );
 }
 
-function removeDeletion(connection: Connection, organization: number, id: string): void {
-  connection.run(sql`DELETE FROM deleted_contacts WHERE organization = ? AND id = ?`, organization, id);
+/** Returns how many deletions it has forgotten. */
+export function forgetDeletion(connection: Connection, organization: number, id: string): number {
+  connection.run(sql`DELETE FROM deleted_identifiers WHERE organization = ? AND id = ?`, organization, id);
+  return connection.run(
+    sql`DELETE FROM deleted_contacts WHERE organization = ? AND id = ?`,
+    organization,
+    id,
+  );
 }
 
 /** Writes the row of a contact that is not stored yet, its memberships, its words and the index. */
@@ -353,7 +360,8 @@ export function updateContact(session: WriteSession, command: UpdateContact, now
   if (update.kind !== 'changed') return update;
   const { before, after } = update;
   const organization = found as number;
-  if (new Suppression(connection).includes(organizationId, () => identifiersOf(after.body)))
+  const identifiers = () => [...identifiersOf(before.body), ...identifiersOf(after.body)];
+  if (new Suppression(connection).includes(organizationId, identifiers))
     return { kind: 'contact_suppressed' };
   const [other] = findDuplicates(session, organization, addedKeys(before.body, after.body));
   if (other) return { kind: 'contact_exists', contactId: other.body.contact_id };
@@ -387,31 +395,52 @@ export function changeMemberships(
   session: WriteSession,
   change: MembershipChange,
   now: number,
-): MembershipChangeOutcome {
+): SteppedWork<MembershipChangeOutcome> {
   const { organizationId, audienceId, contactIds } = change;
-  const organization = organizationOf(session, organizationId, audienceId);
-  if (organization === undefined) return { kind: 'audience_not_found' };
-  const outcome = {
-    kind: 'changed' as const,
-    changed: 0,
-    unchanged: 0,
-    notFound: [] as string[],
-    full: [] as string[],
-  };
-  for (const id of contactIds) {
-    const row = readContactRow(session.connection, organization, id);
-    const after = row && withMembership(row, change, now);
-    if (after === undefined) outcome.notFound.push(id);
-    else if (after === null) outcome.full.push(id);
-    else if (after === row) outcome.unchanged++;
-    else {
-      outcome.changed++;
-      if (change.change === 'join') insertMembership(session, organization, audienceId, after.rowId);
-      else deleteMembership(session, organization, audienceId, after);
-      writeContactBody(session.connection, organization, after);
-    }
+  if (contactIds.length === 0) {
+    return oneStep(() =>
+      organizationOf(session, organizationId, audienceId) === undefined
+        ? { kind: 'audience_not_found' }
+        : membershipOutcome([]),
+    );
   }
-  return outcome;
+  return forEachStepped(contactIds, (id) => changeMembership(session, change, id, now), membershipOutcome);
+}
+
+type OneChange = { id: string; kind: 'changed' | 'unchanged' | 'notFound' | 'full' | 'audience_not_found' };
+
+function changeMembership(
+  session: WriteSession,
+  change: MembershipChange,
+  id: string,
+  now: number,
+): OneChange {
+  const { organizationId, audienceId } = change;
+  // Another request may delete the audience between two steps.
+  const organization = organizationOf(session, organizationId, audienceId);
+  if (organization === undefined) return { id, kind: 'audience_not_found' };
+  const row = readContactRow(session.connection, organization, id);
+  const after = row && withMembership(row, change, now);
+  if (after === undefined) return { id, kind: 'notFound' };
+  if (after === null) return { id, kind: 'full' };
+  if (after === row) return { id, kind: 'unchanged' };
+  if (change.change === 'join') insertMembership(session, organization, audienceId, after.rowId);
+  else deleteMembership(session, organization, audienceId, after);
+  writeContactBody(session.connection, organization, after);
+  return { id, kind: 'changed' };
+}
+
+function membershipOutcome(changes: readonly OneChange[]): MembershipChangeOutcome {
+  if (changes.some(({ kind }) => kind === 'audience_not_found')) return { kind: 'audience_not_found' };
+  const idsOf = (wanted: OneChange['kind']) =>
+    changes.filter(({ kind }) => kind === wanted).map(({ id }) => id);
+  return {
+    kind: 'changed',
+    changed: idsOf('changed').length,
+    unchanged: idsOf('unchanged').length,
+    notFound: idsOf('notFound'),
+    full: idsOf('full'),
+  };
 }
 
 function writeLeft(

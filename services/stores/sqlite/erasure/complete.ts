@@ -1,29 +1,90 @@
-import type { ErasureProof } from '../../../contacts/erasure-store.js';
+/**
+ * The last part of erasures: what their steps removed is still in older segments of the text index, and in the write-ahead log, which keeps
+ * pages as they were before. In the tables it was overwritten as it was removed.
+ */
+
 import { sql } from '../../../shared/sql.js';
 import { formatTimestamp } from '../../../shared/time.js';
 import type { Connection } from '../connection.js';
+import { hasRemovals, SegmentRewrite } from '../text/text-index.js';
 
-/**
- * Takes what erasures deleted out of the write-ahead log, which keeps pages as they were before; in the database it was overwritten as it
- * was deleted. Outside of a transaction. False where a reader still needs the log: the next call goes on.
- */
-export function completeErasures(connection: Connection, now: number): boolean {
-  const pending = connection.rows<[string, string]>(
-    sql`SELECT id, proof FROM erasures WHERE completed_at IS NULL`,
-  );
-  if (pending.length === 0) return true;
-  if (!connection.truncateLog()) return false;
-  const completedAt = formatTimestamp(now);
+/** Of the writer's time, rewriting the index takes at most a fifth: the next pause lasts four times as long as the rewrite took. */
+const PAUSE_PER_REWRITE = 4;
+
+const INDEX = 'contact_terms';
+
+/** `more`: a step is due. `waiting`: a reader needs the log, or the pause between two rewrites lasts. `nothing`: all are complete. */
+export type CompletionState = 'more' | 'waiting' | 'nothing';
+
+/** Completes erasures whose contacts are removed, in steps of a few milliseconds. */
+export class ErasureCompletion {
+  readonly #connection: Connection;
+  /** A rewrite that runs, and the erasures from before it. */
+  #rewrite: { work: SegmentRewrite; erasures: string[]; beganMs: number } | undefined;
+  /** Erasures of which only the log may hold something. */
+  #inLog: string[] = [];
+  #nextRewriteMs = 0;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** One step, outside of a transaction. `now` in milliseconds since the epoch, `monotonicMs` of a clock that never jumps. */
+  step(now: number, monotonicMs: number): CompletionState {
+    if (this.#inLog.length > 0 && this.#connection.truncateLog()) {
+      writeCompleted(this.#connection, this.#inLog, formatTimestamp(now));
+      this.#inLog = [];
+    }
+    if (this.#rewrite) {
+      const { work, erasures, beganMs } = this.#rewrite;
+      if (work.step()) {
+        this.#inLog.push(...erasures);
+        this.#rewrite = undefined;
+        this.#nextRewriteMs = monotonicMs + PAUSE_PER_REWRITE * (monotonicMs - beganMs);
+      }
+      return 'more';
+    }
+    const removed = this.#removed();
+    if (removed.length > 0) {
+      if (!hasRemovals(this.#connection, INDEX)) {
+        this.#inLog.push(...removed);
+        return 'more';
+      }
+      if (monotonicMs >= this.#nextRewriteMs) {
+        const work = new SegmentRewrite(this.#connection, INDEX);
+        this.#rewrite = { work, erasures: removed, beganMs: monotonicMs };
+        return 'more';
+      }
+    }
+    return removed.length + this.#inLog.length > 0 ? 'waiting' : 'nothing';
+  }
+
+  /** Erasures that have no contact left, and that neither a rewrite nor the log is waited for. */
+  #removed(): string[] {
+    return this.#connection
+      .rows<[string]>(
+        sql`SELECT id FROM erasures WHERE completed_at IS NULL AND work IS NULL
+            AND id NOT IN (SELECT value FROM json_each(?))`,
+        JSON.stringify(this.#inLog),
+      )
+      .map(([id]) => id);
+  }
+}
+
+/** Completes all erasures of a database that nobody else has open. */
+export function completeErasures(connection: Connection, now: number): void {
+  const completion = new ErasureCompletion(connection);
+  while (completion.step(now, 0) === 'more') {}
+}
+
+function writeCompleted(connection: Connection, erasures: readonly string[], completedAt: string): void {
   connection.writeTransaction(() => {
-    for (const [id, proof] of pending) {
-      const completed: ErasureProof = { ...(JSON.parse(proof) as ErasureProof), completed_at: completedAt };
+    for (const id of erasures) {
       connection.run(
-        sql`UPDATE erasures SET proof = ?, completed_at = ? WHERE id = ?`,
-        JSON.stringify(completed),
+        sql`UPDATE erasures SET proof = json_set(proof, '$.completed_at', ?1), completed_at = ?1 WHERE id = ?2`,
         completedAt,
         id,
       );
     }
   });
-  return true;
 }

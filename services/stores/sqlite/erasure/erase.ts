@@ -1,70 +1,242 @@
-import { identifiersOfErasure, MAX_RELATED, planErasure } from '../../../contacts/erasure-plan.js';
-import { type EraseCommand, type ErasureResult, pendingProof } from '../../../contacts/erasure-store.js';
-import type { ContactBody } from '../../../contacts/stored-contact.js';
-import { type Identifier, identifiersOf, showsContact } from '../../../contacts/suppression.js';
+/**
+ * An erasure in steps, each in its transaction. The first suppresses what the request named, so that no writer brings the person back. Each
+ * of the others looks for contacts that have it and removes them. `erasures.work` says what is left, for the next step and the next start.
+ */
+import {
+  foundIdentifiers,
+  type HeldIdentifier,
+  MAX_RELATED,
+  mergeRelated,
+  planErasure,
+} from '../../../contacts/erasure-plan.js';
+import {
+  type EraseCommand,
+  type ErasureProof,
+  pendingProof,
+  type RemovedCounts,
+} from '../../../contacts/erasure-store.js';
+import { TRACE_PLACES } from '../../../contacts/personal-data.js';
+import { type Identifier, identifiersOf } from '../../../contacts/suppression.js';
+import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 import { emailQuery, profileQuery } from '../contacts/mapping.js';
 import { type ContactRow, readContactRow } from '../contacts/rows.js';
-import { eraseRows } from '../contacts/writes.js';
-import { forgetAnswers, forgetAnswersOf } from '../idempotency.js';
+import { eraseContact } from '../contacts/writes.js';
 import { findOrganizationKey } from '../organizations.js';
-import { OrganizationTerms } from '../text/fts-query.js';
+import { andNot, anyOf, type FtsQuery, OrganizationTerms } from '../text/fts-query.js';
+import type { IsTimeUp } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
 import { Suppression } from './suppression.js';
+import { TRACES } from './traces.js';
 
-/** Removes contacts and suppresses their identifiers. Their bytes stay in the write-ahead log until `completeErasures`. */
-export function eraseContacts(session: WriteSession, command: EraseCommand, now: number): ErasureResult {
-  const { connection } = session;
-  const { organizationId, proofId, contactIds, named } = command;
-  const organization = findOrganizationKey(connection, organizationId);
-  const rows =
-    organization === undefined
-      ? []
-      : contactIds.flatMap((id) => readContactRow(connection, organization, id) ?? []);
-  if (organization !== undefined) {
-    const ids = [...contactIds, ...named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []))];
-    eraseRows(session, organization, rows, ids);
-  }
-  const bodies = rows.map(({ body }) => body);
-  const identifiers = identifiersOfErasure(named, bodies);
-  const { suppressed, related } = planErasure(
-    identifiers.map((identifier) => ({
-      identifier,
-      holderIds: organization === undefined ? [] : holdersOf(connection, organization, identifier),
-    })),
-  );
-  const hashes = new Suppression(connection).add(organizationId, suppressed);
-  const removed = {
-    contacts: rows.length,
-    memberships: rows.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0),
-    idempotency_answers: forgetAnswersOf(connection, organizationId, identifiers),
-    dead_letters: 0,
-  };
-  const proof = pendingProof(command, { hashes, removed }, now);
-  connection.run(
-    sql`INSERT INTO erasures (id, organization_id, proof, completed_at) VALUES (?, ?, ?, NULL)`,
-    proofId,
-    organizationId,
-    JSON.stringify(proof),
-  );
-  return { erased: bodies.map(({ contact_id }) => contact_id), related, proof };
+/** Contacts that one query looks up. */
+const CONTACTS_PER_QUERY = 20;
+
+/** What is left of an erasure. */
+interface ErasureWork {
+  named: Identifier[];
+  related: string[];
 }
 
-/** Ids of the contacts that have the identifier. */
-function holdersOf(connection: Connection, organization: number, { kind, value }: Identifier): string[] {
-  if (kind === 'id') return readContactRow(connection, organization, value) ? [value] : [];
+export interface ErasureProgress {
+  /** Ids of the contacts that this step removed. */
+  erased: string[];
+  /** Contacts that stay, of all steps so far. */
+  related: string[];
+  /** Whether no contact of the person is left. */
+  isRemoved: boolean;
+}
+
+const NOTHING: RemovedCounts = { contacts: 0, memberships: 0, idempotency_answers: 0, rejections: 0 };
+
+/** The first step. Does nothing for an erasure that exists. */
+export function beginErasure({ connection }: WriteSession, command: EraseCommand, now: number): void {
+  const { organizationId, proofId, named } = command;
+  if (connection.row(sql`SELECT 1 FROM erasures WHERE id = ?`, proofId)) return;
+  const hashes = new Suppression(connection).add(organizationId, named);
+  const work: ErasureWork = { named: [...named], related: [] };
+  connection.run(
+    sql`INSERT INTO erasures (id, organization_id, proof, completed_at, work) VALUES (?, ?, ?, NULL, ?)`,
+    proofId,
+    organizationId,
+    toJson(pendingProof(command, { hashes, removed: NOTHING }, now)),
+    toJson(work),
+  );
+}
+
+/** Removes at least one contact of a person whose erasure has begun, and others until time is up. */
+export function eraseStep(session: WriteSession, proofId: string, isTimeUp: IsTimeUp): ErasureProgress {
+  const { connection } = session;
+  const row = connection.row<[string, Json<ErasureWork>, Json<ErasureProof>]>(
+    sql`SELECT organization_id, work, proof FROM erasures WHERE id = ? AND work IS NOT NULL`,
+    proofId,
+  );
+  if (!row) return { erased: [], related: [], isRemoved: true };
+  const [organizationId, work, proof] = [row[0], fromJson(row[1]), fromJson(row[2])];
+  const step = new ErasureStep(session, organizationId, work.named);
+  const isRemoved = step.run(isTimeUp);
+  const related = mergeRelated([...work.related, ...step.related]);
+  const removed = { ...proof.removed };
+  for (const name of Object.keys(NOTHING) as (keyof RemovedCounts)[]) removed[name] += step.removed[name];
+  connection.run(
+    sql`INSERT INTO erasure_steps (erasure, step, hashes)
+     SELECT ?1, coalesce(max(step), 0) + 1, ?2 FROM erasure_steps WHERE erasure = ?1`,
+    proofId,
+    toJson(step.hashes),
+  );
+  const hashes = isRemoved ? allHashes(connection, proofId, proof) : proof.hashes;
+  connection.run(
+    sql`UPDATE erasures SET proof = ?, work = ? WHERE id = ?`,
+    toJson({ ...proof, hashes, removed }),
+    isRemoved ? null : toJson({ ...work, related }),
+    proofId,
+  );
+  if (isRemoved) connection.run(sql`DELETE FROM erasure_steps WHERE erasure = ?`, proofId);
+  return { erased: step.erased, related, isRemoved };
+}
+
+function allHashes(connection: Connection, proofId: string, { hashes }: ErasureProof): string[] {
+  const steps = connection.rows<[Json<string[]>]>(
+    sql`SELECT hashes FROM erasure_steps WHERE erasure = ?`,
+    proofId,
+  );
+  return [...new Set([...hashes, ...steps.flatMap(([json]) => fromJson(json))])].sort();
+}
+
+/** Removes contacts that have a named identifier, and counts what it removes. */
+class ErasureStep {
+  readonly erased: string[] = [];
+  readonly related: string[] = [];
+  readonly hashes: string[] = [];
+  readonly removed: RemovedCounts = { ...NOTHING };
+  readonly #session: WriteSession;
+  readonly #connection: Connection;
+  readonly #organizationId: string;
+  readonly #named: readonly Identifier[];
+  readonly #suppression: Suppression;
+
+  constructor(session: WriteSession, organizationId: string, named: readonly Identifier[]) {
+    this.#session = session;
+    this.#connection = session.connection;
+    this.#organizationId = organizationId;
+    this.#named = named;
+    this.#suppression = new Suppression(session.connection);
+  }
+
+  /** True once no contact has a named identifier. */
+  run(isTimeUp: IsTimeUp): boolean {
+    const organization = findOrganizationKey(this.#connection, this.#organizationId);
+    // Requests before it in the same transaction may have written a contact.
+    this.#session.applyIndexChanges();
+    for (;;) {
+      const rows = organization === undefined ? [] : this.#holders(organization);
+      for (const row of rows) {
+        this.#remove(organization as number, row);
+        if (isTimeUp()) return false;
+      }
+      if (rows.length > 0) continue;
+      if (organization === undefined) return true;
+      for (const identifier of this.#deleted(organization)) {
+        this.hashes.push(...this.#suppression.add(this.#organizationId, [identifier]));
+        this.#removeTraces(organization, [identifier]);
+        if (isTimeUp()) return false;
+      }
+      if (this.#deleted(organization).length > 0) continue;
+      this.#removeTraces(organization, this.#named);
+      return true;
+    }
+  }
+
+  /** Some contacts that have a named identifier. */
+  #holders(organization: number): ContactRow[] {
+    const ids = this.#named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
+    const query = queryOf(organization, this.#named);
+    if (query) ids.push(...this.#idsOf(organization, query, CONTACTS_PER_QUERY));
+    const rows: ContactRow[] = [];
+    for (const id of new Set(ids)) {
+      const row = readContactRow(this.#connection, organization, id);
+      if (row) rows.push(row);
+      if (rows.length === CONTACTS_PER_QUERY) break;
+    }
+    return rows;
+  }
+
+  /** Ids of some contacts that had a named address when they were deleted. */
+  #deleted(organization: number): Identifier[] {
+    return this.#named
+      .flatMap((each) =>
+        this.#suppression.deletedWith(this.#organizationId, organization, each, CONTACTS_PER_QUERY),
+      )
+      .map((value) => ({ kind: 'id', value }));
+  }
+
+  #remove(organization: number, row: ContactRow): void {
+    eraseContact(this.#session, organization, row);
+    const found = foundIdentifiers(this.#named, row.body);
+    const { suppressed, related } = planErasure(this.#withHolders(organization, found));
+    this.hashes.push(...this.#suppression.add(this.#organizationId, suppressed));
+    this.related.push(...related);
+    this.erased.push(row.body.contact_id);
+    this.removed.contacts++;
+    this.removed.memberships += row.audienceIds.length;
+    this.#removeTraces(organization, found);
+  }
+
+  /** Removes what is kept under the identifiers elsewhere than in contacts. */
+  #removeTraces(organization: number, identifiers: readonly Identifier[]): void {
+    const owner = { id: this.#organizationId, key: organization };
+    for (const place of TRACE_PLACES) {
+      const count = TRACES[place].remove(this.#connection, owner, identifiers);
+      if (place !== 'deletions') this.removed[place] += count;
+    }
+  }
+
+  /** The contacts that have each of the identifiers and stay. */
+  #withHolders(organization: number, found: readonly Identifier[]): HeldIdentifier[] {
+    const stays = (identifiers: readonly Identifier[], limit: number): string[] => {
+      const query = queryOf(organization, identifiers);
+      if (!query) return [];
+      const named = queryOf(organization, this.#named);
+      const ids = new Set(this.#named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : [])));
+      // Before the limit: a thousand contacts that are about to be removed would hide one that stays.
+      return this.#idsOf(organization, named ? andNot(query, [named]) : query, limit, ids);
+    };
+    const isShared = stays(found, 1).length > 0;
+    return found.map((identifier) => ({
+      identifier,
+      holderIds: isShared ? stays([identifier], MAX_RELATED) : [],
+    }));
+  }
+
+  #idsOf(
+    organization: number,
+    query: FtsQuery,
+    limit: number,
+    without: ReadonlySet<string> = new Set(),
+  ): string[] {
+    return this.#connection
+      .rows<[string]>(
+        sql`SELECT c.id FROM contact_terms t
+           CROSS JOIN contacts c ON c.organization = ? AND c.position = t.rowid
+          WHERE contact_terms MATCH ? AND c.id NOT IN (SELECT value FROM json_each(?)) LIMIT ?`,
+        organization,
+        query.text,
+        toJson([...without]),
+        limit,
+      )
+      .map(([id]) => id);
+  }
+}
+
+/** Finds the contacts that have one of the identifiers; undefined where all of them are ids. */
+function queryOf(organization: number, identifiers: readonly Identifier[]): FtsQuery | undefined {
   const terms = new OrganizationTerms(organization);
-  return connection
-    .rows<[string]>(
-      sql`SELECT c.id FROM contact_terms t
-         CROSS JOIN contacts c ON c.organization = ? AND c.position = t.rowid
-        WHERE contact_terms MATCH ? LIMIT ?`,
-      organization,
-      (kind === 'email' ? emailQuery(terms, value) : profileQuery(terms, value)).text,
-      MAX_RELATED,
-    )
-    .map(([id]) => id);
+  const queries = identifiers.flatMap(({ kind, value }) => {
+    if (kind === 'id') return [];
+    return [kind === 'email' ? emailQuery(terms, value) : profileQuery(terms, value)];
+  });
+  return queries.length > 0 ? anyOf(queries) : undefined;
 }
 
 /** Removes contacts that are suppressed: those of a backup from before their erasure. */
@@ -76,26 +248,19 @@ export function removeSuppressed(session: WriteSession): number {
   for (const [organizationId] of organizations) {
     const organization = findOrganizationKey(connection, organizationId);
     if (organization === undefined) continue;
-    const rows: ContactRow[] = [];
     for (const [id] of connection.rows<[string]>(
       sql`SELECT id FROM contacts WHERE organization = ?`,
       organization,
     )) {
       const row = readContactRow(connection, organization, id) as ContactRow;
-      if (suppression.includes(organizationId, () => identifiersOf(row.body))) rows.push(row);
+      if (!suppression.includes(organizationId, () => identifiersOf(row.body))) continue;
+      eraseContact(session, organization, row);
+      removed++;
     }
-    const deletions = connection.rows<[string]>(
-      sql`SELECT id FROM deleted_contacts WHERE organization = ?`,
-      organization,
-    );
-    const ids = deletions.flatMap(([value]) =>
-      suppression.includes(organizationId, () => [{ kind: 'id', value }]) ? [value] : [],
-    );
-    eraseRows(session, organization, rows, ids);
-    const isSuppressed = (body: ContactBody) =>
-      suppression.includes(organizationId, () => identifiersOf(body));
-    forgetAnswers(connection, organizationId, showsContact(isSuppressed));
-    removed += rows.length;
+    const owner = { id: organizationId, key: organization };
+    const isSuppressed = (identifiers: readonly Identifier[]) =>
+      suppression.includes(organizationId, () => identifiers);
+    for (const place of TRACE_PLACES) TRACES[place].removeSuppressed(connection, owner, isSuppressed);
   }
   return removed;
 }

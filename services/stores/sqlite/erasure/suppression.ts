@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import type { ContactBody } from '../../../contacts/stored-contact.js';
 import {
   type Identifier,
   identifierHash,
+  identifiersOf,
   listedHashes,
   SECRET_BYTES,
 } from '../../../contacts/suppression.js';
@@ -48,6 +50,34 @@ export class Suppression {
     }
     this.#inUse.delete(organizationId);
     return hashes;
+  }
+
+  /** Notes which contact had the addresses of a deleted one, without the addresses. */
+  noteDeleted(organizationId: string, organization: number, body: ContactBody): void {
+    const secret = this.#readSecret() ?? this.#createSecret();
+    for (const identifier of identifiersOf(body)) {
+      if (identifier.kind === 'id') continue;
+      this.#connection.run(
+        sql`INSERT INTO deleted_identifiers (organization, hash, id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+        organization,
+        identifierHash(secret, organizationId, identifier),
+        body.contact_id,
+      );
+    }
+  }
+
+  /** Ids of some deleted contacts that had an address. */
+  deletedWith(organizationId: string, organization: number, identifier: Identifier, limit: number): string[] {
+    const secret = this.#readSecret();
+    if (secret === undefined || identifier.kind === 'id') return [];
+    return this.#connection
+      .rows<[string]>(
+        sql`SELECT id FROM deleted_identifiers WHERE organization = ? AND hash = ? LIMIT ?`,
+        organization,
+        identifierHash(secret, organizationId, identifier),
+        limit,
+      )
+      .map(([id]) => id);
   }
 
   #has(organizationId: string, identifier: Identifier): boolean {

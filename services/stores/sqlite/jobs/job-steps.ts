@@ -18,23 +18,20 @@ type JobStep<Kind extends JobKind> = (
 
 const STEPS: { [Kind in JobKind]: JobStep<Kind> } = { 'remove-memberships': removeFormerMemberships };
 
-/** Longest time of a step: other writes wait for one at most. */
-const MAX_STEP_MS = 50;
-
 /** Does one step of the oldest job of a kind. Returns whether a job of the kind is left. */
 export function stepJob<Kind extends JobKind>(
   session: WriteSession,
   organizationId: string,
   kind: Kind,
   now: number,
+  isTimeUp: IsTimeUp,
 ): boolean {
   const { connection } = session;
   const organization = findOrganizationKey(connection, organizationId);
   const job = organization === undefined ? undefined : oldestJob(connection, kind, organization);
   if (!job) return false;
-  const endsAt = performance.now() + MAX_STEP_MS;
   const step: JobStep<Kind> = STEPS[kind];
-  const left = step(session, job, now, () => performance.now() > endsAt);
+  const left = step(session, job, now, isTimeUp);
   writeJob(connection, job.id, left);
   return left !== null || oldestJob(connection, kind, job.organization) !== undefined;
 }

@@ -1,7 +1,6 @@
 import { identifier, joinSql, type Sql, sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 import type { RowId } from '../row-ids.js';
-import { anyOf, exactTerm } from './fts-query.js';
 
 /** The full-text indexes, with their number in the vocabulary. */
 export const TEXT_INDEXES = { contact_terms: 0, audience_terms: 1 } as const;
@@ -12,9 +11,13 @@ export const INDEX_NAMES: Readonly<Record<TextIndex, Sql>> = {
   audience_terms: identifier('audience_terms'),
 };
 
+const DATA_TABLES: Readonly<Record<TextIndex, Sql>> = {
+  contact_terms: identifier('contact_terms_data'),
+  audience_terms: identifier('audience_terms_data'),
+};
+
 /** Pages merged per step, which takes about as long as a small write. */
 const MERGE_PAGES = 64;
-const TERMS_PER_QUERY = 100;
 
 /**
  * Collects changes of a text index to apply them in the order of row ids: FTS5 flushes at every row id lower than the one before. A row is
@@ -22,7 +25,7 @@ const TERMS_PER_QUERY = 100;
  */
 export class IndexChanges {
   readonly #connection: Connection;
-  readonly #index: Sql;
+  readonly #textIndex: TextIndex;
   readonly #insert: Sql;
   readonly #delete: Sql;
   readonly #changes = new Map<RowId, { before?: readonly string[]; after?: readonly string[] }>();
@@ -30,7 +33,7 @@ export class IndexChanges {
   constructor(connection: Connection, textIndex: TextIndex, columns: readonly Sql[]) {
     this.#connection = connection;
     const index = INDEX_NAMES[textIndex];
-    this.#index = index;
+    this.#textIndex = textIndex;
     const names = joinSql(columns, ', ');
     const values = joinSql(
       columns.map(() => sql`?`),
@@ -54,39 +57,9 @@ export class IndexChanges {
     this.#changes.set(rowId, { before: change ? change.before : columns });
   }
 
-  /**
-   * As `apply`, but leaves no term of what is removed in older segments: milliseconds a row, as each of its terms rewrites a page. It
-   * takes a term out of the newest segment that has it. A row that was changed may have it in an older one as well, where a merge has
-   * dropped the mark between the two that hid it; such a row is added and removed once more, which leaves a mark above all.
-   */
-  applySecurely(): void {
-    const secureDelete = sql`INSERT INTO ${this.#index} (${this.#index}, rank) VALUES ('secure-delete', ?)`;
-    const removed = [...this.#changes].filter(([, { after }]) => after === undefined);
-    // Both flush what was changed before.
-    this.#connection.run(secureDelete, 1);
-    this.apply();
-    this.#connection.run(secureDelete, 0);
-    for (const [rowId, { before }] of removed) {
-      if (!before || !this.#isFound(rowId, before)) continue;
-      this.add(rowId, before);
-      this.apply();
-      this.remove(rowId, before);
-      this.apply();
-    }
-  }
-
-  #isFound(rowId: RowId, columns: readonly string[]): boolean {
-    const terms = [...new Set(columns.flatMap((text) => text.split(' ')))].filter((term) => term !== '');
-    for (let start = 0; start < terms.length; start += TERMS_PER_QUERY) {
-      const some = terms.slice(start, start + TERMS_PER_QUERY);
-      const query = anyOf(some.map(exactTerm));
-      const found = sql`SELECT 1 FROM ${this.#index} WHERE ${this.#index} MATCH ? AND rowid = ?`;
-      if (this.#connection.row(found, query.text, rowId)) return true;
-    }
-    return false;
-  }
-
   apply(): void {
+    if ([...this.#changes.values()].some(({ before }) => before))
+      noteRemoval(this.#connection, this.#textIndex);
     const sorted = [...this.#changes].sort(([left], [right]) => (left < right ? -1 : 1));
     for (const [rowId, { before, after }] of sorted) {
       if (before) this.#connection.execute(this.#delete, rowId, ...before.map(orNull));
@@ -101,10 +74,127 @@ const orNull = (text: string) => text || null;
 
 /** Merges a few of the segments that bulk loads leave, which slow searches down. False when nothing is left to merge. */
 export function mergeSegments(connection: Connection, index: TextIndex): boolean {
+  return merge(connection, index, MERGE_PAGES);
+}
+
+/** A negative number of pages begins to merge all segments into one (https://www.sqlite.org/fts5.html#the_merge_command). */
+function merge(connection: Connection, index: TextIndex, pages: number): boolean {
   const changes = () => Number(connection.row<[bigint]>(sql`SELECT total_changes()`)?.[0]);
-  const name = INDEX_NAMES[index];
   const before = changes();
-  connection.run(sql`INSERT INTO ${name} (${name}, rank) VALUES ('merge', ?)`, MERGE_PAGES);
-  // https://www.sqlite.org/fts5.html#the_merge_command: fewer than two changes mean that there was no work.
+  const name = INDEX_NAMES[index];
+  connection.run(sql`INSERT INTO ${name} (${name}, rank) VALUES ('merge', ?)`, pages);
+  // Fewer than two changes mean that there was no work.
   return changes() - before >= 2;
+}
+
+/** Counts a transaction that removes or replaces rows: their words stay in older segments until a `SegmentRewrite`. */
+function noteRemoval(connection: Connection, index: TextIndex): void {
+  connection.run(sql`UPDATE counters SET value = value + 1 WHERE name = ?`, `${index}_removals`);
+}
+
+const counter = (connection: Connection, name: string) =>
+  connection.number(sql`SELECT value FROM counters WHERE name = ?`, name) ?? 0;
+
+/** Whether a segment may hold words of rows that were removed or replaced. */
+export const hasRemovals = (connection: Connection, index: TextIndex): boolean =>
+  counter(connection, `${index}_removals`) !== counter(connection, `${index}_removals_gone`);
+
+/** No row has it. */
+const MARKER_ROW = -1n;
+
+/**
+ * Merges all segments of an index into one, in steps. FTS5 never overwrites a word: it writes a mark above, and drops both once the segments
+ * of the two merge, which for the large segments of a first load may be never. After this, nothing is left of rows that were removed before.
+ */
+export class SegmentRewrite {
+  readonly #connection: Connection;
+  readonly #index: TextIndex;
+  readonly #removals: number;
+  /** Segments from before that are left. */
+  #old: Set<number>;
+
+  /** Begins it, in a transaction of its own. */
+  constructor(connection: Connection, index: TextIndex) {
+    this.#connection = connection;
+    this.#index = index;
+    this.#old = new Set();
+    this.#removals = connection.writeTransaction(() => {
+      // The newest segment: FTS5 rewrites none that is alone, which may hold a mark.
+      const name = INDEX_NAMES[index];
+      connection.run(sql`INSERT INTO ${name} (rowid, exact) VALUES (?, 'marker')`, MARKER_ROW);
+      connection.run(
+        sql`INSERT INTO ${name} (${name}, rowid, exact) VALUES ('delete', ?, 'marker')`,
+        MARKER_ROW,
+      );
+      return counter(connection, `${index}_removals`);
+    });
+    this.#begin();
+  }
+
+  /** One step in a transaction of its own. True once no segment from before is left. */
+  step(): boolean {
+    const { ids, isMerging } = this.#segments();
+    // Their ids are given to new segments, so that one of these may delay the end, but not bring it forward.
+    this.#keepOld(ids);
+    if (this.#old.size > 0) {
+      if (isMerging)
+        this.#connection.writeTransaction(() => merge(this.#connection, this.#index, MERGE_PAGES));
+      else this.#begin();
+      this.#keepOld(this.#segments().ids);
+    }
+    if (this.#old.size > 0) return false;
+    const done = sql`UPDATE counters SET value = max(value, ?) WHERE name = ?`;
+    this.#connection.run(done, this.#removals, `${this.#index}_removals_gone`);
+    return true;
+  }
+
+  #begin(): void {
+    this.#connection.writeTransaction(() => {
+      this.#old = new Set(this.#segments().ids);
+      merge(this.#connection, this.#index, -MERGE_PAGES);
+    });
+  }
+
+  #keepOld(ids: readonly number[]): void {
+    const left = new Set(ids);
+    this.#old = new Set([...this.#old].filter((id) => left.has(id)));
+  }
+
+  #segments(): { ids: number[]; isMerging: boolean } {
+    const [record] = this.#connection.row<[Uint8Array]>(
+      sql`SELECT block FROM ${DATA_TABLES[this.#index]} WHERE id = ${STRUCTURE_ROW}`,
+    ) ?? [new Uint8Array()];
+    return parseStructure(record);
+  }
+}
+
+/** FTS5_STRUCTURE_ROWID of https://sqlite.org/src/file/ext/fts5/fts5_index.c, which describes the record. */
+const STRUCTURE_ROW = 10;
+const COOKIE_BYTES = 4;
+
+/** Segments of an index by their ids, and whether some of them are being merged. */
+function parseStructure(record: Uint8Array): { ids: number[]; isMerging: boolean } {
+  let at = COOKIE_BYTES;
+  const next = (): number => {
+    let value = 0;
+    for (;;) {
+      const byte = record[at++] ?? 0;
+      value = value * 128 + (byte & 127);
+      if (byte < 128) return value;
+    }
+  };
+  const levels = next();
+  next(); // Segments of all levels.
+  next(); // Pages written so far.
+  const ids: number[] = [];
+  let isMerging = false;
+  for (let level = 0; level < levels; level++) {
+    if (next() > 0) isMerging = true;
+    for (let left = next(); left > 0; left--) {
+      ids.push(next());
+      next(); // First page.
+      next(); // Last page.
+    }
+  }
+  return { ids, isMerging };
 }

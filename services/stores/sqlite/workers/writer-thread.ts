@@ -1,7 +1,7 @@
 /** Entry of the only thread that writes. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Connection } from '../connection.js';
-import { completeErasures } from '../erasure/complete.js';
+import { type CompletionState, ErasureCompletion } from '../erasure/complete.js';
 import { mergeSegments, TEXT_INDEXES, type TextIndex } from '../text/text-index.js';
 import { WriteQueue } from '../writes/write-queue.js';
 import { WriteSession } from '../writes/write-session.js';
@@ -11,12 +11,13 @@ import { CLOSE, type RpcRequest, type WorkerData } from './rpc.js';
 /** Time without writes after which segments of the text indexes are merged. */
 const IDLE_MS = 50;
 
-/** A backup reads the log for minutes. */
-const LOG_RETRY_MS = 10_000;
+/** Pause before the next try where a reader needs the log, as a backup does for minutes, or where something failed. */
+const RETRY_MS = 1000;
 
 const { path, cacheMb } = workerData as WorkerData;
 const connection = new Connection(path, { cacheMb });
 const queue = new WriteQueue(new WriteSession(connection), (response) => parentPort?.postMessage(response));
+const erasures = new ErasureCompletion(connection);
 let isScheduled = false;
 let isClosing = false;
 let idle: NodeJS.Timeout | undefined;
@@ -30,9 +31,11 @@ function schedule(): void {
   });
 }
 
+/** A step of erasures comes after every transaction, so that they end however much there is to write. */
 function work(): void {
   queue.work();
-  if (!queue.isEmpty) schedule();
+  const state = completeErasures();
+  if (!queue.isEmpty || (state === 'more' && !isClosing)) schedule();
   else if (!isClosing) idle = setTimeout(mergeWhileIdle, IDLE_MS);
   else {
     connection.close();
@@ -40,19 +43,28 @@ function work(): void {
   }
 }
 
-function mergeWhileIdle(): void {
-  let isWorkLeft = false;
-  let isLogInUse = false;
+/** A full disk, which the next write reports, delays them. */
+function completeErasures(): CompletionState | 'failed' {
   try {
-    isLogInUse = !completeErasures(connection, Date.now());
+    return erasures.step(Date.now(), performance.now());
+  } catch {
+    return 'failed';
+  }
+}
+
+function mergeWhileIdle(): void {
+  const state = completeErasures();
+  let isWorkLeft = state === 'more';
+  let hasFailed = state === 'failed';
+  try {
     for (const index of Object.keys(TEXT_INDEXES) as TextIndex[]) {
       isWorkLeft = mergeSegments(connection, index) || isWorkLeft;
     }
   } catch {
-    // Only an optimization: the next write reports a full disk.
-    return;
+    hasFailed = true;
   }
-  if (isWorkLeft || isLogInUse) idle = setTimeout(mergeWhileIdle, isWorkLeft ? 0 : LOG_RETRY_MS);
+  if (isWorkLeft && !hasFailed) idle = setTimeout(mergeWhileIdle, 0);
+  else if (hasFailed || state === 'waiting') idle = setTimeout(mergeWhileIdle, RETRY_MS);
 }
 
 runInBackground();

@@ -30,7 +30,7 @@ import {
   upsertContacts,
 } from '../contacts/writes.js';
 import { addCredits, setCredits } from '../credits.js';
-import { eraseContacts } from '../erasure/erase.js';
+import { beginErasure, eraseStep } from '../erasure/erase.js';
 import { runIdempotent } from '../idempotency.js';
 import { stepJob } from '../jobs/job-steps.js';
 import type { JobKind } from '../jobs/job-table.js';
@@ -38,6 +38,7 @@ import { insertKey, recordKeyUse, revokeKey } from '../keys.js';
 import { deleteRejections, keepRejections } from '../rejections.js';
 import { deleteVisitsBefore, insertVisits } from '../visits.js';
 import { done } from '../workers/rpc.js';
+import { oneStep, type SteppedWork } from './stepped-work.js';
 import type { BatchResult, IsTimeUp } from './write-batch.js';
 import type { WriteSession } from './write-session.js';
 
@@ -81,10 +82,6 @@ export function writeOperations(session: WriteSession) {
           isReplayable,
         ),
       ),
-    changeMemberships: (change: MembershipChange, now: number) =>
-      toJson(changeMemberships(session, change, now)),
-    deleteContacts: (organizationId: string, contactIds: readonly string[], now: number) =>
-      toJson(deleteContacts(session, organizationId, contactIds, now)),
     createAudience: (command: CreateAudience, now: number) =>
       toJson(
         runIdempotent(
@@ -112,9 +109,9 @@ export function writeOperations(session: WriteSession) {
           isAudienceWritten,
         ),
       ),
-    stepJob: (organizationId: string, kind: JobKind, now: number) =>
-      toJson(stepJob(session, organizationId, kind, now)),
-    eraseContacts: (command: EraseCommand, now: number) => toJson(eraseContacts(session, command, now)),
+    beginErasure: (command: EraseCommand, now: number) => done(beginErasure(session, command, now)),
+    /** Starts the thread, which completes erasures while it has nothing else to do. */
+    wake: () => done(undefined),
     deleteVisitsBefore: (createdMs: number, limit: number) =>
       toJson(deleteVisitsBefore(session, createdMs, limit)),
     insertKey: (key: StoredKey, maxKeys?: number) => toJson(insertKey(connection, key, maxKeys)),
@@ -130,7 +127,27 @@ export function writeOperations(session: WriteSession) {
     deleteRejections: (ids: readonly string[]) => done(deleteRejections(connection, ids)),
   };
 }
-export type WriteOperations = ReturnType<typeof writeOperations>;
+
+/** Operations that may write many rows: the writer ends a transaction between their steps. */
+export function steppedOperations(session: WriteSession) {
+  return {
+    changeMemberships: (change: MembershipChange, now: number) => changeMemberships(session, change, now),
+    deleteContacts: (organizationId: string, contactIds: readonly string[], now: number) =>
+      deleteContacts(session, organizationId, contactIds, now),
+    stepJob: (organizationId: string, kind: JobKind, now: number) =>
+      oneStep((isTimeUp) => stepJob(session, organizationId, kind, now, isTimeUp)),
+    eraseStep: (proofId: string) => oneStep((isTimeUp) => eraseStep(session, proofId, isTimeUp)),
+  };
+}
+
+type Stepped = ReturnType<typeof steppedOperations>;
+type SteppedOperations = {
+  [Name in keyof Stepped]: (
+    ...args: Parameters<Stepped[Name]>
+  ) => ReturnType<Stepped[Name]> extends SteppedWork<infer Result> ? Json<Result> : never;
+};
+
+export type WriteOperations = ReturnType<typeof writeOperations> & SteppedOperations;
 
 type WriteRecords = (session: WriteSession, records: unknown[], isTimeUp: IsTimeUp) => BatchResult;
 

@@ -1,13 +1,13 @@
 import { FairQueue } from '../../../shared/fair-queue.js';
-import { completeErasures } from '../erasure/complete.js';
 import { isUnavailable, serializeError } from '../errors.js';
 import type { RpcRequest, RpcResponse } from '../workers/rpc.js';
+import type { SteppedWork } from './stepped-work.js';
 import type { BatchResult, IsTimeUp } from './write-batch.js';
 import {
   type RecordOperations,
   type RecordWriter,
   recordWriters,
-  type WriteOperations,
+  steppedOperations,
   writeOperations,
 } from './write-operations.js';
 import type { WriteSession } from './write-session.js';
@@ -17,6 +17,9 @@ const RECORDS_PER_TRANSACTION = 2000;
 
 /** Hard limit of a transaction, however few requests or records it has written. */
 const MAX_TRANSACTION_MS = 300;
+
+/** Limit of one step of work over many rows. */
+const MAX_STEP_MS = 50;
 
 interface RecordsJob {
   id: number;
@@ -31,6 +34,9 @@ interface RecordsJob {
 
 type Queued = Pick<RpcRequest, 'id' | 'tenant'>;
 
+/** `work`: what is left of a request that takes several transactions. */
+type QueuedRequest = RpcRequest & { work?: SteppedWork<unknown> };
+
 /**
  * Group commit for all callers: waiting requests share a transaction, and batches of records are written between them. Organizations
  * take turns with both. A response is sent only after its commit.
@@ -38,8 +44,9 @@ type Queued = Pick<RpcRequest, 'id' | 'tenant'>;
 export class WriteQueue {
   readonly #session: WriteSession;
   readonly #operations: Record<string, (...args: never[]) => string>;
+  readonly #stepped: Record<string, (...args: never[]) => SteppedWork<unknown>>;
   readonly #respond: (message: RpcResponse) => void;
-  readonly #requests = new FairQueue<RpcRequest>();
+  readonly #requests = new FairQueue<QueuedRequest>();
   readonly #jobs = new FairQueue<RecordsJob>();
   /** Next transactions of one item each, since one of them made a transaction of several fail. */
   #alone = 0;
@@ -47,6 +54,7 @@ export class WriteQueue {
   constructor(session: WriteSession, respond: (response: RpcResponse) => void) {
     this.#session = session;
     this.#operations = writeOperations(session);
+    this.#stepped = steppedOperations(session);
     this.#respond = respond;
   }
 
@@ -71,15 +79,26 @@ export class WriteQueue {
   }
 
   #writeRequests(): void {
-    this.#transaction(this.#requests, ({ id, operation, args }) => {
+    this.#transaction(this.#requests, (request, isTimeUp) => {
+      const { id, operation, args } = request;
+      if (operation in this.#stepped) return this.#writeStep(request, isTimeUp);
       const run = this.#operations[operation] as (...args: unknown[]) => string;
       const json = run(...args);
-      return () => {
-        if (operation === 'eraseContacts')
-          this.#completeErasures(args as Parameters<WriteOperations['eraseContacts']>);
-        this.#respond({ id, json });
-      };
+      return () => this.#respond({ id, json });
     });
+  }
+
+  #writeStep(request: QueuedRequest, isTimeUp: IsTimeUp): () => void {
+    const { id, operation, args, tenant = '' } = request;
+    const start = this.#stepped[operation] as (...args: unknown[]) => SteppedWork<unknown>;
+    request.work ??= start(...args);
+    const end = performance.now() + MAX_STEP_MS;
+    const { commit, result } = request.work.step(() => isTimeUp() || performance.now() > end);
+    return () => {
+      commit?.();
+      if (result === undefined) this.#requests.unshift(tenant, request);
+      else this.#respond({ id, json: result });
+    };
   }
 
   #writeRecords(): void {
@@ -136,14 +155,5 @@ export class WriteQueue {
       return;
     }
     for (const { id } of taken) this.#respond({ id, error: serializeError(error) });
-  }
-
-  /** The person is erased whatever fails here: the thread goes on when it is idle. */
-  #completeErasures([, now]: Parameters<WriteOperations['eraseContacts']>): void {
-    try {
-      completeErasures(this.#session.connection, now);
-    } catch {
-      // A full disk, which the next write reports.
-    }
   }
 }

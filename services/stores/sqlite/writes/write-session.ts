@@ -78,12 +78,9 @@ export class WriteSession {
     return changes;
   }
 
-  /** Makes the changes so far visible to searches of the transaction. `securely` as in `IndexChanges.applySecurely`. */
-  applyIndexChanges(securely?: 'securely'): void {
-    for (const changes of this.#indexChanges.values()) {
-      if (securely) changes.applySecurely();
-      else changes.apply();
-    }
+  /** Makes the changes so far visible to searches of the transaction. */
+  applyIndexChanges(): void {
+    for (const changes of this.#indexChanges.values()) changes.apply();
     for (const { index, organization, words } of this.#added.values())
       addToVocabulary(this.connection, index, organization, words);
     this.#added.clear();

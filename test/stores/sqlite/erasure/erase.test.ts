@@ -31,8 +31,7 @@ describe('An erasure in SQLite', () => {
       organizationId,
       proofId: `era_${proofs++}`,
       keyId: 'key',
-      contactIds,
-      named,
+      named: [...named, ...contactIds.map((value) => ({ kind: 'id' as const, value }))],
     });
 
   const email = (value: string): Identifier => ({ kind: 'email', value });
@@ -110,7 +109,7 @@ describe('An erasure in SQLite', () => {
     await load(store, organizationId, [{ contact_id: 'ann' }]);
     inDatabase((connection) =>
       connection.exec(
-        sql`CREATE TRIGGER fail BEFORE UPDATE ON erasures BEGIN SELECT RAISE (ABORT, 'no space'); END`,
+        sql`CREATE TRIGGER fail BEFORE UPDATE OF completed_at ON erasures BEGIN SELECT RAISE (ABORT, 'no space'); END`,
       ),
     );
     const { erased, proof } = await erase(['ann']);

@@ -1,0 +1,50 @@
+/**
+ * Work over many rows, in steps that each fit into a transaction. The writer commits between two steps, and other organizations take
+ * their turns.
+ */
+import { type Json, toJson } from '../../../shared/json.js';
+import type { IsTimeUp } from './write-batch.js';
+
+export interface SteppedWork<Result> {
+  /**
+   * Writes at least one row and stops when time is up. Nothing of it may be remembered before `commit`: a transaction that fails is
+   * written again.
+   */
+  step(isTimeUp: IsTimeUp): Step<Result>;
+}
+
+export interface Step<Result> {
+  /** Called once the transaction is committed. */
+  commit?(): void;
+  /** Absent while work is left. */
+  result?: Json<Result>;
+}
+
+/** Writes each item; the result is made of what the writes returned, in their order. */
+export function forEachStepped<Item, Outcome, Result>(
+  items: readonly Item[],
+  write: (item: Item) => Outcome,
+  toResult: (outcomes: Outcome[]) => Result,
+): SteppedWork<Result> {
+  let committed: Outcome[] = [];
+  return {
+    step(isTimeUp) {
+      const outcomes = [...committed];
+      while (outcomes.length < items.length) {
+        outcomes.push(write(items[outcomes.length] as Item));
+        if (isTimeUp()) break;
+      }
+      return {
+        commit: () => {
+          committed = outcomes;
+        },
+        ...(outcomes.length === items.length && { result: toJson(toResult(outcomes)) }),
+      };
+    },
+  };
+}
+
+/** One step, whose result says itself whether something is left. */
+export const oneStep = <Result>(write: (isTimeUp: IsTimeUp) => Result): SteppedWork<Result> => ({
+  step: (isTimeUp) => ({ result: toJson(write(isTimeUp)) }),
+});
