@@ -4,9 +4,10 @@ import { keyIsActive, parseKey, secretMatches } from '../accounts/keys.js';
 import type { Principal } from '../http/principal.js';
 import { Problem } from '../http/problems.js';
 import { withTimeout } from '../shared/async.js';
+import { FairSemaphore } from '../shared/fair-semaphore.js';
 import { StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
 import type { Clock } from '../shared/time.js';
-import { WrongKeyLimiter } from './wrong-keys.js';
+import { clientNetwork, WrongKeyLimiter } from './wrong-keys.js';
 
 /** A revocation takes effect in every process within 5 s (contract 2.2). */
 const CACHE_TTL_MS = 2000;
@@ -23,6 +24,9 @@ const LOOKUP_TIMEOUT_MS = 5000;
 const USE_INTERVAL_MS = 3_600_000;
 /** Concurrent lookups of keys that are not cached. */
 const MAX_LOOKUPS = 100;
+/** Concurrent lookups for networks that sent too many wrong keys, which take turns, and how many of each may wait. */
+const SUSPECT_LOOKUPS = 4;
+const MAX_WAITING_SUSPECTS = 100;
 
 const CHALLENGE = { 'WWW-Authenticate': 'ApiKey realm="reachline"' };
 
@@ -38,8 +42,9 @@ interface KnownKey {
 }
 
 /**
- * Verifies the `X-Api-Key` header; synchronous while the key is cached. Throws the same 401 for every reason, 429 for too many wrong
- * keys from the address, 503 for too many concurrent lookups, and the errors of the key store.
+ * Verifies the `X-Api-Key` header; synchronous while the key is cached. Throws the same 401 for every reason, 429 instead for a wrong
+ * key after too many from the address, 503 for too many concurrent lookups, and the errors of the key store. A right key passes whatever
+ * others at its address have sent.
  */
 export type Authenticate = (header: string | undefined, address: string) => Principal | Promise<Principal>;
 
@@ -54,15 +59,18 @@ export function createAuthenticate(
   /** Pending lookups by key id, shared by concurrent requests. */
   const lookups = new Map<string, Promise<KnownKey | null>>();
   let unknownLookups = 0;
+  const suspects = new FairSemaphore(SUSPECT_LOOKUPS);
+
+  /** The same for every wrong key, so that neither the error nor the number of tries tells which ids exist. */
+  function refuse(address: string): never {
+    wrongKeys.take(address);
+    throw invalidKey();
+  }
 
   function verify(entry: KnownKey | null, secret: string, address: string): Principal {
-    if (!entry) throw invalidKey();
-    if (!secretMatches(secret, entry.secretHash)) {
-      wrongKeys.take(address);
-      throw invalidKey();
-    }
+    if (!entry || !secretMatches(secret, entry.secretHash)) return refuse(address);
     const now = clock.now();
-    if (!keyIsActive(entry.stored, now)) throw invalidKey();
+    if (!keyIsActive(entry.stored, now)) return refuse(address);
     if (now - entry.usedAt >= USE_INTERVAL_MS) {
       entry.usedAt = now;
       // A use that is not recorded must not fail the request, nor delay it.
@@ -82,15 +90,15 @@ export function createAuthenticate(
   }
 
   async function findUnknown(id: string, address: string): Promise<KnownKey | null> {
-    if (unknownLookups >= MAX_LOOKUPS) {
-      throw new Problem('overloaded', 'Too many API keys are being looked up; try again shortly.');
+    if (wrongKeys.isExceeded(address)) {
+      const network = clientNetwork(address);
+      if (suspects.waiting.sizeOf(network) >= MAX_WAITING_SUSPECTS) throw tooManyLookups();
+      return suspects.run(network, async () => keep(id, await findWithTimeout(LOOKUP_TIMEOUT_MS, id), 0));
     }
-    wrongKeys.take(address);
+    if (unknownLookups >= MAX_LOOKUPS) throw tooManyLookups();
     unknownLookups++;
     const stored = await findWithTimeout(LOOKUP_TIMEOUT_MS, id).finally(() => unknownLookups--);
-    const entry = keep(id, stored, 0);
-    if (entry) wrongKeys.refund(address);
-    return entry;
+    return keep(id, stored, 0);
   }
 
   /** Falls back to the cached entry while the store is down (stale-if-error). */
@@ -139,10 +147,13 @@ export function createAuthenticate(
     const { id, secret } = key;
     const entry = known.get(id);
     if (entry && entry.freshUntil > performance.now()) return verify(entry, secret, address);
-    if (!entry && unknown.has(id)) throw invalidKey();
+    if (!entry && unknown.has(id)) return refuse(address);
     return lookUp(id, entry, address).then((found) => verify(found, secret, address));
   };
 }
+
+const tooManyLookups = () =>
+  new Problem('overloaded', 'Too many API keys are being looked up; try again shortly.');
 
 /** The same for unknown, malformed, expired and revoked keys, so that it does not reveal which keys exist. */
 function invalidKey(): Problem {

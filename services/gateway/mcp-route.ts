@@ -15,6 +15,7 @@ import { respond } from '../http/respond.js';
 import { MissingPackageError } from '../shared/optional-package.js';
 import type { ApiEndpoint, ApiServices } from './api.js';
 import { toProblem } from './error-handler.js';
+import type { Metrics } from './metrics.js';
 
 /** Runs an operation for the caller, with the organization filled in. Throws a Problem. */
 export type CallOperation = (
@@ -44,6 +45,7 @@ export interface McpRouteDeps {
   load(): Promise<ServeMcp>;
   corsOrigins: readonly string[];
   logger: Logger;
+  metrics: Pick<Metrics, 'mcpOperations' | 'problems'>;
   admit: Admit;
   servicesOf(principal: Principal): ApiServices;
 }
@@ -51,7 +53,7 @@ export interface McpRouteDeps {
 export function addMcpRoute(
   router: Router,
   served: readonly ApiEndpoint[],
-  { load, corsOrigins, logger, admit, servicesOf }: McpRouteDeps,
+  { load, corsOrigins, logger, metrics, admit, servicesOf }: McpRouteDeps,
 ): void {
   const endpoints = new Map(served.map((endpoint) => [endpoint.path as string, endpoint]));
   let loading: Promise<ServeMcp> | undefined;
@@ -69,9 +71,12 @@ export function addMcpRoute(
       };
       try {
         const json = await runOperation(endpoint, sent, principal, services, admitted);
+        metrics.mcpOperations.inc({ operation: endpoint.path, status: 200 });
         return JSON.parse(json.toString());
       } catch (error) {
         const problem = toProblem(error);
+        metrics.mcpOperations.inc({ operation: endpoint.path, status: problem.status });
+        metrics.problems.inc({ code: problem.code });
         if (problem.status >= 500) logger.error({ err: error, path, code: problem.code }, 'tool failed');
         throw problem;
       }

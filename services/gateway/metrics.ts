@@ -12,6 +12,8 @@ export interface Metrics {
   render(): Promise<string>;
   observeRequest(operation: string, status: number, seconds: number): void;
   problems: Counter<'code'>;
+  /** Operations that assistants run through `/mcp`, whose own answers are 200 also where the operation fails. */
+  mcpOperations: Counter<'operation' | 'status'>;
   stores: Histogram<'store' | 'operation' | 'outcome'>;
   ingested: Counter<'stream' | 'outcome'>;
   /** Sets where the gauges read their values. */
@@ -139,8 +141,14 @@ export function createMetrics(): Metrics {
     observeRequest: (operation, status, seconds) => series(`${status} ${operation}`).observe(seconds),
     problems: new Counter({
       name: 'reachline_http_problems_total',
-      help: 'Answers that were an error, by code.',
+      help: 'Answers that were an error, over HTTP or by a tool of /mcp, by code.',
       labelNames: ['code'],
+      registers: [registry],
+    }),
+    mcpOperations: new Counter({
+      name: 'reachline_mcp_operations_total',
+      help: 'Operations that assistants ran through /mcp, by operation and by the status that it would answer over HTTP.',
+      labelNames: ['operation', 'status'],
       registers: [registry],
     }),
     stores: new Histogram({

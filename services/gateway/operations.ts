@@ -69,6 +69,7 @@ export function addOperations(
     load: deps.mcp,
     corsOrigins: deps.corsOrigins,
     logger: deps.logger,
+    metrics: deps.metrics,
     admit,
     servicesOf: (principal) => servicesOf({ storeMs: 0 }, principal),
   });

@@ -14,7 +14,7 @@ export class WrongKeyLimiter {
     this.#buckets = new TokenBuckets(BURST, REFILL_PER_SECOND, now);
   }
 
-  /** Takes a token before a lookup. Throws 429 when the bucket is empty. */
+  /** Takes a token for a wrong key. Throws 429 when the bucket is empty. */
   take(address: string): void {
     const network = clientNetwork(address);
     if (this.#buckets.take(network)) return;
@@ -26,9 +26,9 @@ export class WrongKeyLimiter {
     );
   }
 
-  /** Returns the token: the key was valid. */
-  refund(address: string): void {
-    this.#buckets.add(clientNetwork(address), 1);
+  /** Whether the next wrong key of the network is over the limit. */
+  isExceeded(address: string): boolean {
+    return this.#buckets.tokens(clientNetwork(address)) < 1;
   }
 }
 

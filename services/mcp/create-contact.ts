@@ -1,8 +1,10 @@
 /** Creation in two steps: what would be created and cost is shown first, and only exactly that can be confirmed. */
 import { createHmac } from 'node:crypto';
 import type { Client, RequestOf, ResponseOf } from '../client/client.js';
+import { ReachlineProblem } from '../client/problems.js';
 import { CreateContactQuery, CreateContactRequest } from '../contacts/schema.js';
 import { publish } from '../http/openapi.js';
+import { Problem } from '../http/problems.js';
 import type { JsonSchema } from './output-schema.js';
 
 const PATH = '/api/contacts/create';
@@ -38,28 +40,53 @@ export type CreateContactResult =
   | { created: false; would_create: Created; confirmation: string; next_step: string }
   | { created: true; answer: Created };
 
-/** Confirmations are valid for the key, in every process, and for what the dry run shows at that moment. */
+/** Characters of each half of a confirmation. */
+const HALF = 24;
+
+/**
+ * A confirmation is also the idempotency key of the creation. Its first half stands for the key and the arguments, its second for what
+ * the dry run showed. It is looked up before anything is compared: once the contact is created, the same call gets the first answer
+ * again, whatever a dry run would show by now.
+ */
 export function contactCreator(
   client: Pick<Client, 'call'>,
   apiKey: string,
 ): (args: Record<string, unknown>) => Promise<CreateContactResult> {
+  const digest = (value: object) =>
+    createHmac('sha256', apiKey).update(JSON.stringify(value)).digest('hex').slice(0, HALF);
   return async ({ confirmation, ...args }) => {
     const [query, body] = split(args);
-    const shown = await client.call(PATH, body, { query: { ...query, dry_run: true } });
-    const expected = createHmac('sha256', apiKey)
-      .update(JSON.stringify([query, body, stableFields(shown)]))
-      .digest('hex')
-      .slice(0, 32);
-    if (confirmation !== expected) {
-      const next_step =
-        confirmation === undefined
-          ? 'Nothing was written. Show this to the user; when they agree, call again with the confirmation.'
-          : 'Nothing was written: the confirmation does not belong to what would be created now. Show this to the user again.';
-      return { created: false, would_create: shown, confirmation: expected, next_step };
+    const ofArguments = digest([query, body]);
+    const isOwn =
+      typeof confirmation === 'string' &&
+      /^[0-9a-f]{48}$/.test(confirmation) &&
+      confirmation.startsWith(ofArguments);
+    const idempotencyKey = isOwn ? confirmation : undefined;
+    const create = async (key: string): Promise<CreateContactResult> => ({
+      created: true,
+      answer: await client.call(PATH, body, { query, idempotencyKey: key }),
+    });
+    let shown: Created;
+    try {
+      shown = await client.call(PATH, body, { query: { ...query, dry_run: true }, idempotencyKey });
+    } catch (error) {
+      // A key with an answer takes no other request, such as a dry run.
+      if (idempotencyKey === undefined || codeOf(error) !== 'idempotency_key_reused') throw error;
+      return create(idempotencyKey);
     }
-    return { created: true, answer: await client.call(PATH, body, { query, idempotencyKey: expected }) };
+    const expected = ofArguments + digest([query, body, stableFields(shown)]);
+    if (confirmation === expected) return create(expected);
+    const next_step =
+      confirmation === undefined
+        ? 'Nothing was written. Show this to the user; when they agree, call again with the confirmation.'
+        : 'Nothing was written: the confirmation does not belong to what would be created now. Show this to the user again.';
+    return { created: false, would_create: shown, confirmation: expected, next_step };
   };
 }
+
+/** Of an answer of the gateway, or of an operation of this process. */
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof ReachlineProblem || error instanceof Problem ? error.code : undefined;
 
 /** Query parameters and body, each in one order of fields. */
 function split(args: Record<string, unknown>) {

@@ -1,10 +1,10 @@
 /** A server of the Model Context Protocol: a client of the gateway that gives a model its operations as tools. */
 import {
   type CallToolResult,
-  fromJsonSchema,
-  type JsonSchemaValidator,
-  type jsonSchemaValidator,
-  McpServer,
+  type ListToolsResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
   type ToolAnnotations,
 } from '@modelcontextprotocol/server';
 import type { Client, OperationPath } from '../client/client.js';
@@ -25,13 +25,6 @@ const MAX_RESULT_CHARACTERS = 60_000;
 const INSTRUCTIONS =
   'Reachline holds contacts, audiences, website visits and advertising figures of one organization. Call describe first: it names the metrics with their formulas, how fresh each stream is, and from which day on advertising figures are provisional. Every result carries `trust`: repeat its warnings, and say when figures are provisional or old. What is not in a result is not known, and a field that is left out is null. Lists of advertising have `totals`: never add up rows.';
 
-/** The gateway validates, with better messages. */
-const ACCEPT_ALL: jsonSchemaValidator = {
-  getValidator: <T>(): JsonSchemaValidator<T> => {
-    return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
-  },
-};
-const schemaOf = (schema: JsonSchema) => fromJsonSchema<Record<string, unknown>>(schema as never, ACCEPT_ALL);
 export interface McpServerOptions {
   version: string;
   /** The key that `client` calls with. */
@@ -63,48 +56,86 @@ const DESCRIBE = {
   ),
 };
 
-export function createMcpServer(
-  client: Pick<Client, 'call'>,
-  { version, apiKey }: McpServerOptions,
-): McpServer {
-  const server = new McpServer({ name: 'reachline', version }, { instructions: INSTRUCTIONS });
-  const readStatus = (): Promise<StatusResponse> => client.call('/api/status', {});
-  const trustOf = trustReader(readStatus);
-  const createContact = contactCreator(client, apiKey);
+/** What tools need of the connection. */
+interface Session {
+  client: Pick<Client, 'call'>;
+  readStatus(): Promise<StatusResponse>;
+  trustOf: ReturnType<typeof trustReader>;
+  createContact: ReturnType<typeof contactCreator>;
+}
 
-  function register(
-    { name, title, description, inputSchema, outputSchema }: Omit<Tool, 'endpoint' | 'defaults'>,
-    annotations: ToolAnnotations,
-    run: (args: Record<string, unknown>, signal: AbortSignal) => Promise<object>,
-  ): void {
-    const schemas = { inputSchema: schemaOf(inputSchema), outputSchema: schemaOf(outputSchema) };
-    server.registerTool(
-      name,
-      { title, description, ...schemas, annotations: { openWorldHint: false, ...annotations } },
-      (args, { mcpReq: { signal } }) => toResult(() => run(args, signal)),
-    );
-  }
-  const call = ({ path }: ApiEndpoint, args: object, signal: AbortSignal) =>
-    client.call(path as OperationPath, args as never, { signal });
+interface ServedTool {
+  listed: Pick<Tool, 'name' | 'title' | 'description' | 'inputSchema' | 'outputSchema'> & {
+    annotations: ToolAnnotations;
+  };
+  run(session: Session, args: Record<string, unknown>, signal: AbortSignal): Promise<object>;
+}
 
-  for (const tool of readingTools) {
-    const { endpoint, defaults } = tool;
-    register(tool, { readOnlyHint: true }, async (args, signal) => {
-      const result = await call(endpoint, { ...defaults, ...args }, signal);
-      return { trust: await trustOf(endpoint.tag, result), result };
-    });
-  }
-  register(DESCRIBE, { readOnlyHint: true }, async () => ({
+function served(
+  {
+    name,
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+  }: ServedTool['listed'] | Omit<Tool, 'endpoint' | 'defaults'>,
+  annotations: ToolAnnotations,
+  run: ServedTool['run'],
+): ServedTool {
+  const listed = { name, title, description, inputSchema, outputSchema };
+  return { listed: { ...listed, annotations: { openWorldHint: false, ...annotations } }, run };
+}
+
+const call = ({ client }: Session, { path }: ApiEndpoint, args: object, signal: AbortSignal) =>
+  client.call(path as OperationPath, args as never, { signal });
+
+/** Every key sees the same tools, so they are described once per process: a server per message only refers to them. */
+const TOOLS: readonly ServedTool[] = [
+  ...readingTools.map((tool) =>
+    served(tool, { readOnlyHint: true }, async (session, args, signal) => {
+      const result = await call(session, tool.endpoint, { ...tool.defaults, ...args }, signal);
+      return { trust: await session.trustOf(tool.endpoint.tag, result), result };
+    }),
+  ),
+  served(DESCRIBE, { readOnlyHint: true }, async ({ readStatus }) => ({
     status: await readStatus(),
     metrics: metricDescriptions,
-  }));
-  for (const tool of writingTools) {
-    const annotations = { readOnlyHint: false, destructiveHint: tool.isDestructive };
-    register(tool, annotations, async (args, signal) => ({
-      result: await call(tool.endpoint, args, signal),
-    }));
-  }
-  register(CREATE_CONTACT, { readOnlyHint: false, destructiveHint: false }, createContact);
+  })),
+  ...writingTools.map((tool) =>
+    served(
+      tool,
+      { readOnlyHint: false, destructiveHint: tool.isDestructive },
+      async (session, args, signal) => ({ result: await call(session, tool.endpoint, args, signal) }),
+    ),
+  ),
+  served(CREATE_CONTACT, { readOnlyHint: false, destructiveHint: false }, ({ createContact }, args) =>
+    createContact(args),
+  ),
+];
+const TOOLS_BY_NAME = new Map(TOOLS.map((tool) => [tool.listed.name, tool]));
+/** Schemas are JSON, which their type does not say. */
+const LISTED = { tools: TOOLS.map(({ listed }) => listed) } as unknown as ListToolsResult;
+
+/** Arguments are checked by the gateway, with better messages. */
+export function createMcpServer(client: Pick<Client, 'call'>, { version, apiKey }: McpServerOptions): Server {
+  const server = new Server(
+    { name: 'reachline', version },
+    { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: true } } },
+  );
+  const readStatus = (): Promise<StatusResponse> => client.call('/api/status', {});
+  const session: Session = {
+    client,
+    readStatus,
+    trustOf: trustReader(readStatus),
+    createContact: contactCreator(client, apiKey),
+  };
+  server.setRequestHandler('tools/list', () => LISTED);
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
+    const tool = TOOLS_BY_NAME.get(params.name);
+    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
+    const result = await toResult(() => tool.run(session, params.arguments ?? {}, signal));
+    return server.projectCallToolResult(result, tool.listed.outputSchema);
+  });
   return server;
 }
 
@@ -122,7 +153,7 @@ async function toResult(work: () => Promise<object>): Promise<CallToolResult> {
     if (error instanceof ReachlineProblem) return failed(explain(error));
     if (error instanceof Problem) return failed(explain(asAnswered(error)));
     if (error instanceof ConnectionError) return failed(error.message);
-    throw error;
+    return failed(error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -141,11 +141,55 @@ describe('Authentication', () => {
     expect(codes[0]).to.equal('invalid_api_key');
     expect(codes.at(-1)).to.equal('rate_limited');
     expect(codes.filter((code) => code === 'invalid_api_key')).to.have.length(300);
-    expect(keys.lookups - before).to.equal(300);
+    expect(keys.lookups - before).to.equal(1000);
     const rejected = await call(wrong[1000] as string, '2001:db8:0:1::1').catch((error: Problem) => error);
     expect((rejected as Problem).headers['Retry-After']).to.equal('1');
     expect(await outcome(key, '2001:db8:0:1::1'), 'a key known to be good').to.equal('org_a');
     expect(await outcome(wrong[2000] as string, '2001:db8:0:2::1')).to.equal('invalid_api_key');
+  });
+
+  it('accepts a key that it has never seen from an address that sent too many wrong ones', async () => {
+    for (const each of wrong.slice(0, 400)) await outcome(each);
+    expect(await outcome(wrong[400] as string)).to.equal('rate_limited');
+    expect(await outcome(key)).to.equal('org_a');
+  });
+
+  it('answers wrong keys of ids that exist and of ids that do not alike, however many are sent', async () => {
+    await call(key);
+    const unseen = await issueKey(stores.search, { organizationId: 'org_a' });
+    const tries = async (address: string, header: string) => {
+      const codes: string[] = [];
+      for (let index = 0; index < 310; index++) codes.push(await outcome(header, address));
+      return codes;
+    };
+    const unknown = await tries('192.0.2.2', wrong[0] as string);
+    expect(unknown.filter((code) => code === 'invalid_api_key')).to.have.length(300);
+    expect(await tries('192.0.2.3', withOtherSecret(key)), 'of a key in use').to.deep.equal(unknown);
+    expect(await tries('192.0.2.4', withOtherSecret(unseen)), 'of a key that is not').to.deep.equal(unknown);
+    const revoked = await issueKey(stores.search, { organizationId: 'org_a' });
+    await stores.search.revokeKey(parseKey(revoked)?.id as string, new Date().toISOString());
+    expect(await tries('192.0.2.5', revoked), 'of a key that was revoked').to.deep.equal(unknown);
+  });
+
+  it('lets addresses that sent too many wrong keys take turns with few lookups', async () => {
+    const [guessing, busy] = ['192.0.2.6', '192.0.2.7'];
+    for (const each of wrong.slice(0, 301)) await outcome(each, guessing);
+    let release = () => {};
+    keys.held = new Promise((resolve) => {
+      release = resolve;
+    });
+    const guesses = wrong.slice(301, 450).map((each) => outcome(each, guessing));
+    await new Promise(setImmediate);
+    expect(keys.waiting).to.equal(4);
+    const other = outcome(key, busy);
+    await new Promise(setImmediate);
+    expect(keys.waiting).to.equal(5);
+    keys.held = undefined;
+    release();
+    expect(await other).to.equal('org_a');
+    const codes = await Promise.all(guesses);
+    expect(codes.filter((code) => code === 'rate_limited')).to.have.length(104);
+    expect(codes.filter((code) => code === 'overloaded')).to.have.length(45);
   });
 
   it('does not rate-limit valid keys', async () => {

@@ -18,6 +18,7 @@ import { MissingPackageError } from '../../services/shared/optional-package.js';
 import { utcDate } from '../../services/shared/time.js';
 import { callerOf, startSampleGateway, useGateway } from '../support/gateway.js';
 import { expectProblem } from '../support/problems.js';
+import { until } from '../support/until.js';
 
 type Json = Record<string, unknown>;
 
@@ -205,15 +206,58 @@ describe('The server of the Model Context Protocol', function () {
     const { created, answer } = await answerOf('contacts_create', { ...args, confirmation });
     expect(created).to.equal(true);
     expect(await count()).to.equal(1);
-    // The same confirmation again: the contact is a duplicate now, which was not shown.
+    // As after a lost answer: the same contact, although it would be a duplicate now.
     const again = await answerOf('contacts_create', { ...args, confirmation });
-    expect(again).to.include({ created: false });
+    expect(again).to.deep.equal({ created, answer });
     expect(await count()).to.equal(1);
 
     const { contact_id } = answer as Json;
     const changed = await answerOf('contacts_update', { contact_id, city: 'Oslo', first_name: null });
     expect(changed).to.have.nested.property('result.contact.city', 'Oslo');
     expect(changed).not.to.have.nested.property('result.contact.first_name');
+  });
+
+  it('debits a confirmed contact once, and answers it again to the same call', async () => {
+    const paying = await connect(gateway.url, await gateway.keyFor('org_paying'));
+    await gateway.stores.search.setCredits('org_paying', 10);
+    const { result } = await answerOf('audiences_create', { name: 'Leads' }, paying);
+    const args = {
+      audience_id: result.audience_id,
+      first_name: 'Once',
+      work_emails: ['once@example.com'],
+      required_credits: 3,
+    };
+    const { confirmation } = await answerOf('contacts_create', args, paying);
+    const confirmed = () => answerOf('contacts_create', { ...args, confirmation }, paying);
+    const [first, second] = [await confirmed(), await confirmed()];
+    expect(first).to.have.nested.property('answer.credit_balance', 7);
+    expect(second).to.deep.equal(first);
+    expect(await gateway.stores.search.getCredits('org_paying')).to.equal(7);
+    // Another balance than the one that was shown needs another confirmation.
+    const other = { ...args, first_name: 'Twice', work_emails: ['twice@example.com'] };
+    const shown = await answerOf('contacts_create', other, paying);
+    await gateway.stores.search.setCredits('org_paying', 5);
+    const late = await answerOf('contacts_create', { ...other, confirmation: shown.confirmation }, paying);
+    expect(late).to.include({ created: false });
+    const swapped = await answerOf('contacts_create', { ...other, confirmation }, paying);
+    expect(swapped).to.include({ created: false });
+    expect(await gateway.stores.search.getCredits('org_paying')).to.equal(5);
+    await paying.close();
+  });
+
+  it('counts what operations of tools answer, by operation and status, and their problems', async () => {
+    const call = () => client.callTool({ name: 'contacts_get', arguments: { contact_id: 'nobody' } });
+    await call();
+    await client.callTool({ name: 'contacts_get', arguments: { contact_id: 'c1' } });
+    await until(async () => {
+      const { text } = await gateway.call('/metrics', undefined, { method: 'GET', key: null });
+      const has = (line: string) => text.split('\n').some((each) => each.startsWith(line));
+      return (
+        has('reachline_mcp_operations_total{operation="/api/contacts/get",status="404"} ') &&
+        has('reachline_mcp_operations_total{operation="/api/contacts/get",status="200"} ') &&
+        has('reachline_http_problems_total{code="contact_not_found"} ')
+      );
+    }, 'the metrics name the answers of the tools');
   });
 
   it('has the key, the origins, the methods and the size of a body of the API', async () => {
@@ -229,8 +273,10 @@ describe('The server of the Model Context Protocol', function () {
     expectProblem(await send({ raw: '[]' }), 400, 'invalid_body');
     const large = { ...ping, params: { text: 'x'.repeat(1024 * 1024) } };
     expectProblem(await send({}, large), 413, 'body_too_large');
-    const { text } = await gateway.call('/metrics', undefined, { method: 'GET', key: null });
-    expect(text).to.match(/operation="\/mcp",status="401"/);
+    await until(async () => {
+      const { text } = await gateway.call('/metrics', undefined, { method: 'GET', key: null });
+      return /operation="\/mcp",status="401"/.test(text);
+    }, 'the metrics name the answer');
   });
 
   it('answers whatever the request says its host is', async () => {
