@@ -49,7 +49,7 @@ export interface IngestResult {
   preset?: string;
   /** Accepted records whose unknown fields were ignored; absent where they are rejected. */
   ignored?: number;
-  /** The first 100. */
+  /** Of the first 100 lines, ascending. */
   errors: RejectedRecord[];
 }
 
@@ -99,6 +99,8 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   onOverlong?(piece: Buffer): void;
   /** Called with an error that decoding or mapping a record failed with: a fault of the program. Its record is rejected. */
   onFault?(error: unknown): void;
+  /** Called with what became of the records until an error ended the input, before it is thrown. */
+  onFailed?(result: IngestResult): void;
   /** Called after every write. */
   onProgress?(accepted: number, rejected: number): void;
   /** Default `reject`. */
@@ -197,6 +199,10 @@ export async function ingestRecords(
     if (report.result.accepted > 0) await stream.refresh?.(stores);
     if (reached !== undefined) throw new IngestLimitError(reached, report.result);
     return report.result;
+  } catch (error) {
+    await writer.finished();
+    options.onFailed?.(report.result);
+    throw error;
   } finally {
     await writer.finished();
     void source.return?.()?.catch(() => undefined);
@@ -264,6 +270,15 @@ async function nextOrFlush<T>(next: Promise<T>, batch: Batch): Promise<T | 'flus
   }
 }
 
+/** Inserts an error by its line: stores tell theirs later than the decoder, and several batches are written at once. */
+function addError(errors: RejectedRecord[], error: RejectedRecord): void {
+  let place = errors.length;
+  while (place > 0 && (errors[place - 1] as RejectedRecord).line > error.line) place--;
+  if (place === MAX_REPORTED_ERRORS) return;
+  errors.splice(place, 0, error);
+  if (errors.length > MAX_REPORTED_ERRORS) errors.pop();
+}
+
 class Report {
   readonly result = emptyResult();
   readonly #options: IngestOptions;
@@ -290,7 +305,7 @@ class Report {
   reject({ code, pointer, detail }: DeadLetter, raw: RawRecord): void {
     const rejected = { line: raw.line, code, pointer, detail };
     this.result.rejected++;
-    if (this.result.errors.length < MAX_REPORTED_ERRORS) this.result.errors.push(rejected);
+    addError(this.result.errors, rejected);
     this.#options.onRejected?.(rejected, raw.untouched ?? raw.bytes, raw);
   }
 

@@ -30,7 +30,8 @@ export function answerErrors(logger: Logger) {
       } else {
         if (problem.code === 'overloaded') warnOfOverload();
         else if (problem.status >= 500) {
-          const reason = error instanceof Problem ? { detail: error.message } : { err: error };
+          const reason =
+            error instanceof Problem && !error.cause ? { detail: error.message } : { err: error };
           logger.error({ ...line, ...reason }, 'request failed');
         }
         await writeProblem(ctx, problem);

@@ -39,8 +39,10 @@ import {
   withDefault,
 } from '../shared/schema.js';
 import type { UnknownFields } from '../shared/settings.js';
+import { StoreError } from '../shared/store-errors.js';
 import type { Clock } from '../shared/time.js';
 import type { Stores } from '../stores/open-stores.js';
+import { toProblem as problemOf } from './error-handler.js';
 import { INGEST_FORMATS, readIngestBody } from './ingest-body.js';
 import type { Metrics } from './metrics.js';
 import { describeRecords } from './record-schemas.js';
@@ -149,8 +151,13 @@ const IngestResponse = looseObject(
       'Accepted contacts and audiences without effect, because a newer record is there; 0 where workers write them.',
     ),
     invalid_domains: count('Accepted records whose domain was none, such as `n/a`, and was left out.'),
+    kept: Type.Optional(
+      boolean(
+        'False where the rejected records could not be kept for `rejections/list`, because their store does not answer; absent otherwise.',
+      ),
+    ),
     errors: arrayOf(
-      'Why, for the first 100 rejected records.',
+      'Why, for the first 100 rejected records, by line.',
       looseObject(
         {
           line: integer('Line, or position in the array, from 1.'),
@@ -199,7 +206,11 @@ export const ingest = endpointsWith<IngestServices>()({
     const destination = query.dry_run
       ? samples.into(stream)
       : (services.publisher?.toKafka(stream, signal) ?? stream);
-    const { result, limit, columns } = await POLICIES[query.on_reject](ingestion, source.chunks, destination);
+    const { result, limit, columns, kept } = await POLICIES[query.on_reject](
+      ingestion,
+      source.chunks,
+      destination,
+    );
     if (!query.dry_run) {
       services.ingested.inc({ stream: stream.name, outcome: 'accepted' }, result.accepted);
       services.ingested.inc({ stream: stream.name, outcome: 'rejected' }, result.rejected);
@@ -209,6 +220,7 @@ export const ingest = endpointsWith<IngestServices>()({
     return {
       stream: stream.name,
       ...result,
+      ...(kept === false && { kept }),
       ...(query.dry_run && { dry_run: true, records: samples.records, columns }),
     };
   },
@@ -229,6 +241,8 @@ interface Outcome {
   limit?: keyof IngestLimits;
   /** Of CSV. */
   columns?: ColumnUse[];
+  /** Whether the rejections are kept for operators. */
+  kept?: boolean;
 }
 
 /** What becomes of the records of a body, by `on_reject`. `destination` writes the good ones. */
@@ -239,21 +253,38 @@ type RejectPolicy = (
 ) => Promise<Outcome>;
 
 const POLICIES: Record<'keep' | 'drop' | 'fail', RejectPolicy> = {
-  drop: ingestInto,
+  drop: (ingestion, body, destination) => ingestInto(ingestion, body, destination),
   async keep(ingestion, body, destination) {
     const { organizationId, query, services } = ingestion.context;
     if (query.dry_run) return ingestInto(ingestion, body, destination);
     const kept: Rejection[] = [];
-    const outcome = await ingestInto(ingestion, body, destination, (rejected, _, raw) => {
+    // Good records are accepted already: an answer that has them sent again would append them to their topic each time.
+    const keep = async () => {
+      try {
+        if (kept.length > 0) await services.search.keepRejections(organizationId, kept);
+        return true;
+      } catch (error) {
+        if (error instanceof StoreError) return false;
+        throw error;
+      }
+    };
+    const onRejected: IngestOptions['onRejected'] = (rejected, _, raw) => {
       if (kept.length < REJECTION_LIMITS.records) kept.push(rejectionOf(ingestion, rejected, raw));
-    });
-    if (kept.length > 0) await services.search.keepRejections(organizationId, kept);
-    return outcome;
+    };
+    try {
+      const outcome = await ingestInto(ingestion, body, destination, { onRejected });
+      return { ...outcome, kept: await keep() };
+    } catch (error) {
+      await keep();
+      throw error;
+    }
   },
   async fail(ingestion, body, destination) {
     const chunks: Buffer[] = [];
     for await (const chunk of body) chunks.push(chunk);
-    const checked = await ingestInto(ingestion, Readable.from(chunks), withoutWrites(ingestion.stream));
+    const checked = await ingestInto(ingestion, Readable.from(chunks), withoutWrites(ingestion.stream), {
+      isCheck: true,
+    });
     if (checked.limit !== undefined || checked.result.rejected > 0) {
       return { ...checked, result: { ...checked.result, accepted: 0 } };
     }
@@ -261,14 +292,20 @@ const POLICIES: Record<'keep' | 'drop' | 'fail', RejectPolicy> = {
   },
 };
 
+interface IngestIntoOptions extends Pick<IngestOptions, 'onRejected'> {
+  /** Whether `destination` writes nothing. */
+  isCheck?: boolean;
+}
+
 async function ingestInto(
   { format, mapping, acceptance, context }: Ingestion,
   source: AsyncIterable<Buffer>,
   destination: Stream,
-  onRejected?: IngestOptions['onRejected'],
+  { onRejected, isCheck = context.query.dry_run }: IngestIntoOptions = {},
 ): Promise<Outcome> {
   const { organizationId, query, services, signal } = context;
   let columns: ColumnUse[] | undefined;
+  let failed: IngestResult | undefined;
   const ingested = ingestText({
     stream: destination,
     stores: services,
@@ -285,6 +322,9 @@ async function ingestInto(
     signal,
     onRejected,
     onFault: services.onFault,
+    onFailed: (result) => {
+      failed = result;
+    },
     limits: INGEST_LIMITS,
     onColumns: (found) => {
       columns = found;
@@ -294,7 +334,8 @@ async function ingestInto(
     return { result: await ingested, columns };
   } catch (error) {
     if (error instanceof IngestLimitError) return { result: error.result, limit: error.limit };
-    throw toProblem(error);
+    const problem = toProblem(error);
+    throw failed === undefined || isCheck ? problem : withOutcome(problem, failed);
   }
 }
 
@@ -358,6 +399,21 @@ function limitReached(limit: keyof IngestLimits, { accepted, rejected, errors }:
         `A request ends after ${INGEST_LIMITS.rejected} rejected records: ${done}; see errors.`,
         { accepted, rejected, errors },
       );
+}
+
+/** The problem of a request that an error ended after some of its records, with what became of these. */
+function withOutcome(error: unknown, { accepted, rejected, errors }: IngestResult): unknown {
+  if (accepted + rejected === 0) return error;
+  const { code, message, extras, headers } = problemOf(error);
+  const detail = message.replace('None of these records was accepted; send', 'Send');
+  const problem = new Problem(
+    code,
+    `${detail} Of the records before, ${accepted} were accepted and ${rejected} rejected.`,
+    { ...extras, accepted, rejected, errors: extras.errors ?? errors },
+    headers,
+  );
+  problem.cause = error;
+  return problem;
 }
 
 /** `accepted` is above 0 where only the store could reject a record. */

@@ -293,7 +293,9 @@ const problemSchema = {
     ),
     audience_id: text('`audience_not_found`: the audience asked for.'),
     key_id: text('`key_not_found`: the key asked for.'),
-    accepted: integer('`records_rejected`, `too_many_records`: how many records are durable nevertheless.'),
+    accepted: integer(
+      '`records_rejected`, `too_many_records`, and other problems of an ingest that ended early: how many records are durable nevertheless.',
+    ),
     rejected: integer(
       '`records_rejected`, `too_many_records`: how many records; `errors` lists the first 100.',
     ),

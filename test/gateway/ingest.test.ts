@@ -218,6 +218,26 @@ describe('The ingest endpoint', () => {
     expect(await isStored('fail')).to.equal(true);
   });
 
+  it('keeps and tells what was rejected also where the body ends in an error', async () => {
+    const rows = Array.from({ length: 12_000 }, (_, index) =>
+      index % 1000 === 0 ? `ended${index},old` : `ended${index},30`,
+    );
+    const csv = `contact_id,age\n${rows.join('\n')}\n"never closed`;
+    const answer = await send(csv, { 'Content-Type': 'text/csv' });
+    expectProblem(answer, 400, 'invalid_body');
+    const { accepted, rejected, errors } = answer.body as {
+      accepted: number;
+      rejected: number;
+      errors: object[];
+    };
+    expect(accepted + rejected).to.be.at.least(10_000);
+    expect(errors[0]).to.include({ line: 2, code: 'invalid_number' });
+    expect(await isStored('ended1')).to.equal(true);
+    const kept = await gateway.call('/api/rejections/list', { organization_id: 'org_a', limit: 1000 });
+    const ids = (kept.body.items as { record_id: string }[]).map(({ record_id }) => record_id);
+    expect(ids.filter((id) => id?.startsWith('ended'))).to.have.length(rejected);
+  });
+
   it('ends after 10 000 rejected records, and says what is durable', async () => {
     const reject = (count: number, query: string) => {
       const lines = ['{"contact_id":"first"}', ...Array(count).fill('{}'), '{"contact_id":"last"}'];

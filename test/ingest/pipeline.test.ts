@@ -4,7 +4,7 @@ import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import type { ContactRecord } from '../../services/contacts/schema.js';
 import { suppressedRecord } from '../../services/contacts/suppression.js';
 import { acceptedByLine, type OrderedRecord } from '../../services/shared/record-order.js';
-import { PartialWriteError, RejectedError } from '../../services/shared/store-errors.js';
+import { PartialWriteError, RecordRejectedError, RejectedError } from '../../services/shared/store-errors.js';
 import type { Stores } from '../../services/stores/open-stores.js';
 import { parsed } from '../support/parsed-store.js';
 import { openTemporaryStores } from '../support/temporary-stores.js';
@@ -55,6 +55,30 @@ describe('The pipeline', () => {
     expect(await parsed(stores.search).getContact('org_p', 'p1')).to.include({ contact_id: 'p1' });
     expect(await parsed(stores.search).getContact('org_p', 'p4')).to.include({ contact_id: 'p4' });
     expect(await parsed(stores.search).getContact('org_other', 'p2')).to.equal(null);
+  });
+
+  it('names the first 100 rejected lines in order, also where the store tells its own last', async () => {
+    const lines = Array.from({ length: 300 }, (_, index) =>
+      index % 2 === 0 ? `{"contact_id":"o${index}"}` : `{"contact_id":"o${index}","age":"old"}`,
+    );
+    const { rejected, errors } = await load('contacts', lines.join('\n'), {
+      organizationId: 'org_p',
+      stores: {
+        search: {
+          preferredBatchSize: 7,
+          refresh: async () => undefined,
+          upsertContacts: async (records: readonly OrderedRecord<ContactRecord>[]) => {
+            throw new PartialWriteError(
+              new Map(records.map((_, index) => [index, new RecordRejectedError('refused', '', 'No.')])),
+            );
+          },
+        },
+      } as never,
+    });
+    expect(rejected).to.equal(300);
+    expect(errors.map(({ line }) => line)).to.deep.equal(
+      Array.from({ length: 100 }, (_, index) => index + 1),
+    );
   });
 
   it('rounds money of more than 12 digits after the point, and counts the records', async () => {

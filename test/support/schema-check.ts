@@ -86,7 +86,10 @@ export function problemFaults(status: number, body: Json): string[] {
   if (expected !== status || body.status !== status) faults.push(`${code} came with status ${status}`);
   if (body.title !== title) faults.push(`the title of ${code} is not that of the table`);
   if (body.type !== `urn:reachline:problem:${code}`) faults.push(`type is ${body.type}`);
-  const wanted = [...problemSchema.required, ...(PROBLEM_EXTRAS[code] ?? [])].sort().join();
+  // An ingest that ends early says what became of the records before.
+  const outcome = 'accepted' in body ? ['accepted', 'rejected', 'errors'] : [];
+  const extras = new Set([...problemSchema.required, ...(PROBLEM_EXTRAS[code] ?? []), ...outcome]);
+  const wanted = [...extras].sort().join();
   const given = Object.keys(body).sort().join();
   if (given !== wanted) faults.push(`${code} has the members ${given} instead of ${wanted}`);
   return faults;

@@ -28,6 +28,19 @@ const CASES = [
 ] as const;
 
 export const lostStores = gatewaySuite('A gateway without a store', (start) => {
+  it('accepts records of the store that answers, and says that a rejected one is not kept', async () => {
+    const gateway = await start();
+    try {
+      await gateway.ingest('network-a-deliveries', [delivery]);
+      await gateway.stores.search.close();
+      const answer = await gateway.ingest('network-a-deliveries', [delivery, { ...delivery, date: 'never' }]);
+      expect(answer.status, answer.text).to.equal(200);
+      expect(answer.body).to.include({ accepted: 1, rejected: 1, kept: false });
+    } finally {
+      await gateway.close();
+    }
+  });
+
   for (const { store, failing, stream, record, served } of CASES) {
     it(`answers 503 without the message of the ${store} store, and serves what the other one has`, async () => {
       const gateway = await start();
