@@ -2,9 +2,15 @@
 import { INTERACTIVE_RETRY, KafkaUnavailableError } from '../../ingest/sources/kafka/client.js';
 import { KafkaCluster } from '../../ingest/sources/kafka/cluster.js';
 import { findReplicationProblems, missingTopics } from '../../ingest/sources/kafka/topics.js';
+import { describeSkew, MAX_SKEW_MS } from '../shared/clock-comparison.js';
 import type { Config, KafkaConfig } from '../shared/config.js';
 import { createLogger } from '../shared/logger.js';
-import { DiskFullError, StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
+import {
+  DiskFullError,
+  type StoreName,
+  StoreTimeoutError,
+  StoreUnavailableError,
+} from '../shared/store-errors.js';
 import { formatTimestamp } from '../shared/time.js';
 import { inspectClickHouse, type ServerReport } from '../stores/clickhouse/inspect.js';
 import { inspectElasticsearch } from '../stores/elasticsearch/inspect.js';
@@ -33,7 +39,7 @@ export const describeLockHolder = ({ name, since }: LeaseHolder): string =>
   `The lock of migrations is held by ${name} since ${formatTimestamp(since)}`;
 
 async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>): Promise<CheckResult[]> {
-  const { versions, health, missing, outdated, otherShards, blocked, lockHolder } =
+  const { versions, health, missing, outdated, otherShards, blocked, lockHolder, skewMs } =
     await inspectElasticsearch(config);
   const count = versions.length === 1 ? 'one node' : `${versions.length} nodes`;
   const version = [...new Set(versions)].sort().join(', ');
@@ -43,6 +49,7 @@ async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>):
       failed: `Elasticsearch ${version} is too old: upgrade it to ${ELASTICSEARCH_MAJOR} or newer`,
     });
   }
+  results.push(...checkClock('search', skewMs));
   if (health === 'red') {
     results.push({
       failed: 'Elasticsearch lacks shards (health red): see GET /_cluster/allocation/explain',
@@ -87,11 +94,12 @@ async function checkClickHouse(config: NonNullable<Config['clickhouse']>): Promi
   return inspected.flatMap(({ url, report }): CheckResult[] => {
     const where = inspected.length === 1 ? '' : ` at ${url}`;
     if (report instanceof Error) return [failure(report, where)];
-    const { version, missing, copiedAt, replication } = report;
+    const { version, missing, copiedAt, replication, skewMs } = report;
     const pending = `${missing.length} migrations from ${missing[0]} on`;
     const tables = `The tables in ${config.database}${where}`;
     return [
       { ok: `ClickHouse ${version} answers${where}` },
+      ...checkClock('analytics', skewMs),
       ...(copiedAt === null
         ? []
         : [{ ok: `SQL${where} reads contacts and audiences as of ${formatTimestamp(copiedAt)}` }]),
@@ -104,6 +112,10 @@ async function checkClickHouse(config: NonNullable<Config['clickhouse']>): Promi
     ];
   });
 }
+
+/** Nothing where the clocks agree. */
+const checkClock = (store: StoreName, skewMs: number): CheckResult[] =>
+  Math.abs(skewMs) > MAX_SKEW_MS ? [{ failed: describeSkew(store, skewMs) }] : [];
 
 function checkReplication(
   { cluster, urls }: NonNullable<Config['clickhouse']>,

@@ -64,7 +64,7 @@ const nameOf = (month: Month): string => firstDayOf(month).slice(0, 7);
 /** `deleteExpired` once an hour; nothing where everything is kept. */
 export function startRetention(
   config: RetentionConfig,
-  stores: RetentionStores & Partial<Pick<Stores, 'jobs'>>,
+  stores: RetentionStores & Partial<Pick<Stores, 'jobs' | 'clocks'>>,
   log: Pick<Logger, 'info' | 'warn'>,
 ): Pick<PeriodicJob, 'stop'> {
   const run = async (signal: AbortSignal) => {
@@ -76,6 +76,7 @@ export function startRetention(
   const job = new PeriodicJob(run, {
     name: 'retention',
     runs: stores.jobs,
+    deletes: stores.clocks ?? undefined,
     intervalMs: INTERVAL_MS,
     firstRunMs: FIRST_RUN_MS,
     failure: 'the retention of records failed and is tried again',

@@ -28,6 +28,8 @@ export interface GaugeSources {
   connections(): number;
   /** Of the search store. */
   recovery(): Readonly<RecoveryStatus> | undefined;
+  /** Milliseconds by which the clock of this process is ahead, by the name of the store. */
+  clockSkews(): Iterable<[StoreName, number]>;
   /** By the name of the store; those that are not used are undefined. */
   storeStates(): Promise<Partial<Record<StoreName, StoreState>>>;
 }
@@ -42,6 +44,7 @@ export function createMetrics(): Metrics {
     usage: noUsage,
     connections: () => 0,
     recovery: () => undefined,
+    clockSkews: () => [],
     storeStates: async () => ({}),
   };
   collectDefaultMetrics({ register: registry });
@@ -108,6 +111,17 @@ export function createMetrics(): Metrics {
     async collect() {
       for (const [store, state] of Object.entries(await sources.storeStates()))
         if (state !== undefined) this.set({ store }, state === 'ok' ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'reachline_clock_skew_seconds',
+    help: 'Seconds by which the clock of this process is ahead of that of a store; beyond 30, either way, it deletes nothing.',
+    labelNames: ['store'],
+    registers: [registry],
+    // Processes of a gateway share a clock.
+    aggregator: 'average',
+    collect() {
+      for (const [store, skewMs] of sources.clockSkews()) this.set({ store }, skewMs / 1000);
     },
   });
   new Gauge({

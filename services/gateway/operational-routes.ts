@@ -46,12 +46,14 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
     const stopping = deps.stopping();
     // Without Kafka, and with a full disk, all but writes is served.
     const ready = states.search !== 'unavailable' && states.analytics !== 'unavailable' && !stopping;
+    const problems = stores.clocks?.problems() ?? [];
     const body = JSON.stringify({
       ready,
       stores: states,
       stopping,
       // Requests are served without the workers.
       failing_streams: deps.failingStreams?.(),
+      ...(problems.length > 0 && { problems }),
     });
     await respond(ctx, { status: ready ? 200 : 503, body });
   });
@@ -94,6 +96,12 @@ const readiness = {
   properties: {
     ready: { type: 'boolean', description: 'Whether every store answers and the process is not stopping.' },
     stopping: { type: 'boolean', description: 'Whether the process is shutting down.' },
+    problems: {
+      type: 'array',
+      description:
+        'What an operator should mend while requests are served, such as a wrong clock; absent where there is nothing.',
+      items: text('A sentence for people.'),
+    },
     stores: {
       type: 'object',
       description: 'State by store: `search`, `analytics`, and `intake` where records go to Kafka.',

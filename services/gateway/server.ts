@@ -109,6 +109,7 @@ export async function startGateway(
     queuedBytes: () => publisher?.queuedBytes ?? 0,
     connections: () => connections.size,
     recovery: () => stores.search.recovery,
+    clockSkews: () => stores.clocks?.skews() ?? [],
   });
   await listen(server, config);
   const metricsServer = await startMetricsServer(config, metrics, logger).catch((error: unknown) => {

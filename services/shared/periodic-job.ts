@@ -1,4 +1,5 @@
 import { sleep } from './async.js';
+import type { DeletionGuard } from './clock-comparison.js';
 import type { JobRuns } from './job-runs.js';
 
 export interface PeriodicJobOptions {
@@ -8,6 +9,8 @@ export interface PeriodicJobOptions {
   runs?: JobRuns;
   /** Longest expected time from one success to the next, where it is not `intervalMs`. */
   dueMs?: number;
+  /** For a job that deletes by age: a run is left out, as a failed one, while the clock of this process is wrong. */
+  deletes?: DeletionGuard;
   /** Mean time from the end of a run to the next. */
   intervalMs: number;
   /** Time to the first run; `intervalMs` with jitter when absent. */
@@ -56,6 +59,7 @@ export class PeriodicJob {
     const {
       name,
       runs,
+      deletes,
       intervalMs,
       firstRunMs,
       failure,
@@ -72,6 +76,7 @@ export class PeriodicJob {
       await wait(waitMs ?? intervalMs * (0.75 + random() / 2), signal, { ref: false });
       if (signal.aborted) return;
       try {
+        await deletes?.requireRightClock();
         await this.#work(signal);
         runs?.succeeded(name);
       } catch (error) {

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import type { AnalyticsStore } from '../advertising/analytics-store.js';
+import { ClockComparison, ClockSkewError } from '../shared/clock-comparison.js';
 import type { Config } from '../shared/config.js';
 import { requireRoom } from '../shared/health.js';
 import { JobRuns } from '../shared/job-runs.js';
+import { PeriodicJob } from '../shared/periodic-job.js';
 import { retry } from '../shared/retry.js';
 import { type StoreName, StoreUnavailableError } from '../shared/store-errors.js';
 import { type Clock, systemClock } from '../shared/time.js';
@@ -34,6 +36,8 @@ export interface Stores {
   copier: RecordCopier | null;
   /** Runs of the background jobs of this process. */
   jobs: JobRuns;
+  /** Compares the clock of this process with those of the servers; null where a caller gave the clock. */
+  clocks: ClockComparison | null;
   /** Time of the last backup of the data folder in milliseconds since the epoch, null before the first; null where both stores are servers. */
   lastBackup: (() => number | null) | null;
   /** Records the port of this process in the data folder, where it has one. */
@@ -44,7 +48,7 @@ export interface Stores {
 
 /** What a gateway needs of the stores; those without background jobs leave these out. */
 export type GatewayStores = Pick<Stores, 'search' | 'analytics'> &
-  Partial<Pick<Stores, 'copier' | 'jobs' | 'lastBackup'>>;
+  Partial<Pick<Stores, 'copier' | 'jobs' | 'lastBackup' | 'clocks'>>;
 
 export type StoresConfig = Pick<Config, 'dataDir' | 'searchThreads'> &
   Partial<Pick<Config, 'searchTimeoutMs' | 'sqlCopyMs' | 'elasticsearch' | 'clickhouse'>>;
@@ -84,7 +88,7 @@ export async function openStores(
   config: StoresConfig,
   {
     startupRetry,
-    clock = systemClock,
+    clock: givenClock,
     log,
     maintainsAnalytics,
     analyticsOnDemand,
@@ -92,6 +96,8 @@ export async function openStores(
   }: OpenStoresOptions = {},
 ): Promise<Stores> {
   const { elasticsearch, clickhouse, dataDir } = config;
+  const clock = givenClock ?? systemClock;
+  const clocks = givenClock ? null : new ClockComparison();
   const jobs = new JobRuns();
   const rollups = maintainsAnalytics ? { log, jobs } : undefined;
   const used = { search: !elasticsearch, analytics: !clickhouse };
@@ -117,6 +123,7 @@ export async function openStores(
           const { openElasticsearchStore } = await import('./elasticsearch/store.js');
           const store = await openElasticsearchStore(elasticsearch, {
             clock,
+            clocks: clocks ?? undefined,
             log,
             jobs,
             copy: () => copy,
@@ -156,6 +163,12 @@ export async function openStores(
         })
       : await openAnalytics();
     opened.push(analytics);
+    if (clickhouse) clocks?.add('analytics', () => readServerTime(analytics));
+    if (clocks && (elasticsearch || clickhouse)) {
+      // Before the first request, which may find a kept answer too old.
+      await clocks.compare();
+      opened.push(startComparing(clocks, log));
+    }
     copy = openedCopy;
     const copier = source && copy ? new RecordCopier({ source, copy, clock }) : null;
     if (copier && maintainsAnalytics) {
@@ -165,11 +178,42 @@ export async function openStores(
     if (lock) opened.push(await acceptBackups(dataDir, { search, pauseInserts, log }));
     const announcePort = (port: number) => lock?.announcePort(port);
     const lastBackup = lock && (() => Date.parse(readLastBackup(dataDir)?.taken_at ?? '') || null);
-    return { search, analytics, engine, copier, jobs, lastBackup, announcePort, close };
+    return { search, analytics, engine, copier, jobs, clocks, lastBackup, announcePort, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+const COMPARE_INTERVAL_MS = 60_000;
+const FIRST_COMPARISON_MS = 500;
+
+/** At start and once a minute. A difference is logged. */
+function startComparing(clocks: ClockComparison, log: OpenStoresOptions['log']): Closable {
+  const compare = async () => {
+    await clocks.compare();
+    for (const problem of clocks.problems()) throw new ClockSkewError(problem);
+  };
+  const job = new PeriodicJob(compare, {
+    name: 'clock_comparison',
+    intervalMs: COMPARE_INTERVAL_MS,
+    firstRunMs: FIRST_COMPARISON_MS,
+    failure: 'the clocks of this process and of a store differ',
+    log,
+    details: (error) => ({ detail: (error as Error).message }),
+  }).start();
+  return { close: () => job.stop() };
+}
+
+const TIME_QUERY = {
+  name: 'read_time',
+  sql: 'SELECT toUnixTimestamp64Milli(now64(3)) AS ms',
+  params: {},
+};
+
+async function readServerTime(analytics: AnalyticsStore): Promise<number> {
+  const { rows } = await analytics.query<{ ms: string }>(TIME_QUERY);
+  return Number(rows[0]?.ms ?? Number.NaN);
 }
 
 interface Closable {

@@ -1,12 +1,17 @@
+import { skewOf } from '../../shared/clock-comparison.js';
 import type { ClickHouseServer, HttpOptions } from './client.js';
 import { openServers } from './http.js';
 import { appliedMigrations, missingMigrations } from './migrations/migrate.js';
 import { findDamagedParts } from './parts.js';
 import { recordCopy } from './record-copy.js';
 
+export const TIME_QUERY = 'SELECT toUnixTimestamp64Milli(now64(3)) AS ms';
+
 /** State of a server; inspecting changes nothing. */
 export interface ServerReport {
   version: string;
+  /** Milliseconds by which this machine is ahead of the server. */
+  skewMs: number;
   /** Migrations that have not been applied. */
   missing: string[];
   /** When the copy of contacts and audiences was begun, in milliseconds since the epoch; null before the first. */
@@ -47,6 +52,8 @@ export async function inspectClickHouse(
 async function inspectServer(server: ClickHouseServer, cluster: string | null): Promise<ServerReport> {
   const one = async <Row>(sql: string, params = {}) =>
     (await server.query<Row>({ name: 'inspect', sql, params })).rows[0] as Row;
+  const read = async () => Number((await one<{ ms: string }>(TIME_QUERY)).ms);
+  const skewMs = await skewOf(read);
   const { version } = await one<{ version: string }>('SELECT version() AS version');
   const missing = missingMigrations(await appliedMigrations(server)).map(({ name }) => name);
   const replication =
@@ -59,7 +66,7 @@ async function inspectServer(server: ClickHouseServer, cluster: string | null): 
 FROM system.replicas WHERE database = {database:String}`,
           { cluster, database: server.layout.tables },
         );
-  return { version, missing, copiedAt: await recordCopy(server).beganAt(), replication };
+  return { version, missing, copiedAt: await recordCopy(server).beganAt(), replication, skewMs };
 }
 
 /** Parts of the servers' tables that are damaged. Throws `StoreUnavailableError` and `StoreTimeoutError`. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { skewOf } from '../../shared/clock-comparison.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import { systemClock } from '../../shared/time.js';
 import { findBlocks } from './blocks.js';
@@ -28,6 +29,8 @@ export interface ClusterReport {
   otherShards: ({ resource: Resource; index: string } & ShardLayout)[];
   /** Settings that block writes, such as `reachline-contacts-v1-1 read_only`. */
   blocked: string[];
+  /** Milliseconds by which this machine is ahead of the node that answers. */
+  skewMs: number;
   /** Of the lock that migrations, erasures and retention share. */
   lockHolder: LeaseHolder | null;
 }
@@ -50,6 +53,7 @@ export async function inspectElasticsearch(config: ElasticsearchConfig): Promise
       otherShards: [],
       blocked: (await findBlocks(cluster)).map(({ index, name }) => `${index} ${name}`),
       lockHolder: null,
+      skewMs: await skewOf(() => readServerTime(cluster)),
     };
     for (const { resource, definition, live } of await readIndices(cluster, names)) {
       if (live.length === 0) report.missing.push(resource);
@@ -68,4 +72,14 @@ export async function inspectElasticsearch(config: ElasticsearchConfig): Promise
   } finally {
     await cluster.close();
   }
+}
+
+/** The clock of the node that answers, in milliseconds since the epoch. */
+export async function readServerTime(cluster: Cluster): Promise<number> {
+  const { nodes } = await cluster.run((client) =>
+    client.nodes.stats({ node_id: '_local', metric: 'process', filter_path: 'nodes.*.timestamp' }),
+  );
+  const [node] = Object.values(nodes);
+  if (node?.timestamp === undefined) throw new Error('the node did not tell its time');
+  return node.timestamp;
 }

@@ -1,4 +1,6 @@
 /** Cleans up after processes that died. Every process runs it; concurrent runs are safe. */
+
+import type { DeletionGuard } from '../../shared/clock-comparison.js';
 import type { JobRuns } from '../../shared/job-runs.js';
 import { PeriodicJob } from '../../shared/periodic-job.js';
 import type { Clock } from '../../shared/time.js';
@@ -36,6 +38,8 @@ export interface RecoveryDeps {
   suppression: WriteStores['suppression'];
   erasures: Erasures;
   clock: Clock;
+  /** Stops what decides by age while the clock of this process is wrong. */
+  clocks?: DeletionGuard;
   log?: RecoveryLog;
   jobs?: JobRuns;
 }
@@ -58,13 +62,18 @@ export function startRecovery(
 ): Pick<PeriodicJob, 'stop'> & { readonly status: Readonly<RecoveryStatus> } {
   const { cluster, names, erasures, clock, log, jobs: runs } = deps;
   const status: RecoveryStatus = { overdueReservations: 0, failures: 0 };
-  const steps: [name: string, step: string, work: (signal: AbortSignal) => Promise<void>][] = [
-    ['reindex_recovery', 'roll back a reindex', () => recoverReindex(cluster, names, clock)],
+  const steps: [
+    name: string,
+    step: string,
+    work: (signal: AbortSignal) => Promise<void>,
+    deletes?: DeletionGuard,
+  ][] = [
+    ['reindex_recovery', 'roll back a reindex', () => recoverReindex(cluster, names, clock), deps.clocks],
     ['reservations', 'resolve a reservation', (signal) => resolveReservations(deps, status, signal)],
-    ['idempotency_keys', 'delete expired idempotency keys', (signal) => purge(deps, signal)],
+    ['idempotency_keys', 'delete expired idempotency keys', (signal) => purge(deps, signal), deps.clocks],
     ['erasures', 'complete erasures', () => erasures.complete()],
   ];
-  const jobs = steps.map(([name, step, work]) => {
+  const jobs = steps.map(([name, step, work, deletes]) => {
     const counted = async (signal: AbortSignal) => {
       try {
         await work(signal);
@@ -76,6 +85,7 @@ export function startRecovery(
     return new PeriodicJob(counted, {
       name,
       runs,
+      deletes,
       intervalMs,
       failure: 'recovery failed and is tried again',
       logIntervalMs: LOG_INTERVAL_MS,

@@ -1,3 +1,4 @@
+import type { ClockComparison } from '../../shared/clock-comparison.js';
 import type { ElasticsearchConfig } from '../../shared/config.js';
 import type { JobRuns } from '../../shared/job-runs.js';
 import { settingSchemas } from '../../shared/settings.js';
@@ -18,6 +19,7 @@ import { type CopyToErase, Erasures } from './erasure/erasures.js';
 import { type ErasureSource, SuppressionList } from './erasure/suppression.js';
 import { AcceptanceTimes, readFigures } from './figures.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
+import { readServerTime } from './inspect.js';
 import { keyStore } from './keys.js';
 import { ensureIndices, IndexNames } from './migrations/indices.js';
 import { orderSlots } from './order-slots.js';
@@ -34,6 +36,8 @@ const BATCH_RECORDS = 5000;
 
 export interface ElasticsearchStoreOptions {
   clock?: Clock;
+  /** Compares the clock of this process with that of the cluster. Without it the clock counts as right. */
+  clocks?: ClockComparison;
   /** Mean time between two runs of the recovery job. */
   recoveryIntervalMs?: number;
   /** Minimum time between two refreshes. */
@@ -75,6 +79,7 @@ function composeStore(
   names: IndexNames,
   {
     clock = systemClock,
+    clocks,
     recoveryIntervalMs,
     refreshIntervalMs,
     log,
@@ -93,7 +98,9 @@ function composeStore(
   const ledger = new Ledger(cluster, names);
   const erasureDocuments = new Documents<ErasureSource>(cluster, names.alias('erasures'));
   const suppression = new SuppressionList(erasureDocuments);
-  const idempotencyKeys = new IdempotencyKeys(cluster, idempotency, suppression, clock);
+  clocks?.add('search', () => readServerTime(cluster));
+  const ageClock = clocks?.corrected ?? clock;
+  const idempotencyKeys = new IdempotencyKeys(cluster, idempotency, suppression, ageClock);
   const erasures = new Erasures({
     documents: erasureDocuments,
     suppression,
@@ -110,7 +117,7 @@ function composeStore(
   const writeStores = { contacts, audiences, ledger, suppression, clock };
   const refresh = refreshCoalescer(cluster, names, refreshIntervalMs);
   const recovery = startRecovery(
-    { cluster, names, ledger, idempotencyKeys, contacts, suppression, erasures, clock, log, jobs },
+    { cluster, names, ledger, idempotencyKeys, contacts, suppression, erasures, clock, clocks, log, jobs },
     recoveryIntervalMs,
   );
   const bounded = boundedReads(searchTimeoutMs);
@@ -141,7 +148,7 @@ function composeStore(
     getCredits: (organizationId) => ledger.balance(organizationId),
     setCredits: (organizationId, balance) => ledger.set(organizationId, balance),
     grantCredits: (organizationId, amount) => ledger.grant(organizationId, amount),
-    ...rejectionStore(cluster, names, clock),
+    ...rejectionStore(cluster, names, ageClock),
     ...orderSlots(cluster, names),
     async eraseContacts(command) {
       const result = await erasures.erase(command);

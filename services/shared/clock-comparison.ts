@@ -1,0 +1,127 @@
+/** Compares the clock of this process with those of the servers, so that a wrong clock deletes nothing that others still need. */
+import { withTimeout } from './async.js';
+import type { StoreName } from './store-errors.js';
+import { type Clock, systemClock } from './time.js';
+
+/** A process whose clock differs by more deletes nothing. */
+export const MAX_SKEW_MS = 30_000;
+/** A comparison counts for so long, unless the clock of this process jumps. */
+const VALID_MS = 60_000;
+/** Difference between the system clock and the monotonic one from which the system clock counts as moved. */
+const JUMP_MS = 1000;
+const TIMEOUT_MS = 5000;
+
+/** The clock of this process cannot be trusted, or could not be compared. The message is for operators. */
+export class ClockSkewError extends Error {
+  override readonly name = 'ClockSkewError';
+}
+
+/** Asked before each run of a job that deletes. */
+export interface DeletionGuard {
+  /** Throws `ClockSkewError`. */
+  requireRightClock(): Promise<void>;
+}
+
+interface Comparison {
+  /** Milliseconds by which this process is ahead of the server. */
+  skewMs: number;
+  monotonicMs: number;
+  wallMs: number;
+}
+
+export class ClockComparison implements DeletionGuard {
+  readonly #servers = new Map<StoreName, () => Promise<number>>();
+  readonly #found = new Map<StoreName, Comparison>();
+  readonly #clock: Clock;
+  readonly #monotonic: () => number;
+  #running: Promise<void> | undefined;
+
+  constructor(clock: Clock = systemClock, monotonic: () => number = () => performance.now()) {
+    this.#clock = clock;
+    this.#monotonic = monotonic;
+  }
+
+  /** `readTime` resolves with the time of the server, in milliseconds since the epoch. */
+  add(store: StoreName, readTime: () => Promise<number>): void {
+    this.#servers.set(store, readTime);
+  }
+
+  /** Compares anew what is older than a minute, or from before the clock moved. A server that does not answer keeps its last result. */
+  compare(): Promise<void> {
+    this.#running ??= Promise.all([...this.#servers].map((server) => this.#compareWith(...server)))
+      .then(() => undefined)
+      .finally(() => {
+        this.#running = undefined;
+      });
+    return this.#running;
+  }
+
+  async #compareWith(store: StoreName, readTime: () => Promise<number>): Promise<void> {
+    const before = this.#found.get(store);
+    if (before && !this.#isOutdated(before)) return;
+    try {
+      const skewMs = await skewOf(() => withTimeout(TIMEOUT_MS, readTime), this.#clock, this.#monotonic);
+      this.#found.set(store, { skewMs, monotonicMs: this.#monotonic(), wallMs: this.#clock.now() });
+    } catch {
+      if (before && Math.abs(this.#movedBy(before)) > JUMP_MS) this.#found.delete(store);
+    }
+  }
+
+  #isOutdated(comparison: Comparison): boolean {
+    const age = this.#monotonic() - comparison.monotonicMs;
+    return age > VALID_MS || Math.abs(this.#movedBy(comparison)) > JUMP_MS;
+  }
+
+  #movedBy({ monotonicMs, wallMs }: Comparison): number {
+    return this.#clock.now() - wallMs - (this.#monotonic() - monotonicMs);
+  }
+
+  /** By store, how far this process is ahead in milliseconds; without servers that have not answered yet. */
+  skews(): ReadonlyMap<StoreName, number> {
+    return new Map([...this.#found].map(([store, { skewMs }]) => [store, skewMs]));
+  }
+
+  /** A sentence per server whose clock differs too much. */
+  problems(): string[] {
+    return [...this.skews()].flatMap(([store, skewMs]) =>
+      Math.abs(skewMs) > MAX_SKEW_MS ? [describeSkew(store, skewMs)] : [],
+    );
+  }
+
+  async requireRightClock(): Promise<void> {
+    await this.compare();
+    const [problem] = this.problems();
+    if (problem !== undefined) throw new ClockSkewError(problem);
+    for (const store of this.#servers.keys()) {
+      if (!this.#found.has(store))
+        throw new ClockSkewError(`The clock of the ${store} store could not be read; nothing is deleted`);
+    }
+  }
+
+  /** The clock of the first server as far as it is known, for decisions about what is old enough to be replaced. */
+  readonly corrected: Clock = {
+    now: () => {
+      const [skewMs = 0] = this.skews().values();
+      return this.#clock.now() - (Math.abs(skewMs) > MAX_SKEW_MS ? skewMs : 0);
+    },
+  };
+}
+
+/** Milliseconds by which a clock is ahead of that of a server. */
+export async function skewOf(
+  readTime: () => Promise<number>,
+  clock: Clock = systemClock,
+  monotonic: () => number = () => performance.now(),
+): Promise<number> {
+  const begun = monotonic();
+  const serverMs = await readTime();
+  // The server read its clock at some moment in between.
+  return Math.round(clock.now() - (monotonic() - begun) / 2 - serverMs);
+}
+
+/** For operators. */
+export function describeSkew(store: StoreName, skewMs: number): string {
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  const side = skewMs > 0 ? 'ahead of' : 'behind';
+  return `The clock of this process is ${seconds} s ${side} the ${store} store, so it deletes nothing; synchronize the clocks (NTP)`;
+}
