@@ -1,11 +1,14 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -272,11 +275,24 @@ describe('A backup', function () {
       { bytes: -1 },
       { bytes: fields.bytes + 1 },
       { counts: { contacts: 'many' } },
+      { counts: { ...fields.counts, '\u001b[31mx': 1 } },
+      { reachline: '\u001b[2J9.9' },
+      { migrations: [...fields.migrations, '\u001b]0;x\u0007'] },
+      {
+        bytes,
+        entries: [
+          ...database,
+          ...Array.from({ length: 50_001 }, (_, index) => ({ path: `f${index}`, kind: 'folder' })),
+        ],
+      },
       ...[
         { path: '../escaped', kind: 'folder' },
         { path: '/escaped', kind: 'folder' },
         { path: 'a/../../escaped', kind: 'folder' },
         { path: 'a\0b', kind: 'folder' },
+        { path: 'a\nb', kind: 'folder' },
+        { path: 'a\u001b[2Jb', kind: 'folder' },
+        { path: 'a\u202eb', kind: 'folder' },
         { path: 7, kind: 'folder' },
         { path: 'a', kind: '__proto__' },
         { path: 'a', kind: 'file', bytes: -1, sha256: '0'.repeat(64) },
@@ -358,6 +374,42 @@ describe('A backup', function () {
     writeFileSync(manifest, text);
     expect(await problemOf()).to.equal('');
     expect((await command('restore', dataDir)).stderr).to.include('is not a backup');
+  });
+
+  it('with a link, a named pipe or a folder in the place of a file is refused, and is not waited for', async () => {
+    const backup = path('irregular');
+    cpSync(path('quiet'), backup, { recursive: true, verbatimSymlinks: true });
+    const { entries } = readManifest(backup);
+    const { path: name } = entries.find(
+      ({ path: each, kind }) => kind === 'file' && each.startsWith('clickhouse/store/'),
+    ) as { path: string };
+    const file = join(backup, 'data', name);
+    const away = path('away');
+    renameSync(file, away);
+    const shapes: [problem: string, make: () => void][] = [
+      ['is a symbolic link, not a regular file', () => symlinkSync(away, file)],
+      ['is a symbolic link, not a regular file', () => symlinkSync('/dev/zero', file)],
+      ['is a named pipe, not a regular file', () => execFileSync('mkfifo', [file])],
+      ['is a folder, not a regular file', () => mkdirSync(file)],
+    ];
+    for (const [problem, make] of shapes) {
+      make();
+      const { code, stderr } = await command('restore', backup, '--dry-run');
+      expect([code, stderr], problem).to.deep.include(1);
+      expect(stderr).to.include(`data/${name} ${problem}`);
+      rmSync(file, { recursive: true });
+    }
+    renameSync(away, file);
+    const folder = join(backup, 'data', 'clickhouse', 'store');
+    renameSync(folder, away);
+    symlinkSync(away, folder);
+    expect((await command('restore', backup, '--dry-run')).stderr).to.include('store is a link or a file');
+    rmSync(folder);
+    renameSync(away, folder);
+    expect((await command('restore', backup, '--dry-run')).stdout).to.include('is whole');
+    rmSync(join(backup, 'backup.json'));
+    execFileSync('mkfifo', [join(backup, 'backup.json')]);
+    expect((await command('restore', backup, '--dry-run')).stderr).to.include('is damaged');
   });
 
   it('that does not fit on its disk is refused beforehand, and leaves nothing', async function () {

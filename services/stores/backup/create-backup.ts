@@ -28,6 +28,7 @@ import { type FrozenParts, requestFreeze } from './freeze-socket.js';
 import {
   type BackupEntry,
   DATA_FOLDER,
+  hasTooMany,
   knownMigrations,
   MANIFEST_FILE,
   type Manifest,
@@ -160,6 +161,7 @@ async function copyStores({ dataDir, used, onProgress }: BackupOptions, partial:
     if (snapshot) entries.push(await copySnapshot(snapshot, join(data, SEARCH_FILE), onBytes));
     for (const source of sources) entries.push(await copySource(source, data, folders, onBytes));
     await folders.sync();
+    if (hasTooMany(entries)) throw new BackupError('The data folder has more files than a backup takes.');
     const text = manifestText({
       reachline: readVersion().version,
       migrations: knownMigrations(),

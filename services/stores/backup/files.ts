@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { constants, type Dirent, mkdirSync, readdirSync, statfsSync } from 'node:fs';
+import { constants, type Dirent, mkdirSync, readdirSync, type Stats, statfsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BackupError } from './errors.js';
@@ -47,13 +47,32 @@ export interface FileDigest {
   sha256: string;
 }
 
-/** Reads a file, and writes it to `to` where that is given: a new file of its user alone, which is on the disk at the end. */
+/** What a file system object is, where it is not a regular file; null for one. A named pipe or a link of a foreign backup is never read. */
+export function irregularity(stats: Stats): string | null {
+  if (stats.isFile()) return null;
+  if (stats.isSymbolicLink()) return 'is a symbolic link, not a regular file';
+  if (stats.isFIFO()) return 'is a named pipe, not a regular file';
+  if (stats.isSocket()) return 'is a socket, not a regular file';
+  if (stats.isDirectory()) return 'is a folder, not a regular file';
+  return 'is a device, not a regular file';
+}
+
+/** Follows no link, and waits for nobody: a named pipe would otherwise wait for its writer. Throws a `BackupError`, and errors of the file system. */
+export async function openRegularFile(path: string): Promise<FileHandle> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const irregular = irregularity(await handle.stat());
+  if (irregular === null) return handle;
+  await handle.close();
+  throw new BackupError(`${path} ${irregular}.`);
+}
+
+/** Reads a regular file, and writes it to `to` where that is given: a new file of its user alone, which is on the disk at the end. */
 export async function copyFile(
   from: string,
   to: string | undefined,
   onBytes: (bytes: number) => void,
 ): Promise<FileDigest> {
-  const source = await open(from, 'r');
+  const source = await openRegularFile(from);
   let target: FileHandle | undefined;
   try {
     target = to === undefined ? undefined : await open(to, 'wx', 0o600);

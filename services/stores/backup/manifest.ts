@@ -1,6 +1,6 @@
 /** What a backup holds. The manifest is written last, so a folder without it is not a backup. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Static } from 'typebox';
 import { packageRoot } from '../../shared/fs.js';
@@ -19,9 +19,18 @@ export const DATA_FOLDER = 'data';
 /** Raised with every change that an older version could not restore. */
 const FORMAT = 1;
 
-/** Names of files and folders, none of which leads upwards. */
-const PATH = '^(?!\\.{1,2}(/|$))[^/\\\\\\0]+(/(?!\\.{1,2}(/|$))[^/\\\\\\0]+)*$';
-const LINK_PATH = '^clickhouse/(data/[^/]+/[^/]+|metadata/[^/]+)$';
+/** Of files, links and folders together; the embedded stores have thousands. */
+const MAX_ENTRIES = 500_000;
+/** Each is created, and written to the disk by itself. */
+const MAX_FOLDERS = 50_000;
+const MAX_MANIFEST_BYTES = 256 * 1024 * 1024;
+
+/** Names of files and folders, none of which leads upwards, without control characters, which a terminal would obey. */
+const NAME = '(?!\\.{1,2}(/|$))[^/\\\\\\p{C}\\p{Zl}\\p{Zp}]+';
+const PATH = `^(?=.{1,1024}$)${NAME}(/${NAME})*$`;
+const LINK_PATH = `^clickhouse/(data/${NAME}/${NAME}|metadata/${NAME})$`;
+const VERSION = '^[0-9A-Za-z.+-]{1,64}$';
+const MIGRATION = '^[0-9A-Za-z_./-]{1,128}$';
 const LINK_TARGET = '^(\\.\\./){1,2}store/[0-9a-f]{3}/[0-9a-f-]{36}/?$';
 
 /** `path` as in the data folder, with slashes. Links and folders without files are kept here alone. */
@@ -50,16 +59,19 @@ const EntrySchema = Type.Unsafe<BackupEntry>({
 
 const Manifest = strictObject({
   format: Type.Integer({ minimum: 1 }),
-  reachline: Type.String({ description: 'Version that took the backup.' }),
-  migrations: Type.Array(Type.String(), { description: 'Migrations that this version knows, by store.' }),
+  reachline: Type.String({ description: 'Version that took the backup.', pattern: VERSION }),
+  migrations: Type.Array(Type.String({ pattern: MIGRATION }), {
+    description: 'Migrations that this version knows, by store.',
+  }),
   folder_id: nullable(Type.String()),
   taken_at: dateTime('The moment whose records it holds.'),
   counts: Type.Unsafe<Record<string, number>>({
     type: 'object',
-    additionalProperties: { type: 'integer', minimum: 0 },
+    propertyNames: { pattern: '^[a-z_]{1,32}$' },
+    additionalProperties: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   }),
   bytes: Type.Integer({ minimum: 0 }),
-  entries: Type.Array(EntrySchema, { minItems: 1 }),
+  entries: Type.Array(EntrySchema, { minItems: 1, maxItems: MAX_ENTRIES }),
 });
 export type Manifest = Static<typeof Manifest>;
 
@@ -69,7 +81,7 @@ export const knownMigrations = (): string[] =>
     readMigrations(join(packageRoot, 'mappings', store)).map(({ name }) => `${store}/${name}`),
   );
 
-/** The text of the manifest: its fields, and a checksum of them. */
+/** The text of the manifest: its fields, and a checksum of them */
 export function manifestText(manifest: Omit<Manifest, 'format'>): string {
   const fields = { format: FORMAT, ...manifest };
   return JSON.stringify({ ...fields, sha256: checksum(fields) }, undefined, 1);
@@ -92,12 +104,12 @@ export function readManifest(folder: string): Manifest {
     new BackupError(`${path} is damaged: it is not as the backup wrote it. Use another backup.`);
   let fields: Manifest & { sha256: string };
   try {
-    fields = JSON.parse(readFileSync(path, 'utf8'));
+    fields = JSON.parse(readText(path));
   } catch {
     throw damaged();
   }
   const { sha256, ...manifest } = fields ?? {};
-  if (sha256 !== checksum(manifest) || !Array.isArray(manifest.migrations)) throw damaged();
+  if (sha256 !== checksum(manifest) || !isPrintable(manifest)) throw damaged();
   requireKnownVersion(resolve(folder), manifest);
   if (isValid(manifest).length > 0 || !isWhole(manifest)) throw damaged();
   return manifest;
@@ -114,6 +126,34 @@ function requireKnownVersion(folder: string, { format, reachline, migrations }: 
 
 const isValid = compileValidator(Manifest);
 
+/** Whether there are more files or folders than a restore takes. */
+export const hasTooMany = (entries: readonly BackupEntry[]): boolean =>
+  entries.length > MAX_ENTRIES || entries.filter(({ kind }) => kind === 'folder').length > MAX_FOLDERS;
+
+/** What messages say of a newer manifest, whose other fields this version may not know. */
+function isPrintable({ format, reachline, migrations }: Manifest): boolean {
+  const matches = (pattern: string, value: unknown) =>
+    typeof value === 'string' && new RegExp(pattern).test(value);
+  return (
+    Number.isInteger(format) &&
+    matches(VERSION, reachline) &&
+    Array.isArray(migrations) &&
+    migrations.every((name) => matches(MIGRATION, name))
+  );
+}
+
+/** Of a regular file, whose size is bounded. Waits for nobody: a named pipe would otherwise wait for its writer. */
+function readText(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile() || stats.size > MAX_MANIFEST_BYTES) throw new Error('not a manifest');
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
 /**
  * Whether the entries are a data folder, each below the folder that it is restored into. ClickHouse links its tables to where their parts
  * are; no other link is restored, and nothing below one, so that no file is written through a link.
@@ -123,6 +163,7 @@ function isWhole({ entries, bytes }: Manifest): boolean {
   const parentsOf = (path: string) => [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
   const sum = entries.reduce((total, entry) => total + (entry.kind === 'file' ? entry.bytes : 0), 0);
   return (
+    !hasTooMany(entries) &&
     sum === bytes &&
     kinds.size === entries.length &&
     kinds.get(SEARCH_FILE) === 'file' &&

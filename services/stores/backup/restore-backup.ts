@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import {
   ANALYTICS_FOLDER,
@@ -10,7 +10,7 @@ import {
 import { lockDataFolder } from '../data-folder/lock.js';
 import { adoptErasures } from '../sqlite/erasure/adopt.js';
 import { BackupError } from './errors.js';
-import { CopiedFolders, copyFile, REMOVE_OPTIONS, requireSpace, syncPath } from './files.js';
+import { CopiedFolders, copyFile, irregularity, REMOVE_OPTIONS, requireSpace, syncPath } from './files.js';
 import { type BackupEntry, DATA_FOLDER, type Manifest, readManifest } from './manifest.js';
 
 export interface RestoreOptions {
@@ -90,16 +90,30 @@ const damaged = (backup: string, path: string, what: string) =>
     `The backup ${resolve(backup)} is damaged: ${DATA_FOLDER}/${path} ${what}. Use another backup.`,
   );
 
-/** Finds a backup that was cut short before anything is written. */
+/** Finds a backup that was cut short, or in which links lead elsewhere, before anything is written. */
 function requireFiles(backup: string, { entries }: Manifest): void {
+  const folders = new Set<string>();
   for (const entry of entries) {
     if (entry.kind !== 'file') continue;
-    const stats = statSync(join(backup, DATA_FOLDER, entry.path), { throwIfNoEntry: false });
+    requireFolders(backup, dirname(entry.path), folders);
+    const stats = lstatSync(join(backup, DATA_FOLDER, entry.path), { throwIfNoEntry: false });
     if (!stats) throw damaged(backup, entry.path, 'is missing');
+    const irregular = irregularity(stats);
+    if (irregular !== null) throw damaged(backup, entry.path, irregular);
     if (stats.size !== entry.bytes) {
       throw damaged(backup, entry.path, `has ${stats.size} bytes instead of ${entry.bytes}`);
     }
   }
+}
+
+/** Every folder above a file is one, not a link to one. `known` are those looked at. */
+function requireFolders(backup: string, path: string, known: Set<string>): void {
+  if (known.has(path)) return;
+  known.add(path);
+  if (path !== '.') requireFolders(backup, dirname(path), known);
+  const stats = lstatSync(join(backup, DATA_FOLDER, path), { throwIfNoEntry: false });
+  if (!stats) throw damaged(backup, path, 'is missing');
+  if (!stats.isDirectory()) throw damaged(backup, path, 'is a link or a file, not a folder');
 }
 
 /** The database of a data folder or of a backup. */
