@@ -83,3 +83,25 @@ export const textLiteral = (text: string): Sql =>
 
 /** The statements of a file of this package. */
 export const readSqlFile = (path: string): Sql => fragmentOf(readFileSync(path, 'utf8'));
+
+const QUOTED = /'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/gs;
+
+/** A statement that ClickHouse's parser printed, with texts and quoted names blanked, so that what remains are keywords at their places. */
+export const blankedTexts = (printed: string): string =>
+  printed.replaceAll(QUOTED, (quoted) => `'${' '.repeat(quoted.length - 2)}'`);
+
+/** Text that the printer never writes outside of quotes, and that would end the statement or hide a part of it. */
+const SECOND_STATEMENT = /[;"#`]|--|\/\*|\$\w*\$/;
+
+/**
+ * The statement of a client, as ClickHouse's parser printed it: the only text from outside that becomes SQL. Throws `RangeError` unless
+ * it is exactly one statement, and one without `INTO OUTFILE`, which the engine in process obeys whatever its rights are.
+ */
+export function printedStatement(printed: string): Sql {
+  const bare = blankedTexts(printed);
+  const texts = bare.replaceAll(/' *'/g, '');
+  if (SECOND_STATEMENT.test(texts) || texts.includes("'"))
+    throw new RangeError('A text has exactly one statement');
+  if (/\bINTO\s+OUTFILE\b/i.test(bare)) throw new RangeError('A statement writes no file');
+  return fragmentOf(printed);
+}

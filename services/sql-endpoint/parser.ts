@@ -1,28 +1,33 @@
 /** Statements as the engine's own parser reads them. */
-import { literal } from '../stores/clickhouse/bind.js';
+import { printedStatement, type Sql, sql, textLiteral } from '../shared/sql.js';
 import { SqlError } from './errors.js';
 import { checkSettings } from './settings.js';
-import type { Runner, Statement } from './statement.js';
+import type { Runner, RunOne, Surroundings } from './statement.js';
 
-/** A check has no more rights than what it checks. */
-const PLAIN: Omit<Statement, 'sql' | 'format'> = {
-  database: '',
-  settings: checkSettings(),
-  params: {},
-};
+/** Of the endpoint's own statements about the engine. */
+const OWN: Surroundings = { role: 'owner', database: '', settings: { readonly: '1' }, params: {} };
 
 /** Runs a statement of the endpoint itself; its one column has no tabs, line feeds or backslashes. */
-export async function firstColumn(sql: string, runner: Runner): Promise<string[]> {
-  const result = await runner.run({ ...PLAIN, sql, format: 'TabSeparated' });
+export async function firstColumn(statement: Sql, runner: Runner): Promise<string[]> {
+  const result = await runner.run({ ...OWN, sql: statement, format: 'TabSeparated' });
   return Buffer.from(result.bytes()).toString('utf8').split('\n').slice(0, -1);
 }
 
+/** Opens a connection that checks a statement: it has no more rights than the statement gets. */
+export const checking = <T>(
+  query: string,
+  params: Record<string, string>,
+  runner: Runner,
+  work: (run: RunOne) => Promise<T>,
+): Promise<T> => {
+  const settings = { max_query_size: String(2 * query.length + 1000), ...checkSettings() };
+  return runner.connected({ role: 'analyst', database: '', settings, params }, work);
+};
+
 /** The statement on one line without comments. Throws the `SqlError` of a server for several statements or none. */
-export async function canonical(query: string, runner: Runner): Promise<string> {
+export async function canonical(query: string, run: RunOne): Promise<string> {
   try {
-    const sql = `SELECT formatQuerySingleLine(${literal(query)})`;
-    const settings = { max_query_size: String(2 * query.length + 1000), ...PLAIN.settings };
-    const result = await runner.run({ ...PLAIN, sql, settings, format: 'RawBLOB' });
+    const result = await run(sql`SELECT formatQuerySingleLine(${textLiteral(query)})`, 'RawBLOB');
     return Buffer.from(result.bytes()).toString('utf8');
   } catch (error) {
     const { clickhouseCode, message } = error as { clickhouseCode?: number; message: string };
@@ -60,12 +65,8 @@ function withoutScope(message: string): string {
 }
 
 /** The tree of a canonical statement, with the values of its parameters. Null when it is ambiguous. */
-export async function syntaxTree(
-  sql: string,
-  params: Record<string, string>,
-  runner: Runner,
-): Promise<Node | null> {
-  const explained = await runner.run({ ...PLAIN, params, sql: `EXPLAIN AST ${sql}`, format: 'LineAsString' });
+export async function syntaxTree(statement: string, run: RunOne): Promise<Node | null> {
+  const explained = await run(sql`EXPLAIN AST ${printedStatement(statement)}`, 'LineAsString');
   const lines = Buffer.from(explained.bytes()).toString('utf8').split('\n').slice(0, -1);
   const open: Node[] = [];
   for (const line of lines) {

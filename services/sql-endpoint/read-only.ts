@@ -3,14 +3,22 @@
  * what runs, so comments, quotes and case cannot make the two differ. Everything is allowed by name; the engine runs it read-only and
  * rejects writes once more.
  */
-import { literal } from '../stores/clickhouse/bind.js';
+import {
+  blankedTexts,
+  identifier,
+  joinSql,
+  printedStatement,
+  type Sql,
+  sql,
+  textLiteral,
+} from '../shared/sql.js';
 import type { Body } from './body.js';
 import { CODE, SqlError } from './errors.js';
-import { canonical, firstColumn, type Node, nodes, syntaxTree } from './parser.js';
+import { canonical, checking, firstColumn, type Node, nodes, syntaxTree } from './parser.js';
 import { RECORD_VIEW_NAMES } from './record-views.js';
 import type { StatementRequest } from './request.js';
-import { allowedSettings, blanked, takeSettings } from './settings.js';
-import type { Runner, Statement } from './statement.js';
+import { allowedSettings, takeSettings } from './settings.js';
+import type { Runner, RunOne, Statement } from './statement.js';
 
 export interface PermittedStatement {
   statement: Statement;
@@ -40,17 +48,20 @@ const SYSTEM_TABLES = new Set([
 const CATALOG_TABLES = new Set(['databases', 'tables']);
 const FOLDER_COLUMNS = new Set(['data_path', 'metadata_path']);
 /** What statements see of the catalog, `SHOW` among them. */
-const VISIBLE_DATABASES = [...DATABASES].map((database) => `'${database}'`).join();
-const VISIBLE_SYSTEM_TABLES = [...SYSTEM_TABLES, ...CATALOG_TABLES].map((table) => `'${table}'`).join();
-const visible = (database: string, table: string) =>
-  `${database} IN (${VISIBLE_DATABASES}) OR (${database} = 'system' AND ${table} IN (${VISIBLE_SYSTEM_TABLES}))`;
+const textList = (texts: Iterable<string>) => joinSql(Array.from(texts, textLiteral), ', ');
+const VISIBLE_DATABASES = textList(DATABASES);
+const VISIBLE_SYSTEM_TABLES = textList([...SYSTEM_TABLES, ...CATALOG_TABLES]);
+const visible = (table: Sql) =>
+  sql`database IN (${VISIBLE_DATABASES}) OR (database = 'system' AND ${table} IN (${VISIBLE_SYSTEM_TABLES}))`;
 const CATALOG_FILTERS = {
   // The address of the records of a statement, which holds its grant.
-  'system.settings': `name != 'format_avro_schema_registry_url'`,
-  'system.databases': `name IN (${VISIBLE_DATABASES}, 'system')`,
-  'system.tables': visible('database', 'name'),
-  'system.columns': visible('database', 'table'),
-  'system.data_skipping_indices': visible('database', 'table'),
+  'system.settings': sql`name != 'format_avro_schema_registry_url'`,
+  'system.databases': sql`name IN (${VISIBLE_DATABASES}, 'system')`,
+  'system.tables': visible(identifier('name')),
+  'system.columns': visible(identifier('table')),
+  'system.data_skipping_indices': visible(identifier('table')),
+  // Without it a statement could kill others, whose texts it holds.
+  'system.processes': sql`0`,
 };
 const TABLE_FUNCTIONS = new Set([
   'generate_series',
@@ -192,11 +203,15 @@ export async function readOnly(
 
 /** Lower-case names. */
 async function allowedFunctions(runner: Runner): Promise<Set<string>> {
-  const rejected = REJECTED_CATEGORIES.map((category) => `'${category}'`).join();
+  const rejected = joinSql(REJECTED_CATEGORIES.map(textLiteral), ', ');
+  const extra = joinSql(
+    EXTRA_FUNCTIONS.map((name) => textLiteral(name.toLowerCase())),
+    ', ',
+  );
   const names = await firstColumn(
-    `SELECT lower(name) FROM system.functions WHERE is_aggregate OR (origin = 'System' AND
+    sql`SELECT lower(name) FROM system.functions WHERE is_aggregate OR (origin = 'System' AND
       (alias_to != '' ? alias_to : name) IN (SELECT name FROM system.functions WHERE categories NOT IN (${rejected})))
-      OR lower(alias_to) IN (${EXTRA_FUNCTIONS.map((name) => `'${name.toLowerCase()}'`).join()})`,
+      OR lower(alias_to) IN (${extra})`,
     runner,
   );
   const allowed = [...names, ...EXTRA_FUNCTIONS.map((name) => name.toLowerCase())];
@@ -206,7 +221,7 @@ async function allowedFunctions(runner: Runner): Promise<Set<string>> {
 /** The tables that the views read. */
 const tablesOfOrganizations = (runner: Runner) =>
   firstColumn(
-    `SELECT table FROM system.columns WHERE database = '${DEFAULT_DATABASE}' AND name = 'organization_id'`,
+    sql`SELECT table FROM system.columns WHERE database = ${textLiteral(DEFAULT_DATABASE)} AND name = 'organization_id'`,
     runner,
   );
 
@@ -220,23 +235,30 @@ async function authorize(
   request: StatementRequest,
   body: Body,
   runner: Runner,
-  { functions, tables }: PolicyDeps,
+  deps: PolicyDeps,
 ): Promise<PermittedStatement> {
   if (body.encoding !== undefined) {
     throw new SqlError(CODE.UNKNOWN_COMPRESSION_METHOD, `Unknown compression method ${body.encoding}`);
   }
+  const query = [request.query, body.data.toString('utf8')].filter(Boolean).join('\n');
+  return checking(query, request.params, runner, (run) => authorizeText(query, request, run, deps));
+}
+
+async function authorizeText(
+  query: string,
+  request: StatementRequest,
+  run: RunOne,
+  { functions, tables }: PolicyDeps,
+): Promise<PermittedStatement> {
   const database = databaseOf(request);
-  const text = canonicalOutput(
-    await canonical([request.query, body.data.toString('utf8')].filter(Boolean).join('\n'), runner),
-    request.format,
-  );
+  const text = canonicalOutput(await canonical(query, run), request.format);
   if (!FORMATS.test(text.format)) throw denied(`format ${text.format}`);
   const settings = allowedSettings({ ...request.settings, ...text.settings });
   let readsRecords = false;
   const select = text.statement.replace(EXPLAIN, '');
   if (/^\(*(SELECT|WITH)\b/.test(select) || text.statement.startsWith('DESCRIBE ')) {
     rejectClauses(select);
-    const tree = await syntaxTree(select, request.params, runner);
+    const tree = await syntaxTree(select, run);
     if (!tree) throw new SqlError(CODE.ACCESS_DENIED, 'A name has characters that are not allowed');
     checkTree(tree, functions);
     readsRecords = namesRecords(tree);
@@ -244,7 +266,8 @@ async function authorize(
   } else checkSimple(text.statement);
   return {
     statement: {
-      sql: text.statement,
+      role: 'analyst',
+      sql: printedStatement(text.statement),
       format: text.format,
       database,
       settings: { ...settings, ...filterSettings(request.organizationId, tables) },
@@ -259,15 +282,17 @@ async function authorize(
  * be tried on hidden rows first, and name them in an error.
  */
 function filterSettings(organizationId: string | null, tables: readonly string[]): Record<string, string> {
-  const filters: Record<string, string> = { ...CATALOG_FILTERS };
+  const filters: Record<string, Sql> = { ...CATALOG_FILTERS };
   if (organizationId !== null) {
     for (const table of tables) {
-      filters[`${DEFAULT_DATABASE}.${table}`] = `organization_id = ${literal(organizationId)}`;
+      filters[`${DEFAULT_DATABASE}.${table}`] = sql`organization_id = ${textLiteral(organizationId)}`;
     }
   }
-  const entries = Object.entries(filters).map((entry) => entry.map(literal).join(':'));
+  const entries = Object.entries(filters).map(
+    ([table, filter]) => sql`${textLiteral(table)}:${textLiteral(filter.text)}`,
+  );
   return {
-    additional_table_filters: `{${entries.join(', ')}}`,
+    additional_table_filters: sql`{${joinSql(entries, ', ')}}`.text,
     query_plan_merge_filters: '0',
     optimize_move_to_prewhere: '0',
   };
@@ -323,7 +348,7 @@ function canonicalOutput(sql: string, fallback: string): CanonicalText {
 
 /** Rejects clauses whose content the syntax tree does not show. */
 function rejectClauses(statement: string): void {
-  const bare = blanked(statement);
+  const bare = blankedTexts(statement);
   if (/\bINTO OUTFILE\b/.test(bare)) throw readonly('Cannot write files');
   if (/\bSETTINGS\b/.test(bare))
     throw readonly('Cannot change settings inside of a statement, only at its end,');

@@ -1,7 +1,8 @@
 /** The views of contacts, audiences and visits in the engine in process. They hold no rows: records.ts sends these to a statement. */
-import { literal } from '../stores/clickhouse/bind.js';
+import { checkedIdentifier, EMPTY_SQL, joinSql, sql, textLiteral } from '../shared/sql.js';
 import { columnValues, parsedFields, RECORD_VIEWS } from '../stores/clickhouse/record-columns.js';
-import type { Runner } from './statement.js';
+import { firstColumn } from './parser.js';
+import type { Runner, Surroundings } from './statement.js';
 
 export const RECORD_VIEW_NAMES: ReadonlySet<string> = new Set(RECORD_VIEWS.map(({ name }) => name));
 
@@ -11,32 +12,46 @@ export const RECORD_VIEW_NAMES: ReadonlySet<string> = new Set(RECORD_VIEWS.map((
  */
 const ADDRESS_SETTING = 'format_avro_schema_registry_url';
 
-/** Settings of a statement that may read records. Under `readonly = 1` the engine opens no address. */
+/** Settings of a statement that may read records. */
 export const recordSettings = (address: string): Record<string, string> => ({
   [ADDRESS_SETTING]: address,
-  readonly: '2',
   http_make_head_request: '0',
   http_max_tries: '1',
   max_http_get_redirects: '0',
 });
 
-/** Creates the views, or replaces those of another version. */
+/** Creates the views of records, or replaces those of another version; their definer alone may open the address of the records. */
 export async function createRecordViews(runner: Runner, database: string): Promise<void> {
   for (const view of RECORD_VIEWS) {
-    const { name, source, comment, columns, join = '' } = view;
+    const { name, source, comment, columns, join = EMPTY_SQL } = view;
     const declared = columns.map(
-      (column) => `${column.name} ${column.type} COMMENT ${literal(column.comment)}`,
+      (column) =>
+        sql`${checkedIdentifier(column.name)} ${column.type} COMMENT ${textLiteral(column.comment)}`,
     );
     const values = columnValues(view);
-    const selected = columns.map((column, index) => `${values[index]} AS ${column.name}`);
-    await runner.run({
-      sql: `CREATE OR REPLACE VIEW ${database}.${name} (${declared.join(', ')}) AS SELECT ${selected.join(', ')}
-        FROM url(concat(getSetting('${ADDRESS_SETTING}'), '${source}'), 'JSONEachRow', ${literal(parsedFields(view))})${join}
-        COMMENT ${literal(comment)}`,
-      format: 'Null',
-      database: '',
-      settings: {},
-      params: {},
-    });
+    const selected = columns.map(
+      (column, index) => sql`${values[index] ?? EMPTY_SQL} AS ${checkedIdentifier(column.name)}`,
+    );
+    const create = sql`CREATE OR REPLACE VIEW ${checkedIdentifier(database)}.${checkedIdentifier(name)} (${joinSql(declared, ', ')})
+        DEFINER = records SQL SECURITY DEFINER AS SELECT ${joinSql(selected, ', ')}
+        FROM url(concat(getSetting(${textLiteral(ADDRESS_SETTING)}), ${textLiteral(source)}), 'JSONEachRow', ${textLiteral(parsedFields(view).text)})${join}
+        COMMENT ${textLiteral(comment)}`;
+    await runner.run({ ...AS_OWNER, sql: create, format: 'Null' });
   }
 }
+
+/** Lets every other view read its tables with the rights of the owner, as analysts have none on tables. */
+export async function secureViews(runner: Runner, database: string): Promise<void> {
+  const invoked = await firstColumn(
+    sql`SELECT name FROM system.tables WHERE database = ${textLiteral(database)} AND engine = 'View'
+      AND create_table_query NOT LIKE '%SQL SECURITY DEFINER%'`,
+    runner,
+  );
+  for (const name of invoked) {
+    const view = sql`${checkedIdentifier(database)}.${checkedIdentifier(name)}`;
+    const alter = sql`ALTER TABLE ${view} MODIFY DEFINER = default SQL SECURITY DEFINER`;
+    await runner.run({ ...AS_OWNER, sql: alter, format: 'Null' });
+  }
+}
+
+const AS_OWNER: Surroundings = { role: 'owner', database: '', settings: {}, params: {} };

@@ -9,7 +9,7 @@ import { readBody } from './body.js';
 import { CODE, SqlError, toException } from './errors.js';
 import { FairMutex } from './fair-mutex.js';
 import { readOnly, VIEWS } from './read-only.js';
-import { createRecordViews, recordSettings } from './record-views.js';
+import { createRecordViews, recordSettings, secureViews } from './record-views.js';
 import { RecordSource, type RecordStore } from './records.js';
 import { readForm, readRequest } from './request.js';
 import { contentType, encodeBlocks, sendBytes, sendException, summaryOf } from './response.js';
@@ -68,6 +68,7 @@ export async function startSqlEndpoint({
 }: SqlEndpointOptions): Promise<SqlEndpoint> {
   const runner = new Runner(engine);
   if (search) await createRecordViews(runner, VIEWS);
+  await secureViews(runner, VIEWS);
   const authorize = await readOnly(runner);
   const records = search && new RecordSource(search);
   const mutex = new FairMutex({ deadlineMs: DEADLINE_MS });

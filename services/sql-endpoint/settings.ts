@@ -1,4 +1,5 @@
 /** Settings that come with a request or in the clause of a statement. */
+import { blankedTexts } from '../shared/sql.js';
 import { ANALYST_LIMITS, ANALYST_SETTINGS } from '../stores/clickhouse/settings.js';
 import { CODE, SqlError } from './errors.js';
 
@@ -55,18 +56,12 @@ function overflowMode({ result_overflow_mode: mode = '', max_result_rows: rows =
   return isCut('result_overflow_mode', mode) && isOwnLimit ? { result_overflow_mode: mode } : {};
 }
 
-const TEXTS_AND_NAMES = /'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g;
-
-/** A canonical statement with texts and quoted names blanked, so that what remains are keywords at their places. */
-export const blanked = (statement: string): string =>
-  statement.replaceAll(TEXTS_AND_NAMES, (quoted) => `'${' '.repeat(quoted.length - 2)}'`);
-
 const CLAUSE = ' SETTINGS ';
 const CHANGE = /(?<name>\w+) = (?:'(?<text>[^'\\]*)'|(?<value>-?\d+(?:\.\d+)?|true|false))(?:, |$)/y;
 
 /** Takes the clause from the end of a canonical statement; one anywhere else stays. Throws where it would raise a limit. */
 export function takeSettings(statement: string): { statement: string; settings: Settings } {
-  const at = blanked(statement).lastIndexOf(CLAUSE);
+  const at = blankedTexts(statement).lastIndexOf(CLAUSE);
   const settings: Settings = {};
   if (at < 0) return { statement, settings };
   CHANGE.lastIndex = at + CLAUSE.length;

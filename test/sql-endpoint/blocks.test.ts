@@ -4,6 +4,7 @@ import { cityHash128 } from '../../services/sql-endpoint/city-hash.js';
 import { compressedBlocks } from '../../services/sql-endpoint/compressed-blocks.js';
 import { nativeBlocks } from '../../services/sql-endpoint/native-blocks.js';
 import { openEngine } from '../../services/stores/clickhouse/engine.js';
+import { rawSql } from '../support/raw-sql.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 describe('Blocks of ClickHouse', () => {
@@ -69,9 +70,9 @@ describe('Blocks of ClickHouse', () => {
       '[]::Array(Array(String)), materialize(tuple())',
     ];
     try {
-      const sql = `SELECT ${columns.join(', ')} FROM numbers(3000) SETTINGS max_block_size = 1000`;
-      const plain = (await session.queryAsync(sql, { format: 'Native' })).bytes();
-      const types = (await session.queryAsync(`DESCRIBE (${sql})`, { format: 'TabSeparated' })).bytes();
+      const sql = rawSql(`SELECT ${columns.join(', ')} FROM numbers(3000) SETTINGS max_block_size = 1000`);
+      const plain = (await session.run(sql, 'Native')).bytes();
+      const types = (await session.run(rawSql(`DESCRIBE (${sql.text})`), 'TabSeparated')).bytes();
       const width = Buffer.from(types).toString().split('\n').length - 1;
       const older = await nativeBlocks(plain, 54405);
       const newer = await nativeBlocks(plain, 54460);

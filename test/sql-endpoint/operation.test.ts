@@ -21,7 +21,7 @@ describe('The operation /api/sql', () => {
        FROM campaigns`,
       { parameters: { name: "O'Hara\t\\n" } },
     );
-    expect(body.columns).to.deep.equal([
+    expect(body.columns, JSON.stringify(body)).to.deep.equal([
       { name: 'people', type: 'Nullable(UInt64)' },
       { name: 'name', type: 'String' },
       { name: 'money', type: 'Decimal(18, 2)' },

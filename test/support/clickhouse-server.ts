@@ -10,13 +10,14 @@ import { ensureDir, packageRoot } from '../../services/shared/fs.js';
 import { createAuthenticate } from '../../services/sql-endpoint/authenticate.js';
 import type { Body } from '../../services/sql-endpoint/body.js';
 import { FairMutex } from '../../services/sql-endpoint/fair-mutex.js';
-import { canonical } from '../../services/sql-endpoint/parser.js';
+import { canonical, checking } from '../../services/sql-endpoint/parser.js';
 import type { StatementRequest } from '../../services/sql-endpoint/request.js';
 import { type ServedSql, serveSql } from '../../services/sql-endpoint/server.js';
 import { Runner, type Statement } from '../../services/sql-endpoint/statement.js';
 import { literal } from '../../services/stores/clickhouse/bind.js';
 import { ConnectionPool } from '../../services/stores/clickhouse/connection-pool.js';
 import { type Engine, openEngine } from '../../services/stores/clickhouse/engine.js';
+import { rawSql } from './raw-sql.js';
 
 export interface ClickHouseServer {
   url: string;
@@ -77,7 +78,11 @@ function configOf(folder: string, replica: ReplicaOptions | undefined): string {
   const replication = replica ? configOfReplica(replica) : '';
   const file = join(folder, 'config.xml');
   ensureDir(folder);
-  writeFileSync(file, embedded.replace('</clickhouse>', `${backups}${replication}</clickhouse>`));
+  const users = join(packageRoot, 'mappings/clickhouse/embedded-users.xml');
+  const config = embedded
+    .replace('embedded-users.xml', users)
+    .replace('</clickhouse>', `${backups}${replication}</clickhouse>`);
+  writeFileSync(file, config);
   return file;
 }
 
@@ -157,14 +162,19 @@ async function permitAll(
   file: string,
 ): Promise<Permitted> {
   const { head, rows } = split(request.query, body.data);
-  const formatted = await canonical(head, runner);
+  const formatted = await checking(head, {}, runner, (run) => canonical(head, run));
   const insert = rows && (FORMATTED_INSERT.exec(formatted) ?? INPUT_INSERT.exec(formatted))?.groups;
-  const common = { format: request.format, database: request.database, params: request.params };
+  const common = {
+    role: 'owner' as const,
+    format: request.format,
+    database: request.database,
+    params: request.params,
+  };
   const settings = request.settings;
   if (!insert) {
     const sql = rows ? `${head}\n${rows.toString('utf8')}` : head;
     return {
-      statement: { ...common, settings, sql },
+      statement: { ...common, settings, sql: rawSql(sql) },
       format: /.* FORMAT `?(\w+)`?/s.exec(formatted)?.[1] ?? request.format,
       isRead: /^(SELECT|WITH)\b/.test(formatted),
     };
@@ -175,7 +185,7 @@ async function permitAll(
     ? `file(${literal(file)}, ${format}, ${structure})`
     : ` FROM INFILE ${literal(file)}${own} FORMAT ${format}`;
   const sql = rows.length === 0 ? 'SELECT 1 WHERE 0' : `${into}${source}`;
-  return { statement: { ...common, settings, sql }, format, isRead: false };
+  return { statement: { ...common, settings, sql: rawSql(sql) }, format, isRead: false };
 }
 
 function split(query: string, data: Buffer): { head: string; rows: Buffer | undefined } {

@@ -42,7 +42,7 @@ export function preamble(settings: Record<string, Setting>, params: Record<strin
     ...Object.entries(settings).map(([name, value]) => assignment(name, value)),
     ...Object.entries(params).map(([name, value]) => assignment(`param_${name}`, value)),
   ];
-  return sql`SET ${joinSql(assignments, ', ')};`;
+  return sql`SET ${joinSql(assignments, ', ')}`;
 }
 
 const assignment = (name: string, value: Setting): Sql =>

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ResponseJSON } from '@clickhouse/client';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
+import { sql } from '../../shared/sql.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { literal, parameterTexts, preamble } from './bind.js';
 import type { ClickHouse, EmbeddedOptions } from './client.js';
@@ -33,17 +34,18 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
 
   /** The output of a statement. */
   async function read(
-    { name, sql, params }: AnalyticsQuery,
+    { name, sql: statement, params }: AnalyticsQuery,
     signal: AbortSignal | undefined,
   ): Promise<string> {
     if (closing) throw new StoreUnavailableError('analytics');
-    checkBound({ name, sql, params });
-    const tag = `/* ${++lastTag} */`;
-    const text = `${preamble(embeddedSettings(name, timeoutMs), parameterTexts(params)).text} ${tag} ${sql}`;
+    checkBound({ name, sql: statement, params });
+    const tag = sql`/* ${++lastTag} */`;
+    const settings = preamble(embeddedSettings(name, timeoutMs), parameterTexts(params));
     let computing = false;
     const running = reads.use(async ({ session }) => {
       computing = true;
-      const result = await session.queryAsync(text, { format: 'JSONCompact' }).finally(() => {
+      await session.run(settings, 'Null');
+      const result = await session.run({ text: `${tag.text} ${statement}` }, 'JSONCompact').finally(() => {
         computing = false;
       });
       const bytes = result.bytes();
@@ -51,7 +53,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     }, signal);
     // A computation nobody waits for ends, so that its connection is soon free; only a running one, as that blocks the event loop.
     return settle(running, signal, () => {
-      if (computing) engine.kill(tag);
+      if (computing) engine.kill(tag.text);
     });
   }
 
@@ -93,9 +95,9 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
       throw new Error('the engine in process has no copies of records');
     },
 
-    async command(name, sql, inBackground) {
+    async command(name, statement, inBackground) {
       if (closing) throw new StoreUnavailableError('analytics');
-      const text = `${preamble(embeddedSettings(name, timeoutMs), {}).text} ${sql}`;
+      const text = `${preamble(embeddedSettings(name, timeoutMs), {}).text}; ${statement}`;
       const pool = inBackground ? background : writes;
       await settle(pool.use((client) => client.command({ query: text })));
     },

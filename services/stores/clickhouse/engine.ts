@@ -6,8 +6,8 @@ import { drainPending, Session } from 'chdb';
 import { createChdbConnection } from 'chdb/connection';
 import { ensureDir, packageRoot } from '../../shared/fs.js';
 import { FULL_DISK_BYTES } from '../../shared/health.js';
+import { type Sql, sql, textLiteral } from '../../shared/sql.js';
 import { DiskFullError, StoreUnavailableError } from '../../shared/store-errors.js';
-import { literal } from './bind.js';
 import { FolderInUseError } from './errors.js';
 
 /** Output of a statement, in the requested format. */
@@ -20,9 +20,10 @@ export interface EngineResult {
   elapsed: number;
 }
 
-/** A connection with settings, parameters and a database of its own. Runs one text at a time. */
+/** A connection with settings, parameters, roles and a database of its own. Runs one statement at a time. */
 export interface EngineSession {
-  queryAsync(sql: string, options: { format: string }): Promise<EngineResult>;
+  /** Exactly one statement: chdb would run several of one text, and nothing tells it not to. */
+  run(statement: Pick<Sql, 'text'>, format: string): Promise<EngineResult>;
   close(): void;
 }
 
@@ -38,7 +39,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Sizes of the engine's caches and the memory of the whole engine. */
+/** Sizes of the engine's caches, the memory of the whole engine, and its users. */
 const CONFIG_FILE = join(packageRoot, 'mappings/clickhouse/embedded.xml');
 
 /** Opens a folder, created when missing. Throws `FolderInUseError` when another process has it. */
@@ -47,7 +48,13 @@ export function openEngine(path: string, configFile = CONFIG_FILE): Engine {
   // Opened first and kept: it boots the engine with our configuration, which later connections share.
   const first = boot(folder, configFile);
   return {
-    session: () => new Session(folder),
+    session() {
+      const session = new Session(folder);
+      return {
+        run: (statement, format) => session.queryAsync(statement.text, { format }),
+        close: () => session.close(),
+      };
+    },
     client: () =>
       createClient({
         // The package types its connection against its own copy of the client's types.
@@ -55,7 +62,7 @@ export function openEngine(path: string, configFile = CONFIG_FILE): Engine {
       }),
     kill(comment) {
       try {
-        first.query(`KILL QUERY WHERE startsWith(query, ${literal(comment)}) ASYNC`, 'Null');
+        first.query(sql`KILL QUERY WHERE startsWith(query, ${textLiteral(comment)}) ASYNC`.text, 'Null');
       } catch {
         // The statement has already ended.
       }

@@ -4,17 +4,18 @@
  */
 import { isArrayField } from '../../contacts/field-types.js';
 import { CONTACT_FIELDS, DERIVED_FIELD_NAMES } from '../../contacts/fields.js';
+import { checkedIdentifier, identifier, joinSql, type Sql, sql } from '../../shared/sql.js';
 
 interface Column {
   name: string;
-  type: string;
+  type: Sql;
   comment: string;
   /** Of the record; equals the name unless given. */
   field?: string;
   /** Type that the engine parses the field as; that of the column unless given. */
-  parsed?: string;
-  /** SQL over the field. */
-  value?: string;
+  parsed?: Sql;
+  /** Computes the column from the field. */
+  value?: Sql;
 }
 
 export interface RecordView {
@@ -23,28 +24,31 @@ export interface RecordView {
   comment: string;
   columns: Column[];
   /** Clauses behind `FROM`. */
-  join?: string;
+  join?: Sql;
 }
+
+const STRING = sql`String`;
+const STRINGS = sql`Array(String)`;
 
 const key = (name: string, comment: string, field = name): Column => ({
   name,
-  type: 'String',
+  type: STRING,
   comment,
   field,
 });
-const optional = (name: string, comment: string, field = name, type = 'String'): Column => ({
+const optional = (name: string, comment: string, field = name, type = STRING): Column => ({
   name,
-  type: `Nullable(${type})`,
+  type: sql`Nullable(${type})`,
   comment,
   field,
 });
 const moment = (name: string, comment: string, field = name): Column => ({
   name,
-  type: "DateTime64(3, 'UTC')",
+  type: sql`DateTime64(3, 'UTC')`,
   comment,
   field,
-  parsed: 'String',
-  value: `parseDateTime64BestEffort(${field}, 3, 'UTC')`,
+  parsed: STRING,
+  value: sql`parseDateTime64BestEffort(${checkedIdentifier(field)}, 3, 'UTC')`,
 });
 
 const ORGANIZATION = 'Organization the row belongs to';
@@ -52,13 +56,13 @@ const ORGANIZATION = 'Organization the row belongs to';
 const contactColumns = Object.entries(CONTACT_FIELDS).map(([name, schema]): Column => {
   const { type, format, description } = schema as { type?: string; format?: string; description?: string };
   const comment = (description ?? name).replace(/\.$/, '');
-  if (isArrayField(name as keyof typeof CONTACT_FIELDS)) return { name, type: 'Array(String)', comment };
-  if (type === 'integer') return optional(name, comment, name, 'Int32');
+  if (isArrayField(name as keyof typeof CONTACT_FIELDS)) return { name, type: STRINGS, comment };
+  if (type === 'integer') return optional(name, comment, name, sql`Int32`);
   if (format === 'date') {
     return {
-      ...optional(name, comment, name, 'Date32'),
-      parsed: 'Nullable(String)',
-      value: `toDate32OrNull(${name})`,
+      ...optional(name, comment, name, sql`Date32`),
+      parsed: sql`Nullable(String)`,
+      value: sql`toDate32OrNull(${checkedIdentifier(name)})`,
     };
   }
   return optional(name, comment);
@@ -81,7 +85,7 @@ export const RECORD_VIEWS: readonly RecordView[] = [
       ...derivedColumns,
       {
         name: 'audience_ids',
-        type: 'Array(String)',
+        type: STRINGS,
         comment: 'Audiences the contact is a member of, ascending',
       },
       moment('created_at', 'When the contact was first recorded'),
@@ -99,7 +103,7 @@ export const RECORD_VIEWS: readonly RecordView[] = [
       optional('description', 'Description'),
       ...['network_a', 'network_b', 'network_c'].map((name) => ({
         name,
-        type: 'Bool',
+        type: sql`Bool`,
         comment: `Whether it is used on ${name}`,
       })),
       optional('tracking_utm_value', 'UTM value that marks its visits'),
@@ -114,15 +118,15 @@ export const RECORD_VIEWS: readonly RecordView[] = [
       key('organization_id', ORGANIZATION),
       {
         name: 'audience_id',
-        type: 'String',
+        type: STRING,
         comment: 'Audience',
         field: 'audience_ids',
-        parsed: 'Array(String)',
-        value: 'member_of',
+        parsed: STRINGS,
+        value: identifier('member_of'),
       },
       key('contact_id', 'Contact'),
     ],
-    join: ' ARRAY JOIN audience_ids AS member_of',
+    join: sql` ARRAY JOIN audience_ids AS member_of`,
   },
   {
     name: 'website_visits',
@@ -141,8 +145,8 @@ export const RECORD_VIEWS: readonly RecordView[] = [
       optional('browser', 'Browser'),
       optional('browser_version', 'Version of the browser', 'browserVersion'),
       optional('platform', 'Operating system'),
-      optional('has_recording', 'Whether a recording of the visit exists', 'hasRecording', 'Bool'),
-      optional('intent_score', 'Buying intent, higher is stronger', 'intentScore', 'Int64'),
+      optional('has_recording', 'Whether a recording of the visit exists', 'hasRecording', sql`Bool`),
+      optional('intent_score', 'Buying intent, higher is stronger', 'intentScore', sql`Int64`),
     ],
   },
 ];
@@ -150,9 +154,14 @@ export const RECORD_VIEWS: readonly RecordView[] = [
 export const viewOf = (name: string) => RECORD_VIEWS.find((view) => view.name === name) as RecordView;
 
 /** What the fields of a line of JSON are parsed as: a structure of the engine. */
-export const parsedFields = ({ columns }: RecordView): string =>
-  columns.map((column) => `${column.field ?? column.name} ${column.parsed ?? column.type}`).join(', ');
+export const parsedFields = ({ columns }: RecordView): Sql =>
+  joinSql(
+    columns.map(
+      ({ field, name, parsed, type }) => sql`${checkedIdentifier(field ?? name)} ${parsed ?? type}`,
+    ),
+    ', ',
+  );
 
-/** SQL of the columns over those fields, in order. */
-export const columnValues = ({ columns }: RecordView): string[] =>
-  columns.map((column) => column.value ?? column.field ?? column.name);
+/** Values of the columns over those fields, in order. */
+export const columnValues = ({ columns }: RecordView): Sql[] =>
+  columns.map(({ value, field, name }) => value ?? checkedIdentifier(field ?? name));

@@ -1,5 +1,6 @@
 /** The copy of contacts and audiences that SQL reads on a server: mappings/clickhouse/server. */
 import { randomBytes } from 'node:crypto';
+import { joinSql } from '../../shared/sql.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import {
   COPIED_KINDS,
@@ -107,7 +108,7 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
         await command(`CREATE TABLE ${made(kind)} AS ${kind}`);
         // The copy that another version is making as this one migrates lacks the new columns, and so does what is made like it.
         const columns = viewOf(kind).columns.map(
-          ({ name, type }) => `ADD COLUMN IF NOT EXISTS ${name} ${type}`,
+          ({ name, type }) => `ADD COLUMN IF NOT EXISTS ${name} ${type.text}`,
         );
         await command(`ALTER TABLE ${made(kind)} ${columns.join(', ')}`);
         await command(`ALTER TABLE ${made(kind)} MODIFY COMMENT '${now}'`);
@@ -118,7 +119,7 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
           const columns = view.columns.map(({ name }) => name).join(', ');
           await clickhouse.insertLines(
             `copy_${kind}`,
-            `INSERT INTO ${made(kind)} (${columns}) SELECT ${columnValues(view).join(', ')} FROM input(${literal(parsedFields(view))}) FORMAT JSONEachRow`,
+            `INSERT INTO ${made(kind)} (${columns}) SELECT ${joinSql(columnValues(view), ', ').text} FROM input(${literal(parsedFields(view).text)}) FORMAT JSONEachRow`,
             `${lines.join('\n')}\n`,
           );
         },

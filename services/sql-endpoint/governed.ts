@@ -1,0 +1,23 @@
+/** What the grants of the engine in process do not govern, refused below the allowlist. */
+import { blankedTexts, type Sql } from '../shared/sql.js';
+import { CODE, SqlError } from './errors.js';
+
+const READS = /^\(*(SELECT|WITH|SHOW|DESCRIBE|EXPLAIN|EXISTS)\b/;
+/** Parses and runs nothing, so it may name what would be refused. */
+const PARSES = /^EXPLAIN AST /;
+/** The function `file` reads any file without a grant when the engine is in process. */
+const FILE_FUNCTION = /\bfile *\(|\bAPPLY *\( *file\b/i;
+
+/** Throws a `SqlError` for a kind of statement that an analyst never runs, and for functions that no grant stops. */
+export function requireGoverned({ text }: Sql): void {
+  const bare = blankedTexts(text);
+  if (!READS.test(bare)) throw denied('this kind of statement');
+  if (!PARSES.test(bare) && FILE_FUNCTION.test(withNames(text))) throw denied('function file');
+}
+
+const denied = (what: string) => new SqlError(CODE.ACCESS_DENIED, `Not allowed here: ${what}`);
+
+const TEXTS = /'(?:[^'\\]|\\.)*'/gs;
+
+/** Texts blanked, and quoted names without their quotes. */
+const withNames = (text: string) => text.replaceAll(TEXTS, "''").replaceAll('`', '');
