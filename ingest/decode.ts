@@ -1,5 +1,11 @@
 import type { TObject, TSchema } from 'typebox';
-import { decimalText, readMoney } from '../services/advertising/money.js';
+import {
+  decimalText,
+  isTooMuchMoney,
+  MAX_MONEY,
+  MONEY_PATTERN,
+  readMoney,
+} from '../services/advertising/money.js';
 import { domainOf } from '../services/search/normalize.js';
 import { isObject } from '../services/shared/json.js';
 import { strictObject } from '../services/shared/schema.js';
@@ -83,6 +89,7 @@ function unguardedDecoder(
     }
     for (const field of moneyFields) {
       if (normalizeMoney(fields, field)) parsed.isRounded = true;
+      if (isTooMuch(fields[field])) return tooMuchMoney(field);
     }
     if (unknownFields === 'ignore' && !isDeletion) {
       for (const name of Object.keys(fields)) {
@@ -242,6 +249,13 @@ function longNumberQuoter(names: readonly string[]): (text: string) => string {
   return (text) =>
     text.replace(longNumber, (_, name: string, number: string) => `${name}"${decimalText(number)}"`);
 }
+
+const moneyText = new RegExp(MONEY_PATTERN);
+const isTooMuch = (value: unknown): boolean =>
+  typeof value === 'string' && moneyText.test(value) && isTooMuchMoney(value);
+
+const tooMuchMoney = (field: string) =>
+  deadLetter('out_of_range', `/${field}`, `${field} must be less than ${BigInt(MAX_MONEY)}.`);
 
 /** Turns an amount into the text that is stored, and returns whether it was rounded. What is no amount is left to validation. */
 function normalizeMoney(fields: Fields, field: string): boolean {

@@ -11,6 +11,13 @@ const MAX_UNITS = 10n ** 38n - 1n;
 export const MONEY_INPUT_PATTERN = '^[0-9]{1,26}(\\.[0-9]+)?$';
 const examples = ['1234.56'];
 
+/** Contract 5.2: no amount of one record reaches it; more is a wrong column, such as an id. */
+export const MAX_MONEY = 1e15;
+const LARGEST = /^0*[0-9]{1,15}(?:\.|$)/;
+
+/** Whether a text that matches `MONEY_PATTERN` is at least `MAX_MONEY`. */
+export const isTooMuchMoney = (text: string): boolean => !LARGEST.test(text);
+
 /** Money in a record: a decimal string or a number, exact to 12 digits after the point. */
 export const moneyInput = (description: string) =>
   Type.Unsafe<string | number>({
@@ -18,7 +25,7 @@ export const moneyInput = (description: string) =>
     type: ['string', 'number'],
     pattern: MONEY_INPUT_PATTERN,
     minimum: 0,
-    exclusiveMaximum: 1e26,
+    exclusiveMaximum: MAX_MONEY,
     examples,
   });
 

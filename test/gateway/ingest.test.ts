@@ -233,8 +233,8 @@ describe('The ingest endpoint', () => {
     expect(accepted + rejected).to.be.at.least(10_000);
     expect(errors[0]).to.include({ line: 2, code: 'invalid_number' });
     expect(await isStored('ended1')).to.equal(true);
-    const kept = await gateway.call('/api/rejections/list', { organization_id: 'org_a', limit: 1000 });
-    const ids = (kept.body.items as { record_id: string }[]).map(({ record_id }) => record_id);
+    const kept = await gateway.call('/api/rejections/list', { organization_id: 'org_a', limit: 100 });
+    const ids = (kept.body.rejections as { record_id: string }[]).map(({ record_id }) => record_id);
     expect(ids.filter((id) => id?.startsWith('ended'))).to.have.length(rejected);
   });
 
