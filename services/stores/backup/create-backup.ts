@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { sleep } from '../../shared/async.js';
 import { ensureDir } from '../../shared/fs.js';
 import { readVersion } from '../../shared/version.js';
 import { LockHeldError } from '../data-folder/errors.js';
@@ -24,7 +25,8 @@ import {
   syncPath,
   walk,
 } from './files.js';
-import { type FrozenParts, requestFreeze } from './freeze-socket.js';
+import { NotListeningError, requestFreeze } from './freeze-socket.js';
+import { linkFiles } from './linked-files.js';
 import {
   type BackupEntry,
   DATA_FOLDER,
@@ -43,6 +45,10 @@ export interface BackupOptions {
   target: string;
   onProgress(doneBytes: number, totalBytes: number): void;
 }
+
+/** How long a backup waits for a process that holds the folder and starts. */
+const START_TIMEOUT_MS = 300_000;
+const START_INTERVAL_MS = 250;
 
 /** Free space for the write-ahead log and for writes during the backup. */
 const MARGIN_BYTES = 64 * 1024 * 1024;
@@ -133,18 +139,16 @@ function sizeOf(dataDir: string): number {
 type Source = FolderEntry & { from: string };
 
 async function copyStores({ dataDir, used, onProgress }: BackupOptions, partial: string): Promise<Manifest> {
-  const held = holdFolder(dataDir);
   let snapshot: DatabaseSnapshot | undefined;
-  let frozen: FrozenParts | undefined;
   let takenAt = '';
   const openSnapshot = async () => {
     takenAt = new Date().toISOString();
     if (used.search) snapshot = DatabaseSnapshot.open(join(dataDir, SEARCH_FILE));
   };
+  let frozen: FrozenFiles | undefined;
   try {
-    if (held) await openSnapshot();
-    else frozen = await requestFreeze(dataDir, openSnapshot);
-    const sources = used.analytics ? [...analyticsFiles(dataDir, frozen?.name)] : [];
+    frozen = await freezeFiles(dataDir, used, openSnapshot);
+    const { sources } = frozen;
     const total = sources.reduce(
       (sum, { from, kind }) => sum + (kind === 'file' ? statSync(from).size : 0),
       snapshot?.bytes ?? 0,
@@ -176,8 +180,52 @@ async function copyStores({ dataDir, used, onProgress }: BackupOptions, partial:
   } finally {
     snapshot?.close();
     await frozen?.release();
-    held?.release();
   }
+}
+
+/** Files of ClickHouse that stay as they were until they are released. */
+interface FrozenFiles {
+  sources: Source[];
+  release(): Promise<void>;
+}
+
+/** Runs `work` while no process writes the data folder: in this process, or with the one that holds the folder. */
+async function freezeFiles(
+  dataDir: string,
+  { analytics }: UsedStores,
+  work: () => Promise<void>,
+): Promise<FrozenFiles> {
+  const endsAt = performance.now() + START_TIMEOUT_MS;
+  for (;;) {
+    const held = holdFolder(dataDir);
+    if (held) {
+      try {
+        await work();
+        const linked = analytics ? linkFiles(dataDir, analyticsEntries(dataDir)) : undefined;
+        const sources = linked ? [...analyticsFiles(linked.root, undefined)] : [];
+        return { sources, release: async () => linked?.release() };
+      } finally {
+        held.release();
+      }
+    }
+    try {
+      const { name, release } = await requestFreeze(dataDir, work);
+      try {
+        return { sources: analytics ? [...analyticsFiles(dataDir, name)] : [], release };
+      } catch (error) {
+        await release();
+        throw error;
+      }
+    } catch (error) {
+      // A process that starts listens once its stores are open, which migrations may delay. It may end before.
+      if (!(error instanceof NotListeningError) || performance.now() > endsAt) throw error;
+      await sleep(START_INTERVAL_MS);
+    }
+  }
+}
+
+function* analyticsEntries(dataDir: string): Generator<FolderEntry> {
+  for (const { path, kind } of analyticsFiles(dataDir, undefined)) yield { path, kind };
 }
 
 /** Locks the folder; undefined where another process holds it. */
@@ -212,7 +260,7 @@ const TEMPORARY_ENTRIES = new Set(['tmp', 'status', FROZEN_PARTS_FOLDER]);
 /** A part of a table, or the parts set aside. */
 const PART = /^store\/[^/]+\/[^/]+\/[^/]+$/;
 
-/** Files of ClickHouse: the parts as they were frozen under a name, or all there are where no process has the folder. */
+/** Files of ClickHouse: the parts as they were frozen under a name, or all there are where no process has them open. */
 function* analyticsFiles(dataDir: string, frozenName: string | undefined): Generator<Source> {
   const folder = join(dataDir, ANALYTICS_FOLDER);
   if (!existsSync(folder)) return;

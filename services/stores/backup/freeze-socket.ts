@@ -16,6 +16,7 @@ import { withTimeout } from '../../shared/async.js';
 import { ANALYTICS_FOLDER, FREEZE_SOCKET, FROZEN_PARTS_FOLDER } from '../data-folder/layout.js';
 import { BackupError } from './errors.js';
 import { REMOVE_OPTIONS } from './files.js';
+import { removeAbandonedLinks } from './linked-files.js';
 
 /** How long writes wait for a command that says nothing. */
 const PAUSE_TIMEOUT_MS = 5000;
@@ -30,6 +31,9 @@ const MAX_BACKUPS = 4;
 /** Of all lines of one command. */
 const MAX_REQUEST_BYTES = 1024;
 const FROZEN_NAME = /^\w{1,64}$/;
+
+/** The process that holds the folder listens not yet, or not at all. */
+export class NotListeningError extends BackupError {}
 
 /** Runs `work` while no embedded store is written, and the parts of ClickHouse are hard-linked under `name`. */
 export type Freeze = (name: string, work: () => Promise<void>) => Promise<void>;
@@ -49,6 +53,7 @@ export function listenForFreezes(
   // Of a process that was killed.
   rmSync(path, { force: true });
   rmSync(frozenParts, REMOVE_OPTIONS);
+  removeAbandonedLinks(dataDir);
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
     onError(new Error(`the path ${path} is longer than ${MAX_PATH_BYTES} bytes`));
     return Promise.resolve({ close: async () => undefined });
@@ -124,7 +129,8 @@ export interface FrozenParts {
 export async function requestFreeze(dataDir: string, work: () => Promise<void>): Promise<FrozenParts> {
   // ClickHouse escapes other characters in the name of the folder.
   const name = `backup_${randomUUID().replaceAll('-', '')}`;
-  const socket = connect(join(dataDir, FREEZE_SOCKET));
+  const path = join(dataDir, FREEZE_SOCKET);
+  const socket = connect(path);
   const broken = new Promise<never>((_, reject) => socket.once('error', reject));
   broken.catch(() => undefined);
   const next = lineReader(socket);
@@ -142,7 +148,9 @@ export async function requestFreeze(dataDir: string, work: () => Promise<void>):
   } catch (error) {
     socket.destroy();
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new BackupError(
+    const isShort = Buffer.byteLength(path) <= MAX_PATH_BYTES;
+    const isListening = !(isShort && (code === 'ENOENT' || code === 'ECONNREFUSED'));
+    throw new (isListening ? BackupError : NotListeningError)(
       `The process that holds the data folder took no part in the backup (${code ?? message}). Try again, or stop that process first.`,
       { cause: error },
     );

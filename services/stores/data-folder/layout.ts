@@ -11,5 +11,7 @@ export const COMMANDS_FOLDER = 'commands';
 export const LAST_BACKUP_FILE = 'last-backup.json';
 /** Holds what a restore has written until all of it is there. */
 export const PARTIAL_RESTORE_FOLDER = 'restore.partial';
+/** Holds a folder of hard links for each backup that began while no process had the data folder. */
+export const BACKUP_LINKS_FOLDER = 'backup.links';
 /** In the folder of ClickHouse: hard links to the parts of tables, for a backup. */
 export const FROZEN_PARTS_FOLDER = 'shadow';

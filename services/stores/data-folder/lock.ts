@@ -6,6 +6,7 @@ import { SqliteFile } from '../common/sqlite-file.js';
 import { LockHeldError, toDataFolderError } from './errors.js';
 import {
   ANALYTICS_FOLDER,
+  BACKUP_LINKS_FOLDER,
   COMMANDS_FOLDER,
   FREEZE_SOCKET,
   LAST_BACKUP_FILE,
@@ -72,6 +73,7 @@ export function makePrivate(folder: string): void {
     ...own,
     `${LOCK_FILE}-journal`,
     ANALYTICS_FOLDER,
+    BACKUP_LINKS_FOLDER,
     COMMANDS_FOLDER,
     FREEZE_SOCKET,
     LAST_BACKUP_FILE,
