@@ -1,5 +1,5 @@
 /** Rejected records, stored byte for byte, with the reason in headers. */
-import { ACCEPTED_DIGITS } from '../../services/shared/record-order.js';
+import { type Clock, systemClock } from '../../services/shared/time.js';
 import type { DeadLetter } from '../records/outcome.js';
 import type { Batch } from '../sources/kafka/consumer.js';
 import type { OutgoingRecord, RecordSender } from '../sources/kafka/producer.js';
@@ -146,9 +146,17 @@ function headersOf(topic: string, record: KafkaRecord, reason: DeadLetter, stage
 
 const attemptsOf = (headers: Headers): number => headerNumber(headers, HEADER.attempts) ?? 0;
 
-/** When a record was first appended to its topic, in milliseconds since the epoch; producers may send any number. */
-export const acceptedAtOf = ({ headers, timestamp }: KafkaRecord): number =>
-  Math.min(Math.max(0, headerNumber(headers, HEADER.acceptedAt) ?? timestamp), ACCEPTED_DIGITS - 1);
+const OLDEST_ACCEPTANCE_MS = Date.UTC(2000, 0, 1);
+
+/**
+ * When a record was first appended to its topic, in milliseconds since the epoch. Where the topic keeps the time of the producer, that is
+ * at most the time of this process, so that a wrong clock of a producer does not make later records stale.
+ */
+export const acceptedAtOf = ({ headers, timestamp }: KafkaRecord, clock: Clock = systemClock): number =>
+  Math.max(
+    Math.min(headerNumber(headers, HEADER.acceptedAt) ?? timestamp, clock.now()),
+    OLDEST_ACCEPTANCE_MS,
+  );
 
 /** Digits of a sequence that tell partitions apart, and digits of the offset; records without a key are in every partition. */
 const PARTITIONS = 1000;

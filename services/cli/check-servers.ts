@@ -1,7 +1,11 @@
 /** What `doctor` checks on the configured servers; it changes nothing there. */
 import { INTERACTIVE_RETRY, KafkaUnavailableError } from '../../ingest/sources/kafka/client.js';
 import { KafkaCluster } from '../../ingest/sources/kafka/cluster.js';
-import { findReplicationProblems, missingTopics } from '../../ingest/sources/kafka/topics.js';
+import {
+  findOtherSettings,
+  findReplicationProblems,
+  missingTopics,
+} from '../../ingest/sources/kafka/topics.js';
 import { describeSkew, MAX_SKEW_MS } from '../shared/clock-comparison.js';
 import type { Config, KafkaConfig } from '../shared/config.js';
 import { createLogger } from '../shared/logger.js';
@@ -161,6 +165,8 @@ async function checkKafka(config: KafkaConfig): Promise<CheckResult[]> {
     if (missing.length > 0) return { failed: `Topics are missing: ${missing.join(', ')}. ${MIGRATE}` };
     const problems = await findReplicationProblems(cluster, config);
     if (problems.length > 0) return { failed: problems.join('\n') };
+    const others = await findOtherSettings(cluster, config);
+    if (others.length > 0) return { failed: others.join('\n') };
     return { ok: 'The topics of all streams and of their dead letters are there' };
   });
   return [...results, topics];

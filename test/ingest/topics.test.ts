@@ -1,9 +1,15 @@
 import { expect } from 'chai';
 import type { TopicReplication } from '../../ingest/sources/kafka/admin.js';
-import { findReplicationProblems } from '../../ingest/sources/kafka/topics.js';
+import { findOtherSettings, findReplicationProblems } from '../../ingest/sources/kafka/topics.js';
 import { loadConfig } from '../../services/shared/config.js';
 
-const SAFE: TopicReplication = { name: 'contacts', replicas: 3, inSync: 3, minInSync: 2 };
+const SAFE: TopicReplication = {
+  name: 'contacts',
+  settings: new Map(),
+  replicas: 3,
+  inSync: 3,
+  minInSync: 2,
+};
 
 describe('The replication of topics', () => {
   const { kafka } = loadConfig({ KAFKA_BROKERS: '127.0.0.1:9092' });
@@ -39,4 +45,34 @@ describe('The replication of topics', () => {
       expect(others).to.deep.equal([]);
     });
   }
+});
+
+describe('The settings of topics', () => {
+  const { kafka } = loadConfig({ KAFKA_BROKERS: '127.0.0.1:9092' });
+  if (!kafka) throw new Error('there is no broker');
+  const others = (name: string, settings: Record<string, string>) =>
+    findOtherSettings(
+      { describeTopics: async () => [{ ...SAFE, name, settings: new Map(Object.entries(settings)) }] },
+      kafka,
+    );
+  const MADE = {
+    'message.timestamp.type': 'LogAppendTime',
+    'cleanup.policy': 'delete',
+    'retention.ms': '604800000',
+    'max.message.bytes': '8388608',
+  };
+
+  it('are told where a broker made the topic with settings of its own', async () => {
+    expect(await others('contacts', MADE)).to.deep.equal([]);
+    expect(
+      await others('contacts', { ...MADE, 'retention.ms': '-1', 'max.message.bytes': '9999999' }),
+    ).to.deep.equal([]);
+    const defaults = { ...MADE, 'message.timestamp.type': 'CreateTime', 'max.message.bytes': '1048588' };
+    expect(await others('contacts', defaults)).to.deep.equal([
+      'The topic contacts has max.message.bytes=1048588 and needs 8388608, so that a large record becomes a dead letter',
+      'The topic contacts has message.timestamp.type=CreateTime and needs LogAppendTime, so that the clock of a producer does not order records',
+    ]);
+    expect(await others('audiences', { 'cleanup.policy': 'delete' })).to.have.length(1);
+    expect(await others('contacts', { ...MADE, 'retention.ms': '3600000' })).to.have.length(1);
+  });
 });

@@ -12,6 +12,8 @@ export interface Topic {
 /** How the records of a topic are kept on several brokers. */
 export interface TopicReplication {
   name: string;
+  /** By name; those that a caller asked for. */
+  settings: ReadonlyMap<string, string>;
   /** Of the partition that has the fewest. */
   replicas: number;
   /** Of the partition that has the fewest: replicas that have every acknowledged record. */
@@ -69,21 +71,32 @@ export class KafkaAdmin {
     return (await (await this.#client.admin()).describeCluster()).brokers.length;
   }
 
-  async describeTopics(names: readonly string[]): Promise<TopicReplication[]> {
+  async describeTopics(
+    names: readonly string[],
+    settingNames: readonly string[] = [],
+  ): Promise<TopicReplication[]> {
     const admin = await this.#client.admin();
     const { topics } = await admin.fetchTopicMetadata({ topics: [...names] });
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
-      resources: names.map((name) => ({ type: TOPIC_RESOURCE, name, configNames: ['min.insync.replicas'] })),
+      resources: names.map((name) => ({
+        type: TOPIC_RESOURCE,
+        name,
+        configNames: ['min.insync.replicas', ...settingNames],
+      })),
     });
     const settings = new Map(
-      resources.map(({ resourceName, configEntries }) => [resourceName, configEntries[0]?.configValue]),
+      resources.map(({ resourceName, configEntries }) => [
+        resourceName,
+        new Map(configEntries.map(({ configName, configValue }) => [configName, configValue])),
+      ]),
     );
     return topics.map(({ name, partitions }) => ({
       name,
       replicas: Math.min(...partitions.map(({ replicas }) => replicas.length)),
       inSync: Math.min(...partitions.map(({ isr }) => isr.length)),
-      minInSync: Number(settings.get(name) ?? 1),
+      minInSync: Number(settings.get(name)?.get('min.insync.replicas') ?? 1),
+      settings: settings.get(name) ?? new Map<string, string>(),
     }));
   }
 

@@ -74,6 +74,44 @@ export async function findReplicationProblems(
   ];
 }
 
+const COMPARED = [
+  'message.timestamp.type',
+  'cleanup.policy',
+  'max.message.bytes',
+  'retention.ms',
+  'min.compaction.lag.ms',
+];
+
+/** A sentence per setting of a topic that is not as `createTopics` makes it: brokers create topics with settings of their own. */
+export async function findOtherSettings(
+  admin: Pick<KafkaAdmin, 'describeTopics'>,
+  config: KafkaConfig,
+): Promise<string[]> {
+  const wanted = new Map(topicsOf(config).map(({ name, settings }) => [name, settings]));
+  const found = await admin.describeTopics([...wanted.keys()], COMPARED);
+  return found.flatMap(({ name, settings }) => {
+    const others = Object.entries(wanted.get(name) ?? {}).filter(([setting, value]) => {
+      const actual = settings.get(setting);
+      if (actual === undefined || actual === value) return false;
+      // More room and a longer time do no harm; -1 is without end.
+      const isLimit = /\.(bytes|ms)$/.test(setting);
+      return !isLimit || (Number(actual) !== -1 && Number(actual) < Number(value));
+    });
+    return others.map(
+      ([setting, value]) =>
+        `The topic ${name} has ${setting}=${settings.get(setting)} and needs ${value}${WHY[setting] ?? ''}`,
+    );
+  });
+}
+
+const WHY: Record<string, string> = {
+  'message.timestamp.type': ', so that the clock of a producer does not order records',
+  'cleanup.policy': ', so that records are kept as their stream needs',
+  'max.message.bytes': ', so that a large record becomes a dead letter',
+  'retention.ms': ', so that records wait for workers that are down',
+  'min.compaction.lag.ms': ', so that records wait for workers that are down',
+};
+
 function topicsOf(config: KafkaConfig): Topic[] {
   const { partitions, replicas } = config;
   return STREAM_NAMES.flatMap((stream) => {

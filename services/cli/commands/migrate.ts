@@ -1,4 +1,4 @@
-import { createTopics } from '../../../ingest/sources/kafka/topics.js';
+import { createTopics, findOtherSettings } from '../../../ingest/sources/kafka/topics.js';
 import { type Config, type Credentials, loadConfig } from '../../shared/config.js';
 import { createClickHouseAccount } from '../../stores/clickhouse/account.js';
 import { grantAccess } from '../../stores/clickhouse/migrations/access.js';
@@ -57,6 +57,7 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   if (config.kafka) {
     const made = await withKafka(io, createTopics);
     for (const topic of made) printErr(io, `The topic ${topic} is there now.`);
+    for (const other of await withKafka(io, findOtherSettings)) printErr(io, `${other}.`);
   }
   printOut(io, 'The stores are up to date.');
 }
