@@ -58,6 +58,8 @@ export interface CommittedRecords {
   partition: number;
   records: readonly KafkaRecord[];
   rejected: readonly Rejection[];
+  /** Records without effect, because a newer one of their key is there. */
+  stale: number;
   /** Records of the partition behind these. */
   lag: number;
   /** When their batch was started, of `now`. */
@@ -96,7 +98,8 @@ export function createBatchProcessor(
       await batch.commit(records.at(-1) as KafkaRecord);
       deps.onProgress();
       const { partition, lag } = batch;
-      deps.onCommitted({ partition, records, rejected, lag: lag + rest.length, startedMs });
+      const stale = result.filter(({ reason }) => isStale(reason)).length;
+      deps.onCommitted({ partition, records, rejected, stale, lag: lag + rest.length, startedMs });
     }
   };
 }
@@ -178,6 +181,8 @@ function unreadableLetter({ reason, first, last }: Unreadable): DeadLetter {
     : deadLetter('batch_corrupt', '', `${records} came in a batch that cannot be decompressed.`);
 }
 
+type Deletion = { deleted?: boolean; updated_at?: string | null };
+
 const NO_BYTES = Buffer.alloc(0);
 const NO_KEY = { key: null };
 
@@ -193,7 +198,7 @@ function createBatchDecoder(
     stream,
     { others: 'allow' },
     {
-      open: (value, { keyed = NO_KEY }) => openMessage(value, keyed, stream),
+      open: (value, { keyed = NO_KEY }) => openMessage(value, keyed, stream, deletedAt),
       unknownFields,
       onFault(error) {
         fault = error;
@@ -201,15 +206,26 @@ function createBatchDecoder(
     },
   );
   let fault: unknown;
+  /** Time of the deletion that the record being decoded is the tombstone of. */
+  let deletedAt: string | undefined;
+  /** The deletion that is the last record of its partition so far. */
+  const deletions = new Map<number, { key: Buffer; updatedAt: string }>();
   const outcomeOf = (record: KafkaRecord): DecodeOutcome<object> => {
     const { value, unreadable } = record;
     if (unreadable) return unreadableLetter(unreadable);
     if (value !== null && value.length > MAX_LINE_BYTES) return LINE_TOO_LONG;
+    const before = deletions.get(record.partition);
+    const isTombstoneOf = value === null && before !== undefined && record.key?.equals(before.key);
+    deletedAt = isTombstoneOf ? before.updatedAt : undefined;
     const raw: RawRecord =
       value === null
         ? { line: 0, keyed: record, bytes: NO_BYTES, value }
         : { line: 0, keyed: record, bytes: value };
-    return decode(raw, acceptedAtOf(record), sequenceOf(record));
+    const outcome = decode(raw, acceptedAtOf(record), sequenceOf(record));
+    const { deleted, updated_at: updatedAt } = ('record' in outcome ? outcome.record : {}) as Deletion;
+    if (deleted && updatedAt && record.key) deletions.set(record.partition, { key: record.key, updatedAt });
+    else deletions.delete(record.partition);
+    return outcome;
   };
   return async ({ records }) => {
     const decoded: DecodedRecord[] = [];

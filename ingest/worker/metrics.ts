@@ -26,7 +26,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   const registers = [registry];
   const records = new Counter({
     name: 'reachline_worker_records_total',
-    help: 'Records read from Kafka and committed, by stream and outcome: applied or rejected.',
+    help: 'Records read from Kafka and committed, by stream and outcome: applied, stale (a newer record of the key is there) or rejected.',
     labelNames: ['stream', 'outcome'],
     registers,
   });
@@ -99,7 +99,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   });
   return {
     of(stream) {
-      for (const outcome of ['applied', 'rejected']) records.inc({ stream, outcome }, 0);
+      for (const outcome of ['applied', 'stale', 'rejected']) records.inc({ stream, outcome }, 0);
       retries.inc({ stream }, 0);
       restarts.inc({ stream }, 0);
       running.set({ stream }, 0);
@@ -110,8 +110,9 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
         lag.set({ stream, partition }, behind);
       };
       return {
-        committed({ partition, records: done, rejected, lag: behind, startedMs }, nowMs) {
-          records.inc({ stream, outcome: 'applied' }, done.length - rejected.length);
+        committed({ partition, records: done, rejected, stale, lag: behind, startedMs }, nowMs) {
+          records.inc({ stream, outcome: 'applied' }, done.length - rejected.length - stale);
+          records.inc({ stream, outcome: 'stale' }, stale);
           records.inc({ stream, outcome: 'rejected' }, rejected.length);
           for (const { reason, stage } of rejected) deadLetters.inc({ stream, code: reason.code, stage });
           batchRecords.observe({ stream }, done.length);

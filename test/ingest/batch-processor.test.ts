@@ -6,9 +6,11 @@ import type { Stream } from '../../ingest/streams/stream.js';
 import { type BatchProcessorDeps, createBatchProcessor } from '../../ingest/worker/batch-processor.js';
 import type { Rejection } from '../../ingest/worker/dead-letters.js';
 import { createRecordWriter } from '../../ingest/worker/record-writer.js';
+import type { ContactRecord } from '../../services/contacts/schema.js';
+import { applyRecord, type StoredContact } from '../../services/contacts/stored-contact.js';
 import { suppressedRecord } from '../../services/contacts/suppression.js';
 import { Mutex } from '../../services/shared/async.js';
-import type { OrderedRecord } from '../../services/shared/record-order.js';
+import type { Deletion, OrderedRecord } from '../../services/shared/record-order.js';
 import {
   PartialWriteError,
   RejectedError,
@@ -300,5 +302,46 @@ describe('The batch processor', function () {
     (nanoseconds.records[0] as KafkaRecord).timestamp = 1.7e18;
     await deliveries(nanoseconds);
     expect(world.events.at(-1)).to.equal('commit 0');
+  });
+
+  it('keeps a record that was deleted and inserted again, though its source is an hour late, in one batch or several', async () => {
+    const at = (time: string) => Date.parse(`2026-08-01T${time}:00Z`);
+    const row = (first_name: string) => ({ organization_id: 'org_a', contact_id: 'c', first_name });
+    const change = (op: string, time: string, fields: object) =>
+      JSON.stringify({
+        before: null,
+        after: null,
+        op,
+        source: { ts_ms: at(time) },
+        ts_ms: at('11:00'),
+        ...fields,
+      });
+    const messages = [
+      change('c', '09:00', { after: row('first') }),
+      change('d', '10:00', { before: { organization_id: 'org_a', contact_id: 'c' } }),
+      null,
+      change('c', '10:05', { after: row('second') }),
+      change('u', '10:30', { after: row('third') }),
+    ];
+    for (const size of [1, 2, 5]) {
+      let state: StoredContact | Deletion | undefined;
+      const write = async (records: readonly OrderedRecord<object>[]) => {
+        for (const ordered of records)
+          state = applyRecord(state, ordered as OrderedRecord<ContactRecord>) ?? state;
+        return [];
+      };
+      const process = createBatchProcessor(STREAMS.contacts, {
+        ...world.deps,
+        writer: { write, writeWhole: write },
+      });
+      const { records } = world.batch(messages.map((message) => message ?? ''));
+      for (const [index, record] of records.entries()) {
+        Object.assign(record, { key: Buffer.from('org_a/c'), timestamp: at('11:00') });
+        if (messages[index] === null) record.value = null;
+      }
+      for (let start = 0; start < records.length; start += size)
+        await process({ ...world.batch([]), records: records.slice(start, start + size) });
+      expect(state).to.have.nested.property('body.first_name', 'third');
+    }
   });
 });

@@ -21,7 +21,7 @@ function decoded(value: unknown, key: unknown = null, name: StreamName = 'contac
     value === null ? { bytes: Buffer.alloc(0), value } : { bytes: Buffer.from(JSON.stringify(value)) };
   const keyText = typeof key === 'string' ? key : JSON.stringify(key);
   const keyed = { key: key === null ? null : Buffer.from(keyText) };
-  const outcome = decode({ line: 0, keyed, ...raw }, 0, 0);
+  const outcome = decode({ line: 0, keyed, ...raw }, Date.UTC(2026, 6, 2), 0);
   return outcome.kind === 'ok' ? outcome.record : outcome.code;
 }
 
@@ -74,5 +74,26 @@ describe('Messages of Kafka Connect and Debezium', () => {
     expect(decoded(null, 'org_a/v1', 'website-visits')).to.equal('no_value');
     expect(decoded({ before: null, after: null, op: 't' })).to.equal('unsupported_operation');
     expect(decoded({ ...CONTACT, op: 'x', payload: 1 })).to.equal('unknown_field');
+  });
+
+  it('are ordered by the time of the change, also where the source is late', () => {
+    const ms = Date.UTC(2026, 6, 1, 10);
+    const time = '2026-07-01T10:00:00.000Z';
+    const change = (op: string, fields: object) => ({ before: CONTACT, after: CONTACT, op, ...fields });
+    const inSource = { source: { ts_ms: ms }, ts_ms: ms + 3_600_000 };
+    expect(decoded(change('c', inSource))).to.deep.equal({ ...CONTACT, updated_at: time });
+    expect(decoded(change('d', inSource))).to.deep.equal({ ...DELETION, updated_at: time });
+    expect(decoded(change('d', { source: {}, ts_ms: ms }))).to.deep.equal({ ...DELETION, updated_at: time });
+    const own = { ...CONTACT, updated_at: '2026-07-01T09:00:00Z' };
+    expect(decoded({ ...change('u', inSource), after: own })).to.deep.equal(own);
+    for (const implausible of [
+      { ts_ms: 0 },
+      { ts_ms: '5' },
+      { ts_ms: 1e300 },
+      { ts_ms: null },
+      { source: 7 },
+    ]) {
+      expect(decoded(change('d', implausible))).to.deep.equal(DELETION);
+    }
   });
 });

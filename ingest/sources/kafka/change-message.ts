@@ -19,19 +19,44 @@ const UNSUPPORTED = deadLetter('unsupported_operation', '/op', 'Only c, r, u and
 /**
  * Opens `{schema, payload}` of Kafka Connect and `{before, after, op}` of Debezium. A deletion and a record without a value (a tombstone,
  * null) become `{deleted: true}` with the fields that name the record, from the message or else from its key. Any other value stays as it
- * is. Pure.
+ * is. Records and deletions of Debezium that have no `updated_at` get the time of the change, so that one clock orders both. A tombstone gets
+`deletedAt`, the time of the deletion that it follows. Pure.
  */
-export function openMessage(value: unknown, keyed: Keyed, stream: Stream): { value: unknown } | DeadLetter {
+export function openMessage(
+  value: unknown,
+  keyed: Keyed,
+  stream: Stream,
+  deletedAt?: string,
+): { value: unknown } | DeadLetter {
   const message = payloadOf(value);
-  if (message === null) return deletionOf(keyFields(keyed, stream));
+  if (message === null) return deletionOf(keyFields(keyed, stream), deletedAt);
   if (!isChange(message)) return { value: message };
+  const changedAt = stream.deletableBy && timeOf(message);
   if (message.op === 'd')
-    return deletionOf(isObject(message.before) ? message.before : keyFields(keyed, stream));
-  return ['c', 'r', 'u'].includes(message.op) ? { value: message.after } : UNSUPPORTED;
+    return deletionOf(isObject(message.before) ? message.before : keyFields(keyed, stream), changedAt);
+  if (!['c', 'r', 'u'].includes(message.op)) return UNSUPPORTED;
+  return { value: isObject(message.after) ? withTime(message.after, changedAt) : message.after };
 }
 
-const deletionOf = (fields: Fields | undefined) =>
-  fields ? { value: { ...fields, deleted: true } } : NO_VALUE;
+const deletionOf = (fields: Fields | undefined, deletedAt: string | undefined) =>
+  fields ? { value: { ...withTime(fields, deletedAt), deleted: true } } : NO_VALUE;
+
+/** `updated_at` of the source stays: its own clock then orders all changes of the row. */
+const withTime = (fields: Fields, updatedAt: string | undefined): Fields =>
+  updatedAt === undefined || (fields.updated_at ?? null) !== null
+    ? fields
+    : { ...fields, updated_at: updatedAt };
+
+/** When the source made the change, else when the connector read it; undefined where the message has no plausible time. */
+function timeOf({ source, ts_ms: readMs }: Fields): string | undefined {
+  const changedMs = isObject(source) ? source.ts_ms : undefined;
+  const ms = [changedMs, readMs].find((each) => typeof each === 'number' && isPlausible(each));
+  return ms === undefined ? undefined : new Date(ms as number).toISOString();
+}
+
+const isPlausible = (ms: number) => Number.isInteger(ms) && ms >= OLDEST_MS && ms < NEWEST_MS;
+const OLDEST_MS = Date.UTC(2000, 0, 1);
+const NEWEST_MS = Date.UTC(2286, 0, 1);
 
 function payloadOf(value: unknown): unknown {
   const isWrapped =
