@@ -80,6 +80,8 @@ export async function listKeys(io: Io, { organization, json }: ListKeysOptions):
     printErr(io, 'There are no keys. Make one with: reachline keys create --organization <id>');
     return;
   }
+  // One column more only where a key made another: most keys are made by the command line.
+  const hasMakers = keys.some(({ ancestors }) => ancestors.length > 0);
   const header = [
     'ID',
     'ORGANIZATION',
@@ -88,7 +90,7 @@ export async function listKeys(io: Io, { organization, json }: ListKeysOptions):
     'EXPIRES',
     'LAST USED',
     'SCOPES',
-    'CREATED BY',
+    ...(hasMakers ? ['CREATED BY'] : []),
     'NAME',
   ];
   const rows = keys.map((key) => [
@@ -99,7 +101,7 @@ export async function listKeys(io: Io, { organization, json }: ListKeysOptions):
     key.expires_at?.slice(0, 10) ?? '-',
     key.last_used_at?.slice(0, 16).replace('T', ' ') ?? 'never',
     scopesOf(key),
-    key.ancestors[0] ?? '-',
+    ...(hasMakers ? [key.ancestors[0] ?? '-'] : []),
     key.name ?? '-',
   ]);
   printTable(io, header, rows);

@@ -89,13 +89,13 @@ function countKeys(connection: Connection, now: number, organizationId?: string)
   return count ?? 0;
 }
 
-/** Reads only the keys that descend from the key: each is found by the key that made it. */
+/** Reads only the keys that descend from the key: each is found by the key that made it. The `+` lets the index of an expression be used. */
 export function countDescendants(connection: Connection, keyId: string, now: number): number {
   return (
     connection.number(
       sql`WITH RECURSIVE descendants (id) AS (
           SELECT id FROM keys WHERE ancestors ->> 0 = ?1
-          UNION SELECT made.id FROM descendants JOIN keys AS made ON made.ancestors ->> 0 = descendants.id)
+          UNION SELECT made.id FROM descendants CROSS JOIN keys AS made ON made.ancestors ->> 0 = +descendants.id)
         SELECT count(*) FROM descendants CROSS JOIN keys USING (id)
          WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)`,
       keyId,

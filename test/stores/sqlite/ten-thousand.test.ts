@@ -1,0 +1,180 @@
+/**
+ * Lists of an organization with ten thousand of everything. What a page of one costs is told by counts: the rows that statements return,
+ * and how the engine finds them. A search process computes the page; the event loop gets its text in one message.
+ */
+import { expect } from 'chai';
+import type { StoredKey } from '../../../services/accounts/key-store.js';
+import { type Rejection, rejectionId } from '../../../services/rejections/rejection-store.js';
+import { type Sql, sql } from '../../../services/shared/sql.js';
+import { searchAudiences } from '../../../services/stores/sqlite/audiences.js';
+import type { Connection, SqlValue } from '../../../services/stores/sqlite/connection.js';
+import { searchContacts } from '../../../services/stores/sqlite/contacts/search.js';
+import { openDatabase } from '../../../services/stores/sqlite/database.js';
+import { listErasures } from '../../../services/stores/sqlite/erasure/proofs.js';
+import { readFigures } from '../../../services/stores/sqlite/figures.js';
+import { countDescendants, insertKey, listKeys } from '../../../services/stores/sqlite/keys.js';
+import { keepRejections, listRejections } from '../../../services/stores/sqlite/rejections.js';
+import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
+import { searchVisits } from '../../../services/stores/sqlite/visits.js';
+import { T0 } from '../../contract/search-support.js';
+import { accepted } from '../../support/accepted.js';
+import { tempFolder } from '../../support/temp-folder.js';
+
+const COUNT = 10_000;
+const ORGANIZATION = 'org_large';
+const numbers = Array.from({ length: COUNT }, (_, index) => index);
+
+const iso = (index: number) => new Date(T0 + index).toISOString();
+const keyAt = (index: number): StoredKey => ({
+  id: `key${index}`,
+  secret_hash: '0'.repeat(64),
+  organization_id: ORGANIZATION,
+  name: null,
+  scopes: ['keys:write'],
+  created_at: iso(index),
+  expires_at: null,
+  revoked_at: null,
+  last_used_at: null,
+  // One root with all the others below it.
+  ancestors: index === 0 ? [] : ['key0'],
+});
+const rejectionAt = (index: number): Rejection => ({
+  id: rejectionId(T0 + index, index),
+  organization_id: ORGANIZATION,
+  stream: index % 100 === 0 ? 'audiences' : 'contacts',
+  line: index + 1,
+  code: 'invalid_type',
+  pointer: '/age',
+  rejected_at: iso(index),
+  sequence: index,
+  record_id: null,
+});
+
+const search = { organizationId: ORGANIZATION, limit: 1 };
+const middle = { rank: 0, createdAt: T0 + COUNT / 2, id: '~' };
+
+/** Each returns the text that the event loop receives. */
+const LISTS: Record<string, (connection: Connection) => unknown> = {
+  keys: (connection) => listKeys(connection, { ...search, now: T0 }),
+  'keys, from the middle': (connection) => listKeys(connection, { ...search, now: T0, after: middle }),
+  'keys of all organizations': (connection) => listKeys(connection, { limit: 1, now: T0, after: middle }),
+  rejections: (connection) => listRejections(connection, search),
+  'rejections, from the middle': (connection) => listRejections(connection, { ...search, after: middle }),
+  'rejections of a stream': (connection) =>
+    listRejections(connection, { ...search, stream: 'audiences', after: middle }),
+  'rejections of all organizations': (connection) => listRejections(connection, { limit: 1, after: middle }),
+  erasures: (connection) => listErasures(connection, search),
+  'erasures, from the middle': (connection) => listErasures(connection, { ...search, after: middle }),
+  audiences: (connection) => searchAudiences(connection, search),
+  'audiences, from the middle': (connection) => searchAudiences(connection, { ...search, after: middle }),
+  contacts: (connection) => searchContacts(connection, { ...search, filters: [] }),
+  'members of an audience': (connection) =>
+    searchContacts(connection, { ...search, filters: [], audienceId: 'aud0' }),
+  visits: (connection) => searchVisits(connection, search),
+  'visits, from the middle': (connection) => searchVisits(connection, { ...search, after: middle }),
+  'figures of the status': (connection) => readFigures(connection, ORGANIZATION),
+  'keys that descend from a key': (connection) => countDescendants(connection, 'key0', T0),
+};
+
+/** Statements that count: they pass over entries of an index, and never over rows of a table. */
+const isCount = (statement: Sql) => /count\(\*\)/.test(statement.text);
+
+describe('SQLite with ten thousand of everything', function () {
+  this.timeout(120_000);
+  let connection: Connection;
+  let dataDir: string;
+
+  before(async () => {
+    dataDir = tempFolder();
+    const store = await openSqliteStore({ dataDir, searchThreads: 1 });
+    const audiences = numbers.map((index) => ({
+      organization_id: ORGANIZATION,
+      id: `aud${index}`,
+      name: `Audience ${index}`,
+    }));
+    await store.upsertAudiences(accepted(audiences, T0));
+    const contacts = numbers.map((index) => ({
+      organization_id: ORGANIZATION,
+      contact_id: `c${index}`,
+      work_emails: [],
+      personal_emails: [],
+      audience_ids: ['aud0'],
+    }));
+    await store.upsertContacts(accepted(contacts, T0));
+    const visits = numbers.map((index) => ({
+      organizationId: ORGANIZATION,
+      id: `v${index}`,
+      createdAt: iso(index),
+    }));
+    await store.insertVisits(accepted(visits, T0));
+    await store.close();
+    connection = await openDatabase(dataDir, 16);
+    connection.writeTransaction(() => {
+      for (const index of numbers) {
+        insertKey(connection, keyAt(index));
+        const proof = JSON.stringify({ proof_id: `era${index}`, requested_at: iso(index) });
+        connection.run(
+          sql`INSERT INTO erasures (id, organization_id, proof) VALUES (?, ?, ?)`,
+          `era${index}`,
+          ORGANIZATION,
+          proof,
+        );
+      }
+      keepRejections(connection, ORGANIZATION, numbers.map(rejectionAt), T0);
+    });
+  });
+  after(() => connection.close());
+
+  for (const [title, list] of Object.entries(LISTS)) {
+    it(`finds ${title} in an index, and returns few rows for a page of one`, () => {
+      let returned = 0;
+      const plans: string[] = [];
+      const deferred: string[] = [];
+      const ask = (statement: Sql, values: SqlValue[]) => {
+        const steps = connection.rows<SqlValue[]>(sql`EXPLAIN QUERY PLAN ${statement}`, ...values);
+        for (const step of steps) plans.push(`${isCount(statement) ? 'count: ' : ''}${String(step[3])}`);
+        // The row of an entry is read only once a column is needed that the index lacks: of keys of past runs alone.
+        const code = isCount(statement)
+          ? connection.rows<SqlValue[]>(sql`EXPLAIN ${statement}`, ...values)
+          : [];
+        if (code.some((step) => step[1] === 'DeferredSeek')) deferred.push(statement.text);
+      };
+      const counted = <Row>(rows: Row[]): Row[] => {
+        returned += rows.length;
+        return rows;
+      };
+      const counting = {
+        readTransaction: <T>(work: () => T) => work(),
+        row(statement: Sql, ...values: SqlValue[]) {
+          ask(statement, values);
+          return counted([connection.row(statement, ...values)])[0];
+        },
+        number(statement: Sql, ...values: SqlValue[]) {
+          ask(statement, values);
+          return counted([connection.number(statement, ...values)])[0];
+        },
+        rows(statement: Sql, ...values: SqlValue[]) {
+          ask(statement, values);
+          return counted(connection.rows(statement, ...values));
+        },
+        *each(statement: Sql, ...values: SqlValue[]) {
+          ask(statement, values);
+          for (const row of connection.each(statement, ...values)) yield counted([row])[0];
+        },
+      } as unknown as Connection;
+      const answer = JSON.stringify(list(counting));
+      expect(returned, plans.join('\n')).to.be.within(1, 12);
+      expect(answer.length).to.be.below(4096);
+      for (const plan of plans) {
+        // Searches of contacts and audiences sort the few rows of a bucket of positions.
+        if (!/contacts|audiences/.test(plans.join()))
+          expect(plan, plans.join('\n')).not.to.match(/TEMP B-TREE/);
+        // Scans are of a JSON array, of descendants found so far, or of an index where all organizations are listed.
+        if (!/all organizations/.test(title))
+          expect(plan, plans.join('\n')).not.to.match(/SCAN (?!descendants|\w+ VIRTUAL|CONSTANT)/);
+        if (/^count: SEARCH (keys|rejections|erasures) USING INDEX/.test(plan))
+          expect(deferred, plans.join('\n')).to.not.be.empty;
+      }
+    });
+  }
+});
