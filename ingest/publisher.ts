@@ -3,11 +3,16 @@ import type { Logger } from 'pino';
 import { withTimeout } from '../services/shared/async.js';
 import type { KafkaConfig } from '../services/shared/config.js';
 import type { OrderedRecord } from '../services/shared/record-order.js';
-import { OverloadedError, StoreUnavailableError } from '../services/shared/store-errors.js';
+import {
+  OverloadedError,
+  PartialWriteError,
+  RecordRejectedError,
+  StoreUnavailableError,
+} from '../services/shared/store-errors.js';
 import { type GroupedWrite, groupWrites } from './group-writes.js';
 import { INTERACTIVE_RETRY } from './sources/kafka/client.js';
 import { KafkaCluster } from './sources/kafka/cluster.js';
-import type { OutgoingRecord, RecordSender } from './sources/kafka/producer.js';
+import { type OutgoingRecord, type RecordSender, sendDivided } from './sources/kafka/producer.js';
 import { createTopics, groupOf, topicOf } from './sources/kafka/topics.js';
 import { STREAM_NAMES } from './streams/index.js';
 import type { Stream } from './streams/stream.js';
@@ -22,6 +27,13 @@ const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 interface PublisherOptions {
   maxQueuedBytes?: number;
 }
+
+const recordTooLarge = () =>
+  new RecordRejectedError(
+    'record_too_large',
+    '',
+    'The record is larger than its topic allows (max.message.bytes).',
+  );
 
 export class Publisher {
   readonly #config: KafkaConfig;
@@ -118,13 +130,18 @@ export class Publisher {
 
   async #send(topic: string, records: readonly OutgoingRecord[]): Promise<void> {
     const cluster = this.#cluster;
+    let tooLarge: number[];
     try {
       await this.#ensureTopics();
-      await withTimeout(SEND_TIMEOUT_MS, async () => (await this.#connect()).send(topic, records));
+      tooLarge = await withTimeout(SEND_TIMEOUT_MS, async () =>
+        sendDivided(await this.#connect(), topic, records),
+      );
     } catch (cause) {
       if ((cause as Error).name === 'TimeoutError' && cluster === this.#cluster) this.#reconnect();
       throw new StoreUnavailableError('intake', { cause });
     }
+    if (tooLarge.length === 0) return;
+    throw new PartialWriteError(new Map(tooLarge.map((index) => [index, recordTooLarge()])));
   }
 
   /** Connects with the first write, so that a gateway starts while the brokers are unavailable. */

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { KafkaConfig } from '../../services/shared/config.js';
 import type { KafkaCluster } from '../sources/kafka/cluster.js';
+import { sendDivided } from '../sources/kafka/producer.js';
 import type { OnRecords } from '../sources/kafka/reader.js';
 import type { KafkaRecord } from '../sources/kafka/record.js';
 import { deadLetterTopicOf, topicOf } from '../sources/kafka/topics.js';
@@ -63,6 +64,8 @@ export interface ReplayResult {
   records: number;
   /** Dead letters that hold only the beginning of a record, and were not sent. */
   truncated: number;
+  /** Dead letters that are larger than the topic of their stream allows, and were not sent. */
+  tooLarge: number;
 }
 
 /** A longer pause is divided, so that heartbeats continue. */
@@ -80,7 +83,7 @@ export async function replayDeadLetters(
   const group = replayGroup(config);
   const topics = new Set(await cluster.listTopics());
   const producer = await cluster.producer();
-  const total: ReplayResult = { records: 0, truncated: 0 };
+  const total: ReplayResult = { records: 0, truncated: 0, tooLarge: 0 };
   for (const stream of streams) {
     const topic = deadLetterTopicOf(topicOf(config, stream));
     if (!topics.has(topic)) continue;
@@ -91,7 +94,12 @@ export async function replayDeadLetters(
       total.truncated += records.length - whole.length;
       ofStream += whole.length;
       if (!dryRun) {
-        if (whole.length > 0) await producer.send(topicOf(config, stream), whole.map(stripDeadLetterHeaders));
+        if (whole.length > 0) {
+          const target = topicOf(config, stream);
+          const tooLarge = await sendDivided(producer, target, whole.map(stripDeadLetterHeaders));
+          total.tooLarge += tooLarge.length;
+          ofStream -= tooLarge.length;
+        }
         await commit();
         const due = startedAt + (ofStream / rate) * 1000;
         for (let left = due - performance.now(); left > 0; left = due - performance.now()) {

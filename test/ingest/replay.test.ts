@@ -35,8 +35,8 @@ describe('Replay', () => {
   it('sends each dead letter once to the topic it came from, without the reason and with its order', async () => {
     await deadLetter(contact('a', 'Ulm'), contact('b', 'Bonn'));
     cluster.now += 1000;
-    expect(await replay()).to.deep.equal({ records: 2, truncated: 0 });
-    expect(await replay()).to.deep.equal({ records: 0, truncated: 0 });
+    expect(await replay()).to.deep.equal({ records: 2, truncated: 0, tooLarge: 0 });
+    expect(await replay()).to.deep.equal({ records: 0, truncated: 0, tooLarge: 0 });
     const [first, second, ...sent] = cluster.records('contacts');
     expect(sent.map(({ value }) => String(value))).to.deep.equal(
       [first, second].map((each) => String(each?.value)),
@@ -52,9 +52,9 @@ describe('Replay', () => {
 
   it('counts the dead letters in a dry run, and neither sends nor commits', async () => {
     await deadLetter(contact('a', 'Ulm'));
-    expect(await replay({ dryRun: true })).to.deep.equal({ records: 1, truncated: 0 });
+    expect(await replay({ dryRun: true })).to.deep.equal({ records: 1, truncated: 0, tooLarge: 0 });
     expect(cluster.records('contacts')).to.have.lengthOf(1);
-    expect(await replay()).to.deep.equal({ records: 1, truncated: 0 });
+    expect(await replay()).to.deep.equal({ records: 1, truncated: 0, tooLarge: 0 });
   });
 
   it('keeps to a rate with heartbeats, and repeats no more than one request after it was killed', async () => {
@@ -70,7 +70,7 @@ describe('Replay', () => {
 
   it('leaves out a dead letter that holds the beginning of its record alone', async () => {
     await deadLetter(contact('a', 'x'.repeat(8 * 1024 * 1024)), contact('b', 'Bonn'));
-    expect(await replay()).to.deep.equal({ records: 1, truncated: 1 });
+    expect(await replay()).to.deep.equal({ records: 1, truncated: 1, tooLarge: 0 });
   });
 
   it('lists the dead letters that were not replayed, or all of them', async () => {

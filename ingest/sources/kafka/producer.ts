@@ -31,6 +31,30 @@ export const recordSender = (producer: Pick<Producer, 'send'>, policy: RetryPoli
 /** kafkajs gives this name to a retriable error once its own retries, which are 0, are used up. */
 const isRetriable = (error: unknown) => (error as Error).name === 'KafkaJSNumberOfRetriesExceeded';
 
+/**
+ * Sends records, and divides a request that is too large for its topic, so that all others are appended. Resolves with the indices of
+ * those that are too large by themselves.
+ */
+export async function sendDivided(
+  sender: RecordSender,
+  topic: string,
+  records: readonly OutgoingRecord[],
+  first = 0,
+): Promise<number[]> {
+  try {
+    await sender.send(topic, records);
+    return [];
+  } catch (error) {
+    if (!isTooLarge(error)) throw error;
+  }
+  if (records.length === 1) return [first];
+  const half = Math.ceil(records.length / 2);
+  return [
+    ...(await sendDivided(sender, topic, records.slice(0, half), first)),
+    ...(await sendDivided(sender, topic, records.slice(half), first + half)),
+  ];
+}
+
 /** Whether the broker rejected a request because a record, or all of them, are larger than the topic allows. */
 export function isTooLarge(error: unknown): boolean {
   const { type, cause } = error as { type?: string; cause?: unknown };

@@ -1,6 +1,7 @@
 /** Reads what a topic holds, up to its end at the start. */
 import { randomUUID } from 'node:crypto';
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import { PeriodicJob } from '../../../services/shared/periodic-job.js';
 import type { KafkaAdmin } from './admin.js';
 import type { KafkaClient } from './client.js';
 import { READ_LIMITS } from './limits.js';
@@ -68,7 +69,9 @@ export async function readTopic(
   // It joins at once and is done soon; a reader that fails says so instead of starting again.
   const consumer = client.consumer({ groupId, retry: { restartOnFailure: async () => false } });
   try {
-    await readUpTo(consumer, topic, { starts, ends, limits, onRecords });
+    const oldest = async () =>
+      new Map([...(await admin.offsets(topic))].map(([partition, { low }]) => [partition, low]));
+    await readUpTo(consumer, topic, { starts, ends, limits, onRecords, oldest });
   } finally {
     await client.disconnect(consumer);
     if (group === undefined) await admin.deleteGroup(groupId).catch(() => undefined);
@@ -82,15 +85,18 @@ interface ReadBounds {
   ends: ReadonlyMap<number, bigint>;
   limits: typeof READ_LIMITS;
   onRecords: OnRecords;
+  /** Offsets of the oldest records now, by partition. */
+  oldest(): Promise<ReadonlyMap<number, bigint>>;
 }
 
 async function readUpTo(
   consumer: Consumer,
   topic: string,
-  { starts, limits, onRecords, ...bounds }: ReadBounds,
+  { starts, limits, onRecords, oldest, ...bounds }: ReadBounds,
 ): Promise<void> {
   const ends = new Map(bounds.ends);
   const next = new Map(starts);
+  let ended = () => {};
   await consumer.connect();
   await consumer.subscribe({ topic, fromBeginning: true });
   await new Promise<void>((fulfill, fail) => {
@@ -147,5 +153,22 @@ async function readUpTo(
       read(partition, batch.lastOffset());
     };
     consumer.run({ autoCommit: false, eachBatchAutoResolve: true, eachBatch }).catch(reject);
-  });
+    // Retention may delete all that is left to read, and nothing would arrive any more.
+    const looking = new PeriodicJob(
+      async () => {
+        const lows = await oldest();
+        for (const [partition, end] of ends) if ((lows.get(partition) ?? 0n) >= end) ends.delete(partition);
+        if (ends.size === 0) resolve();
+      },
+      {
+        name: 'oldest records',
+        intervalMs: LOOK_INTERVAL_MS,
+        failure: 'the oldest records of a topic cannot be found',
+      },
+    ).start();
+    ended = () => void looking.stop();
+  }).finally(() => ended());
 }
+
+/** Mean time between two checks of what retention has deleted meanwhile. */
+const LOOK_INTERVAL_MS = 5000;

@@ -93,6 +93,12 @@ export async function replay(io: Io, options: ReplayOptions): Promise<void> {
       io,
       `${recordsOf(sent.records)} sent again. What is rejected again becomes a dead letter again.`,
     );
+  if (sent.tooLarge > 0) {
+    printErr(
+      io,
+      `${recordsOf(sent.tooLarge)} left out: larger than the topic of the stream allows. Raise its max.message.bytes; list --all shows where they are.`,
+    );
+  }
   if (sent.truncated > 0) {
     printErr(
       io,
