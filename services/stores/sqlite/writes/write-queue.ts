@@ -48,6 +48,8 @@ export class WriteQueue {
   readonly #respond: (message: RpcResponse) => void;
   readonly #requests = new FairQueue<QueuedRequest>();
   readonly #jobs = new FairQueue<RecordsJob>();
+  /** A step whose turn it is, in a transaction of its own. */
+  #step: QueuedRequest | undefined;
   /** Next transactions of one item each, since one of them made a transaction of several fail. */
   #alone = 0;
 
@@ -59,7 +61,7 @@ export class WriteQueue {
   }
 
   get isEmpty(): boolean {
-    return this.#requests.size === 0 && this.#jobs.size === 0;
+    return this.#requests.size === 0 && this.#jobs.size === 0 && !this.#step;
   }
 
   add(request: RpcRequest): void {
@@ -74,31 +76,36 @@ export class WriteQueue {
 
   /** Runs one transaction of waiting requests and one of records. Never throws: errors go to the callers. */
   work(): void {
-    if (this.#requests.size > 0) this.#writeRequests();
+    if (this.#step) this.#writeStep(this.#step);
+    else if (this.#requests.size > 0) this.#writeRequests();
     if (this.#jobs.size > 0) this.#writeRecords();
   }
 
   #writeRequests(): void {
-    this.#transaction(this.#requests, (request, isTimeUp) => {
+    this.#transaction(this.#requests, (request) => {
       const { id, operation, args } = request;
-      if (operation in this.#stepped) return this.#writeStep(request, isTimeUp);
       const run = this.#operations[operation] as (...args: unknown[]) => string;
       const json = run(...args);
       return () => this.#respond({ id, json });
     });
   }
 
-  #writeStep(request: QueuedRequest, isTimeUp: IsTimeUp): () => void {
+  /** Alone in its transaction, so that nobody waits for more than one. */
+  #writeStep(request: QueuedRequest): void {
     const { id, operation, args, tenant = '' } = request;
     const start = this.#stepped[operation] as (...args: unknown[]) => SteppedWork<unknown>;
     request.work ??= start(...args);
+    const { work } = request;
     const end = performance.now() + MAX_STEP_MS;
-    const { commit, result } = request.work.step(() => isTimeUp() || performance.now() > end);
-    return () => {
+    this.#step = undefined;
+    try {
+      const { commit, result } = this.#session.transaction(() => work.step(() => performance.now() > end));
       commit?.();
       if (result === undefined) this.#requests.unshift(tenant, request);
       else this.#respond({ id, json: result });
-    };
+    } catch (error) {
+      this.#respond({ id, error: serializeError(error) });
+    }
   }
 
   #writeRecords(): void {
@@ -136,6 +143,10 @@ export class WriteQueue {
         while (taken.length === 0 || (!isAlone && hasRoom() && !isTimeUp())) {
           const item = queue.shift();
           if (!item) break;
+          if (this.#isStep(item)) {
+            this.#step = item;
+            break;
+          }
           taken.push(item);
           committed.push(write(item, isTimeUp));
         }
@@ -145,6 +156,10 @@ export class WriteQueue {
       return;
     }
     for (const respond of committed) respond();
+  }
+
+  #isStep(item: Queued): item is QueuedRequest {
+    return 'operation' in item && (item as QueuedRequest).operation in this.#stepped;
   }
 
   /** One fails alone, unless the store itself failed: the others are written again, each in its own transaction. */

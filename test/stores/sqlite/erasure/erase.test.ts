@@ -143,4 +143,28 @@ describe('An erasure in SQLite', () => {
       reader.close();
     }
   });
+
+  it('lets writes of other organizations pass between its steps', async () => {
+    const address = 'everybody@shared.example';
+    const people = Array.from({ length: 80 }, (_, index) => ({
+      contact_id: `shared_${index}`,
+      work_emails: [address, ...Array.from({ length: 30 }, (__, at) => `u${index}_${at}@d${at}.example`)],
+    }));
+    await load(store, organizationId, people);
+    await load(store, 'org_passing', [{ contact_id: 'first' }]);
+    const search = { organizationId, filters: [{ kind: 'email' as const, email: address }], limit: 1 };
+    let isErased = false;
+    const erasing = erase([], [email(address)]).finally(() => {
+      isErased = true;
+    });
+    const left = new Set<number>();
+    while (!isErased) {
+      await load(store, 'org_passing', [{ contact_id: 'passing' }]);
+      left.add((await store.searchContacts(search)).total);
+    }
+    const { erased, proof } = await erasing;
+    expect(erased).to.have.length(80);
+    expect(proof.removed.contacts).to.equal(80);
+    expect([...left].filter((total) => total > 0 && total < 80)).to.have.length.above(1);
+  });
 });
