@@ -16,6 +16,11 @@ const DATA_TABLES: Readonly<Record<TextIndex, Sql>> = {
   audience_terms: identifier('audience_terms_data'),
 };
 
+const DOCUMENT_TABLES: Readonly<Record<TextIndex, Sql>> = {
+  contact_terms: identifier('contact_terms_docsize'),
+  audience_terms: identifier('audience_terms_docsize'),
+};
+
 /** Pages merged per step, which takes about as long as a small write. */
 const MERGE_PAGES = 64;
 
@@ -99,8 +104,14 @@ const counter = (connection: Connection, name: string) =>
 export const hasRemovals = (connection: Connection, index: TextIndex): boolean =>
   counter(connection, `${index}_removals`) !== counter(connection, `${index}_removals_gone`);
 
-/** No row has it. */
+/** No contact has them: row ids of contacts are not negative, and terms of organizations do not begin with an exclamation mark. */
 const MARKER_ROW = -1n;
+const FILLER_ROW = -2n;
+const FILLER_TERMS = 3000;
+const FILLER = Array.from(
+  { length: FILLER_TERMS },
+  (_, index) => `!${(index * 7919 + 100_000).toString(36)}`,
+).join(' ');
 
 /**
  * Merges all segments of an index into one, in steps. FTS5 never overwrites a word: it writes a mark above, and drops both once the segments
@@ -113,21 +124,15 @@ export class SegmentRewrite {
   /** Segments from before that are left. */
   #old: Set<number>;
 
-  /** Begins it, in a transaction of its own. */
+  /** Whether FTS5 drops marks: it does so where nothing older than what it writes may exist, by the numbers of levels. */
+  #dropsMarks = false;
+
+  /** Begins it, in transactions of its own. */
   constructor(connection: Connection, index: TextIndex) {
     this.#connection = connection;
     this.#index = index;
     this.#old = new Set();
-    this.#removals = connection.writeTransaction(() => {
-      // The newest segment: FTS5 rewrites none that is alone, which may hold a mark.
-      const name = INDEX_NAMES[index];
-      connection.run(sql`INSERT INTO ${name} (rowid, exact) VALUES (?, 'marker')`, MARKER_ROW);
-      connection.run(
-        sql`INSERT INTO ${name} (${name}, rowid, exact) VALUES ('delete', ?, 'marker')`,
-        MARKER_ROW,
-      );
-      return counter(connection, `${index}_removals`);
-    });
+    this.#removals = counter(connection, `${index}_removals`);
     this.#begin();
   }
 
@@ -143,16 +148,42 @@ export class SegmentRewrite {
       this.#keepOld(this.#segments().ids);
     }
     if (this.#old.size > 0) return false;
+    if (!this.#dropsMarks) {
+      this.#begin();
+      return false;
+    }
     const done = sql`UPDATE counters SET value = max(value, ?) WHERE name = ?`;
     this.#connection.run(done, this.#removals, `${this.#index}_removals_gone`);
     return true;
   }
 
   #begin(): void {
+    this.#connection.writeTransaction(() => this.#addFiller());
     this.#connection.writeTransaction(() => {
-      this.#old = new Set(this.#segments().ids);
+      // The newest segment: FTS5 rewrites none that is alone, which may hold a mark.
+      const name = INDEX_NAMES[this.#index];
+      const [add, remove] = [
+        sql`INSERT INTO ${name} (rowid, exact) VALUES (?, '!marker')`,
+        sql`INSERT INTO ${name} (${name}, rowid, exact) VALUES ('delete', ?, '!marker')`,
+      ];
+      this.#connection.run(add, MARKER_ROW);
+      this.#connection.run(remove, MARKER_ROW);
+    });
+    this.#connection.writeTransaction(() => {
+      const { ids, levels, usedLevels } = this.#segments();
+      this.#old = new Set(ids);
+      // Segments of several levels go to a new last level. Those of one level go to the next, which may not be the last.
+      this.#dropsMarks = usedLevels.length !== 1 || levels <= (usedLevels[0] as number) + 2;
       merge(this.#connection, this.#index, -MERGE_PAGES);
     });
+  }
+
+  /** A row of several pages, which keeps FTS5 from moving the result of a merge to the level of the marker, as it does with small ones. */
+  #addFiller(): void {
+    const has = sql`SELECT 1 FROM ${DOCUMENT_TABLES[this.#index]} WHERE id = ?`;
+    if (this.#connection.row(has, FILLER_ROW)) return;
+    const name = INDEX_NAMES[this.#index];
+    this.#connection.run(sql`INSERT INTO ${name} (rowid, exact) VALUES (?, ?)`, FILLER_ROW, FILLER);
   }
 
   #keepOld(ids: readonly number[]): void {
@@ -160,7 +191,7 @@ export class SegmentRewrite {
     this.#old = new Set([...this.#old].filter((id) => left.has(id)));
   }
 
-  #segments(): { ids: number[]; isMerging: boolean } {
+  #segments(): Structure {
     const [record] = this.#connection.row<[Uint8Array]>(
       sql`SELECT block FROM ${DATA_TABLES[this.#index]} WHERE id = ${STRUCTURE_ROW}`,
     ) ?? [new Uint8Array()];
@@ -172,8 +203,16 @@ export class SegmentRewrite {
 const STRUCTURE_ROW = 10;
 const COOKIE_BYTES = 4;
 
-/** Segments of an index by their ids, and whether some of them are being merged. */
-function parseStructure(record: Uint8Array): { ids: number[]; isMerging: boolean } {
+interface Structure {
+  /** Of all segments. */
+  ids: number[];
+  isMerging: boolean;
+  levels: number;
+  /** Numbers of the levels that have segments. */
+  usedLevels: number[];
+}
+
+function parseStructure(record: Uint8Array): Structure {
   let at = COOKIE_BYTES;
   const next = (): number => {
     let value = 0;
@@ -187,14 +226,17 @@ function parseStructure(record: Uint8Array): { ids: number[]; isMerging: boolean
   next(); // Segments of all levels.
   next(); // Pages written so far.
   const ids: number[] = [];
+  const usedLevels: number[] = [];
   let isMerging = false;
   for (let level = 0; level < levels; level++) {
     if (next() > 0) isMerging = true;
-    for (let left = next(); left > 0; left--) {
+    const segments = next();
+    if (segments > 0) usedLevels.push(level);
+    for (let left = segments; left > 0; left--) {
       ids.push(next());
       next(); // First page.
       next(); // Last page.
     }
   }
-  return { ids, isMerging };
+  return { ids, isMerging, levels, usedLevels };
 }
