@@ -246,10 +246,10 @@ function writeAudience(
   const changes = session.indexChanges('audience_terms', AUDIENCE_COLUMNS);
   const text = new TermEncoder(organization);
   const before = body === null ? [] : audienceColumns(text, body);
-  // Of the words only those after it are added to the vocabulary.
-  text.takeWords();
+  const wordsBefore = text.takeWords();
   if (isDeletion(stored)) {
     if (position !== null) changes.remove(position, before);
+    session.forgetWords('audience_terms', organization, wordsBefore);
     session.connection.run(
       sql`UPDATE audiences SET position = NULL, created_ms = NULL, record_order = ?, body = NULL WHERE key = ?`,
       stored.recordOrder,
@@ -269,7 +269,10 @@ function writeAudience(
     key,
   );
   const columns = audienceColumns(text, audience);
-  session.addWords('audience_terms', organization, text.takeWords());
+  const words = text.takeWords();
+  session.addWords('audience_terms', organization, words);
+  const lost = [...wordsBefore].filter((word) => !words.has(word));
+  session.forgetWords('audience_terms', organization, lost);
   if (stays) {
     changes.replace(newRowId, before, columns);
   } else {
