@@ -125,9 +125,10 @@ export class Documents<Source> {
         (client) => client.mget<Source>({ index: this.alias, docs }, { signal }),
         signal,
       );
-      for (const item of items as GetResult[]) {
-        if (item.error) throw new IndexMissingError(this.alias);
-        const document = versioned<Source>(item);
+      for (const [index, item] of (items as GetResult[]).entries()) {
+        const { id, routing } = wanted[start + index] as Wanted;
+        // Asked for alone, a document whose shard failed comes after all, or with the error that it has.
+        const document = item.error ? await this.#get(id, routing, signal) : versioned<Source>(item);
         if (document) found.set(document.id, document);
       }
     }
