@@ -56,10 +56,19 @@ export class Connections {
     });
   }
 
-  /** True once the headers of a response were sent. */
-  hasAnswered(socket: Socket): boolean {
-    for (const response of this.#responses.get(socket) ?? []) if (response.headersSent) return true;
-    return false;
+  /** Whether the headers of a response were sent before its request had arrived as a whole. */
+  hasAnsweredEarly(socket: Socket): boolean {
+    return [...(this.#responses.get(socket) ?? [])].some(
+      ({ headersSent, req }) => headersSent && !req.complete,
+    );
+  }
+
+  /** Calls `then` once every request that arrived as a whole on the connection is answered. */
+  afterResponses(socket: Socket, then: () => void): void {
+    const pending = [...(this.#responses.get(socket) ?? [])].filter(({ req }) => req.complete);
+    let left = pending.length;
+    if (left === 0) then();
+    for (const response of pending) response.once('close', () => --left === 0 && then());
   }
 
   /** Idle connections are closed after `drainMs`. A request that arrives on one until then is answered, and the connection closed. */

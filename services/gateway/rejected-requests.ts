@@ -24,9 +24,9 @@ export function serveRequests(
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
     connections.trackResponse(request.socket, response);
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      reject(request, response, new Problem('malformed_request', 'The request has no Host header.'));
-    } else handle(request, response);
+    const reason = malformation(request);
+    if (reason === null) handle(request, response);
+    else reject(request, response, new Problem('malformed_request', reason));
   }
 
   function reject(request: IncomingMessage, response: ServerResponse, problem: Problem): void {
@@ -60,7 +60,7 @@ export function serveRequests(
       if (socket.bytesRead - before > LINGER_BYTES) socket.destroy();
       return;
     }
-    if (!socket.writable || socket.bytesRead === 0 || connections.hasAnswered(socket)) {
+    if (!socket.writable || socket.bytesRead === 0 || connections.hasAnsweredEarly(socket)) {
       socket.destroy();
       return;
     }
@@ -70,6 +70,11 @@ export function serveRequests(
       return;
     }
     answered.set(socket, socket.bytesRead);
+    // Requests before it on the connection were carried out, so their responses come first.
+    connections.afterResponses(socket, () => socket.writable && answerAndEnd(socket, problem));
+  });
+
+  function answerAndEnd(socket: Socket, problem: Problem): void {
     const requestId = logRejection(problem, socket);
     const body = problemText(problem, requestId, '/');
     const headers = {
@@ -81,7 +86,16 @@ export function serveRequests(
     socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${head.join('')}\r\n${body}`);
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('close', () => clearTimeout(timer));
-  });
+  }
+}
+
+/** Why a request is refused that Node's parser lets pass, and that a proxy before it may understand otherwise; null for others. */
+function malformation({ httpVersion, headersDistinct }: IncomingMessage): string | null {
+  const { host = [], 'transfer-encoding': encodings } = headersDistinct;
+  if (host.length > 1) return 'The request has more than one Host header.';
+  if (host.length === 0 && httpVersion === '1.1') return 'The request has no Host header.';
+  const isChunked = encodings?.length === 1 && encodings[0]?.toLowerCase() === 'chunked';
+  return encodings && !isChunked ? 'Transfer-Encoding may only be chunked.' : null;
 }
 
 const headersOf = (requestId: string) => ({

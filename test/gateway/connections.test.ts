@@ -104,6 +104,13 @@ describe('The connections of a gateway', function () {
     const cases: [what: string, text: string, status: number, code: string][] = [
       ['nonsense', 'HELLO\r\n\r\n', 400, 'malformed_request'],
       ['no Host', 'GET /livez HTTP/1.1\r\n\r\n', 400, 'malformed_request'],
+      ['two Hosts', 'GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'malformed_request'],
+      [
+        'a transfer encoding besides chunked',
+        `${head(SEARCH, 'Transfer-Encoding: gzip, chunked')}2\r\n{}\r\n0\r\n\r\n`,
+        400,
+        'malformed_request',
+      ],
       ['two lengths', head(SEARCH, 'Content-Length: 1', 'Content-Length: 2'), 400, 'malformed_request'],
       ['headers of 20 KiB', head(SEARCH, `X-Filler: ${'x'.repeat(20_000)}`), 431, 'headers_too_large'],
       ['an expectation', head(SEARCH, 'Expect: miracles', 'Content-Length: 0'), 417, 'expectation_failed'],
@@ -120,6 +127,15 @@ describe('The connections of a gateway', function () {
         expect(answer.body).to.include({ status, code, request_id: answer.headers['x-request-id'] });
       });
     }
+  });
+
+  it('answer requests that were carried out before they refuse what follows on the connection', async () => {
+    const url = await start({});
+    const body = '{"organization_id":"org_a"}';
+    const request = `${head(SEARCH, ...jsonOf(stores.key), `Content-Length: ${body.length}`)}${body}`;
+    const text = await sendBytes(url, [`${request.repeat(3)}BROKEN\r\n\r\n`]);
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    expect(statuses).to.deep.equal(['200', '200', '200', '400']);
   });
 
   it('serve one request after the other although headers time out sooner, and say that they stay for 75 s', async () => {
