@@ -11,7 +11,7 @@ import {
   type UpdateAudience,
   type UpdateAudienceOutcome,
 } from '../../audiences/audience-store.js';
-import type { Audience, AudienceRecord } from '../../audiences/schema.js';
+import type { AudienceRecord } from '../../audiences/schema.js';
 import {
   type AudienceBody,
   applyAudienceRecord,
@@ -28,38 +28,25 @@ import {
   type OrderedRecord,
   type RecordVersion,
 } from '../../shared/record-order.js';
-import { formatTimestamp } from '../../shared/time.js';
 import { applyRecords } from './apply-records.js';
+import {
+  type AudienceSource,
+  type AudienceTombstone,
+  generationsOf,
+  isAudience,
+  toAudience,
+} from './audience-documents.js';
+import type { ContactDocuments } from './contacts/documents.js';
+import { audienceToken } from './contacts/mapping.js';
 import { type Documents, documentId, type VersionedDocument } from './documents.js';
 import type { AcceptanceTimes } from './figures.js';
 import type { IdempotencyKeys } from './idempotency.js';
+import type { JobRunner } from './jobs/job-runner.js';
+import { membersOf } from './jobs/members.js';
 import { pageSort, searchAfter, sortKey, totalHits, withDeadline } from './pages.js';
 import { retryWithBackoff } from './retry.js';
 import { matchText, type TextFields } from './text/text-query.js';
 import { valueToken, wordTokens } from './text/tokens.js';
-
-export interface AudienceSource {
-  organization_id: string;
-  audience_id: string;
-  /** Milliseconds since the epoch. */
-  created_at: number;
-  /** Order of the last record. */
-  record_order: string | null;
-  audience: AudienceBody;
-}
-
-/** Of a deleted audience: a record older than this does not bring it back. */
-export interface AudienceTombstone {
-  record_order: string;
-}
-
-export const isAudience = (source: AudienceSource | AudienceTombstone): source is AudienceSource =>
-  'audience' in source;
-
-export const toAudience = ({ audience, created_at }: AudienceSource): Audience => ({
-  ...audience,
-  created_at: formatTimestamp(created_at),
-});
 
 const FIELDS: TextFields = {
   prefix: 'search.',
@@ -100,12 +87,20 @@ function applyToSource(
 ): AudienceSource | AudienceTombstone | null {
   const stored = applyAudienceRecord(before && toVersion(before), ordered);
   if (stored === null) return null;
-  return isDeletion(stored) ? tombstoneOf(stored) : sourceOf(stored);
+  const { generation } = before ?? {};
+  return isDeletion(stored) ? tombstoneOf(stored, generation) : sourceOf(stored, generation);
 }
 
-const tombstoneOf = ({ recordOrder }: Deletion): AudienceTombstone => ({ record_order: recordOrder });
+const tombstoneOf = ({ recordOrder }: Deletion, generation?: number): AudienceTombstone => ({
+  record_order: recordOrder,
+  generation,
+});
 
-const sourceOf = ({ audience, createdMs, recordOrder }: StoredAudience): AudienceSource => ({
+const sourceOf = (
+  { audience, createdMs, recordOrder }: StoredAudience,
+  generation?: number,
+): AudienceSource => ({
+  generation,
   organization_id: audience.organization_id,
   audience_id: audience.id,
   created_at: createdMs,
@@ -139,17 +134,44 @@ type AudienceDocuments = Documents<AudienceSource | AudienceTombstone>;
 type FoundAudience = VersionedDocument<AudienceSource | AudienceTombstone> | null;
 
 interface AudienceStoreDeps {
-  contacts: Documents<unknown>;
+  contacts: ContactDocuments;
   audiences: AudienceDocuments;
-  removeOrphanedMemberships(organizationId: string, audienceId: string): Promise<void>;
+  jobs: Pick<JobRunner, 'addFormer' | 'finish'>;
   idempotencyKeys: IdempotencyKeys;
   acceptance: AcceptanceTimes;
   searchTimeoutMs: number;
 }
 
 export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
-  const { contacts, audiences, removeOrphanedMemberships, idempotencyKeys, acceptance, searchTimeoutMs } =
-    deps;
+  const { contacts, audiences, jobs, idempotencyKeys, acceptance, searchTimeoutMs } = deps;
+
+  /**
+   * Ends the memberships under the current token of an audience, by what `write` writes with the next generation. The job is noted before,
+   * so that no crash loses it, and again after, so that none that was given up meanwhile is missing. Resolves with the result of `write`.
+   */
+  async function endMemberships<T>(
+    organizationId: string,
+    audienceId: string,
+    { generation = 0 }: { generation?: number },
+    write: (generation: number) => Promise<T>,
+  ): Promise<T> {
+    const former = { audience_id: audienceId, generation };
+    await jobs.addFormer(organizationId, former);
+    const written = await write(generation + 1);
+    await jobs.addFormer(organizationId, former);
+    return written;
+  }
+
+  /** Whether a contact may be a member of an audience that is deleted, as records made it one. */
+  async function hasMembers(organizationId: string, audienceId: string, generation?: number) {
+    await contacts.refresh();
+    const { hits } = await contacts.search({
+      ...membersOf(organizationId, audienceToken(audienceId, generation)),
+      size: 0,
+      terminate_after: 1,
+    });
+    return totalHits(hits) > 0;
+  }
 
   /** Repeats `attempt` with the current document while it resolves with undefined, because its write met another. */
   function changeAudience<T>(
@@ -189,8 +211,15 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
         return { kind: 'created', audience: toAudience(source) };
       }
       const deletion = found ? { recordOrder: found.source.record_order as string } : undefined;
-      const source = sourceOf(createdAudience(audience, now, deletion));
-      return (await write(source)) ? { kind: 'created', audience: toAudience(source) } : undefined;
+      const created = createdAudience(audience, now, deletion);
+      const { generation } = found?.source ?? {};
+      let source = sourceOf(created, generation);
+      if (!found || !(await hasMembers(organizationId, id, generation)))
+        return (await write(source)) ? { kind: 'created', audience: toAudience(source) } : undefined;
+      return endMemberships(organizationId, id, found.source, async (next) => {
+        source = sourceOf(created, next);
+        return (await write(source)) ? { kind: 'created', audience: toAudience(source) } : undefined;
+      });
     });
   }
 
@@ -200,13 +229,16 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
   ): Promise<UpdateAudienceOutcome> {
     return changeAudience<UpdateAudienceOutcome>(organizationId, audienceId, async (found, write) => {
       if (!found || !isAudience(found.source)) return { kind: 'audience_not_found' };
-      const { audience, created_at: createdMs, record_order: recordOrder } = found.source;
-      const source = sourceOf(updatedAudience({ audience, createdMs, recordOrder }, changes, now));
+      const { audience, created_at: createdMs, record_order: recordOrder, generation } = found.source;
+      const source = sourceOf(
+        updatedAudience({ audience, createdMs, recordOrder }, changes, now),
+        generation,
+      );
       return (await write(source)) ? { kind: 'updated', audience: toAudience(source) } : undefined;
     });
   }
 
-  /** Leaves the memberships. `resumed`: an earlier attempt of the request may have deleted it. */
+  /** Its memberships end at once; what is stored of them is removed by a job. `resumed`: an earlier attempt may have deleted it. */
   function remove(
     { organizationId, audienceId }: DeleteAudience,
     resumed: boolean,
@@ -218,11 +250,17 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
       const { source } = found;
       if (!isAudience(source)) {
         // The response to the write may have been lost.
-        return { kind: 'deleted', deleted: resumed || source.record_order === attempted };
+        const outcome = { kind: 'deleted', deleted: resumed || source.record_order === attempted } as const;
+        if (!(await hasMembers(organizationId, audienceId, source.generation))) return outcome;
+        return endMemberships(organizationId, audienceId, source, async (generation) =>
+          (await write({ ...source, generation })) ? outcome : undefined,
+        );
       }
       const deletion = deletionAt(now, { recordOrder: source.record_order });
       attempted = deletion.recordOrder;
-      return (await write(tombstoneOf(deletion))) ? { kind: 'deleted', deleted: true } : undefined;
+      return endMemberships(organizationId, audienceId, source, async (generation) =>
+        (await write(tombstoneOf(deletion, generation))) ? { kind: 'deleted', deleted: true } : undefined,
+      );
     });
   }
 
@@ -248,7 +286,14 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
 
     countMembers(organizationId, audienceIds, caller) {
       return withDeadline(caller, searchTimeoutMs, async (signal) => {
-        const ids = [...audienceIds];
+        const generations = await generationsOf(
+          audiences,
+          audienceIds.map((audienceId) => ({ organizationId, audienceId })),
+          signal,
+        );
+        const ids = audienceIds.map((id) =>
+          audienceToken(id, generations.get(documentId(organizationId, id))),
+        );
         const field = 'audience_ids';
         const { aggregations } = await contacts.search(
           {
@@ -275,7 +320,6 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
 
     async createAudience({ audience, idempotency }: CreateAudience) {
       const { organization_id: organizationId, id } = audience;
-      await removeOrphanedMemberships(organizationId, id);
       return idempotencyKeys.runIdempotent(
         { organizationId, idempotency, newId: id },
         (key, now) =>
@@ -294,8 +338,7 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
         (key, now) => remove(command, key?.resumed ?? false, now),
         isAudienceWritten,
       );
-      const { organizationId, audienceId } = command;
-      if (result.kind === 'done') await removeOrphanedMemberships(organizationId, audienceId);
+      if (result.kind === 'done') await jobs.finish(command.organizationId);
       return result;
     },
 

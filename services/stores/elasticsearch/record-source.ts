@@ -1,19 +1,32 @@
 /** Contacts and audiences as a whole, for the copy that SQL reads. */
 import type { estypes } from '@elastic/elasticsearch';
+import { fromJson } from '../../shared/json.js';
 import type { CopiedKind, RecordSource } from '../common/record-copy.js';
-import { type AudienceSource, type AudienceTombstone, isAudience, toAudience } from './audiences.js';
+import { type AudienceSource, type AudienceTombstone, isAudience, toAudience } from './audience-documents.js';
 import type { Cluster } from './client.js';
-import { type ContactSource, isTombstone, type Tombstone } from './contacts/mapping.js';
+import {
+  type AudienceToken,
+  type ContactSource,
+  currentContact,
+  isTombstone,
+  type Tombstone,
+} from './contacts/mapping.js';
 import type { IndexNames } from './migrations/indices.js';
 
 const RECORDS_PER_PAGE = 1000;
 const KEEP_ALIVE = '5m';
 
+/** Tokens of deleted audiences that contacts may still hold, by organization. */
+type FormerTokens = ReadonlyMap<string, ReadonlySet<AudienceToken>>;
+
 /** The record as the API answers it; null for a tombstone. */
-const LINES: Record<CopiedKind, (source: unknown) => string | null> = {
-  contacts(given) {
+const LINES: Record<CopiedKind, (source: unknown, former: FormerTokens) => string | null> = {
+  contacts(given, former) {
     const source = given as ContactSource | Tombstone;
-    return isTombstone(source) ? null : source.contact;
+    if (isTombstone(source)) return null;
+    if (former.size === 0) return source.contact;
+    const tokens = former.get(fromJson(source.contact).organization_id);
+    return tokens ? currentContact(source, tokens) : source.contact;
   },
   audiences(given) {
     const source = given as AudienceSource | AudienceTombstone;
@@ -24,13 +37,14 @@ const LINES: Record<CopiedKind, (source: unknown) => string | null> = {
 export function recordSource(
   cluster: Cluster,
   names: IndexNames,
-  erased: RecordSource['erased'],
+  { erased, formerTokens }: Pick<RecordSource, 'erased'> & { formerTokens(): Promise<FormerTokens> },
 ): RecordSource {
   return {
     erased,
     /** From a point in time, shard by shard in the order of documents, which needs no sorting. */
     async *read(kind) {
       const index = names.alias(kind);
+      const former = await formerTokens();
       await cluster.refresh(index);
       let { id } = await cluster.run((client) => client.openPointInTime({ index, keep_alive: KEEP_ALIVE }));
       try {
@@ -46,7 +60,7 @@ export function recordSource(
             }),
           );
           id = pit_id ?? id;
-          yield hits.hits.flatMap(({ _source }) => LINES[kind](_source) ?? []);
+          yield hits.hits.flatMap(({ _source }) => LINES[kind](_source, former) ?? []);
           if (hits.hits.length < RECORDS_PER_PAGE) return;
           last = hits.hits.at(-1)?.sort;
         }

@@ -11,6 +11,7 @@ import type { WriteStores } from './contacts/documents.js';
 import type { Ledger } from './credits.js';
 import type { Erasures } from './erasure/erasures.js';
 import type { IdempotencyKeys } from './idempotency.js';
+import type { JobRunner } from './jobs/job-runner.js';
 import type { IndexNames } from './migrations/indices.js';
 import { acquireReindexLock, recoverReindex } from './migrations/reindex-lock.js';
 
@@ -37,6 +38,7 @@ export interface RecoveryDeps {
   contacts: WriteStores['contacts'];
   suppression: WriteStores['suppression'];
   erasures: Erasures;
+  jobRunner: Pick<JobRunner, 'resume'>;
   clock: Clock;
   /** Stops what decides by age while the clock of this process is wrong. */
   clocks?: DeletionGuard;
@@ -60,7 +62,7 @@ export function startRecovery(
   deps: RecoveryDeps,
   intervalMs = INTERVAL_MS,
 ): Pick<PeriodicJob, 'stop'> & { readonly status: Readonly<RecoveryStatus> } {
-  const { cluster, names, erasures, clock, log, jobs: runs } = deps;
+  const { cluster, names, erasures, jobRunner, clock, log, jobs: runs } = deps;
   const status: RecoveryStatus = { overdueReservations: 0, failures: 0 };
   const steps: [
     name: string,
@@ -72,6 +74,7 @@ export function startRecovery(
     ['reservations', 'resolve a reservation', (signal) => resolveReservations(deps, status, signal)],
     ['idempotency_keys', 'delete expired idempotency keys', (signal) => purge(deps, signal), deps.clocks],
     ['erasures', 'complete erasures', () => erasures.complete()],
+    ['long_work', 'go on with long work', (signal) => jobRunner.resume(signal)],
   ];
   const jobs = steps.map(([name, step, work, deletes]) => {
     const counted = async (signal: AbortSignal) => {

@@ -6,12 +6,12 @@ import { DiskFullError, ReadOnlyError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { RecordSource } from '../common/record-copy.js';
 import type { SearchStore } from '../common/search-store.js';
-import { type AudienceSource, type AudienceTombstone, audienceStore } from './audiences.js';
+import type { AudienceSource, AudienceTombstone } from './audience-documents.js';
+import { audienceStore } from './audiences.js';
 import { findBlocks } from './blocks.js';
 import { Cluster } from './client.js';
 import { DuplicateLocks } from './contacts/duplicate-lock.js';
 import type { ContactSource, Tombstone } from './contacts/mapping.js';
-import { removeOrphanedMemberships } from './contacts/memberships.js';
 import { contactStore } from './contacts/store.js';
 import { Ledger } from './credits.js';
 import { Documents } from './documents.js';
@@ -20,6 +20,8 @@ import { type ErasureSource, SuppressionList } from './erasure/suppression.js';
 import { AcceptanceTimes, readFigures } from './figures.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
 import { readServerTime } from './inspect.js';
+import { JobRunner } from './jobs/job-runner.js';
+import type { JobSource } from './jobs/job-table.js';
 import { keyStore } from './keys.js';
 import { ensureIndices, IndexNames } from './migrations/indices.js';
 import { orderSlots } from './order-slots.js';
@@ -53,6 +55,8 @@ export interface ElasticsearchStoreOptions {
   takeoverMs?: number;
   /** Time of a search. */
   searchTimeoutMs?: number;
+  /** See `JobRunner`. */
+  beforeJobStep?(): Promise<void>;
 }
 
 /**
@@ -84,6 +88,7 @@ function composeStore(
     refreshIntervalMs,
     log,
     jobs,
+    beforeJobStep,
     copy,
     expungeIntervalMs,
     takeoverMs,
@@ -113,17 +118,30 @@ function composeStore(
     expungeIntervalMs,
     takeoverMs,
   });
+  const jobRunner = new JobRunner({
+    jobs: new Documents<JobSource>(cluster, names.alias('jobs')),
+    contacts,
+    audiences,
+    clock,
+    beforeStep: beforeJobStep,
+  });
   const locks = new DuplicateLocks(idempotency, contacts, clock);
   const writeStores = { contacts, audiences, ledger, suppression, clock };
   const refresh = refreshCoalescer(cluster, names, refreshIntervalMs);
   const recovery = startRecovery(
-    { cluster, names, ledger, idempotencyKeys, contacts, suppression, erasures, clock, clocks, log, jobs },
+    {
+      ...{ cluster, names, ledger, idempotencyKeys, contacts, suppression, erasures },
+      ...{ jobRunner, clock, clocks, log, jobs },
+    },
     recoveryIntervalMs,
   );
   const bounded = boundedReads(searchTimeoutMs);
   return {
     preferredBatchSize: BATCH_RECORDS,
-    records: recordSource(cluster, names, () => erasures.erasedContacts()),
+    records: recordSource(cluster, names, {
+      erased: () => erasures.erasedContacts(),
+      formerTokens: () => jobRunner.allFormerTokens(),
+    }),
     recovery: recovery.status,
     refresh,
     ...contactStore({
@@ -133,12 +151,13 @@ function composeStore(
       acceptance,
       bounded,
       shardsPerOrganization: cluster.layout.shardsPerOrganization,
+      formerTokens: (organizationId) => jobRunner.formerTokens(organizationId),
       refresh,
     }),
     ...audienceStore({
       contacts,
       audiences,
-      removeOrphanedMemberships: (...audience) => removeOrphanedMemberships(writeStores, ...audience),
+      jobs: jobRunner,
       idempotencyKeys,
       acceptance,
       searchTimeoutMs,

@@ -5,7 +5,7 @@ searchStoreContract('Elasticsearch', async (options) => {
   const indices = testIndices();
   // Where an organization is on one shard, nothing has to be put together.
   const config = { ...indices.config, shardsPerOrganization: 2 };
-  const open = () => openStore(config, { ...options, refreshIntervalMs: 0 });
+  const open = (hooks = {}) => openStore(config, { ...options, ...hooks, refreshIntervalMs: 0 });
   const store = await open();
   await indices.refreshAtOnce();
   return { store, another: open, close: () => store.close() };

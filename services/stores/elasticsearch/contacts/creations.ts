@@ -28,7 +28,7 @@ import {
 } from './documents.js';
 import type { DuplicateLocks } from './duplicate-lock.js';
 import { type Creation, contactDocument, isTombstone, parseContactSource } from './mapping.js';
-import { hasAudience, join, leaveIfDeleted } from './memberships.js';
+import { findToken, join, leaveIfDeleted } from './memberships.js';
 import { deleteContacts } from './records.js';
 
 interface CreationAttempt {
@@ -49,12 +49,13 @@ export async function createContact(
 ): Promise<CreateOutcome> {
   const { contact, audienceId, onDuplicate, dryRun } = command;
   const organizationId = contact.organization_id;
-  const facts: CreationFacts = { hasAudience: await hasAudience(stores, organizationId, audienceId) };
+  const token = await findToken(stores, organizationId, audienceId);
+  const facts: CreationFacts = { hasAudience: token !== null };
   const known = facts.hasAudience && key?.resumed ? await resume(stores, command, key, now) : null;
   if (known) return known;
   const id = key?.lease.source.contact_id ?? contact.contact_id;
   const named = { ...command, contact: { ...contact, id, contact_id: id } };
-  const created = createdContact(named.contact, audienceId);
+  const created = createdContact(named.contact, token ?? audienceId);
   const attempt: CreationAttempt = { command: named, created, resumable: key !== undefined, now };
   if (!facts.hasAudience || dryRun || onDuplicate === 'create') return decide(stores, attempt, facts);
   const keys = duplicateKeys(created.body);
@@ -85,15 +86,17 @@ async function decide(
   const lookUp = async (fact: keyof CreationFacts): Promise<CreationFacts> => {
     switch (fact) {
       case 'hasAudience':
-        return { hasAudience: await hasAudience(stores, organizationId, audienceId) };
+        return { hasAudience: (await findToken(stores, organizationId, audienceId)) !== null };
       case 'isSuppressed':
         return { isSuppressed: await isSuppressed(stores, created) };
       case 'duplicates':
         return { duplicates: await findDuplicates(contacts, organizationId, duplicateKeys(created.body)) };
       case 'joined': {
         const oldest = facts.duplicates?.[0] as StoredContact;
-        if (dryRun) return { joined: joinedAudience(oldest, audienceId, now) };
-        const joined = await join(stores, organizationId, oldest.body.contact_id, audienceId, now);
+        const token = created.audienceIds[0] as string;
+        if (dryRun) return { joined: joinedAudience(oldest, token, now) };
+        const { contact_id: contactId } = oldest.body;
+        const joined = await join(stores, { organizationId, audienceId, token, contactId }, now);
         return { joined: joined === 'too_many_audiences' ? null : (joined ?? oldest) };
       }
       case 'balance':
@@ -167,7 +170,7 @@ async function resume(
 
 async function write(
   stores: WriteStores,
-  { created, resumable, now }: CreationAttempt,
+  { command, created, resumable, now }: CreationAttempt,
   creation: Creation,
 ): Promise<CreateOutcome> {
   const { contacts, ledger } = stores;
@@ -193,7 +196,8 @@ async function write(
     if (await isSuppressed(stores, created)) {
       return withdraw(stores, organizationId, contactId, reservation, now);
     }
-    await leaveIfDeleted(stores, organizationId, created.audienceIds[0] as string, [contactId]);
+    const token = created.audienceIds[0] as string;
+    await leaveIfDeleted(stores, organizationId, command.audienceId, token, [contactId]);
     settleSoon();
     return createdOutcome(created, creation);
   }

@@ -3,7 +3,7 @@ import { type DuplicateKey, hasKey } from '../../../contacts/duplicates.js';
 import type { StoredContact } from '../../../contacts/stored-contact.js';
 import { identifiersOf } from '../../../contacts/suppression.js';
 import type { Clock } from '../../../shared/time.js';
-import type { AudienceSource, AudienceTombstone } from '../audiences.js';
+import type { AudienceSource, AudienceTombstone } from '../audience-documents.js';
 import type { Ledger } from '../credits.js';
 import { type Documents, documentId, type VersionedDocument } from '../documents.js';
 import type { SuppressionList } from '../erasure/suppression.js';

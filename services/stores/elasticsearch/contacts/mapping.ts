@@ -15,11 +15,11 @@ import {
 } from '../../../contacts/searchable.js';
 import type { ContactBody, StoredContact } from '../../../contacts/stored-contact.js';
 import { memoize } from '../../../shared/cache.js';
-import type { Json } from '../../../shared/json.js';
+import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import type { Deletion } from '../../../shared/record-order.js';
 import { valueToken, wordTokens } from '../text/tokens.js';
 
-/** A contact with what only its document holds. */
+/** A contact with what only its document holds. `audienceIds` are tokens. */
 export interface IndexedContact extends StoredContact {
   /** Outcome of the create request, replayed on retries. */
   creation?: Creation;
@@ -29,10 +29,32 @@ export interface IndexedContact extends StoredContact {
   updates?: string[];
 }
 
+/**
+ * What a membership holds instead of the id of its audience: the id, and the number of audiences that had the id before. So members of a
+ * deleted audience are no members of the next one with its id. Ids have no slash.
+ */
+export type AudienceToken = string;
+
+export const audienceToken = (id: string, generation = 0): AudienceToken =>
+  generation === 0 ? id : `${id}/${generation}`;
+
+/** The ids of audiences, ascending, without the tokens of `former` audiences. */
+export function publicIds(
+  tokens: readonly AudienceToken[],
+  former: ReadonlySet<AudienceToken> = NONE,
+): string[] {
+  const current = former.size === 0 ? tokens : tokens.filter((token) => !former.has(token));
+  return [...new Set(current.map((token) => token.split('/', 1)[0] as string))].sort();
+}
+
+const NONE: ReadonlySet<AudienceToken> = new Set();
+
 /** The stored fields (`_source` of the mapping). Those that are searched or sorted by are derived from them and only indexed. */
 export interface ContactSource extends Pick<IndexedContact, 'creation' | 'removals' | 'updates'> {
   contact: Json<Contact>;
   record_order: string | null;
+  /** Tokens of the audiences, where one of them is not the id. */
+  memberships?: AudienceToken[];
 }
 
 /** The outcome of the create request, and the reservation of credits it used. */
@@ -60,8 +82,9 @@ export function isTombstone(state: object): state is Tombstone {
 }
 
 export function parseContactSource(source: ContactSource): IndexedContact {
-  const { contact, record_order, creation, removals, updates } = source;
-  return { ...parseContact(contact, record_order), creation, removals, updates };
+  const { contact, record_order, creation, removals, updates, memberships } = source;
+  const stored = parseContact(contact, record_order);
+  return { ...stored, audienceIds: memberships ?? stored.audienceIds, creation, removals, updates };
 }
 
 export function parseSource(source: ContactSource | Tombstone): IndexedContact | Tombstone {
@@ -74,12 +97,30 @@ export function toVersion(state: IndexedContact | Tombstone): StoredContact | De
   return state.record_order === undefined ? undefined : { recordOrder: state.record_order };
 }
 
+/** The contact as it is answered: without audiences that were deleted, which it may still name. */
+export function currentContact(source: ContactSource, former: ReadonlySet<AudienceToken>): Json<Contact> {
+  if (former.size === 0) return source.contact;
+  const contact = fromJson(source.contact);
+  const tokens = source.memberships ?? contact.audience_ids;
+  if (!tokens.some((token) => former.has(token))) return source.contact;
+  return toJson({ ...contact, audience_ids: publicIds(tokens, former) });
+}
+
+/** An outcome as it is answered. */
+export function publicOutcome<Outcome extends { kind: string }>(outcome: Outcome): Outcome {
+  const { contact } = outcome as { contact?: Contact };
+  if (!contact?.audience_ids.some((token) => token.includes('/'))) return outcome;
+  return { ...outcome, contact: { ...contact, audience_ids: publicIds(contact.audience_ids) } };
+}
+
 /** The document to index. */
 export function contactDocument(state: IndexedContact | Tombstone): object {
   if (isTombstone(state)) return state;
-  const { body } = state;
+  const { body, audienceIds } = state;
+  const hasTokens = audienceIds.some((token) => token.includes('/'));
   const document: ContactSource & Record<string, unknown> = {
-    contact: contactJson(state),
+    contact: contactJson(hasTokens ? { ...state, audienceIds: publicIds(audienceIds) } : state),
+    memberships: hasTokens ? audienceIds : undefined,
     record_order: state.recordOrder,
     creation: state.creation,
     removals: state.removals,
@@ -88,7 +129,7 @@ export function contactDocument(state: IndexedContact | Tombstone): object {
     contact_id: body.contact_id,
     created_at: state.createdMs,
     updated_at: state.updatedMs,
-    audience_ids: state.audienceIds,
+    audience_ids: audienceIds,
     search: searchFields(body),
   };
   return document;

@@ -13,27 +13,34 @@ import {
   withMembership,
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
-import { isAudience } from '../audiences.js';
+import { isAudience } from '../audience-documents.js';
 import { documentId } from '../documents.js';
 import type { AcquiredKey } from '../idempotency.js';
-import { pageSort } from '../pages.js';
 import { retryWithBackoff } from '../retry.js';
+import { changeContacts } from './changes.js';
 import { findContact, MAX_CHANGE_IDS, type WriteStores } from './documents.js';
-import { contactDocument, type IndexedContact, isTombstone, parseContactSource } from './mapping.js';
-import { changeContacts } from './records.js';
+import { leaveFormer } from './former-memberships.js';
+import {
+  type AudienceToken,
+  audienceToken,
+  contactDocument,
+  type IndexedContact,
+  isTombstone,
+  parseContactSource,
+} from './mapping.js';
 
 type Stores = Pick<WriteStores, 'contacts' | 'audiences' | 'clock'>;
 
 const TOO_MANY = 'too_many_audiences';
-const MEMBERSHIPS_PER_STEP = 1000;
 
 export async function addMembership(
   stores: Stores,
   { organizationId, audienceId, contactId }: Membership,
   now: number,
 ): Promise<AddOutcome> {
-  if (!(await hasAudience(stores, organizationId, audienceId))) return { kind: 'audience_not_found' };
-  const member = await join(stores, organizationId, contactId, audienceId, now);
+  const token = await findToken(stores, organizationId, audienceId);
+  if (token === null) return { kind: 'audience_not_found' };
+  const member = await join(stores, { organizationId, audienceId, token, contactId }, now);
   if (member === TOO_MANY) return { kind: TOO_MANY };
   return member ? { kind: 'added', contact: toContact(member) } : { kind: 'contact_not_found' };
 }
@@ -44,10 +51,11 @@ export async function removeMembership(
   key: AcquiredKey | undefined,
   now: number,
 ): Promise<RemoveOutcome> {
-  if (!(await hasAudience(stores, organizationId, audienceId))) return { kind: 'audience_not_found' };
+  const token = await findToken(stores, organizationId, audienceId);
+  if (token === null) return { kind: 'audience_not_found' };
   let removed = false;
   await changeContact(stores, organizationId, contactId, (before) => {
-    const after = withoutAudience(before, audienceId, now);
+    const after = withoutAudience(before, token, now);
     const { removals = [] } = before;
     const repeated = key !== undefined && removals.includes(key.useId);
     removed = after !== before || repeated;
@@ -62,9 +70,10 @@ export async function changeMemberships(
   change: MembershipChange,
 ): Promise<MembershipChangeOutcome> {
   const { organizationId, audienceId, contactIds } = change;
-  if (!(await hasAudience(stores, organizationId, audienceId))) return { kind: 'audience_not_found' };
-  const results = await changeAll(stores, change);
-  if (change.change === 'join') await leaveIfDeleted(stores, organizationId, audienceId, contactIds);
+  const token = await findToken(stores, organizationId, audienceId);
+  if (token === null) return { kind: 'audience_not_found' };
+  const results = await changeAll(stores, { ...change, audienceId: token });
+  if (change.change === 'join') await leaveIfDeleted(stores, organizationId, audienceId, token, contactIds);
   const withResult = (result: MembershipResult) => contactIds.filter((id) => results.get(id) === result);
   return {
     kind: 'changed',
@@ -75,62 +84,26 @@ export async function changeMemberships(
   };
 }
 
-/** Removes every membership of an audience that was deleted, step by step. Does nothing while there is such an audience. */
-export async function removeOrphanedMemberships(
-  stores: Stores,
+/** The token by which contacts become members of an audience; null where there is no such audience. */
+export async function findToken(
+  { audiences }: Pick<Stores, 'audiences'>,
   organizationId: string,
   audienceId: string,
-): Promise<void> {
-  const { contacts } = stores;
-  const isDeleted = async () => (await findAudience(stores, organizationId, audienceId)) === 'deleted';
-  if (!(await isDeleted())) return;
-  await contacts.refresh();
-  const members = contacts.pages({
-    routing: organizationId,
-    size: MEMBERSHIPS_PER_STEP,
-    _source: false,
-    query: {
-      bool: {
-        filter: [{ term: { organization_id: organizationId } }, { term: { audience_ids: audienceId } }],
-      },
-    },
-    sort: pageSort('contact_id', false),
-  });
-  let hasLeft = false;
-  for await (const hits of members) {
-    if (hits.length === 0 || !(await isDeleted())) break;
-    const contactIds = hits.map(({ sort }) => String(sort?.[1]));
-    await changeAll(stores, { organizationId, audienceId, contactIds, change: 'leave' });
-    hasLeft = true;
-  }
-  if (hasLeft) await contacts.refresh();
-}
-
-export const hasAudience = async (stores: Stores, organizationId: string, audienceId: string) =>
-  (await findAudience(stores, organizationId, audienceId)) === 'found';
-
-async function findAudience(
-  { audiences }: Stores,
-  organizationId: string,
-  audienceId: string,
-): Promise<'found' | 'deleted' | 'unknown'> {
+): Promise<AudienceToken | null> {
   const found = await audiences.get(documentId(organizationId, audienceId), organizationId);
-  if (found === null) return 'unknown';
-  return isAudience(found.source) ? 'found' : 'deleted';
+  return found && isAudience(found.source) ? audienceToken(audienceId, found.source.generation) : null;
 }
 
-/**
- * After contacts have joined an audience that was there before: its deletion either finds them as members, or is found here. They
- * joined before it.
- */
+/** After contacts have joined an audience that was there before: its deletion either finds them as members, or is found here. */
 export async function leaveIfDeleted(
   stores: Stores,
   organizationId: string,
   audienceId: string,
+  token: AudienceToken,
   contactIds: readonly string[],
 ): Promise<void> {
-  if (await hasAudience(stores, organizationId, audienceId)) return;
-  await changeAll(stores, { organizationId, audienceId, contactIds, change: 'leave' });
+  if ((await findToken(stores, organizationId, audienceId)) === token) return;
+  await leaveFormer(stores.contacts, organizationId, token, contactIds, stores.clock.now());
 }
 
 /** What became of a contact that was to join or leave an audience. */
@@ -165,19 +138,17 @@ async function changeAll(
 /** The contact with its new audience; null when it does not exist. */
 export async function join(
   stores: Stores,
-  organizationId: string,
-  contactId: string,
-  audienceId: string,
+  { organizationId, audienceId, token, contactId }: Membership & { token: AudienceToken },
   now: number,
 ): Promise<StoredContact | typeof TOO_MANY | null> {
   let isFull = false;
   const member = await changeContact(stores, organizationId, contactId, (before) => {
-    const after = joinedAudience(before, audienceId, now);
+    const after = joinedAudience(before, token, now);
     isFull = after === null;
     return after === before ? null : after;
   });
   if (isFull) return TOO_MANY;
-  await leaveIfDeleted(stores, organizationId, audienceId, [contactId]);
+  await leaveIfDeleted(stores, organizationId, audienceId, token, [contactId]);
   return member;
 }
 

@@ -3,44 +3,76 @@ import type { ContactRecord } from '../../../contacts/schema.js';
 import { applyRecord } from '../../../contacts/stored-contact.js';
 import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
-import { applyRecords, type Screen } from '../apply-records.js';
-import { documentId } from '../documents.js';
+import type { Clock } from '../../../shared/time.js';
+import type { Screen } from '../apply-records.js';
+import { type AudienceSource, type AudienceTombstone, generationsOf } from '../audience-documents.js';
+import { type Documents, documentId } from '../documents.js';
 import type { Person, SuppressionList } from '../erasure/suppression.js';
+import { changeContacts } from './changes.js';
 import type { ContactDocuments } from './documents.js';
-import {
-  type ContactSource,
-  contactDocument,
-  type IndexedContact,
-  isTombstone,
-  parseSource,
-  type Tombstone,
-  toVersion,
-} from './mapping.js';
+import { leaveFormer } from './former-memberships.js';
+import { audienceToken, type IndexedContact, isTombstone, type Tombstone, toVersion } from './mapping.js';
 
 type State = IndexedContact | Tombstone;
 
-/** As `applyRecords`; `idOf` gives the id of a contact of the organization that `organizationOf` gives. */
-export const changeContacts = <Change>(
-  contacts: ContactDocuments,
-  changes: readonly Change[],
-  organizationOf: (change: Change) => string,
-  idOf: (change: Change) => string,
-  apply: (before: State | undefined, change: Change) => State | null,
-  screen?: Screen<State, Change>,
-): Promise<void> =>
-  applyRecords<ContactSource | Tombstone, State, Change>(contacts, changes, {
-    idOf: (change) => documentId(organizationOf(change), idOf(change)),
-    routingOf: organizationOf,
-    fromSource: parseSource,
-    apply,
-    toDocument: contactDocument,
-    screen,
-  });
+type ContactRecords = readonly OrderedRecord<ContactRecord>[];
 
 /** Applies stream records (contract 6.2). */
-export const upsertContacts = (
+export async function upsertContacts(
   contacts: ContactDocuments,
-  records: readonly OrderedRecord<ContactRecord>[],
+  audiences: Pick<Documents<AudienceSource | AudienceTombstone>, 'getMany'>,
+  records: ContactRecords,
+  suppression: SuppressionList,
+  clock: Clock,
+): Promise<void> {
+  const joined = joinedAudiences(records);
+  if (joined.length === 0) return applyContacts(contacts, records, suppression);
+  const generations = await generationsOf(audiences, joined);
+  try {
+    await applyContacts(contacts, withTokens(records, generations), suppression);
+  } finally {
+    // A deletion meanwhile has found the members, or is found here.
+    const current = await generationsOf(audiences, joined);
+    for (const { organizationId, audienceId } of joined) {
+      const id = documentId(organizationId, audienceId);
+      const generation = generations.get(id);
+      if (current.get(id) === generation) continue;
+      const token = audienceToken(audienceId, generation);
+      const members = records.flatMap(({ record }) =>
+        record.organization_id === organizationId && record.audience_ids?.includes(audienceId)
+          ? [record.contact_id]
+          : [],
+      );
+      await leaveFormer(contacts, organizationId, token, [...new Set(members)], clock.now());
+    }
+  }
+}
+
+/** Each audience that a record names, once. */
+function joinedAudiences(records: ContactRecords): { organizationId: string; audienceId: string }[] {
+  const joined = new Map<string, { organizationId: string; audienceId: string }>();
+  for (const { record } of records) {
+    const { organization_id: organizationId } = record;
+    for (const audienceId of record.audience_ids ?? [])
+      joined.set(documentId(organizationId, audienceId), { organizationId, audienceId });
+  }
+  return [...joined.values()];
+}
+
+const withTokens = (records: ContactRecords, generations: ReadonlyMap<string, number>): ContactRecords =>
+  generations.size === 0
+    ? records
+    : records.map((ordered) => {
+        const { record } = ordered;
+        const audience_ids = record.audience_ids?.map((id) =>
+          audienceToken(id, generations.get(documentId(record.organization_id, id))),
+        );
+        return audience_ids ? { ...ordered, record: { ...record, audience_ids } } : ordered;
+      });
+
+const applyContacts = (
+  contacts: ContactDocuments,
+  records: ContactRecords,
   suppression: SuppressionList,
 ): Promise<void> =>
   changeContacts(

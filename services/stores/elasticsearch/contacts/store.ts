@@ -1,5 +1,6 @@
 import type { estypes } from '@elastic/elasticsearch';
 import {
+  type ContactSearch,
   type ContactStore,
   deletionResult,
   explanationBytes,
@@ -14,7 +15,14 @@ import { type Bounded, fetchPage, sortKey, totalHits } from '../pages.js';
 import { createContact } from './creations.js';
 import type { WriteStores } from './documents.js';
 import type { DuplicateLocks } from './duplicate-lock.js';
-import { type ContactSource, isTombstone } from './mapping.js';
+import {
+  type AudienceToken,
+  audienceToken,
+  type ContactSource,
+  currentContact,
+  isTombstone,
+  publicOutcome,
+} from './mapping.js';
 import { addMembership, changeMemberships, removeMembership } from './memberships.js';
 import { deleteContacts, upsertContacts } from './records.js';
 import {
@@ -34,6 +42,8 @@ interface ContactStoreDeps extends WriteStores {
   acceptance: AcceptanceTimes;
   bounded: Bounded;
   shardsPerOrganization: number;
+  /** Tokens of deleted audiences that contacts may still hold. */
+  formerTokens(organizationId: string): Promise<ReadonlySet<AudienceToken>>;
   refresh(): Promise<void>;
 }
 
@@ -46,41 +56,65 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
     clock,
     bounded,
     shardsPerOrganization,
+    formerTokens,
+    audiences,
     refresh,
   } = deps;
+
+  /** With the token of the audience in place of its id. */
+  async function withToken(search: ContactSearch): Promise<ContactSearch> {
+    const { organizationId, audienceId } = search;
+    if (audienceId === undefined) return search;
+    const found = await audiences.get(documentId(organizationId, audienceId), organizationId);
+    return { ...search, audienceId: audienceToken(audienceId, found?.source.generation) };
+  }
+
   return {
     async getContact(organizationId, contactId, request) {
       const id = documentId(organizationId, contactId);
-      const found = await contacts.get(id, organizationId, request?.signal);
-      return found && !isTombstone(found.source) ? found.source.contact : null;
+      const [found, former] = await Promise.all([
+        contacts.get(id, organizationId, request?.signal),
+        formerTokens(organizationId),
+      ]);
+      return found && !isTombstone(found.source) ? currentContact(found.source, former) : null;
     },
 
     getContacts(organizationId, contactIds, caller) {
       return bounded(caller, (signal) =>
         readContactBatch(contactIds, async (ids) => {
           const wanted = ids.map((id) => ({ id: documentId(organizationId, id), routing: organizationId }));
-          const found = await contacts.getMany(wanted, signal);
+          const [found, former] = await Promise.all([
+            contacts.getMany(wanted, signal),
+            formerTokens(organizationId),
+          ]);
           return wanted.map(({ id }) => {
             const source = found.get(id)?.source;
-            return source && !isTombstone(source) ? source.contact : null;
+            return source && !isTombstone(source) ? currentContact(source, former) : null;
           });
         }),
       );
     },
 
-    async searchContacts(search, caller) {
+    async searchContacts(asked, caller) {
+      const search = await withToken(asked);
+      let former: ReadonlySet<AudienceToken> = new Set();
       // Tombstones belong to no organization, so that no search finds one.
       const documents = contacts as Documents<ContactSource>;
       const form = {
         limit: search.limit,
-        toJson: ({ contact }: ContactSource) => contact,
+        toJson: (source: ContactSource) => currentContact(source, former),
         reservedBytesPerItem: explanationBytes(search),
         explain: search.explain,
         isSorted: search.sort !== undefined,
       };
       const aggs = search.facets && firstFacetValues(search.facets, shardsPerOrganization);
       return bounded(caller?.signal, async (signal) => {
-        const run = (part: estypes.SearchRequest) => documents.search(part, signal);
+        const formerFound = formerTokens(search.organizationId);
+        const run = async (part: estypes.SearchRequest) => {
+          const [found, tokens] = await Promise.all([documents.search(part, signal), formerFound]);
+          former = tokens;
+          return found;
+        };
         const readSources = (hits: readonly Hit[]) =>
           sourcesOf(documents, search.organizationId, hits, signal);
         const toFacets = (found: Aggregations, query?: estypes.QueryDslQueryContainer) =>
@@ -110,8 +144,8 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       });
     },
 
-    searchContactKeys(search, caller) {
-      const { request, bestScore } = contactQuery(search);
+    async searchContactKeys(search, caller) {
+      const { request, bestScore } = contactQuery(await withToken(search));
       return bounded(caller?.signal, async (signal) => {
         const { hits } = await contacts.search({ ...request, size: search.limit, _source: false }, signal);
         const items = hits.hits.map(({ sort }) => sortKey(sort as (string | number)[], bestScore));
@@ -124,7 +158,7 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       const { contact, idempotency, dryRun } = command;
       return idempotencyKeys.runIdempotent(
         { organizationId: contact.organization_id, idempotency, newId: contact.contact_id },
-        (key, now) => createContact(deps, command, key, now),
+        async (key, now) => publicOutcome(await createContact(deps, command, key, now)),
         (outcome) => isReplayable(outcome, dryRun),
       );
     },
@@ -135,14 +169,15 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
         async (key, now) => {
           const outcome = await updateContact(deps, command, key, now);
           if (outcome.kind === 'updated') await refresh();
-          return outcome;
+          return publicOutcome(outcome);
         },
         isReplayable,
       );
     },
 
     addMembership(membership) {
-      const add = (_: unknown, now: number) => addMembership(deps, membership, now);
+      const add = async (_: unknown, now: number) =>
+        publicOutcome(await addMembership(deps, membership, now));
       return idempotencyKeys.runIdempotent(membership, add, isReplayable);
     },
 
@@ -157,7 +192,8 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
     changeMemberships: (change) => changeMemberships(deps, change),
 
     upsertContacts(records) {
-      return acceptance.noteWritten('contacts', records, upsertContacts(contacts, records, suppression));
+      const written = upsertContacts(contacts, audiences, records, suppression, clock);
+      return acceptance.noteWritten('contacts', records, written);
     },
 
     async deleteContacts(organizationId, contactIds) {

@@ -5,6 +5,7 @@ import { toContact } from '../../../contacts/stored-contact.js';
 import { applyUpdate } from '../../../contacts/update.js';
 import { PartialWriteError } from '../../../shared/store-errors.js';
 import type { AcquiredKey } from '../idempotency.js';
+import { changeContacts } from './changes.js';
 import {
   findContact,
   findDuplicates,
@@ -15,7 +16,7 @@ import {
 } from './documents.js';
 import type { DuplicateLocks } from './duplicate-lock.js';
 import { type IndexedContact, isTombstone, parseContactSource } from './mapping.js';
-import { changeContacts, erasedScreen } from './records.js';
+import { erasedScreen } from './records.js';
 
 type Stores = Pick<WriteStores, 'contacts' | 'suppression'> & { locks: DuplicateLocks };
 

@@ -1,6 +1,7 @@
 /** What is indexed is derived anew from the stored fields, so that a reindex follows the code, not only the mapping. */
 import { fromJson } from '../../../shared/json.js';
-import { type AudienceSource, type AudienceTombstone, audienceDocument } from '../audiences.js';
+import type { AudienceSource, AudienceTombstone } from '../audience-documents.js';
+import { audienceDocument } from '../audiences.js';
 import { type ContactSource, contactDocument, parseSource } from '../contacts/mapping.js';
 import { type IdempotencySource, shownPerson } from '../idempotency.js';
 import type { RejectionSource } from '../rejections.js';

@@ -27,6 +27,7 @@ export const RESOURCES = [
   'streams',
   'erasures',
   'rejections',
+  'jobs',
   'migrations',
 ] as const;
 export type Resource = (typeof RESOURCES)[number];

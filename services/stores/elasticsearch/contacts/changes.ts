@@ -1,0 +1,31 @@
+/** Changes of stored contacts by compare-and-set. */
+import { applyRecords, type Screen } from '../apply-records.js';
+import { documentId } from '../documents.js';
+import type { ContactDocuments } from './documents.js';
+import {
+  type ContactSource,
+  contactDocument,
+  type IndexedContact,
+  parseSource,
+  type Tombstone,
+} from './mapping.js';
+
+type State = IndexedContact | Tombstone;
+
+/** As `applyRecords`; `idOf` gives the id of a contact of the organization that `organizationOf` gives. */
+export const changeContacts = <Change>(
+  contacts: ContactDocuments,
+  changes: readonly Change[],
+  organizationOf: (change: Change) => string,
+  idOf: (change: Change) => string,
+  apply: (before: State | undefined, change: Change) => State | null,
+  screen?: Screen<State, Change>,
+): Promise<void> =>
+  applyRecords<ContactSource | Tombstone, State, Change>(contacts, changes, {
+    idOf: (change) => documentId(organizationOf(change), idOf(change)),
+    routingOf: organizationOf,
+    fromSource: parseSource,
+    apply,
+    toDocument: contactDocument,
+    screen,
+  });

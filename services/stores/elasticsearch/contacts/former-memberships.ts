@@ -1,0 +1,25 @@
+/** Removes what hangs on the token that a deleted audience gave away. */
+import { withoutAudience } from '../../../contacts/stored-contact.js';
+import { changeContacts } from './changes.js';
+import type { ContactDocuments } from './documents.js';
+import { type AudienceToken, isTombstone } from './mapping.js';
+
+/** Contacts that are members under the token are no more. `now` in milliseconds since the epoch. */
+export const leaveFormer = (
+  contacts: ContactDocuments,
+  organizationId: string,
+  token: AudienceToken,
+  contactIds: readonly string[],
+  now: number,
+): Promise<void> =>
+  changeContacts(
+    contacts,
+    contactIds,
+    () => organizationId,
+    (id) => id,
+    (before) => {
+      if (before === undefined || isTombstone(before)) return null;
+      const after = withoutAudience(before, token, now);
+      return after === before ? null : after;
+    },
+  );

@@ -1,0 +1,159 @@
+/** Works on jobs step by step. Steps may be repeated, so that two processes at one job do no harm. */
+import type { Clock } from '../../../shared/time.js';
+import type { AudienceSource, AudienceTombstone } from '../audience-documents.js';
+import type { ContactDocuments } from '../contacts/documents.js';
+import { leaveFormer } from '../contacts/former-memberships.js';
+import { type AudienceToken, audienceToken } from '../contacts/mapping.js';
+import { type Documents, documentId } from '../documents.js';
+import { pageSort } from '../pages.js';
+import {
+  addFormer,
+  endFormer,
+  type FormerAudience,
+  findJob,
+  type JobDocuments,
+  REMOVE_MEMBERSHIPS,
+} from './job-table.js';
+import { membersOf } from './members.js';
+
+const MEMBERSHIPS_PER_STEP = 500;
+const JOBS_PER_RUN = 100;
+/** After so long without a step, another process goes on with a job. */
+const TAKEOVER_MS = 15_000;
+/** A deletion that has noted its job and not deleted its audience for so long has failed. Longer than a request. */
+const GIVEN_UP_MS = 60_000;
+
+const NONE: ReadonlySet<AudienceToken> = new Set();
+
+export interface JobRunnerDeps {
+  jobs: JobDocuments;
+  contacts: ContactDocuments;
+  audiences: Documents<AudienceSource | AudienceTombstone>;
+  clock: Clock;
+  /** Awaited before each step; where it throws, the work stops there until a process goes on. */
+  beforeStep?(): Promise<void>;
+}
+
+export class JobRunner {
+  readonly #deps: JobRunnerDeps;
+
+  constructor(deps: JobRunnerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Notes that an audience gave its token away, or is about to. */
+  async addFormer(organizationId: string, former: FormerAudience): Promise<void> {
+    const { jobs, clock } = this.#deps;
+    await addFormer(jobs, organizationId, former, clock);
+  }
+
+  /** Tokens that contacts of the organization may still hold although their audiences were deleted. Mostly none. */
+  async formerTokens(organizationId: string): Promise<ReadonlySet<AudienceToken>> {
+    const found = await findJob(this.#deps.jobs, organizationId);
+    if (!found) return NONE;
+    const deleted = await this.#deleted(organizationId, found.source.state.former);
+    return new Set(deleted.map(({ audience_id, generation }) => audienceToken(audience_id, generation)));
+  }
+
+  /** As `formerTokens`, by organization. */
+  async allFormerTokens(): Promise<Map<string, ReadonlySet<AudienceToken>>> {
+    const { jobs } = this.#deps;
+    await jobs.refresh();
+    const tokens = new Map<string, ReadonlySet<AudienceToken>>();
+    const all = jobs.pages({ size: JOBS_PER_RUN, sort: [{ organization_id: 'asc' }] });
+    for await (const hits of all) {
+      for (const { _source } of hits) {
+        if (!_source) continue;
+        tokens.set(_source.organization_id, await this.formerTokens(_source.organization_id));
+      }
+    }
+    return tokens;
+  }
+
+  /** Resolves when nothing is left of the organization's former memberships. */
+  async finish(organizationId: string): Promise<void> {
+    const { jobs } = this.#deps;
+    for (;;) {
+      const found = await findJob(jobs, organizationId);
+      const [former] = found ? await this.#deleted(organizationId, found.source.state.former) : [];
+      if (!former) return;
+      await this.#removeMemberships(organizationId, former);
+      await endFormer(jobs, organizationId, former);
+    }
+  }
+
+  /** Goes on with jobs that no process works on. */
+  async resume(signal?: AbortSignal): Promise<void> {
+    const { jobs, clock } = this.#deps;
+    await jobs.refresh();
+    const { hits } = await jobs.search({
+      size: JOBS_PER_RUN,
+      query: {
+        bool: {
+          filter: [
+            { term: { kind: REMOVE_MEMBERSHIPS } },
+            { range: { stepped_at: { lt: clock.now() - TAKEOVER_MS, format: 'epoch_millis' } } },
+          ],
+        },
+      },
+      sort: [{ began_at: 'asc' }, { organization_id: 'asc' }],
+    });
+    for (const { _source } of hits.hits) {
+      signal?.throwIfAborted();
+      if (!_source) continue;
+      await this.finish(_source.organization_id);
+      if (_source.began_at < clock.now() - GIVEN_UP_MS) await this.#dropGivenUp(_source.organization_id);
+    }
+  }
+
+  /** A deletion that failed between its job and its audience has left a job without work. */
+  async #dropGivenUp(organizationId: string): Promise<void> {
+    const { jobs } = this.#deps;
+    const found = await findJob(jobs, organizationId);
+    for (const former of found?.source.state.former ?? []) {
+      if ((await this.#deleted(organizationId, [former])).length === 0)
+        await endFormer(jobs, organizationId, former);
+    }
+  }
+
+  /** Audiences whose token was really given away. */
+  async #deleted(organizationId: string, former: readonly FormerAudience[]): Promise<FormerAudience[]> {
+    const wanted = former.map(({ audience_id }) => ({
+      id: documentId(organizationId, audience_id),
+      routing: organizationId,
+    }));
+    const found = await this.#deps.audiences.getMany([
+      ...new Map(wanted.map((each) => [each.id, each])).values(),
+    ]);
+    return former.filter(({ audience_id, generation }) => {
+      const current = found.get(documentId(organizationId, audience_id))?.source.generation ?? 0;
+      return current > generation;
+    });
+  }
+
+  async #removeMemberships(organizationId: string, former: FormerAudience): Promise<void> {
+    const { contacts, jobs, clock, beforeStep } = this.#deps;
+    const token = audienceToken(former.audience_id, former.generation);
+    await contacts.refresh();
+    const members = contacts.pages({
+      ...membersOf(organizationId, token),
+      size: MEMBERSHIPS_PER_STEP,
+      _source: false,
+      sort: pageSort('contact_id', false),
+    });
+    let hasLeft = false;
+    for await (const hits of members) {
+      if (hits.length === 0) break;
+      await beforeStep?.();
+      const ids = hits.map(({ sort }) => String(sort?.[1]));
+      await leaveFormer(contacts, organizationId, token, ids, clock.now());
+      await jobs.update(
+        documentId(organizationId, REMOVE_MEMBERSHIPS),
+        (job) => ({ ...job, stepped_at: clock.now() }),
+        { refresh: false },
+      );
+      hasLeft = true;
+    }
+    if (hasLeft) await contacts.refresh();
+  }
+}

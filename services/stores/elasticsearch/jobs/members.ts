@@ -1,0 +1,9 @@
+import type { AudienceToken } from '../contacts/mapping.js';
+
+/** Finds the members of an audience. */
+export const membersOf = (organizationId: string, token: AudienceToken) => ({
+  routing: organizationId,
+  query: {
+    bool: { filter: [{ term: { organization_id: organizationId } }, { term: { audience_ids: token } }] },
+  },
+});
