@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { type Rejection, rejectionId } from '../../services/rejections/rejection-store.js';
+import { fromJson } from '../../services/shared/json.js';
 import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
@@ -38,6 +40,25 @@ export function searchStoreErasures(open: Open): void {
         .catch((error: unknown) => error);
       expect(rejection).to.be.instanceOf(PartialWriteError);
       expect(await opened.store.getContact(organizationId, 'c3')).to.equal(null);
+    });
+
+    it('delete rejected records that name the person, count them, and leave those of others', async () => {
+      const organizationId = freshOrganization();
+      await load(opened.store, organizationId, [{}]);
+      const rejection = (line: number, record_id: string): Rejection => ({
+        ...{ id: rejectionId(Date.now(), line), organization_id: organizationId, stream: 'contacts', line },
+        ...{ code: 'invalid_type', pointer: '/age', rejected_at: new Date().toISOString() },
+        ...{ sequence: line, record_id },
+      });
+      await opened.store.keepRejections(organizationId, [
+        rejection(1, 'c0'),
+        rejection(2, 'other'),
+        rejection(3, 'c0'),
+      ]);
+      const { proof } = await erase(organizationId, `${organizationId}_named`, 'c0');
+      expect(proof.removed).to.include({ contacts: 1, rejections: 2 });
+      const { items } = await opened.store.listRejections({ organizationId, limit: 10 });
+      expect(items.map((item) => fromJson(item).record_id)).to.deep.equal(['other']);
     });
 
     it('keep a person out whose address comes back in another spelling', async () => {

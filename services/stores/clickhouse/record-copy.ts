@@ -103,8 +103,10 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
     async begin(now): Promise<NewCopy> {
       const suffix = `${now}_${randomBytes(4).toString('hex')}`;
       const made = (kind: CopiedKind) => `${copies}.${kind}_${suffix}`;
-      await command(`CREATE DATABASE IF NOT EXISTS ${copies}`);
-      for (const kind of COPIED_KINDS) {
+      const dropMade = async () => {
+        for (const kind of COPIED_KINDS) await drop(`${kind}_${suffix}`);
+      };
+      const create = async (kind: CopiedKind) => {
         await command(`CREATE TABLE ${made(kind)} AS ${kind}`);
         // The copy that another version is making as this one migrates lacks the new columns, and so does what is made like it.
         const columns = viewOf(kind).columns.map(
@@ -112,6 +114,14 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
         );
         await command(`ALTER TABLE ${made(kind)} ${columns.join(', ')}`);
         await command(`ALTER TABLE ${made(kind)} MODIFY COMMENT '${now}'`);
+      };
+      await command(`CREATE DATABASE IF NOT EXISTS ${copies}`);
+      try {
+        for (const kind of COPIED_KINDS) await create(kind);
+      } catch (error) {
+        // A table that is left would hold up every proof of erasure until it counts as abandoned.
+        await dropMade().catch(() => undefined);
+        throw error;
       }
       return {
         async insert(kind, lines) {
@@ -127,9 +137,7 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
         async swap() {
           for (const kind of COPIED_KINDS) await command(`EXCHANGE TABLES ${kind} AND ${made(kind)}`);
         },
-        async drop() {
-          for (const kind of COPIED_KINDS) await drop(`${kind}_${suffix}`);
-        },
+        drop: dropMade,
       };
     },
 

@@ -18,6 +18,23 @@ export interface RejectionSource {
 
 const DOCUMENTS_PER_PAGE = 1000;
 const NEWEST_FIRST: estypes.SortCombinations[] = [{ rejected_at: 'desc' }, { id: 'desc' }];
+/** Deletes rejections that name one of the contacts; resolves with how many. An organization keeps a bounded number. */
+export async function eraseRejections(
+  documents: Documents<RejectionSource>,
+  organizationId: string,
+  contactIds: ReadonlySet<string>,
+): Promise<number> {
+  if (contactIds.size === 0) return 0;
+  await documents.refresh();
+  const query = { term: { organization_id: organizationId } };
+  const request = { size: DOCUMENTS_PER_PAGE, seq_no_primary_term: true, query, sort: NEWEST_FIRST };
+  let erased = 0;
+  for await (const hits of documents.pages(request)) {
+    const named = hits.filter(({ _source }) => contactIds.has(_source?.record.record_id ?? ''));
+    if (named.length > 0) erased += await documents.deleteMany(named.map(versionOfHit));
+  }
+  return erased;
+}
 
 export function rejectionStore(cluster: Cluster, names: IndexNames, clock: Clock): RejectionStore {
   const documents = new Documents<RejectionSource>(cluster, names.alias('rejections'));

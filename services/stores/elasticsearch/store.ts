@@ -30,7 +30,7 @@ import { boundedReads } from './pages.js';
 import { recordSource } from './record-source.js';
 import { type RecoveryLog, startRecovery } from './recovery-job.js';
 import { refreshCoalescer } from './refresh-coalescer.js';
-import { rejectionStore } from './rejections.js';
+import { type RejectionSource, rejectionStore } from './rejections.js';
 import { type VisitSource, visitStore } from './visits.js';
 
 /** The fixed costs of a write are negligible then. */
@@ -112,6 +112,7 @@ function composeStore(
     cluster,
     names,
     contacts,
+    rejections: new Documents<RejectionSource>(cluster, names.alias('rejections')),
     idempotencyKeys,
     clock,
     copy,

@@ -37,6 +37,7 @@ import type { IdempotencyKeys } from '../idempotency.js';
 import type { IndexNames } from '../migrations/indices.js';
 import { acquireReindexLock } from '../migrations/reindex-lock.js';
 import { fetchPage, searchAfter, totalHits } from '../pages.js';
+import { eraseRejections, type RejectionSource } from '../rejections.js';
 import {
   forceMergeState,
   isDropped,
@@ -52,7 +53,7 @@ const CONCURRENT_SEARCHES = 16;
 const ERASURES_PER_RUN = 1000;
 const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 'asc' }];
 /** Indices that held documents of erased persons. */
-const EXPUNGED_RESOURCES = ['contacts', 'idempotency'] as const;
+const EXPUNGED_RESOURCES = ['contacts', 'idempotency', 'rejections'] as const;
 const EXPUNGE_ID = 'expunge';
 const NOTHING = { contacts: 0, memberships: 0, idempotency_answers: 0, rejections: 0 };
 /** Contacts that one search for the holders of a named identifier finds. */
@@ -78,6 +79,7 @@ interface ErasureDeps {
   documents: Documents<ErasureSource>;
   suppression: SuppressionList;
   contacts: ContactDocuments;
+  rejections: Documents<RejectionSource>;
   idempotencyKeys: IdempotencyKeys;
   clock: Clock;
   /** By default none. */
@@ -131,7 +133,7 @@ export class Erasures {
 
   /** What a journaled erasure is to do, or what the process that began it has left. Resolves with the journal of what was done. */
   async #remove(journal: ErasureSource, found: readonly IndexedContact[], named: readonly Identifier[]) {
-    const { suppression, idempotencyKeys } = this.#deps;
+    const { suppression, idempotencyKeys, rejections } = this.#deps;
     const { organization_id: organizationId = '', contact_ids = [] } = journal;
     const proof = journal.proof as ErasureProof;
     await suppression.add(organizationId, proof.hashes);
@@ -147,6 +149,11 @@ export class Erasures {
     removed.idempotency_answers += await idempotencyKeys.forgetOutcomes(
       organizationId,
       uniqueIdentifiers([...ids, ...identifiers]),
+    );
+    removed.rejections += await eraseRejections(
+      rejections,
+      organizationId,
+      new Set([...contact_ids, ...erased]),
     );
     const done: ErasureSource = {
       ...journal,
