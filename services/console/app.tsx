@@ -7,8 +7,11 @@ import { Failure } from './components/states.js';
 import { focusContent, helpOpen } from './keys.js';
 import { address, href, navigate, path } from './router.js';
 import {
+  acceptOffer,
   askingTabs,
+  idOf,
   missingScopeOf,
+  offeredKey,
   organizationId,
   session,
   signIn,
@@ -58,6 +61,33 @@ const PAGES: Record<string, () => preact.JSX.Element> = {
 export function App() {
   if (session.value || unconfirmedKey.value !== null) return <Shell />;
   return askingTabs.value ? null : <SignIn />;
+}
+
+/** Asks before a link with another key replaces the session. */
+function OfferedKey() {
+  const key = offeredKey.value;
+  if (key === null) return null;
+  return (
+    <section class="facts" role="alert" aria-label="Link with another key">
+      <p>
+        The link that you opened has another API key ({idOf(key) ?? 'unknown'}). With it you would see, and
+        load files into, the organization of that key.
+      </p>
+      <div class="row">
+        <button
+          type="button"
+          onClick={() => {
+            offeredKey.value = null;
+          }}
+        >
+          Stay signed in
+        </button>
+        <button type="button" class="second" onClick={acceptOffer}>
+          Use the key of the link
+        </button>
+      </div>
+    </section>
+  );
 }
 
 /** What stands in place of a view until the key is confirmed. */
@@ -157,6 +187,7 @@ function Shell() {
           Sign out
         </button>
       </header>
+      {session.value && <OfferedKey />}
       <main ref={main} tabIndex={-1}>
         {session.value ? <Boundary key={current}>{View ? <View /> : <NoView />}</Boundary> : <Unconfirmed />}
       </main>

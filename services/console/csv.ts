@@ -25,15 +25,20 @@ export function csvRows(text: string): CsvRow[] {
   const cell = new RegExp(`(?:"(?:[^"]|"")*"?|)[^\\n${delimiter}]*(${delimiter}|\\n|$)`, 'gy');
   const rows: CsvRow[] = [];
   let line = 1;
-  for (let begin = 0; cell.lastIndex < text.length; ) {
+  /** Where the row begins, with the empty lines before it, and where its own line does. */
+  let [begin, own] = [0, 0];
+  while (cell.lastIndex < text.length) {
     const end = cell.exec(text)?.[1];
     if (end === delimiter && cell.lastIndex < text.length) continue;
-    const row = text.slice(begin, cell.lastIndex).replace(/\r?\n$/, '');
-    if (row.trim() !== '') {
-      rows.push({ line, text: row });
-      line += newlines(text.slice(begin, cell.lastIndex));
+    // A row of empty cells is no empty line, also where the delimiter is a tab.
+    const ownText = text.slice(own, cell.lastIndex);
+    if (ownText.includes(delimiter) || ownText.trim() !== '') {
+      const row = text.slice(begin, cell.lastIndex);
+      rows.push({ line, text: row.replace(/\r?\n$/, '') });
+      line += newlines(row);
       begin = cell.lastIndex;
     }
+    own = cell.lastIndex;
   }
   return rows;
 }

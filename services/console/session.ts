@@ -79,6 +79,9 @@ export function missingScope(scope: Scope): Scope | null {
 export const missingScopeOf = (scopes: readonly Scope[]): Scope | null =>
   scopes.find((scope) => missingScope(scope) !== null) ?? null;
 
+/** The key of a link that was opened while somebody is signed in with another one: the person decides whether to use it. */
+export const offeredKey = signal<string | null>(null);
+
 /** Between the tabs of this origin. */
 type TabMessage =
   | { kind: 'ask' }
@@ -89,7 +92,10 @@ const post = (message: TabMessage) => tabs.postMessage(message);
 
 tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
   if (data.kind === 'ask' && session.value) post({ kind: 'key', key: session.value.key });
-  if (data.kind === 'key' && !session.value && !signingIn.value) void confirm(data.key);
+  if (data.kind === 'key' && !session.value && !signingIn.value) {
+    if (offeredKey.value === data.key) offeredKey.value = null;
+    void confirm(data.key);
+  }
   if (data.kind === 'sign-out' && idOf(currentKey.value) === data.keyId) endSession(null);
 };
 
@@ -134,6 +140,7 @@ function endSession(error: FailureText | null): void {
   sessionStorage.removeItem(STORED_KEY);
   signInError.value = error;
   unconfirmedKey.value = null;
+  offeredKey.value = null;
   session.value = null;
 }
 
@@ -143,18 +150,29 @@ export function signOut(): void {
   endSession(null);
 }
 
-/** Takes the key out of the address at once, then signs in with it, with the one this tab has, or with that of another tab. */
+/**
+ * Takes the key of a link out of the address at once. Signs in with the key of this tab, else with that of another tab, else with the
+ * one of the link: a link never replaces a session, as whoever made it may want records to be loaded into their organization.
+ */
 export function restoreSession(): void {
-  const key = new URLSearchParams(location.hash.slice(1)).get('key');
-  if (key !== null) history.replaceState(null, '', location.pathname + location.search);
-  const known = key ?? sessionStorage.getItem(STORED_KEY);
-  if (known !== null) return void confirm(known);
-  if (session.value) return;
+  const linked = new URLSearchParams(location.hash.slice(1)).get('key');
+  if (linked !== null) history.replaceState(null, '', location.pathname + location.search);
+  const own = session.value?.key ?? sessionStorage.getItem(STORED_KEY);
+  if (linked !== null && linked !== own) offeredKey.value = linked;
+  if (own !== null) return void confirm(own);
   askingTabs.value = true;
   post({ kind: 'ask' });
   setTimeout(() => {
     askingTabs.value = false;
+    if (!session.value && !signingIn.value) acceptOffer();
   }, OTHER_TABS_MS);
+}
+
+/** Signs in with the key of the link. */
+export function acceptOffer(): void {
+  const key = offeredKey.value;
+  offeredKey.value = null;
+  if (key !== null) void confirm(key);
 }
 
 /** Runs with the session; a key that is no longer valid ends it. */

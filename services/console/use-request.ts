@@ -11,11 +11,15 @@ export interface RequestState<T> {
   retry(): void;
 }
 
-/** Sends the request whenever it changes, and aborts the one before. `null` sends nothing. `again` is what is sent for the same one once more. */
+/**
+ * Sends the request whenever it changes, and aborts the one before. `null` sends nothing. `again` is what is sent for the same one once
+ * more, as after each write here; `onlyWhenAsked` sends it again by `retry` alone.
+ */
 export function useRequest<P extends OperationPath>(
   path: P,
   body: RequestOf<P> | null,
   again = (same: RequestOf<P>) => same,
+  { onlyWhenAsked = false } = {},
 ): RequestState<ResponseOf<P>> {
   const [state, setState] = useState<{
     data?: ResponseOf<P>;
@@ -24,7 +28,7 @@ export function useRequest<P extends OperationPath>(
     attempt?: number;
   }>({});
   const [attempts, setAttempt] = useState(0);
-  const attempt = attempts + writes.value;
+  const attempt = onlyWhenAsked ? attempts : attempts + writes.value;
   const request = body && `${path} ${JSON.stringify(body)}`;
   const isAnswered = state.request === request && state.attempt === attempt;
   useEffect(() => {

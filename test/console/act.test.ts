@@ -197,6 +197,26 @@ describe('Acting in the console', function () {
     expect(await state()).to.include({ description, tracking_utm_value: 'theirs again', network_c: true });
   });
 
+  it('says of a contact that a worker has yet to write that it was sent, not that it is back', async () => {
+    await c.open('/contacts');
+    await c.page.locator('tbody a').first().click();
+    await c.page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await c.page.getByRole('button', { name: 'Delete the contact' }).click();
+    await notice('was deleted.').waitFor();
+    // What a gateway with Kafka does while no worker runs: the record is accepted, and nothing is written.
+    const accepted = { accepted: 1, rejected: 0, skipped: 0, stale: 0, suppressed: 0, errors: [] };
+    let record = '';
+    await c.page.route('**/api/ingest/**', (route) => {
+      record = route.request().postData() ?? '';
+      return route.fulfill({ json: accepted });
+    });
+    await undo();
+    await notice('was sent, and is back once the record has been written.').waitFor();
+    c.forgetFailedRequests();
+    await c.page.unroute('**/api/ingest/**');
+    await c.gateway.ingest('contacts', [JSON.parse(record)], { key: c.key });
+  });
+
   it('offers no Undo that would take out whom somebody else put in meanwhile', async () => {
     const audience_id = 'aud_newsletter';
     const ids = ['demo_contact_0020', 'demo_contact_0021'];

@@ -23,7 +23,7 @@ describe('The console in Chromium', function () {
   it('signs in by a link, removes the key from the address, and keeps it in this tab only', async () => {
     await c.page.goto(`${c.gateway.url}/console#key=${c.key}`);
     await c.page.getByRole('link', { name: 'Contacts', exact: true }).waitFor();
-    expect(c.page.url()).to.equal(`${c.gateway.url}/console/contacts`);
+    await c.page.waitForURL(`${c.gateway.url}/console/contacts`);
     const stored = await c.page.evaluate(
       'JSON.stringify([{ ...localStorage }, document.cookie, history.length])',
     );
@@ -33,6 +33,31 @@ describe('The console in Chromium', function () {
     await c.page.getByRole('button', { name: 'Sign out' }).click();
     await c.page.getByLabel('API key').waitFor();
     expect(await c.page.evaluate('sessionStorage.length')).to.equal(0);
+  });
+
+  it('asks before a link with another key replaces the session, in the same tab and in another one', async () => {
+    const other = await c.gateway.keyFor('org_of_a_link');
+    const link = `${c.gateway.url}/console/import#key=${other}`;
+    const organization = (page: typeof c.page, name: string) =>
+      page.locator('.organization', { hasText: name });
+    await open('/contacts');
+    await organization(c.page, 'org_demo').waitFor();
+    await c.page.evaluate(`location.hash = ${JSON.stringify(`key=${other}`)}`);
+    const question = (page: typeof c.page) => page.getByRole('alert', { name: 'Link with another key' });
+    await question(c.page).waitFor();
+    expect(c.page.url()).not.to.contain(other);
+    await organization(c.page, 'org_demo').waitFor();
+    await c.expectAccessible();
+    await question(c.page).getByRole('button', { name: 'Stay signed in' }).click();
+    await question(c.page).waitFor({ state: 'detached' });
+
+    const tab = await c.context.newPage();
+    await tab.goto(link);
+    await question(tab).waitFor();
+    await organization(tab, 'org_demo').waitFor();
+    await question(tab).getByRole('button', { name: 'Use the key of the link' }).click();
+    await organization(tab, 'org_of_a_link').waitFor();
+    await organization(c.page, 'org_demo').waitFor();
   });
 
   it('says that a wrong key is wrong, and signs in with a right one', async () => {

@@ -154,6 +154,12 @@ describe('The API reference in Chromium', function () {
   }
   const heading = (name: string) => c.page.getByRole('heading', { level: 1, name, exact: true });
 
+  it('shows a page whose address ends in what cannot be decoded', async () => {
+    await c.page.goto(`${c.gateway.url}/docs/errors#%`);
+    await c.page.getByRole('heading', { level: 1 }).waitFor();
+    await c.page.getByRole('link', { name: 'Reachline API' }).waitFor();
+  });
+
   it('leads to every operation and guide by its navigation, without loading the page again', async () => {
     await open('');
     await c.page.evaluate('window.isSame = true');

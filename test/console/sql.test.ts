@@ -55,6 +55,27 @@ describe('SQL in the console', function () {
     c.forgetFailedRequests();
   });
 
+  it('runs no statement again after something was written', async () => {
+    await c.open('/contacts');
+    await c.page.locator('tbody a').first().click();
+    await c.page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await c.page.getByRole('button', { name: 'Delete the contact' }).click();
+    await c.page.getByText('was deleted.').waitFor();
+    await c.page.getByRole('link', { name: 'SQL', exact: true }).click();
+    let statements = 0;
+    c.page.on('request', (request) => {
+      if (request.url().endsWith('/api/sql')) statements++;
+    });
+    await c.page.getByLabel('Statement').fill('SELECT 41 + 1 AS answer');
+    await c.page.getByRole('button', { name: 'Run' }).click();
+    await c.page.getByRole('cell', { name: '42', exact: true }).waitFor();
+    await c.page.getByRole('heading', { name: 'SQL' }).click();
+    await c.page.keyboard.press('ControlOrMeta+z');
+    await c.page.getByText('is back.').waitFor();
+    await c.page.waitForLoadState('networkidle');
+    expect(statements).to.equal(1);
+  });
+
   it('draws lines of a result by day, one of each name, and bars of a result by name', async () => {
     const ask = async (statement: string) => {
       await c.page.getByLabel('Statement').fill(statement);

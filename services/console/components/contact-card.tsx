@@ -1,5 +1,6 @@
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
+import { ReachlineProblem } from '../../client/index.js';
 import type { Contact } from '../../contacts/schema.js';
 import { classLabel, fullName, minute } from '../format.js';
 import { type AudienceName, changeMembership } from '../memberships.js';
@@ -131,8 +132,21 @@ async function deleteContact(contact: Contact, closeHref: string): Promise<Notic
 async function bringBack({ id: _, updated_at: __, seniority: ___, department: ____, ...record }: Contact) {
   const text = JSON.stringify(record);
   await ingestText('contacts', { type: 'application/x-ndjson', text }, {}, new AbortController().signal);
-  return { text: `${fullName(record)} is back.` };
+  const name = fullName(record);
+  // With Kafka the record waits for a worker.
+  return (await exists(record.contact_id))
+    ? { text: `${name} is back.` }
+    : { text: `${name} was sent, and is back once the record has been written.` };
 }
+
+const exists = (contact_id: string): Promise<boolean> =>
+  call('/api/contacts/get', { contact_id }).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof ReachlineProblem && error.status === 404) return false;
+      throw error;
+    },
+  );
 
 function Memberships({ contact }: { contact: Contact }) {
   const [busy, setBusy] = useState(false);

@@ -20,6 +20,16 @@ function titleOf(name: string): string {
   return guide?.title ?? reference.value?.byId.get(name)?.summary ?? 'API reference';
 }
 
+/** The part of the address behind `#`, as it is where it cannot be decoded. */
+function fragment(): string {
+  const text = location.hash.slice(1);
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 export function App() {
   const name = page.value;
   const loaded = reference.value;
@@ -31,7 +41,7 @@ export function App() {
   // Before anything is painted, so that the page does not jump.
   useLayoutEffect(() => {
     menuOpen.value = false;
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = document.getElementById(fragment());
     const folded = target?.closest('details');
     if (folded) folded.open = true;
     if (target) target.scrollIntoView();

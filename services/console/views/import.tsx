@@ -89,13 +89,17 @@ function ImportInto({ stream }: { stream: StreamName }) {
     if (!chosen) return;
     controller.current.abort();
     controller.current = new AbortController();
+    const { signal } = controller.current;
     setError(undefined);
     setStep({ name: 'check' });
     try {
       const read = await readImportFile(chosen);
+      // Another file was chosen, or the view was left.
+      if (signal.aborted) return;
       setFile(read);
       await check(read, { map: 'auto' });
     } catch (reason) {
+      if (signal.aborted) return;
       setError({ title: 'The file cannot be read', detail: (reason as Error).message });
       setStep({ name: 'choose' });
     }
@@ -311,7 +315,7 @@ function DropZone({ busy, onFile }: { busy: boolean; onFile(file: File | undefin
       onDrop={(event) => {
         event.preventDefault();
         setOver(false);
-        onFile(event.dataTransfer?.files[0]);
+        if (!busy) onFile(event.dataTransfer?.files[0]);
       }}
     >
       <strong>{busy ? 'Checking …' : 'Drop a file here, or choose one'}</strong>
@@ -460,7 +464,7 @@ function Preview({ file, answer, preset, one, onLoad, onCancel }: PreviewProps) 
       </p>
       {leftOut.length > 0 && <p>Left out: {leftOut.map(({ column }) => column).join(', ')}.</p>}
       <div class="row">
-        <button type="button" class="primary" disabled={accepted === 0} onClick={onLoad}>
+        <button type="button" class="primary" disabled={accepted === 0 && isWhole} onClick={onLoad}>
           {isWhole ? `Load ${plural(accepted, one, accepted === 1 ? one : 'rows')}` : 'Load the file'}
         </button>
         <button type="button" onClick={onCancel}>

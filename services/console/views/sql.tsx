@@ -49,7 +49,13 @@ export function Sql() {
     parameters: { from: report.start_date, to: report.end_date },
     limit: MAX_ROWS,
   };
-  const { data, error, loading, retry } = useRequest('/api/sql', scope || asked === '' ? null : body);
+  // A statement may run for 30 s, so a write, such as an undo, does not run it again.
+  const { data, error, loading, retry } = useRequest(
+    '/api/sql',
+    scope || asked === '' ? null : body,
+    undefined,
+    { onlyWhenAsked: true },
+  );
   if (scope) return <NoPermission scope={scope} what="everything together, as SQL does" />;
   const run = (next: string) => (next === asked ? retry() : setParams({ statement: next }));
   return (
