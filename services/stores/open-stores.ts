@@ -170,7 +170,7 @@ export async function openStores(
       opened.push(startComparing(clocks, log));
     }
     copy = openedCopy;
-    const copier = source && copy ? new RecordCopier({ source, copy, clock }) : null;
+    const copier = source && copy ? new RecordCopier({ source, copy, clock, log }) : null;
     if (copier && maintainsAnalytics) {
       const job = copier.startEvery(config.sqlCopyMs ?? DEFAULT_SQL_COPY_MS, { log, runs: jobs });
       opened.push({ close: () => job.stop() });

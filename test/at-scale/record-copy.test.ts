@@ -105,6 +105,18 @@ describe('The copy of records in ClickHouse', function () {
     intentScore: 80,
   });
 
+  /** As if the makers of all copies had died longer ago than a lease lasts. */
+  async function lapse(): Promise<void> {
+    const copies = `${database.config.database}_copies`;
+    const tables = await ask<{ name: string; comment: string }>(
+      `SELECT name, comment FROM system.tables WHERE database = '${copies}'`,
+    );
+    for (const { name, comment } of tables) {
+      const [beganAt] = comment.split(' ');
+      await client.command({ query: `ALTER TABLE ${copies}.${name} MODIFY COMMENT '${beganAt} 1'` });
+    }
+  }
+
   // The first, as the text of few rows is compressed to itself.
   it('keeps no byte of an erased person, and the proof waits for it', async () => {
     const organizationId = freshOrganization();
@@ -256,7 +268,42 @@ describe('The copy of records in ClickHouse', function () {
     expect(await ids(organizationId)).to.deep.equal(all);
     expect(await copier.beganAt()).to.equal(before);
     expect(await copy.unfinished()).not.to.deep.equal([]);
-    await copy.dropUnfinishedBefore(Date.now() + 1);
+    await copy.dropAbandoned();
+    expect(await copy.unfinished(), 'its lease has not lapsed').to.have.length(2);
+    await lapse();
+    expect(await copy.unfinished()).to.deep.equal([]);
+    expect(await copy.isFreeOf([])).to.equal(false);
+    await copy.dropAbandoned();
+    expect(await copy.isFreeOf([])).to.equal(true);
+  });
+
+  it('keeps the tables of a maker that renews its lease, and drops those of one that died, at any moment of it', async () => {
+    const alive = await copy.begin(Date.now());
+    await lapse();
+    await alive.renew();
+    await copy.dropAbandoned();
+    expect(await copy.unfinished()).to.have.length(2);
+    // Killed between the swap and the drop: what is left are the tables of the copy before.
+    await alive.swap();
+    expect(await copy.isFreeOf([])).to.equal(false);
+    await copy.dropAbandoned();
+    expect(await copy.isFreeOf([])).to.equal(true);
+
+    // One that slept past its lease can put nothing where it would be read.
+    const late = await copy.begin(Date.now());
+    await lapse();
+    await copy.dropAbandoned();
+    const line = JSON.stringify({ organization_id: freshOrganization(), contact_id: 'late' });
+    for (const work of [() => late.insert('contacts', [line]), () => late.renew(), () => late.swap()])
+      expect(
+        await work().then(
+          () => 'done',
+          () => 'refused',
+        ),
+      ).to.equal('refused');
+    expect(await copy.isFreeOf([])).to.equal(true);
+    const again = new RecordCopier({ source, copy, clock: systemClock });
+    await again.run();
     expect(await copy.unfinished()).to.deep.equal([]);
   });
 

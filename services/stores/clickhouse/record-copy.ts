@@ -4,6 +4,7 @@ import { joinSql } from '../../shared/sql.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import {
   COPIED_KINDS,
+  COPY_LEASE_MS,
   type ContactKey,
   type CopiedKind,
   type NewCopy,
@@ -14,6 +15,29 @@ import type { ClickHouse, ClickHouseServer } from './client.js';
 import { columnValues, parsedFields, viewOf } from './record-columns.js';
 
 const KEYS_PER_STATEMENT = 1000;
+/** Of the server, which all processes share. */
+const NOW_MS = 'toUnixTimestamp64Milli(now64(3))';
+/** For tables without a lease. No copy takes so long. */
+const ABANDONED_MS = 86_400_000;
+
+/** The comment of a table: when its reading began, and until when its maker has the lease. */
+interface TableComment {
+  beganAt: number | null;
+  leaseUntil: number | null;
+}
+
+function readComment(text: string): TableComment {
+  const [beganAt, leaseUntil] = text.split(' ').map(Number);
+  return { beganAt: beganAt || null, leaseUntil: leaseUntil ?? null };
+}
+
+/** Whether nobody makes the copy whose tables carry this moment in their names. */
+function isAbandoned(beganAt: number, comment: TableComment, now: number): boolean {
+  if (comment.leaseUntil !== null) return comment.leaseUntil < now;
+  // A comment with another moment came with the tables of the former copy, which were swapped out.
+  if (comment.beganAt !== null && comment.beganAt !== beganAt) return true;
+  return beganAt < now - ABANDONED_MS;
+}
 
 /** Each server has a copy of its own, as tables are swapped on one. One that is out gets its next one when it is back. */
 export function copyOnServers(servers: readonly ClickHouseServer[]): RecordCopy {
@@ -42,12 +66,13 @@ export function copyOnServers(servers: readonly ClickHouseServer[]): RecordCopy 
       return {
         insert: (kind, lines) => onEach((copy) => copy.insert(kind, lines)),
         hide: (contacts) => onEach((copy) => copy.hide(contacts)),
+        renew: () => onEach((copy) => copy.renew()),
         swap: () => onEach((copy) => copy.swap()),
         drop: () => onEach((copy) => copy.drop()),
       };
     },
-    async dropUnfinishedBefore(moment) {
-      await onAnswering((copy) => copy.dropUnfinishedBefore(moment));
+    async dropAbandoned() {
+      await onAnswering((copy) => copy.dropAbandoned());
     },
     async hide(contacts) {
       const hidden = await onAnswering((copy) => copy.hide(contacts));
@@ -74,11 +99,14 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
     (await clickhouse.query<Row>({ name: 'copy_records', sql, params: {} })).rows;
 
   /** Those of copies that are being made, and of former ones: `contacts_<began>_<suffix>`. */
-  async function otherTables(): Promise<{ name: string; beganAt: number }[]> {
-    const rows = await query<{ name: string }>(
-      `SELECT name FROM system.tables WHERE database = ${literal(copies)}`,
+  async function otherTables(): Promise<{ name: string; beganAt: number; isAbandoned: boolean }[]> {
+    const rows = await query<{ name: string; comment: string; now_ms: number }>(
+      `SELECT name, comment, ${NOW_MS} AS now_ms FROM system.tables WHERE database = ${literal(copies)}`,
     );
-    return rows.map(({ name }) => ({ name, beganAt: Number(name.split('_')[1]) }));
+    return rows.map(({ name, comment, now_ms }) => {
+      const beganAt = Number(name.split('_')[1]);
+      return { name, beganAt, isAbandoned: isAbandoned(beganAt, readComment(comment), Number(now_ms)) };
+    });
   }
 
   /** Without a mutation of data: a mask hides the rows. */
@@ -95,16 +123,25 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
       const [table] = await query<{ comment: string }>(
         `SELECT comment FROM system.tables WHERE database = ${literal(tables)} AND name = 'contacts'`,
       );
-      return table?.comment ? Number(table.comment) : null;
+      return table ? readComment(table.comment).beganAt : null;
     },
 
-    unfinished: async () => (await otherTables()).map(({ beganAt }) => beganAt),
+    unfinished: async () =>
+      (await otherTables()).filter((table) => !table.isAbandoned).map(({ beganAt }) => beganAt),
 
     async begin(now): Promise<NewCopy> {
       const suffix = `${now}_${randomBytes(4).toString('hex')}`;
       const made = (kind: CopiedKind) => `${copies}.${kind}_${suffix}`;
       const dropMade = async () => {
         for (const kind of COPIED_KINDS) await drop(`${kind}_${suffix}`);
+      };
+      const comment = async (text: string) => {
+        for (const kind of COPIED_KINDS)
+          await command(`ALTER TABLE ${made(kind)} MODIFY COMMENT ${literal(text)}`);
+      };
+      const lease = async () => {
+        const [row] = await query<{ until_ms: number }>(`SELECT ${NOW_MS} + ${COPY_LEASE_MS} AS until_ms`);
+        return `${now} ${Number(row?.until_ms)}`;
       };
       const create = async (kind: CopiedKind) => {
         await command(`CREATE TABLE ${made(kind)} AS ${kind}`);
@@ -113,11 +150,11 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
           ({ name, type }) => `ADD COLUMN IF NOT EXISTS ${name} ${type.text}`,
         );
         await command(`ALTER TABLE ${made(kind)} ${columns.join(', ')}`);
-        await command(`ALTER TABLE ${made(kind)} MODIFY COMMENT '${now}'`);
       };
       await command(`CREATE DATABASE IF NOT EXISTS ${copies}`);
       try {
         for (const kind of COPIED_KINDS) await create(kind);
+        await comment(await lease());
       } catch (error) {
         // A table that is left would hold up every proof of erasure until it counts as abandoned.
         await dropMade().catch(() => undefined);
@@ -134,15 +171,18 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
           );
         },
         hide: (contacts) => hide(made('contacts'), contacts),
+        renew: async () => comment(await lease()),
         async swap() {
+          // The current copy has no lease: other versions read the comment as one number.
+          await comment(String(now));
           for (const kind of COPIED_KINDS) await command(`EXCHANGE TABLES ${kind} AND ${made(kind)}`);
         },
         drop: dropMade,
       };
     },
 
-    async dropUnfinishedBefore(moment) {
-      for (const { name, beganAt } of await otherTables()) if (beganAt < moment) await drop(name);
+    async dropAbandoned() {
+      for (const { name, isAbandoned } of await otherTables()) if (isAbandoned) await drop(name);
     },
 
     hide: (contacts) => hide('contacts', contacts),

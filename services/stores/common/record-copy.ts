@@ -3,6 +3,9 @@
 export const COPIED_KINDS = ['contacts', 'audiences'] as const;
 export type CopiedKind = (typeof COPIED_KINDS)[number];
 
+/** By the clock of the server that holds the copy. */
+export const COPY_LEASE_MS = 300_000;
+
 export interface ContactKey {
   organizationId: string;
   contactId: string;
@@ -20,6 +23,8 @@ export interface NewCopy {
   insert(kind: CopiedKind, lines: readonly string[]): Promise<void>;
   /** Removes contacts from the rows that were inserted. */
   hide(contacts: readonly ContactKey[]): Promise<void>;
+  /** Says that its maker is still alive. Without it for `COPY_LEASE_MS`, others drop the tables, and every later call fails. */
+  renew(): Promise<void>;
   swap(): Promise<void>;
   /** Drops the tables, which hold the former copy after a swap. */
   drop(): Promise<void>;
@@ -28,10 +33,11 @@ export interface NewCopy {
 export interface RecordCopy {
   /** When the reading of the current copy began, in milliseconds since the epoch; null before the first. */
   beganAt(): Promise<number | null>;
-  /** The same of each copy that is being made, or was left by a process that died. */
+  /** The same of each copy that is being made. */
   unfinished(): Promise<number[]>;
   begin(now: number): Promise<NewCopy>;
-  dropUnfinishedBefore(beganAt: number): Promise<void>;
+  /** Drops the tables of copies whose maker died. */
+  dropAbandoned(): Promise<void>;
   /** Makes contacts unreadable at once. Their bytes leave with the next copy. */
   hide(contacts: readonly ContactKey[]): Promise<void>;
   /** Whether no byte of the contacts is in the copy, nor can come into it. */

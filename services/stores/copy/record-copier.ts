@@ -1,18 +1,18 @@
 /** Copies contacts and audiences whole into the tables that SQL reads on a server (decision 0022). Several processes may do so at once. */
 import { PeriodicJob, type PeriodicJobOptions } from '../../shared/periodic-job.js';
 import type { Clock } from '../../shared/time.js';
-import { COPIED_KINDS, type RecordCopy, type RecordSource } from '../common/record-copy.js';
+import { COPIED_KINDS, COPY_LEASE_MS, type RecordCopy, type RecordSource } from '../common/record-copy.js';
 
 const INSERT_BYTES = 8 * 1024 * 1024;
 const INSERT_RECORDS = 20_000;
-/** No copy takes so long. */
-const ABANDONED_MS = 86_400_000;
 const LOOK_MS = 60_000;
+const RENEW_MS = COPY_LEASE_MS / 5;
 
 export interface RecordCopierOptions {
   source: RecordSource;
   copy: RecordCopy;
   clock: Clock;
+  log?: PeriodicJobOptions['log'];
 }
 
 export class RecordCopier {
@@ -31,8 +31,15 @@ export class RecordCopier {
   async run(signal?: AbortSignal, onProgress?: (records: number) => void): Promise<number> {
     const { source, copy, clock } = this.#options;
     const beganAt = clock.now();
-    await copy.dropUnfinishedBefore(beganAt - ABANDONED_MS);
+    await copy.dropAbandoned();
     const made = await copy.begin(beganAt);
+    const renewal = new PeriodicJob(() => made.renew(), {
+      name: 'copy_lease',
+      intervalMs: RENEW_MS,
+      failure:
+        'the lease of a copy for SQL could not be renewed; without it for five minutes, others drop the copy',
+      log: this.#options.log,
+    }).start();
     try {
       let records = 0;
       for (const kind of COPIED_KINDS) {
@@ -49,6 +56,7 @@ export class RecordCopier {
       for await (const contacts of source.erased()) await copy.hide(contacts);
       return records;
     } finally {
+      await renewal.stop();
       await made.drop();
     }
   }
@@ -57,6 +65,8 @@ export class RecordCopier {
   startEvery(intervalMs: number, options: Pick<PeriodicJobOptions, 'log' | 'runs'>): PeriodicJob {
     const { copy, clock } = this.#options;
     const work = async (signal: AbortSignal) => {
+      // What a process that died left: every proof of erasure waits for it.
+      await copy.dropAbandoned();
       const copies = [await copy.beganAt(), ...(await copy.unfinished())];
       const last = Math.max(...copies.map((each) => each ?? 0));
       if (clock.now() - last >= intervalMs) await this.run(signal);
