@@ -116,7 +116,8 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
     }
   }
 
-  const drop = (table: string) => command(`DROP TABLE IF EXISTS ${copies}.${table} SYNC`);
+  const drop = (table: string) =>
+    command(`DROP TABLE IF EXISTS ${copies}.${table} SYNC SETTINGS max_table_size_to_drop = 0`);
 
   return {
     async beganAt() {

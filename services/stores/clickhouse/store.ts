@@ -111,8 +111,14 @@ function monthOfPartition(partition: number): VisitMonth {
   return month === null ? { kind: 'other' } : { kind: 'month', month };
 }
 
-const dropPartition = (table: (typeof DELIVERY_TABLES)[number] | 'website_visits', month: Month): string =>
-  `ALTER TABLE ${table} DROP PARTITION ${partitionOf(month)}`;
+interface OldMonth {
+  table: (typeof DELIVERY_TABLES)[number] | 'website_visits';
+  month: Month;
+}
+
+/** By default a server refuses to drop more than 50 GB at once. */
+const dropPartition = ({ table, month }: OldMonth): string =>
+  `ALTER TABLE ${table} DROP PARTITION ${partitionOf(month)} SETTINGS max_partition_size_to_drop = 0`;
 
 /** Months of a table with days before a month: their rows, and the month of their newest day. */
 async function deliveryMonths(
@@ -145,6 +151,23 @@ export function analyticsStore(
   const insert = async (rows: Rows, grouped = false) => {
     if (rows.text !== '') await insertRows({ clickhouse, ping, log }, rows, grouped);
   };
+  /** Drops each month although another cannot be dropped, unless the engine does not answer. Resolves with the first failure. */
+  const dropMonths = async (months: readonly OldMonth[]): Promise<{ error: unknown } | null> => {
+    let first: { error: unknown } | null = null;
+    for (const each of months) {
+      try {
+        await clickhouse.command('drop_month', dropPartition(each), true);
+      } catch (error) {
+        await ping();
+        log?.warn(
+          { err: error, table: each.table, month: firstDayOf(each.month) },
+          'a month older than the retention could not be dropped',
+        );
+        first ??= { error };
+      }
+    }
+    return first;
+  };
   return {
     preferredBatchSize: BATCH_RECORDS,
     query: (query, signal) => clickhouse.query(query, signal),
@@ -173,7 +196,7 @@ export function analyticsStore(
         .sort((one, other) => one.month - other.month);
     },
     async dropDeliveriesBefore(before) {
-      const months = new Set<Month>();
+      const old: OldMonth[] = [];
       for (const table of DELIVERY_TABLES) {
         for (const { month, newest } of await deliveryMonths(clickhouse, table, before)) {
           // The name of a partition and the dates in it must both be older.
@@ -184,10 +207,10 @@ export function analyticsStore(
             );
             continue;
           }
-          await clickhouse.command('drop_month', dropPartition(table, month), true);
-          months.add(month);
+          old.push({ table, month });
         }
       }
+      const failure = await dropMonths(old);
       // Each by itself: an interrupted run has dropped the months, but not their rollups.
       const day = firstDate(before);
       for (const [table, column] of [
@@ -206,7 +229,8 @@ export function analyticsStore(
         const remove = `ALTER TABLE ${table} DELETE WHERE ${column} < ${literal(day)}`;
         await clickhouse.command('drop_month', remove, true);
       }
-      return [...months].sort((one, other) => one - other);
+      if (failure) throw failure.error;
+      return [...new Set(old.map(({ month }) => month))].sort((one, other) => one - other);
     },
     async countVisitsBefore(createdMs) {
       if (clickhouse.engine) return 0;
@@ -236,10 +260,11 @@ GROUP BY partition`,
       );
       const plan = planDrops(months, createdMs);
       logDrops(log, plan);
-      for (const { month } of plan.dropped) {
-        if (month.kind === 'month')
-          await clickhouse.command('drop_month', dropPartition('website_visits', month.month), true);
-      }
+      const failure = await dropMonths(
+        plan.dropped.flatMap(({ month }): OldMonth[] =>
+          month.kind === 'month' ? [{ table: 'website_visits', month: month.month }] : [],
+        ),
+      );
       if (months.length > plan.dropped.length) {
         await clickhouse.command(
           'delete_visits',
@@ -247,6 +272,7 @@ GROUP BY partition`,
           true,
         );
       }
+      if (failure) throw failure.error;
     },
     ping,
     async close() {

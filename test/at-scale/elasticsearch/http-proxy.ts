@@ -11,7 +11,9 @@ export type Fate =
   /** Reaches the cluster; the response is lost. */
   | 'cut response'
   /** Answered by the proxy; `forwarded` sends it to the cluster too. */
-  | { response: object; forwarded?: boolean };
+  | { response: object; forwarded?: boolean }
+  /** Reaches the server with another path and query. */
+  | { path: string };
 
 export interface ProxiedRequest {
   method: string;
@@ -22,13 +24,15 @@ export interface ProxiedRequest {
 }
 
 /** The cluster over a network with injected faults, until the file of tests ends. */
-export interface HttpProxy {
-  config: ElasticsearchConfig;
+export interface HttpProxy<Config = ElasticsearchConfig> {
+  config: Config;
   /** Called for every request; a promise delays it. */
   decide: (request: ProxiedRequest) => Fate | Promise<Fate>;
 }
 
-export async function startHttpProxy(config: ElasticsearchConfig): Promise<HttpProxy> {
+export async function startHttpProxy<Config extends { nodes: readonly string[] }>(
+  config: Config,
+): Promise<HttpProxy<Config>> {
   const [upstream = ''] = config.nodes;
   const server: Server = createServer((incoming, outgoing) => {
     handle(incoming, outgoing).catch(() => outgoing.destroy());
@@ -51,20 +55,27 @@ export async function startHttpProxy(config: ElasticsearchConfig): Promise<HttpP
       });
       outgoing.end(JSON.stringify(response));
     };
-    if (typeof fate === 'object' && !fate.forwarded) {
-      forge(fate.response);
+    const forged = typeof fate === 'object' && 'response' in fate ? fate : null;
+    if (forged && !forged.forwarded) {
+      forge(forged.response);
       return;
     }
     const { hostname, port } = new URL(upstream);
-    const onward = request({ hostname, port, method, path, headers });
+    const onward = request({
+      hostname,
+      port,
+      method,
+      path: typeof fate === 'object' && 'path' in fate ? fate.path : path,
+      headers,
+    });
     onward.on('error', () => outgoing.destroy());
     onward.on('response', (response) => {
       if (fate === 'cut response') {
         response.resume().on('end', () => outgoing.destroy());
         return;
       }
-      if (typeof fate === 'object') {
-        response.resume().on('end', () => forge(fate.response));
+      if (forged) {
+        response.resume().on('end', () => forge(forged.response));
         return;
       }
       outgoing.writeHead(response.statusCode ?? 500, response.headers);
@@ -75,7 +86,7 @@ export async function startHttpProxy(config: ElasticsearchConfig): Promise<HttpP
     onward.end(body);
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const proxy: HttpProxy = {
+  const proxy: HttpProxy<Config> = {
     config: { ...config, nodes: [`http://127.0.0.1:${(server.address() as AddressInfo).port}`] },
     decide: () => 'pass',
   };
