@@ -21,6 +21,9 @@ interface Manifest {
   data?: Record<string, string>;
   stringData?: Record<string, string>;
   spec?: {
+    podSelector?: { matchLabels: Record<string, string> };
+    policyTypes?: string[];
+    ingress?: { from?: object[] }[];
     selector?: { matchLabels?: Record<string, string>; app?: string };
     template?: { metadata?: { labels: Record<string, string> }; spec: { containers: Container[] } };
   };
@@ -58,6 +61,20 @@ describe('deploy/kubernetes', () => {
         const labels = manifests.map(({ spec }) => spec?.template?.metadata?.labels.app);
         const selected = manifests.map(({ spec }) => spec?.selector?.app ?? spec?.selector?.matchLabels?.app);
         expect(labels).to.include.members(selected.filter((app) => app !== undefined));
+      });
+
+      it('lets nobody but named namespaces connect to servers that trust the addresses of all pods', () => {
+        const servers = manifests.flatMap(({ spec }) => {
+          const { metadata, spec: pod } = spec?.template ?? {};
+          return pod?.containers.some(({ args }) => args[0] === 'serve') ? [metadata?.labels.app] : [];
+        });
+        const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
+        expect(policies.map(({ spec }) => spec?.podSelector?.matchLabels.app)).to.deep.equal(servers);
+        for (const { spec } of policies) {
+          expect(spec?.policyTypes).to.deep.equal(['Ingress']);
+          expect(spec?.ingress).not.to.deep.equal([]);
+          for (const { from } of spec?.ingress ?? []) expect(from ?? []).not.to.deep.equal([]);
+        }
       });
 
       it('runs commands there are, and neither restarts nor unlists a gateway for its stores', () => {
