@@ -16,6 +16,7 @@ import { parameterTexts } from '../services/stores/clickhouse/bind.js';
 import { commonSettings } from '../services/stores/clickhouse/settings.js';
 import { openStores } from '../services/stores/open-stores.js';
 import { startClickHouse } from '../test/stack/clickhouse.js';
+import { rawSql } from '../test/support/raw-sql.js';
 import { type Comparison, compare } from './measure.js';
 import { startServer, stopServer, timedPost } from './scale.js';
 
@@ -206,7 +207,7 @@ async function post(address: string, statements: readonly AnalyticsQuery[]): Pro
     for (const [param, value] of Object.entries(parameterTexts(params))) {
       parameters.set(`param_${param}`, value);
     }
-    total += await timedPost(`${address}/?${parameters}`, '', sql);
+    total += await timedPost(`${address}/?${parameters}`, '', sql.text);
   }
   return total;
 }
@@ -292,8 +293,8 @@ async function compareFinal(
   const results: Comparison[] = [];
   for (const { name, statements } of lists) {
     note(`${name}, FINAL …`);
-    const final = statements.filter(({ sql }) => onCopy(sql) !== sql);
-    const merged = final.map((statement) => ({ ...statement, sql: onCopy(statement.sql) }));
+    const final = statements.filter(({ sql }) => onCopy(sql.text) !== sql.text);
+    const merged = final.map((statement) => ({ ...statement, sql: rawSql(onCopy(statement.sql.text)) }));
     const what = `statements of ${name} of ${of}, FINAL ÷ a merged copy`;
     const bound = atMost === null ? {} : { atMost };
     results.push(

@@ -3,6 +3,7 @@
  * beside Elasticsearch asked as a good engineer asks it. Counts are compared where both sides mean the same. Processor time of all processes that
  * serve, in rounds that alternate, once their compilers have had some seconds.
  */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, type OutgoingHttpHeaders, request } from 'node:http';
@@ -14,6 +15,7 @@ import { utcDate } from '../services/shared/time.js';
 import { openEngine } from '../services/stores/clickhouse/engine.js';
 import { openClickHouse } from '../services/stores/clickhouse/open.js';
 import { startElasticsearch } from '../test/stack/elasticsearch.js';
+import { rawSql } from '../test/support/raw-sql.js';
 import { lists, loadDeliveries } from './delivery-scale.js';
 import { type Comparison, compare, comparison, pairedRounds } from './measure.js';
 import { type Asked, drawn, WORK, type Work } from './peers/contact-work.js';
@@ -179,7 +181,9 @@ async function besideDuckDb(
   for (const [table, rows] of Object.entries(EXPORTED)) {
     await clickhouse.command(
       'bench',
-      `INSERT INTO FUNCTION file('${join(folder, table)}.parquet', 'Parquet') ${rows} SETTINGS max_memory_usage = 4000000000`,
+      rawSql(
+        `INSERT INTO FUNCTION file('${join(folder, table)}.parquet', 'Parquet') ${rows} SETTINGS max_memory_usage = 4000000000`,
+      ),
     );
   }
   await clickhouse.close();

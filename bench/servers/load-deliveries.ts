@@ -2,15 +2,16 @@
  * `load-deliveries.js <data folder> <shape as JSON>`: makes the deliveries, merges each month to one part as it is at rest, and sums the
  * months as a server does. A process of its own, because its engine has more memory than a server's. Sends its progress to the parent.
  */
+
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildStatements, SOURCES, type SourceName } from '../../services/advertising/rollups.js';
 import { packageRoot } from '../../services/shared/fs.js';
-import { literal } from '../../services/stores/clickhouse/bind.js';
 import { openEngine } from '../../services/stores/clickhouse/engine.js';
 import { openClickHouse } from '../../services/stores/clickhouse/open.js';
 import { openStores } from '../../services/stores/open-stores.js';
+import { rawSql } from '../../test/support/raw-sql.js';
 import {
   companyMonth,
   creativeMonth,
@@ -64,17 +65,17 @@ async function inTwoLanes(what: string, statements: string[]): Promise<void> {
   const lane = async (inBackground: boolean) => {
     for (const [index, statement] of next) {
       note(`${what}, ${index + 1} of ${statements.length}`);
-      await clickhouse.command('bench', statement, inBackground);
+      await clickhouse.command('bench', rawSql(statement), inBackground);
     }
   };
   await Promise.all([lane(false), lane(true)]);
 }
 
 const rowsOf = async <Row>(sql: string) =>
-  (await clickhouse.query<Row>({ name: 'bench', sql, params: {} })).rows;
+  (await clickhouse.query<Row>({ name: 'bench', sql: rawSql(sql), params: {} })).rows;
 
 const TABLES = ['creative_deliveries', 'company_deliveries'];
-for (const table of TABLES) await clickhouse.command('bench', `SYSTEM STOP MERGES ${table}`);
+for (const table of TABLES) await clickhouse.command('bench', rawSql(`SYSTEM STOP MERGES ${table}`));
 const large = (statement: string) => `${statement}\n${LARGE_INSERT}`;
 await inTwoLanes('entities', entities(shape).map(large));
 await inTwoLanes(
@@ -89,7 +90,7 @@ await inTwoLanes(
 );
 const loadSeconds = (performance.now() - begun) / 1000;
 
-for (const table of TABLES) await clickhouse.command('bench', `SYSTEM START MERGES ${table}`);
+for (const table of TABLES) await clickhouse.command('bench', rawSql(`SYSTEM START MERGES ${table}`));
 const merge = async (what: string, tables: string) => {
   const parts = await rowsOf<{ table: string; partition_id: string }>(
     `SELECT DISTINCT table, partition_id FROM system.parts WHERE active AND database = currentDatabase() AND ${tables} ORDER BY table, partition_id`,
@@ -117,12 +118,12 @@ for (const source of Object.keys(SOURCES) as SourceName[]) {
     for (const month of shape.months) {
       builds.push(
         buildStatements(source, {
-          organization: literal(organizationOf(index)),
-          month: literal(month),
-          build: randomBytes(8).readBigUInt64BE().toString(),
+          organizationId: organizationOf(index),
+          month,
+          build: randomBytes(8).readBigUInt64BE(),
           readAt: Math.round(Date.now() / 1000) + 1,
           lifetimeSeconds: 30 * DAY_SECONDS,
-        }),
+        }).map(({ text }) => text),
       );
     }
   }

@@ -2,6 +2,7 @@
 
 import type { Month } from '../shared/month.js';
 import type { OrderedRecord } from '../shared/record-order.js';
+import type { Sql } from '../shared/sql.js';
 import type {
   CampaignRecord,
   CompanyRecord,
@@ -13,7 +14,7 @@ import type {
 export interface AnalyticsQuery {
   /** Also the metric label and the `log_comment`. */
   name: string;
-  sql: string;
+  sql: Sql;
   /** Bound as `{name:Type}`. */
   params: Record<string, string | number | readonly string[]>;
 }

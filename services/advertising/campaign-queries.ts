@@ -1,4 +1,5 @@
 /** Requests about campaigns and creatives as statements. Pure. */
+import { EMPTY_SQL, identifier, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { campaignAttributes, creativeAttributes } from './attributes.js';
 import { type ConvertedReport, reportSource, usedRatesQuery } from './conversion.js';
@@ -14,6 +15,7 @@ import {
   IN_ORGANIZATION,
   inList,
   joinLines,
+  list,
   metricKey,
   orderAndPage,
   pageParams,
@@ -27,27 +29,27 @@ import {
 export interface AdEntity<SortName extends string> {
   name: 'campaign' | 'creative';
   /** All ids, as `known`. */
-  known: string;
+  known: Sql;
   /** The records that filters and orders read, joined with `known`; `campaign` is that of the currency. */
-  records: string;
+  records: Sql;
   /** The ids in `ids`, as `known`, joined with what `columns` reads. */
-  attributesFrom: string;
-  columns: string[];
-  conditions(filters: Filters): (string | undefined)[];
+  attributesFrom: Sql;
+  columns: Sql[];
+  conditions(filters: Filters): (Sql | undefined)[];
   /** The filter by its ids. */
   ids: 'campaign_ids' | 'creative_ids';
   /** Orders other than those by metrics. */
-  sortKeys: Record<Exclude<SortName, Metric>, string>;
+  sortKeys: Record<Exclude<SortName, Metric>, Sql>;
 }
 
 /** Campaigns that a record describes or a delivery names. */
-const ALL_CAMPAIGNS = `(
+const ALL_CAMPAIGNS = sql`(
   SELECT id FROM campaigns WHERE ${IN_ORGANIZATION}
   UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE ${IN_ORGANIZATION}
 )`;
 
 /** Creatives that a record describes, or else a delivery names, with their campaign (of several, the first by id). */
-const ALL_CREATIVES = `(
+const ALL_CREATIVES = sql`(
   SELECT id, min((is_named, campaign_id)).2 AS campaign_id FROM (
     SELECT id, campaign_id, false AS is_named FROM creatives FINAL WHERE ${IN_ORGANIZATION}
     UNION ALL
@@ -55,35 +57,35 @@ const ALL_CREATIVES = `(
   ) GROUP BY id
 )`;
 
-const CAMPAIGN_RECORDS = `(SELECT * FROM campaigns FINAL WHERE ${IN_ORGANIZATION})`;
-const CREATIVE_RECORDS = `(SELECT * FROM creatives FINAL WHERE ${IN_ORGANIZATION})`;
-const OF_PAGE = 'IN {ids:Array(String)}';
+const CAMPAIGN_RECORDS = sql`(SELECT * FROM campaigns FINAL WHERE ${IN_ORGANIZATION})`;
+const CREATIVE_RECORDS = sql`(SELECT * FROM creatives FINAL WHERE ${IN_ORGANIZATION})`;
+const OF_PAGE = sql`IN {ids:Array(String)}`;
 
 export const CAMPAIGNS: AdEntity<CampaignSort> = {
   name: 'campaign',
   known: ALL_CAMPAIGNS,
-  records: `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.id`,
+  records: sql`LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.id`,
   attributesFrom: joinLines(
-    'FROM (SELECT arrayJoin({ids:Array(String)}) AS id) AS known',
-    `LEFT JOIN (SELECT * FROM campaigns FINAL WHERE ${IN_ORGANIZATION} AND id ${OF_PAGE}) AS campaign ON campaign.id = known.id`,
-    `LEFT JOIN (SELECT campaign_id, count() AS creatives FROM ${ALL_CREATIVES} WHERE campaign_id ${OF_PAGE} GROUP BY campaign_id) AS counted ON counted.campaign_id = known.id`,
+    sql`FROM (SELECT arrayJoin({ids:Array(String)}) AS id) AS known`,
+    sql`LEFT JOIN (SELECT * FROM campaigns FINAL WHERE ${IN_ORGANIZATION} AND id ${OF_PAGE}) AS campaign ON campaign.id = known.id`,
+    sql`LEFT JOIN (SELECT campaign_id, count() AS creatives FROM ${ALL_CREATIVES} WHERE campaign_id ${OF_PAGE} GROUP BY campaign_id) AS counted ON counted.campaign_id = known.id`,
   ),
   columns: [
-    ...columnsOf('campaign', Object.keys(campaignAttributes)),
-    'ifNull(counted.creatives, 0) AS creatives_count',
+    ...columnsOf(sql`campaign`, Object.keys(campaignAttributes)),
+    sql`ifNull(counted.creatives, 0) AS creatives_count`,
   ],
   conditions: ({ campaign_ids, statuses, objective_types, search }) => [
-    inList('known.id', 'campaign_ids', campaign_ids),
-    inList('campaign.status_key', 'statuses', statuses),
-    inList('campaign.objective_type_key', 'objective_types', objective_types),
-    containsAny(['campaign.name_key', 'campaign.campaign_group_name_key'], search),
+    inList(sql`known.id`, 'campaign_ids', campaign_ids),
+    inList(sql`campaign.status_key`, 'statuses', statuses),
+    inList(sql`campaign.objective_type_key`, 'objective_types', objective_types),
+    containsAny([sql`campaign.name_key`, sql`campaign.campaign_group_name_key`], search),
   ],
   ids: 'campaign_ids',
   sortKeys: {
-    name: withoutAccents('campaign.name_key'),
-    status: asciiKey('campaign.status'),
-    objective_type: asciiKey('campaign.objective_type'),
-    start_date: 'campaign.start_date',
+    name: withoutAccents(sql`campaign.name_key`),
+    status: asciiKey(sql`campaign.status`),
+    objective_type: asciiKey(sql`campaign.objective_type`),
+    start_date: sql`campaign.start_date`,
   },
 };
 
@@ -91,33 +93,33 @@ export const CREATIVES: AdEntity<CreativeSort> = {
   name: 'creative',
   known: ALL_CREATIVES,
   records: joinLines(
-    `LEFT JOIN ${CREATIVE_RECORDS} AS creative ON creative.id = known.id`,
-    `LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.campaign_id`,
+    sql`LEFT JOIN ${CREATIVE_RECORDS} AS creative ON creative.id = known.id`,
+    sql`LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = known.campaign_id`,
   ),
   attributesFrom: joinLines(
-    `FROM (SELECT id, campaign_id FROM ${ALL_CREATIVES} WHERE id ${OF_PAGE}) AS known`,
-    `LEFT JOIN (SELECT * FROM creatives FINAL WHERE ${IN_ORGANIZATION} AND id ${OF_PAGE}) AS creative ON creative.id = known.id`,
-    `LEFT JOIN (SELECT id, name, currency FROM campaigns FINAL WHERE ${IN_ORGANIZATION}) AS campaign ON campaign.id = known.campaign_id`,
+    sql`FROM (SELECT id, campaign_id FROM ${ALL_CREATIVES} WHERE id ${OF_PAGE}) AS known`,
+    sql`LEFT JOIN (SELECT * FROM creatives FINAL WHERE ${IN_ORGANIZATION} AND id ${OF_PAGE}) AS creative ON creative.id = known.id`,
+    sql`LEFT JOIN (SELECT id, name, currency FROM campaigns FINAL WHERE ${IN_ORGANIZATION}) AS campaign ON campaign.id = known.campaign_id`,
   ),
   columns: [
-    'known.campaign_id AS campaign_id',
-    'campaign.name AS campaign_name',
-    ...columnsOf('creative', Object.keys(creativeAttributes)),
-    'campaign.currency AS currency',
+    sql`known.campaign_id AS campaign_id`,
+    sql`campaign.name AS campaign_name`,
+    ...columnsOf(sql`creative`, Object.keys(creativeAttributes)),
+    sql`campaign.currency AS currency`,
   ],
   conditions: ({ campaign_ids, creative_ids, statuses, objective_types, search }) => [
-    inList('known.campaign_id', 'campaign_ids', campaign_ids),
-    inList('known.id', 'creative_ids', creative_ids),
-    inList('creative.status_key', 'statuses', statuses),
-    inList('campaign.objective_type_key', 'objective_types', objective_types),
-    containsAny(['creative.name_key', 'creative.headline_key', 'campaign.name_key'], search),
+    inList(sql`known.campaign_id`, 'campaign_ids', campaign_ids),
+    inList(sql`known.id`, 'creative_ids', creative_ids),
+    inList(sql`creative.status_key`, 'statuses', statuses),
+    inList(sql`campaign.objective_type_key`, 'objective_types', objective_types),
+    containsAny([sql`creative.name_key`, sql`creative.headline_key`, sql`campaign.name_key`], search),
   ],
   ids: 'creative_ids',
   sortKeys: {
-    name: withoutAccents('creative.name_key'),
-    status: asciiKey('creative.status'),
-    campaign_name: withoutAccents('campaign.name_key'),
-    review_status: asciiKey('creative.review_status'),
+    name: withoutAccents(sql`creative.name_key`),
+    status: asciiKey(sql`creative.status`),
+    campaign_name: withoutAccents(sql`campaign.name_key`),
+    review_status: asciiKey(sql`creative.review_status`),
   },
 };
 
@@ -137,12 +139,12 @@ function deliveryConditions<SortName extends string>(
   { name, known, records, conditions, ids }: AdEntity<SortName>,
   filters: Filters,
 ) {
-  const id = `${name}_id`;
+  const id = identifier(`${name}_id` as const);
   const isFiltered = filtersRecords(filters) || (name === 'creative' && filters.campaign_ids !== undefined);
-  const matching = joinLines(`FROM ${known} AS known`, filtersRecords(filters) ? records : '');
+  const matching = joinLines(sql`FROM ${known} AS known`, filtersRecords(filters) ? records : EMPTY_SQL);
   return [
     inList(id, ids, filters[ids]),
-    isFiltered && `${id} IN (SELECT known.id ${matching} ${where(...conditions(filters))})`,
+    isFiltered && sql`${id} IN (SELECT known.id ${matching} ${where(...conditions(filters))})`,
   ];
 }
 
@@ -152,18 +154,19 @@ function matchesOf<SortName extends string>(
   { report, filters, sums, readsRecords }: Matches,
 ): Pick<AnalyticsQuery, 'sql' | 'params'> {
   const { name, known, records, conditions } = entity;
-  const id = `${name}_id` as const;
-  const delivery = reportSource('creative', id, report, sums, deliveryConditions(entity, filters));
-  const metrics = `LEFT JOIN (
-  SELECT ${[id, ...sumColumns(sums, 'delivery')].join(', ')}
+  const by = `${name}_id` as const;
+  const id = identifier(by);
+  const delivery = reportSource('creative', by, report, sums, deliveryConditions(entity, filters));
+  const metrics = sql`LEFT JOIN (
+  SELECT ${list([id, ...sumColumns(sums)])}
   ${delivery.from}
   GROUP BY ${id}
 ) AS metrics ON metrics.${id} = known.id`;
   return {
     sql: joinLines(
-      `FROM ${known} AS known`,
-      readsRecords || filtersRecords(filters) ? records : '',
-      sums.length > 0 ? metrics : '',
+      sql`FROM ${known} AS known`,
+      readsRecords || filtersRecords(filters) ? records : EMPTY_SQL,
+      sums.length > 0 ? metrics : EMPTY_SQL,
       where(...conditions(filters)),
     ),
     params: {
@@ -175,7 +178,7 @@ function matchesOf<SortName extends string>(
 }
 
 /** Currencies with more items come first (contract 5.13). */
-const BY_CURRENCY = 'count() OVER (PARTITION BY campaign.currency) DESC, campaign.currency ASC NULLS LAST, ';
+const BY_CURRENCY = sql`count() OVER (PARTITION BY campaign.currency) DESC, campaign.currency ASC NULLS LAST, `;
 
 /** The ids of one page of campaigns or creatives, and how many match. Only what they are ordered by is summed. */
 export function adsQuery<SortName extends string>(
@@ -185,14 +188,19 @@ export function adsQuery<SortName extends string>(
   const metric = METRIC_NAMES.find((each) => each === sort.by);
   const sums = metric ? requiredSums([metric]) : [];
   const byCurrency = metric !== undefined && isAmount(metric) && report.currency === undefined;
-  const { sql, params } = matchesOf(entity, { report, filters, sums, readsRecords: !metric || byCurrency });
+  const { sql: matches, params } = matchesOf(entity, {
+    report,
+    filters,
+    sums,
+    readsRecords: !metric || byCurrency,
+  });
   const order = metric ? metricKey(metric) : entity.sortKeys[sort.by as Exclude<SortName, Metric>];
   return {
     name: `${entity.name}s_page`,
     sql: joinLines(
-      'SELECT known.id AS id',
-      sql,
-      orderAndPage(order, sort.descending, byCurrency ? BY_CURRENCY : ''),
+      sql`SELECT known.id AS id`,
+      matches,
+      orderAndPage(order, sort.descending, byCurrency ? BY_CURRENCY : EMPTY_SQL),
     ),
     params: { ...params, ...pageParams(page) },
   };
@@ -205,14 +213,14 @@ export function adTotalsQuery(
   filters: Filters,
 ): AnalyticsQuery {
   const sums = requiredSums(report.metrics);
-  const { sql, params } = matchesOf(entity, { report, filters, sums, readsRecords: true });
-  const currency = report.currency === undefined ? 'campaign.currency' : '{currency:String}';
+  const { sql: matches, params } = matchesOf(entity, { report, filters, sums, readsRecords: true });
+  const currency = report.currency === undefined ? sql`campaign.currency` : sql`{currency:String}`;
   return {
     name: `${entity.name}s_totals`,
     sql: joinLines(
-      `SELECT ${[`${currency} AS currency`, ...totalColumns(sums)].join(', ')}`,
-      sql,
-      'GROUP BY currency ORDER BY count() DESC, currency ASC NULLS LAST',
+      sql`SELECT ${list([sql`${currency} AS currency`, ...totalColumns(sums)])}`,
+      matches,
+      sql`GROUP BY currency ORDER BY count() DESC, currency ASC NULLS LAST`,
     ),
     params: { ...params, ...(report.currency && { currency: report.currency }) },
   };
@@ -231,7 +239,7 @@ export const adAttributesQuery = (
   ids: readonly string[],
 ): AnalyticsQuery => ({
   name: `${name}s_attributes`,
-  sql: joinLines(`SELECT ${['known.id AS id', ...columns].join(', ')}`, attributesFrom),
+  sql: joinLines(sql`SELECT ${list([sql`known.id AS id`, ...columns])}`, attributesFrom),
   params: { organization_id: organizationId, ids },
 });
 
@@ -243,6 +251,6 @@ export function adMetricsQuery(
   rows: MetricRows,
 ): AnalyticsQuery {
   const by = `${name}_id` as const;
-  const conditions = [inList(by, 'ids', ids)];
+  const conditions = [inList(identifier(by), 'ids', ids)];
   return metricsQuery({ name: `${name}s_figures`, by, source: 'creative', conditions }, report, ids, rows);
 }

@@ -1,4 +1,5 @@
 /** Requests about companies as statements. Pure. */
+import { checkedIdentifier, EMPTY_SQL, identifier, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { companyAttributes } from './attributes.js';
 import { requiredSums } from './metric-values.js';
@@ -12,6 +13,7 @@ import {
   IN_ORGANIZATION,
   inList,
   joinLines,
+  list,
   metricKey,
   metricOf,
   orderAndPage,
@@ -21,8 +23,8 @@ import {
   withoutAccents,
 } from './sql.js';
 
-const SORT_KEYS: Record<CompanySort, string> = {
-  name: withoutAccents('company.name_key'),
+const SORT_KEYS: Record<CompanySort, Sql> = {
+  name: withoutAccents(sql`company.name_key`),
   impressions: metricKey('impressions'),
   clicks: metricKey('clicks'),
   engagements: metricKey('engagements'),
@@ -31,27 +33,28 @@ const SORT_KEYS: Record<CompanySort, string> = {
   campaigns_engaged: metricOf('campaigns_engaged'),
 };
 
-const COLUMNS = Object.keys(companyAttributes);
+const COLUMNS = list(Object.keys(companyAttributes).map(checkedIdentifier));
 
-const COMPANY_RECORDS = `(SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION})`;
+const COMPANY_RECORDS = sql`(SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION})`;
 
 /** Days with activity. Where `active` is false there was none, and both days are meaningless. */
 const ACTIVITY = [
-  'minIf(date, delivery.active) AS first_seen',
-  'maxIf(date, delivery.active) AS last_seen',
-  'max(delivery.active) AS active',
+  sql`minIf(date, delivery.active) AS first_seen`,
+  sql`maxIf(date, delivery.active) AS last_seen`,
+  sql`max(delivery.active) AS active`,
 ];
 
 /** The metric that a campaign which is counted has. */
 const REACHED_BY = { campaigns_reached: 'impressions', campaigns_engaged: 'engagements' } as const;
-const countCampaigns = (metric: SummedMetric) => `uniqExactIf(campaign_id, delivery.${metric} > 0)`;
+const countCampaigns = (metric: SummedMetric) =>
+  sql`uniqExactIf(campaign_id, delivery.${identifier(metric)} > 0)`;
 const REACH = {
   campaigns_reached: countCampaigns(REACHED_BY.campaigns_reached),
   campaigns_engaged: countCampaigns(REACHED_BY.campaigns_engaged),
 };
 const SUMMED_REACH = {
-  campaigns_reached: 'uniqExactArray(delivery.reached)',
-  campaigns_engaged: 'uniqExactArray(delivery.engaged)',
+  campaigns_reached: sql`uniqExactArray(delivery.reached)`,
+  campaigns_engaged: sql`uniqExactArray(delivery.engaged)`,
 };
 const REACH_NAMES = ['campaigns_reached', 'campaigns_engaged'] as const;
 
@@ -63,23 +66,25 @@ const reachOf = (source: SourceName, isSummed: boolean) =>
   isSummed && source === 'company' ? SUMMED_REACH : REACH;
 
 const companyReach = (source: SourceName) => (isSummed: boolean) => {
-  const [first, last] = isSummed ? ['delivery.first_seen', 'delivery.last_seen'] : ['date', 'date'];
+  const [first, last] = isSummed
+    ? ([sql`delivery.first_seen`, sql`delivery.last_seen`] as const)
+    : ([sql`date`, sql`date`] as const);
   return {
     ...reachOf(source, isSummed),
-    first_seen: `if(max(delivery.active), minIf(${first}, delivery.active), NULL)`,
-    last_seen: `if(max(delivery.active), maxIf(${last}, delivery.active), NULL)`,
+    first_seen: sql`if(max(delivery.active), minIf(${first}, delivery.active), NULL)`,
+    last_seen: sql`if(max(delivery.active), maxIf(${last}, delivery.active), NULL)`,
   };
 };
 
 /** The records of companies that filters match; undefined where none is on records. */
-function matchingRecords({ network_a_company_ids, domains, search }: Filters): string | undefined {
+function matchingRecords({ network_a_company_ids, domains, search }: Filters): Sql | undefined {
   const conditions = [
-    inList('network_a_company_id', 'network_a_company_ids', network_a_company_ids),
-    inList('domain', 'domains', domains),
-    containsAny(['name_key', 'domain_key'], search),
+    inList(sql`network_a_company_id`, 'network_a_company_ids', network_a_company_ids),
+    inList(sql`domain`, 'domains', domains),
+    containsAny([sql`name_key`, sql`domain_key`], search),
   ].filter((condition) => condition !== undefined);
   if (conditions.length === 0) return undefined;
-  return `SELECT id FROM companies FINAL ${where(IN_ORGANIZATION, ...conditions)}`;
+  return sql`SELECT id FROM companies FINAL ${where(IN_ORGANIZATION, ...conditions)}`;
 }
 
 /** The deliveries of all companies that match. */
@@ -87,19 +92,19 @@ function deliveriesOf(report: ReportParams, filters: Filters, sums: readonly Sum
   const { campaign_ids, company_ids } = filters;
   const records = matchingRecords(filters);
   return deliverySource(companySource(filters), report, sums, [
-    inList('campaign_id', 'campaign_ids', campaign_ids),
-    inList('company_id', 'company_ids', company_ids),
-    records && `company_id IN (${records})`,
+    inList(sql`campaign_id`, 'campaign_ids', campaign_ids),
+    inList(sql`company_id`, 'company_ids', company_ids),
+    records && sql`company_id IN (${records})`,
   ]);
 }
 
 /** Companies that a request names: those that a record describes; unless an attribute is filtered by, also those that only deliveries name. */
-function namedCompanies(filters: Filters): string {
+function namedCompanies(filters: Filters): Sql {
   const records = matchingRecords(filters);
-  const ofIds = (column: string) => inList(column, 'company_ids', filters.company_ids);
-  if (records) return `SELECT id FROM (${records}) ${where(ofIds('id'))}`;
-  return `SELECT id FROM companies ${where(IN_ORGANIZATION, ofIds('id'))}
-  UNION DISTINCT SELECT company_id FROM company_deliveries ${where(IN_ORGANIZATION, ofIds('company_id'))}`;
+  const ofIds = (column: Sql) => inList(column, 'company_ids', filters.company_ids);
+  if (records) return sql`SELECT id FROM (${records}) ${where(ofIds(sql`id`))}`;
+  return sql`SELECT id FROM companies ${where(IN_ORGANIZATION, ofIds(sql`id`))}
+  UNION DISTINCT SELECT company_id FROM company_deliveries ${where(IN_ORGANIZATION, ofIds(sql`company_id`))}`;
 }
 
 /** One page of companies, and how many match. Of all companies only what they are ordered by is summed; the page gets its figures afterwards. */
@@ -108,29 +113,31 @@ export function companiesQuery({ report, filters, sort, page }: ListParams<Compa
   // Counting them for every company takes longer than all the rest, so only to order by it.
   const reach = REACH_NAMES.filter((name) => name === sort.by);
   const isNamed = Boolean(filters.company_ids ?? filters.network_a_company_ids ?? filters.domains);
-  const id = isNamed ? 'known.id' : 'metrics.company_id';
+  const id = isNamed ? sql`known.id` : sql`metrics.company_id`;
   const byName = sort.by === 'name';
   const delivery = deliveriesOf(report, filters, [...sums, ...reach.map((name) => REACHED_BY[name])]);
   const aggregates = [
-    ...sumColumns(sums, 'delivery'),
-    'max(delivery.active) AS active',
-    ...reach.map((name) => `${reachOf(companySource(filters), delivery.isSummed)[name]} AS ${name}`),
+    ...sumColumns(sums),
+    sql`max(delivery.active) AS active`,
+    ...reach.map(
+      (name) => sql`${reachOf(companySource(filters), delivery.isSummed)[name]} AS ${identifier(name)}`,
+    ),
   ];
-  const metrics = `(
-  SELECT company_id, ${aggregates.join(', ')}
+  const metrics = sql`(
+  SELECT company_id, ${list(aggregates)}
   ${delivery.from}
   GROUP BY company_id
 ) AS metrics`;
   return {
     name: 'companies_page',
     sql: joinLines(
-      `SELECT ${id} AS id`,
+      sql`SELECT ${id} AS id`,
       isNamed
-        ? `FROM (${namedCompanies(filters)}) AS known\nLEFT JOIN ${metrics} ON metrics.company_id = known.id`
-        : `FROM ${metrics}`,
-      byName ? `LEFT JOIN ${COMPANY_RECORDS} AS company ON company.id = ${id}` : '',
+        ? sql`FROM (${namedCompanies(filters)}) AS known\nLEFT JOIN ${metrics} ON metrics.company_id = known.id`
+        : sql`FROM ${metrics}`,
+      byName ? sql`LEFT JOIN ${COMPANY_RECORDS} AS company ON company.id = ${id}` : EMPTY_SQL,
       // Without named companies, those with activity are listed.
-      isNamed ? '' : 'WHERE metrics.active',
+      isNamed ? EMPTY_SQL : sql`WHERE metrics.active`,
       orderAndPage(SORT_KEYS[sort.by], sort.descending),
     ),
     params: {
@@ -148,7 +155,7 @@ export function companyTotalsQuery(report: ReportParams, filters: Filters): Anal
   const delivery = deliveriesOf(report, filters, sums);
   return {
     name: 'companies_totals',
-    sql: joinLines(`SELECT ${sumColumns(sums, 'delivery').join(', ')}`, delivery.from),
+    sql: joinLines(sql`SELECT ${list(sumColumns(sums))}`, delivery.from),
     params: { organization_id: report.organizationId, ...filters, ...delivery.params },
   };
 }
@@ -168,7 +175,10 @@ export const companyMetricsQuery = (
       source,
       others: companyReach(source),
       reads: Object.values(REACHED_BY),
-      conditions: [inList('company_id', 'ids', ids), inList('campaign_id', 'campaign_ids', campaign_ids)],
+      conditions: [
+        inList(sql`company_id`, 'ids', ids),
+        inList(sql`campaign_id`, 'campaign_ids', campaign_ids),
+      ],
       params: { ...(campaign_ids && { campaign_ids }) },
     },
     report,
@@ -181,7 +191,7 @@ export const companyMetricsQuery = (
 export function companyAttributesQuery(organizationId: string, ids: readonly string[]): AnalyticsQuery {
   return {
     name: 'companies_attributes',
-    sql: `SELECT id, ${COLUMNS.join(', ')} FROM companies FINAL\n${where(IN_ORGANIZATION, inList('id', 'ids', ids))}`,
+    sql: sql`SELECT id, ${COLUMNS} FROM companies FINAL\n${where(IN_ORGANIZATION, inList(sql`id`, 'ids', ids))}`,
     params: { organization_id: organizationId, ids },
   };
 }
@@ -195,22 +205,22 @@ export function companyCampaignsQuery(
 ): AnalyticsQuery {
   const names = requiredSums([...report.metrics, 'engagements', 'impressions']);
   const delivery = deliverySource('company', report, names, [
-    'company_id = {company_id:String}',
-    inList('campaign_id', 'campaign_ids', campaign_ids),
+    sql`company_id = {company_id:String}`,
+    inList(sql`campaign_id`, 'campaign_ids', campaign_ids),
   ]);
   return {
     name: 'company_campaigns',
     sql: joinLines(
-      `SELECT metrics.*, campaign.name AS name, campaign.status AS status, campaign.objective_type AS objective_type`,
-      `FROM (
-  SELECT ${['campaign_id', ...sumColumns(names, 'delivery'), ...ACTIVITY].join(', ')}
+      sql`SELECT metrics.*, campaign.name AS name, campaign.status AS status, campaign.objective_type AS objective_type`,
+      sql`FROM (
+  SELECT ${list([sql`campaign_id`, ...sumColumns(names), ...ACTIVITY])}
   ${delivery.from}
   GROUP BY campaign_id
   HAVING active
 ) AS metrics`,
-      `LEFT JOIN (SELECT id, name, status, objective_type FROM campaigns FINAL WHERE ${IN_ORGANIZATION}) AS campaign ON campaign.id = metrics.campaign_id`,
-      'ORDER BY engagements DESC, impressions DESC, campaign_id ASC',
-      'LIMIT {limit:UInt32} OFFSET {offset:UInt64}',
+      sql`LEFT JOIN (SELECT id, name, status, objective_type FROM campaigns FINAL WHERE ${IN_ORGANIZATION}) AS campaign ON campaign.id = metrics.campaign_id`,
+      sql`ORDER BY engagements DESC, impressions DESC, campaign_id ASC`,
+      sql`LIMIT {limit:UInt32} OFFSET {offset:UInt64}`,
     ),
     params: {
       organization_id: report.organizationId,
@@ -225,7 +235,7 @@ export function companyCampaignsQuery(
 /** Whether a delivery names a company. */
 export const companyNameQuery = (organizationId: string, id: string): AnalyticsQuery => ({
   name: 'company_name',
-  sql: `SELECT 1 FROM company_deliveries WHERE ${IN_ORGANIZATION} AND company_id = {id:String} LIMIT 1`,
+  sql: sql`SELECT 1 FROM company_deliveries WHERE ${IN_ORGANIZATION} AND company_id = {id:String} LIMIT 1`,
   params: { organization_id: organizationId, id },
 });
 
@@ -236,15 +246,15 @@ export function companiesOfQuery(
   value: string,
   limit: number,
 ): AnalyticsQuery {
-  const condition = `${column} = {value:String}`;
+  const condition = sql`${identifier(column)} = {value:String}`;
   return {
     name: `companies_by_${column}`,
     sql: joinLines(
-      `SELECT id, ${COLUMNS.join(', ')} FROM companies FINAL`,
+      sql`SELECT id, ${COLUMNS} FROM companies FINAL`,
       // All columns of those alone that have had the value.
-      `PREWHERE ${IN_ORGANIZATION} AND id IN (SELECT id FROM companies WHERE ${IN_ORGANIZATION} AND ${condition})`,
-      `WHERE ${condition}`,
-      'ORDER BY id LIMIT {limit:UInt32}',
+      sql`PREWHERE ${IN_ORGANIZATION} AND id IN (SELECT id FROM companies WHERE ${IN_ORGANIZATION} AND ${condition})`,
+      sql`WHERE ${condition}`,
+      sql`ORDER BY id LIMIT {limit:UInt32}`,
     ),
     params: { organization_id: organizationId, value, limit },
   };

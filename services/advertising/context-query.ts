@@ -1,4 +1,5 @@
 /** What warnings depend on apart from the metrics, in one statement. Pure. */
+import { identifier, joinSql, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { isKnownObjective, isKnownStatus } from './normalization.js';
 import type { Filters, ListFilter } from './report-params.js';
@@ -12,51 +13,57 @@ export type ContextRow = { first_date: string | null; last_date: string | null }
 /** Where a value exists; those that are known need not. */
 const SOURCES: Record<
   ListFilter,
-  { columns: [column: string, table: string][]; isKnown?(value: string): boolean }
+  { columns: [column: Sql, table: Sql][]; isKnown?(value: string): boolean }
 > = {
   campaign_ids: {
     columns: [
-      ['id', 'campaigns'],
-      ['campaign_id', 'delivery_names'],
+      [sql`id`, sql`campaigns`],
+      [sql`campaign_id`, sql`delivery_names`],
     ],
   },
   creative_ids: {
     columns: [
-      ['id', 'creatives'],
-      ['creative_id', 'delivery_names'],
+      [sql`id`, sql`creatives`],
+      [sql`creative_id`, sql`delivery_names`],
     ],
   },
   company_ids: {
     columns: [
-      ['id', 'companies'],
-      ['company_id', 'company_deliveries'],
+      [sql`id`, sql`companies`],
+      [sql`company_id`, sql`company_deliveries`],
     ],
   },
-  network_a_company_ids: { columns: [['network_a_company_id', 'companies FINAL']] },
-  domains: { columns: [['domain', 'companies FINAL']] },
+  network_a_company_ids: { columns: [[sql`network_a_company_id`, sql`companies FINAL`]] },
+  domains: { columns: [[sql`domain`, sql`companies FINAL`]] },
   statuses: {
     columns: [
-      ['status_key', 'campaigns FINAL'],
-      ['status_key', 'creatives FINAL'],
+      [sql`status_key`, sql`campaigns FINAL`],
+      [sql`status_key`, sql`creatives FINAL`],
     ],
     isKnown: isKnownStatus,
   },
-  objective_types: { columns: [['objective_type_key', 'campaigns FINAL']], isKnown: isKnownObjective },
+  objective_types: { columns: [[sql`objective_type_key`, sql`campaigns FINAL`]], isKnown: isKnownObjective },
 };
 
 export function contextQuery(organizationId: string, today: string, filters: Filters): AnalyticsQuery {
-  const parts = ['minOrNull(date) AS first_date', 'maxOrNullIf(date, date <= {today:Date}) AS last_date'];
+  const parts = [
+    sql`minOrNull(date) AS first_date`,
+    sql`maxOrNullIf(date, date <= {today:Date}) AS last_date`,
+  ];
   const params: QueryParams = { organization_id: organizationId, today };
-  for (const [name, { columns, isKnown }] of Object.entries(SOURCES)) {
-    const values = filters[name as ListFilter]?.filter((value) => !isKnown?.(value)) ?? [];
+  for (const [key, { columns, isKnown }] of Object.entries(SOURCES)) {
+    const name = key as ListFilter;
+    const values = filters[name]?.filter((value) => !isKnown?.(value)) ?? [];
     if (values.length === 0) continue;
     const selects = columns.map(
       ([column, table]) =>
-        `SELECT ${column} AS value FROM ${table} ${where(IN_ORGANIZATION, inList(column, name, values))}`,
+        sql`SELECT ${column} AS value FROM ${table} ${where(IN_ORGANIZATION, inList(column, name, values))}`,
     );
-    parts.push(`(SELECT groupUniqArray(value) FROM (${selects.join(' UNION ALL ')})) AS ${name}`);
+    parts.push(
+      sql`(SELECT groupUniqArray(value) FROM (${joinSql(selects, ' UNION ALL ')})) AS ${identifier(name)}`,
+    );
     params[name] = values;
   }
-  const sql = `SELECT\n  ${parts.join(',\n  ')}\nFROM delivery_days ${where(IN_ORGANIZATION)}`;
-  return { name: 'warnings_context', sql, params };
+  const statement = sql`SELECT\n  ${joinSql(parts, ',\n  ')}\nFROM delivery_days ${where(IN_ORGANIZATION)}`;
+  return { name: 'warnings_context', sql: statement, params };
 }

@@ -5,11 +5,12 @@
  * these, so months equal the sum of their days. All of it is in whole numbers of 256 bits (money and rates in units of 10^-12), which
  * are divided once: a tie is a remainder of exactly one half, so it is never taken for another.
  */
+import { identifier, joinSql, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { isMoney, SUMMED_NAMES, type SummedMetric } from './metrics.js';
 import type { ReportParams } from './report-params.js';
 import { type DeliverySource, deliverySource, type SourceName } from './rollups.js';
-import { IN_ORGANIZATION, joinLines, sumColumns } from './sql.js';
+import { IN_ORGANIZATION, joinLines, list, sumColumns } from './sql.js';
 
 /** Days after its own for which a rate counts, where there is no later one. */
 const MAX_AGE_DAYS = 7;
@@ -22,10 +23,10 @@ type Conditions = Parameters<typeof deliverySource>[3];
 export type ConvertedReport = ReportParams & { currency: string };
 export const isConverted = (report: ReportParams): report is ConvertedReport => report.currency !== undefined;
 
-const OF_CAMPAIGNS = `currency IN (SELECT upper(currency) FROM campaigns WHERE ${IN_ORGANIZATION})`;
+const OF_CAMPAIGNS = sql`currency IN (SELECT upper(currency) FROM campaigns WHERE ${IN_ORGANIZATION})`;
 
 /** The rates that count by day, in units of 10^-12. */
-const ratesOf = (condition: string) => `(
+const ratesOf = (condition: Sql) => sql`(
     SELECT currency, date + age AS day, max(date) AS rated_on,
       reinterpret(toDecimal256(argMax(per_eur, date), 12), 'Int256') AS per_eur
     FROM (
@@ -38,36 +39,36 @@ const ratesOf = (condition: string) => `(
 
 /** The money of each item and day as `spent`, with the rate `source` of its currency and the rate `target` of the one that is wanted. */
 function ratedDays(
-  ids: readonly string[],
+  ids: readonly Sql[],
   { range, currency }: ConvertedReport,
   sums: readonly SummedMetric[],
   conditions: Conditions,
 ): Pick<DeliverySource, 'from' | 'params'> {
   const delivery = deliverySource('creative', { range }, sums, conditions);
-  const from = `FROM (
-    SELECT ${['date', ...ids, ...sumColumns(sums, 'delivery')].join(', ')}
+  const from = sql`FROM (
+    SELECT ${list([sql`date`, ...ids, ...sumColumns(sums)])}
     ${delivery.from}
-    GROUP BY ${['date', ...ids].join(', ')}
+    GROUP BY ${list([sql`date`, ...ids])}
   ) AS spent
   LEFT JOIN (SELECT id, upper(currency) AS currency FROM campaigns FINAL WHERE ${IN_ORGANIZATION}) AS campaign ON campaign.id = spent.campaign_id
   LEFT JOIN ${ratesOf(OF_CAMPAIGNS)} AS source ON source.day = spent.date AND source.currency = campaign.currency
-  LEFT JOIN ${ratesOf('currency = {currency:String}')} AS target ON target.day = spent.date`;
+  LEFT JOIN ${ratesOf(sql`currency = {currency:String}`)} AS target ON target.day = spent.date`;
   return { from, params: { ...delivery.params, currency } };
 }
 
 /** Units of a currency per euro; null where the rate is missing. Where nothing is to be converted, both are one. */
-const perEuro = (currency: string, rate: 'source' | 'target') =>
-  `multiIf(campaign.currency = {currency:String}, toInt256(1), ${currency} = 'EUR', toInt256(1000000000000), ${rate}.per_eur)`;
+const perEuro = (currency: Sql, rate: Sql) =>
+  sql`multiIf(campaign.currency = {currency:String}, toInt256(1), ${currency} = 'EUR', toInt256(1000000000000), ${rate}.per_eur)`;
 
 /** An amount in units of 10^-12 × target ÷ source, rounded half to even to 6 decimals. A rate that is missing fails the statement. */
-function converted(metric: SummedMetric): string {
-  const amount = `spent.${metric}`;
-  const numerator = `(2 * reinterpret(${amount}, 'Int256') * per_euro_target + 1000000 * per_euro_source)`;
-  const denominator = '(2 * 1000000 * per_euro_source)';
-  const halfUp = `intDiv(${numerator}, ${denominator})`;
-  const millionths = `${halfUp} - (${numerator} % ${denominator} = 0 AND ${halfUp} % 2 = 1)`;
-  const checked = `ifNull(${millionths}, 0) + throwIf(isNull(${millionths}) AND ${amount} > 0, 'a currency rate is missing')`;
-  return `reinterpret((${checked}) * 1000000, 'Decimal(76, 12)') AS ${metric}`;
+function converted(metric: SummedMetric): Sql {
+  const amount = sql`spent.${identifier(metric)}`;
+  const numerator = sql`(2 * reinterpret(${amount}, 'Int256') * per_euro_target + 1000000 * per_euro_source)`;
+  const denominator = sql`(2 * 1000000 * per_euro_source)`;
+  const halfUp = sql`intDiv(${numerator}, ${denominator})`;
+  const millionths = sql`${halfUp} - (${numerator} % ${denominator} = 0 AND ${halfUp} % 2 = 1)`;
+  const checked = sql`ifNull(${millionths}, 0) + throwIf(isNull(${millionths}) AND ${amount} > 0, 'a currency rate is missing')`;
+  return sql`reinterpret((${checked}) * 1000000, 'Decimal(76, 12)') AS ${identifier(metric)}`;
 }
 
 /** As `deliverySource` of creatives, by item and day, with the money of each converted. */
@@ -77,16 +78,18 @@ function convertedSource(
   sums: readonly SummedMetric[],
   conditions: Conditions,
 ): DeliverySource {
-  const ids = by === 'creative_id' ? ['campaign_id', 'creative_id'] : ['campaign_id'];
+  const ids = by === 'creative_id' ? [sql`campaign_id`, sql`creative_id`] : [sql`campaign_id`];
   const { from, params } = ratedDays(ids, report, sums, conditions);
   const columns = [
-    ...['date', ...ids].map((name) => `spent.${name} AS ${name}`),
-    ...sums.map((name) => (isMoney(name) ? converted(name) : `spent.${name} AS ${name}`)),
-    `${perEuro('{currency:String}', 'target')} AS per_euro_target`,
-    `${perEuro('campaign.currency', 'source')} AS per_euro_source`,
+    ...[sql`date`, ...ids].map((name) => sql`spent.${name} AS ${name}`),
+    ...sums.map((name) =>
+      isMoney(name) ? converted(name) : sql`spent.${identifier(name)} AS ${identifier(name)}`,
+    ),
+    sql`${perEuro(sql`{currency:String}`, sql`target`)} AS per_euro_target`,
+    sql`${perEuro(sql`campaign.currency`, sql`source`)} AS per_euro_source`,
   ];
   return {
-    from: `FROM (\n  SELECT ${columns.join(',\n    ')}\n  ${from}\n) AS delivery`,
+    from: sql`FROM (\n  SELECT ${joinSql(columns, ',\n    ')}\n  ${from}\n) AS delivery`,
     params,
     isSummed: false,
   };
@@ -115,19 +118,22 @@ export interface UsedRates {
 }
 
 export function usedRatesQuery(report: ConvertedReport, conditions: Conditions): AnalyticsQuery {
-  const { from, params } = ratedDays(['campaign_id'], report, MONEY, conditions);
+  const { from, params } = ratedDays([sql`campaign_id`], report, MONEY, conditions);
   return {
     name: 'currency_rates',
     sql: joinLines(
-      'SELECT minOrNull(rate.2) AS from, maxOrNull(rate.2) AS to,',
-      '  arraySort(groupUniqArrayIf(date, rate.2 IS NULL)) AS days,',
-      "  arraySort(groupUniqArrayIf(ifNull(rate.1, ''), rate.2 IS NULL)) AS currencies",
-      'FROM (',
-      `  SELECT spent.date AS date, arrayJoin([(campaign.currency, source.rated_on), ({currency:String}, target.rated_on)]) AS rate`,
-      `  ${from}`,
-      `  WHERE (${MONEY.map((name) => `spent.${name} > 0`).join(' OR ')}) AND ifNull(campaign.currency, '') != {currency:String}`,
-      ')',
-      "WHERE ifNull(rate.1, '') != 'EUR'",
+      sql`SELECT minOrNull(rate.2) AS from, maxOrNull(rate.2) AS to,`,
+      sql`  arraySort(groupUniqArrayIf(date, rate.2 IS NULL)) AS days,`,
+      sql`  arraySort(groupUniqArrayIf(ifNull(rate.1, ''), rate.2 IS NULL)) AS currencies`,
+      sql`FROM (`,
+      sql`  SELECT spent.date AS date, arrayJoin([(campaign.currency, source.rated_on), ({currency:String}, target.rated_on)]) AS rate`,
+      sql`  ${from}`,
+      sql`  WHERE (${joinSql(
+        MONEY.map((name) => sql`spent.${identifier(name)} > 0`),
+        ' OR ',
+      )}) AND ifNull(campaign.currency, '') != {currency:String}`,
+      sql`)`,
+      sql`WHERE ifNull(rate.1, '') != 'EUR'`,
     ),
     params: { organization_id: report.organizationId, ...params },
   };

@@ -1,9 +1,10 @@
 /** Sums of whole months that stand for their deliveries (decision 0014). Pure. */
+import { checkedIdentifier, identifier, type Sql, sql, textLiteral } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { countPeriods, type DateRange, lastOfMonth, periodsOf } from './calendar.js';
 import { COMPANY_METRIC_NAMES, isMoney, SUMMED_NAMES, type SummedMetric } from './metrics.js';
 import type { ReportParams } from './report-params.js';
-import { IN_ORGANIZATION, IN_RANGE, type QueryParams, rangeParams, where } from './sql.js';
+import { IN_ORGANIZATION, IN_RANGE, list, type QueryParams, rangeParams, where } from './sql.js';
 
 /** A breakdown of deliveries: its table, its monthly sums, and the columns that they are grouped by. */
 interface Source {
@@ -12,23 +13,23 @@ interface Source {
   rows: 'creative_rows' | 'company_rows';
   months: 'creative_months' | 'company_months' | 'campaign_company_months';
   /** The first is empty in a mark. */
-  ids: readonly string[];
+  ids: readonly ('campaign_id' | 'creative_id' | 'company_id')[];
   metrics: readonly SummedMetric[];
   /** Columns of the sums other than metrics: what they are of one delivery, and of all. */
-  others: Readonly<Record<string, { one: string; all: string }>>;
+  others: Readonly<Record<string, { one: Sql; all: Sql }>>;
 }
 
 /** Campaigns, sorted, as that takes fewer bytes. */
 const campaignsWith = (metric: SummedMetric) => ({
-  one: `if(${metric} > 0, [campaign_id], [])`,
-  all: `arraySort(groupUniqArrayIf(campaign_id, delivery.${metric} > 0))`,
+  one: sql`if(${identifier(metric)} > 0, [campaign_id], [])`,
+  all: sql`arraySort(groupUniqArrayIf(campaign_id, delivery.${identifier(metric)} > 0))`,
 });
 
 const COMPANY_SUMS = SUMMED_NAMES.filter((name) => COMPANY_METRIC_NAMES.includes(name));
 const ACTIVITY = {
-  first_seen: { one: 'date', all: 'minIf(date, delivery.active)' },
-  last_seen: { one: 'date', all: 'maxIf(date, delivery.active)' },
-  active: { one: 'active', all: 'max(delivery.active)' },
+  first_seen: { one: sql`date`, all: sql`minIf(date, delivery.active)` },
+  last_seen: { one: sql`date`, all: sql`maxIf(date, delivery.active)` },
+  active: { one: sql`active`, all: sql`max(delivery.active)` },
 };
 
 export const SOURCES = {
@@ -67,7 +68,7 @@ export type SourceName = keyof typeof SOURCES;
 /** Deliveries of a range as the table `delivery`, with sums in place of the deliveries of sealed months. */
 export interface DeliverySource {
   /** A FROM clause, with its conditions on the organization, the range and others. */
-  from: string;
+  from: Sql;
   /** All of them but the organization, and those of the conditions that were given. */
   params: QueryParams;
   /** Whether some rows are sums: of companies, `first_seen` and `last_seen` take the place of date then, and `reached` and `engaged` that of a campaign they lack. */
@@ -78,30 +79,39 @@ export function deliverySource(
   name: SourceName,
   { range, sealed = [] }: Pick<ReportParams, 'range' | 'sealed'>,
   metrics: readonly SummedMetric[],
-  conditions: readonly (string | false | undefined)[],
+  conditions: readonly (Sql | false | undefined)[],
 ): DeliverySource {
   const { table, months, ids, others }: Source = SOURCES[name];
+  const deliveries = identifier(table);
+  const sums = identifier(months);
   const used = sealed.filter(({ month }) => month >= range.start && lastOfMonth(month) <= range.end);
   const inRange = [IN_ORGANIZATION, IN_RANGE, ...conditions];
   // A build is of one month.
-  const inBuilds = [IN_ORGANIZATION, "build IN CAST({builds:Array(String)}, 'Array(UInt64)')", ...conditions];
+  const inBuilds = [
+    IN_ORGANIZATION,
+    sql`build IN CAST({builds:Array(String)}, 'Array(UInt64)')`,
+    ...conditions,
+  ];
   if (used.length === 0) {
     return {
-      from: `FROM ${table} AS delivery FINAL\n${where(...inRange)}`,
+      from: sql`FROM ${deliveries} AS delivery FINAL\n${where(...inRange)}`,
       params: rangeParams(range),
       isSummed: false,
     };
   }
   const builds = used.map(({ build }) => build);
   if (used.length === countPeriods(range, 'monthly')) {
-    return { from: `FROM ${months} AS delivery\n${where(...inBuilds)}`, params: { builds }, isSummed: true };
+    return { from: sql`FROM ${sums} AS delivery\n${where(...inBuilds)}`, params: { builds }, isSummed: true };
   }
-  const columns = ['date', ...ids, ...metrics];
-  const from = `FROM (
-  SELECT ${[...columns, ...Object.entries(others).map(([column, { one }]) => `${one} AS ${column}`)].join(', ')} FROM ${table} FINAL
-  ${where(...inRange, 'toStartOfMonth(date) NOT IN {summed_months:Array(Date)}')}
+  const columns = [sql`date`, ...ids.map(identifier), ...metrics.map(identifier)];
+  const values = Object.entries(others).map(
+    ([column, { one }]) => sql`${one} AS ${checkedIdentifier(column)}`,
+  );
+  const from = sql`FROM (
+  SELECT ${list([...columns, ...values])} FROM ${deliveries} FINAL
+  ${where(...inRange, sql`toStartOfMonth(date) NOT IN {summed_months:Array(Date)}`)}
   UNION ALL
-  SELECT ${[...columns, ...Object.keys(others)].join(', ')} FROM ${months}
+  SELECT ${list([...columns, ...Object.keys(others).map(checkedIdentifier)])} FROM ${sums}
   ${where(...inBuilds)}
 ) AS delivery`;
   const summed_months = used.map(({ month }) => month);
@@ -114,9 +124,12 @@ export const wholeMonths = (range: DateRange): string[] =>
     start.endsWith('-01') && end === lastOfMonth(start) ? [start] : [],
   );
 
+/** The column that is empty in a mark. */
+const firstOf = ([first = 'campaign_id']: Source['ids']) => identifier(first);
+
 /** The mark of the deliveries of each month: another one after every insert. */
 const marks = ({ table, ids }: Source) =>
-  `SELECT date, mark FROM ${table} FINAL WHERE ${IN_ORGANIZATION} AND ${ids[0]} = '' AND date IN {months:Array(Date)}`;
+  sql`SELECT date, mark FROM ${identifier(table)} FINAL WHERE ${IN_ORGANIZATION} AND ${firstOf(ids)} = '' AND date IN {months:Array(Date)}`;
 
 /** Those of some months whose sums were made from the deliveries of now: sums are kept an hour longer than they are used. */
 export function sealedMonthsQuery(
@@ -126,8 +139,8 @@ export function sealedMonthsQuery(
 ): AnalyticsQuery {
   return {
     name: `${name}_sealed_months`,
-    sql: `SELECT month, toString(build) AS build FROM rollups FINAL
-WHERE ${IN_ORGANIZATION} AND source = '${name}' AND month IN {months:Array(Date)} AND expires_at > now() + 3600
+    sql: sql`SELECT month, toString(build) AS build FROM rollups FINAL
+WHERE ${IN_ORGANIZATION} AND source = ${textLiteral(name)} AND month IN {months:Array(Date)} AND expires_at > now() + 3600
   AND (month, mark) IN (${marks(SOURCES[name])})
 ORDER BY month`,
     params: { organization_id: organizationId, months },
@@ -135,14 +148,13 @@ ORDER BY month`,
 }
 
 /** Written in small blocks: of a hundred thousand companies, the campaigns that each saw would not fit into the memory of a statement. */
-const BUILD_SETTINGS =
-  'optimize_aggregation_in_order = 1, max_threads = 1, max_block_size = 1024, min_insert_block_size_bytes = 33554432';
+const BUILD_SETTINGS = sql`optimize_aggregation_in_order = 1, max_threads = 1, max_block_size = 1024, min_insert_block_size_bytes = 33554432`;
 
-/** Texts are literals of SQL. */
 interface BuildParams {
-  organization: string;
+  organizationId: string;
+  /** Its first day. */
   month: string;
-  build: string;
+  build: bigint;
   /** When the build began, by the clock of the store: seconds since the epoch. */
   readAt: number;
   lifetimeSeconds: number;
@@ -151,32 +163,47 @@ interface BuildParams {
 /** Statements that sum a month of an organization, then seal it with the mark that was read together with its deliveries. */
 export function buildStatements(
   name: SourceName,
-  { organization, month, build, readAt, lifetimeSeconds }: BuildParams,
-): string[] {
+  { organizationId, month: firstDay, build, readAt, lifetimeSeconds }: BuildParams,
+): Sql[] {
   const { table, months, ids, metrics, others }: Source = SOURCES[name];
+  const organization = textLiteral(organizationId);
+  const month = textLiteral(firstDay);
+  const groups = ids.map(identifier);
   const columns = [
-    'organization_id',
-    'date',
-    'build',
-    ...ids,
-    ...metrics,
-    ...Object.keys(others),
-    'mark',
-    'expires_at',
+    sql`organization_id`,
+    sql`date`,
+    sql`build`,
+    ...groups,
+    ...metrics.map(identifier),
+    ...Object.keys(others).map(checkedIdentifier),
+    sql`mark`,
+    sql`expires_at`,
   ];
   const sums = metrics.map((metric) =>
-    isMoney(metric) ? `sum(toDecimal256(delivery.${metric}, 12))` : `sum(delivery.${metric})`,
+    isMoney(metric)
+      ? sql`sum(toDecimal256(delivery.${identifier(metric)}, 12))`
+      : sql`sum(delivery.${identifier(metric)})`,
   );
-  const key = `organization_id = ${organization} AND date = ${month} AND build = ${build}`;
+  const values = [
+    organization,
+    sql`toDate(${month})`,
+    sql`${build}`,
+    ...groups,
+    ...sums,
+    ...Object.values(others).map(({ all }) => all),
+    sql`max(delivery.mark)`,
+    sql`now() + ${lifetimeSeconds}`,
+  ];
+  const key = sql`organization_id = ${organization} AND date = ${month} AND build = ${build}`;
   return [
-    `INSERT INTO ${months} (${columns.join(', ')})
-SELECT ${[organization, `toDate(${month})`, build, ...ids, ...sums, ...Object.values(others).map(({ all }) => all), 'max(delivery.mark)', `now() + ${lifetimeSeconds}`].join(', ')}
-FROM ${table} AS delivery FINAL
+    sql`INSERT INTO ${identifier(months)} (${list(columns)})
+SELECT ${list(values)}
+FROM ${identifier(table)} AS delivery FINAL
 WHERE organization_id = ${organization} AND date BETWEEN toDate(${month}) AND toLastDayOfMonth(toDate(${month}))
-GROUP BY ${ids.join(', ')}
+GROUP BY ${list(groups)}
 SETTINGS ${BUILD_SETTINGS}`,
-    `INSERT INTO rollups (organization_id, source, month, build, mark, built_at, expires_at)
-SELECT ${organization}, '${name}', toDate(${month}), ${build}, max(mark), toDateTime(${readAt}), now() + ${lifetimeSeconds}
-FROM ${months} WHERE ${key} AND ${ids[0]} = ''`,
+    sql`INSERT INTO rollups (organization_id, source, month, build, mark, built_at, expires_at)
+SELECT ${organization}, ${textLiteral(name)}, toDate(${month}), ${build}, max(mark), toDateTime(${readAt}), now() + ${lifetimeSeconds}
+FROM ${identifier(months)} WHERE ${key} AND ${firstOf(ids)} = ''`,
   ];
 }

@@ -1,6 +1,7 @@
 /** Metrics of a page and their time series, built in parts of the range to bound the size of a result and the time the event loop is blocked. */
 import { TimeSlice } from '../shared/async.js';
 import type { Json } from '../shared/json.js';
+import { checkedIdentifier, EMPTY_SQL, identifier, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { countPeriods, type DateRange, periodOf, periodsOf, splitByMonths } from './calendar.js';
 import { reportSource } from './conversion.js';
@@ -9,7 +10,7 @@ import type { SummedMetric } from './metrics.js';
 import type { ReportParams } from './report-params.js';
 import type { CampaignItem } from './responses.js';
 import type { SourceName } from './rollups.js';
-import { joinLines, type QueryParams, sumColumns } from './sql.js';
+import { joinLines, list, type QueryParams, sumColumns } from './sql.js';
 
 /** Points per response up to which every period is present (contract 5.4). */
 export const MAX_COMPLETE_POINTS = 20_000;
@@ -48,11 +49,11 @@ export interface MetricSource {
   by: 'campaign_id' | 'creative_id' | 'company_id';
   source: SourceName;
   /** Aggregates besides the metrics, by their names; `isSummed` where sums take the place of deliveries. */
-  others?: (isSummed: boolean) => Readonly<Record<string, string>>;
+  others?: (isSummed: boolean) => Readonly<Record<string, Sql>>;
   /** The metrics that these are of, which the report need not ask for. */
   reads?: readonly SummedMetric[];
   /** In addition to those on organization and range. */
-  conditions: (string | undefined)[];
+  conditions: (Sql | undefined)[];
   params?: QueryParams;
 }
 
@@ -72,24 +73,27 @@ export function metricsQuery(
   // Sums of months have no days.
   const summed = points && isDaily ? { ...report, sealed: [] } : report;
   const delivery = reportSource(source, by, summed, [...new Set([...sums, ...reads])], conditions);
-  const period = isDaily ? 'date' : 'toStartOfMonth(date)';
+  const period = isDaily ? sql`date` : sql`toStartOfMonth(date)`;
+  const id = identifier(by);
   const both = points && totals;
-  const day = both ? `if(grouping(${period}) = 1, '', toString(${period}))` : points ? period : "''";
+  const day = both ? sql`if(grouping(${period}) = 1, '', toString(${period}))` : points ? period : sql`''`;
   const selected = [
-    `${by} AS id`,
-    `${day} AS day`,
-    ...sumColumns(sums, 'delivery'),
-    ...Object.entries(others?.(delivery.isSummed) ?? {}).map(([column, value]) => `${value} AS ${column}`),
+    sql`${id} AS id`,
+    sql`${day} AS day`,
+    ...sumColumns(sums),
+    ...Object.entries(others?.(delivery.isSummed) ?? {}).map(
+      ([column, value]) => sql`${value} AS ${checkedIdentifier(column)}`,
+    ),
   ];
   return {
     name,
     sql: joinLines(
-      `SELECT ${selected.join(', ')}`,
+      sql`SELECT ${list(selected)}`,
       delivery.from,
-      `GROUP BY ${points ? `${by}, ${period}` : by}${both ? ' WITH ROLLUP' : ''}`,
+      sql`GROUP BY ${points ? sql`${id}, ${period}` : id}${both ? sql` WITH ROLLUP` : EMPTY_SQL}`,
       // The row of all entities.
-      both ? "HAVING id != ''" : '',
-      'LIMIT {limit:UInt32}',
+      both ? sql`HAVING id != ''` : EMPTY_SQL,
+      sql`LIMIT {limit:UInt32}`,
     ),
     params: {
       organization_id: report.organizationId,

@@ -4,6 +4,7 @@ import type { IngestStores } from '../../ingest/streams/stream.js';
 import type { CreditStore } from '../accounts/credit-store.js';
 import type { KeyStore, StoredKey } from '../accounts/key-store.js';
 import { inOrder } from '../shared/record-order.js';
+import { checkedIdentifier, joinSql, sql } from '../shared/sql.js';
 import { DAY_MS, utcDate } from '../shared/time.js';
 import type { Stores } from '../stores/open-stores.js';
 import { DEMO_ORGANIZATION } from './calendar.js';
@@ -59,9 +60,13 @@ export async function hasOtherData({
   if (analytics.isEmpty) return false;
   const { rows } = await analytics.query({
     name: 'find_other_organization',
-    sql: ANALYTICS_TABLES.map(
-      (table) => `(SELECT organization_id FROM ${table} WHERE organization_id != {demo:String} LIMIT 1)`,
-    ).join(' UNION ALL '),
+    sql: joinSql(
+      ANALYTICS_TABLES.map(
+        (table) =>
+          sql`(SELECT organization_id FROM ${checkedIdentifier(table)} WHERE organization_id != {demo:String} LIMIT 1)`,
+      ),
+      ' UNION ALL ',
+    ),
     params: { demo: DEMO_ORGANIZATION },
   });
   return rows.length > 0;

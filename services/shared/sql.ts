@@ -54,7 +54,18 @@ function textOf(hole: SqlHole): string {
 
 export const EMPTY_SQL: Sql = sql``;
 
-type Separator = '' | ' ' | ', ' | ',\n' | '\n' | ' AND ' | ' OR ' | ' + ' | ' UNION ALL ';
+type Separator =
+  | ''
+  | ' '
+  | ', '
+  | ',\n'
+  | ',\n  '
+  | ',\n    '
+  | '\n'
+  | ' AND '
+  | ' OR '
+  | ' + '
+  | ' UNION ALL ';
 
 /** Empty fragments are left out. */
 export const joinSql = (parts: readonly Sql[], separator: Separator): Sql =>
@@ -105,3 +116,21 @@ export function printedStatement(printed: string): Sql {
   if (/\bINTO\s+OUTFILE\b/i.test(bare)) throw new RangeError('A statement writes no file');
   return fragmentOf(printed);
 }
+
+/** A name of ClickHouse in backquotes, which takes any character. */
+export const quotedIdentifier = (name: string): Sql =>
+  fragmentOf(`\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``);
+
+/** Fills `{{name}}` of a file. An empty fragment takes the space before it along. Throws `RangeError` for a name without a fragment. */
+export const fillPlaceholders = (file: Sql, fragments: Readonly<Record<string, Sql>>): Sql =>
+  fragmentOf(
+    file.text.trim().replaceAll(/( ?)\{\{(\w+)\}\}/g, (_, space: string, name: string) => {
+      const fragment = Object.hasOwn(fragments, name) ? fragments[name] : undefined;
+      if (!fragment) throw new RangeError(`A file has the unknown placeholder ${name}`);
+      return fragment.text === '' ? '' : `${space}${fragment.text}`;
+    }),
+  );
+
+/** Inserts a fragment behind the first match, or nothing where there is none. */
+export const insertBehind = (statement: Sql, pattern: RegExp, fragment: Sql): Sql =>
+  fragmentOf(statement.text.replace(pattern, (match) => match + fragment.text));

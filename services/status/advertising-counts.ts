@@ -1,6 +1,7 @@
 import type { AnalyticsReader } from '../advertising/analytics-store.js';
 import { IN_ORGANIZATION } from '../advertising/sql.js';
 import { ACCEPTED_DIGITS, SEQUENCE_DIGITS } from '../shared/record-order.js';
+import { identifier, type Sql, sql } from '../shared/sql.js';
 import type { StreamFigures } from './status-store.js';
 
 type Reader = (
@@ -18,8 +19,8 @@ export type DeliveryCounts = StreamFigures & { lastDate: string | null };
 const EXACT_ROWS = 200_000;
 
 /** The acceptance time within the digits of `recordOrder`. */
-const ACCEPTED_MS = `toUInt64(intDiv(version, ${SEQUENCE_DIGITS}) % ${ACCEPTED_DIGITS})`;
-const COUNTS = `count() AS records, maxOrNull(${ACCEPTED_MS}) AS accepted_ms`;
+const ACCEPTED_MS = sql`toUInt64(intDiv(version, ${SEQUENCE_DIGITS}) % ${ACCEPTED_DIGITS})`;
+const COUNTS = sql`count() AS records, maxOrNull(${ACCEPTED_MS}) AS accepted_ms`;
 
 interface Counts {
   records: number;
@@ -29,11 +30,11 @@ interface Counts {
 async function readOne<Row>(
   analytics: AnalyticsReader,
   organization_id: string,
-  sql: string,
+  statement: Sql,
   signal?: AbortSignal,
 ): Promise<Row> {
   const { rows } = await analytics.query<Row>(
-    { name: 'stream_counts', sql, params: { organization_id } },
+    { name: 'stream_counts', sql: statement, params: { organization_id } },
     signal,
   );
   return rows[0] as Row;
@@ -43,20 +44,20 @@ const readEntities =
   (table: 'campaigns' | 'creatives' | 'companies' | 'currency_rates'): Reader =>
   async (analytics, organizationId, signal) => {
     if (analytics.isEmpty) return NONE;
-    const sql = `SELECT ${COUNTS} FROM ${table} FINAL WHERE ${IN_ORGANIZATION}`;
-    const { records, accepted_ms } = await readOne<Counts>(analytics, organizationId, sql, signal);
+    const statement = sql`SELECT ${COUNTS} FROM ${identifier(table)} FINAL WHERE ${IN_ORGANIZATION}`;
+    const { records, accepted_ms } = await readOne<Counts>(analytics, organizationId, statement, signal);
     return { records, lastAcceptedAt: accepted_ms };
   };
 
 /** A delivery that names both a creative and a company is in both tables. */
-const EXACT = `SELECT ${COUNTS} FROM (
+const EXACT = sql`SELECT ${COUNTS} FROM (
   SELECT version FROM creative_deliveries FINAL WHERE ${IN_ORGANIZATION} AND campaign_id != ''
   UNION ALL
   SELECT version FROM company_deliveries FINAL WHERE ${IN_ORGANIZATION} AND company_id != '' AND creative_id = ''
 )`;
 
 /** Reads the ends of the organization's rows in each part alone: the primary index counts the rest. */
-const STORED = `SELECT
+const STORED = sql`SELECT
   (SELECT count() FROM creative_deliveries WHERE ${IN_ORGANIZATION}) + (SELECT count() FROM company_deliveries WHERE ${IN_ORGANIZATION}) AS records`;
 
 /** Counts deliveries, or stored rows where more than `exactRows` were inserted, whose last insert then stands for the last acceptance. */
@@ -74,7 +75,7 @@ export async function readDeliveryCounts(
   }>(
     analytics,
     organizationId,
-    `SELECT sum(creative_rows + company_rows) AS inserted, toUnixTimestamp(max(touched_at)) * 1000 AS inserted_ms, maxOrNull(date) AS last_date
+    sql`SELECT sum(creative_rows + company_rows) AS inserted, toUnixTimestamp(max(touched_at)) * 1000 AS inserted_ms, maxOrNull(date) AS last_date
 FROM delivery_days WHERE ${IN_ORGANIZATION}`,
     signal,
   );

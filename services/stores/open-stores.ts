@@ -6,6 +6,7 @@ import { requireRoom } from '../shared/health.js';
 import { JobRuns } from '../shared/job-runs.js';
 import { PeriodicJob } from '../shared/periodic-job.js';
 import { retry } from '../shared/retry.js';
+import { sql } from '../shared/sql.js';
 import { type StoreName, StoreUnavailableError } from '../shared/store-errors.js';
 import { type Clock, systemClock } from '../shared/time.js';
 import type { VisitTable } from '../visits/visit-store.js';
@@ -207,7 +208,7 @@ function startComparing(clocks: ClockComparison, log: OpenStoresOptions['log']):
 
 const TIME_QUERY = {
   name: 'read_time',
-  sql: 'SELECT toUnixTimestamp64Milli(now64(3)) AS ms',
+  sql: sql`SELECT toUnixTimestamp64Milli(now64(3)) AS ms`,
   params: {},
 };
 

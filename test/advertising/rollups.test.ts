@@ -112,7 +112,7 @@ describe(`sums of months under random restatements (REACHLINE_TEST_SEED=${SEED})
   const summed = new Set<string>();
   const noting: AnalyticsReader = {
     query(query, signal) {
-      for (const [, table] of query.sql.matchAll(/FROM (\w+_months)/g)) summed.add(table as string);
+      for (const [, table] of query.sql.text.matchAll(/FROM (\w+_months)/g)) summed.add(table as string);
       return store.query(query, signal);
     },
   };

@@ -6,6 +6,7 @@ import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { acceptanceClock } from '../../services/shared/record-order.js';
+import { identifier, type Sql, sql } from '../../services/shared/sql.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 import { freshOrganization } from '../contract/search-support.js';
 import { parsed } from '../support/parsed-store.js';
@@ -72,21 +73,21 @@ describe('Two gateways on servers, without Kafka', function () {
     const { items } = await parsed(search).searchVisits({ organizationId, limit: 1000 });
     const inSearch = Object.fromEntries(items.map(({ id, city }) => [id, city]));
     expect(items.length).to.be.above(KEYS / 2);
-    const rowsOf = async <Row>(sql: string) =>
-      (await analytics.query<Row>({ name: 'compare', sql, params: { organizationId } })).rows;
+    const rowsOf = async <Row>(statement: Sql) =>
+      (await analytics.query<Row>({ name: 'compare', sql: statement, params: { organizationId } })).rows;
     const visits = await rowsOf<{ visit_id: string; city: string }>(
-      'SELECT visit_id, city FROM website_visits FINAL WHERE organization_id = {organizationId:String}',
+      sql`SELECT visit_id, city FROM website_visits FINAL WHERE organization_id = {organizationId:String}`,
     );
     expect(Object.fromEntries(visits.map(({ visit_id, city }) => [visit_id, city]))).to.deep.equal(inSearch);
-    const impressions = async (table: string) => {
+    const impressions = async (table: Sql) => {
       const rows = await rowsOf<{ campaign_id: string; impressions: string; version: string }>(
-        `SELECT campaign_id, toString(impressions) AS impressions, toString(version) AS version FROM ${table} FINAL
+        sql`SELECT campaign_id, toString(impressions) AS impressions, toString(version) AS version FROM ${table} FINAL
           WHERE organization_id = {organizationId:String} ORDER BY campaign_id`,
       );
       return rows;
     };
-    const byCreative = await impressions('creative_deliveries');
+    const byCreative = await impressions(identifier('creative_deliveries'));
     expect(byCreative.length).to.be.above(KEYS / 2);
-    expect(byCreative).to.deep.equal(await impressions('company_deliveries'));
+    expect(byCreative).to.deep.equal(await impressions(identifier('company_deliveries')));
   });
 });

@@ -23,6 +23,7 @@ import { freePort } from '../stack/free-port.js';
 import { compressZstd } from '../support/compress.js';
 import { useGateway } from '../support/gateway.js';
 import { parsed } from '../support/parsed-store.js';
+import { rawSql } from '../support/raw-sql.js';
 import { unpackRealData } from '../support/real-data.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -536,7 +537,7 @@ describe('reachline ingest', function () {
     const stateOf = async (organization: string) => {
       const rows = async (table: string, replaced: string) => {
         const sql = `SELECT * ${replaced} FROM ${table} FINAL WHERE organization_id = {organization:String} AND ${table === 'creative_deliveries' ? 'campaign_id' : 'id'} != '' ORDER BY ALL`;
-        const query = { name: 'test', sql, params: { organization } };
+        const query = { name: 'test', sql: rawSql(sql), params: { organization } };
         return (await gateway.stores.analytics.query(query)).rows;
       };
       return [

@@ -5,6 +5,7 @@ import type { DeliveryRecord } from '../../services/advertising/records.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
 import { accepted } from '../support/accepted.js';
 import { Random, runs } from '../support/random.js';
+import { rawSql } from '../support/raw-sql.js';
 import { until } from '../support/until.js';
 import { deliveryRetention } from './delivery-retention.js';
 import { assertForTwoWriters, batchesOf, KEYS, lastOfEach, spokenOf, withFields } from './record-order.js';
@@ -38,14 +39,20 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
     const deliveriesOf = async (organizationId: string, table = 'creative_deliveries') => {
       const { rows } = await store.query<Stored>({
         name: 'test',
-        sql: `SELECT impressions, ad_spend FROM ${table} FINAL WHERE organization_id = {organization:String} AND campaign_id != '' ORDER BY date, campaign_id, creative_id, company_id`,
+        sql: rawSql(
+          `SELECT impressions, ad_spend FROM ${table} FINAL WHERE organization_id = {organization:String} AND campaign_id != '' ORDER BY date, campaign_id, creative_id, company_id`,
+        ),
         params: { organization: organizationId },
       });
       return rows;
     };
     const namesIn = async (table: string, organization: string) => {
       const sql = `SELECT name FROM ${table} FINAL WHERE organization_id = {organization:String} ORDER BY id`;
-      const { rows } = await store.query<{ name: string }>({ name: 'test', sql, params: { organization } });
+      const { rows } = await store.query<{ name: string }>({
+        name: 'test',
+        sql: rawSql(sql),
+        params: { organization },
+      });
       return rows.map(({ name }) => name);
     };
     const delivery = (fields: Partial<DeliveryRecord>): DeliveryRecord => ({
@@ -70,7 +77,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       for (const value of values) {
         const { rows } = await store.query<{ one: string; many: string[] }>({
           name: 'test',
-          sql: 'SELECT {one:String} AS one, {many:Array(String)} AS many',
+          sql: rawSql('SELECT {one:String} AS one, {many:Array(String)} AS many'),
           params: { one: value, many: [value, ...values] },
         });
         expect(rows).to.deep.equal([{ one: value, many: [value, ...values] }]);
@@ -80,7 +87,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
     it('binds numbers and empty lists', async () => {
       const { rows } = await store.query({
         name: 'test',
-        sql: 'SELECT {count:UInt64} AS count, {none:Array(String)} AS none',
+        sql: rawSql('SELECT {count:UInt64} AS count, {none:Array(String)} AS none'),
         params: { count: 9007199254740991, none: [] },
       });
       expect(rows).to.deep.equal([{ count: 9007199254740991, none: [] }]);
@@ -91,7 +98,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
         Array.from({ length: 200 }, async (_, index) => {
           const { rows } = await store.query<{ value: string }>({
             name: 'test',
-            sql: 'SELECT {value:String} AS value FROM numbers(3)',
+            sql: rawSql('SELECT {value:String} AS value FROM numbers(3)'),
             params: { value: `value ${index}` },
           });
           return rows.map(({ value }) => value);
@@ -105,7 +112,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
     it('counts the rows before the limit, also past the end', async () => {
       const query = {
         name: 'test',
-        sql: 'SELECT number FROM numbers(1234) ORDER BY number LIMIT 10 OFFSET {offset:UInt64}',
+        sql: rawSql('SELECT number FROM numbers(1234) ORDER BY number LIMIT 10 OFFSET {offset:UInt64}'),
       };
       expect(await store.query({ ...query, params: { offset: 1230 } })).to.deep.include({ total: 1234 });
       expect(await store.query({ ...query, params: { offset: 5000 } })).to.deep.equal({
@@ -215,7 +222,9 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       async (organization) => {
         const { rows } = await store.query<{ per_eur: string }>({
           name: 'test',
-          sql: 'SELECT per_eur FROM currency_rates FINAL WHERE organization_id = {organization:String} ORDER BY currency',
+          sql: rawSql(
+            'SELECT per_eur FROM currency_rates FINAL WHERE organization_id = {organization:String} ORDER BY currency',
+          ),
           params: { organization },
         });
         return [rows.map(({ per_eur }) => per_eur)];
@@ -280,7 +289,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       const nameOf = async () => {
         const { rows } = await store.query<{ name: string | null; currency: string | null }>({
           name: 'test',
-          sql: 'SELECT name, currency FROM campaigns FINAL WHERE organization_id = {o:String}',
+          sql: rawSql('SELECT name, currency FROM campaigns FINAL WHERE organization_id = {o:String}'),
           params: { o: 'org_entity' },
         });
         return rows;
@@ -305,7 +314,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       );
       const { rows } = await store.query({
         name: 'test',
-        sql: "SELECT name, domain FROM companies FINAL WHERE organization_id = 'org_text'",
+        sql: rawSql("SELECT name, domain FROM companies FINAL WHERE organization_id = 'org_text'"),
         params: {},
       });
       expect(rows).to.deep.equal([{ name, domain: 'example.com' }]);
@@ -317,26 +326,32 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
     });
 
     it('rejects a query that binds too little', async () => {
-      const query = store.query({ name: 'forgetful', sql: 'SELECT {value:String}', params: {} });
+      const query = store.query({ name: 'forgetful', sql: rawSql('SELECT {value:String}'), params: {} });
       expect(await query.catch((error: Error) => error.message)).to.contain('binds no value');
     });
 
     it('says it is unavailable when a table is missing', async () => {
-      const query = store.query({ name: 'test', sql: 'SELECT * FROM nowhere', params: {} });
+      const query = store.query({ name: 'test', sql: rawSql('SELECT * FROM nowhere'), params: {} });
       expect(await query.catch((error: Error) => error.name)).to.equal('StoreUnavailableError');
     });
 
     it('ends the wait and the computation of a query whose caller aborts, and answers others meanwhile', async () => {
       const abort = new AbortController();
       const slow = store.query(
-        { name: 'left', sql: 'SELECT sum(cityHash64(number, 77)) FROM numbers(1000000000000)', params: {} },
+        {
+          name: 'left',
+          sql: rawSql('SELECT sum(cityHash64(number, 77)) FROM numbers(1000000000000)'),
+          params: {},
+        },
         abort.signal,
       );
       const failed = slow.catch((error: Error) => error.message);
       const running = async () => {
         const { rows } = await store.query<{ count: number }>({
           name: 'test',
-          sql: "SELECT count() AS count FROM system.processes WHERE query LIKE '%(number, 77)%' AND query NOT LIKE '%processes%'",
+          sql: rawSql(
+            "SELECT count() AS count FROM system.processes WHERE query LIKE '%(number, 77)%' AND query NOT LIKE '%processes%'",
+          ),
           params: {},
         });
         return rows[0]?.count;

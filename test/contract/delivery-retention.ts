@@ -3,6 +3,7 @@ import type { AnalyticsStore } from '../../services/advertising/analytics-store.
 import { firstDayOf, type Month, monthAt, monthFrom } from '../../services/shared/month.js';
 import { DAY_MS } from '../../services/shared/time.js';
 import { accepted } from '../support/accepted.js';
+import { rawSql } from '../support/raw-sql.js';
 import { DAYS } from './visit-retention.js';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -46,7 +47,9 @@ export function deliveryRetention(opened: () => AnalyticsStore): void {
         tables.map(async (table) => {
           const { rows } = await opened().query<{ month: string }>({
             name: 'test',
-            sql: `SELECT DISTINCT substring(toString(date), 1, 7) AS month FROM ${table} FINAL WHERE organization_id = {o:String} ORDER BY month`,
+            sql: rawSql(
+              `SELECT DISTINCT substring(toString(date), 1, 7) AS month FROM ${table} FINAL WHERE organization_id = {o:String} ORDER BY month`,
+            ),
             params: { o: organization_id },
           });
           return rows.map(({ month }) => month);

@@ -9,6 +9,7 @@ import { startSqlEndpoint } from '../../services/sql-endpoint/server.js';
 import type { ClickHouse } from '../../services/stores/clickhouse/client.js';
 import { migrate } from '../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../services/stores/clickhouse/open.js';
+import { rawSql } from '../support/raw-sql.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 const PASSWORD = 'analysts';
@@ -39,7 +40,9 @@ describe('the SQL endpoint for analysts', () => {
     for (const values of ["'c', 'r', 1, 1", "'c', 'r', 7, 2"]) {
       await clickhouse.command(
         'test',
-        `INSERT INTO deliveries (organization_id, date, campaign_id, creative_id, impressions, version) VALUES ('org', '2026-10-01', ${values})`,
+        rawSql(
+          `INSERT INTO deliveries (organization_id, date, campaign_id, creative_id, impressions, version) VALUES ('org', '2026-10-01', ${values})`,
+        ),
       );
     }
     if (!clickhouse.engine) throw new Error('no engine');
@@ -69,7 +72,9 @@ describe('the SQL endpoint for analysts', () => {
   const stored = async () => {
     const { rows } = await clickhouse.query<{ count: number; sum: number }>({
       name: 'test',
-      sql: "SELECT count() AS count, sum(impressions) AS sum FROM creative_deliveries FINAL WHERE campaign_id != ''",
+      sql: rawSql(
+        "SELECT count() AS count, sum(impressions) AS sum FROM creative_deliveries FINAL WHERE campaign_id != ''",
+      ),
       params: {},
     });
     return rows;
@@ -78,7 +83,9 @@ describe('the SQL endpoint for analysts', () => {
   const tableNames = async () => {
     const { rows } = await clickhouse.query<{ name: string }>({
       name: 'test',
-      sql: "SELECT concat(database, '.', name) AS name FROM system.tables WHERE database IN ('default', 'reachline') ORDER BY name",
+      sql: rawSql(
+        "SELECT concat(database, '.', name) AS name FROM system.tables WHERE database IN ('default', 'reachline') ORDER BY name",
+      ),
       params: {},
     });
     return rows.map(({ name }) => name);

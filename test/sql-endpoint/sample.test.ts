@@ -1,4 +1,5 @@
 /** What analysts read of the sample data: the views, and the official client. */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
@@ -20,6 +21,7 @@ import { packageRoot } from '../../services/shared/fs.js';
 import { call } from '../advertising/helper.js';
 import { DAY } from '../docs/response-examples.js';
 import { useOpened } from '../support/opened.js';
+import { rawSql } from '../support/raw-sql.js';
 import { openSampleEndpoint, PASSWORD } from './sample-endpoint.js';
 
 type Row = Record<string, string | number | null>;
@@ -141,7 +143,9 @@ WHERE ${IN_RANGE}`,
   it('is read for no more than the days and the organization that were asked for', async () => {
     const { rows } = await endpoint.store.query<{ explain: string }>({
       name: 'test',
-      sql: "EXPLAIN indexes = 1 SELECT sum(impressions) FROM reachline.campaign_daily WHERE organization_id = 'org_demo' AND date >= '2026-10-15'",
+      sql: rawSql(
+        "EXPLAIN indexes = 1 SELECT sum(impressions) FROM reachline.campaign_daily WHERE organization_id = 'org_demo' AND date >= '2026-10-15'",
+      ),
       params: {},
     });
     const text = rows.map(({ explain }) => explain).join('\n');

@@ -3,6 +3,7 @@ import type { AnalyticsQuery, AnalyticsStore } from '../../services/advertising/
 import { readAdvertisingCounts, readDeliveryCounts } from '../../services/status/advertising-counts.js';
 import { openTemporaryStore, type TemporaryStore } from '../advertising/helper.js';
 import { accepted } from '../support/accepted.js';
+import { rawSql } from '../support/raw-sql.js';
 
 const T0 = Date.parse('2026-11-21T12:00:00.123Z');
 const EMPTY = { records: 0, lastAcceptedAt: null };
@@ -71,7 +72,10 @@ describe('Counts of advertising streams', () => {
     const limited: AnalyticsStore = {
       ...store,
       query: <Row>(query: AnalyticsQuery, signal?: AbortSignal) =>
-        store.query<Row>({ ...query, sql: `${query.sql}\nSETTINGS max_rows_to_read = 20000` }, signal),
+        store.query<Row>(
+          { ...query, sql: rawSql(`${query.sql.text}\nSETTINGS max_rows_to_read = 20000`) },
+          signal,
+        ),
     };
     const { records, lastAcceptedAt, lastDate } = await readDeliveryCounts(
       limited,

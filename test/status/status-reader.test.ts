@@ -71,7 +71,7 @@ describe('The status reader', () => {
     const fakes = working();
     const { query } = fakes.analytics;
     fakes.analytics.query = (statement, signal) =>
-      statement.sql.includes('deliver') ? fail() : query(statement, signal);
+      statement.sql.text.includes('deliver') ? fail() : query(statement, signal);
     const { streams } = await readerOf(fakes).read('org');
     expect(streams['network-a-campaigns'].records).to.equal(2);
     expect(streams['network-a-deliveries'].records).to.equal(null);

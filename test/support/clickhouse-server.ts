@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ensureDir, packageRoot } from '../../services/shared/fs.js';
+import { textLiteral } from '../../services/shared/sql.js';
 import { createAuthenticate } from '../../services/sql-endpoint/authenticate.js';
 import type { Body } from '../../services/sql-endpoint/body.js';
 import { FairMutex } from '../../services/sql-endpoint/fair-mutex.js';
@@ -14,7 +15,6 @@ import { canonical, checking } from '../../services/sql-endpoint/parser.js';
 import type { StatementRequest } from '../../services/sql-endpoint/request.js';
 import { type ServedSql, serveSql } from '../../services/sql-endpoint/server.js';
 import { Runner, type Statement } from '../../services/sql-endpoint/statement.js';
-import { literal } from '../../services/stores/clickhouse/bind.js';
 import { ConnectionPool } from '../../services/stores/clickhouse/connection-pool.js';
 import { type Engine, openEngine } from '../../services/stores/clickhouse/engine.js';
 import { rawSql } from './raw-sql.js';
@@ -182,8 +182,8 @@ async function permitAll(
   writeFileSync(file, rows);
   const { into, settings: own = '', format = request.format, structure } = insert;
   const source = structure
-    ? `file(${literal(file)}, ${format}, ${structure})`
-    : ` FROM INFILE ${literal(file)}${own} FORMAT ${format}`;
+    ? `file(${textLiteral(file).text}, ${format}, ${structure})`
+    : ` FROM INFILE ${textLiteral(file).text}${own} FORMAT ${format}`;
   const sql = rows.length === 0 ? 'SELECT 1 WHERE 0' : `${into}${source}`;
   return { statement: { ...common, settings, sql: rawSql(sql) }, format, isRead: false };
 }

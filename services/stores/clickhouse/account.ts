@@ -1,35 +1,35 @@
 import { createHash } from 'node:crypto';
 import type { Credentials } from '../../shared/config.js';
+import { checkedIdentifier, quotedIdentifier, type Sql, sql, textLiteral } from '../../shared/sql.js';
 import type { HttpOptions, Layout } from './client.js';
 import { openServers } from './http.js';
 
 /** All that migrations, gateways and workers need, within its databases and without rights on users. */
-const TABLE_PRIVILEGES =
-  'SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW';
-const VIEW_PRIVILEGES = 'SELECT, CREATE DATABASE, CREATE VIEW, DROP VIEW';
+const TABLE_PRIVILEGES = sql`SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW`;
+const VIEW_PRIVILEGES = sql`SELECT, CREATE DATABASE, CREATE VIEW, DROP VIEW`;
 
 /** Each as `<privileges> ON <object>`. */
-export function accountGrants({ tables, views, copies, isReplicated }: Layout): string[] {
+export function accountGrants({ tables, views, copies, isReplicated }: Layout): Sql[] {
   return [
-    `${TABLE_PRIVILEGES} ON ${tables}.*`,
-    `${TABLE_PRIVILEGES} ON ${copies}.*`,
-    `${VIEW_PRIVILEGES} ON ${views}.*`,
+    sql`${TABLE_PRIVILEGES} ON ${checkedIdentifier(tables)}.*`,
+    sql`${TABLE_PRIVILEGES} ON ${checkedIdentifier(copies)}.*`,
+    sql`${VIEW_PRIVILEGES} ON ${checkedIdentifier(views)}.*`,
     // For doctor --deep.
-    'SELECT ON system.parts',
+    sql`SELECT ON system.parts`,
     // For doctor.
-    ...(isReplicated ? ['SELECT ON system.clusters', 'SELECT ON system.replicas'] : []),
+    ...(isReplicated ? [sql`SELECT ON system.clusters`, sql`SELECT ON system.replicas`] : []),
   ];
 }
 
 /** Repeatable: a second run changes the password. Only its hash crosses the network and reaches logs. */
-export function accountStatements(layout: Layout, { username, password }: Credentials): string[] {
-  const user = `\`${username}\``;
+export function accountStatements(layout: Layout, { username, password }: Credentials): Sql[] {
+  const user = quotedIdentifier(username);
   const hash = createHash('sha256').update(password).digest('hex');
-  const identified = `${user} IDENTIFIED WITH sha256_hash BY '${hash}'`;
+  const identified = sql`${user} IDENTIFIED WITH sha256_hash BY ${textLiteral(hash)}`;
   return [
-    `CREATE USER IF NOT EXISTS ${identified}`,
-    `ALTER USER ${identified}`,
-    ...accountGrants(layout).map((grant) => `GRANT ${grant} TO ${user}`),
+    sql`CREATE USER IF NOT EXISTS ${identified}`,
+    sql`ALTER USER ${identified}`,
+    ...accountGrants(layout).map((grant) => sql`GRANT ${grant} TO ${user}`),
   ];
 }
 

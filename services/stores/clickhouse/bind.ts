@@ -20,11 +20,9 @@ function parameterText(value: Param): string {
     .replaceAll('\r', '\\r');
 }
 
-export const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-
 /** Names of the `{name:Type}` placeholders of a statement. */
-export function placeholders(sql: string): string[] {
-  return Array.from(sql.matchAll(/\{(\w+):/g), (match) => match[1] as string);
+export function placeholders({ text }: Sql): string[] {
+  return Array.from(text.matchAll(/\{(\w+):/g), (match) => match[1] as string);
 }
 
 /** Name of a setting or of a parameter that a client may choose. */

@@ -1,4 +1,5 @@
 import type { AnalyticsQuery, AnalyticsResult } from '../../advertising/analytics-store.js';
+import type { Sql } from '../../shared/sql.js';
 import type { Engine } from './engine.js';
 
 /** The databases of the tables and of the views over them. */
@@ -62,9 +63,9 @@ export interface ClickHouse {
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
   insert(name: string, rows: Rows, options?: InsertOptions): Promise<void>;
   /** Runs an `INSERT … FORMAT …` with its rows. Over HTTP only. */
-  insertLines(name: string, sql: string, text: string): Promise<void>;
+  insertLines(name: string, statement: Sql, text: string): Promise<void>;
   /** One in the background does not wait for inserts, nor they for it. */
-  command(name: string, sql: string, inBackground?: boolean): Promise<void>;
+  command(name: string, statement: Sql, inBackground?: boolean): Promise<void>;
   /** Creates the database of the tables when it is missing. */
   createDatabase(): Promise<void>;
   close(): Promise<void>;

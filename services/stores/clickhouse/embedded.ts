@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { ResponseJSON } from '@clickhouse/client';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
-import { sql } from '../../shared/sql.js';
+import { checkedIdentifier, sql, textLiteral } from '../../shared/sql.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
-import { literal, parameterTexts, preamble } from './bind.js';
+import { parameterTexts, preamble } from './bind.js';
 import type { ClickHouse, EmbeddedOptions } from './client.js';
 import { ConnectionPool } from './connection-pool.js';
 import { openEngine } from './engine.js';
@@ -16,7 +16,7 @@ const READ_CONNECTIONS = 2;
  * Sums of months are built in the background, which a pause of inserts does not stop: their seals first, so that whatever is sealed
  * has its sums.
  */
-const FREEZABLE_TABLES = `SELECT name FROM system.tables
+const FREEZABLE_TABLES = sql`SELECT name FROM system.tables
 WHERE database = 'default' AND engine LIKE '%MergeTree' ORDER BY name != 'rollups', name`;
 
 /** Opens the engine in this process. Throws `FolderInUseError` when another process has the folder. */
@@ -45,7 +45,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     const running = reads.use(async ({ session }) => {
       computing = true;
       await session.run(settings, 'Null');
-      const result = await session.run({ text: `${tag.text} ${statement}` }, 'JSONCompact').finally(() => {
+      const result = await session.run(sql`${tag} ${statement}`, 'JSONCompact').finally(() => {
         computing = false;
       });
       const bytes = result.bytes();
@@ -66,9 +66,10 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
       writes.use((client) =>
         work(async (name) => {
           if (closing) throw new StoreUnavailableError('analytics');
-          const tables = await settle(client.query({ query: FREEZABLE_TABLES, format: 'JSONCompact' }));
+          const tables = await settle(client.query({ query: FREEZABLE_TABLES.text, format: 'JSONCompact' }));
           for (const [table] of (await tables.json<[string]>()).data) {
-            await settle(client.command({ query: `ALTER TABLE ${table} FREEZE WITH NAME ${literal(name)}` }));
+            const freeze = sql`ALTER TABLE ${checkedIdentifier(table)} FREEZE WITH NAME ${textLiteral(name)}`;
+            await settle(client.command({ query: freeze.text }));
           }
         }),
       ),
@@ -97,9 +98,14 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
 
     async command(name, statement, inBackground) {
       if (closing) throw new StoreUnavailableError('analytics');
-      const text = `${preamble(embeddedSettings(name, timeoutMs), {}).text}; ${statement}`;
+      const settings = preamble(embeddedSettings(name, timeoutMs), {});
       const pool = inBackground ? background : writes;
-      await settle(pool.use((client) => client.command({ query: text })));
+      await settle(
+        pool.use(async (client) => {
+          await client.command({ query: settings.text });
+          return client.command({ query: statement.text });
+        }),
+      );
     },
 
     async createDatabase() {},

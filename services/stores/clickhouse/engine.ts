@@ -23,7 +23,7 @@ export interface EngineResult {
 /** A connection with settings, parameters, roles and a database of its own. Runs one statement at a time. */
 export interface EngineSession {
   /** Exactly one statement: chdb would run several of one text, and nothing tells it not to. */
-  run(statement: Pick<Sql, 'text'>, format: string): Promise<EngineResult>;
+  run(statement: Sql, format: string): Promise<EngineResult>;
   close(): void;
 }
 

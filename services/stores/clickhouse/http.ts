@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
+import { checkedIdentifier, sql } from '../../shared/sql.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { ClickHouse, ClickHouseServer, HttpOptions, Layout } from './client.js';
 import { replicas } from './replicas.js';
@@ -97,7 +98,7 @@ function openServer(url: string, options: HttpOptions, defaultDatabase?: string)
       signal?.throwIfAborted();
       const read = async () => {
         const result = await client.query({
-          query: query.sql,
+          query: query.sql.text,
           query_params: query.params,
           format: 'JSONCompact',
           abort_signal: signal,
@@ -128,11 +129,11 @@ function openServer(url: string, options: HttpOptions, defaultDatabase?: string)
       );
     },
 
-    async insertLines(name, sql, text) {
+    async insertLines(name, statement, text) {
       guard();
       const run = async () => {
         const { stream } = await client.exec({
-          query: sql,
+          query: statement.text,
           values: Readable.from([text], { objectMode: false }),
           clickhouse_settings: settings(name),
         });
@@ -142,9 +143,9 @@ function openServer(url: string, options: HttpOptions, defaultDatabase?: string)
       await settle(run());
     },
 
-    async command(name, sql) {
+    async command(name, statement) {
       guard();
-      await settle(client.command({ query: sql, clickhouse_settings: settings(name) }));
+      await settle(client.command({ query: statement.text, clickhouse_settings: settings(name) }));
     },
 
     async createDatabase() {
@@ -168,12 +169,12 @@ function openServer(url: string, options: HttpOptions, defaultDatabase?: string)
 /** Looks first, because a user may be allowed to use a database but not to create one. */
 async function createMissing(client: ReturnType<typeof createClient>, database: string): Promise<void> {
   const found = await client.query({
-    query: 'SELECT 1 FROM system.databases WHERE name = {database:String}',
+    query: sql`SELECT 1 FROM system.databases WHERE name = {database:String}`.text,
     query_params: { database },
     format: 'JSONCompact',
   });
   if ((await found.json<unknown>()).data.length > 0) return;
-  await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` });
+  await client.command({ query: sql`CREATE DATABASE IF NOT EXISTS ${checkedIdentifier(database)}`.text });
 }
 
 const isReset = (error: unknown) =>

@@ -1,11 +1,12 @@
 import { skewOf } from '../../shared/clock-comparison.js';
+import { type Sql, sql } from '../../shared/sql.js';
 import type { ClickHouseServer, HttpOptions } from './client.js';
 import { openServers } from './http.js';
 import { appliedMigrations, missingMigrations } from './migrations/migrate.js';
 import { findDamagedParts } from './parts.js';
 import { recordCopy } from './record-copy.js';
 
-export const TIME_QUERY = 'SELECT toUnixTimestamp64Milli(now64(3)) AS ms';
+export const TIME_QUERY = sql`SELECT toUnixTimestamp64Milli(now64(3)) AS ms`;
 
 /** State of a server; inspecting changes nothing. */
 export interface ServerReport {
@@ -50,17 +51,17 @@ export async function inspectClickHouse(
 }
 
 async function inspectServer(server: ClickHouseServer, cluster: string | null): Promise<ServerReport> {
-  const one = async <Row>(sql: string, params = {}) =>
-    (await server.query<Row>({ name: 'inspect', sql, params })).rows[0] as Row;
+  const one = async <Row>(statement: Sql, params = {}) =>
+    (await server.query<Row>({ name: 'inspect', sql: statement, params })).rows[0] as Row;
   const read = async () => Number((await one<{ ms: string }>(TIME_QUERY)).ms);
   const skewMs = await skewOf(read);
-  const { version } = await one<{ version: string }>('SELECT version() AS version');
+  const { version } = await one<{ version: string }>(sql`SELECT version() AS version`);
   const missing = missingMigrations(await appliedMigrations(server)).map(({ name }) => name);
   const replication =
     cluster === null
       ? null
       : await one<Replication>(
-          `SELECT (SELECT count() FROM system.clusters WHERE cluster = {cluster:String}) AS servers,
+          sql`SELECT (SELECT count() FROM system.clusters WHERE cluster = {cluster:String}) AS servers,
   (SELECT uniqExact(shard_num) FROM system.clusters WHERE cluster = {cluster:String}) AS shards,
   min(total_replicas) AS total, min(active_replicas) AS active, countIf(is_readonly) AS read_only, max(absolute_delay) AS delay_seconds
 FROM system.replicas WHERE database = {database:String}`,

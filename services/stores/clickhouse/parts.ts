@@ -1,6 +1,8 @@
 /** Detects parts of tables that cannot be read. */
+
 import { join } from 'node:path';
 import type { AnalyticsReader } from '../../advertising/analytics-store.js';
+import { quotedIdentifier, sql, textLiteral } from '../../shared/sql.js';
 import { firstFew } from '../../shared/text.js';
 
 /** Rows are missing, so metrics would be too low. The message says what to do. */
@@ -15,7 +17,7 @@ export class BrokenPartsError extends Error {
 export async function requireWholeParts(store: AnalyticsReader, path: string): Promise<void> {
   const { rows } = await store.query<{ part: string }>({
     name: 'broken_parts',
-    sql: `SELECT concat(table, ' ', name) AS part FROM system.detached_parts
+    sql: sql`SELECT concat(table, ' ', name) AS part FROM system.detached_parts
 WHERE database = currentDatabase() AND reason LIKE '%broken%' ORDER BY part`,
     params: {},
   });
@@ -30,7 +32,7 @@ WHERE database = currentDatabase() AND reason LIKE '%broken%' ORDER BY part`,
 export async function findDamagedParts(store: AnalyticsReader): Promise<string[]> {
   const { rows } = await store.query<{ table: string; part: string }>({
     name: 'active_parts',
-    sql: `SELECT table, name AS part FROM system.parts
+    sql: sql`SELECT table, name AS part FROM system.parts
 WHERE database = currentDatabase() AND active ORDER BY table, part`,
     params: {},
   });
@@ -38,8 +40,7 @@ WHERE database = currentDatabase() AND active ORDER BY table, part`,
   for (const { table, part } of rows) {
     const checked = await store.query<{ is_passed: number | boolean; message: string }>({
       name: 'check_part',
-      // Names of our own tables and of the engine's parts: words and digits.
-      sql: `CHECK TABLE \`${table}\` PART '${part}' SETTINGS check_query_single_value_result = 0`,
+      sql: sql`CHECK TABLE ${quotedIdentifier(table)} PART ${textLiteral(part)} SETTINGS check_query_single_value_result = 0`,
       params: {},
     });
     for (const { is_passed, message } of checked.rows) {

@@ -1,6 +1,6 @@
 /** The copy of contacts and audiences that SQL reads on a server: mappings/clickhouse/server. */
 import { randomBytes } from 'node:crypto';
-import { joinSql } from '../../shared/sql.js';
+import { checkedIdentifier, identifier, joinSql, type Sql, sql, textLiteral } from '../../shared/sql.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import {
   COPIED_KINDS,
@@ -10,13 +10,12 @@ import {
   type NewCopy,
   type RecordCopy,
 } from '../common/record-copy.js';
-import { literal } from './bind.js';
 import type { ClickHouse, ClickHouseServer } from './client.js';
 import { columnValues, parsedFields, viewOf } from './record-columns.js';
 
 const KEYS_PER_STATEMENT = 1000;
 /** Of the server, which all processes share. */
-const NOW_MS = 'toUnixTimestamp64Milli(now64(3))';
+const NOW_MS = sql`toUnixTimestamp64Milli(now64(3))`;
 /** For tables without a lease. No copy takes so long. */
 const ABANDONED_MS = 86_400_000;
 
@@ -93,15 +92,16 @@ async function allOf<Item, T>(items: readonly Item[], work: (item: Item) => Prom
 }
 
 export function recordCopy(clickhouse: ClickHouse): RecordCopy {
-  const { tables, copies } = clickhouse.layout;
-  const command = (sql: string) => clickhouse.command('copy_records', sql);
-  const query = async <Row>(sql: string) =>
-    (await clickhouse.query<Row>({ name: 'copy_records', sql, params: {} })).rows;
+  const { tables } = clickhouse.layout;
+  const copies = checkedIdentifier(clickhouse.layout.copies);
+  const command = (statement: Sql) => clickhouse.command('copy_records', statement);
+  const query = async <Row>(statement: Sql) =>
+    (await clickhouse.query<Row>({ name: 'copy_records', sql: statement, params: {} })).rows;
 
   /** Those of copies that are being made, and of former ones: `contacts_<began>_<suffix>`. */
   async function otherTables(): Promise<{ name: string; beganAt: number; isAbandoned: boolean }[]> {
     const rows = await query<{ name: string; comment: string; now_ms: number }>(
-      `SELECT name, comment, ${NOW_MS} AS now_ms FROM system.tables WHERE database = ${literal(copies)}`,
+      sql`SELECT name, comment, ${NOW_MS} AS now_ms FROM system.tables WHERE database = ${textLiteral(copies.text)}`,
     );
     return rows.map(({ name, comment, now_ms }) => {
       const beganAt = Number(name.split('_')[1]);
@@ -110,19 +110,21 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
   }
 
   /** Without a mutation of data: a mask hides the rows. */
-  async function hide(table: string, contacts: readonly ContactKey[]): Promise<void> {
+  async function hide(table: Sql, contacts: readonly ContactKey[]): Promise<void> {
     for (const keys of chunks(contacts)) {
-      await command(`DELETE FROM ${table} WHERE ${isOneOf(keys)}`);
+      await command(sql`DELETE FROM ${table} WHERE ${isOneOf(keys)}`);
     }
   }
 
   const drop = (table: string) =>
-    command(`DROP TABLE IF EXISTS ${copies}.${table} SYNC SETTINGS max_table_size_to_drop = 0`);
+    command(
+      sql`DROP TABLE IF EXISTS ${copies}.${checkedIdentifier(table)} SYNC SETTINGS max_table_size_to_drop = 0`,
+    );
 
   return {
     async beganAt() {
       const [table] = await query<{ comment: string }>(
-        `SELECT comment FROM system.tables WHERE database = ${literal(tables)} AND name = 'contacts'`,
+        sql`SELECT comment FROM system.tables WHERE database = ${textLiteral(tables)} AND name = 'contacts'`,
       );
       return table ? readComment(table.comment).beganAt : null;
     },
@@ -132,27 +134,27 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
 
     async begin(now): Promise<NewCopy> {
       const suffix = `${now}_${randomBytes(4).toString('hex')}`;
-      const made = (kind: CopiedKind) => `${copies}.${kind}_${suffix}`;
+      const made = (kind: CopiedKind) => sql`${copies}.${checkedIdentifier(`${kind}_${suffix}`)}`;
       const dropMade = async () => {
         for (const kind of COPIED_KINDS) await drop(`${kind}_${suffix}`);
       };
       const comment = async (text: string) => {
         for (const kind of COPIED_KINDS)
-          await command(`ALTER TABLE ${made(kind)} MODIFY COMMENT ${literal(text)}`);
+          await command(sql`ALTER TABLE ${made(kind)} MODIFY COMMENT ${textLiteral(text)}`);
       };
       const lease = async () => {
-        const [row] = await query<{ until_ms: number }>(`SELECT ${NOW_MS} + ${COPY_LEASE_MS} AS until_ms`);
+        const [row] = await query<{ until_ms: number }>(sql`SELECT ${NOW_MS} + ${COPY_LEASE_MS} AS until_ms`);
         return `${now} ${Number(row?.until_ms)}`;
       };
       const create = async (kind: CopiedKind) => {
-        await command(`CREATE TABLE ${made(kind)} AS ${kind}`);
+        await command(sql`CREATE TABLE ${made(kind)} AS ${identifier(kind)}`);
         // The copy that another version is making as this one migrates lacks the new columns, and so does what is made like it.
         const columns = viewOf(kind).columns.map(
-          ({ name, type }) => `ADD COLUMN IF NOT EXISTS ${name} ${type.text}`,
+          ({ name, type }) => sql`ADD COLUMN IF NOT EXISTS ${checkedIdentifier(name)} ${type}`,
         );
-        await command(`ALTER TABLE ${made(kind)} ${columns.join(', ')}`);
+        await command(sql`ALTER TABLE ${made(kind)} ${joinSql(columns, ', ')}`);
       };
-      await command(`CREATE DATABASE IF NOT EXISTS ${copies}`);
+      await command(sql`CREATE DATABASE IF NOT EXISTS ${copies}`);
       try {
         for (const kind of COPIED_KINDS) await create(kind);
         await comment(await lease());
@@ -164,10 +166,13 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
       return {
         async insert(kind, lines) {
           const view = viewOf(kind);
-          const columns = view.columns.map(({ name }) => name).join(', ');
+          const columns = joinSql(
+            view.columns.map(({ name }) => checkedIdentifier(name)),
+            ', ',
+          );
           await clickhouse.insertLines(
             `copy_${kind}`,
-            `INSERT INTO ${made(kind)} (${columns}) SELECT ${joinSql(columnValues(view), ', ').text} FROM input(${literal(parsedFields(view).text)}) FORMAT JSONEachRow`,
+            sql`INSERT INTO ${made(kind)} (${columns}) SELECT ${joinSql(columnValues(view), ', ')} FROM input(${textLiteral(parsedFields(view).text)}) FORMAT JSONEachRow`,
             `${lines.join('\n')}\n`,
           );
         },
@@ -176,7 +181,8 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
         async swap() {
           // The current copy has no lease: other versions read the comment as one number.
           await comment(String(now));
-          for (const kind of COPIED_KINDS) await command(`EXCHANGE TABLES ${kind} AND ${made(kind)}`);
+          for (const kind of COPIED_KINDS)
+            await command(sql`EXCHANGE TABLES ${identifier(kind)} AND ${made(kind)}`);
         },
         drop: dropMade,
       };
@@ -186,13 +192,13 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
       for (const { name, isAbandoned } of await otherTables()) if (isAbandoned) await drop(name);
     },
 
-    hide: (contacts) => hide('contacts', contacts),
+    hide: (contacts) => hide(sql`contacts`, contacts),
 
     async isFreeOf(contacts) {
       for (const keys of chunks(contacts)) {
         // Also rows that are hidden.
         const found = await query(
-          `SELECT 1 FROM contacts WHERE ${isOneOf(keys)} LIMIT 1 SETTINGS apply_deleted_mask = 0`,
+          sql`SELECT 1 FROM contacts WHERE ${isOneOf(keys)} LIMIT 1 SETTINGS apply_deleted_mask = 0`,
         );
         if (found.length > 0) return false;
       }
@@ -207,5 +213,9 @@ function* chunks(contacts: readonly ContactKey[]): Generator<readonly ContactKey
     yield contacts.slice(start, start + KEYS_PER_STATEMENT);
 }
 
-const isOneOf = (keys: readonly ContactKey[]) =>
-  `(organization_id, contact_id) IN (${keys.map(({ organizationId, contactId }) => `(${literal(organizationId)}, ${literal(contactId)})`).join(', ')})`;
+function isOneOf(keys: readonly ContactKey[]): Sql {
+  const pairs = keys.map(
+    ({ organizationId, contactId }) => sql`(${textLiteral(organizationId)}, ${textLiteral(contactId)})`,
+  );
+  return sql`(organization_id, contact_id) IN (${joinSql(pairs, ', ')})`;
+}

@@ -1,4 +1,5 @@
 /** What a failed insert means: an outage of the server, or rows that it refuses. */
+import { checkedIdentifier, EMPTY_SQL, joinSql, sql } from '../../shared/sql.js';
 import { RecordRejectedError, RejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
 import type { ClickHouse, Rows } from './client.js';
 import { codeOf, isOutageCode, isRowError } from './errors.js';
@@ -60,18 +61,19 @@ const STORED_IN: { [table: string]: string } = { deliveries: 'creative_deliverie
 
 /** Whether the table takes a row that it has already, which changes nothing. False where it has none. */
 async function takesAnother({ clickhouse }: RefusalDeps, { table, columns }: Rows): Promise<boolean> {
-  const from = STORED_IN[table] ?? table;
-  const names = columns.join(', ');
+  const source = STORED_IN[table] ?? table;
+  const from = checkedIdentifier(source);
+  const names = joinSql(columns.map(checkedIdentifier), ', ');
   // Rows without a campaign are marks of deliveries.
-  const condition = from === table ? '' : "WHERE campaign_id != ''";
+  const condition = source === table ? EMPTY_SQL : sql`WHERE campaign_id != ''`;
   try {
     const { rows } = await clickhouse.query({
       name: 'any_row',
-      sql: `SELECT 1 FROM ${from} ${condition} LIMIT 1`,
+      sql: sql`SELECT 1 FROM ${from} ${condition} LIMIT 1`,
       params: {},
     });
     if (rows.length === 0) return false;
-    const again = `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${from} ${condition} LIMIT 1`;
+    const again = sql`INSERT INTO ${checkedIdentifier(table)} (${names}) SELECT ${names} FROM ${from} ${condition} LIMIT 1`;
     await clickhouse.command('insert_again', again);
     return true;
   } catch {

@@ -1,10 +1,11 @@
 /** Sums the months of organizations whose deliveries have come to rest (decision 0014). Several processes may run it. */
+
 import { randomBytes } from 'node:crypto';
 import { buildStatements, SOURCES, type SourceName } from '../../advertising/rollups.js';
 import { sleep } from '../../shared/async.js';
 import type { JobRuns } from '../../shared/job-runs.js';
 import { PeriodicJob } from '../../shared/periodic-job.js';
-import { literal } from './bind.js';
+import { EMPTY_SQL, identifier, joinSql, sql, textLiteral } from '../../shared/sql.js';
 import type { ClickHouse } from './client.js';
 
 const INTERVAL_MS = 60_000;
@@ -94,19 +95,19 @@ export class RollupBuilder {
   /** Months at rest whose sums are missing, were begun before their last insert, or have lived half of their time; or the one, if it still is. */
   async #dueMonths(only?: DueMonth): Promise<DueMonth[]> {
     const one = only
-      ? `WHERE organization_id = ${literal(only.organization_id)} AND toStartOfMonth(date) = ${literal(only.month)}`
-      : '';
+      ? sql`WHERE organization_id = ${textLiteral(only.organization_id)} AND toStartOfMonth(date) = ${textLiteral(only.month)}`
+      : EMPTY_SQL;
     const sources = (only ? [only.source] : (Object.keys(SOURCES) as SourceName[])).map(
       (
         source,
-      ) => `SELECT organization_id, '${source}' AS source, toStartOfMonth(date) AS month, max(touched_at) AS touched, sum(${SOURCES[source].rows}) AS inserted
+      ) => sql`SELECT organization_id, ${textLiteral(source)} AS source, toStartOfMonth(date) AS month, max(touched_at) AS touched, sum(${identifier(SOURCES[source].rows)}) AS inserted
   FROM delivery_days ${one} GROUP BY organization_id, month HAVING inserted >= {min_rows:UInt64}`,
     );
     const { rows } = await this.#clickhouse.query<DueMonth>({
       name: 'due_rollups',
-      sql: `SELECT touched.organization_id AS organization_id, touched.source AS source, touched.month AS month,
+      sql: sql`SELECT touched.organization_id AS organization_id, touched.source AS source, touched.month AS month,
   toUnixTimestamp(now()) AS read_at, touched.month > today() - ${RECENT_DAYS} AS recent
-FROM (${sources.join(' UNION ALL ')}) AS touched
+FROM (${joinSql(sources, ' UNION ALL ')}) AS touched
 LEFT JOIN (SELECT * FROM rollups FINAL) AS rollup
   ON rollup.organization_id = touched.organization_id AND rollup.source = touched.source AND rollup.month = touched.month
 WHERE touched.touched <= now() - {settle:UInt32} AND (
@@ -120,9 +121,9 @@ ORDER BY touched.touched, organization_id, month LIMIT ${MONTHS_PER_RUN}`,
 
   async #build({ organization_id, source, month, read_at, recent }: DueMonth): Promise<void> {
     const statements = buildStatements(source, {
-      organization: literal(organization_id),
-      month: literal(month),
-      build: randomBytes(8).readBigUInt64BE().toString(),
+      organizationId: organization_id,
+      month,
+      build: randomBytes(8).readBigUInt64BE(),
       readAt: read_at,
       lifetimeSeconds: recent ? RECENT_LIFETIME_SECONDS : LIFETIME_SECONDS,
     });

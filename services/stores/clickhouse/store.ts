@@ -1,6 +1,7 @@
 import type { AnalyticsStore } from '../../advertising/analytics-store.js';
 import { FULL_DISK_BYTES } from '../../shared/health.js';
 import { firstDayOf, type Month, monthAt, monthFrom, partsOfMonth } from '../../shared/month.js';
+import { identifier, type Sql, sql, textLiteral } from '../../shared/sql.js';
 import { DiskFullError } from '../../shared/store-errors.js';
 import {
   logDrops,
@@ -12,7 +13,6 @@ import {
 } from '../../visits/retention.js';
 import type { VisitTable } from '../../visits/visit-store.js';
 import type { RecordCopy } from '../common/record-copy.js';
-import { literal } from './bind.js';
 import type { ClickHouse, ClickHouseOptions, Rows } from './client.js';
 import type { Engine } from './engine.js';
 import { migrate, requireMigrations } from './migrations/migrate.js';
@@ -35,7 +35,7 @@ import {
 import { BATCH_RECORDS, MAX_MONTHS_PER_INSERT } from './settings.js';
 
 /** Fails without a table of the schema, and without a view: an insert of deliveries would succeed and be lost. */
-const PING = `SELECT throwIf(count() < 4, 'views of deliveries are missing'), filesystemAvailable() AS free FROM system.tables
+const PING = sql`SELECT throwIf(count() < 4, 'views of deliveries are missing'), filesystemAvailable() AS free FROM system.tables
 WHERE database = currentDatabase() AND engine = 'MaterializedView' AND (SELECT count() FROM creative_deliveries WHERE 0) = 0`;
 
 export interface OpenedAnalyticsStore {
@@ -89,9 +89,9 @@ const firstDate = (month: Month): string =>
   firstDayOf(Math.min(Math.max(month, DATES.first), DATES.last) as Month);
 
 /** The moment as the column of visits can hold it: the engine has no earlier and no later ones. */
-function moment(milliseconds: number): string {
+function moment(milliseconds: number): Sql {
   const ms = Math.trunc(Math.min(Math.max(milliseconds, FIRST_MOMENT_MS), LAST_MOMENT_MS));
-  return `fromUnixTimestamp64Milli(${ms}, 'UTC')`;
+  return sql`fromUnixTimestamp64Milli(${ms}, 'UTC')`;
 }
 const FIRST_MOMENT_MS = Date.UTC(1900, 0, 1);
 const LAST_MOMENT_MS = Date.UTC(2299, 0, 1);
@@ -117,8 +117,8 @@ interface OldMonth {
 }
 
 /** By default a server refuses to drop more than 50 GB at once. */
-const dropPartition = ({ table, month }: OldMonth): string =>
-  `ALTER TABLE ${table} DROP PARTITION ${partitionOf(month)} SETTINGS max_partition_size_to_drop = 0`;
+const dropPartition = ({ table, month }: OldMonth): Sql =>
+  sql`ALTER TABLE ${identifier(table)} DROP PARTITION ${partitionOf(month)} SETTINGS max_partition_size_to_drop = 0`;
 
 /** Months of a table with days before a month: their rows, and the month of their newest day. */
 async function deliveryMonths(
@@ -128,8 +128,8 @@ async function deliveryMonths(
 ): Promise<{ month: Month; rows: number; newest: Month }[]> {
   const { rows } = await clickhouse.query<{ partition: number; rows: number; newest_month: number }>({
     name: 'old_months',
-    sql: `SELECT _partition_value.1 AS partition, count() AS rows, toYYYYMM(max(date)) AS newest_month FROM ${table}
-WHERE _partition_value.1 IN (SELECT _partition_value.1 FROM ${table} WHERE date < {day:Date}) GROUP BY partition ORDER BY partition`,
+    sql: sql`SELECT _partition_value.1 AS partition, count() AS rows, toYYYYMM(max(date)) AS newest_month FROM ${identifier(table)}
+WHERE _partition_value.1 IN (SELECT _partition_value.1 FROM ${identifier(table)} WHERE date < {day:Date}) GROUP BY partition ORDER BY partition`,
     params: { day: firstDate(before) },
   });
   return rows.map((row) => ({
@@ -216,17 +216,16 @@ export function analyticsStore(
       for (const [table, column] of [
         ['rollups', 'month'],
         ['delivery_days', 'date'],
-      ]) {
+      ] as const) {
         const { rows } = await clickhouse.query<{ old: number }>({
           name: 'old_months',
-          sql: `SELECT count() AS old FROM ${table} WHERE ${column} < {day:Date}`,
+          sql: sql`SELECT count() AS old FROM ${identifier(table)} WHERE ${identifier(column)} < {day:Date}`,
           params: { day },
         });
         const old = Number(rows[0]?.old);
         if (old === 0) continue;
         log?.info({ table, rows: old, before: day }, 'deletes rows about months that the retention dropped');
-        // Dates come from this program alone.
-        const remove = `ALTER TABLE ${table} DELETE WHERE ${column} < ${literal(day)}`;
+        const remove = sql`ALTER TABLE ${identifier(table)} DELETE WHERE ${identifier(column)} < ${textLiteral(day)}`;
         await clickhouse.command('drop_month', remove, true);
       }
       if (failure) throw failure.error;
@@ -236,7 +235,7 @@ export function analyticsStore(
       if (clickhouse.engine) return 0;
       const { rows } = await clickhouse.query<{ old: number }>({
         name: 'old_visits',
-        sql: `SELECT least(count(), ${MAX_COUNTED_VISITS}) AS old FROM website_visits WHERE created_at < ${moment(createdMs)}`,
+        sql: sql`SELECT least(count(), ${MAX_COUNTED_VISITS}) AS old FROM website_visits WHERE created_at < ${moment(createdMs)}`,
         params: {},
       });
       return Number(rows[0]?.old);
@@ -245,7 +244,7 @@ export function analyticsStore(
       if (clickhouse.engine) return;
       const { rows } = await clickhouse.query<{ partition: number; newest_ms: number; visits: number }>({
         name: 'old_visits',
-        sql: `SELECT _partition_value.1 AS partition, toUnixTimestamp64Milli(max(created_at)) AS newest_ms, count() AS visits
+        sql: sql`SELECT _partition_value.1 AS partition, toUnixTimestamp64Milli(max(created_at)) AS newest_ms, count() AS visits
 FROM website_visits WHERE _partition_value.1 IN (SELECT _partition_value.1 FROM website_visits WHERE created_at < ${moment(createdMs)})
 GROUP BY partition`,
         params: {},
@@ -268,7 +267,7 @@ GROUP BY partition`,
       if (months.length > plan.dropped.length) {
         await clickhouse.command(
           'delete_visits',
-          `DELETE FROM website_visits WHERE created_at < ${moment(createdMs)}`,
+          sql`DELETE FROM website_visits WHERE created_at < ${moment(createdMs)}`,
           true,
         );
       }

@@ -8,6 +8,7 @@ import { freePort } from '../../stack/free-port.js';
 import type { Server } from '../../stack/server.js';
 import { accepted } from '../../support/accepted.js';
 import { afterFile } from '../../support/opened.js';
+import { rawSql } from '../../support/raw-sql.js';
 import { testDatabase } from './support.js';
 
 const nameOf = (promise: Promise<unknown>) =>
@@ -37,7 +38,7 @@ describe('a ClickHouse server that comes and goes', () => {
     const count = async () => {
       const { rows } = await store.query<{ count: number }>({
         name: 'test',
-        sql: "SELECT count() AS count FROM creative_deliveries FINAL WHERE campaign_id != ''",
+        sql: rawSql("SELECT count() AS count FROM creative_deliveries FINAL WHERE campaign_id != ''"),
         params: {},
       });
       return rows[0]?.count;
@@ -79,7 +80,9 @@ describe('ClickHouse over HTTP', () => {
     const clickhouse = await openClickHouse({ ...config, timeoutMs: 300 });
     await clickhouse.createDatabase();
     const sql = 'SELECT count() FROM numbers(1000000000000) WHERE cityHash64(number) = 1';
-    expect(await nameOf(clickhouse.query({ name: 'test', sql, params: {} }))).to.equal('StoreTimeoutError');
+    expect(await nameOf(clickhouse.query({ name: 'test', sql: rawSql(sql), params: {} }))).to.equal(
+      'StoreTimeoutError',
+    );
     await clickhouse.close();
   });
 
@@ -87,7 +90,11 @@ describe('ClickHouse over HTTP', () => {
     const { store } = await openAnalyticsStore(testDatabase().config);
     const { log_comment: _, ...settings } = commonSettings('test', DEFAULT_TIMEOUT_MS);
     const values = Object.keys(settings).map((name) => `toFloat64(getSetting('${name}')) AS ${name}`);
-    const { rows } = await store.query({ name: 'test', sql: `SELECT ${values.join(', ')}`, params: {} });
+    const { rows } = await store.query({
+      name: 'test',
+      sql: rawSql(`SELECT ${values.join(', ')}`),
+      params: {},
+    });
     expect(rows).to.deep.equal([settings]);
     await store.close();
   });
@@ -99,7 +106,7 @@ describe('ClickHouse over HTTP', () => {
     const [first] = clients;
     const { rows } = await (first as (typeof clients)[number]).query<{ name: string }>({
       name: 'test',
-      sql: 'SELECT DISTINCT name FROM schema_migrations ORDER BY name',
+      sql: rawSql('SELECT DISTINCT name FROM schema_migrations ORDER BY name'),
       params: {},
     });
     expect(rows.map(({ name }) => name)).to.deep.equal(serverMigrations().map(({ name }) => name));
@@ -112,7 +119,7 @@ describe('ClickHouse over HTTP', () => {
     const ids = Array.from({ length: 5000 }, (_, index) => `id '${index}' \\ é`);
     const { rows } = await store.query({
       name: 'test',
-      sql: 'SELECT length({ids:Array(String)}) AS length, {ids:Array(String)}[5000] AS last',
+      sql: rawSql('SELECT length({ids:Array(String)}) AS length, {ids:Array(String)}[5000] AS last'),
       params: { ids },
     });
     expect(rows).to.deep.equal([{ length: 5000, last: ids.at(-1) }]);

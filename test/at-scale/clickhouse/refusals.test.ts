@@ -11,6 +11,7 @@ import { type OpenedAnalyticsStore, openAnalyticsStore } from '../../../services
 import { accepted } from '../../support/accepted.js';
 import { afterFile } from '../../support/opened.js';
 import { runs } from '../../support/random.js';
+import { rawSql } from '../../support/raw-sql.js';
 import { testDatabase } from './support.js';
 
 const NOW = Date.UTC(2026, 10, 21);
@@ -34,7 +35,9 @@ describe('Inserts that a ClickHouse server refuses', () => {
   const idsOf = async (organizationId: string) => {
     const { rows } = await store.query<{ id: string }>({
       name: 'test',
-      sql: 'SELECT visit_id AS id FROM website_visits FINAL WHERE organization_id = {o:String} ORDER BY id',
+      sql: rawSql(
+        'SELECT visit_id AS id FROM website_visits FINAL WHERE organization_id = {o:String} ORDER BY id',
+      ),
       params: { o: organizationId },
     });
     return rows.map(({ id }) => id);

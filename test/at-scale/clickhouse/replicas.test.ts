@@ -22,6 +22,7 @@ import type { Server } from '../../stack/server.js';
 import { startZooKeeper } from '../../stack/zookeeper.js';
 import { accepted } from '../../support/accepted.js';
 import { afterFile } from '../../support/opened.js';
+import { rawSql } from '../../support/raw-sql.js';
 import { setNode } from '../../support/zookeeper-node.js';
 
 const nameOf = (promise: Promise<unknown>) =>
@@ -52,7 +53,11 @@ const ask = async <Row>(server: Server, query: string): Promise<Row[]> => {
   return data;
 };
 const campaign = (name: string) => accepted([{ organization_id: 'o', id: 'c', name }], 1);
-const nameQuery = { name: 'test', sql: "SELECT name FROM campaigns FINAL WHERE id = 'c'", params: {} };
+const nameQuery = {
+  name: 'test',
+  sql: rawSql("SELECT name FROM campaigns FINAL WHERE id = 'c'"),
+  params: {},
+};
 
 describe('ClickHouse replicas with a coordinator', function () {
   this.timeout(120_000);
@@ -201,7 +206,7 @@ describe('ClickHouse replicas with a coordinator', function () {
   it('answer nothing without the coordinator', async () => {
     const { store } = await openAnalyticsStore(configOf(servers));
     const sql = 'SELECT count() AS count FROM companies';
-    const count = () => store.query({ name: 'test', sql, params: {} });
+    const count = () => store.query({ name: 'test', sql: rawSql(sql), params: {} });
     expect((await count()).rows).to.deep.equal([{ count: 0 }]);
     await coordinator.kill();
     expect(await nameOf(count())).to.equal('StoreUnavailableError');

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { openAnalyticsStore } from '../../../services/stores/clickhouse/store.js';
 import { visitRetention } from '../../contract/visit-retention.js';
 import { accepted } from '../../support/accepted.js';
+import { rawSql } from '../../support/raw-sql.js';
 import { startHttpProxy } from '../elasticsearch/http-proxy.js';
 import { testDatabase } from './support.js';
 
@@ -15,8 +16,8 @@ describe('Visits that SQL reads on a ClickHouse server', () => {
       async left(organizationId) {
         const { rows } = await store.query<{ moment: number }>({
           name: 'test',
-          sql: `SELECT toUnixTimestamp64Milli(created_at) AS moment FROM website_visits FINAL
-WHERE organization_id = {o:String} ORDER BY moment`,
+          sql: rawSql(`SELECT toUnixTimestamp64Milli(created_at) AS moment FROM website_visits FINAL
+WHERE organization_id = {o:String} ORDER BY moment`),
           params: { o: organizationId },
         });
         return rows.map(({ moment }) => Number(moment));
@@ -50,7 +51,7 @@ WHERE organization_id = {o:String} ORDER BY moment`,
       const left = async () => {
         const { rows } = await store.query<{ id: string }>({
           name: 'test',
-          sql: 'SELECT visit_id AS id FROM website_visits FINAL ORDER BY id',
+          sql: rawSql('SELECT visit_id AS id FROM website_visits FINAL ORDER BY id'),
           params: {},
         });
         return rows.map(({ id }) => id);

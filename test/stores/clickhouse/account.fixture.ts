@@ -17,7 +17,7 @@ const layout = {
   copies: 'reachline_copies',
   isReplicated: false,
 };
-const grants = accountGrants(layout).map((grant) => `<query>GRANT ${grant}</query>`);
+const grants = accountGrants(layout).map((grant) => `<query>GRANT ${grant.text}</query>`);
 const user = `<password/><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota><grants>${grants.join('')}</grants>`;
 writeFileSync(
   join(folder, 'users.xml'),
@@ -42,7 +42,7 @@ const allowed = [
   `USE ${layout.tables}`,
   'CREATE TABLE IF NOT EXISTS schema_migrations (name String, checksum String) ENGINE = MergeTree ORDER BY name',
   "INSERT INTO schema_migrations VALUES ('a', 'b')",
-  ...serverMigrations().map(({ statements }) => render(statements.text, layout)),
+  ...serverMigrations().map(({ statements }) => render(statements, layout).text),
   "INSERT INTO deliveries (organization_id, date, campaign_id, creative_id) VALUES ('o', '2026-01-01', 'c', 'v')",
   "INSERT INTO companies (organization_id, id) VALUES ('o', 'k')",
   'SELECT * FROM creative_deliveries FINAL',
@@ -62,10 +62,10 @@ const allowed = [
   `DROP TABLE IF EXISTS ${layout.copies}.contacts_1_a SYNC`,
   'ALTER TABLE website_visits DROP PARTITION 202601',
   ...accountStatements(layout, { username: 'reachline', password: "it's" }).map(
-    (statement) => `EXPLAIN AST ${statement}`,
+    ({ text }) => `EXPLAIN AST ${text}`,
   ),
   ...accountStatements({ ...layout, isReplicated: true }, { username: 'reachline', password: 'x' }).map(
-    (statement) => `EXPLAIN AST ${statement}`,
+    ({ text }) => `EXPLAIN AST ${text}`,
   ),
 ];
 const denied = [

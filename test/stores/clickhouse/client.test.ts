@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import type { ClickHouse } from '../../../services/stores/clickhouse/client.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
+import { rawSql } from '../../support/raw-sql.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 const nameOf = (promise: Promise<unknown>) =>
@@ -28,7 +29,7 @@ describe('embedded ClickHouse', () => {
   };
 
   const ask = (sql: string, params = {}, signal?: AbortSignal) =>
-    clickhouse.query<Record<string, unknown>>({ name: 'test', sql, params }, signal);
+    clickhouse.query<Record<string, unknown>>({ name: 'test', sql: rawSql(sql), params }, signal);
 
   const expectNothingOfIt = async () =>
     expect((await ask("SELECT 'of org_b' AS value")).rows).to.deep.equal([{ value: 'of org_b' }]);
@@ -110,7 +111,10 @@ describe('embedded ClickHouse', () => {
   });
 
   it('still has acknowledged rows after it is opened again', async () => {
-    await clickhouse.command('test', 'CREATE TABLE kept (value String) ENGINE = MergeTree ORDER BY value');
+    await clickhouse.command(
+      'test',
+      rawSql('CREATE TABLE kept (value String) ENGINE = MergeTree ORDER BY value'),
+    );
     await clickhouse.insert('test', { table: 'kept', columns: ['value'], text: 'here\n' });
     await reopenWithoutTimeLimit();
     expect((await ask('SELECT value FROM kept')).rows).to.deep.equal([{ value: 'here' }]);

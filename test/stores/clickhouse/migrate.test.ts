@@ -6,6 +6,7 @@ import {
   serverMigrations,
 } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
+import { rawSql } from '../../support/raw-sql.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 describe('ClickHouse migrations', () => {
@@ -27,7 +28,7 @@ describe('ClickHouse migrations', () => {
   });
 
   it('that a crash left unrecorded are applied again without harm', async () => {
-    await clickhouse.command('test', 'TRUNCATE TABLE schema_migrations');
+    await clickhouse.command('test', rawSql('TRUNCATE TABLE schema_migrations'));
     expect(await migrate(clickhouse)).to.have.length(commonMigrations().length);
   });
 

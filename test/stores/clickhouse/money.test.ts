@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { AnalyticsStore } from '../../../services/advertising/analytics-store.js';
 import { openTemporaryStore } from '../../advertising/helper.js';
 import { accepted } from '../../support/accepted.js';
+import { rawSql } from '../../support/raw-sql.js';
 
 /** More than one record may have now; stored by earlier versions. */
 const HUGE = '90000000000000000000000000';
@@ -45,7 +46,11 @@ describe('Money in SQL', () => {
   after(() => dispose());
 
   const one = async (sql: string) => {
-    const { rows } = await store.query<{ value: string }>({ name: 'test', sql: `SELECT ${sql}`, params: {} });
+    const { rows } = await store.query<{ value: string }>({
+      name: 'test',
+      sql: rawSql(`SELECT ${sql}`),
+      params: {},
+    });
     return rows[0]?.value;
   };
 

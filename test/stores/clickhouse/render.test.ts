@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
-import { literal } from '../../../services/stores/clickhouse/bind.js';
+import { sql, textLiteral } from '../../../services/shared/sql.js';
 import { serverMigrations } from '../../../services/stores/clickhouse/migrations/migrate.js';
 import { type IdOfTable, render } from '../../../services/stores/clickhouse/migrations/render.js';
 import { openClickHouse } from '../../../services/stores/clickhouse/open.js';
@@ -18,8 +18,8 @@ const ID = '00000000-0000-4000-8000-000000000000';
 const ACCESS = join(packageRoot, 'mappings/clickhouse/access');
 
 const rendered = (idOf?: IdOfTable) =>
-  [...serverMigrations(), ...readMigrations(ACCESS)].map(({ statements }) =>
-    render(statements.text, LAYOUT, idOf),
+  [...serverMigrations(), ...readMigrations(ACCESS)].map(
+    ({ statements }) => render(statements, LAYOUT, idOf).text,
   );
 const replicas = () => rendered(() => ID);
 
@@ -48,7 +48,7 @@ describe('ClickHouse migrations of replicas', () => {
     const clickhouse = await openClickHouse({ path: tempFolder() });
     try {
       for (const statement of replicas()) {
-        const query = `SELECT formatQuerySingleLine(${literal(statement)}) AS text`;
+        const query = sql`SELECT formatQuerySingleLine(${textLiteral(statement)}) AS text`;
         await clickhouse.query<{ text: string }>({ name: 'test', sql: query, params: {} });
       }
     } finally {

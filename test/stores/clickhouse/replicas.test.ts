@@ -2,13 +2,14 @@ import { expect } from 'chai';
 import { StoreTimeoutError, StoreUnavailableError } from '../../../services/shared/store-errors.js';
 import type { ClickHouseServer, InsertOptions } from '../../../services/stores/clickhouse/client.js';
 import { replicas } from '../../../services/stores/clickhouse/replicas.js';
+import { rawSql } from '../../support/raw-sql.js';
 
 const unavailable = (code: string) => new StoreUnavailableError('analytics', { cause: { code } });
 const LAYOUT = { tables: 't', views: 'v', copies: 'c', isReplicated: true };
 const NOT_IN_QUORUM = '289';
 const QUORUM_BEFORE = '286';
 const rows = (table = 'campaigns') => ({ table, columns: ['id'], text: 'x\n' });
-const query = { name: 'test', sql: 'SELECT 1', params: {} };
+const query = { name: 'test', sql: rawSql('SELECT 1'), params: {} };
 const failureOf = (promise: Promise<unknown>) =>
   promise.then(
     () => undefined,
@@ -66,7 +67,7 @@ describe('Replicas of ClickHouse', () => {
     await clickhouse.query(query);
     fakes[0].failWith(unavailable('ECONNREFUSED'));
     await clickhouse.query(query);
-    await clickhouse.command('test', 'ALTER');
+    await clickhouse.command('test', rawSql('ALTER'));
     fakes[0].always = async () => undefined;
     await clickhouse.query(query);
     expect(counts()).to.deep.equal([2, 3, 0]);

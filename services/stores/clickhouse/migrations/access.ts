@@ -16,7 +16,7 @@ export async function grantAccess(options: HttpOptions): Promise<boolean> {
   try {
     for (const server of servers) {
       for (const { statements } of readMigrations(FOLDER))
-        await server.command('grant_access', render(statements.text, server.layout));
+        await server.command('grant_access', render(statements, server.layout));
     }
     return true;
   } catch (error) {

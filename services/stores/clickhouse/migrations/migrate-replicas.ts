@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from '../../../shared/sql.js';
 import { MigrationNeededError } from '../../common/migrations.js';
 import type { ClickHouseServer, HttpOptions } from '../client.js';
 import { openServers } from '../http.js';
@@ -29,7 +30,7 @@ async function readTableIds(servers: readonly ClickHouseServer[]): Promise<Map<s
   for (const server of servers) {
     const { rows } = await server.query<{ name: string; uuid: string }>({
       name: 'table_ids',
-      sql: "SELECT name, uuid FROM system.tables WHERE database = {database:String} AND engine LIKE 'Replicated%'",
+      sql: sql`SELECT name, uuid FROM system.tables WHERE database = {database:String} AND engine LIKE 'Replicated%'`,
       params: { database: server.layout.tables },
     });
     for (const { name, uuid } of rows) {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { packageRoot } from '../../../shared/fs.js';
+import { checkedIdentifier, sql } from '../../../shared/sql.js';
 import { StoreUnavailableError } from '../../../shared/store-errors.js';
 import {
   type Migration,
@@ -35,7 +36,7 @@ export const missingMigrations = (
     otherVersion,
   );
 
-const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations (name String, checksum String)
+const MIGRATIONS_TABLE = sql`CREATE TABLE IF NOT EXISTS schema_migrations (name String, checksum String)
 ENGINE = MergeTree ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
 
 /** Applies the missing migrations and returns their names. Statements are repeatable, so a crash in between is harmless. */
@@ -48,8 +49,7 @@ export async function migrate(
   await clickhouse.createDatabase();
   await clickhouse.command('migrate', MIGRATIONS_TABLE);
   const pending = missingMigrations(await appliedMigrations(clickhouse), migrations);
-  for (const { statements } of pending)
-    await clickhouse.command('migrate', render(statements.text, layout, idOf));
+  for (const { statements } of pending) await clickhouse.command('migrate', render(statements, layout, idOf));
   // At once, as an insert takes longer than most migrations do.
   if (pending.length > 0) {
     await clickhouse.insert('record_migration', {
@@ -68,9 +68,9 @@ interface Applied {
 
 /** None where there are no tables yet. */
 export async function appliedMigrations(clickhouse: ClickHouse): Promise<Applied[]> {
-  const sql = `SELECT name, checksum FROM ${clickhouse.layout.tables}.schema_migrations`;
+  const statement = sql`SELECT name, checksum FROM ${checkedIdentifier(clickhouse.layout.tables)}.schema_migrations`;
   try {
-    return (await clickhouse.query<Applied>({ name: 'read_migrations', sql, params: {} })).rows;
+    return (await clickhouse.query<Applied>({ name: 'read_migrations', sql: statement, params: {} })).rows;
   } catch (error) {
     const { type } = ((error instanceof StoreUnavailableError && error.cause) || {}) as { type?: string };
     if (type === 'UNKNOWN_DATABASE' || type === 'UNKNOWN_TABLE') return [];

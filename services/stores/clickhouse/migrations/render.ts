@@ -1,9 +1,19 @@
+import {
+  checkedIdentifier,
+  EMPTY_SQL,
+  fillPlaceholders,
+  insertBehind,
+  type Sql,
+  sql,
+  textLiteral,
+} from '../../../shared/sql.js';
 import { COPIED_KINDS } from '../../common/record-copy.js';
 import type { Layout } from '../client.js';
 
 /** Each server is given its own. */
 const COPIED: readonly string[] = COPIED_KINDS;
 const TABLE = /^CREATE TABLE IF NOT EXISTS (?<name>\w+)/m;
+const SYNCED = /fsync_after_insert = 1/;
 const KEEPS_ROWS = /^ENGINE = (?=\w*MergeTree)/m;
 
 /** The id of a table, which all of its replicas share. */
@@ -14,16 +24,16 @@ export type IdOfTable = (table: string) => string;
  * stands for nothing: files that were applied may not change.) With ids, tables are replicated at the server's default path, which
  * holds the id.
  */
-export function render(sql: string, { tables, views }: Layout, idOf?: IdOfTable): string {
-  const text = sql
-    .trim()
-    .replaceAll('{{views}}', views)
-    .replaceAll('{{tables}}', tables)
-    .replaceAll(' {{on_cluster}}', '');
-  const name = TABLE.exec(text)?.groups?.name;
-  if (!idOf || name === undefined || COPIED.includes(name) || !KEEPS_ROWS.test(text)) return text;
-  return text
-    .replace(TABLE, `$& UUID '${idOf(name)}'`)
-    .replace(KEEPS_ROWS, '$&Replicated')
-    .replace('fsync_after_insert = 1', '$&, min_compressed_bytes_to_fsync_after_fetch = 1');
+export function render(file: Sql, { tables, views }: Layout, idOf?: IdOfTable): Sql {
+  const statement = fillPlaceholders(file, {
+    views: checkedIdentifier(views),
+    tables: checkedIdentifier(tables),
+    on_cluster: EMPTY_SQL,
+  });
+  const name = TABLE.exec(statement.text)?.groups?.name;
+  if (!idOf || name === undefined || COPIED.includes(name) || !KEEPS_ROWS.test(statement.text))
+    return statement;
+  const withId = insertBehind(statement, TABLE, sql` UUID ${textLiteral(idOf(name))}`);
+  const replicated = insertBehind(withId, KEEPS_ROWS, sql`Replicated`);
+  return insertBehind(replicated, SYNCED, sql`, min_compressed_bytes_to_fsync_after_fetch = 1`);
 }
