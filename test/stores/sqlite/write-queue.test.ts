@@ -68,6 +68,20 @@ describe('The write queue', () => {
     expect(answered()).to.include(request).and.not.include(long);
   });
 
+  it('writes all requests that wait before each step of work over many rows, and gives organizations turns with steps', () => {
+    const stepped = ['org_a', 'org_b', 'org_a', 'org_c', 'org_a'].map((organization) =>
+      add(organization, 'deleteContacts', organization, ['c0'], NOW),
+    );
+    const others = Array.from({ length: 10 }, (_, index) =>
+      add(`org_other_${index % 2}`, 'setCredits', 'org_d', 1),
+    );
+    queue.work();
+    expect(answered()).to.include.members(others);
+    while (!queue.isEmpty) queue.work();
+    const inTurn = [stepped[0], stepped[1], stepped[3], stepped[2], stepped[4]];
+    expect(answered().filter((id) => stepped.includes(id))).to.deep.equal(inTurn);
+  });
+
   it('rejects a batch that cannot be written, and writes all others', () => {
     const good = [contacts('org_a', 3), contacts('org_b', 3)];
     const [first] = accepted([{ organization_id: 'org_c', contact_id: 'c0' }], NOW);

@@ -34,50 +34,52 @@ interface RecordsJob {
 
 type Queued = Pick<RpcRequest, 'id' | 'tenant'>;
 
-/** `work`: what is left of a request that takes several transactions. */
-type QueuedRequest = RpcRequest & { work?: SteppedWork<unknown> };
+/** `work`: what is left of the request. */
+type SteppedRequest = RpcRequest & { work?: SteppedWork<unknown> };
 
 /**
- * Group commit for all callers: waiting requests share a transaction, and batches of records are written between them. Organizations
- * take turns with both. A response is sent only after its commit.
+ * Group commit for all callers: waiting requests share a transaction. Steps of work over many rows and batches of records are written
+ * between them. Organizations take turns with all three. A response is sent only after its commit.
  */
 export class WriteQueue {
   readonly #session: WriteSession;
   readonly #operations: Record<string, (...args: never[]) => string>;
-  readonly #stepped: Record<string, (...args: never[]) => SteppedWork<unknown>>;
+  readonly #steppedOperations: Record<string, (...args: never[]) => SteppedWork<unknown>>;
   readonly #respond: (message: RpcResponse) => void;
-  readonly #requests = new FairQueue<QueuedRequest>();
+  readonly #requests = new FairQueue<RpcRequest>();
+  /** Apart from the other requests, so that a step is followed by all of these that wait, not by one. */
+  readonly #stepped = new FairQueue<SteppedRequest>();
   readonly #jobs = new FairQueue<RecordsJob>();
-  /** A step whose turn it is, in a transaction of its own. */
-  #step: QueuedRequest | undefined;
   /** Next transactions of one item each, since one of them made a transaction of several fail. */
   #alone = 0;
 
   constructor(session: WriteSession, respond: (response: RpcResponse) => void) {
     this.#session = session;
     this.#operations = writeOperations(session);
-    this.#stepped = steppedOperations(session);
+    this.#steppedOperations = steppedOperations(session);
     this.#respond = respond;
   }
 
   get isEmpty(): boolean {
-    return this.#requests.size === 0 && this.#jobs.size === 0 && !this.#step;
+    return this.#requests.size === 0 && this.#stepped.size === 0 && this.#jobs.size === 0;
   }
 
   add(request: RpcRequest): void {
     const { id, operation, args, tenant = '' } = request;
     if (!(operation in recordWriters)) {
-      this.#requests.push(tenant, request);
+      const queue = operation in this.#steppedOperations ? this.#stepped : this.#requests;
+      queue.push(tenant, request);
       return;
     }
     const [json] = args as Parameters<RecordOperations[RecordWriter]>;
     this.#jobs.push(tenant, { id, tenant, writer: operation as RecordWriter, json, done: 0, rejected: [] });
   }
 
-  /** Runs one transaction of waiting requests and one of records. Never throws: errors go to the callers. */
+  /** Runs one transaction of waiting requests, one step and one transaction of records. Never throws: errors go to the callers. */
   work(): void {
-    if (this.#step) this.#writeStep(this.#step);
-    else if (this.#requests.size > 0) this.#writeRequests();
+    if (this.#requests.size > 0) this.#writeRequests();
+    const step = this.#stepped.shift();
+    if (step) this.#writeStep(step);
     if (this.#jobs.size > 0) this.#writeRecords();
   }
 
@@ -91,17 +93,16 @@ export class WriteQueue {
   }
 
   /** Alone in its transaction, so that nobody waits for more than one. */
-  #writeStep(request: QueuedRequest): void {
+  #writeStep(request: SteppedRequest): void {
     const { id, operation, args, tenant = '' } = request;
-    const start = this.#stepped[operation] as (...args: unknown[]) => SteppedWork<unknown>;
+    const start = this.#steppedOperations[operation] as (...args: unknown[]) => SteppedWork<unknown>;
     request.work ??= start(...args);
     const { work } = request;
     const end = performance.now() + MAX_STEP_MS;
-    this.#step = undefined;
     try {
       const { commit, result } = this.#session.transaction(() => work.step(() => performance.now() > end));
       commit?.();
-      if (result === undefined) this.#requests.unshift(tenant, request);
+      if (result === undefined) this.#stepped.unshift(tenant, request);
       else this.#respond({ id, json: result });
     } catch (error) {
       this.#respond({ id, error: serializeError(error) });
@@ -143,10 +144,6 @@ export class WriteQueue {
         while (taken.length === 0 || (!isAlone && hasRoom() && !isTimeUp())) {
           const item = queue.shift();
           if (!item) break;
-          if (this.#isStep(item)) {
-            this.#step = item;
-            break;
-          }
           taken.push(item);
           committed.push(write(item, isTimeUp));
         }
@@ -156,10 +153,6 @@ export class WriteQueue {
       return;
     }
     for (const respond of committed) respond();
-  }
-
-  #isStep(item: Queued): item is QueuedRequest {
-    return 'operation' in item && (item as QueuedRequest).operation in this.#stepped;
   }
 
   /** One fails alone, unless the store itself failed: the others are written again, each in its own transaction. */
