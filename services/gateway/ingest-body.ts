@@ -69,7 +69,7 @@ function bodyOf({ req, headers }: Context, admitted: AdmittedRequest): AsyncIter
     if (!req.complete) limit.destroy(new Problem('invalid_body', 'The body ended early.'));
   });
   limit.once('close', () => {
-    admitted.received(compressedBytes);
+    admitted.costs.received(compressedBytes);
     admitted.signal.removeEventListener('abort', abort);
     req.off('data', countCompressed);
     req.unpipe(input);

@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import type { StoredMapping } from '../../ingest/mapping/stored-mappings.js';
 import type { Publisher } from '../../ingest/publisher.js';
-import type { Admission } from '../http/admission.js';
+import type { Admission, RequestCosts } from '../http/admission.js';
 import { handleRequest } from '../http/handler.js';
 import type { Principal } from '../http/principal.js';
 import { respond } from '../http/respond.js';
@@ -20,7 +20,7 @@ import { createAuthenticate } from './authenticate.js';
 import { instrumentStore, type StoreTiming } from './instrument-store.js';
 import { type Admit, addMcpRoute, type ServeMcp } from './mcp-route.js';
 import type { Metrics } from './metrics.js';
-import { bodyTokens, type RateLimiter } from './rate-limit.js';
+import { bodyTokens, keptTokens, type RateLimiter } from './rate-limit.js';
 import type { RequestState } from './request-state.js';
 
 export interface OperationDeps {
@@ -82,8 +82,11 @@ function createAdmit(admission: Admission, { stores, clock, rateLimiter }: Opera
     const principal = await authenticate(ctx.req.headers['x-api-key'] as string | undefined, state.client);
     state.principal = principal;
     ctx.set(rateLimiter.take(principal));
-    const charge = (bytes: number) => rateLimiter.charge(principal, bodyTokens(bytes));
-    return admission.run(ctx, principal, (admitted) => work(principal, admitted), charge);
+    const costs: RequestCosts = {
+      received: (bytes) => rateLimiter.charge(principal, bodyTokens(bytes)),
+      kept: (bytes) => rateLimiter.charge(principal, keptTokens(bytes)),
+    };
+    return admission.run(ctx, principal, (admitted) => work(principal, admitted), costs);
   };
 }
 

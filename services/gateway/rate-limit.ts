@@ -13,10 +13,16 @@ const BYTES_PER_TOKEN = 64 * 1024;
 /** Tokens of a body beyond the one that every request takes. */
 export const bodyTokens = (bytes: number): number => Math.max(0, Math.ceil(bytes / BYTES_PER_TOKEN) - 1);
 
+/** Bytes that one token keeps for an idempotency key. It bounds what an organization stores so in a day: 17 GB at the default limit. */
+const KEPT_BYTES_PER_TOKEN = 1024;
+
+/** Tokens of an answer that is kept, beyond the one of its request. */
+export const keptTokens = (bytes: number): number => Math.max(0, Math.ceil(bytes / KEPT_BYTES_PER_TOKEN) - 1);
+
 export interface RateLimiter {
   /** Takes a token; returns the response headers of draft-ietf-httpapi-ratelimit-headers. Throws 429 when a bucket is empty. */
   take(caller: Caller): Record<string, string>;
-  /** Takes tokens for bodies, and for requests that other workers admitted; the buckets may become negative. */
+  /** Takes tokens for bodies and kept answers, and for requests that other workers admitted; the buckets may become negative. */
   charge(caller: Caller, tokens: number): void;
 }
 

@@ -34,6 +34,16 @@ export const ADMISSION_LIMITS = {
 export const MIN_EXPORT_RATE = 64 * 1024;
 const EXPORT_WINDOW_MS = 60_000;
 
+/** Learns what a request costs besides itself. */
+export interface RequestCosts {
+  /** The size of its body as received. */
+  received(bytes: number): void;
+  /** The size of an answer that is kept for an idempotency key. */
+  kept(bytes: number): void;
+}
+
+const NO_COSTS: RequestCosts = { received: () => undefined, kept: () => undefined };
+
 /** Who sends a request. */
 export type Caller = Pick<Principal, 'keyId' | 'organizationId'>;
 
@@ -93,20 +103,20 @@ export class Admission {
 
   /**
    * Runs a request with a deadline: rejects with 408 when its body has not arrived by then, else with 504. Throws 503 when too many
-   * bodies are arriving. The deadline of an export moves with its progress. `onBody` learns the size of the body as received.
+   * bodies are arriving. The deadline of an export moves with its progress.
    */
   async run<T>(
     ctx: Context,
     { organizationId, keyId }: Caller,
     work: (request: AdmittedRequest) => Promise<T>,
-    onBody: (bytes: number) => void = () => undefined,
+    costs = NO_COSTS,
   ): Promise<T> {
     const own = [
       this.#open('perOrganization', ' of this organization', organizationId),
       this.#open('perKey', ' of this key', keyId),
     ];
     const scopes: Scope[] = [{ limit: 'total', whose: '', id: '', usage: this.total }, ...own];
-    const request = new AdmittedRequest(this, scopes, onBody, () => this.#close(own));
+    const request = new AdmittedRequest(this, scopes, costs, () => this.#close(own));
     // A client may have left while its key was looked up: then there is no event to wait for.
     if (ctx.res.closed) request.closed();
     else ctx.res.once('close', () => request.closed());
@@ -154,7 +164,7 @@ export class AdmittedRequest {
   deadline: NodeJS.Timeout | undefined;
   /** Ends the request. */
   reject: (reason: Problem) => void = () => undefined;
-  readonly received: (bytes: number) => void;
+  readonly costs: RequestCosts;
   readonly #onOver: () => void;
   readonly #admission: Admission;
   readonly #scopes: readonly Scope[];
@@ -166,15 +176,10 @@ export class AdmittedRequest {
   #window = { startedAt: 0, bytes: 0, lastRate: Number.POSITIVE_INFINITY };
 
   /** `onOver` is called once: when the request is released and its response is closed. */
-  constructor(
-    admission: Admission,
-    scopes: readonly Scope[],
-    received: (bytes: number) => void,
-    onOver: () => void,
-  ) {
+  constructor(admission: Admission, scopes: readonly Scope[], costs: RequestCosts, onOver: () => void) {
     this.#admission = admission;
     this.#scopes = scopes;
-    this.received = received;
+    this.costs = costs;
     this.#onOver = onOver;
   }
 

@@ -51,7 +51,7 @@ export async function readBody(
   await parserOf(limit)(ctx, parsed);
   const sent = ctx.request.body;
   const bytes = Buffer.isBuffer(sent) ? sent : Buffer.alloc(0);
-  admitted.received(bytes.length);
+  admitted.costs.received(bytes.length);
   const body = parseJson(bytes);
   if (!isObject(body)) throw new Problem('invalid_body', 'The body must be a JSON object.');
   return body;

@@ -5,6 +5,7 @@ import type { AdmittedRequest } from './admission.js';
 import { readBody } from './body.js';
 import type { Endpoint, ExportFormat, HandlerContext } from './endpoint.js';
 import { EXPORT_TYPES, negotiateFormat, sendExport } from './export.js';
+import { isReplay } from './idempotency.js';
 import { type Principal, requireScopes } from './principal.js';
 import { Problem } from './problems.js';
 import { parseRequest, propertiesOf, type SentRequest } from './request.js';
@@ -41,7 +42,7 @@ export async function handleRequest<Services>(
     await sendExport(ctx, admitted, list, context, format);
     return undefined;
   }
-  const json = await serialize(await endpoint.handle(context));
+  const json = await answerOf(endpoint, context, admitted);
   ctx.set(context.responseHeaders);
   const isRead = endpoint.scope.every((scope) => scope.endsWith(':read'));
   admitted.countResponse(json.length, { isRead });
@@ -59,7 +60,18 @@ export async function runOperation<Services>(
   requireScopes(principal, endpoint.scope);
   const context = contextOf(endpoint, sent, principal, services, admitted);
   admitted.acquire('slots', endpoint.slots?.(context.body) ?? 1);
-  return serialize(await endpoint.handle(context));
+  return answerOf(endpoint, context, admitted);
+}
+
+async function answerOf<Services>(
+  endpoint: Endpoint<TSchema, TSchema, TSchema, Services>,
+  context: HandlerContext<unknown, unknown, Services>,
+  { costs }: AdmittedRequest,
+): Promise<Buffer> {
+  const json = await serialize(await endpoint.handle(context));
+  // Stores keep about as much for the next request with the key.
+  if (context.idempotency && !isReplay(context)) costs.kept(json.length);
+  return json;
 }
 
 /** The request, checked. */

@@ -31,13 +31,21 @@ export function fingerprint(body: Record<string, unknown>, query: Record<string,
     .digest('base64url');
 }
 
+const REPLAYED = 'Idempotency-Replayed';
+
+/** Whether the answer was kept for an earlier request. */
+export const isReplay = ({
+  responseHeaders,
+}: Pick<HandlerContext<unknown, unknown>, 'responseHeaders'>): boolean =>
+  responseHeaders[REPLAYED] !== undefined;
+
 /** The outcome of the write; a replay sets `Idempotency-Replayed`. Throws a 409 or 422 `Problem` when the key cannot be used. */
 export function unwrapIdempotent<T>(
   context: Pick<HandlerContext<unknown, unknown>, 'responseHeaders'>,
   result: IdempotentResult<T>,
 ): T {
   if (result.kind !== 'done') throw conflictProblem(result);
-  if (result.replayed) context.responseHeaders['Idempotency-Replayed'] = 'true';
+  if (result.replayed) context.responseHeaders[REPLAYED] = 'true';
   return result.value;
 }
 

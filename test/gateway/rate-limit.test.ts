@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { bodyTokens, createRateLimiter } from '../../services/gateway/rate-limit.js';
+import { bodyTokens, createRateLimiter, keptTokens } from '../../services/gateway/rate-limit.js';
 import { Problem } from '../../services/http/problems.js';
 
 const KEY = { keyId: 'key', organizationId: 'org' };
@@ -72,6 +72,11 @@ describe('Rate limit', () => {
     const KIB = 1024;
     const sizes = [0, 1, 64 * KIB, 64 * KIB + 1, 256 * KIB, 16 * KIB * KIB];
     expect(sizes.map((bytes) => 1 + bodyTokens(bytes))).to.deep.equal([1, 1, 1, 2, 4, 256]);
+  });
+
+  it('takes a token for each KiB of an answer that is kept', () => {
+    const sizes = [0, 1, 1024, 1025, 33 * 1024];
+    expect(sizes.map((bytes) => 1 + keptTokens(bytes))).to.deep.equal([1, 1, 1, 2, 33]);
   });
 
   it('is disabled by a limit of 0', () => {

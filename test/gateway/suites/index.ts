@@ -3,11 +3,12 @@ import { accounts } from './accounts.js';
 import { bulkMemberships } from './bulk-memberships.js';
 import { cursors } from './cursors.js';
 import { isolation } from './isolation.js';
+import { keptAnswers } from './kept-answers.js';
 import { lostStores } from './lost-stores.js';
 import { operations } from './operations.js';
 
 /** What depends on where a gateway keeps its records. */
-const SUITES = [operations, isolation, accounts, bulkMemberships, cursors, lostStores];
+const SUITES = [operations, isolation, accounts, bulkMemberships, cursors, keptAnswers, lostStores];
 
 /** Everything a gateway has to do for each form of its stores. */
 export function gatewayContract(name: string, start: StartGateway): void {
