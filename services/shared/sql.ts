@@ -101,8 +101,20 @@ const QUOTED = /'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/gs;
 export const blankedTexts = (printed: string): string =>
   printed.replaceAll(QUOTED, (quoted) => `'${' '.repeat(quoted.length - 2)}'`);
 
-/** Text that the printer never writes outside of quotes, and that would end the statement or hide a part of it. */
-const SECOND_STATEMENT = /[;"#`]|--|\/\*|\$\w*\$/;
+/**
+ * Text that the printer never writes outside of quotes: what would end the statement or hide a part of it, and every letter by which the
+ * engine could read quotes where this module sees none, such as \u2018 and the texts x'…' and b'…', which know no backslash.
+ */
+const UNPRINTED = /[^\x20-\x7e]|[;"#`$\\]|--|\/\*|\b[xb]'/i;
+/** The printer repeats the type of a placeholder as the client wrote it. */
+const PLACEHOLDER = /\{\w+: ?[\w(), ]+\}/g;
+/** A quoted name, which the engine prints as it is into trees, where a line feed would begin a node of its own. */
+const CONTROL = /\p{Cc}|\\[^\\`'"]/u;
+
+const namesWithControl = (printed: string) =>
+  Array.from(printed.matchAll(QUOTED)).some(
+    ([quoted]) => quoted.startsWith('`') && CONTROL.test(quoted.replaceAll(/\\[\\`'"]/g, '')),
+  );
 
 /**
  * The statement of a client, as ClickHouse's parser printed it: the only text from outside that becomes SQL. Throws `RangeError` unless
@@ -111,8 +123,10 @@ const SECOND_STATEMENT = /[;"#`]|--|\/\*|\$\w*\$/;
 export function printedStatement(printed: string): Sql {
   const bare = blankedTexts(printed);
   const texts = bare.replaceAll(/' *'/g, '');
-  if (SECOND_STATEMENT.test(texts) || texts.includes("'"))
-    throw new RangeError('A text has exactly one statement');
+  if (UNPRINTED.test(bare) || texts.includes("'")) throw new RangeError('A text has exactly one statement');
+  if (/[{}]/.test(bare.replaceAll(PLACEHOLDER, '')))
+    throw new RangeError('A placeholder has the form {name:Type}, and a type without quotes');
+  if (namesWithControl(printed)) throw new RangeError('A name has no control characters');
   if (/\bINTO\s+OUTFILE\b/i.test(bare)) throw new RangeError('A statement writes no file');
   return fragmentOf(printed);
 }

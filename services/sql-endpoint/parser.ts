@@ -1,6 +1,6 @@
 /** Statements as the engine's own parser reads them. */
 import { printedStatement, type Sql, sql, textLiteral } from '../shared/sql.js';
-import { SqlError } from './errors.js';
+import { CODE, SqlError } from './errors.js';
 import { checkSettings } from './settings.js';
 import type { Runner, RunOne, Surroundings } from './statement.js';
 
@@ -45,7 +45,7 @@ export interface Node {
 
 const LINE = /^(?<indent> *)(?<kind>[A-Za-z:]+)(?<rest> .*)?$/;
 const ALIAS = ' (alias ';
-const CHILDREN = / \(children \d+\)$/;
+const CHILDREN = / \(children (\d+)\)$/;
 
 /** The name in ` name (alias x) (children 2)`, each part optional; it ends where the first of the other parts may begin. */
 export function nodeName(rest: string): string {
@@ -53,6 +53,16 @@ export function nodeName(rest: string): string {
   const alias = rest.endsWith(')') ? rest.indexOf(ALIAS) : -1;
   if (alias >= 0) end = Math.min(end, alias);
   return rest.slice(1, end);
+}
+
+/** A canonical statement as SQL. Throws the `SqlError` of one with text that the engine could read in another way. */
+export function printed(statement: string): Sql {
+  try {
+    return printedStatement(statement);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new SqlError(CODE.ACCESS_DENIED, `Not allowed here: ${error.message}`);
+  }
 }
 
 const SCOPE = ': In scope SELECT formatQuerySingleLine';
@@ -64,11 +74,36 @@ function withoutScope(message: string): string {
   return from < 0 || to < from + SCOPE.length ? message : message.slice(0, from) + message.slice(to);
 }
 
-/** The tree of a canonical statement, with the values of its parameters. Null when it is ambiguous. */
-export async function syntaxTree(statement: string, run: RunOne): Promise<Node | null> {
-  const explained = await run(sql`EXPLAIN AST ${printedStatement(statement)}`, 'LineAsString');
+/** Whether the engine prints a text as it is, which then has whole brackets, texts and names when it stands alone. */
+async function isCanonical(statement: string, run: RunOne): Promise<boolean> {
+  const text = textLiteral(statement);
+  const result = await run(sql`SELECT toUInt8(formatQuerySingleLine(${text}) = ${text})`, 'RawBLOB');
+  return result.bytes()[0] === 1;
+}
+
+/** Where a statement stands in brackets behind FROM. */
+const PLACE = [
+  'SelectWithUnionQuery',
+  'ExpressionList',
+  'SelectQuery',
+  'TablesInSelectQuery',
+  'TablesInSelectQueryElement',
+  'TableExpression',
+  'Subquery',
+];
+
+/**
+ * The tree of a canonical SELECT, with the values of its parameters. Null when it is ambiguous.
+ *
+ * The engine parses it in brackets behind FROM, where its grammar knows neither INTO OUTFILE nor FORMAT: it refuses them itself, whatever
+ * this module takes for a text. As the SELECT alone is canonical, none of its brackets closes that one.
+ */
+export async function syntaxTree(select: string, run: RunOne): Promise<Node | null> {
+  if (!(await isCanonical(select, run))) return null;
+  const explained = await run(sql`EXPLAIN AST SELECT * FROM (${printed(select)}\n)`, 'LineAsString');
   const lines = Buffer.from(explained.bytes()).toString('utf8').split('\n').slice(0, -1);
   const open: Node[] = [];
+  const declared = new Map<Node, number>();
   for (const line of lines) {
     const groups = LINE.exec(line)?.groups;
     // A line feed in a name would be parsed as a node.
@@ -76,11 +111,23 @@ export async function syntaxTree(statement: string, run: RunOne): Promise<Node |
     const { indent = '', kind = '', rest = '' } = groups;
     if (indent.length > open.length) return null;
     const node = { kind, name: nodeName(rest), children: [] };
+    declared.set(node, Number(CHILDREN.exec(rest)?.[1] ?? 0));
     open.length = indent.length;
     open.at(-1)?.children.push(node);
     open.push(node);
   }
-  return open[0] ?? null;
+  for (const [node, children] of declared) if (node.children.length !== children) return null;
+  return statementAt(open[0]);
+}
+
+function statementAt(root: Node | undefined): Node | null {
+  let node = root;
+  for (const kind of PLACE) {
+    if (node?.kind !== kind) return null;
+    node = node.children.at(-1);
+  }
+  // A second child would be the file or the format of the output.
+  return node?.kind === 'SelectWithUnionQuery' && node.children.length === 1 ? node : null;
 }
 
 export function* nodes(tree: Node): Generator<Node> {

@@ -3,18 +3,10 @@
  * what runs, so comments, quotes and case cannot make the two differ. Everything is allowed by name; the engine runs it read-only and
  * rejects writes once more.
  */
-import {
-  blankedTexts,
-  identifier,
-  joinSql,
-  printedStatement,
-  type Sql,
-  sql,
-  textLiteral,
-} from '../shared/sql.js';
+import { blankedTexts, identifier, joinSql, type Sql, sql, textLiteral } from '../shared/sql.js';
 import type { Body } from './body.js';
 import { CODE, SqlError } from './errors.js';
-import { canonical, checking, firstColumn, type Node, nodes, syntaxTree } from './parser.js';
+import { canonical, checking, firstColumn, type Node, nodes, printed, syntaxTree } from './parser.js';
 import { RECORD_VIEW_NAMES } from './record-views.js';
 import type { StatementRequest } from './request.js';
 import { allowedSettings, takeSettings } from './settings.js';
@@ -151,7 +143,7 @@ const EXTRA_FUNCTIONS = [
 ];
 /** Seconds for two texts in one call per block, during which the engine checks neither its time limit nor `KILL QUERY`. */
 const UNINTERRUPTIBLE_FUNCTIONS =
-  /^(timeSeriesReplaceTag|editDistance|levenshteinDistance|damerauLevenshteinDistance|jaro|arrayLevenshteinDistance|arraySimilarity|multiMatch|multiFuzzyMatch|multiSearch)/i;
+  /^(timeSeriesReplaceTag|editDistance|levenshteinDistance|damerauLevenshteinDistance|jaro|arrayLevenshteinDistance|arraySimilarity|multiMatch|multiFuzzyMatch|multiSearch|polygons|seriesDecomposeSTL)/i;
 /** Lower-case functions with a pattern → its argument. A pattern of 60 000 characters takes 20 s for a single text. */
 const PATTERN_ARGUMENT = new Map([
   ...(
@@ -162,11 +154,21 @@ const PATTERN_ARGUMENT = new Map([
   )
     .split(' ')
     .map((name): [string, number] => [name, 1]),
+  // A search for a long text takes the product of both lengths.
+  ...(
+    'position positionutf8 positioncaseinsensitive positioncaseinsensitiveutf8 countsubstrings countsubstringscaseinsensitive ' +
+    'countsubstringscaseinsensitiveutf8 replace replaceone replaceall hasall hasany hassubstr'
+  )
+    .split(' ')
+    .map((name): [string, number] => [name, 1]),
+  ['locate', 0],
+  ['instr', 1],
   ['splitbyregexp', 0],
+  ['splitbystring', 0],
   ['tokensforlikepattern', 0],
 ]);
 /** Their result is never longer than their arguments together. */
-const TEXT_FUNCTIONS = /^(concat|lower|upper|lowerUTF8|upperUTF8|_?CAST|toString)$/i;
+const TEXT_FUNCTIONS = /^(array|concat|lower|upper|lowerUTF8|upperUTF8|_?CAST|toString)$/i;
 const MAX_PATTERN_LENGTH = 1000;
 const LONG_COLUMNS_PATTERN = new RegExp(`\\bCOLUMNS\\(' {${MAX_PATTERN_LENGTH + 1},}'`);
 
@@ -187,6 +189,7 @@ const SIMPLE_STATEMENTS = [
   new RegExp(`^SHOW (?:CHANGED )?SETTINGS (?:NOT )?I?LIKE ${PATTERN}$`),
   new RegExp(`^(?:SHOW CREATE|EXISTS) (?:TABLE|VIEW) (?:(?<database>${NAME})\\.)?(?<table>${NAME})$`),
 ];
+const DESCRIBE = 'DESCRIBE TABLE ';
 /** Before a SELECT: kinds and options that show a plan, but no rows of tables, sizes or indexes. */
 const EXPLAIN =
   /^EXPLAIN(?: (?:AST|SYNTAX|QUERY TREE|PLAN|PIPELINE))?(?: (?:header|description|actions|json|compact|graph|oneline|optimize|run_passes|dump_ast|run_query_tree_passes|query_tree_passes) = \d+,?)* (?=\(*(?:SELECT|WITH)\b)/;
@@ -197,8 +200,9 @@ export async function readOnly(
   runner: Runner,
 ): Promise<(request: StatementRequest, body: Body) => Promise<PermittedStatement>> {
   const functions = await allowedFunctions(runner);
+  const allFunctions = new Set(await firstColumn(sql`SELECT lower(name) FROM system.functions`, runner));
   const tables = await tablesOfOrganizations(runner);
-  return (request, body) => authorize(request, body, runner, { functions, tables });
+  return (request, body) => authorize(request, body, runner, { functions, allFunctions, tables });
 }
 
 /** Lower-case names. */
@@ -228,6 +232,8 @@ const tablesOfOrganizations = (runner: Runner) =>
 interface PolicyDeps {
   /** Lower-case names. */
   functions: ReadonlySet<string>;
+  /** Lower-case names of those that are not allowed, too. */
+  allFunctions: ReadonlySet<string>;
   tables: readonly string[];
 }
 
@@ -248,29 +254,33 @@ async function authorizeText(
   query: string,
   request: StatementRequest,
   run: RunOne,
-  { functions, tables }: PolicyDeps,
+  deps: PolicyDeps,
 ): Promise<PermittedStatement> {
   const database = databaseOf(request);
   const text = canonicalOutput(await canonical(query, run), request.format);
   if (!FORMATS.test(text.format)) throw denied(`format ${text.format}`);
   const settings = allowedSettings({ ...request.settings, ...text.settings });
   let readsRecords = false;
-  const select = text.statement.replace(EXPLAIN, '');
-  if (/^\(*(SELECT|WITH)\b/.test(select) || text.statement.startsWith('DESCRIBE ')) {
+  const describes = text.statement.startsWith(DESCRIBE);
+  const select = describes
+    ? `SELECT 1 FROM ${text.statement.slice(DESCRIBE.length)}`
+    : text.statement.replace(EXPLAIN, '');
+  if (/^\(*(SELECT|WITH)\b/.test(select)) {
     rejectClauses(select);
+    checkIdentifiers(select, request.params);
     const tree = await syntaxTree(select, run);
-    if (!tree) throw new SqlError(CODE.ACCESS_DENIED, 'A name has characters that are not allowed');
-    checkTree(tree, functions);
+    if (!tree) throw denied('a statement that the engine prints in another way');
+    checkTree(tree, deps);
     readsRecords = namesRecords(tree);
-    if (request.organizationId === null) checkOrganization(tree);
+    if (request.organizationId === null && !describes) checkOrganization(tree);
   } else checkSimple(text.statement);
   return {
     statement: {
       role: 'analyst',
-      sql: printedStatement(text.statement),
+      sql: printed(text.statement),
       format: text.format,
       database,
-      settings: { ...settings, ...filterSettings(request.organizationId, tables) },
+      settings: { ...settings, ...filterSettings(request.organizationId, deps.tables) },
       params: request.params,
     },
     readsRecords,
@@ -309,7 +319,6 @@ function namesRecords(tree: Node): boolean {
 
 /** People are read of one organization only. Without this the statement would fail, as no records are granted to it. */
 function checkOrganization(tree: Node): void {
-  if (tree.kind === 'DescribeQuery') return;
   for (const { kind, name } of nodes(tree)) {
     if (kind === 'TableIdentifier' && isRecordView(name)) {
       throw denied(`${name} with this password; give an API key of the organization as the password`);
@@ -326,6 +335,16 @@ function databaseOf({ database }: StatementRequest): string {
 const denied = (what: string) => new SqlError(CODE.ACCESS_DENIED, `Not allowed here: ${what}`);
 const readonly = (what: string) =>
   new SqlError(CODE.READONLY, `${what} in readonly mode: only SELECT, SHOW, DESCRIBE, EXPLAIN and EXISTS`);
+
+const IDENTIFIER_PLACEHOLDER = /\{(\w+): ?Identifier\}/g;
+
+/** The value of such a placeholder becomes a name, in which a line feed would begin a node of its own in the tree. */
+function checkIdentifiers(statement: string, params: Readonly<Record<string, string>>): void {
+  for (const [, name = ''] of blankedTexts(statement).matchAll(IDENTIFIER_PLACEHOLDER)) {
+    const value = Object.hasOwn(params, name) ? (params[name] ?? '') : '';
+    if (/[\\\p{Cc}]/u.test(value)) throw denied(`the name that is the value of ${name}`);
+  }
+}
 
 interface CanonicalText {
   statement: string;
@@ -377,7 +396,7 @@ function checkTable([database = '', ...rest]: readonly string[]): void {
   if (!SYSTEM_TABLES.has(table) && !CATALOG_TABLES.has(table)) throw denied(`table ${database}.${table}`);
 }
 
-function checkTree(tree: Node, functions: ReadonlySet<string>): void {
+function checkTree(tree: Node, { functions, allFunctions }: PolicyDeps): void {
   let listsCatalog = false;
   let listsDatabases = false;
   let matches = false;
@@ -396,6 +415,7 @@ function checkTree(tree: Node, functions: ReadonlySet<string>): void {
     } else if (kind === 'Function' && !functionOfTable.has(node)) {
       if (!isAllowed(name, functions)) throw denied(`function ${name}`);
       checkPattern(node);
+      checkReferences(node, functions, allFunctions);
     } else if (kind === 'TableIdentifier') {
       checkTable(name.split('.'));
     } else if (kind === 'Identifier') {
@@ -413,6 +433,24 @@ function checkTree(tree: Node, functions: ReadonlySet<string>): void {
     if (kind === 'Identifier' && FOLDER_COLUMNS.has(name.split('.').at(-1) ?? '')) {
       throw denied(`column ${name}`);
     }
+  }
+}
+
+/** Functions that take another one by its name alone, as in `arrayMap(lower, names)`. */
+const HIGHER_ORDER = /^(array|map)/i;
+
+/** Rejects the name of a function as an argument where the function would be rejected, or its pattern not be seen. */
+function checkReferences(
+  { name, children }: Node,
+  functions: ReadonlySet<string>,
+  allFunctions: ReadonlySet<string>,
+): void {
+  for (const argument of children[0]?.children ?? []) {
+    if (argument.kind !== 'Identifier') continue;
+    const given = argument.name.toLowerCase();
+    const isRejected = allFunctions.has(given) && !functions.has(given);
+    const hidesPattern = HIGHER_ORDER.test(name) && PATTERN_ARGUMENT.has(given);
+    if (isRejected || hidesPattern) throw denied(`function ${argument.name}`);
   }
 }
 

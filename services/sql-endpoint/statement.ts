@@ -82,7 +82,7 @@ export class Runner {
     try {
       for (const preparation of preparations(surroundings)) await session.run(preparation, 'Null');
       return await work((statement, format) => {
-        if (surroundings.role === 'analyst') requireGoverned(statement);
+        if (surroundings.role === 'analyst') requireGoverned(statement, surroundings.params);
         return session.run(sql`${tag} ${statement}`, format);
       });
     } finally {

@@ -1,7 +1,10 @@
 /** SQL as an operation of the API; what a statement may do is tested at the endpoint, which runs it. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { useGateway } from '../support/gateway.js';
 import { problemFaults } from '../support/schema-check.js';
+import { tempFolder } from '../support/temp-folder.js';
 
 describe('The operation /api/sql', () => {
   const gateway = useGateway(async ({ ingest, keyFor }) => {
@@ -71,6 +74,73 @@ describe('The operation /api/sql', () => {
       expect(answer.body, statement).to.include({ code: 'invalid_sql' });
       expect(answer.body.detail, statement).to.match(detail);
     }
+  });
+
+  it('writes no file, whatever hides the clause from who does not read quotes as the engine does', async () => {
+    const target = join(tempFolder(), 'target.js');
+    writeFileSync(target, 'as it was');
+    const into = `INTO OUTFILE '${target}\\0\\'' TRUNCATE`;
+    for (const type of [
+      "Enum8(‘a'b’ = 1)",
+      "Enum8(“a'b” = 1)",
+      "String /*'*/",
+      "String --'\n",
+      "T(x'\\')",
+      "Enum8('a' = 1)",
+    ])
+      for (const end of [into, `${into} FORMAT TSVRaw`, `INTO OUTFILE '${target}' TRUNCATE`]) {
+        const statement = `SELECT 'owned' WHERE toUInt8({x:${type}}) ${end}`;
+        for (const whole of [
+          statement,
+          `EXPLAIN AST ${statement}`,
+          `(${statement})`,
+          `DESCRIBE (${statement})`,
+        ]) {
+          const { status, body } = await ask(whole, { parameters: { x: "a'b" } });
+          expect(status, `${whole} ${JSON.stringify(body)}`).to.equal(422);
+          expect(readFileSync(target, 'utf8'), whole).to.equal('as it was');
+        }
+      }
+    const absent = join(tempFolder(), 'absent');
+    for (const whole of [
+      `DESCRIBE TABLE campaigns INTO OUTFILE '${absent}'`,
+      `DESCRIBE TABLE (SELECT 1) INTO OUTFILE '${absent}'`,
+      `SHOW TABLES INTO OUTFILE '${absent}'`,
+      `((SELECT 1 INTO OUTFILE '${absent}'))`,
+    ])
+      expect((await ask(whole)).status, whole).to.equal(422);
+    expect(existsSync(absent)).to.equal(false);
+  });
+
+  it('passes no function by name that it would refuse, and no pattern without its length', async () => {
+    const refused: [statement: string, parameters?: Record<string, string>][] = [
+      ["SELECT arrayMap(file, ['/etc/hostname'])"],
+      ["SELECT arrayMap(`file`, ['/etc/hostname'])"],
+      ["SELECT arrayMap((file) AS g, ['/etc/hostname'])"],
+      ["SELECT arrayMap({f:Identifier}, ['/etc/hostname'])", { f: 'file' }],
+      ["SELECT arrayMap({f:Identifier}, ['/etc/hostname'])", { f: '`file`' }],
+      ["SELECT arrayMap(getServerSetting, ['path'])"],
+      ["SELECT arrayMap(match, ['a'], [repeat('a?', 9)])"],
+      ["SELECT arrayFilter(editDistance, ['a'], ['b'])"],
+      [
+        `SELECT match(\`q\n      Literal x\`, repeat('a?', 30000)) FROM (SELECT 'aaa' AS \`q\n      Literal x\`)`,
+      ],
+      ["SELECT match({f:Identifier}, repeat('a?', 30000))", { f: 'q\n        Literal x' }],
+      ["SELECT position(materialize(repeat('a', 9)), materialize(repeat('a', 9)))"],
+      ["SELECT countSubstrings('aaa', repeat('a', 9))"],
+      ["SELECT replaceAll('aaa', repeat('a', 9), '')"],
+      ['SELECT hasAll(range(9), range(9))'],
+    ];
+    for (const [statement, parameters] of refused) {
+      const { status, body } = await ask(statement, parameters && { parameters });
+      expect(status, `${statement} ${JSON.stringify(body)}`).to.equal(422);
+      expect(body.detail, statement).to.match(/^Not allowed here/);
+    }
+    const { body } = await ask(
+      "SELECT arrayMap(lower, ['A']), position('abc', {b:String}), replaceAll('aa', 'a', 'b'), hasAny([1, 2], [2]), position FROM (SELECT 1 AS position) WHERE position = 1",
+      { parameters: { b: 'c' } },
+    );
+    expect(body.rows, JSON.stringify(body)).to.deep.equal([[['a'], 3, 'bb', 1, 1]]);
   });
 
   const HOSTILE_NAMES = [
