@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { identifier, sql } from '../../../services/shared/sql.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
+import { deleteContacts } from '../../../services/stores/sqlite/contacts/writes.js';
 import { migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
 import type { RpcResponse } from '../../../services/stores/sqlite/workers/rpc.js';
 import { WriteQueue } from '../../../services/stores/sqlite/writes/write-queue.js';
@@ -80,6 +81,20 @@ describe('The write queue', () => {
     while (!queue.isEmpty) queue.work();
     const inTurn = [stepped[0], stepped[1], stepped[3], stepped[2], stepped[4]];
     expect(answered().filter((id) => stepped.includes(id))).to.deep.equal(inTurn);
+  });
+
+  it('writes the text index once for many contacts that a step deletes', () => {
+    contacts('org_a', 200, { country: 'Germany', first_name: 'Ada' });
+    while (!queue.isEmpty) queue.work();
+    const removals = () =>
+      connection.number(sql`SELECT value FROM counters WHERE name = 'contact_terms_removals'`) ?? 0;
+    const before = removals();
+    const session = new WriteSession(connection);
+    const ids = Array.from({ length: 200 }, (_, index) => `c${index}`);
+    session.transaction(() => deleteContacts(session, 'org_a', ids, NOW + 1).step(() => false));
+    expect(connection.number(sql`SELECT count(*) FROM contacts`)).to.equal(0);
+    expect(connection.number(sql`SELECT count(*) FROM contact_terms_docsize`)).to.equal(0);
+    expect(removals() - before).to.be.within(1, 10);
   });
 
   it('rejects a batch that cannot be written, and writes all others', () => {

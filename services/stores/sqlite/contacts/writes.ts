@@ -126,7 +126,7 @@ function deleteContact(session: WriteSession, organizationId: string, id: string
   const suppression = new Suppression(connection);
   if (suppression.includes(organizationId, () => identifiersOf(row.body))) return true;
   deleteRow(session, organization, row);
-  session.applyIndexChanges();
+  session.applyManyIndexChanges();
   writeDeletion(connection, organization, id, deletionAt(now, row));
   suppression.noteDeleted(organizationId, organization, row.body);
   return true;

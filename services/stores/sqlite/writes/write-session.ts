@@ -9,6 +9,9 @@ import { addToVocabulary, removeFromVocabulary } from '../text/vocabulary.js';
 /** About 200 bytes each. */
 const MAX_CACHED_WORDS = 200_000;
 
+/** Few enough to be looked up within a few milliseconds, many enough for a dozen ordinary contacts. */
+const MAX_LOST_WORDS = 100;
+
 const ACCEPTED_COLUMNS = {
   contacts: identifier('contacts_accepted_ms'),
   audiences: identifier('audiences_accepted_ms'),
@@ -39,7 +42,7 @@ export class WriteSession {
   /** Words that rows have and the vocabulary may not have yet, by index and organization. */
   readonly #added = new Map<string, { index: TextIndex; organization: number; words: string[] }>();
   /** Words that rows had and have no more: in the vocabulary only as long as other rows have them. */
-  #lost: { index: TextIndex; organization: number; words: Iterable<string> }[] = [];
+  readonly #lost = new Map<string, { index: TextIndex; organization: number; words: Set<string> }>();
   /** What organizations have more or, negative, fewer of than their rows say. */
   readonly #counted = new Map<number, { contacts: number; visits: number }>();
 
@@ -84,8 +87,19 @@ export class WriteSession {
     for (const { index, organization, words } of this.#added.values())
       addToVocabulary(this.connection, index, organization, words);
     this.#added.clear();
-    for (const { index, organization, words } of this.#lost) this.#removeUnused(index, organization, words);
-    this.#lost = [];
+    for (const { index, organization, words } of this.#lost.values()) {
+      this.#removeUnused(index, organization, words);
+    }
+    this.#lost.clear();
+  }
+
+  /**
+   * Applies the changes so far once they have removed many words, so that a step of long work sees how long they take. FTS5 writes a
+   * segment each time that a search follows a change: one for each row would cost ten times as much.
+   */
+  applyManyIndexChanges(): void {
+    const lost = [...this.#lost.values()].reduce((sum, { words }) => sum + words.size, 0);
+    if (lost >= MAX_LOST_WORDS) this.applyIndexChanges();
   }
 
   /** Created where it is new. */
@@ -145,7 +159,10 @@ export class WriteSession {
 
   /** Removes words that a row has no more from the vocabulary, unless another row has them. */
   forgetWords(index: TextIndex, organization: number, words: Iterable<string>): void {
-    this.#lost.push({ index, organization, words });
+    const name = `${index}${organization}`;
+    const lost = this.#lost.get(name) ?? { index, organization, words: new Set() };
+    for (const word of words) lost.words.add(word);
+    this.#lost.set(name, lost);
   }
 
   #removeUnused(index: TextIndex, organization: number, words: Iterable<string>): void {
@@ -219,7 +236,7 @@ export class WriteSession {
   #rollBack(): void {
     this.#indexChanges.clear();
     this.#added.clear();
-    this.#lost = [];
+    this.#lost.clear();
     this.#counted.clear();
     this.#organizations.clear();
     this.#knownWords.clear();
