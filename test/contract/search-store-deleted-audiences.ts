@@ -3,7 +3,7 @@ import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
 import type { ParsedStore } from '../support/parsed-store.js';
 import { Random, runs, SEED } from '../support/random.js';
-import { asked, freshOrganization, load, loadAudiences, type Open } from './search-support.js';
+import { asked, deferred, freshOrganization, load, loadAudiences, type Open } from './search-support.js';
 
 /** More than a step removes in any store. */
 const MEMBERS = 700;
@@ -128,15 +128,4 @@ export function searchStoreDeletedAudiences(open: Open): void {
       }
     }
   });
-}
-
-function deferred() {
-  let resolve = () => {};
-  let reject = (_: Error) => {};
-  const promise = new Promise<void>((settle, fail) => {
-    resolve = settle;
-    reject = fail;
-  });
-  promise.catch(() => undefined);
-  return { promise, resolve, reject };
 }

@@ -4,8 +4,13 @@ import { fromJson } from '../../services/shared/json.js';
 import { PartialWriteError } from '../../services/shared/store-errors.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
+import type { ParsedStore } from '../support/parsed-store.js';
+import { Random, runs, SEED } from '../support/random.js';
+import { until } from '../support/until.js';
 import {
+  asked,
   creation,
+  deferred,
   erasure,
   freshOrganization,
   load,
@@ -15,6 +20,38 @@ import {
   useClock,
   walk,
 } from './search-support.js';
+
+/** More than a step removes on a server. */
+const PERSONS = 104;
+
+type Write = (
+  store: ParsedStore,
+  organization_id: string,
+  contact_id: string,
+  at: number,
+) => Promise<boolean>;
+
+const ingest =
+  (fields: object): Write =>
+  async (store, organization_id, contact_id, at) => {
+    const record = { organization_id, contact_id, ...fields };
+    const rejection = await store.upsertContacts(accepted([record], at)).catch((error: unknown) => error);
+    return !(rejection instanceof PartialWriteError);
+  };
+
+/** Each would hide a contact from an erasure by its address. They resolve with whether they were carried out. */
+const WRITERS = {
+  async update(store, organizationId, contactId) {
+    const result = await store.updateContact({ organizationId, contactId, changes: { work_emails: [] } });
+    return result.kind === 'done' && result.value.kind === 'updated';
+  },
+  record: ingest({ work_emails: [], first_name: 'Ann' }),
+  deletingRecord: ingest({ deleted: true }),
+  async deletion(store, organizationId, contactId) {
+    await store.deleteContacts(organizationId, [contactId]);
+    return false;
+  },
+} satisfies Record<string, Write>;
 
 export function searchStoreErasures(open: Open): void {
   describe('erasures', () => {
@@ -41,6 +78,84 @@ export function searchStoreErasures(open: Open): void {
       expect(rejection).to.be.instanceOf(PartialWriteError);
       expect(await opened.store.getContact(organizationId, 'c3')).to.equal(null);
     });
+
+    it('leave no contact of the person and keep out all that they had, whoever writes between two steps or after a crash there', async () => {
+      const random = new Random(SEED);
+      const writers = Object.keys(WRITERS) as (keyof typeof WRITERS)[];
+      for (let draw = 0; draw < runs(4); draw++) {
+        const schedule = {
+          // Without a stop the writer and the erasure race.
+          stopBefore: [0, 1, 2, 'never'][draw % 4] as number | 'never',
+          writer: writers[draw % writers.length] as keyof typeof WRITERS,
+          isCrash: random.chance(0.6),
+        };
+        await play(schedule, `draw ${draw} of seed ${SEED}: ${JSON.stringify(schedule)}`);
+      }
+    });
+
+    async function play(
+      {
+        stopBefore,
+        writer,
+        isCrash,
+      }: { stopBefore: number | 'never'; writer: keyof typeof WRITERS; isCrash: boolean },
+      message: string,
+    ): Promise<void> {
+      now = T0;
+      const organizationId = freshOrganization();
+      const email = `named.${organizationId}@person.example`;
+      const own = (id: string) => `own.${id}.${organizationId}@person.example`;
+      // More than a step removes; the last in any order is written meanwhile.
+      const ids = [...Array.from({ length: PERSONS }, (_, index) => `c${index}`), 'z'];
+      await load(
+        opened.store,
+        organizationId,
+        ids.map((contact_id) => ({ contact_id, work_emails: [email], personal_emails: [own(contact_id)] })),
+      );
+      let steps = 0;
+      const stopped = deferred();
+      const released = deferred();
+      const process = await opened.another({
+        async beforeJobStep() {
+          if (steps++ !== stopBefore) return;
+          stopped.resolve();
+          await released.promise;
+        },
+      });
+      const command = erasure(organizationId, `${organizationId}_era`, [], [{ kind: 'email', value: email }]);
+      const outcome = process.eraseContacts(command).catch((error: unknown) => error);
+      if (stopBefore !== 'never') await Promise.race([stopped.promise, outcome]);
+      const wasDone = await WRITERS[writer](opened.store, organizationId, 'z', T0 + 1000);
+      if (stopBefore !== 'never') expect(wasDone, message).to.equal(false);
+      if (isCrash) released.reject(new Error('the process ends here'));
+      else released.resolve();
+      if (!isCrash || stopBefore === 'never') await outcome;
+      await process.close();
+      await outcome;
+
+      now = T0 + 3_600_000;
+      const restarted = await opened.another({ goesOn: true });
+      const found = async () => {
+        await restarted.refresh();
+        return (await restarted.searchContacts(asked(organizationId, { email }))).total;
+      };
+      await until(async () => (await found()) === 0, `no contact is left, ${message}`);
+      expect(await restarted.getContact(organizationId, 'c0'), message).to.equal(null);
+      if (!wasDone) expect(await restarted.getContact(organizationId, 'z'), message).to.equal(null);
+      const isKeptOut = async (address: string) => {
+        const record = { organization_id: organizationId, contact_id: 'new', personal_emails: [address] };
+        const rejection = await restarted.upsertContacts(accepted([record], now)).catch((error) => error);
+        return rejection instanceof PartialWriteError;
+      };
+      // A write that was over before the erasure began is none of its business.
+      const isRace = stopBefore === 'never';
+      const addresses = [email, own('c0'), ...(isRace ? [] : [own('z')])];
+      for (const address of addresses)
+        expect(await isKeptOut(address), `${address}, ${message}`).to.equal(true);
+      const { items } = await restarted.listErasures({ organizationId, limit: 1 });
+      expect(items[0]?.removed.contacts, message).to.be.oneOf([PERSONS + 1, ...(isRace ? [PERSONS] : [])]);
+      await restarted.close();
+    }
 
     it('delete rejected records that name the person, count them, and leave those of others', async () => {
       const organizationId = freshOrganization();

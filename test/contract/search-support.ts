@@ -25,6 +25,8 @@ export interface OpenStore {
 export interface StoreHooks {
   /** Awaited before each step of a job; the process does no further step once it rejects. */
   beforeJobStep?(): Promise<void>;
+  /** It goes on at once with erasures of processes that ended. */
+  goesOn?: boolean;
 }
 
 /** Opens a store; the suites keep apart by organization. */
@@ -214,3 +216,15 @@ export const loadAudiences = (
       T0,
     ),
   );
+
+/** A promise that the caller settles. */
+export function deferred() {
+  let resolve = () => {};
+  let reject = (_: Error) => {};
+  const promise = new Promise<void>((settle, fail) => {
+    resolve = settle;
+    reject = fail;
+  });
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}

@@ -22,15 +22,18 @@ export interface ApplyOptions<Source, State, Record> {
 }
 
 /**
- * Keeps states out that another process may forbid at any time, once and for all. Asked before a write, and again after it: either the
- * state was there when that process looked for it, or it is found forbidden here.
+ * Keeps states out that another process may forbid at any time, once and for all. Asked before a write and again after it, for the state
+ * before and the state after: either that process finds the document as it was or is, or the change is taken back here. A change that
+ * takes away what is forbidden would hide the document from it.
  */
 export interface Screen<State, Record> {
-  /** The ids of documents whose state is forbidden. */
-  forbidden(states: ReadonlyMap<string, State>): Promise<ReadonlySet<string>>;
-  /** Why records that lead to a forbidden state are rejected. */
+  /** The ids of documents one of whose states is forbidden. */
+  forbidden(states: ReadonlyMap<string, readonly State[]>): Promise<ReadonlySet<string>>;
+  /** Why records of such documents are rejected. */
   rejection(): RecordRejectedError;
-  /** What takes the place of a forbidden state that is stored; null where it says nothing. */
+  /** Of ids of documents whose stored state is forbidden, those that the process that forbade it has yet to come to. */
+  awaited(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** What takes the place of a forbidden state that nobody else will remove; null where it says nothing. */
   removed(stored: State, record: Record): State | null;
 }
 
@@ -73,6 +76,8 @@ async function applyGroups<Source, State, Record>(
       return null;
     }
   };
+  /** What this call has written and is to take back. */
+  const undo = new Map<string, { stored: State | undefined; json: string; wasErased: boolean }>();
   let pending = groups;
   return retryWithBackoff(async () => {
     const found = await documents.getMany(pending);
@@ -83,42 +88,56 @@ async function applyGroups<Source, State, Record>(
       for (const record of group.records) state = applyOrReject(state, record) ?? state;
       return { ...group, before, stored, state };
     });
-    const forbidden = await screen?.forbidden(statesOf(results, ({ state }) => state));
-    if (screen && forbidden?.size) {
+    const forbidden = new Set([...((await screen?.forbidden(statesOf(results))) ?? []), ...undo.keys()]);
+    if (screen && forbidden.size > 0) {
       const rejected = results.filter(({ id }) => forbidden.has(id));
-      const erased = await screen.forbidden(statesOf(rejected, ({ stored }) => stored));
+      const erased = await screen.forbidden(statesOf(rejected, ({ stored }) => [stored]));
+      const awaited = await screen.awaited([...erased]);
       for (const result of rejected) {
-        for (const record of result.records) rejections.set(record, screen.rejection());
-        const { stored } = result;
+        const { id, stored, before, records } = result;
+        for (const record of records) rejections.set(record, screen.rejection());
         result.state = stored;
-        if (stored === undefined || !erased.has(result.id)) continue;
-        result.state = screen.removed(stored, result.records.at(-1) as Record) ?? stored;
+        if (stored === undefined) continue;
+        const removed = () => screen.removed(stored, records.at(-1) as Record) ?? stored;
+        const written = undo.get(id);
+        if (written) {
+          const isOurs = JSON.stringify(before?.source) === written.json;
+          if (isOurs) result.state = written.stored ?? removed();
+          // Another write stands on ours, and nobody can tell any more that it is of an erased person.
+          else if (written.wasErased) result.state = removed();
+        } else if (erased.has(id) && !awaited.has(id)) result.state = removed();
       }
     }
-    const changed = results.filter(({ state, stored }) => state !== undefined && state !== stored);
-    const conflicts = await documents.writeMany(
-      changed.map(({ id, routing, before, state }) => ({
-        id,
-        routing,
-        before,
-        json: () => JSON.stringify(toDocument(state as State)),
-      })),
+    const changed = results.flatMap(({ state, ...result }) =>
+      state === undefined || state === result.stored
+        ? []
+        : [{ ...result, state, json: JSON.stringify(toDocument(state)) }],
     );
-    const written = changed.filter(({ id }) => !conflicts.has(id) && !forbidden?.has(id));
-    const late = await screen?.forbidden(statesOf(written, ({ state }) => state));
+    const conflicts = await documents.writeMany(
+      changed.map(({ id, routing, before, json }) => ({ id, routing, before, json: () => json })),
+    );
+    for (const { id } of results) if (!conflicts.has(id)) undo.delete(id);
+    const written = changed.filter(({ id }) => !conflicts.has(id) && !forbidden.has(id));
+    const late = await screen?.forbidden(statesOf(written));
+    if (screen && late?.size) {
+      const taken = written.filter(({ id }) => late.has(id));
+      const erased = await screen.forbidden(statesOf(taken, ({ stored }) => [stored]));
+      for (const { id, stored, json } of taken) undo.set(id, { stored, json, wasErased: erased.has(id) });
+    }
     pending = pending.filter(({ id }) => conflicts.has(id) || late?.has(id));
     return pending.length === 0 ? rejections : undefined;
   });
 }
 
-function statesOf<State, Result extends { id: string }>(
+/** By default of the states before and after a change. */
+function statesOf<State, Result extends { id: string; stored?: State; state?: State }>(
   results: readonly Result[],
-  stateOf: (result: Result) => State | undefined,
-): Map<string, State> {
-  const states = new Map<string, State>();
+  statesIn: (result: Result) => readonly (State | undefined)[] = ({ stored, state }) => [stored, state],
+): Map<string, State[]> {
+  const states = new Map<string, State[]>();
   for (const result of results) {
-    const state = stateOf(result);
-    if (state !== undefined) states.set(result.id, state);
+    const known = new Set(statesIn(result).flatMap((state) => (state === undefined ? [] : [state])));
+    if (known.size > 0) states.set(result.id, [...known]);
   }
   return states;
 }

@@ -118,6 +118,7 @@ function composeStore(
     copy,
     expungeIntervalMs,
     takeoverMs,
+    beforeStep: beforeJobStep,
   });
   const jobRunner = new JobRunner({
     jobs: new Documents<JobSource>(cluster, names.alias('jobs')),
@@ -189,6 +190,7 @@ function composeStore(
     },
     async close() {
       await recovery.stop();
+      await erasures.close();
       await ledger.idle();
       await cluster.close();
     },

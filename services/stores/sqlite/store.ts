@@ -90,7 +90,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
   const writeOnce = writeOnceWith(writer, clock);
   const jobs = new JobRunner({ writer, reader, clock, beforeStep: options.beforeJobStep });
   void jobs.resume();
-  const erasures = new ErasureRunner({ writer, reader, clock });
+  const erasures = new ErasureRunner({ writer, reader, clock, beforeStep: options.beforeJobStep });
   if (options.resumesErasures) erasures.resume();
   return {
     preferredBatchSize: BATCH_RECORDS,

@@ -1,11 +1,16 @@
 import { searchStoreContract } from '../../contract/search-store.js';
+import type { StoreHooks } from '../../contract/search-support.js';
 import { openStore, testIndices } from './support.js';
 
 searchStoreContract('Elasticsearch', async (options) => {
   const indices = testIndices();
   // Where an organization is on one shard, nothing has to be put together.
   const config = { ...indices.config, shardsPerOrganization: 2 };
-  const open = (hooks = {}) => openStore(config, { ...options, ...hooks, refreshIntervalMs: 0 });
+  const open = ({ goesOn = false, ...hooks }: StoreHooks = {}) =>
+    openStore(config, {
+      ...{ ...options, ...hooks, refreshIntervalMs: 0 },
+      ...(goesOn && { recoveryIntervalMs: 100, takeoverMs: 0 }),
+    });
   const store = await open();
   await indices.refreshAtOnce();
   return { store, another: open, close: () => store.close() };

@@ -7,7 +7,8 @@ searchStoreContract('SQLite', async (options) => {
   const store = await openSqliteStore({ dataDir, searchThreads: 2, ...options });
   return {
     store,
-    another: (hooks) => openSqliteStore({ dataDir, searchThreads: 1, ...options, ...hooks }),
+    another: ({ goesOn, ...hooks } = {}) =>
+      openSqliteStore({ dataDir, searchThreads: 1, ...options, ...hooks, resumesErasures: goesOn }),
     close: () => store.close(),
   };
 });

@@ -1,7 +1,7 @@
 /** What reads and writes of contacts have in common. */
 import { type DuplicateKey, hasKey } from '../../../contacts/duplicates.js';
 import type { StoredContact } from '../../../contacts/stored-contact.js';
-import { identifiersOf } from '../../../contacts/suppression.js';
+import { identifiersOf, uniqueIdentifiers } from '../../../contacts/suppression.js';
 import type { Clock } from '../../../shared/time.js';
 import type { AudienceSource, AudienceTombstone } from '../audience-documents.js';
 import type { Ledger } from '../credits.js';
@@ -55,8 +55,14 @@ export async function findDuplicates(
 
 export const lockOf = ({ kind, value }: DuplicateKey): string => `${kind} ${value}`;
 
-export const isSuppressed = ({ suppression }: Pick<WriteStores, 'suppression'>, { body }: StoredContact) =>
-  suppression.includes({ organizationId: body.organization_id, identifiers: identifiersOf(body) });
+/** Whether one of the states of a contact has an identifier of an erased person. */
+export const isSuppressed = (
+  { suppression }: Pick<WriteStores, 'suppression'>,
+  ...states: readonly [StoredContact, ...StoredContact[]]
+): Promise<boolean> => {
+  const identifiers = uniqueIdentifiers(states.flatMap(({ body }) => identifiersOf(body)));
+  return suppression.includes({ organizationId: states[0].body.organization_id, identifiers });
+};
 
 /**
  * The contact that a creation wrote; null when it wrote none and no longer can, because a tombstone in its place makes a late

@@ -1,8 +1,9 @@
 /** Stream records and deletions. */
 import type { ContactRecord } from '../../../contacts/schema.js';
 import { applyRecord } from '../../../contacts/stored-contact.js';
-import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
+import { identifiersOf, suppressedRecord, uniqueIdentifiers } from '../../../contacts/suppression.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
+import { PartialWriteError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
 import type { Screen } from '../apply-records.js';
 import { type AudienceSource, type AudienceTombstone, generationsOf } from '../audience-documents.js';
@@ -91,24 +92,32 @@ const applyContacts = (
     erasedScreen(suppression, ({ acceptedAt }) => acceptedAt),
   );
 
-/** Rejects what would store an erased person. `timeOf` in milliseconds since the epoch. */
+/** Rejects what would store an erased person, or change one whom an erasure has yet to remove. `timeOf` in milliseconds since the epoch. */
 export const erasedScreen = <Change>(
   suppression: SuppressionList,
   timeOf: (change: Change) => number,
 ): Screen<State, Change> => ({
   forbidden: (states) => suppression.suppressed(states, personOf),
   rejection: suppressedRecord,
+  awaited: async (ids) => {
+    const organizations = new Set(ids.map((id) => organizationOf(id)));
+    const erasing = new Set<string>();
+    for (const each of organizations) if (await suppression.isErasing(each)) erasing.add(each);
+    return new Set(ids.filter((id) => erasing.has(organizationOf(id))));
+  },
   removed: (stored, change) =>
     isTombstone(stored) ? null : tombstoneOf(deletionAt(timeOf(change), stored), timeOf(change)),
 });
 
+const organizationOf = (documentId: string): string => documentId.split('/', 1)[0] as string;
+
 /** `id` is that of the document. */
-function personOf(id: string, state: State): Person {
+function personOf(id: string, states: readonly State[]): Person {
   const [organizationId = '', contactId = ''] = id.split('/');
-  const identifiers = isTombstone(state)
-    ? [{ kind: 'id' as const, value: contactId }]
-    : identifiersOf(state.body);
-  return { organizationId, identifiers };
+  const identifiers = states.flatMap((state) =>
+    isTombstone(state) ? [{ kind: 'id' as const, value: contactId }] : identifiersOf(state.body),
+  );
+  return { organizationId, identifiers: uniqueIdentifiers(identifiers) };
 }
 
 const tombstoneOf = ({ recordOrder }: Deletion, now: number): Tombstone => ({
@@ -116,24 +125,34 @@ const tombstoneOf = ({ recordOrder }: Deletion, now: number): Tombstone => ({
   record_order: recordOrder,
 });
 
-/** Resolves with the ids of the contacts that existed. `now` in milliseconds since the epoch. */
+/**
+ * Resolves with the ids of the contacts that existed. Where a suppression list is given, contacts of erased persons are left to their
+ * erasure, which removes what else the person has, and count as deleted. `now` in milliseconds since the epoch.
+ */
 export async function deleteContacts(
   contacts: ContactDocuments,
   organizationId: string,
   contactIds: readonly string[],
   now: number,
+  suppression?: SuppressionList,
 ): Promise<Set<string>> {
   const deleted = new Set<string>();
-  await changeContacts(
-    contacts,
-    contactIds,
-    () => organizationId,
-    (id) => id,
-    (before, id) => {
-      if (before === undefined || isTombstone(before)) return null;
-      deleted.add(id);
-      return tombstoneOf(deletionAt(now, before), now);
-    },
-  );
+  try {
+    await changeContacts(
+      contacts,
+      contactIds,
+      () => organizationId,
+      (id) => id,
+      (before, id) => {
+        if (before === undefined || isTombstone(before)) return null;
+        deleted.add(id);
+        return tombstoneOf(deletionAt(now, before), now);
+      },
+      suppression && erasedScreen<string>(suppression, () => now),
+    );
+  } catch (error) {
+    // Each of them is of an erased person.
+    if (!(error instanceof PartialWriteError)) throw error;
+  }
   return deleted;
 }

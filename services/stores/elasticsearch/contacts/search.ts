@@ -265,12 +265,13 @@ function filterClauses(filter: ContactFilter): Clause[] {
 
 const emailClause = (email: string): Clause => ({ term: { 'search.emails': wordToken(email) } });
 
+/** Finds the contacts that have an address, in normal form. */
+export const addressClause = (kind: 'email' | 'profile', value: string): Clause =>
+  kind === 'email' ? emailClause(value) : { term: { 'search.network_a_url_value': valueToken(value) } };
+
 /** Finds the contacts that may have one of the keys, of which there is at least one. */
 export function duplicateQuery(organizationId: string, keys: readonly DuplicateKey[]): estypes.SearchRequest {
-  const should = keys.map(
-    ({ kind, value }): Clause =>
-      kind === 'email' ? emailClause(value) : { term: { 'search.network_a_url_value': valueToken(value) } },
-  );
+  const should = keys.map(({ kind, value }) => addressClause(kind, value));
   return {
     routing: organizationId,
     size: MAX_DUPLICATE_CANDIDATES,

@@ -197,7 +197,7 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
     },
 
     async deleteContacts(organizationId, contactIds) {
-      const deleted = await deleteContacts(contacts, organizationId, contactIds, clock.now());
+      const deleted = await deleteContacts(contacts, organizationId, contactIds, clock.now(), suppression);
       if (deleted.size > 0) await refresh();
       return deletionResult(contactIds, deleted);
     },

@@ -54,7 +54,8 @@ export async function updateContact(
   const found = await findContact(contacts, organizationId, contactId);
   const update = updateOf(found ? parseContactSource(found.source) : undefined, attempt);
   if (update.kind !== 'changed') return update;
-  if (await isSuppressed(stores, update.after)) return { kind: 'contact_suppressed' };
+  // An update that takes the address of an erased person away would hide the contact from the erasure, which has yet to come to it.
+  if (await isSuppressed(stores, update.before, update.after)) return { kind: 'contact_suppressed' };
   const keys = addedKeys(update.before.body, update.after.body);
   if (keys.length === 0) return writeUpdate(stores, attempt);
   return locks.findOrCreate<UpdateOutcome>(

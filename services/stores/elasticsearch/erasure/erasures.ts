@@ -1,21 +1,27 @@
 /**
- * Erasures, without a clock, a pause or a list in memory. The journal comes first; then the list of hashes; then what a search finds, after
- * a refresh. A writer asks the list by id, which finds what was acknowledged, before its write and again after it: either its write was
- * there when the erasure searched, or it finds the hashes and takes back what it wrote. So do creations, and outcomes that are kept.
+ * Erasures in steps, without a clock, a pause or a lock. The journal comes first and says what is left, so that any process goes on; then
+ * the list of hashes; then what a search finds, after a refresh, some contacts a step. A writer asks the list by id, which finds what was
+ * acknowledged, before its write and again after it: either its write was there when the erasure searched, or it finds the hashes and
+ * takes back what it wrote. So do creations, and outcomes that are kept. Writes of a process that died in between are found by a last
+ * look, once no request of that time can be under way.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
 import {
   foundIdentifiers,
   type HeldIdentifier,
   MAX_RELATED,
+  mergeRelated,
   planErasure,
 } from '../../../contacts/erasure-plan.js';
 import {
+  ERASURE_WAIT_MS,
   type EraseCommand,
   type ErasureProof,
   type ErasureResult,
   type ErasureSearch,
   pendingProof,
+  type RemovedCounts,
 } from '../../../contacts/erasure-store.js';
 import { type Identifier, uniqueIdentifiers } from '../../../contacts/suppression.js';
 import type { Page } from '../../../search/query.js';
@@ -31,7 +37,7 @@ import {
   parseContactSource,
 } from '../contacts/mapping.js';
 import { deleteContacts } from '../contacts/records.js';
-import { contactQuery } from '../contacts/search.js';
+import { addressClause } from '../contacts/search.js';
 import { type Documents, documentId, type VersionedDocument, versionOfHit } from '../documents.js';
 import type { IdempotencyKeys } from '../idempotency.js';
 import type { IndexNames } from '../migrations/indices.js';
@@ -48,7 +54,10 @@ import {
 } from './expunge.js';
 import type { ErasureSource, SuppressionList } from './suppression.js';
 
-/** A thousand contacts may have many thousand identifiers. */
+/** Contacts that a step removes. */
+const CONTACTS_PER_STEP = 100;
+/** A contact may have a hundred identifiers. */
+const IDENTIFIERS_PER_SEARCH = 100;
 const CONCURRENT_SEARCHES = 16;
 const ERASURES_PER_RUN = 1000;
 const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 'asc' }];
@@ -56,8 +65,6 @@ const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 
 const EXPUNGED_RESOURCES = ['contacts', 'idempotency', 'rejections'] as const;
 const EXPUNGE_ID = 'expunge';
 const NOTHING = { contacts: 0, memberships: 0, idempotency_answers: 0, rejections: 0 };
-/** Contacts that one search for the holders of a named identifier finds. */
-const HOLDERS_PER_SEARCH = 1000;
 /** Between two looks whether a force merge would drop anything: each flushes. */
 const EXPUNGE_CHECK_MS = 60_000;
 
@@ -88,11 +95,25 @@ interface ErasureDeps {
   takeoverMs?: number;
   /** Between two force merges; a day by default. */
   expungeIntervalMs?: number;
+  /** Awaited before each step; where it throws, the erasure stops there until a process goes on. */
+  beforeStep?(): Promise<void>;
 }
+
+/** What one step removed: nothing once no contact of the person is left. */
+interface Step {
+  erased: readonly string[];
+  related: readonly string[];
+}
+
+type TraceCounts = Pick<RemovedCounts, 'idempotency_answers' | 'rejections'>;
+
+const NO_STEP: Step = { erased: [], related: [] };
 
 export class Erasures {
   readonly #deps: ErasureDeps;
   readonly #documents: Documents<ErasureSource>;
+  readonly #closing = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
   /** Ids of erasures whose contacts this process has hidden in a copy, which is known by its beginning. */
   #hidden: { beganAt: number | null; ids: Set<string> } = { beganAt: null, ids: new Set() };
 
@@ -101,126 +122,181 @@ export class Erasures {
     this.#documents = deps.documents;
   }
 
-  /** Where the process dies, the recovery job of another finishes. */
+  /** Goes on after the answer where it takes longer than a request waits; where the process dies, the recovery job of another does. */
   async erase(command: EraseCommand): Promise<ErasureResult> {
     const { organizationId, proofId, named } = command;
-    const { suppression, contacts, clock } = this.#deps;
+    const { suppression, clock } = this.#deps;
     const now = clock.now();
-    // First of all: whoever writes one of them from now on sees it, and what was written before is found.
     const hashes = await suppression.hashesOf(organizationId, named);
-    await suppression.add(organizationId, hashes);
-    await contacts.refresh();
-    const namedIds = named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
-    const contactIds = [...namedIds, ...(await this.#idsOfNamed(organizationId, named))];
-    // Before the journal, as the recovery job may be faster then.
-    const found = await this.#people(organizationId, [...new Set(contactIds)]);
+    const id = documentId(organizationId, proofId);
     const journal: ErasureSource = {
       organization_id: organizationId,
       requested_at: now,
       proof_id: proofId,
       pending: true,
-      contact_ids: [...new Set(contactIds)],
+      contact_ids: [],
+      work: { named, stepped_at: now },
       proof: pendingProof(command, { hashes, removed: NOTHING }, now),
     };
-    const id = documentId(organizationId, proofId);
     await this.#documents.create(id, journal, { refresh: 'wait_for' });
-    const { done, erased, related } = await this.#remove(journal, found, named);
-    // Pending again where the recovery job was faster.
-    await this.#documents.update(id, () => done);
-    await this.#hideAtOnce(organizationId, done.contact_ids ?? []);
-    return { erased, related, proof: done.proof as ErasureProof };
+    const erased: string[] = [];
+    let related: string[] = [];
+    const removal = this.#removeAll(id, (step) => {
+      erased.push(...step.erased);
+      related = mergeRelated([...related, ...step.related]);
+    });
+    const running = removal.catch(() => undefined).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    await within(removal, ERASURE_WAIT_MS.removal);
+    const source = (await this.#documents.get(id))?.source ?? journal;
+    await this.#hideAtOnce(source);
+    return {
+      // Another process may have done some of the steps.
+      erased: [...new Set([...erased, ...(source.contact_ids ?? [])])],
+      related,
+      proof: source.proof as ErasureProof,
+    };
   }
 
-  /** What a journaled erasure is to do, or what the process that began it has left. Resolves with the journal of what was done. */
-  async #remove(journal: ErasureSource, found: readonly IndexedContact[], named: readonly Identifier[]) {
-    const { suppression, idempotencyKeys, rejections } = this.#deps;
-    const { organization_id: organizationId = '', contact_ids = [] } = journal;
-    const proof = journal.proof as ErasureProof;
-    await suppression.add(organizationId, proof.hashes);
-    const { people, hashes, related, identifiers } =
-      found.length + named.length > 0
-        ? await this.#suppress(journal, found, named)
-        : { people: [], hashes: [], related: [], identifiers: [] };
+  /** Ends between two steps what still runs. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all(this.#running);
+  }
+
+  /** Resolves once no contact of the person is left. Several processes may do it at once. */
+  async #removeAll(id: string, onStep: (step: Step) => void = () => undefined): Promise<void> {
+    const { suppression } = this.#deps;
+    const source = (await this.#documents.get(id))?.source;
+    if (!source) return;
+    await suppression.add(source.organization_id ?? '', (source.proof as ErasureProof).hashes);
+    // What an earlier process had found and not removed.
+    let marked = source.contact_ids ?? [];
+    for (let isLeft = true; isLeft; ) {
+      this.#closing.signal.throwIfAborted();
+      await this.#deps.beforeStep?.();
+      const step = await this.#step(id, marked);
+      onStep(step);
+      marked = [];
+      isLeft = step.erased.length > 0;
+    }
+  }
+
+  /** Marks some contacts, suppresses what else they have, and removes them with what is kept of them. A repeated step does no harm. */
+  async #step(id: string, marked: readonly string[]): Promise<Step> {
+    const { contacts, suppression } = this.#deps;
+    const journal = (await this.#documents.get(id))?.source;
+    if (!journal) return NO_STEP;
+    const { organization_id: organizationId = '', requested_at = 0 } = journal;
+    const named = journal.work?.named ?? [];
+    await contacts.refresh();
+    const people = await this.#peopleOf(organizationId, named, marked);
     const erased = people.map(({ body }) => body.contact_id);
-    const ids = contact_ids.map((value): Identifier => ({ kind: 'id', value }));
-    const removed = { ...proof.removed };
-    removed.contacts += people.length;
-    removed.memberships += people.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0);
-    removed.idempotency_answers += await idempotencyKeys.forgetOutcomes(
-      organizationId,
-      uniqueIdentifiers([...ids, ...identifiers]),
+    const identifiers = uniqueIdentifiers(people.flatMap(({ body }) => foundIdentifiers(named, body)));
+    if (people.length > 0) await this.#mark(id, people);
+    const { suppressed, related } = planErasure(await this.#held(organizationId, named, identifiers));
+    const hashes = await suppression.hashesOf(organizationId, suppressed);
+    await suppression.add(organizationId, hashes);
+    const counts = await this.#removeTraces(organizationId, [...named, ...identifiers], erased);
+    await deleteContacts(contacts, organizationId, erased, requested_at);
+    await this.#documents.update(
+      id,
+      (source) => ({ ...source, proof: withStep(source.proof as ErasureProof, hashes, counts) }),
+      { refresh: false },
     );
-    removed.rejections += await eraseRejections(
-      rejections,
-      organizationId,
-      new Set([...contact_ids, ...erased]),
+    return { erased, related };
+  }
+
+  /** Some contacts that have a named identifier, and those that are marked. */
+  async #peopleOf(
+    organizationId: string,
+    named: readonly Identifier[],
+    marked: readonly string[],
+  ): Promise<IndexedContact[]> {
+    const ids = [...marked, ...named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []))];
+    const addresses = named.filter(({ kind }) => kind !== 'id');
+    if (addresses.length > 0)
+      ids.push(...(await this.#search(organizationId, addresses, { limit: CONTACTS_PER_STEP })));
+    return (await this.#people(organizationId, [...new Set(ids)])).slice(0, CONTACTS_PER_STEP);
+  }
+
+  /** Notes what is about to be removed, once, and counts it: erasures of the same persons at the same time know of each other. */
+  async #mark(id: string, people: readonly IndexedContact[]): Promise<void> {
+    const { clock } = this.#deps;
+    await this.#documents.update(
+      id,
+      (source) => {
+        const { contact_ids = [], work } = source;
+        const proof = source.proof as ErasureProof;
+        const known = new Set(contact_ids);
+        const fresh = people.filter(({ body }) => !known.has(body.contact_id));
+        const removed = { ...proof.removed };
+        removed.contacts += fresh.length;
+        removed.memberships += fresh.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0);
+        return {
+          ...source,
+          contact_ids: [...contact_ids, ...fresh.map(({ body }) => body.contact_id)],
+          work: { named: work?.named ?? [], stepped_at: clock.now() },
+          proof: { ...proof, removed },
+        };
+      },
+      { refresh: false },
     );
-    const done: ErasureSource = {
-      ...journal,
-      contact_ids: [...new Set([...contact_ids, ...erased])],
-      proof: { ...proof, hashes: [...new Set([...proof.hashes, ...hashes])].sort(), removed },
+    await this.#documents.refresh();
+  }
+
+  /** Removes what is kept of a person elsewhere than in contacts. */
+  async #removeTraces(
+    organizationId: string,
+    identifiers: readonly Identifier[],
+    contactIds: readonly string[],
+  ): Promise<TraceCounts> {
+    const { idempotencyKeys, rejections } = this.#deps;
+    const ids = [...contactIds, ...identifiers.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []))];
+    return {
+      idempotency_answers: await idempotencyKeys.forgetOutcomes(organizationId, identifiers),
+      rejections: await eraseRejections(rejections, organizationId, new Set(ids)),
     };
-    return { done, erased, related };
+  }
+
+  /** Of each found identifier the contacts that have it and stay. */
+  async #held(
+    organizationId: string,
+    named: readonly Identifier[],
+    identifiers: readonly Identifier[],
+  ): Promise<HeldIdentifier[]> {
+    const without = new Set<string>();
+    // Of all erasures that are not finished.
+    const ofOrganization = [...PENDING, { term: { organization_id: organizationId } }];
+    if (identifiers.length > 0) {
+      for await (const journals of this.#journals(ofOrganization))
+        for (const { source } of journals) for (const id of erasedIds(source)) without.add(id);
+    }
+    const stays = (some: readonly Identifier[], limit: number) =>
+      this.#search(organizationId, some, { limit, notWith: named, without });
+    const parts = [...chunks(identifiers, IDENTIFIERS_PER_SEARCH)];
+    const held: HeldIdentifier[] = [];
+    for (const group of chunks(parts, CONCURRENT_SEARCHES)) {
+      const found = group.map(async (part) => {
+        // Mostly nobody has any of them.
+        if ((await stays(part, 1)).length === 0)
+          return part.map((identifier) => ({ identifier, holderIds: [] }));
+        const all: HeldIdentifier[] = [];
+        for (const identifier of part)
+          all.push({ identifier, holderIds: await stays([identifier], MAX_RELATED) });
+        return all;
+      });
+      held.push(...(await Promise.all(found)).flat());
+    }
+    return held;
   }
 
   /** Where ClickHouse does not answer, the recovery job hides them. */
-  async #hideAtOnce(organizationId: string, contactIds: readonly string[]): Promise<void> {
-    const contacts = contactIds.map((contactId) => ({ organizationId, contactId }));
+  async #hideAtOnce(source: ErasureSource): Promise<void> {
     await this.#deps
       .copy?.()
-      ?.hide(contacts)
+      ?.hide(contactsOf(source))
       .catch(() => undefined);
-  }
-
-  /** Suppresses the persons of a journaled erasure, and deletes their contacts, also those that were written meanwhile. */
-  async #suppress(
-    { organization_id: organizationId = '', requested_at = 0 }: ErasureSource,
-    found: readonly IndexedContact[],
-    named: readonly Identifier[],
-  ) {
-    const { contacts, suppression } = this.#deps;
-    await contacts.refresh();
-    const people = [...found];
-    const identifiers = uniqueIdentifiers(people.flatMap(({ body }) => foundIdentifiers(named, body)));
-    // Of all erasures that are not finished.
-    const erasing = new Set<string>();
-    for await (const journals of this.#journals([
-      ...PENDING,
-      { term: { organization_id: organizationId } },
-    ])) {
-      for (const { source } of journals) for (const id of source.contact_ids ?? []) erasing.add(id);
-    }
-    const { suppressed, related } = planErasure(
-      await this.#holders(organizationId, identifiers, erasing, named),
-    );
-    const hashes = await suppression.hashesOf(organizationId, suppressed);
-    await suppression.add(organizationId, hashes);
-    await contacts.refresh();
-    const late = await this.#holders(organizationId, [...named, ...suppressed], erasing);
-    people.push(
-      ...(await this.#people(organizationId, [...new Set(late.flatMap(({ holderIds }) => holderIds))])),
-    );
-    const erased = people.map(({ body }) => body.contact_id);
-    await deleteContacts(contacts, organizationId, erased, requested_at);
-    return { people, hashes, related, identifiers: [...named, ...identifiers] };
-  }
-
-  /** Of each identifier the contacts that have it, without those that are left out and those that have one of `notWith`. */
-  async #holders(
-    organizationId: string,
-    identifiers: readonly Identifier[],
-    without: ReadonlySet<string>,
-    notWith: readonly Identifier[] = [],
-  ): Promise<HeldIdentifier[]> {
-    const held: HeldIdentifier[] = [];
-    for (let start = 0; start < identifiers.length; start += CONCURRENT_SEARCHES) {
-      const searches = identifiers.slice(start, start + CONCURRENT_SEARCHES).map(async (identifier) => {
-        const ids = await this.#holdersOf(organizationId, identifier, notWith);
-        return { identifier, holderIds: ids.filter((id) => !without.has(id)) };
-      });
-      held.push(...(await Promise.all(searches)));
-    }
-    return held;
   }
 
   async list({ organizationId, limit, after }: ErasureSearch): Promise<Page<Json<ErasureProof>>> {
@@ -247,7 +323,8 @@ export class Erasures {
   /** Finishes the oldest erasures, and deletes their tombstones. Does nothing during a reindex, which does not see deletions. */
   async #deleteFound(): Promise<void> {
     const { cluster, names, contacts, clock, takeoverMs = TAKEOVER_MS } = this.#deps;
-    const isOverdue = { range: { requested_at: { lt: clock.now() - takeoverMs } } };
+    const overdue = clock.now() - takeoverMs;
+    const isOverdue = { range: { requested_at: { lt: overdue } } };
     const isNew = {
       bool: { filter: [...PENDING, isOverdue], must_not: { exists: { field: 'deleted_at' } } },
     };
@@ -259,26 +336,29 @@ export class Erasures {
     const lock = await acquireReindexLock(cluster, names, clock);
     if (!lock) return;
     try {
-      for (const journal of hits.map(versionOfHit)) {
-        const { organization_id: routing = '' } = journal.source;
-        const left = await this.#people(routing, journal.source.contact_ids ?? []);
-        const { done } = await this.#remove(journal.source, left, []);
-        const { contact_ids = [] } = done;
+      for (const { id, source } of hits.map(versionOfHit)) {
+        const { organization_id: routing = '', requested_at = 0, work } = source;
+        // A process is at it.
+        if ((work?.stepped_at ?? requested_at) >= overdue) continue;
+        await this.#removeAll(id);
+        const journal = await this.#documents.get(id);
+        if (!journal) continue;
         const tombstones = await contacts.getMany(
-          contact_ids.map((id) => ({ id: documentId(routing, id), routing })),
+          erasedIds(journal.source).map((contactId) => ({ id: documentId(routing, contactId), routing })),
         );
         lock.throwIfLost();
         const deleted = await contacts.deleteMany([...tombstones.values()]);
         // A document that was written meanwhile is deleted by the next run.
-        if (deleted === tombstones.size) finished.push({ ...journal, source: done });
+        if (deleted === tombstones.size) finished.push(journal);
       }
       deletedUpTo = await lastOperations(cluster, this.#expungedIndices());
       lock.throwIfLost();
     } finally {
       await lock.release();
     }
-    await this.#replaceJournals(finished, (source) => ({
+    await this.#replaceJournals(finished, ({ work: _work, contact_ids: _ids, ...source }) => ({
       ...source,
+      contact_ids: erasedIds({ work: _work, contact_ids: _ids }),
       deleted_at: clock.now(),
       deleted_up_to: deletedUpTo,
     }));
@@ -412,51 +492,65 @@ export class Erasures {
     );
   }
 
-  /** Ids of the contacts that have the identifier and none of `notWith`, which are left out before the limit. */
-  async #holdersOf(
-    organizationId: string,
-    identifier: Identifier,
-    notWith: readonly Identifier[],
-  ): Promise<string[]> {
-    const { contacts } = this.#deps;
-    const { kind, value } = identifier;
-    if (kind === 'id') {
-      const found = await contacts.get(documentId(organizationId, value), organizationId);
-      return found && !isTombstone(found.source) ? [value] : [];
-    }
-    return this.#search(organizationId, identifier, MAX_RELATED, notWith);
-  }
-
-  /** Ids of the contacts that have a named address. */
-  async #idsOfNamed(organizationId: string, named: readonly Identifier[]): Promise<string[]> {
-    const searches = named
-      .filter(({ kind }) => kind !== 'id')
-      .map((each) => this.#search(organizationId, each, HOLDERS_PER_SEARCH, []));
-    return (await Promise.all(searches)).flat();
-  }
-
+  /** Ids of contacts that have one of the addresses, and none of `notWith`, which are left out before the limit. */
   async #search(
     organizationId: string,
-    identifier: Identifier,
-    limit: number,
-    notWith: readonly Identifier[],
+    identifiers: readonly Identifier[],
+    {
+      limit,
+      notWith = [],
+      without = new Set(),
+    }: { limit: number; notWith?: readonly Identifier[]; without?: ReadonlySet<string> },
   ): Promise<string[]> {
-    const requestOf = ({ kind, value }: Identifier) =>
-      contactQuery({
-        organizationId,
-        filters: [
-          kind === 'email' ? { kind, email: value } : { kind: 'value', field: 'network_a_url', value },
+    const should = addressClauses(identifiers);
+    if (should.length === 0) return [];
+    const ids = [...without, ...notWith.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []))];
+    const query = {
+      bool: {
+        filter: [{ term: { organization_id: organizationId } }],
+        should,
+        minimum_should_match: 1,
+        must_not: [
+          ...addressClauses(notWith),
+          { ids: { values: ids.map((id) => documentId(organizationId, id)) } },
         ],
-        limit,
-      }).request;
-    const request = requestOf(identifier);
-    const excluded = notWith
-      .flatMap((each) => (each.kind === 'id' ? [] : [requestOf(each).query ?? []]))
-      .flat();
-    const query = { bool: { filter: request.query ? [request.query] : [], must_not: excluded } };
-    const { hits } = await this.#deps.contacts.search({ ...request, query, size: limit });
+      },
+    };
+    const { hits } = await this.#deps.contacts.search({
+      ...{ routing: organizationId, size: limit, track_total_hits: false, query },
+      sort: [{ contact_id: 'asc' }],
+    });
     return hits.hits.map(({ _source }) => fromJson((_source as ContactSource).contact).contact_id);
   }
+}
+
+const addressClauses = (identifiers: readonly Identifier[]): estypes.QueryDslQueryContainer[] =>
+  identifiers.flatMap(({ kind, value }) => (kind === 'id' ? [] : [addressClause(kind, value)]));
+
+/** Resolves when the work is done, or when time is up. */
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
+  const timer = new AbortController();
+  const timeout = pause(ms, undefined, { signal: timer.signal, ref: false }).catch(() => undefined);
+  await Promise.race([work, timeout]).finally(() => timer.abort());
+}
+
+function withStep(proof: ErasureProof, hashes: readonly string[], counts: TraceCounts): ErasureProof {
+  const removed = { ...proof.removed };
+  removed.idempotency_answers += counts.idempotency_answers;
+  removed.rejections = (removed.rejections ?? 0) + counts.rejections;
+  return { ...proof, hashes: [...new Set([...proof.hashes, ...hashes])].sort(), removed };
+}
+
+/** The contacts that an erasure names or has found. */
+const erasedIds = ({ contact_ids = [], work }: ErasureSource): string[] => [
+  ...new Set([
+    ...contact_ids,
+    ...(work?.named ?? []).flatMap(({ kind, value }) => (kind === 'id' ? [value] : [])),
+  ]),
+];
+
+function* chunks<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 
 /** A proof of an earlier version counted dead letters, always none, and no rejections. */
@@ -465,7 +559,5 @@ const currentProof = ({ removed, ...proof }: ErasureProof): ErasureProof => {
   return { ...proof, removed: { contacts, memberships, idempotency_answers, rejections } };
 };
 
-const contactsOf = ({
-  organization_id: organizationId = '',
-  contact_ids = [],
-}: ErasureSource): ContactKey[] => contact_ids.map((contactId) => ({ organizationId, contactId }));
+const contactsOf = (source: ErasureSource): ContactKey[] =>
+  erasedIds(source).map((contactId) => ({ organizationId: source.organization_id ?? '', contactId }));

@@ -8,8 +8,15 @@ import {
   SECRET_BYTES,
 } from '../../../contacts/suppression.js';
 import { type Documents, documentId } from '../documents.js';
+import { totalHits } from '../pages.js';
 import { retryWithBackoff } from '../retry.js';
 import type { ForceMerge, ShardNumbers } from './expunge.js';
+
+export interface ErasureWork {
+  named: readonly Identifier[];
+  /** When a process did the last step, in milliseconds since the epoch: others leave the erasure to it for a while. */
+  stepped_at: number;
+}
 
 /** A document of the index: the secret, a suppressed hash, an erasure, or the force merge for all erasures. */
 export interface ErasureSource {
@@ -19,9 +26,12 @@ export interface ErasureSource {
   /** Milliseconds since the epoch. */
   requested_at?: number;
   proof_id?: string;
-  /** Whether bytes may be left; then `contact_ids` names what to delete. */
+  /** Whether bytes may be left. */
   pending?: boolean;
+  /** The contacts that were found so far, until nothing but bytes is left of them. */
   contact_ids?: string[];
+  /** What is left to do, until then. */
+  work?: ErasureWork;
   /** When nothing but bytes was left, in milliseconds since the epoch. */
   deleted_at?: number;
   /** The last operations then. */
@@ -62,6 +72,14 @@ export class SuppressionList {
     });
     const found = await this.#documents.getMany([...new Map(hashes.map((each) => [each.id, each])).values()]);
     return new Set(hashes.flatMap(({ key, id }) => (found.has(id) ? [key] : [])));
+  }
+
+  /** Whether an erasure has yet to look for contacts. It is noted, so that searches find it, before it suppresses anything. */
+  async isErasing(organizationId: string): Promise<boolean> {
+    const filter = [{ term: { organization_id: organizationId } }, { term: { pending: true } }];
+    const query = { bool: { filter, must_not: { exists: { field: 'deleted_at' } } } };
+    const { hits } = await this.#documents.search({ size: 0, terminate_after: 1, query });
+    return totalHits(hits) > 0;
   }
 
   async includes(person: Person): Promise<boolean> {

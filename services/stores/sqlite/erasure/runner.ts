@@ -14,6 +14,8 @@ interface ErasureRunnerDeps {
   writer: Writer;
   reader: Reader;
   clock: Clock;
+  /** Awaited before each step; where it throws, the step is tried again after a pause. */
+  beforeStep?(): Promise<void>;
 }
 
 /** Sends the steps of erasures to the writer, one after the other: those of an organization take turns with its other writes. */
@@ -69,6 +71,7 @@ export class ErasureRunner {
   ): Promise<boolean> {
     while (!this.#closing.signal.aborted) {
       try {
+        await this.#deps.beforeStep?.();
         const progress = await this.#deps.writer.callFor(organizationId, 'eraseStep', proofId);
         onStep(progress);
         if (progress.isRemoved) return true;
