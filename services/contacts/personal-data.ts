@@ -4,7 +4,7 @@
  * erasure does not reach, so a test fails for a table, an index or a topic that is neither here nor in `WITHOUT_PERSONS`.
  */
 
-interface Place {
+export interface Place {
   /** What of a person it holds. */
   holds: string;
   /** How an erasure takes it out, or why it cannot. */
@@ -64,6 +64,13 @@ export const PERSONAL_DATA = {
     sqlite: ['erasures', 'erasure_steps', 'suppressed', 'suppression_secret'],
     elasticsearch: ['erasures'],
   },
+  reservations: {
+    holds: 'on servers, ids of contacts whose creation is being paid',
+    removal:
+      'They leave with the end of the creation; Elasticsearch drops the former version with its next merge.',
+    until: 'seconds; ids that Reachline made, in deleted versions, longer',
+    elasticsearch: ['accounts'],
+  },
   log: {
     holds: 'pages of the database as they were before',
     removal: 'The write-ahead log is emptied once no reader needs it.',
@@ -73,7 +80,7 @@ export const PERSONAL_DATA = {
     holds: 'contacts that SQL reads on a ClickHouse server',
     removal: 'Hidden at once, gone with the next copy.',
     until: '`completed_at`',
-    clickhouse: ['contacts', 'memberships'],
+    clickhouse: ['contacts'],
   },
   topics: {
     holds: 'records as they were sent',
@@ -120,4 +127,6 @@ export const WITHOUT_PERSONS = {
     'visits',
     'visit_days',
   ],
+  elasticsearch: ['audiences', 'visits', 'keys', 'streams', 'jobs', 'migrations'],
+  clickhouse: ['audiences', 'website_visits'],
 } as const;

@@ -6,7 +6,7 @@ import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { demoRecords } from '../../services/demo/load.js';
 import { systemClock } from '../../services/shared/time.js';
 import { type OpenedAnalyticsStore, openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
-import type { RecordCopy, RecordSource } from '../../services/stores/common/record-copy.js';
+import { contactKey, type RecordCopy, type RecordSource } from '../../services/stores/common/record-copy.js';
 import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { RecordCopier } from '../../services/stores/copy/record-copier.js';
 import { TODAY } from '../advertising/helper.js';
@@ -128,7 +128,7 @@ describe('The copy of records in ClickHouse', function () {
     const named = [{ kind: 'email' as const, value: `q.vex${MARK}@erased.example` }];
     await search.eraseContacts(erasure(organizationId, 'era_1', ['person'], named));
     expect(await ids(organizationId)).to.deep.equal(['other']);
-    const person = [{ organizationId, contactId: 'person' }];
+    const person = [contactKey(organizationId, 'person')];
     expect(await copy.isFreeOf(person)).to.equal(false);
     const unfinished = await copy.begin(Date.now());
     await copier.run();

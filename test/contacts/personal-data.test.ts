@@ -1,9 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PERSONAL_DATA, WITHOUT_PERSONS } from '../../services/contacts/personal-data.js';
+import { deadLetterTopicOf } from '../../ingest/sources/kafka/topics.js';
+import { STREAMS } from '../../ingest/streams/index.js';
+import { PERSONAL_DATA, type Place, WITHOUT_PERSONS } from '../../services/contacts/personal-data.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { sql } from '../../services/shared/sql.js';
+import { RESOURCES } from '../../services/stores/elasticsearch/migrations/indices.js';
 import { openDatabase } from '../../services/stores/sqlite/database.js';
 import { tempFolder } from '../support/temp-folder.js';
 
@@ -20,6 +23,33 @@ describe('The register of personal data', () => {
     const names: string[] = [...known, ...WITHOUT_PERSONS.sqlite];
     expect(tables.filter((name) => !names.includes(name))).to.deep.equal([]);
     expect(new Set(names).size).to.equal(names.length);
+  });
+
+  const namesIn = (kind: 'elasticsearch' | 'clickhouse' | 'kafka'): string[] =>
+    Object.values(PERSONAL_DATA).flatMap((place: Place) => place[kind] ?? []);
+
+  it('has every index of Elasticsearch, or says that it holds no person', () => {
+    const names = [...namesIn('elasticsearch'), ...WITHOUT_PERSONS.elasticsearch];
+    expect(names.sort()).to.deep.equal([...RESOURCES].sort());
+  });
+
+  it('has every table of records that SQL reads on a server, or says that it holds no person', () => {
+    const folder = join(packageRoot, 'mappings/clickhouse/server');
+    const tables = readdirSync(folder).flatMap((file) => {
+      const text = readFileSync(join(folder, file), 'utf8');
+      return Array.from(
+        text.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?(\w+)/g),
+        (match) => match[1] as string,
+      );
+    });
+    expect([...namesIn('clickhouse'), ...WITHOUT_PERSONS.clickhouse].sort()).to.deep.equal(tables.sort());
+  });
+
+  it('has the topics of each stream whose records name persons', () => {
+    const known = namesIn('kafka');
+    const personal = Object.keys(STREAMS).filter((stream) => known.includes(stream));
+    expect(personal).to.deep.equal(['contacts']);
+    expect(known.sort()).to.deep.equal(personal.flatMap((topic) => [topic, deadLetterTopicOf(topic)]));
   });
 
   it('is what the page for operators shows, row by row', () => {

@@ -213,9 +213,10 @@ function* chunks(contacts: readonly ContactKey[]): Generator<readonly ContactKey
     yield contacts.slice(start, start + KEYS_PER_STATEMENT);
 }
 
+/** By the primary key first, then by `contactKey` in SQL. */
 function isOneOf(keys: readonly ContactKey[]): Sql {
-  const pairs = keys.map(
-    ({ organizationId, contactId }) => sql`(${textLiteral(organizationId)}, ${textLiteral(contactId)})`,
-  );
-  return sql`(organization_id, contact_id) IN (${joinSql(pairs, ', ')})`;
+  const organizations = [...new Set(keys.map(({ organizationId }) => organizationId))].map(textLiteral);
+  const hashes = keys.map(({ hash }) => sql`unhex(${textLiteral(hash)})`);
+  return sql`organization_id IN (${joinSql(organizations, ', ')})
+    AND SHA256(concat(organization_id, '/', contact_id)) IN (${joinSql(hashes, ', ')})`;
 }

@@ -1,15 +1,25 @@
 /** The ports of the copy of contacts and audiences that SQL reads on a server (decision 0022). Both throw `StoreUnavailableError` and `StoreTimeoutError`. */
 
+import { createHash } from 'node:crypto';
+
 export const COPIED_KINDS = ['contacts', 'audiences'] as const;
 export type CopiedKind = (typeof COPIED_KINDS)[number];
 
 /** By the clock of the server that holds the copy. */
 export const COPY_LEASE_MS = 300_000;
 
+/** Names a contact in a statement. Servers keep the text of statements on disk, where an id would outlive the contact. */
 export interface ContactKey {
   organizationId: string;
-  contactId: string;
+  /** Hexadecimal. */
+  hash: string;
 }
+
+/** Ids have no slash. */
+export const contactKey = (organizationId: string, contactId: string): ContactKey => ({
+  organizationId,
+  hash: createHash('sha256').update(`${organizationId}/${contactId}`).digest('hex'),
+});
 
 export interface RecordSource {
   /** Every record there is when it begins, as lines of JSON that the API answers; one that is written meanwhile may be among them. */

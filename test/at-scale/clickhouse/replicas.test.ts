@@ -14,7 +14,7 @@ import {
   type OpenedAnalyticsStore,
   openAnalyticsStore,
 } from '../../../services/stores/clickhouse/store.js';
-import type { RecordCopy } from '../../../services/stores/common/record-copy.js';
+import { contactKey, type RecordCopy } from '../../../services/stores/common/record-copy.js';
 import { run } from '../../cli/support.js';
 import { startClickHouse } from '../../stack/clickhouse.js';
 import { freePorts } from '../../stack/free-port.js';
@@ -265,7 +265,7 @@ describe('ClickHouse replicas of which one hangs', function () {
     servers[0].thaw();
 
     const copy = opened.copy as RecordCopy;
-    const person = { organizationId: 'o', contactId: 'person' };
+    const person = contactKey('o', 'person');
     const copyAll = async (now: number) => {
       const made = await copy.begin(now);
       const line = { organization_id: 'o', contact_id: 'person', created_at: '2026-01-01T00:00:00.000Z' };
@@ -283,12 +283,12 @@ describe('ClickHouse replicas of which one hangs', function () {
     expect(await copy.beganAt()).to.equal(2000);
     expect(await nameOf(copy.hide([person]))).to.equal('StoreUnavailableError');
     expect(await idsOf(servers[0])).to.deep.equal([]);
-    expect(await copy.isFreeOf([{ organizationId: 'o', contactId: 'other' }])).to.equal(false);
+    expect(await copy.isFreeOf([contactKey('o', 'other')])).to.equal(false);
     servers[1].thaw();
     expect(await copy.beganAt()).to.equal(1000);
     await copy.hide([person]);
     expect(await idsOf(servers[1])).to.deep.equal([]);
-    expect(await copy.isFreeOf([{ organizationId: 'o', contactId: 'other' }])).to.equal(true);
+    expect(await copy.isFreeOf([contactKey('o', 'other')])).to.equal(true);
     await opened.store.close();
   });
 });

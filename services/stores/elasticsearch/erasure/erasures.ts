@@ -27,7 +27,7 @@ import { type Identifier, uniqueIdentifiers } from '../../../contacts/suppressio
 import type { Page } from '../../../search/query.js';
 import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import { type Clock, DAY_MS, formatTimestamp } from '../../../shared/time.js';
-import type { ContactKey, RecordCopy } from '../../common/record-copy.js';
+import { type ContactKey, contactKey, type RecordCopy } from '../../common/record-copy.js';
 import type { Cluster } from '../client.js';
 import type { ContactDocuments } from '../contacts/documents.js';
 import {
@@ -61,8 +61,8 @@ const IDENTIFIERS_PER_SEARCH = 100;
 const CONCURRENT_SEARCHES = 16;
 const ERASURES_PER_RUN = 1000;
 const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 'asc' }];
-/** Indices that held documents of erased persons. */
-const EXPUNGED_RESOURCES = ['contacts', 'idempotency', 'rejections'] as const;
+/** Indices that held documents of erased persons; journals name them until then. */
+const EXPUNGED_RESOURCES = ['contacts', 'idempotency', 'rejections', 'erasures'] as const;
 const EXPUNGE_ID = 'expunge';
 const NOTHING = { contacts: 0, memberships: 0, idempotency_answers: 0, rejections: 0 };
 /** Between two looks whether a force merge would drop anything: each flushes. */
@@ -351,14 +351,22 @@ export class Erasures {
         // A document that was written meanwhile is deleted by the next run.
         if (deleted === tombstones.size) finished.push(journal);
       }
+      // Their former versions name the persons, and are deleted by this.
+      await this.#replaceJournals(finished, (before) => {
+        const { work: _work, contact_ids: _ids, ...source } = before;
+        return { ...source, copied: contactsOf(before).map(({ hash }) => hash) };
+      });
       deletedUpTo = await lastOperations(cluster, this.#expungedIndices());
       lock.throwIfLost();
     } finally {
       await lock.release();
     }
-    await this.#replaceJournals(finished, ({ work: _work, contact_ids: _ids, ...source }) => ({
+    // Those that changed meanwhile are left to the next run.
+    const nameless = [...(await this.#documents.getMany(finished)).values()].filter(
+      ({ source }) => source.copied && !source.work && !source.contact_ids,
+    );
+    await this.#replaceJournals(nameless, (source) => ({
       ...source,
-      contact_ids: erasedIds({ work: _work, contact_ids: _ids }),
       deleted_at: clock.now(),
       deleted_up_to: deletedUpTo,
     }));
@@ -401,7 +409,7 @@ export class Erasures {
       const completed_at = formatTimestamp(clock.now());
       await this.#replaceJournals(
         expunged,
-        ({ contact_ids: _ids, deleted_up_to: _upTo, proof, ...rest }) => ({
+        ({ copied: _copied, contact_ids: _ids, deleted_up_to: _upTo, proof, ...rest }) => ({
           ...rest,
           pending: false,
           proof: { ...(proof as ErasureProof), completed_at },
@@ -559,5 +567,11 @@ const currentProof = ({ removed, ...proof }: ErasureProof): ErasureProof => {
   return { ...proof, removed: { contacts, memberships, idempotency_answers, rejections } };
 };
 
-const contactsOf = (source: ErasureSource): ContactKey[] =>
-  erasedIds(source).map((contactId) => ({ organizationId: source.organization_id ?? '', contactId }));
+/** For the copy in another store. */
+const contactsOf = (source: ErasureSource): ContactKey[] => {
+  const { organization_id: organizationId = '', copied = [] } = source;
+  return [
+    ...copied.map((hash) => ({ organizationId, hash })),
+    ...erasedIds(source).map((contactId) => contactKey(organizationId, contactId)),
+  ];
+};

@@ -28,10 +28,12 @@ export interface ErasureSource {
   proof_id?: string;
   /** Whether bytes may be left. */
   pending?: boolean;
-  /** The contacts that were found so far, until nothing but bytes is left of them. */
+  /** The ids of the contacts that were found so far, until nothing but bytes is left of them. */
   contact_ids?: string[];
   /** What is left to do, until then. */
   work?: ErasureWork;
+  /** From then on their hashes, for the copy in another store. */
+  copied?: string[];
   /** When nothing but bytes was left, in milliseconds since the epoch. */
   deleted_at?: number;
   /** The last operations then. */
