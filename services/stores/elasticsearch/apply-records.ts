@@ -94,14 +94,15 @@ async function applyGroups<Source, State, Record>(
       const erased = await screen.forbidden(statesOf(rejected, ({ stored }) => [stored]));
       const awaited = await screen.awaited([...erased]);
       for (const result of rejected) {
-        const { id, stored, before, records } = result;
+        const { id, stored, records } = result;
         for (const record of records) rejections.set(record, screen.rejection());
         result.state = stored;
         if (stored === undefined) continue;
         const removed = () => screen.removed(stored, records.at(-1) as Record) ?? stored;
         const written = undo.get(id);
         if (written) {
-          const isOurs = JSON.stringify(before?.source) === written.json;
+          // What is stored lacks what is only indexed.
+          const isOurs = JSON.stringify(toDocument(stored)) === written.json;
           if (isOurs) result.state = written.stored ?? removed();
           // Another write stands on ours, and nobody can tell any more that it is of an erased person.
           else if (written.wasErased) result.state = removed();
