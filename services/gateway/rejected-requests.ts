@@ -60,8 +60,13 @@ export function serveRequests(
       if (socket.bytesRead - before > LINGER_BYTES) socket.destroy();
       return;
     }
-    if (!socket.writable || socket.bytesRead === 0 || connections.hasAnsweredEarly(socket)) {
+    if (!socket.writable || socket.bytesRead === 0) {
       socket.destroy();
+      return;
+    }
+    if (connections.hasAnsweredEarly(socket)) {
+      // The answer may be in memory still: the parser fails in the tick in which the request was refused.
+      socket.destroySoon();
       return;
     }
     const problem = toProblem(error.code);

@@ -111,6 +111,12 @@ describe('The connections of a gateway', function () {
         400,
         'malformed_request',
       ],
+      [
+        'a transfer encoding that is not known',
+        `${head(SEARCH, 'Transfer-Encoding: xchunked')}2\r\n{}\r\n0\r\n\r\n`,
+        400,
+        'malformed_request',
+      ],
       ['two lengths', head(SEARCH, 'Content-Length: 1', 'Content-Length: 2'), 400, 'malformed_request'],
       ['headers of 20 KiB', head(SEARCH, `X-Filler: ${'x'.repeat(20_000)}`), 431, 'headers_too_large'],
       ['an expectation', head(SEARCH, 'Expect: miracles', 'Content-Length: 0'), 417, 'expectation_failed'],
