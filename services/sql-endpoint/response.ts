@@ -55,24 +55,16 @@ export async function encodeBlocks(
   return compressBlocks ? compressedBlocks(blocks) : blocks;
 }
 
-/** Compresses with the first supported encoding of the client's list. */
-export async function sendBytes(
-  response: ServerResponse,
+/** Compresses with the first supported encoding of the client's list, and says which. */
+export async function compressed(
   bytes: Uint8Array,
   acceptEncoding: string | undefined,
-): Promise<void> {
+): Promise<{ bytes: Uint8Array; encoding?: string }> {
   const wanted = (acceptEncoding ?? '').split(',').map((entry) => entry.split(';')[0]?.trim() ?? '');
   const encoding = wanted.find((name) => Object.hasOwn(ENCODERS, name));
   const encode = encoding === undefined ? undefined : ENCODERS[encoding];
-  if (!encode || encoding === undefined || bytes.length === 0) {
-    response.setHeader('Content-Length', bytes.length);
-    response.end(bytes);
-    return;
-  }
-  const encoded = await encode(bytes);
-  response.setHeader('Content-Encoding', encoding);
-  response.setHeader('Content-Length', encoded.length);
-  response.end(encoded);
+  if (!encode || encoding === undefined || bytes.length === 0) return { bytes };
+  return { bytes: await encode(bytes), encoding };
 }
 
 /** In compressed blocks where the answer would have been: drivers then read errors no other way. */

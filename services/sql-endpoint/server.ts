@@ -12,9 +12,10 @@ import { readOnly, VIEWS } from './read-only.js';
 import { createRecordViews, recordSettings, secureViews } from './record-views.js';
 import { RecordSource, type RecordStore } from './records.js';
 import { readForm, readRequest } from './request.js';
-import { contentType, encodeBlocks, sendBytes, sendException, summaryOf } from './response.js';
+import { compressed, contentType, encodeBlocks, sendException, summaryOf } from './response.js';
 import { type Execute, readRows, type SqlReader } from './sql-reader.js';
 import { Runner, type Statement, timezoneOf } from './statement.js';
+import { UnreadAnswers, type UnreadAnswersOptions } from './unread-answers.js';
 
 export interface SqlEndpointOptions {
   engine: Engine;
@@ -43,6 +44,7 @@ export interface SqlService {
   authenticate: Authenticate;
   records?: RecordSource;
   execute: Execute;
+  unread?: UnreadAnswersOptions;
 }
 
 /** Longer than the time limit of a statement that the engine can interrupt. */
@@ -55,6 +57,8 @@ const KEEP_ALIVE_MS = 30_000;
 const RECEIVE_TIMEOUT_MS = 30_000;
 /** Of a URL with the headers, as ClickHouse's server accepts it. */
 const MAX_HEADER_BYTES = 1024 * 1024;
+/** Each may hold a body, headers and a small answer. The engine itself reads records through one. */
+const MAX_CONNECTIONS = 256;
 
 /**
  * Serves what analysts may read, one statement at a time, as the gateway's own run on the same few threads. Throws what `server.listen`
@@ -99,14 +103,16 @@ export async function startSqlEndpoint({
 /** Listens on 127.0.0.1. */
 export async function serveSql(runner: Runner, port: number, service: SqlService): Promise<ServedSql> {
   const running = new Set<Promise<void>>();
+  const unread = new UnreadAnswers(service.unread);
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: MAX_HEADER_BYTES },
     (request, response) => {
-      const handled = handle(request, response, service).catch(() => void response.destroy());
+      const handled = handle(request, response, service, unread).catch(() => void response.destroy());
       running.add(handled);
       void handled.finally(() => running.delete(handled));
     },
   );
+  server.maxConnections = MAX_CONNECTIONS;
   await listen(server, port);
   const address = server.address() as AddressInfo;
   return {
@@ -131,6 +137,7 @@ async function handle(
   request: IncomingMessage,
   response: ServerResponse,
   { authenticate, bodyLimit, records, execute }: SqlService,
+  unread: UnreadAnswers,
 ): Promise<void> {
   const disconnected = new AbortController();
   response.on('close', () => disconnected.abort());
@@ -156,21 +163,27 @@ async function handle(
       await readForm(sqlRequest, type, body.data);
       body = { data: Buffer.alloc(0), encoding: undefined };
     }
+    let answer: Uint8Array | undefined;
     const send = async (statement: Statement, result: EngineResult) => {
       const { format } = statement;
+      const { bytes, encoding } = await compressed(
+        await encodeBlocks(result.bytes(), format, sqlRequest),
+        sqlRequest.compressResponse ? sqlRequest.acceptEncoding : undefined,
+      );
+      unread.hold(sqlRequest.organizationId, bytes.length, response);
       const summary = summaryOf(result);
       response.setHeader('Content-Type', contentType(format));
       response.setHeader('X-ClickHouse-Format', format);
       response.setHeader('X-ClickHouse-Timezone', timezoneOf(statement));
       response.setHeader('X-ClickHouse-Summary', summary);
       if (sqlRequest.sendProgress) response.setHeader('X-ClickHouse-Progress', summary);
-      await sendBytes(
-        response,
-        await encodeBlocks(result.bytes(), format, sqlRequest),
-        sqlRequest.compressResponse ? sqlRequest.acceptEncoding : undefined,
-      );
+      if (encoding !== undefined) response.setHeader('Content-Encoding', encoding);
+      response.setHeader('Content-Length', bytes.length);
+      answer = bytes;
     };
     await execute(sqlRequest, body, send, disconnected.signal);
+    // Later, so that other statements do not wait for this client.
+    if (answer) await unread.send(response, answer);
   } catch (error) {
     if (disconnected.signal.aborted) return;
     // The unread rest of the body would be parsed as the next request.

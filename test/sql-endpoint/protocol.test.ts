@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { CONCURRENCY, startClickHouseServer } from '../support/clickhouse-server.js';
@@ -92,6 +94,54 @@ describe('the ClickHouse HTTP protocol', () => {
       ]);
       expect(await answer.text()).to.match(/^Code: \d+\. DB::Exception: /);
     }
+  });
+
+  describe('with clients that do not read', () => {
+    const sockets: Socket[] = [];
+    const connected = () => {
+      const { hostname, port } = new URL(server.url);
+      const socket = connect(Number(port), hostname);
+      socket.on('error', () => undefined);
+      sockets.push(socket);
+      return socket;
+    };
+    after(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    const large = 'SELECT randomPrintableASCII(1000000) FROM numbers(60) FORMAT RawBLOB';
+    /** Asks, and reads no more than the beginning of the answer. */
+    const askUnread = async () => {
+      const socket = connected();
+      const query = new URLSearchParams({ query: large, user: 'default', password: PASSWORD });
+      socket.write(`GET /?${query} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      const [begin] = (await once(socket, 'data')) as [Buffer];
+      socket.pause();
+      return begin.toString('latin1');
+    };
+
+    it('keeps a bounded number of bytes for them, and refuses large answers above it', async () => {
+      const answers: string[] = [];
+      for (let index = 0; index < 5; index++) answers.push(await askUnread());
+      expect(answers.map((answer) => /Code: \d+/.exec(answer)?.[0] ?? answer.slice(9, 12))).to.deep.equal([
+        '200',
+        '200',
+        '200',
+        'Code: 202',
+        'Code: 202',
+      ]);
+      expect(await (await get({ query: 'SELECT 1' })).text()).to.equal('1\n');
+      for (const socket of sockets) socket.destroy();
+      await until(async () => {
+        const answer = await get({ query: large });
+        return answer.status === 200 && (await answer.arrayBuffer()).byteLength === 60_000_000;
+      }, 'there is room once they have left');
+    });
+
+    it('takes at most 256 connections', async () => {
+      let closed = 0;
+      for (let index = 0; index < 300; index++) connected().once('close', () => closed++);
+      await until(async () => closed >= 40, 'more are closed');
+    });
   });
 
   it('reads a statement from the URL, the body, and both', async () => {
