@@ -1,4 +1,5 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
@@ -20,6 +21,29 @@ export function emptyStandardInput(): void {
   closeSync(0);
   openSync('/dev/null', 'r');
 }
+
+/** Paths of descriptor 0 in a folder that is no link. */
+const DESCRIPTOR_0 = new RegExp(`^/(?:dev/fd|proc/${process.pid}(?:/task/\\d+)?/fd)/0$`);
+
+/** Whether an argument means standard input: -, or a path that leads to it, such as /dev/stdin. Also after `emptyStandardInput`. */
+export function isStandardInput(path: string): boolean {
+  let place = path;
+  for (let links = 0; links < MAX_LINKS; links++) {
+    if (place === '-') return true;
+    try {
+      place = join(realpathSync(dirname(place)), basename(place));
+      if (DESCRIPTOR_0.test(place)) return true;
+      // Names the file that is redirected, not the descriptor.
+      if (place.startsWith('/proc/')) return false;
+      place = resolve(dirname(place), readlinkSync(place));
+    } catch {
+      // No link, or not there.
+      return false;
+    }
+  }
+  return false;
+}
+const MAX_LINKS = 40;
 
 /** Writes a line to standard output: the result of a command. */
 export const printOut = (io: Io, line: string) => void io.stdout.write(`${line}\n`);

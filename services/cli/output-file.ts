@@ -1,4 +1,5 @@
 /** Files that commands write: they appear once they are complete, and none is a file that the command reads. */
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   createWriteStream,
@@ -37,11 +38,8 @@ export function placeOfStandardInput(): Place {
   }
 }
 
-/** Where `OutputFile` writes before the file is complete. */
-export const partialOf = (path: string): string => `${path}.part`;
-
 /**
- * A file that is written beside its place, as `<name>.part`, and renamed once it is complete: what the path named before stays until then.
+ * A file that is written beside its place, as `<name>.<8 random digits>.part`, a name that nothing has, and renamed once it is complete: what the path named before stays until then.
  * A device or pipe is written directly.
  */
 export class OutputFile {
@@ -56,13 +54,12 @@ export class OutputFile {
     this.#path = before ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
     if (before?.isDirectory())
       throw Object.assign(new Error(`${path} is a folder`), { code: 'EISDIR', path });
-    this.#partial = before && !before.isFile() ? null : partialOf(this.#path);
+    const isDirect = before !== undefined && !before.isFile();
+    this.#partial = isDirect ? null : `${this.#path}.${randomBytes(4).toString('hex')}.part`;
     if (this.#partial === null) {
       this.#file = openSync(this.#path, 'w');
       return;
     }
-    // Of a command that was killed.
-    rmSync(this.#partial, { force: true });
     this.#file = openSync(this.#partial, 'wx');
   }
 

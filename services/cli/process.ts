@@ -1,11 +1,11 @@
 import { isatty } from 'node:tty';
-import { emptyStandardInput } from './io.js';
+import { emptyStandardInput, isStandardInput } from './io.js';
 import { run } from './run.js';
 
 const args = process.argv.slice(2);
 
 // It may be the list that the loop of a shell goes through.
-if (!isatty(0) && args[0] !== 'mcp' && !args.includes('-')) emptyStandardInput();
+if (!isatty(0) && args[0] !== 'mcp' && !args.some(isStandardInput)) emptyStandardInput();
 
 // A reader that closes the pipe early, such as head, is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -201,7 +201,6 @@ describe('reachline ingest', function () {
       symlinkSync(input, join(folder, 'link-to-file'));
       linkSync(input, join(folder, 'second-name'));
       const other = file('real/b.ndjson', GOOD);
-      const ofOutput = file('real/c.ndjson.part', GOOD);
       for (const [inputs, rejects] of [
         [[input], join(folder, 'link', 'a.ndjson')],
         [[input], join(folder, 'link-to-file')],
@@ -209,11 +208,10 @@ describe('reachline ingest', function () {
         [[join(folder, 'link', 'a.ndjson')], input],
         [[input, other], join(folder, 'link')],
         [[join(folder, 'link', 'a.ndjson'), other], real],
-        [[ofOutput, '--format', 'ndjson'], join(folder, 'link', 'c.ndjson')],
       ] as [string[], string][]) {
         const { code, stderr } = await load(...inputs, '--rejects', rejects);
         expect({ code, stderr }, rejects).to.deep.include({ code: 2 });
-        for (const path of [input, other, ofOutput]) expect(readFileSync(path, 'utf8')).to.equal(GOOD);
+        for (const path of [input, other]) expect(readFileSync(path, 'utf8')).to.equal(GOOD);
       }
       const piped = spawnSync(
         'sh',
@@ -225,6 +223,57 @@ describe('reachline ingest', function () {
       );
       expect(piped.status, piped.stderr).to.equal(2);
       expect(readFileSync(input, 'utf8')).to.equal(GOOD);
+    });
+
+    /** Of a command line whose standard input is a file. */
+    const loadFrom = (input: string, ...args: string[]) => {
+      const command = [process.execPath, MAIN, 'ingest', 'contacts', ...args, '--organization', 'org_a'];
+      const text = `${command.map((each) => `'${each}'`).join(' ')} < '${input}'`;
+      return spawnSync('sh', ['-c', text], { env: { ...process.env, ...env }, encoding: 'utf8' });
+    };
+
+    it('reads standard input by each of its names, and never overwrites what it comes from', () => {
+      const input = file('by-name.ndjson', GOOD);
+      const linked = join(folder, 'link-to-stdin');
+      symlinkSync('/dev/stdin', linked);
+      for (const name of ['/dev/stdin', '/dev/fd/0', '/proc/self/fd/0', '/dev/../dev/stdin', linked]) {
+        const loaded = loadFrom(input, name, '--dry-run');
+        expect(loaded.status, loaded.stderr).to.equal(0);
+        expect(loaded.stdout, name).to.contain('contacts: 1 accepted');
+      }
+      const written = loadFrom(input, linked);
+      expect(written.stdout, written.stderr).to.contain('contacts: 1 accepted');
+      const onto = loadFrom(input, '/dev/stdin', '--rejects', input);
+      expect(onto.status, onto.stderr).to.equal(2);
+      expect(readFileSync(input, 'utf8')).to.equal(GOOD);
+      for (const option of ['--map', '--with', '--rejects']) {
+        const refused = loadFrom(input, input, option, '/dev/stdin');
+        expect(refused.status, option + refused.stderr).to.equal(2);
+        expect(refused.stderr, option).to.contain('standard input');
+      }
+      const several = loadFrom(input, '/dev/stdin', input);
+      expect(several.status, several.stderr).to.equal(2);
+      expect(readFileSync(input, 'utf8')).to.equal(GOOD);
+    });
+
+    it('leaves files alone whose names end in .part, also where it names a link', async () => {
+      const real = inFolder('parts');
+      const bad = '{"contact_id":"rej4","age":-1}\n';
+      const input = file('parts/real.ndjson.part', bad);
+      const unrelated = file('parts/other.ndjson.part', 'of somebody else\n');
+      symlinkSync(join(real, 'real.ndjson'), join(folder, 'link-to-parts'));
+      file('parts/real.ndjson', 'from before\n');
+      expect(await load(input, '--format', 'ndjson', '--rejects', join(folder, 'link-to-parts'))).to.include({
+        code: 1,
+      });
+      expect(await load(input, '--format', 'ndjson', '--rejects', join(real, 'other.ndjson'))).to.include({
+        code: 1,
+      });
+      expect(readFileSync(input, 'utf8')).to.equal(bad);
+      expect(readFileSync(unrelated, 'utf8')).to.equal('of somebody else\n');
+      expect(readFileSync(join(real, 'real.ndjson'), 'utf8')).to.equal(bad);
+      const names = ['other.ndjson', 'other.ndjson.part', 'real.ndjson', 'real.ndjson.part'];
+      expect(readdirSync(real).sort()).to.deep.equal(names);
     });
 
     it('names a new file inside of a linked folder of inputs', async () => {

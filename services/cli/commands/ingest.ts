@@ -13,8 +13,8 @@ import { findFiles } from '../ingest/files.js';
 import { sendRecords } from '../ingest/gateway-sink.js';
 import { type MappedInput, type MappedOptions, openMapped } from '../ingest/mapped-input.js';
 import { Rejects, Report } from '../ingest/report.js';
-import { formatCount, type Io, printErr, printOut, printTable } from '../io.js';
-import { partialOf, placeOf, placeOfStandardInput } from '../output-file.js';
+import { formatCount, type Io, isStandardInput, printErr, printOut, printTable } from '../io.js';
+import { placeOf, placeOfStandardInput } from '../output-file.js';
 import { Progress } from '../progress.js';
 import { requireStream } from '../streams.js';
 
@@ -38,6 +38,10 @@ export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   const { organization } = command;
   const target = namedGateway(io, command, ['ingest:write']);
   const files = findFiles(io, command.files);
+  for (const path of [command.map, ...(command.with ?? []), command.rejects]) {
+    if (path !== undefined && isStandardInput(path))
+      throw new UsageError('Only the file of records can be standard input.');
+  }
   const rejects = rejectsOf(command, files);
   const needsOrganization = organization === undefined && target === undefined;
   // Before the stores: problems of the command are known early, and the embedded engine does not find standard input.
@@ -97,13 +101,11 @@ function rejectsOf(command: IngestCommand, files: readonly string[]): RejectsOf 
   return (file) => join(rejects, names.get(file) as string);
 }
 
-/** Throws UsageError where the file, or what is written until it is complete, is one that the command reads. */
+/** Throws UsageError where the file is one that the command reads. */
 function requireNotRead(rejects: string, inputs: readonly string[]): void {
   const read = new Set(inputs.map((file) => (file === '-' ? placeOfStandardInput() : placeOf(file))));
-  for (const path of [rejects, partialOf(rejects)]) {
-    if (read.has(placeOf(path)))
-      throw new UsageError(`--rejects would overwrite ${path}, a file that is read; choose another.`);
-  }
+  if (!read.has(placeOf(rejects))) return;
+  throw new UsageError(`--rejects would overwrite ${rejects}, a file that is read; choose another.`);
 }
 
 /** A name for each file, all different also where case does not count. */

@@ -1,12 +1,13 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { UsageError } from '../errors.js';
-import { type Io, printErr } from '../io.js';
+import { type Io, isStandardInput, printErr } from '../io.js';
 import { placeOf } from '../output-file.js';
 import { isReadable } from './input.js';
 
 /** The files that arguments name, each once whatever names it has: paths, and folders with everything in them, sorted. Throws UsageError for a folder without any. */
-export function findFiles(io: Io, paths: readonly string[]): string[] {
+export function findFiles(io: Io, named: readonly string[]): string[] {
+  const paths = named.map((path) => (isStandardInput(path) ? '-' : path));
   if (paths.includes('-') && paths.length > 1) {
     throw new UsageError('- stands for standard input; name it alone.');
   }

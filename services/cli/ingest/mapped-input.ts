@@ -17,7 +17,7 @@ import { asUtf8 } from '../../../ingest/sources/utf16.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
 import { CommandError, UsageError } from '../errors.js';
-import { type Io, printErr } from '../io.js';
+import { type Io, isStandardInput, printErr } from '../io.js';
 import { type Format, formatOf, type Input, openInput, peekJson } from './input.js';
 
 export interface MappedOptions {
@@ -150,7 +150,7 @@ export async function openFile(
   format = formatOf(file),
   csv?: CsvOptions,
 ): Promise<{ input: Input; text: OpenedText }> {
-  const input = openInput(io, file);
+  const input = openInput(io, isStandardInput(file) ? '-' : file);
   if (format !== undefined) return { input, text: await openText(input.chunks, format, csv) };
   const peeked = await peekJson(asUtf8(input.chunks));
   return { input, text: await openText(peeked.chunks, peeked.format) };
