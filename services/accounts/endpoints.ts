@@ -1,7 +1,7 @@
 /** The keys and the credits of an organization. */
 import { cursorListWith } from '../http/cursor-list.js';
 import { endpointsWith } from '../http/endpoint.js';
-import { requireScopes } from '../http/principal.js';
+import { invalidKey, requireScopes } from '../http/principal.js';
 import { invalid, Problem } from '../http/problems.js';
 import { DEFAULT_SCOPES, type Scope } from '../http/scopes.js';
 import { toJson } from '../shared/json.js';
@@ -9,7 +9,7 @@ import { strictObject } from '../shared/schema.js';
 import { type Clock, parseTimestamp } from '../shared/time.js';
 import type { CreditStore } from './credit-store.js';
 import type { KeyStore, StoredKey } from './key-store.js';
-import { MAX_ANCESTORS, makeKey, RUN_KEY_NAME } from './keys.js';
+import { keyIsActive, MAX_ANCESTORS, makeKey, RUN_KEY_NAME } from './keys.js';
 import {
   type ApiKey,
   ApiKey as ApiKeySchema,
@@ -108,7 +108,7 @@ const createKey = endpoint({
     }
     requireScopes({ keyId, organizationId, scopes: held }, wanted as Scope[]);
     const maker = await search.findKey(keyId, signal);
-    if (!maker) throw new Error('the key of the request is not stored');
+    if (!maker || !keyIsActive(maker, clock.now())) throw invalidKey();
     const request = {
       organizationId,
       name: body.name ?? undefined,
@@ -121,7 +121,10 @@ const createKey = endpoint({
       const detail = `Keys made one another ${MAX_ANCESTORS} times; use an older key, or the command line.`;
       throw invalid({ pointer: '', code: 'too_many_ancestors', detail });
     }
-    if (!(await search.insertKey(stored, MAX_KEYS))) {
+    const insertion = await search.insertKey(stored, { maxKeys: MAX_KEYS, makerActiveAt: clock.now() });
+    // Requests know a key for a few seconds longer than it works.
+    if (insertion === 'maker_ended') throw invalidKey();
+    if (insertion === 'too_many_keys') {
       const detail = `The organization has ${MAX_KEYS} keys, with those that are revoked; no more can be made.`;
       throw invalid({ pointer: '', code: 'too_many_keys', detail });
     }

@@ -28,10 +28,20 @@ export interface KeySearch {
   now: number;
 }
 
+/** What must hold at the moment when a key is stored. */
+export interface InsertRules {
+  /** Listed keys that an organization may have. */
+  maxKeys?: number;
+  /** The key that made it, its first ancestor, must be active at this time, in milliseconds since the epoch. */
+  makerActiveAt?: number;
+}
+
+/** Nothing is written but for `inserted`. */
+export type Insertion = 'inserted' | 'too_many_keys' | 'maker_ended';
+
 export interface KeyStore {
   findKey(keyId: string, signal?: AbortSignal): Promise<StoredKey | null>;
-  /** False, and nothing is written, where the organization has `maxKeys` listed keys. */
-  insertKey(key: StoredKey, maxKeys?: number): Promise<boolean>;
+  insertKey(key: StoredKey, rules?: InsertRules): Promise<Insertion>;
   /** Newest first. */
   listKeys(search: KeySearch, signal?: AbortSignal): Promise<Page<StoredKey>>;
   /** Keys that descend from the key and are neither revoked themselves nor expired at `now`, in milliseconds since the epoch. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { KeyStore, StoredKey } from '../accounts/key-store.js';
 import { keyIsActive, parseKey, secretMatches } from '../accounts/keys.js';
-import type { Principal } from '../http/principal.js';
+import { CHALLENGE, invalidKey, type Principal } from '../http/principal.js';
 import { Problem } from '../http/problems.js';
 import { withTimeout } from '../shared/async.js';
 import { FairSemaphore } from '../shared/fair-semaphore.js';
@@ -27,8 +27,6 @@ const MAX_LOOKUPS = 100;
 /** Concurrent lookups for networks that sent too many wrong keys, which take turns, and how many of each may wait. */
 const SUSPECT_LOOKUPS = 4;
 const MAX_WAITING_SUSPECTS = 100;
-
-const CHALLENGE = { 'WWW-Authenticate': 'ApiKey realm="reachline"' };
 
 interface KnownKey {
   stored: StoredKey;
@@ -154,8 +152,3 @@ export function createAuthenticate(
 
 const tooManyLookups = () =>
   new Problem('overloaded', 'Too many API keys are being looked up; try again shortly.');
-
-/** The same for unknown, malformed, expired and revoked keys, so that it does not reveal which keys exist. */
-function invalidKey(): Problem {
-  return new Problem('invalid_api_key', 'The API key is not valid.', {}, CHALLENGE);
-}

@@ -79,9 +79,34 @@ export function searchStoreAccounts(open: Open): void {
     it('no key is stored above the number that an organization may have', async () => {
       const organization = freshOrganization();
       for (const id of ['a', 'b'])
-        expect(await opened.store.insertKey(key(organization, id), 2)).to.equal(true);
-      expect(await opened.store.insertKey(key(organization, 'c'), 2)).to.equal(false);
+        expect(await opened.store.insertKey(key(organization, id), { maxKeys: 2 })).to.equal('inserted');
+      expect(await opened.store.insertKey(key(organization, 'c'), { maxKeys: 2 })).to.equal('too_many_keys');
       expect(await opened.store.findKey(`${organization}_c`)).to.equal(null);
+    });
+
+    it('a key is not stored where the key that made it, or one before that, has ended', async () => {
+      const organization = freshOrganization();
+      const [first, second] = ['a', 'b'].map((id) => key(organization, id)) as [StoredKey, StoredKey];
+      second.ancestors = [first.id];
+      second.expires_at = '2026-06-01T00:00:00.000Z';
+      await opened.store.insertKey(first);
+      const [before, after] = ['2026-05-31T00:00:00Z', '2026-06-01T00:00:00Z'].map(Date.parse) as [
+        number,
+        number,
+      ];
+      const insert = (id: string, maker: StoredKey, makerActiveAt: number) => {
+        const ancestors = [maker.id, ...maker.ancestors];
+        return opened.store.insertKey({ ...key(organization, id), ancestors }, { makerActiveAt });
+      };
+      expect(await insert('c', second, before)).to.equal('maker_ended');
+      await opened.store.insertKey(second);
+      expect(await insert('d', second, before)).to.equal('inserted');
+      expect(await insert('e', second, after)).to.equal('maker_ended');
+      await opened.store.revokeKey(first.id, '2026-02-01T00:00:00.000Z');
+      expect(await insert('f', second, before)).to.equal('maker_ended');
+      expect(await insert('g', first, before)).to.equal('maker_ended');
+      const kept = (await keysOf(organization)).map(({ id }) => id.slice(-1));
+      expect(kept.sort()).to.deep.equal(['a', 'b', 'd']);
     });
 
     it('a key is revoked with any of its ancestors, unless that was told to keep its descendants', async () => {

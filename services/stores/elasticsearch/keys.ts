@@ -1,6 +1,6 @@
 import type { estypes } from '@elastic/elasticsearch';
 import type { KeyStore, StoredKey } from '../../accounts/key-store.js';
-import { earliest, RUN_KEY_NAME } from '../../accounts/keys.js';
+import { earliest, keyIsActive, RUN_KEY_NAME } from '../../accounts/keys.js';
 import { fromJson, toJson } from '../../shared/json.js';
 import type { Cluster } from './client.js';
 import { Documents } from './documents.js';
@@ -55,31 +55,42 @@ export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
     }));
   }
 
+  async function find(keyId: string, signal?: AbortSignal): Promise<StoredKey | null> {
+    const found = await documents.get(keyId);
+    const [key] = found ? await withAncestors([found.source], signal) : [];
+    return key ?? null;
+  }
+
   async function count(query: Clause, signal?: AbortSignal): Promise<number> {
     const { hits } = await documents.search({ size: 0, query }, signal);
     return totalHits(hits);
   }
 
   return {
-    async findKey(keyId, signal) {
-      const found = await documents.get(keyId);
-      const [key] = found ? await withAncestors([found.source], signal) : [];
-      return key ?? null;
-    },
+    findKey: find,
 
-    async insertKey(key, maxKeys) {
+    async insertKey(key, { maxKeys, makerActiveAt } = {}) {
       const now = Date.parse(key.created_at);
-      if (maxKeys !== undefined && (await count(listed(now, key.organization_id))) >= maxKeys) return false;
+      if (maxKeys !== undefined && (await count(listed(now, key.organization_id))) >= maxKeys)
+        return 'too_many_keys';
       const failure = await documents.create(key.id, key, { refresh: 'wait_for' }).then(
         (created) => (created ? null : new Error(`there is a key ${key.id} already`)),
         (error: Error) => error,
       );
-      if (failure === null) return true;
-      // The key is ours when the secret matches: only a response was lost. Otherwise a key nobody was shown would stay active.
-      const found = await documents.get(key.id).catch(() => null);
-      if (found?.source.secret_hash !== key.secret_hash) throw failure;
-      await documents.waitUntilSearchable(found);
-      return true;
+      if (failure !== null) {
+        // The key is ours when the secret matches: only a response was lost. Otherwise a key nobody was shown would stay active.
+        const found = await documents.get(key.id).catch(() => null);
+        if (found?.source.secret_hash !== key.secret_hash) throw failure;
+        await documents.waitUntilSearchable(found);
+      }
+      const [makerId] = key.ancestors;
+      if (makerActiveAt === undefined || makerId === undefined) return 'inserted';
+      // Only now: a revocation that comes later finds the key among the descendants.
+      const maker = await find(makerId);
+      if (maker && keyIsActive(maker, makerActiveAt)) return 'inserted';
+      const stored = await documents.get(key.id);
+      if (stored) await documents.deleteMany([stored]);
+      return 'maker_ended';
     },
 
     async listKeys({ organizationId, limit, after, now }, signal) {

@@ -1,5 +1,5 @@
-import type { KeySearch, StoredKey } from '../../accounts/key-store.js';
-import { RUN_KEY_NAME } from '../../accounts/keys.js';
+import type { Insertion, InsertRules, KeySearch, StoredKey } from '../../accounts/key-store.js';
+import { keyIsActive, RUN_KEY_NAME } from '../../accounts/keys.js';
 import { fromJson, type Json } from '../../shared/json.js';
 import { EMPTY_SQL, identifier, joinSql, type Sql, sql, textLiteral } from '../../shared/sql.js';
 import { formatTimestamp } from '../../shared/time.js';
@@ -104,17 +104,24 @@ export function countDescendants(connection: Connection, keyId: string, now: num
   );
 }
 
-/** False, and nothing is written, where the organization has `maxKeys` listed keys. */
-export function insertKey(connection: Connection, key: StoredKey, maxKeys?: number): boolean {
-  const { organization_id, created_at } = key;
+export function insertKey(
+  connection: Connection,
+  key: StoredKey,
+  { maxKeys, makerActiveAt }: InsertRules = {},
+): Insertion {
+  const { organization_id, created_at, ancestors } = key;
   if (maxKeys !== undefined && countKeys(connection, Date.parse(created_at), organization_id) >= maxKeys)
-    return false;
+    return 'too_many_keys';
+  if (makerActiveAt !== undefined && ancestors[0] !== undefined) {
+    const maker = findKey(connection, ancestors[0]);
+    if (!maker || !keyIsActive(maker, makerActiveAt)) return 'maker_ended';
+  }
   const values = COLUMNS.map((name) => {
     const value = key[name];
     return Array.isArray(value) ? JSON.stringify(value) : value;
   });
   connection.run(INSERT, ...values);
-  return true;
+  return 'inserted';
 }
 
 /** False when no key has the id. */

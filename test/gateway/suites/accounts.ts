@@ -142,6 +142,21 @@ export const accounts = gatewaySuite('The keys and credits of an organization', 
     expect(ended).to.include({ revoked_at });
   });
 
+  it('are made by no key that is revoked, also while the gateway still takes it', async () => {
+    const { search } = gateway.stores;
+    for (const keepDescendants of [true, false]) {
+      const maker = await gateway.keyFor('org_late', ['keys:write']);
+      const create = () => gateway.call('/api/keys/create', { scopes: ['keys:write'] }, { key: maker });
+      expect((await create()).status).to.equal(200);
+      const { total } = await search.listKeys({ organizationId: 'org_late', limit: 1, now: Date.now() });
+      await search.revokeKey(parseKey(maker)?.id as string, new Date().toISOString(), keepDescendants);
+      const { status, body } = await create();
+      expect({ status, code: body.code }).to.deep.equal({ status: 401, code: 'invalid_api_key' });
+      const after = await search.listKeys({ organizationId: 'org_late', limit: 1, now: Date.now() });
+      expect(after.total).to.equal(total);
+    }
+  });
+
   it('expire with the key that made them at the latest', async () => {
     const { search } = gateway.stores;
     const expiresAt = '2999-01-01T00:00:00.000Z';

@@ -1,4 +1,4 @@
-import type { StoredKey } from '../../../accounts/key-store.js';
+import type { InsertRules, StoredKey } from '../../../accounts/key-store.js';
 import {
   type CreateAudience,
   type DeleteAudience,
@@ -114,7 +114,7 @@ export function writeOperations(session: WriteSession) {
     wake: () => done(undefined),
     deleteVisitsBefore: (createdMs: number, limit: number) =>
       toJson(deleteVisitsBefore(session, createdMs, limit)),
-    insertKey: (key: StoredKey, maxKeys?: number) => toJson(insertKey(connection, key, maxKeys)),
+    insertKey: (key: StoredKey, rules?: InsertRules) => toJson(insertKey(connection, key, rules)),
     revokeKey: (keyId: string, revokedAt: string, keepDescendants?: boolean) =>
       toJson(revokeKey(connection, keyId, revokedAt, keepDescendants)),
     recordKeyUse: (keyId: string, usedAt: string) => done(recordKeyUse(connection, keyId, usedAt)),
