@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../shared/config.js';
+import type { OnAbandoned } from '../sql-endpoint/fair-mutex.js';
 import type { ServedSql, SqlEndpoint } from '../sql-endpoint/server.js';
 import type { SqlReader } from '../sql-endpoint/sql-reader.js';
 import type { Stores } from '../stores/open-stores.js';
@@ -18,7 +19,11 @@ export interface SqlOfStores {
  * Starts the SQL endpoint when it is configured, and otherwise with the first statement of the gateway, on a free port with a password that
  * nobody knows. Throws a `CommandError` when its port is in use.
  */
-export async function withSqlEndpoint({ sqlEndpoint }: Config, stores: Stores): Promise<SqlOfStores> {
+export async function withSqlEndpoint(
+  { sqlEndpoint }: Config,
+  stores: Stores,
+  onAbandoned: OnAbandoned = () => undefined,
+): Promise<SqlOfStores> {
   const { engine: openEngine, search } = stores;
   if (!openEngine) return { stores, url: null };
   let endpoint: SqlEndpoint | undefined;
@@ -26,7 +31,7 @@ export async function withSqlEndpoint({ sqlEndpoint }: Config, stores: Stores): 
   const open = async () => {
     const { startSqlEndpoint } = await import('../sql-endpoint/server.js');
     const options = sqlEndpoint ?? { port: 0, password: randomUUID() };
-    endpoint = await startSqlEndpoint({ engine: await openEngine(), search, ...options });
+    endpoint = await startSqlEndpoint({ engine: await openEngine(), search, onAbandoned, ...options });
     return endpoint;
   };
   const start = () => {

@@ -1,11 +1,16 @@
+import { withTimeout } from '../shared/async.js';
 import { FairSemaphore } from '../shared/fair-semaphore.js';
 import { CODE, SqlError } from './errors.js';
+
+/** Told whenever a statement begins or ends to run past its deadline: how many do. The organization is empty for the password. */
+export type OnAbandoned = (abandoned: number, organizationId: string) => void;
 
 export interface FairMutexOptions {
   /** Milliseconds after which the next statement runs, whatever the one before still does. */
   deadlineMs: number;
   /** The same while another organization waits. */
   shareMs?: number;
+  onAbandoned?: OnAbandoned;
 }
 
 /** Statements that may wait; a dashboard sends one for each of its panels. */
@@ -13,8 +18,13 @@ const MAX_WAITING = { total: 100, perOrganization: 20 };
 /** The queue of the password, which opens all organizations and stands for whoever operates the server. */
 const OPERATOR = '';
 const SHARE_MS = 5000;
-/** Statements past their deadline that still run; each occupies a thread that the gateway's own statements need. */
-const MAX_ABANDONED = 2;
+/**
+ * Statements past their deadline that still run; each occupies a thread that the gateway's own statements need. One organization alone
+ * never reaches what is refused to all.
+ */
+const MAX_ABANDONED = { total: 2, perOrganization: 1 };
+/** After its deadline the engine is told to end a statement, which it does within this time if it can. */
+const END_MS = 1000;
 
 interface Running {
   organization: string;
@@ -30,10 +40,13 @@ export class FairMutex {
   readonly #shareMs: number;
   readonly #lock = new FairSemaphore(1);
   #running: Running | undefined;
-  #abandoned = 0;
+  readonly #onAbandoned: FairMutexOptions['onAbandoned'];
+  /** The organization of each statement that runs past its deadline. */
+  readonly #abandoned: string[] = [];
 
-  constructor({ deadlineMs, shareMs = SHARE_MS }: FairMutexOptions) {
+  constructor({ deadlineMs, shareMs = SHARE_MS, onAbandoned }: FairMutexOptions) {
     this.#deadlineMs = deadlineMs;
+    this.#onAbandoned = onAbandoned;
     this.#shareMs = shareMs;
   }
 
@@ -49,9 +62,7 @@ export class FairMutex {
     const organization = organizationId ?? OPERATOR;
     this.#requireRoom(organization);
     const run = async () => {
-      if (this.#abandoned >= MAX_ABANDONED) {
-        throw new SqlError(CODE.SOCKET_TIMEOUT, 'Statements that could not be ended are still running');
-      }
+      this.#requireThread(organization);
       return await this.#withDeadline(organization, work, signal);
     };
     const running = this.#lock.run(organization, run, signal);
@@ -64,6 +75,23 @@ export class FairMutex {
     const own = organization === OPERATOR ? 0 : waiting.sizeOf(organization);
     if (own < MAX_WAITING.perOrganization && waiting.size < MAX_WAITING.total) return;
     throw new SqlError(CODE.TOO_MANY_SIMULTANEOUS_QUERIES, 'Too many simultaneous queries');
+  }
+
+  #requireThread(organization: string): void {
+    const own =
+      organization === OPERATOR ? 0 : this.#abandoned.filter((each) => each === organization).length;
+    if (own < MAX_ABANDONED.perOrganization && this.#abandoned.length < MAX_ABANDONED.total) return;
+    throw new SqlError(CODE.SOCKET_TIMEOUT, 'Statements that could not be ended are still running');
+  }
+
+  #abandon(organization: string, statement: Promise<unknown>): void {
+    this.#abandoned.push(organization);
+    this.#onAbandoned?.(this.#abandoned.length, organization);
+    const leave = () => {
+      this.#abandoned.splice(this.#abandoned.indexOf(organization), 1);
+      this.#onAbandoned?.(this.#abandoned.length, organization);
+    };
+    statement.then(leave, leave);
   }
 
   async #withDeadline<T>(
@@ -94,11 +122,8 @@ export class FairMutex {
     } finally {
       this.#running = undefined;
       for (const timer of timers) clearTimeout(timer);
-      if (!settled) {
-        this.#abandoned++;
-        const leave = () => void this.#abandoned--;
-        statement.then(leave, leave);
-      }
+      if (!settled) await withTimeout(END_MS, () => statement).catch(() => undefined);
+      if (!settled) this.#abandon(organization, statement);
     }
   }
 

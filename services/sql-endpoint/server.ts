@@ -7,7 +7,7 @@ import type { Engine, EngineResult } from '../stores/clickhouse/engine.js';
 import { type Authenticate, createAuthenticate, type Keys } from './authenticate.js';
 import { readBody } from './body.js';
 import { CODE, SqlError, toException } from './errors.js';
-import { FairMutex } from './fair-mutex.js';
+import { FairMutex, type OnAbandoned } from './fair-mutex.js';
 import { readOnly, VIEWS } from './read-only.js';
 import { createRecordViews, recordSettings, secureViews } from './record-views.js';
 import { RecordSource, type RecordStore } from './records.js';
@@ -24,6 +24,7 @@ export interface SqlEndpointOptions {
   password: string;
   /** Checks API keys, and holds contacts, audiences and visits. Without it the endpoint takes the password only. */
   search?: RecordStore & Keys;
+  onAbandoned?: OnAbandoned;
 }
 
 export interface ServedSql {
@@ -69,13 +70,14 @@ export async function startSqlEndpoint({
   port,
   password,
   search,
+  onAbandoned,
 }: SqlEndpointOptions): Promise<SqlEndpoint> {
   const runner = new Runner(engine);
   if (search) await createRecordViews(runner, VIEWS);
   await secureViews(runner, VIEWS);
   const authorize = await readOnly(runner);
   const records = search && new RecordSource(search);
-  const mutex = new FairMutex({ deadlineMs: DEADLINE_MS });
+  const mutex = new FairMutex({ deadlineMs: DEADLINE_MS, ...(onAbandoned && { onAbandoned }) });
   const execute: Execute = (request, body, send, disconnected) =>
     mutex.runExclusive(
       request.organizationId,

@@ -62,4 +62,31 @@ describe('The mutex of statements', () => {
     own.finish();
     expect([await own.ended, await other.ended]).to.include('ended');
   });
+
+  it('refuses the organization whose statement does not end, and lets all others go on', async () => {
+    const counts: [number, string][] = [];
+    const mutex = new FairMutex({
+      deadlineMs: 1,
+      onAbandoned: (abandoned, organization) => void counts.push([abandoned, organization]),
+    });
+    let release = () => {};
+    const stuck = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const run = (organization: string, work: () => Promise<unknown>) =>
+      mutex.runExclusive(organization, work, new AbortController().signal).then(
+        () => 'ran',
+        (error: SqlError) => error.message,
+      );
+    expect(await run('a', () => stuck)).to.match(/did not end/);
+    for (let time = 0; time < 5; time++) expect(await run('a', () => stuck)).to.match(/still running/);
+    expect(await run('b', async () => undefined)).to.equal('ran');
+    release();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await run('a', async () => undefined)).to.equal('ran');
+    expect(counts).to.deep.equal([
+      [1, 'a'],
+      [0, 'a'],
+    ]);
+  });
 });

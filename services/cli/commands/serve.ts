@@ -44,7 +44,13 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     ...startupOptions(logger, !(config.kafka && config.clickhouse)),
     analyticsOnDemand: 'new',
   });
-  const { stores, url: sqlUrl, sql } = await withSqlEndpoint(config, opened);
+  const {
+    stores,
+    url: sqlUrl,
+    sql,
+  } = await withSqlEndpoint(config, opened, (abandoned, organization) =>
+    logger.warn({ abandoned, organization }, 'SQL statements run past their deadline'),
+  );
   const greeting = await orClose(stores, () => prepareGreeting(io, stores, options));
   if (config.processes > 1) {
     await stores.close();
