@@ -90,6 +90,7 @@ export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
       if (maker && keyIsActive(maker, makerActiveAt)) return 'inserted';
       const stored = await documents.get(key.id);
       if (stored) await documents.deleteMany([stored]);
+      await documents.refresh();
       return 'maker_ended';
     },
 
