@@ -121,6 +121,70 @@ describe('An erasure on Elasticsearch with faults', function () {
     expect(rejection).to.be.instanceOf(PartialWriteError);
   });
 
+  it('is carried out with its proof or never began, before whichever of its writes the process died', async () => {
+    const contactIds = ['one', 'two', 'three'];
+    const emailOf = (organizationId: string) => `shared.${organizationId}@died.example`;
+    const died: string[] = [];
+    for (let allowed = 0, isDead = true; isDead; allowed++) {
+      proxy.decide = () => 'pass';
+      const organizationId = freshOrganization();
+      const email = emailOf(organizationId);
+      await load(
+        store,
+        organizationId,
+        contactIds.map((contact_id) => ({ contact_id, work_emails: [email] })),
+      );
+      let writes = 0;
+      proxy.decide = (request) => {
+        if (/_(bulk|create|doc|update)/.test(request.path) && request.method !== 'GET') writes++;
+        return writes <= allowed ? 'pass' : 'cut';
+      };
+      const outcome = await erase(organizationId, email).catch((error: unknown) => error);
+      isDead = outcome instanceof Error;
+      if (isDead) died.push(organizationId);
+    }
+    proxy.decide = () => 'pass';
+    expect(died).to.have.length.above(4);
+    const survivor = await openStore(indices.config, {
+      ...{ recoveryIntervalMs: 3_600_000, refreshIntervalMs: 0 },
+    });
+    await survivor.refresh();
+    const proofOf = async (organizationId: string) => {
+      const { items } = await survivor.listErasures({ organizationId, limit: 1 });
+      return items[0] && fromJson(items[0]);
+    };
+    const begun = new Set<string>();
+    for (const organizationId of died) {
+      const proof = await proofOf(organizationId);
+      if (!proof) continue;
+      expect(proof.completed_at).to.equal(null);
+      begun.add(organizationId);
+    }
+    expect(begun.size).to.be.above(3);
+    const recovering = await openStore(indices.config, {
+      ...{ recoveryIntervalMs: 100, expungeIntervalMs: 500, takeoverMs: 0 },
+    });
+    for (const [index, organizationId] of died.entries()) {
+      const message = `died after ${index} writes`;
+      while (!(await isComplete(recovering, organizationId))) await pause(100);
+      const hasBegun = begun.has(organizationId);
+      for (const id of contactIds)
+        expect((await recovering.getContact(organizationId, id)) === null, `${id}, ${message}`).to.equal(
+          hasBegun,
+        );
+      expect((await proofOf(organizationId))?.removed.contacts, message).to.equal(hasBegun ? 3 : undefined);
+      const again = {
+        organization_id: organizationId,
+        contact_id: 'new',
+        work_emails: [emailOf(organizationId)],
+      };
+      const rejection = await recovering
+        .upsertContacts(accepted([again], 1))
+        .catch((error: unknown) => error);
+      expect(rejection instanceof PartialWriteError, message).to.equal(hasBegun);
+    }
+  });
+
   it('merges once a day for all erasures, and waits for no merge', async () => {
     const organizationId = await withAudience();
     const clock = { skippedMs: 0, now: () => Date.now() + clock.skippedMs };
