@@ -19,15 +19,37 @@ const withFormer = (kind: Identifier['kind'], value: string, former: string): Id
 /** Bytes of the secret that the hashes are made with. */
 export const SECRET_BYTES = 32;
 
+const emailIdentifier = (email: string): Identifier =>
+  withFormer('email', normalizeEmail(email), formerEmail(email));
+
+/** None of a text that is no address. */
+function profileIdentifiers(url: string | null): Identifier[] {
+  const profile = url === null ? '' : normalizeProfileUrl(url);
+  return profile ? [withFormer('profile', profile, formerProfileUrl(url as string))] : [];
+}
+
 /** Every identifier of a contact. */
 export function identifiersOf(body: ContactBody): Identifier[] {
   const { contact_id, work_emails, personal_emails, network_a_url } = body;
-  const identifiers: Identifier[] = [{ kind: 'id', value: contact_id }];
-  for (const email of new Set([...work_emails, ...personal_emails]))
-    identifiers.push(withFormer('email', normalizeEmail(email), formerEmail(email)));
-  const profile = network_a_url === null ? '' : normalizeProfileUrl(network_a_url);
-  if (profile) identifiers.push(withFormer('profile', profile, formerProfileUrl(network_a_url as string)));
-  return identifiers;
+  return [
+    { kind: 'id', value: contact_id },
+    ...[...new Set([...work_emails, ...personal_emails])].map(emailIdentifier),
+    ...profileIdentifiers(network_a_url),
+  ];
+}
+
+/** The contact without some of its addresses. */
+export function withoutAddresses(
+  body: ContactBody,
+  isTakenOut: (identifier: Identifier) => boolean,
+): ContactBody {
+  const stays = (email: string) => !isTakenOut(emailIdentifier(email));
+  return {
+    ...body,
+    work_emails: body.work_emails.filter(stays),
+    personal_emails: body.personal_emails.filter(stays),
+    network_a_url: profileIdentifiers(body.network_a_url).some(isTakenOut) ? null : body.network_a_url,
+  };
 }
 
 export function uniqueIdentifiers(identifiers: readonly Identifier[]): Identifier[] {

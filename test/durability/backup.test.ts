@@ -484,7 +484,7 @@ describe('A backup', function () {
     writeFileSync(join(other, 'reachline.db'), '');
     const { code, stderr } = await command(...restore);
     expect(code, stderr).to.equal(0);
-    expect(stderr).to.include('1 erasures were applied again');
+    expect(stderr).to.include('1 erasures were applied again. Contacts removed: 1.');
     expect(readFileSync(join(other, 'reachline.db')).includes(email)).to.equal(false);
     expect(readFileSync(join(path('quiet'), 'data/reachline.db')).includes(email)).to.equal(true);
     expect((await command('restore', path('newer'), '--dry-run')).stdout).to.include('is whole');

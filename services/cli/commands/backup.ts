@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../../shared/config.js';
 import { withoutEmbeddedStores } from '../../shared/optional-package.js';
+import type { AdoptedErasures } from '../../stores/sqlite/erasure/adopt.js';
 import { UsageError } from '../errors.js';
 import { formatCount, type Io, printErr, printOut } from '../io.js';
 import { withProgress } from '../progress.js';
@@ -57,9 +58,12 @@ export async function restore(
     io,
     suppressionsFrom === undefined
       ? 'Persons erased since then are back. With --suppressions-from, the erasures of a newer data folder or backup are applied again.'
-      : `${formatCount(result.erasures)} erasures were applied again.`,
+      : describeErasures(result.adopted),
   );
 }
+
+const describeErasures = ({ erasures, removed, changed }: AdoptedErasures): string =>
+  `${formatCount(erasures)} erasures were applied again. Contacts removed: ${formatCount(removed)}. Contacts that stay without an address of an erased person: ${formatCount(changed)}.`;
 
 function describe({ bytes, counts }: { bytes: number; counts: Record<string, number> }): string {
   const records = Object.entries(counts).map(([name, count]) => `${formatCount(count)} ${name}`);

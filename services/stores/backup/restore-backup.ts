@@ -8,7 +8,7 @@ import {
   SEARCH_FILE,
 } from '../data-folder/layout.js';
 import { lockDataFolder } from '../data-folder/lock.js';
-import { adoptErasures } from '../sqlite/erasure/adopt.js';
+import { type AdoptedErasures, adoptErasures } from '../sqlite/erasure/adopt.js';
 import { BackupError } from './errors.js';
 import { CopiedFolders, copyFile, irregularity, REMOVE_OPTIONS, requireSpace, syncPath } from './files.js';
 import { type BackupEntry, DATA_FOLDER, type Manifest, readManifest } from './manifest.js';
@@ -23,8 +23,8 @@ export interface RestoreOptions {
 }
 
 export interface RestoreResult extends Manifest {
-  /** Erasures of `suppressionsFrom`. */
-  erasures: number;
+  /** What the erasures of `suppressionsFrom` did. */
+  adopted: AdoptedErasures;
 }
 
 /**
@@ -52,11 +52,11 @@ export async function restoreBackup({
     rmSync(partial, REMOVE_OPTIONS);
     requireSpace(folder, manifest.bytes, 'name another folder with --data');
     mkdirSync(partial, { mode: 0o700 });
-    let erasures = 0;
+    let adopted: AdoptedErasures = { erasures: 0, removed: 0, changed: 0 };
     try {
       await copyEntries(backup, manifest, partial, onProgress);
       if (list !== undefined) {
-        erasures = await adoptErasures(partial, list, Date.now());
+        adopted = await adoptErasures(partial, list, Date.now());
         await syncPath(join(partial, SEARCH_FILE));
       }
     } catch (error) {
@@ -68,7 +68,7 @@ export async function restoreBackup({
     await syncPath(folder);
     rmSync(partial, { recursive: true });
     await syncPath(folder);
-    return { ...manifest, erasures };
+    return { ...manifest, adopted };
   } finally {
     lock.release();
   }

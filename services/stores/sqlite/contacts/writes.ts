@@ -201,7 +201,12 @@ function insertContact(session: WriteSession, organization: number, stored: Stor
 }
 
 /** Writes the row, its memberships and, where words changed, the index. */
-function updateRow(session: WriteSession, organization: number, before: ContactRow, after: ContactRow): void {
+export function updateRow(
+  session: WriteSession,
+  organization: number,
+  before: ContactRow,
+  after: ContactRow,
+): void {
   const { connection } = session;
   const text = new TermEncoder(organization);
   const values = searchableValues(after.body);

@@ -4,28 +4,37 @@ import { Connection } from '../connection.js';
 import { openDatabase } from '../database.js';
 import { WriteSession } from '../writes/write-session.js';
 import { completeErasures } from './complete.js';
-import { removeSuppressed } from './erase.js';
+import { removeSuppressed, type SuppressedContacts } from './erase.js';
+import { addEntry } from './suppression.js';
 
 const CACHE_MB = 64;
 
+export interface AdoptedErasures extends SuppressedContacts {
+  erasures: number;
+}
+
 /**
  * Takes over the suppression list and the proofs of a newer database, and erases its persons from the database of `dataDir`, which no
- * other process has open. Returns the number of erasures. Throws `DataFolderError` when the two come from different installations, and
+ * other process has open. Throws `DataFolderError` when the two come from different installations, and
  * as `openDatabase` and `completeErasures` do.
  */
-export async function adoptErasures(dataDir: string, newerPath: string, now: number): Promise<number> {
+export async function adoptErasures(
+  dataDir: string,
+  newerPath: string,
+  now: number,
+): Promise<AdoptedErasures> {
   const newer = new Connection(newerPath, { cacheMb: 8, readOnly: true });
   try {
     const hasList = newer.row(sql`SELECT 1 FROM sqlite_schema WHERE name = 'suppression_secret'`);
     const secret = hasList && newer.row<[string]>(sql`SELECT secret FROM suppression_secret`)?.[0];
-    if (!secret) return 0;
+    if (!secret) return { erasures: 0, removed: 0, changed: 0 };
     const connection = await openDatabase(dataDir, CACHE_MB);
     try {
-      const count = connection.writeTransaction(() => copyList(newer, connection, secret));
+      const erasures = connection.writeTransaction(() => copyList(newer, connection, secret));
       const session = new WriteSession(connection);
-      session.transaction(() => removeSuppressed(session));
+      const contacts = session.transaction(() => removeSuppressed(session));
       completeErasures(connection, now);
-      return count;
+      return { erasures, ...contacts };
     } finally {
       connection.close();
     }
@@ -42,8 +51,13 @@ function copyList(newer: Connection, connection: Connection, secret: string): nu
     );
   }
   connection.run(sql`INSERT OR IGNORE INTO suppression_secret (only, secret) VALUES (1, ?)`, secret);
-  for (const row of newer.each<[string, string]>(sql`SELECT organization_id, hash FROM suppressed`)) {
-    connection.run(sql`INSERT OR IGNORE INTO suppressed (organization_id, hash) VALUES (?, ?)`, ...row);
+  // A list of an earlier version does not tell.
+  const tells = newer.row(sql`SELECT 1 FROM pragma_table_info('suppressed') WHERE name = 'named'`);
+  const named = tells ? sql`named` : sql`1`;
+  for (const [organizationId, hash, isNamed] of newer.each<[string, string, bigint]>(
+    sql`SELECT organization_id, hash, ${named} FROM suppressed`,
+  )) {
+    addEntry(connection, { organizationId, hash, isNamed: isNamed === 1n });
   }
   let count = 0;
   for (const row of newer.each<[string, string, string]>(

@@ -16,13 +16,13 @@ import {
   type RemovedCounts,
 } from '../../../contacts/erasure-store.js';
 import { TRACE_PLACES } from '../../../contacts/personal-data.js';
-import { type Identifier, identifiersOf } from '../../../contacts/suppression.js';
+import { type Identifier, identifiersOf, withoutAddresses } from '../../../contacts/suppression.js';
 import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 import { emailQuery, profileQuery } from '../contacts/mapping.js';
 import { type ContactRow, readContactRow } from '../contacts/rows.js';
-import { eraseContact } from '../contacts/writes.js';
+import { eraseContact, updateRow } from '../contacts/writes.js';
 import { findOrganizationKey } from '../organizations.js';
 import { andNot, anyOf, type FtsQuery, OrganizationTerms } from '../text/fts-query.js';
 import type { IsTimeUp } from '../writes/write-batch.js';
@@ -54,7 +54,7 @@ const NOTHING: RemovedCounts = { contacts: 0, memberships: 0, idempotency_answer
 export function beginErasure({ connection }: WriteSession, command: EraseCommand, now: number): void {
   const { organizationId, proofId, named } = command;
   if (connection.row(sql`SELECT 1 FROM erasures WHERE id = ?`, proofId)) return;
-  const hashes = new Suppression(connection).add(organizationId, named);
+  const hashes = new Suppression(connection).add(organizationId, named, 'named');
   const work: ErasureWork = { named: [...named], related: [] };
   connection.run(
     sql`INSERT INTO erasures (id, organization_id, proof, completed_at, work) VALUES (?, ?, ?, NULL, ?)`,
@@ -138,7 +138,7 @@ class ErasureStep {
       if (rows.length > 0) continue;
       if (organization === undefined) return true;
       for (const identifier of this.#deleted(organization)) {
-        this.hashes.push(...this.#suppression.add(this.#organizationId, [identifier]));
+        this.hashes.push(...this.#suppression.add(this.#organizationId, [identifier], 'found'));
         this.#removeTraces(organization, [identifier]);
         if (isTimeUp()) return false;
       }
@@ -175,7 +175,7 @@ class ErasureStep {
     eraseContact(this.#session, organization, row);
     const found = foundIdentifiers(this.#named, row.body);
     const { suppressed, related } = planErasure(this.#withHolders(organization, found));
-    this.hashes.push(...this.#suppression.add(this.#organizationId, suppressed));
+    this.hashes.push(...this.#suppression.add(this.#organizationId, suppressed, 'found'));
     this.related.push(...related);
     this.erased.push(row.body.contact_id);
     this.removed.contacts++;
@@ -239,28 +239,46 @@ function queryOf(organization: number, identifiers: readonly Identifier[]): FtsQ
   return queries.length > 0 ? anyOf(queries) : undefined;
 }
 
-/** Removes contacts that are suppressed: those of a backup from before their erasure. */
-export function removeSuppressed(session: WriteSession): number {
+export interface SuppressedContacts {
+  /** Contacts of erased persons. */
+  removed: number;
+  /** Contacts that had an address of an erased person, and stay without it. */
+  changed: number;
+}
+
+/**
+ * For a backup from before erasures: removes contacts of erased persons. Another contact that had an address of them stays without it, as
+ * it does where it lost the address before the erasure; with the address, no later record could change it.
+ */
+export function removeSuppressed(session: WriteSession): SuppressedContacts {
   const { connection } = session;
   const suppression = new Suppression(connection);
   const organizations = connection.rows<[string]>(sql`SELECT DISTINCT organization_id FROM suppressed`);
-  let removed = 0;
+  const contacts: SuppressedContacts = { removed: 0, changed: 0 };
   for (const [organizationId] of organizations) {
     const organization = findOrganizationKey(connection, organizationId);
     if (organization === undefined) continue;
+    const isSuppressed = (identifiers: readonly Identifier[]) =>
+      suppression.includes(organizationId, () => identifiers);
     for (const [id] of connection.rows<[string]>(
       sql`SELECT id FROM contacts WHERE organization = ?`,
       organization,
     )) {
       const row = readContactRow(connection, organization, id) as ContactRow;
-      if (!suppression.includes(organizationId, () => identifiersOf(row.body))) continue;
-      eraseContact(session, organization, row);
-      removed++;
+      const identifiers = identifiersOf(row.body);
+      if (!isSuppressed(identifiers)) continue;
+      if (suppression.includesContact(organizationId, identifiers)) {
+        eraseContact(session, organization, row);
+        contacts.removed++;
+        continue;
+      }
+      const body = withoutAddresses(row.body, (address) => isSuppressed([address]));
+      updateRow(session, organization, row, { ...row, body });
+      session.applyIndexChanges();
+      contacts.changed++;
     }
     const owner = { id: organizationId, key: organization };
-    const isSuppressed = (identifiers: readonly Identifier[]) =>
-      suppression.includes(organizationId, () => identifiers);
     for (const place of TRACE_PLACES) TRACES[place].removeSuppressed(connection, owner, isSuppressed);
   }
-  return removed;
+  return contacts;
 }

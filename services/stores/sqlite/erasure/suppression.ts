@@ -10,6 +10,22 @@ import {
 import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 
+type Entry = 'named' | 'found';
+
+/** What was named once stays named. */
+export function addEntry(
+  connection: Connection,
+  { organizationId, hash, isNamed }: { organizationId: string; hash: string; isNamed: boolean },
+): void {
+  connection.run(
+    sql`INSERT INTO suppressed (organization_id, hash, named) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET named = max(named, excluded.named)`,
+    organizationId,
+    hash,
+    isNamed ? 1 : 0,
+  );
+}
+
 /** The suppression list as one transaction sees it. */
 export class Suppression {
   readonly #connection: Connection;
@@ -23,7 +39,18 @@ export class Suppression {
 
   /** Whether one of the identifiers is suppressed. `identifiers` is called only where the organization has a list. */
   includes(organizationId: string, identifiers: () => readonly Identifier[]): boolean {
-    return this.isUsed(organizationId) && identifiers().some((each) => this.#has(organizationId, each));
+    return (
+      this.isUsed(organizationId) &&
+      identifiers().some((each) => this.#entryOf(organizationId, each) !== undefined)
+    );
+  }
+
+  /** Whether a contact with the identifiers is of an erased person: its id is suppressed, or it has what a request named. */
+  includesContact(organizationId: string, identifiers: readonly Identifier[]): boolean {
+    return identifiers.some((each) => {
+      const entry = this.#entryOf(organizationId, each);
+      return entry === 'named' || (entry === 'found' && each.kind === 'id');
+    });
   }
 
   /** Whether the organization has a list. */
@@ -37,16 +64,12 @@ export class Suppression {
     return isUsed;
   }
 
-  /** Adds identifiers; returns their hashes. */
-  add(organizationId: string, identifiers: readonly Identifier[]): string[] {
+  /** Adds identifiers that a request named, or that were found with a contact of the person; returns their hashes. */
+  add(organizationId: string, identifiers: readonly Identifier[], kind: Entry): string[] {
     const secret = this.#readSecret() ?? this.#createSecret();
     const hashes = identifiers.map((each) => identifierHash(secret, organizationId, each));
     for (const hash of hashes) {
-      this.#connection.run(
-        sql`INSERT INTO suppressed (organization_id, hash) VALUES (?, ?) ON CONFLICT DO NOTHING`,
-        organizationId,
-        hash,
-      );
+      addEntry(this.#connection, { organizationId, hash, isNamed: kind === 'named' });
     }
     this.#inUse.delete(organizationId);
     return hashes;
@@ -80,13 +103,15 @@ export class Suppression {
       .map(([id]) => id);
   }
 
-  #has(organizationId: string, identifier: Identifier): boolean {
+  #entryOf(organizationId: string, identifier: Identifier): Entry | undefined {
     const secret = this.#readSecret();
-    if (secret === undefined) return false;
-    const entry = sql`SELECT 1 FROM suppressed WHERE organization_id = ? AND hash = ?`;
-    return listedHashes(secret, organizationId, identifier).some(
-      (hash) => this.#connection.row(entry, organizationId, hash) !== undefined,
+    if (secret === undefined) return undefined;
+    const entry = sql`SELECT named FROM suppressed WHERE organization_id = ? AND hash = ?`;
+    const named = listedHashes(secret, organizationId, identifier).flatMap(
+      (hash) => this.#connection.row<[bigint]>(entry, organizationId, hash) ?? [],
     );
+    if (named.length === 0) return undefined;
+    return named.includes(1n) ? 'named' : 'found';
   }
 
   #readSecret(): string | undefined {
