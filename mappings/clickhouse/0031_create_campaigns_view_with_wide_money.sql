@@ -1,5 +1,5 @@
 -- Money of 76 digits: analysts add it up, and sums of 38 digits wrap around.
-CREATE OR REPLACE VIEW {{views}}.campaigns {{on_cluster}}
+CREATE VIEW IF NOT EXISTS {{views}}.campaigns {{on_cluster}}
 (
     organization_id String COMMENT 'Organization the row belongs to',
     campaign_id String COMMENT 'Id of the campaign',

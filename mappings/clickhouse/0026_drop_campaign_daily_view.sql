@@ -1,0 +1,1 @@
+DROP VIEW IF EXISTS {{views}}.campaign_daily {{on_cluster}}

@@ -1,0 +1,1 @@
+DROP VIEW IF EXISTS {{views}}.creative_daily {{on_cluster}}
