@@ -32,38 +32,42 @@ function insertVisit(session: WriteSession, ordered: OrderedRecord<VisitRecord>)
   const { countries, city, browser, platform, address, startUrl } = searchableVisit(visit);
   const recordOrder = visitOrder(ordered);
   const body = JSON.stringify(visit) as Json<Visit>;
-  const found = connection.row<[key: bigint, recordOrder: string | null, visit: Json<Visit>]>(
+  const insert = () =>
+    connection.run(
+      sql`INSERT INTO visits (organization, created_ms, id, audience, country, other_country, city, browser, platform,
+         has_recording, intent_score, address, start_url, body, record_order)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      organization,
+      createdMs,
+      visit.id,
+      visit.audienceId,
+      countries[0] ?? null,
+      countries[1] ?? null,
+      city,
+      browser,
+      platform,
+      visit.hasRecording === null ? null : Number(visit.hasRecording),
+      visit.intentScore,
+      address,
+      startUrl,
+      body,
+      recordOrder,
+    );
+  if (insert() > 0) {
+    session.count('visits', organization);
+    return;
+  }
+  // Looked up only here: nearly every visit is new.
+  const [key, order, stored] = connection.row(
     sql`SELECT key, record_order, body FROM visits WHERE organization = ? AND id = ? AND created_ms = ?`,
     organization,
     visit.id,
     createdMs,
-  );
-  if (found) {
-    const [key, order, stored] = found;
-    const before = { visit: stored, recordOrder: order };
-    if (winner(before, { visit: body, recordOrder }) === before) return;
-    connection.run(sql`DELETE FROM visits WHERE key = ?`, key);
-  } else session.count('visits', organization);
-  connection.run(
-    sql`INSERT INTO visits (organization, created_ms, id, audience, country, other_country, city, browser, platform,
-       has_recording, intent_score, address, start_url, body, record_order)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    organization,
-    createdMs,
-    visit.id,
-    visit.audienceId,
-    countries[0] ?? null,
-    countries[1] ?? null,
-    city,
-    browser,
-    platform,
-    visit.hasRecording === null ? null : Number(visit.hasRecording),
-    visit.intentScore,
-    address,
-    startUrl,
-    body,
-    recordOrder,
-  );
+  ) as [bigint, string | null, Json<Visit>];
+  const before = { visit: stored, recordOrder: order };
+  if (winner(before, { visit: body, recordOrder }) === before) return;
+  connection.run(sql`DELETE FROM visits WHERE key = ?`, key);
+  insert();
 }
 
 /** How many visits are from before a moment; `MAX_COUNTED_VISITS` at most. */
