@@ -284,7 +284,7 @@ describe('the advertising API', () => {
         TODAY,
         SEALED.build,
       ])
-        expect(sql, name).not.to.contain(value);
+        expect(sql.text, name).not.to.contain(value);
       expect([...new Set(placeholders(sql))].sort(), name).to.deep.equal(Object.keys(params).sort());
     }
   });
