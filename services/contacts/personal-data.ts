@@ -39,8 +39,9 @@ export const PERSONAL_DATA = {
   },
   deletions: {
     holds: 'identifiers of deleted contacts, and salted hashes of the addresses that they had',
-    removal: 'Found by identifier, and by the hash of a named address.',
-    until: 'seconds',
+    removal:
+      'Found by identifier, and by the hash of a named address. Elasticsearch keeps no such hash: there an address does not find the id of a contact that was deleted before. Name that id too.',
+    until: 'seconds; an id that was not found stays',
     sqlite: ['deleted_contacts', 'deleted_identifiers'],
   },
   idempotency_answers: {
@@ -96,7 +97,8 @@ export const PERSONAL_DATA = {
   },
   backups: {
     holds: 'everything',
-    removal: 'Out of reach. A restore applies later erasures where it is given a newer suppression list.',
+    removal:
+      'Out of reach. A restore applies later erasures where it is given a newer suppression list, and prints how many contacts it removed.',
     until: 'you delete them',
   },
   files: {
