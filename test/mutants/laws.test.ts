@@ -19,8 +19,8 @@ const stored = (title: string): Mutant['test'] => ['stores/sqlite/search-store',
 const MUTANTS: Record<string, Mutant> = {
   'suppression: an erased person comes back': {
     file: 'services/stores/sqlite/erasure/suppression.js',
-    from: '.row(entry, organizationId, hash) !== undefined',
-    to: '.row(entry, organizationId, hash) === null',
+    from: '.row(entry, organizationId, hash) ?? []',
+    to: '.row(entry, organizationId, hash)?.slice(1) ?? []',
     test: stored('keep a person out whose address comes back'),
   },
   'credits: a contact is created that the balance does not cover': {
