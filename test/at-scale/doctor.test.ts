@@ -67,7 +67,7 @@ describe('The doctor, where both stores are on servers', () => {
     await indices.client().indices.putMapping({ index, _meta: { version: 0, checksum: '' } });
     const { code, stdout } = await run(['doctor'], { env });
     expect(code).to.equal(1);
-    expect(stdout).to.match(/✗ Of an older version: \S+-keys-v2-1\. Run: reachline migrate\n/);
+    expect(stdout).to.match(/✗ Of an older version: \S+-keys-v3-1\. Run: reachline migrate\n/);
   });
 
   it('names a server that is away or rejects the password, and still looks at the other', async () => {
