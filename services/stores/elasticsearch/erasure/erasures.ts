@@ -180,6 +180,8 @@ export class Erasures {
       marked = [];
       isLeft = step.erased.length > 0;
     }
+    // Lists of proofs are searches: they show what the steps changed from here on.
+    await this.#documents.refresh();
   }
 
   /** Marks some contacts, suppresses what else they have, and removes them with what is kept of them. A repeated step does no harm. */
