@@ -1,4 +1,4 @@
-/** `npm run bench [-- gateway|scale|clickhouse|kafka|memory|relevance|peers …]`: prints every figure beside its target, and writes those with a target to bench/figures.json and docs/performance.md. */
+/** `npm run bench [-- gateway|scale|clickhouse|kafka|memory|mixed|relevance|peers …]`: prints every figure beside its target, and writes those with a target to bench/figures.json and docs/performance.md. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { benchGateway } from './gateway.js';
 import { benchKafka } from './kafka.js';
 import type { Comparison, Figure } from './measure.js';
 import { benchMemory } from './memory.js';
+import { benchMixedLoad } from './mixed-load.js';
 import { cellsOf, writeFigures } from './page.js';
 import { benchPartitionWait } from './partition-wait.js';
 import { benchPeers } from './peers.js';
@@ -27,7 +28,7 @@ const { values, positionals } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-const PARTS = ['gateway', 'scale', 'clickhouse', 'kafka', 'memory', 'relevance', 'peers'];
+const PARTS = ['gateway', 'scale', 'clickhouse', 'kafka', 'memory', 'mixed', 'relevance', 'peers'];
 const asked = positionals.length === 0 ? PARTS : positionals;
 if (values.help || asked.some((part) => !PARTS.includes(part))) {
   process.stdout.write(
@@ -82,6 +83,9 @@ try {
   }
   if (asked.includes('memory')) {
     results.push(...(await benchMemory(join(folder, 'memory'), Number(values.minutes), note)));
+  }
+  if (asked.includes('mixed')) {
+    results.push(...(await benchMixedLoad(join(folder, 'mixed'), Number(values.minutes), note)));
   }
   if (asked.includes('peers')) {
     const [deliveries = 0] = sizes(values.deliveries ?? '10000000');
