@@ -45,23 +45,44 @@ export function isStandardInput(path: string): boolean {
 }
 const MAX_LINKS = 40;
 
-/** Writes a line to standard output: the result of a command. */
-export const printOut = (io: Io, line: string) => void io.stdout.write(`${line}\n`);
-
-/** Writes a line to standard error: what people may want to know besides the result. */
-export const printErr = (io: Io, line: string) => void io.stderr.write(`${line}\n`);
-
 /** Colours are for terminals only, and never with NO_COLOR (https://no-color.org). */
 export const showsColors = ({ env, ...io }: Io, stream: 'stdout' | 'stderr'): boolean =>
   io[stream].isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
 
 /** The text in a style, where the stream shows colours. */
-export const styled = (
-  io: Io,
-  stream: 'stdout' | 'stderr',
-  style: Parameters<typeof styleText>[0],
-  text: string,
-): string => (showsColors(io, stream) ? styleText(style, text, { validateStream: false }) : text);
+export const styled = (io: Io, stream: 'stdout' | 'stderr', style: Style, text: string): string =>
+  showsColors(io, stream) ? styleText(style, text, { validateStream: false }) : text;
+
+/** Control characters except tab and line feed, and those that change direction or line of what follows. */
+const NOT_SHOWN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * The text without characters that a terminal would obey; each becomes an escape sequence such as \u001b, which in JSON means the same. Text of
+ * files, names, requests and other processes may hold any.
+ */
+export const printable = (text: string): string =>
+  text.replace(NOT_SHOWN, (character) =>
+    [...Array(character.length).keys()]
+      .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Writes a line to standard output: the result of a command. Everything that commands print goes through this function or the next. */
+export const printOut = (io: Io, line: string, style?: Style) => print(io, 'stdout', line, style);
+
+/** Writes a line to standard error: what people may want to know besides the result. */
+export const printErr = (io: Io, line: string, style?: Style) => print(io, 'stderr', line, style);
+
+/** Writes a line that begins with a mark in a style to standard output. */
+export const printMarked = (io: Io, style: Style, mark: string, line: string) =>
+  void io.stdout.write(`${styled(io, 'stdout', style, mark)} ${printable(line)}\n`);
+
+function print(io: Io, stream: 'stdout' | 'stderr', line: string, style?: Style): void {
+  const text = printable(line);
+  io[stream].write(`${style === undefined ? text : styled(io, stream, style, text)}\n`);
+}
 
 /** Asks on a terminal, unless `yes`, as nobody can answer a script's question. Throws CommandError with `refusal` for any answer but yes. */
 export async function confirm(
@@ -74,7 +95,7 @@ export async function confirm(
   const prompt = createInterface({ input: io.stdin, output: io.stderr });
   const closed = new Promise<string>((resolve) => prompt.once('close', () => resolve('')));
   try {
-    const answer = await Promise.race([prompt.question(`${question} [y/N] `), closed]);
+    const answer = await Promise.race([prompt.question(`${printable(question)} [y/N] `), closed]);
     if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError(refusal);
   } finally {
     prompt.close();
@@ -84,21 +105,18 @@ export async function confirm(
 /** `12 345`: thousands separated by spaces. */
 export const formatCount = (count: number) => String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ' ');
 
-/** Control characters, and those that change direction or line of what follows. */
-const NOT_SHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-
 /** Columns are not cut below this. */
 const MIN_COLUMN_WIDTH = 8;
 
 /** Prints rows below their headings, every column as wide as its longest cell; on a terminal the widest are cut until a row fits. */
 export function printTable(io: Io, headings: readonly string[], rows: readonly (readonly string[])[]): void {
-  const all = [headings, ...rows.map((row) => row.map((cell) => cell.replace(NOT_SHOWN, ' ')))];
+  const all = [headings, ...rows.map((row) => row.map((cell) => printable(cell.replace(/\s+/g, ' '))))];
   const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   if (io.stdout.isTTY && io.stdout.columns) cutToFit(widths, io.stdout.columns);
   for (const [index, row] of all.entries()) {
     const cells = row.map((cell, column) => truncate(cell, widths[column] ?? 0).padEnd(widths[column] ?? 0));
     const line = cells.join('  ').trimEnd();
-    printOut(io, index === 0 ? styled(io, 'stdout', 'bold', line) : line);
+    printOut(io, line, index === 0 ? 'bold' : undefined);
   }
 }
 
@@ -114,11 +132,3 @@ function cutToFit(widths: number[], available: number): void {
 /** At most `length` characters, the last of them an ellipsis where some are left out. */
 export const truncate = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1)}…`;
-
-/** JSON with such characters escaped: `JSON.stringify` leaves those above U+001F as they are. */
-export const terminalJson = (value: unknown): string =>
-  JSON.stringify(value).replace(NOT_SHOWN, (character) =>
-    [...Array(character.length).keys()]
-      .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
-      .join(''),
-  );

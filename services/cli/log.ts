@@ -1,7 +1,7 @@
 import type { DestinationStream, Logger } from 'pino';
 import type { Config } from '../shared/config.js';
 import { createLogger, logFile } from '../shared/logger.js';
-import { type Io, styled, terminalJson } from './io.js';
+import { type Io, printable, styled } from './io.js';
 
 /** The log on standard error: readable lines on a terminal, JSON elsewhere, unless REACHLINE_LOG_FORMAT chooses. */
 export function openLog(
@@ -58,6 +58,8 @@ function readable(io: Io, line: string): string {
 }
 
 /** Without the characters that a terminal would obey. */
-const escaped = (text: string) => terminalJson(text).slice(1, -1).replaceAll('\\"', '"');
+const escaped = (text: string) => json(text).slice(1, -1).replaceAll('\\"', '"');
 
-const shown = (value: unknown) => (typeof value === 'string' ? escaped(value) : terminalJson(value));
+const json = (value: unknown) => printable(JSON.stringify(value));
+
+const shown = (value: unknown) => (typeof value === 'string' ? escaped(value) : json(value));

@@ -1,4 +1,4 @@
-/** Files that commands write: they appear once they are complete, and none is a file that the command reads. */
+/** Files that commands write: they appear once they are complete, and none is a file that the command reads or a file of a store. */
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -14,6 +14,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { findOwner } from '../stores/data-folder/own-files.js';
+import { UsageError } from './errors.js';
 
 /** A file or folder, whatever names it has: device and inode, or the folder and the name of one that does not exist yet. */
 export type Place = string;
@@ -38,6 +40,15 @@ export function placeOfStandardInput(): Place {
   }
 }
 
+/** Throws `UsageError` where Reachline keeps data at this path, or at a folder above it. */
+export function requireOutsideStores(path: string): void {
+  const owner = findOwner(path);
+  if (owner === undefined) return;
+  throw new UsageError(
+    `${path} is a file of the stores in the data folder ${owner}, which would be overwritten; choose another path.`,
+  );
+}
+
 /**
  * A file that is written beside its place, as `<name>.<8 random digits>.part`, a name that nothing has, and renamed once it is complete: what the path named before stays until then.
  * A device or pipe is written directly.
@@ -48,8 +59,9 @@ export class OutputFile {
   readonly #partial: string | null;
   readonly #file: number;
 
-  /** Throws the errors of the file system. */
+  /** Throws `UsageError` for a file of a store, and the errors of the file system. */
   constructor(path: string) {
+    requireOutsideStores(path);
     const before = statSync(path, { throwIfNoEntry: false });
     this.#path = before ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
     if (before?.isDirectory())

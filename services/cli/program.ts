@@ -3,7 +3,7 @@
 import { styleText } from 'node:util';
 import { Argument } from 'commander';
 import { readVersion } from '../shared/version.js';
-import { type Io, printErr, showsColors } from './io.js';
+import { type Io, printable, printErr, showsColors } from './io.js';
 import { withoutMcp } from './mcp-loader.js';
 import { portNumber, ReachlineCommand, STREAM_NAMES } from './options.js';
 import { addAudiences, addContacts, addCredits, addKeys } from './organization-commands.js';
@@ -20,6 +20,7 @@ export function createProgram(io: Io, exit: (code: number) => void): ReachlineCo
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
+      outputError: (text, write) => write(printable(text)),
       getOutHasColors: () => showsColors(io, 'stdout'),
       getErrHasColors: () => showsColors(io, 'stderr'),
     })

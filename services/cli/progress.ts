@@ -1,6 +1,6 @@
 import type progressLibrary from 'cli-progress';
 import type { SingleBar } from 'cli-progress';
-import { type Io, printErr } from './io.js';
+import { type Io, printable, printErr } from './io.js';
 
 const LINE_INTERVAL_MS = 5000;
 
@@ -42,7 +42,7 @@ export class Progress {
     if (this.#library) {
       this.#bar ??= this.#createBar(this.#library, total !== undefined);
       this.#bar.setTotal(Math.max(1, total ?? 1));
-      this.#bar.update(Math.min(done, total ?? 1), { text });
+      this.#bar.update(Math.min(done, total ?? 1), { text: printable(text) });
     } else if (text !== '' && performance.now() - this.#lastLineAt >= LINE_INTERVAL_MS) {
       this.#lastLineAt = performance.now();
       printErr(this.#io, `${text} …`);
@@ -51,7 +51,7 @@ export class Progress {
 
   /** Prints a line above the bar. */
   printLine(line: string): void {
-    if (this.#bar) this.#io.stderr.write(`\r\u001b[K${line}\n`);
+    if (this.#bar) this.#io.stderr.write(`\r\u001b[K${printable(line)}\n`);
     else printErr(this.#io, line);
   }
 

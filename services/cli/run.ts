@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { EXIT, explain } from './errors.js';
-import { type Io, printErr, styled } from './io.js';
+import { type Io, printErr } from './io.js';
 import { createProgram } from './program.js';
 
 /** Runs the command line and resolves with its exit code. Never throws. */
@@ -18,7 +18,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       return isRequested ? EXIT.ok : EXIT.usage;
     }
     const { message, exitCode } = explain(error);
-    printErr(io, styled(io, 'stderr', 'red', message));
+    printErr(io, message, 'red');
     if (['debug', 'trace'].includes(io.env.REACHLINE_LOG_LEVEL ?? '')) printErr(io, traceOf(error));
     return exitCode;
   }

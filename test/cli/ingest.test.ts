@@ -276,6 +276,46 @@ describe('reachline ingest', function () {
       expect(readdirSync(real).sort()).to.deep.equal(names);
     });
 
+    it('never names a file of a store, by whatever link', async () => {
+      const own = inFolder('stores');
+      const settings = { env: { ...env, REACHLINE_DATA_DIR: own } };
+      const bad = file('onto-store.ndjson', '{"contact_id":"rej5","age":-1}\n');
+      const args = ['ingest', 'contacts', bad, '--organization', 'org_a', '--rejects'];
+      expect(await run([...args, join(folder, 'made.ndjson')], settings)).to.include({ code: 1 });
+      symlinkSync(own, join(folder, 'link-to-stores'));
+      symlinkSync(join(own, 'reachline.db'), join(folder, 'link-to-db'));
+      // SQLite makes and deletes the two others.
+      const content = () => readdirSync(own).filter((name) => !/-(?:wal|shm)$/.test(name));
+      const before = content().sort();
+      for (const rejects of [
+        join(own, 'reachline.db'),
+        join(own, 'REACHLINE.db-wal'),
+        join(own, 'reachline.db-shm'),
+        join(own, 'lock.db'),
+        join(own, 'holder.json'),
+        join(own, 'clickhouse', 'reachline-mark.json'),
+        join(own, 'clickhouse', 'new', 'deep.ndjson'),
+        join(own, 'commands', 'x'),
+        join(folder, 'link-to-stores', 'reachline.db'),
+        join(folder, 'link-to-db'),
+      ]) {
+        // Another installation has the folder in one of two runs.
+        for (const used of [settings, { env }]) {
+          const refused = await run([...args, rejects], used);
+          expect(refused, rejects).to.include({ code: 2 });
+          expect(refused.stderr).to.contain('is a file of the stores in the data folder');
+          const out = await run(['export', 'contacts', '--organization', 'org_a', '--out', rejects], used);
+          expect(out, rejects).to.include({ code: 2 });
+        }
+      }
+      const backup = await run(['backup', join(folder, 'link-to-stores', 'copy')], settings);
+      expect(backup).to.include({ code: 1 });
+      expect(backup.stderr).to.contain('lies in the data folder');
+      expect(content().sort()).to.deep.equal(before);
+      expect(readFileSync(join(own, 'reachline.db')).toString('latin1', 0, 15)).to.equal('SQLite format 3');
+      expect(await run([...args, join(own, 'mine.ndjson')], settings)).to.include({ code: 1 });
+    });
+
     it('names a new file inside of a linked folder of inputs', async () => {
       const input = join(inFolder('linked'), 'a.ndjson');
       writeFileSync(input, `${GOOD}{"contact_id":"rej2","age":-1}\n`);

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
@@ -14,6 +15,12 @@ const ESCAPE = '\u001b[';
 
 /** util-linux gives a terminal to a process. */
 const HAS_SCRIPT = spawnSync('script', ['--version']).status === 0;
+
+/** What the command line itself writes to a terminal. */
+const PROGRESS_AND_COLOURS = new RegExp(
+  String.raw`${ESCAPE[0]}(?:[78]|\[(?:\d*(?:;\d+)*m|\d*[KGJ]|\?(?:25|7)[lh]))|[\r\t\n]`,
+  'g',
+);
 
 type Answers = [question: string, answer: string][];
 
@@ -113,6 +120,55 @@ describe('On a terminal, the command line', function () {
     );
     expect(readable).to.not.contain('"level"');
     expect(await failing({ REACHLINE_LOG_FORMAT: 'json' })).to.contain('{"level":40,');
+  });
+
+  it('shows no character of a file, name or argument that the terminal would obey', async () => {
+    const hostile = '\u001b]0;owned\u0007\u009b2J\u202e';
+    const named = (name: string, content: string) => {
+      const path = join(folder, name);
+      writeFileSync(path, content);
+      return path;
+    };
+    const record = (fields: object) => JSON.stringify({ contact_id: 'esc1', ...fields });
+    const raw = `{"contact_id":"esc2","${hostile}":1}\n`;
+    const bad = named(`${hostile}.ndjson`, `${record({ [hostile]: 1, age: hostile })}\n${raw}{${hostile}\n`);
+    const good = named('escapes.ndjson', record({ first_name: `a${hostile}b`, job_title: hostile }));
+    const table = named('escapes.csv', `${hostile},contact_id\n${hostile},x\n`);
+    const corrections = named(`${hostile}.corrected`, 'no line\n');
+    const of = ['--organization', 'org_esc'];
+    const commands = [
+      ['ingest', 'contacts', good, ...of],
+      ['ingest', 'contacts', bad, good, ...of],
+      ['ingest', 'contacts', table, '--dry-run', ...of],
+      ['ingest', 'contacts', bad, '--dry-run', ...of],
+      ['ingest', 'contacts', good, '--map', hostile, ...of],
+      ['ingest', 'contacts', join(folder, hostile), ...of],
+      ['ingest', hostile, good],
+      ['mapping', 'draft', '--stream', 'contacts', table],
+      ['export', 'contacts', ...of],
+      ['export', 'contacts', '--format', 'csv', ...of],
+      ['export', 'contacts', '--filter', hostile, ...of],
+      ['export', 'contacts', '--out', join(folder, hostile, hostile), ...of],
+      ['audiences', 'create', '--name', hostile, ...of],
+      ['audiences', 'list', '--json', ...of],
+      ['keys', 'create', '--name', hostile, ...of],
+      ['keys', 'list', ...of],
+      ['keys', 'revoke', hostile],
+      ['dead-letters', 'replay', '--corrected', corrections],
+      ['backup', join(bad, hostile)],
+      ['restore', bad],
+      ['schema', hostile],
+      [hostile],
+      [`--${hostile}`],
+    ];
+    let shown = 0;
+    for (const args of commands) {
+      const { output } = await typed(args, [], { REACHLINE_LOG_LEVEL: 'debug' });
+      const ours = output.replace(PROGRESS_AND_COLOURS, '');
+      expect(ours, args.join(' ')).not.to.match(/[\p{Cc}\p{Cf}]/u);
+      if (output.includes('\\u009b2J')) shown++;
+    }
+    expect(shown).to.be.greaterThan(commands.length / 2);
   });
 
   it('shows the rate and the time left of a load', async () => {

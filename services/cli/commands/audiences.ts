@@ -5,7 +5,7 @@ import { newAudience } from '../../audiences/stored-audience.js';
 import { newId } from '../../shared/ids.js';
 import { withAdminStore } from '../admin-stores.js';
 import { CommandError, UsageError } from '../errors.js';
-import { type Io, printErr, printOut, printTable, terminalJson } from '../io.js';
+import { type Io, printErr, printOut, printTable } from '../io.js';
 
 export interface CreateAudienceOptions {
   organization: string;
@@ -51,7 +51,7 @@ export async function listAudiences(
   const { items, total } = await withAdminStore(io, (store) =>
     store.searchAudiences({ organizationId: organization, offset: 0, limit }),
   );
-  if (json) for (const audience of items) printOut(io, terminalJson(audience));
+  if (json) for (const audience of items) printOut(io, JSON.stringify(audience));
   else if (items.length > 0) {
     printTable(
       io,

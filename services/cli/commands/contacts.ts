@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.js';
 import { ReachlineProblem } from '../../client/problems.js';
 import { UsageError } from '../errors.js';
 import { type GatewayOptions, withClient } from '../gateway.js';
-import { confirm, type Io, printErr, printOut, terminalJson } from '../io.js';
+import { confirm, type Io, printErr, printOut } from '../io.js';
 
 export interface PersonOptions extends GatewayOptions {
   id?: string;
@@ -48,7 +48,7 @@ export async function eraseContacts(io: Io, options: PersonOptions): Promise<voi
     const question = `Erase ${contactsOf(erased.length)}${listed(erased)} for good, and keep the person out?`;
     await confirm(io, options.yes, question, 'Nothing was erased.');
     const answer = await client.call('/api/contacts/erase', person);
-    printOut(io, terminalJson(answer));
+    printOut(io, JSON.stringify(answer));
     if (answer.proof?.completed_at !== null) return;
     printErr(
       io,
@@ -60,7 +60,8 @@ export async function eraseContacts(io: Io, options: PersonOptions): Promise<voi
 /** Prints proofs, one JSON object per line. */
 export async function listErasures(io: Io, options: PersonOptions): Promise<void> {
   await withClient(io, options, ['contacts:erase'], async (client) => {
-    for await (const proof of client.items('/api/contacts/erasures', MOST)) printOut(io, terminalJson(proof));
+    for await (const proof of client.items('/api/contacts/erasures', MOST))
+      printOut(io, JSON.stringify(proof));
   });
 }
 
@@ -74,7 +75,7 @@ export async function exportPerson(io: Io, options: PersonOptions): Promise<void
       const found = await client.call('/api/audiences/get', { audience_id }).catch(ifAudienceNotFound);
       if (found) audiences.push(found.audience);
     }
-    printOut(io, terminalJson({ contacts, audiences }));
+    printOut(io, JSON.stringify({ contacts, audiences }));
   });
 }
 

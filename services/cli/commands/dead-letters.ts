@@ -4,7 +4,7 @@ import type { Rejection } from '../../rejections/rejection-store.js';
 import { loadConfig } from '../../shared/config.js';
 import { withCommandLease } from '../command-lease.js';
 import { UsageError } from '../errors.js';
-import { type Io, printErr, printOut, printTable, terminalJson, truncate } from '../io.js';
+import { type Io, printErr, printOut, printTable, truncate } from '../io.js';
 import { withKafka } from '../kafka.js';
 import { withProgress } from '../progress.js';
 import { eachStoredRejection, readCorrections, replayCorrections } from '../rejections.js';
@@ -49,7 +49,7 @@ export async function listDeadLetters(io: Io, options: ListOptions): Promise<voi
       eachDeadLetter(cluster, config, { streams, all: options.all }, (found) => add(found.map(ofKafka))),
     );
   }
-  if (options.json) for (const letter of letters) printOut(io, terminalJson(letter));
+  if (options.json) for (const letter of letters) printOut(io, JSON.stringify(letter));
   else if (letters.length > 0) printTable(io, HEADINGS, letters.map(toRow));
   if (letters.length === 0) printErr(io, 'There are no dead letters.');
   if (more) printErr(io, `There are more; --limit ${options.limit * 10} shows them.`);

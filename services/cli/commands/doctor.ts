@@ -11,7 +11,7 @@ import { openStores } from '../../stores/open-stores.js';
 import { type CheckResult, cannotAnswer, checkServers } from '../check-servers.js';
 import { EXIT, explain } from '../errors.js';
 import { findServer, request } from '../http.js';
-import { type Io, printOut, styled } from '../io.js';
+import { type Io, printMarked, printOut } from '../io.js';
 import { describeRetention } from '../retention.js';
 
 const NEEDED_NODE = [20, 19] as const;
@@ -27,14 +27,14 @@ export interface DoctorOptions {
 /** Resolves with exit code 1 when a check fails. Opening embedded stores migrates them, as `serve` does; servers are only read. */
 export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Promise<number> {
   let problems = 0;
-  const warn = (text: string) => printOut(io, `${styled(io, 'stdout', 'yellow', '!')} ${text}`);
+  const warn = (text: string) => printMarked(io, 'yellow', '!', text);
   const show = (result: CheckResult) => {
-    if ('ok' in result) printOut(io, `${styled(io, 'stdout', 'green', '✓')} ${result.ok}`);
+    if ('ok' in result) printMarked(io, 'green', '✓', result.ok);
     else if ('warning' in result) warn(result.warning);
     else {
       for (const line of result.failed.split('\n')) {
         problems++;
-        printOut(io, `${styled(io, 'stdout', 'red', '✗')} ${line}`);
+        printMarked(io, 'red', '✗', line);
       }
     }
   };

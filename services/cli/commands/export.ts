@@ -1,4 +1,4 @@
-import { Readable, type Writable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { TObject, TSchema } from 'typebox';
 import type { Export, PagedPath } from '../../client/client.js';
@@ -6,8 +6,8 @@ import { type ApiEndpoint, endpoints } from '../../gateway/api.js';
 import type { ExportFormat } from '../../http/endpoint.js';
 import { CommandError, UsageError } from '../errors.js';
 import { type GatewayOptions, withClient } from '../gateway.js';
-import { formatCount, type Io, printErr } from '../io.js';
-import { OutputFile } from '../output-file.js';
+import { formatCount, type Io, printable, printErr } from '../io.js';
+import { OutputFile, requireOutsideStores } from '../output-file.js';
 import { withProgress } from '../progress.js';
 
 export interface ExportCommand extends GatewayOptions {
@@ -32,6 +32,7 @@ const AUDIENCE_CONTACTS = '/api/audiences/contacts/search';
 /** Writes every match, and says on standard error how many there were when it began. */
 export async function exportCommand(io: Io, command: ExportCommand): Promise<void> {
   const { what, out } = command;
+  if (out !== undefined) requireOutsideStores(out);
   const filters = (command.filter ?? []).map(parseFilter);
   const ofAudience = what === 'contacts' && filters.some(([name]) => name === 'audience_id');
   const path = ofAudience ? AUDIENCE_CONTACTS : PATHS[what];
@@ -72,9 +73,9 @@ async function* unbroken(stream: Export['stream']): AsyncGenerator<Uint8Array> {
 }
 
 /** Writes to a file that appears once it is complete, or to standard output. */
-async function writeOutput(stdout: Writable, out: string | undefined, source: Readable): Promise<void> {
+async function writeOutput(stdout: Io['stdout'], out: string | undefined, source: Readable): Promise<void> {
   if (out === undefined) {
-    await pipeline(source, stdout, { end: false });
+    await pipeline(stdout.isTTY ? Readable.from(printableText(source)) : source, stdout, { end: false });
     return;
   }
   const file = new OutputFile(out);
@@ -85,6 +86,11 @@ async function writeOutput(stdout: Writable, out: string | undefined, source: Re
     throw error;
   }
   file.complete();
+}
+
+async function* printableText(source: Readable): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const chunk of source) yield printable(decoder.decode(chunk as Uint8Array, { stream: true }));
 }
 
 function parseFilter(text: string): [name: string, value: string] {

@@ -14,7 +14,7 @@ import { sendRecords } from '../ingest/gateway-sink.js';
 import { type MappedInput, type MappedOptions, openMapped } from '../ingest/mapped-input.js';
 import { Rejects, Report } from '../ingest/report.js';
 import { formatCount, type Io, isStandardInput, printErr, printOut, printTable } from '../io.js';
-import { placeOf, placeOfStandardInput } from '../output-file.js';
+import { placeOf, placeOfStandardInput, requireOutsideStores } from '../output-file.js';
 import { Progress } from '../progress.js';
 import { requireStream } from '../streams.js';
 
@@ -86,6 +86,7 @@ type RejectsOf = (file: string) => string;
 function rejectsOf(command: IngestCommand, files: readonly string[]): RejectsOf | undefined {
   const { rejects } = command;
   if (rejects === undefined) return undefined;
+  requireOutsideStores(rejects);
   const inputs = [...files, ...(command.with ?? []), ...(command.map === undefined ? [] : [command.map])];
   if (files.length === 1) {
     requireNotRead(rejects, inputs);
@@ -95,9 +96,12 @@ function rejectsOf(command: IngestCommand, files: readonly string[]): RejectsOf 
   if (read.has(placeOf(rejects)) || statSync(rejects, { throwIfNoEntry: false })?.isFile()) {
     throw new UsageError('With several files, --rejects names a folder of its own, for a file each.');
   }
-  mkdirSync(rejects, { recursive: true });
   const names = namesFor(files);
-  for (const name of names.values()) requireNotRead(join(rejects, name), inputs);
+  for (const name of names.values()) {
+    requireNotRead(join(rejects, name), inputs);
+    requireOutsideStores(join(rejects, name));
+  }
+  mkdirSync(rejects, { recursive: true });
   return (file) => join(rejects, names.get(file) as string);
 }
 

@@ -5,7 +5,7 @@ import type { SortKey } from '../../search/query.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
 import { withAdminStore } from '../admin-stores.js';
 import { CommandError, UsageError } from '../errors.js';
-import { confirm, type Io, printErr, printOut, printTable, terminalJson, truncate } from '../io.js';
+import { confirm, type Io, printErr, printOut, printTable, truncate } from '../io.js';
 
 export interface CreateKeyOptions {
   organization: string;
@@ -71,7 +71,7 @@ export async function listKeys(io: Io, { organization, json }: ListKeysOptions):
   await withAdminStore(io, async (store) => {
     for await (const page of pagesOfKeys(store, organization)) {
       count += page.length;
-      if (json) for (const key of page) printOut(io, terminalJson(toJson(key)));
+      if (json) for (const key of page) printOut(io, JSON.stringify(toJson(key)));
       else keys.push(...page);
     }
   });

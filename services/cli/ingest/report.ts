@@ -100,9 +100,9 @@ export class Report {
   rejected({ line, code, pointer, detail }: RejectedRecord): void {
     this.#rejected++;
     if (++this.#shown > this.#maxShown) return;
-    this.#progress.printLine(
-      `${this.#label}line ${line}: ${pointer === '' ? '' : `${pointer}: `}${detail} (${code})`,
-    );
+    const what = `${pointer === '' ? '' : `${pointer}: `}${detail} (${code})`;
+    // Names of fields may hold line feeds.
+    this.#progress.printLine(`${this.#label}line ${line}: ${what.replaceAll('\n', '\\n')}`);
   }
 
   end(): void {

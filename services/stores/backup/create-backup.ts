@@ -14,6 +14,7 @@ import {
   SEARCH_FILE,
 } from '../data-folder/layout.js';
 import { lockDataFolder, makePrivateFile } from '../data-folder/lock.js';
+import { findOwner, resolveLinks } from '../data-folder/own-files.js';
 import { DatabaseSnapshot } from '../sqlite/snapshot.js';
 import { BackupError } from './errors.js';
 import {
@@ -61,7 +62,7 @@ const MARGIN_BYTES = 64 * 1024 * 1024;
 export async function createBackup(options: BackupOptions): Promise<Manifest> {
   const { dataDir, target, used } = options;
   const folder = resolve(target);
-  if (`${folder}/`.startsWith(`${resolve(dataDir)}/`)) {
+  if (`${resolveLinks(folder)}/`.startsWith(`${resolveLinks(dataDir)}/`) || findOwner(folder) !== undefined) {
     throw new BackupError(`${folder} lies in the data folder, with which it would be lost. Name another.`);
   }
   requireFree(folder);

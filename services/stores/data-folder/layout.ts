@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
 /** Names in a data folder. */
 export const SEARCH_FILE = 'reachline.db';
 export const ANALYTICS_FOLDER = 'clickhouse';
@@ -15,3 +18,26 @@ export const PARTIAL_RESTORE_FOLDER = 'restore.partial';
 export const BACKUP_LINKS_FOLDER = 'backup.links';
 /** In the folder of ClickHouse: hard links to the parts of tables, for a backup. */
 export const FROZEN_PARTS_FOLDER = 'shadow';
+
+/** Files of SQLite beside its databases. */
+const SQLITE_SUFFIX = /-(?:wal|shm|journal)$/;
+
+const OWN_NAMES: ReadonlySet<string> = new Set([
+  SEARCH_FILE,
+  ANALYTICS_FOLDER,
+  LOCK_FILE,
+  LOCK_OWNER_FILE,
+  FREEZE_SOCKET,
+  COMMANDS_FOLDER,
+  LAST_BACKUP_FILE,
+  PARTIAL_RESTORE_FOLDER,
+  BACKUP_LINKS_FOLDER,
+]);
+
+/** Whether an entry of a data folder is one of Reachline, in whatever case. */
+export const isOwnName = (name: string): boolean =>
+  OWN_NAMES.has(name.toLowerCase().replace(SQLITE_SUFFIX, ''));
+
+/** Whether a folder is a data folder, or the copy of one in a backup. */
+export const hasStores = (folder: string): boolean =>
+  [SEARCH_FILE, LOCK_FILE, PARTIAL_RESTORE_FOLDER].some((name) => existsSync(join(folder, name)));

@@ -4,17 +4,7 @@ import { ensureDir } from '../../shared/fs.js';
 import { sql } from '../../shared/sql.js';
 import { SqliteFile } from '../common/sqlite-file.js';
 import { LockHeldError, toDataFolderError } from './errors.js';
-import {
-  ANALYTICS_FOLDER,
-  BACKUP_LINKS_FOLDER,
-  COMMANDS_FOLDER,
-  FREEZE_SOCKET,
-  LAST_BACKUP_FILE,
-  LOCK_FILE,
-  LOCK_OWNER_FILE,
-  PARTIAL_RESTORE_FOLDER,
-  SEARCH_FILE,
-} from './layout.js';
+import { ANALYTICS_FOLDER, isOwnName, LOCK_FILE, LOCK_OWNER_FILE, SEARCH_FILE } from './layout.js';
 import { type LockOwner, writeLockOwner } from './lock-owner.js';
 
 export interface FolderLock {
@@ -69,17 +59,7 @@ export function makePrivate(folder: string): void {
   ensureDir(folder);
   const entries = readdirSync(folder);
   const own = [SEARCH_FILE, `${SEARCH_FILE}-wal`, `${SEARCH_FILE}-shm`, LOCK_FILE, LOCK_OWNER_FILE];
-  const known = new Set([
-    ...own,
-    `${LOCK_FILE}-journal`,
-    ANALYTICS_FOLDER,
-    BACKUP_LINKS_FOLDER,
-    COMMANDS_FOLDER,
-    FREEZE_SOCKET,
-    LAST_BACKUP_FILE,
-    PARTIAL_RESTORE_FOLDER,
-  ]);
-  if (entries.every((name) => known.has(name))) restrict(folder, 0o700);
+  if (entries.every(isOwnName)) restrict(folder, 0o700);
   for (const name of own) restrict(join(folder, name), 0o600);
   restrict(join(folder, ANALYTICS_FOLDER), 0o700);
 }
