@@ -7,6 +7,8 @@ const READS = /^\(*(SELECT|WITH|SHOW|DESCRIBE|EXPLAIN|EXISTS)\b/;
 const PARSES = /^EXPLAIN AST /;
 /** The function `file` reads any file without a grant when the engine is in process. It needs no bracket: `arrayMap(file, paths)`. */
 const FILE_FUNCTION = /\bfile\b/i;
+/** Its first argument, where it is a text, is parsed as columns with expressions, in which `file` may stand. */
+const STRUCTURE = /\bvalues\((?!\(|tuple\(|-?\d)/i;
 /** A value of a parameter may become a name. */
 const FILE_VALUE = /^\W*file\W*$/i;
 const IDENTIFIER_PLACEHOLDER = /\{\w+: ?Identifier\}/;
@@ -18,6 +20,7 @@ export function requireGoverned({ text }: Sql, params: Readonly<Record<string, s
   if (PARSES.test(bare)) return;
   const names = withNames(text);
   if (FILE_FUNCTION.test(names)) throw denied('function file');
+  if (STRUCTURE.test(names)) throw denied('a text as the first argument of values');
   if (IDENTIFIER_PLACEHOLDER.test(names) && Object.values(params).some((value) => FILE_VALUE.test(value)))
     throw denied('function file');
 }

@@ -13,6 +13,9 @@ export async function firstColumn(statement: Sql, runner: Runner): Promise<strin
   return Buffer.from(result.bytes()).toString('utf8').split('\n').slice(0, -1);
 }
 
+/** Checks hold the canonical text twice, as texts: with spaces that the statement has not, and each quote doubled. */
+const CHECK_LENGTH = { factor: 16, least: 1000 };
+
 /** Opens a connection that checks a statement: it has no more rights than the statement gets. */
 export const checking = <T>(
   query: string,
@@ -20,7 +23,8 @@ export const checking = <T>(
   runner: Runner,
   work: (run: RunOne) => Promise<T>,
 ): Promise<T> => {
-  const settings = { max_query_size: String(2 * query.length + 1000), ...checkSettings() };
+  const maxLength = CHECK_LENGTH.factor * query.length + CHECK_LENGTH.least;
+  const settings = { max_query_size: String(maxLength), ...checkSettings() };
   return runner.connected({ role: 'analyst', database: '', settings, params }, work);
 };
 

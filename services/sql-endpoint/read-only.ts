@@ -410,7 +410,9 @@ function checkTree(tree: Node, { functions, allFunctions }: PolicyDeps): void {
         if (child.kind === 'Function' && !TABLE_FUNCTIONS.has(child.name.toLowerCase())) {
           throw denied(`table function ${child.name}`);
         }
-        if (child.kind === 'Function') functionOfTable.add(child);
+        if (child.kind !== 'Function') continue;
+        functionOfTable.add(child);
+        checkStructure(child);
       }
     } else if (kind === 'Function' && !functionOfTable.has(node)) {
       if (!isAllowed(name, functions)) throw denied(`function ${name}`);
@@ -434,6 +436,19 @@ function checkTree(tree: Node, { functions, allFunctions }: PolicyDeps): void {
       throw denied(`column ${name}`);
     }
   }
+}
+
+/** Table functions whose first argument, where it is a text, is parsed as columns with expressions such as `ALIAS file('…')`. */
+const TAKES_STRUCTURE = /values$/i;
+const NO_TEXT = /^(?:Tuple_|-?\d|[A-Z]\w*\d_)/;
+
+/** Rejects a text as the first argument of `values`, and what could become one. */
+function checkStructure({ name, children }: Node): void {
+  const first = children[0]?.children[0];
+  if (!TAKES_STRUCTURE.test(name) || !first) return;
+  const isTuple = first.kind === 'Function' && first.name === 'tuple';
+  const isNumber = first.kind === 'Literal' && NO_TEXT.test(first.name);
+  if (!isTuple && !isNumber) throw denied(`a text as the first argument of ${name}`);
 }
 
 /** Functions that take another one by its name alone, as in `arrayMap(lower, names)`. */

@@ -100,6 +100,19 @@ describe('the SQL endpoint for analysts', () => {
     });
   }
 
+  it('answers statements of every length up to 100 000 characters', async () => {
+    for (const count of [10, 200, 600, 3000]) {
+      const ids = Array.from({ length: count }, (_, index) => `'con_${String(index).padStart(26, '0')}'`);
+      const numbers = Array.from({ length: 5 * count }, (_, index) => index);
+      for (const list of [ids, numbers]) {
+        const query = `SELECT count() FROM campaigns WHERE ${list === ids ? 'campaign_id' : 'length(campaign_id)'} IN (${list.join(',')})`;
+        expect(query.length).to.be.below(100_000);
+        const { status, text } = await ask(query);
+        expect(status, `${query.length} characters: ${text.slice(0, 200)}`).to.equal(200);
+      }
+    }
+  });
+
   it('answers a Content-Encoding that only objects have, and those after it', async () => {
     for (const encoding of ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'br, gzip']) {
       const address = `${endpoint.url}/?${new URLSearchParams({ password: PASSWORD })}`;

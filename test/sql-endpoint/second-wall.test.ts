@@ -170,6 +170,8 @@ describe('An analyst’s statement that got past the allowlist', () => {
       `SELECT \`file\`('${file}')`,
       `SELECT * APPLY(file) FROM (SELECT '${file}')`,
       `SELECT arrayMap(x -> file(x), ['${file}'])`,
+      `SELECT y FROM values('x String, y String ALIAS file(\\'${file}\\')', 'a')`,
+      `SELECT y FROM \`values\`({s:String}, 'a')`,
       'SET ROLE owner',
       'KILL QUERY WHERE 1',
       'USE default',

@@ -57,3 +57,7 @@ SELECT t.name FROM system.tables t JOIN system.databases d ON system.tables.data
 SELECT name AS TABLE_NAME, * FROM system.tables WHERE database = 'reachline' LIMIT 1	/^campaign/
 SELECT CAST(name, 'Nullable(String)') AS TABLE_NAME FROM system.tables WHERE (1 == 1) AND coalesce(TABLE_NAME, '') LIKE 'campaigns'	/campaigns/	{"default_format":"ODBCDriver2"}
 SELECT table_name FROM information_schema.tables WHERE table_schema = 'reachline' AND table_name = 'campaigns'	"campaigns\n"
+SELECT * FROM values((1, 'a'), (2, 'b')) FORMAT CSV	"1,\"a\"\n2,\"b\"\n"
+SELECT * FROM (VALUES (1, 'a')) FORMAT CSV	"1,\"a\"\n"
+SELECT sum(c1) FROM values(1, 2, 3)	"6\n"
+SELECT * FROM values(tuple(1, upper('a'))) FORMAT CSV	"1,\"A\"\n"

@@ -213,3 +213,17 @@ SHOW SETTING readonly SETTINGS readonly = 0
 SELECT * FROM system.databases
 SELECT t.*, d.* FROM system.tables AS t JOIN system.databases AS d ON d.name = t.database
 SELECT d.data_path FROM system.tables AS t JOIN system.databases AS d ON d.name = t.database
+-- the structure of values is a text with expressions
+SELECT y FROM values('x String, y String ALIAS file(''@secret@'')', 'a')
+SELECT y FROM values('x String, y String MATERIALIZED file(''@secret@'')', 'a')
+SELECT y FROM values('x String, y String DEFAULT file(''@secret@'')', ('a', 'b'))
+SELECT y FROM VALUES('x String, y String ALIAS arrayMap(file, [''@secret@''])[1]', 'a')
+SELECT y FROM values('x String, y String ALIAS hostName()', 'a')
+DESCRIBE TABLE values('x String DEFAULT file(''@secret@'')', 'a')
+EXPLAIN SELECT y FROM values('x String, y String ALIAS file(''@secret@'')', 'a')
+SELECT y FROM values(concat('x String, y String AL', 'IAS file(''@secret@'')'), 'a')
+SELECT y FROM values(('x String, y String ALIAS hostName()'), 'a')
+SELECT y FROM sqlStandardValues('x String, y String ALIAS hostName()', 'a')
+SELECT y FROM `values`('x String, y String ALIAS hostName()', 'a')
+SELECT y FROM values({s:String}, 'a')	{"param_s":"x String, y String ALIAS hostName()"}
+WITH 'x String, y String ALIAS hostName()' AS s SELECT y FROM values(s, 'a')
