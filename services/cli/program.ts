@@ -150,6 +150,10 @@ Everything acknowledged before the command is in the backup. The folder appears 
   program
     .add('doctor', 'check settings and stores, and say what to fix')
     .option('--deep', 'also read everything that is stored, and check its integrity')
+    .option(
+      '--accept-clock',
+      'say that the clock is right after a leap, so that old records are deleted again',
+    )
     .examples('reachline doctor', 'PORT=9000 reachline doctor', 'reachline doctor --deep')
     .action(async (options) => exit(await (await import('./commands/doctor.js')).doctor(io, options)));
   return program;

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { noUsage, type Usage } from '../http/admission.js';
 import { cached, memoize } from '../shared/cache.js';
+import type { ClockSource } from '../shared/clock-comparison.js';
 import type { StoreState } from '../shared/health.js';
 import type { StoreName } from '../shared/store-errors.js';
 import type { RecoveryStatus } from '../stores/common/search-store.js';
@@ -28,8 +29,8 @@ export interface GaugeSources {
   connections(): number;
   /** Of the search store. */
   recovery(): Readonly<RecoveryStatus> | undefined;
-  /** Milliseconds by which the clock of this process is ahead, by the name of the store. */
-  clockSkews(): Iterable<[StoreName, number]>;
+  /** Milliseconds by which the clock of this process is ahead, by what it is compared with. */
+  clockSkews(): Iterable<[ClockSource, number]>;
   /** By the name of the store; those that are not used are undefined. */
   storeStates(): Promise<Partial<Record<StoreName, StoreState>>>;
 }
@@ -115,7 +116,7 @@ export function createMetrics(): Metrics {
   });
   new Gauge({
     name: 'reachline_clock_skew_seconds',
-    help: 'Seconds by which the clock of this process is ahead of that of a store; beyond 30, either way, it deletes nothing.',
+    help: 'Seconds by which the clock of this process is ahead of that of a store, or of data_folder: of the time that the folder noted, 0 within 30 days of it. Beyond 30 s, either way, the process deletes nothing by age.',
     labelNames: ['store'],
     registers: [registry],
     // Processes of a gateway share a clock.

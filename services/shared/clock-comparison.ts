@@ -1,7 +1,11 @@
-/** Compares the clock of this process with those of the servers, so that a wrong clock deletes nothing that others still need. */
+/**
+ * Compares the clock of this process with those of the servers, or without servers with the time that the data folder noted, so that a
+ * wrong clock deletes nothing that is still needed.
+ */
 import { withTimeout } from './async.js';
+import { BELIEVED_AFTER_MS, ClockMemory, type TimeNote } from './clock-memory.js';
 import type { StoreName } from './store-errors.js';
-import { type Clock, systemClock } from './time.js';
+import { type Clock, DAY_MS, systemClock } from './time.js';
 
 /** A process whose clock differs by more deletes nothing. */
 export const MAX_SKEW_MS = 30_000;
@@ -22,6 +26,9 @@ export interface DeletionGuard {
   requireRightClock(): Promise<void>;
 }
 
+/** What the clock of a process is compared with. */
+export type ClockSource = StoreName | 'data_folder';
+
 interface Comparison {
   /** Milliseconds by which this process is ahead of the server. */
   skewMs: number;
@@ -34,6 +41,7 @@ export class ClockComparison implements DeletionGuard {
   readonly #found = new Map<StoreName, Comparison>();
   readonly #clock: Clock;
   readonly #monotonic: () => number;
+  #memory: ClockMemory | undefined;
   #running: Promise<void> | undefined;
 
   constructor(clock: Clock = systemClock, monotonic: () => number = () => performance.now()) {
@@ -46,8 +54,14 @@ export class ClockComparison implements DeletionGuard {
     this.#servers.set(store, readTime);
   }
 
+  /** Where no server is added, the clock is judged by the time that was noted last. */
+  remember(note: TimeNote): void {
+    this.#memory = new ClockMemory(note, this.#clock, this.#monotonic);
+  }
+
   /** Compares anew what is older than a minute, or from before the clock moved. A server that does not answer keeps its last result. */
   compare(): Promise<void> {
+    if (this.#servers.size === 0) this.#memory?.check();
     this.#running ??= Promise.all([...this.#servers].map((server) => this.#compareWith(...server)))
       .then(() => undefined)
       .finally(() => {
@@ -77,15 +91,19 @@ export class ClockComparison implements DeletionGuard {
   }
 
   /** By store, how far this process is ahead in milliseconds; without servers that have not answered yet. */
-  skews(): ReadonlyMap<StoreName, number> {
+  skews(): ReadonlyMap<ClockSource, number> {
+    if (this.#memory && this.#servers.size === 0) return new Map([['data_folder', this.#memory.leapMs()]]);
     return new Map([...this.#found].map(([store, { skewMs }]) => [store, skewMs]));
   }
 
   /** A sentence per server whose clock differs too much. */
   problems(): string[] {
-    return [...this.skews()].flatMap(([store, skewMs]) =>
-      Math.abs(skewMs) > MAX_SKEW_MS ? [describeSkew(store, skewMs)] : [],
-    );
+    return [...this.skews()].flatMap(([source, skewMs]) => {
+      if (Math.abs(skewMs) <= MAX_SKEW_MS) return [];
+      return source === 'data_folder'
+        ? describeLeap(skewMs, this.#memory?.noted)
+        : describeSkew(source, skewMs);
+    });
   }
 
   async requireRightClock(): Promise<void> {
@@ -98,7 +116,7 @@ export class ClockComparison implements DeletionGuard {
     }
   }
 
-  /** The clock of the first server as far as it is known, for decisions about what is old enough to be replaced. */
+  /** The clock of the first server, or the noted time and what passed since, where the own clock is wrong: for decisions about what is old enough to be replaced. */
   readonly corrected: Clock = {
     now: () => {
       const [skewMs = 0] = this.skews().values();
@@ -125,3 +143,11 @@ export function describeSkew(store: StoreName, skewMs: number): string {
   const side = skewMs > 0 ? 'ahead of' : 'behind';
   return `The clock of this process is ${seconds} s ${side} the ${store} store, so it deletes nothing; synchronize the clocks (NTP)`;
 }
+
+/** For operators. */
+function describeLeap(leapMs: number, notedMs: number | null | undefined): string {
+  const days = Math.round(leapMs / DAY_MS);
+  const noted = new Date(notedMs ?? 0).toISOString();
+  return `The clock of this process is ${days} days ahead of ${noted}, when the data folder was last open, so nothing is deleted by age before the process has run for ${BELIEVED_AFTER_MS / HOUR_MS} h. If the clock is right, reachline doctor --accept-clock says so at once; else set it`;
+}
+const HOUR_MS = 3_600_000;

@@ -37,7 +37,7 @@ export interface Stores {
   copier: RecordCopier | null;
   /** Runs of the background jobs of this process. */
   jobs: JobRuns;
-  /** Compares the clock of this process with those of the servers; null where a caller gave the clock. */
+  /** Compares the clock of this process with those of the servers, or with what the data folder noted; null where a caller gave the clock alone. */
   clocks: ClockComparison | null;
   /** Time of the last backup of the data folder in milliseconds since the epoch, null before the first; null where both stores are servers. */
   lastBackup: (() => number | null) | null;
@@ -64,6 +64,8 @@ export interface StartupRetryOptions {
 export interface OpenStoresOptions {
   startupRetry?: StartupRetryOptions;
   clock?: Clock;
+  /** Compares `clock`, where that is given. */
+  clocks?: ClockComparison;
   /** For background jobs of the stores. */
   log?: ElasticsearchStoreOptions['log'];
   /** Whether this process sums months and copies records for SQL in the background: a server does, a command that ends does not. */
@@ -90,6 +92,7 @@ export async function openStores(
   {
     startupRetry,
     clock: givenClock,
+    clocks: givenClocks,
     log,
     maintainsAnalytics,
     analyticsOnDemand,
@@ -98,7 +101,7 @@ export async function openStores(
 ): Promise<Stores> {
   const { elasticsearch, clickhouse, dataDir } = config;
   const clock = givenClock ?? systemClock;
-  const clocks = givenClock ? null : new ClockComparison();
+  const clocks = givenClocks ?? (givenClock ? null : new ClockComparison());
   const jobs = new JobRuns();
   const rollups = maintainsAnalytics ? { log, jobs } : undefined;
   const used = { search: !elasticsearch, analytics: !clickhouse };
@@ -110,6 +113,8 @@ export async function openStores(
     return closing;
   };
   try {
+    // Before the database is opened, whose last write may be all that is known.
+    if (lock) clocks?.remember((await import('./data-folder/time-note.js')).timeNoteOf(dataDir));
     const folderId = lock && (await import('./data-folder/folder-id.js'));
     folderId?.checkFolderId(dataDir, used);
     // A first start fails on a full disk; a later one serves reads.
@@ -134,7 +139,13 @@ export async function openStores(
           return store;
         })
       : await withDataFolderErrors(dataDir, async () =>
-          (await loadSqlite()).openSqliteStore({ ...config, clock, onRebuild, resumesErasures: true }),
+          (await loadSqlite()).openSqliteStore({
+            ...config,
+            clock,
+            ageClock: clocks?.corrected,
+            onRebuild,
+            resumesErasures: true,
+          }),
         );
     opened.push(search);
     folderId?.writeFolderId(dataDir, { ...used, analytics: false });
@@ -165,7 +176,7 @@ export async function openStores(
       : await openAnalytics();
     opened.push(analytics);
     if (clickhouse) clocks?.add('analytics', () => readServerTime(analytics));
-    if (clocks && (elasticsearch || clickhouse)) {
+    if (clocks) {
       // Before the first request, which may find a kept answer too old.
       await clocks.compare();
       opened.push(startComparing(clocks, log));
@@ -188,6 +199,7 @@ export async function openStores(
 
 const COMPARE_INTERVAL_MS = 60_000;
 const FIRST_COMPARISON_MS = 500;
+const LOG_INTERVAL_MS = 600_000;
 
 /** At start and once a minute. A difference is logged. */
 function startComparing(clocks: ClockComparison, log: OpenStoresOptions['log']): Closable {
@@ -199,7 +211,8 @@ function startComparing(clocks: ClockComparison, log: OpenStoresOptions['log']):
     name: 'clock_comparison',
     intervalMs: COMPARE_INTERVAL_MS,
     firstRunMs: FIRST_COMPARISON_MS,
-    failure: 'the clocks of this process and of a store differ',
+    failure: 'the clock of this process is wrong or was set, so nothing is deleted by age',
+    logIntervalMs: LOG_INTERVAL_MS,
     log,
     details: (error) => ({ detail: (error as Error).message }),
   }).start();

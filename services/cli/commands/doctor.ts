@@ -7,6 +7,7 @@ import { inspectParts } from '../../stores/clickhouse/inspect.js';
 import { findDamagedParts } from '../../stores/clickhouse/parts.js';
 import { LockHeldError } from '../../stores/data-folder/errors.js';
 import { readLastBackup } from '../../stores/data-folder/last-backup.js';
+import { timeNoteOf } from '../../stores/data-folder/time-note.js';
 import { openStores } from '../../stores/open-stores.js';
 import { type CheckResult, cannotAnswer, checkServers } from '../check-servers.js';
 import { EXIT, explain } from '../errors.js';
@@ -22,10 +23,12 @@ const GIB = 1024 ** 3;
 export interface DoctorOptions {
   /** Reads everything that is stored and checks its integrity. */
   deep?: boolean;
+  /** Notes the time in the data folder, whose deletions by age wait after a leap of the clock. */
+  acceptClock?: boolean;
 }
 
 /** Resolves with exit code 1 when a check fails. Opening embedded stores migrates them, as `serve` does; servers are only read. */
-export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Promise<number> {
+export async function doctor(io: Io, { deep = false, acceptClock }: DoctorOptions = {}): Promise<number> {
   let problems = 0;
   const warn = (text: string) => printMarked(io, 'yellow', '!', text);
   const show = (result: CheckResult) => {
@@ -44,6 +47,7 @@ export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Prom
   else {
     show({ ok: 'The settings are valid' });
     show({ ok: describeRetention(config.retention) });
+    if (acceptClock) show(noteTime(config));
     const warning = ignoredVariablesWarning(config.ignoredVariables);
     if (warning !== null) warn(warning);
     const results = await checkServers(config);
@@ -60,6 +64,7 @@ export async function doctor(io: Io, { deep = false }: DoctorOptions = {}): Prom
       else warn('No backup of the data folder was taken yet: reachline backup <folder>');
     }
     if (stores) show(stores.result);
+    for (const problem of stores?.clockProblems ?? []) show({ failed: problem });
     if (deep) (await checkWhole(config, stores)).forEach(show);
   }
   printOut(
@@ -147,6 +152,8 @@ interface Opened {
   isUsed?: boolean;
   /** The server that holds the folder. */
   server?: string;
+  /** That the clock leapt since the folder was last open. */
+  clockProblems?: string[];
   /** Only where they were opened here, and looked for. */
   damagedParts?: string[];
 }
@@ -160,7 +167,11 @@ async function openOnce(config: Config, deep: boolean): Promise<Opened> {
       await stores.search.ping();
       await stores.analytics.ping();
       const damagedParts = deep && !config.clickhouse ? await findDamagedParts(stores.analytics) : [];
-      return { result: { ok: 'The stores open and are up to date' }, isUsed: true, damagedParts };
+      const isServed = config.elasticsearch !== null || config.clickhouse !== null;
+      // Those of servers are shown with the servers.
+      const clockProblems = isServed ? [] : stores.clocks?.problems();
+      const result = { ok: 'The stores open and are up to date' };
+      return { result, isUsed: true, damagedParts, clockProblems };
     } finally {
       await stores.close();
     }
@@ -168,17 +179,34 @@ async function openOnce(config: Config, deep: boolean): Promise<Opened> {
     if (error instanceof StoreUnavailableError) return { result: { failed: cannotAnswer(error) } };
     if (!(error instanceof LockHeldError)) return { result: { failed: explain(error).message } };
     const server = await findServer({ ...config, port: error.owner?.port ?? 0 });
-    const result = server === undefined ? { failed: error.message } : await checkReady(folder, server);
-    return { result, isUsed: true, server };
+    if (server === undefined) return { result: { failed: error.message }, isUsed: true };
+    return { ...(await checkReady(folder, server)), isUsed: true, server };
   }
 }
 
 /** A folder that a running server holds is as it should be, on whatever port that server listens. */
-async function checkReady(folder: string, server: string): Promise<CheckResult> {
+async function checkReady(folder: string, server: string): Promise<Pick<Opened, 'result' | 'clockProblems'>> {
   const answer = await request(`${server}/readyz`, {}, 5000).catch(() => undefined);
-  return answer?.status === 200
-    ? { ok: `The stores of ${folder} are open in the server at ${server}, which is ready` }
-    : { failed: `The server at ${server} is not ready (${server}/readyz): see its log` };
+  if (answer?.status !== 200)
+    return { result: { failed: `The server at ${server} is not ready (${server}/readyz): see its log` } };
+  const { problems } = JSON.parse(answer.text) as { problems?: string[] };
+  return {
+    result: { ok: `The stores of ${folder} are open in the server at ${server}, which is ready` },
+    clockProblems: problems,
+  };
+}
+
+/** Notes the time, which a server that has the folder reads within a minute. */
+function noteTime({ dataDir, elasticsearch, clickhouse }: Config): CheckResult {
+  if (elasticsearch || clickhouse)
+    return { failed: '--accept-clock is for embedded stores; here the clock is compared with the servers' };
+  if (!existsSync(dataDir)) return { failed: 'There is no data folder yet that could note the time' };
+  const note = timeNoteOf(dataDir);
+  const now = Date.now();
+  note.write(now);
+  return note.read() === now
+    ? { ok: `The data folder notes ${new Date(now).toISOString()} as the right time` }
+    : { failed: `The time could not be noted in ${resolve(dataDir)}` };
 }
 
 const RESTORE = 'restore it from a backup';

@@ -6,8 +6,10 @@ import {
   LOCK_OWNER_FILE,
   PARTIAL_RESTORE_FOLDER,
   SEARCH_FILE,
+  TIME_FILE,
 } from '../data-folder/layout.js';
 import { lockDataFolder } from '../data-folder/lock.js';
+import { writeTime } from '../data-folder/time-note.js';
 import { type AdoptedErasures, adoptErasures } from '../sqlite/erasure/adopt.js';
 import { BackupError } from './errors.js';
 import { CopiedFolders, copyFile, irregularity, REMOVE_OPTIONS, requireSpace, syncPath } from './files.js';
@@ -46,7 +48,8 @@ export async function restoreBackup({
     const partial = join(folder, PARTIAL_RESTORE_FOLDER);
     // Of a restore that was killed. It began in an empty folder, and nothing opens one that has it: what lies beside it is its own.
     if (existsSync(partial)) {
-      for (const name of [SEARCH_FILE, ANALYTICS_FOLDER]) rmSync(join(folder, name), REMOVE_OPTIONS);
+      for (const name of [SEARCH_FILE, ANALYTICS_FOLDER, TIME_FILE])
+        rmSync(join(folder, name), REMOVE_OPTIONS);
     }
     requireEmpty(folder);
     rmSync(partial, REMOVE_OPTIONS);
@@ -55,6 +58,7 @@ export async function restoreBackup({
     let adopted: AdoptedErasures = { erasures: 0, removed: 0, changed: 0 };
     try {
       await copyEntries(backup, manifest, partial, onProgress);
+      writeTime(join(partial, TIME_FILE), Date.parse(manifest.taken_at));
       if (list !== undefined) {
         adopted = await adoptErasures(partial, list, Date.now());
         await syncPath(join(partial, SEARCH_FILE));

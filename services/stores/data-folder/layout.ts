@@ -19,8 +19,11 @@ export const BACKUP_LINKS_FOLDER = 'backup.links';
 /** In the folder of ClickHouse: hard links to the parts of tables, for a backup. */
 export const FROZEN_PARTS_FOLDER = 'shadow';
 
-/** Files of SQLite beside its databases. */
-const SQLITE_SUFFIX = /-(?:wal|shm|journal)$/;
+/** Says when a process with a believable clock last had the folder open. */
+export const TIME_FILE = 'last-time.json';
+
+/** Files of SQLite beside its databases, and of a note that is being written. */
+const SUFFIX = /(?:-(?:wal|shm|journal)|\.new)$/;
 
 const OWN_NAMES: ReadonlySet<string> = new Set([
   SEARCH_FILE,
@@ -30,13 +33,13 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   FREEZE_SOCKET,
   COMMANDS_FOLDER,
   LAST_BACKUP_FILE,
+  TIME_FILE,
   PARTIAL_RESTORE_FOLDER,
   BACKUP_LINKS_FOLDER,
 ]);
 
 /** Whether an entry of a data folder is one of Reachline, in whatever case. */
-export const isOwnName = (name: string): boolean =>
-  OWN_NAMES.has(name.toLowerCase().replace(SQLITE_SUFFIX, ''));
+export const isOwnName = (name: string): boolean => OWN_NAMES.has(name.toLowerCase().replace(SUFFIX, ''));
 
 /** Whether a folder is a data folder, or the copy of one in a backup. */
 export const hasStores = (folder: string): boolean =>

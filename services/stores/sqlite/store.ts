@@ -53,6 +53,8 @@ export interface SqliteStoreOptions {
   searchThreads: number;
   searchTimeoutMs?: number;
   clock?: Clock;
+  /** Decides what is old enough to be deleted; `clock` when absent. */
+  ageClock?: Clock;
   onRebuild?: RebuildProgress;
   /** See `JobRunner`. */
   beforeJobStep?(): Promise<void>;
@@ -70,6 +72,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     searchThreads,
     searchTimeoutMs = settingSchemas.REACHLINE_SEARCH_TIMEOUT_MS.default,
     clock = systemClock,
+    ageClock = clock,
   } = options;
   const connection = await openDatabase(dataDir, CACHE_MB.migrations, options.onRebuild);
   connection.close();
@@ -87,7 +90,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     },
   });
   const read = async <T>(work: (connection: Connection) => T): Promise<T> => reader.read(work);
-  const writeOnce = writeOnceWith(writer, clock);
+  const writeOnce = writeOnceWith(writer, clock, ageClock);
   const jobs = new JobRunner({ writer, reader, clock, beforeStep: options.beforeJobStep });
   void jobs.resume();
   const erasures = new ErasureRunner({ writer, reader, clock, beforeStep: options.beforeJobStep });
@@ -143,7 +146,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     async keepRejections(organizationId, rejections) {
       for (let start = 0; start < rejections.length; start += RECORDS_PER_MESSAGE) {
         const part = rejections.slice(start, start + RECORDS_PER_MESSAGE);
-        await writer.callFor(organizationId, 'keepRejections', organizationId, part, clock.now());
+        await writer.callFor(organizationId, 'keepRejections', organizationId, part, ageClock.now());
       }
     },
     ...ONLY_SLOT,

@@ -9,6 +9,7 @@ type IdempotentOperation = {
   [Name in keyof WriteOperations]: Parameters<WriteOperations[Name]> extends [
     { idempotency?: Idempotency },
     now: number,
+    keptMs: number,
   ]
     ? Name
     : never;
@@ -20,12 +21,14 @@ export type WriteOnce = <Name extends IdempotentOperation>(
   command: Parameters<WriteOperations[Name]>[0],
 ) => Promise<Result<WriteOperations[Name]> | IdempotencyConflict>;
 
-/** Sends operations to the writer, except those whose idempotency key is in progress. */
-export function writeOnceWith(writer: Writer, clock: Clock): WriteOnce {
+/** Sends operations to the writer, except those whose idempotency key is in progress. Kept answers expire by `ageClock`. */
+export function writeOnceWith(writer: Writer, clock: Clock, ageClock: Clock): WriteOnce {
   const running = new Set<string>();
   return async (organizationId, operation, command) => {
     const { idempotency } = command as { idempotency?: Idempotency };
-    const args = [command, clock.now()] as unknown as Parameters<WriteOperations[typeof operation]>;
+    const args = [command, clock.now(), ageClock.now()] as unknown as Parameters<
+      WriteOperations[typeof operation]
+    >;
     const write = () => writer.callFor(organizationId, operation, ...args);
     if (!idempotency) return write();
     const name = JSON.stringify([organizationId, idempotency.route, idempotency.key]);

@@ -42,69 +42,69 @@ import { oneStep, type SteppedWork } from './stepped-work.js';
 import type { BatchResult, IsTimeUp } from './write-batch.js';
 import type { WriteSession } from './write-session.js';
 
-/** Operations of the writer that share a transaction of the session. `now` in milliseconds since 1970. */
+/** Operations of the writer that share a transaction of the session. `now` and `keptMs`, by which answers expire, in milliseconds since 1970. */
 export function writeOperations(session: WriteSession) {
   const { connection } = session;
   return {
-    createContact: (command: CreateContact, now: number) =>
+    createContact: (command: CreateContact, now: number, keptMs: number) =>
       toJson(
         runIdempotent(
           connection,
-          { organizationId: command.contact.organization_id, idempotency: command.idempotency, now },
+          { organizationId: command.contact.organization_id, idempotency: command.idempotency, now: keptMs },
           () => createContact(session, command, now),
           (outcome) => isReplayable(outcome, command.dryRun),
         ),
       ),
-    updateContact: (command: UpdateContact, now: number) =>
+    updateContact: (command: UpdateContact, now: number, keptMs: number) =>
       toJson(
         runIdempotent(
           connection,
-          { ...command, now },
+          { ...command, now: keptMs },
           () => updateContact(session, command, now),
           isReplayable,
         ),
       ),
-    addMembership: (membership: Membership, now: number) =>
+    addMembership: (membership: Membership, now: number, keptMs: number) =>
       toJson(
         runIdempotent(
           connection,
-          { ...membership, now },
+          { ...membership, now: keptMs },
           () => addMembership(session, membership, now),
           isReplayable,
         ),
       ),
-    removeMembership: (membership: Membership, now: number) =>
+    removeMembership: (membership: Membership, now: number, keptMs: number) =>
       toJson(
         runIdempotent(
           connection,
-          { ...membership, now },
+          { ...membership, now: keptMs },
           () => removeMembership(session, membership, now),
           isReplayable,
         ),
       ),
-    createAudience: (command: CreateAudience, now: number) =>
+    createAudience: (command: CreateAudience, now: number, keptMs: number) =>
       toJson(
         runIdempotent(
           connection,
-          { organizationId: command.audience.organization_id, idempotency: command.idempotency, now },
+          { organizationId: command.audience.organization_id, idempotency: command.idempotency, now: keptMs },
           () => createAudience(session, command, now),
           isAudienceWritten,
         ),
       ),
-    updateAudience: (command: UpdateAudience, now: number) =>
+    updateAudience: (command: UpdateAudience, now: number, keptMs: number) =>
       toJson(
         runIdempotent(
           connection,
-          { ...command, now },
+          { ...command, now: keptMs },
           () => updateAudience(session, command, now),
           isAudienceWritten,
         ),
       ),
-    deleteAudience: (command: DeleteAudience, now: number) =>
+    deleteAudience: (command: DeleteAudience, now: number, keptMs: number) =>
       toJson(
         runIdempotent(
           connection,
-          { ...command, now },
+          { ...command, now: keptMs },
           () => deleteAudience(session, command, now),
           isAudienceWritten,
         ),
