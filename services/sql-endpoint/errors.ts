@@ -38,6 +38,8 @@ const STATUS_OF_CODES: [status: number, codes: number[]][] = [
       676,
     ],
   ],
+  // Other faults of a statement and its values, for which a server answers 500.
+  [400, [19, 42, 43, 69, 70, 153, 179, 184, 207, 215, 349, 386, 407, 457]],
   [404, [46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511]],
   [408, [159]],
   [411, [381]],

@@ -3,6 +3,7 @@ import { deleteExpired } from '../../services/cli/retention.js';
 import { DAY_MS, utcDate } from '../../services/shared/time.js';
 import { startTestGateway } from '../support/gateway.js';
 import { useOpened } from '../support/opened.js';
+import { rawSql } from '../support/raw-sql.js';
 import { until } from '../support/until.js';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
@@ -90,9 +91,9 @@ describe('The retention of records', () => {
     };
     await gateway.ingest('network-a-deliveries', [{ date: old, campaign_id: 'cam', creative_id: 'cre' }]);
     const drop = 'ALTER TABLE default.creative_deliveries DROP PARTITION 202608';
-    const client = (await gateway.stores.engine?.())?.client();
-    await client?.command({ query: drop });
-    await client?.close();
+    const session = (await gateway.stores.engine?.())?.session();
+    await session?.run(rawSql(drop), 'Null');
+    session?.close();
     expect(await isBeforeFirst()).to.equal(false);
     await run();
     await until(isBeforeFirst, 'the days of the dropped month are gone');

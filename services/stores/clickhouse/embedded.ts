@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { ResponseJSON } from '@clickhouse/client';
 import type { AnalyticsQuery } from '../../advertising/analytics-store.js';
 import { checkedIdentifier, sql, textLiteral } from '../../shared/sql.js';
@@ -6,7 +5,7 @@ import { StoreUnavailableError } from '../../shared/store-errors.js';
 import { parameterTexts, preamble } from './bind.js';
 import type { ClickHouse, EmbeddedOptions } from './client.js';
 import { ConnectionPool } from './connection-pool.js';
-import { openEngine } from './engine.js';
+import { type EngineResult, openEngine } from './engine.js';
 import { checkBound, settle, toResult } from './result.js';
 import { DEFAULT_TIMEOUT_MS, embeddedSettings } from './settings.js';
 
@@ -19,16 +18,22 @@ const READ_CONNECTIONS = 2;
 const FREEZABLE_TABLES = sql`SELECT name FROM system.tables
 WHERE database = 'default' AND engine LIKE '%MergeTree' ORDER BY name != 'rollups', name`;
 
+function textOf(result: EngineResult): string {
+  const bytes = result.bytes();
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+}
+
 /** Opens the engine in this process. Throws `FolderInUseError` when another process has the folder. */
 export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedOptions): ClickHouse {
   const engine = openEngine(path);
-  // Sessions, as the client decodes its output in small steps: 6 of 40 ms for a list of 4,500 points.
-  const reads = new ConnectionPool(READ_CONNECTIONS, () => {
-    const session = engine.session();
-    return { session, close: async () => session.close() };
-  });
-  const writes = new ConnectionPool(1, engine.client);
-  const background = new ConnectionPool(1, engine.client);
+  const connections = (size: number) =>
+    new ConnectionPool(size, () => {
+      const session = engine.session();
+      return { session, close: async () => session.close() };
+    });
+  const reads = connections(READ_CONNECTIONS);
+  const writes = connections(1);
+  const background = connections(1);
   let closing = false;
   let lastTag = 0;
 
@@ -48,8 +53,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
       const result = await session.run(sql`${tag} ${statement}`, 'JSONCompact').finally(() => {
         computing = false;
       });
-      const bytes = result.bytes();
-      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+      return textOf(result);
     }, signal);
     // A computation nobody waits for ends, so that its connection is soon free; only a running one, as that blocks the event loop.
     return settle(running, signal, () => {
@@ -63,13 +67,13 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     servers: [],
 
     pauseInserts: (work) =>
-      writes.use((client) =>
+      writes.use(({ session }) =>
         work(async (name) => {
           if (closing) throw new StoreUnavailableError('analytics');
-          const tables = await settle(client.query({ query: FREEZABLE_TABLES.text, format: 'JSONCompact' }));
-          for (const [table] of (await tables.json<[string]>()).data) {
+          const tables = textOf(await settle(session.run(FREEZABLE_TABLES, 'JSONCompact')));
+          for (const [table] of (JSON.parse(tables) as ResponseJSON<[string]>).data) {
             const freeze = sql`ALTER TABLE ${checkedIdentifier(table)} FREEZE WITH NAME ${textLiteral(name)}`;
-            await settle(client.command({ query: freeze.text }));
+            await settle(session.run(freeze, 'Null'));
           }
         }),
       ),
@@ -77,18 +81,13 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     query: async <Row>(query: AnalyticsQuery, signal?: AbortSignal) =>
       toResult<Row>(JSON.parse(await read(query, signal)) as ResponseJSON<unknown[]>, signal),
 
-    async insert(name, { table, columns, text }) {
+    async insert(name, rows) {
       if (closing) throw new StoreUnavailableError('analytics');
       await settle(
-        writes.use((client) =>
-          client.insert({
-            table,
-            columns: columns as [string, ...string[]],
-            values: Readable.from([text], { objectMode: false }),
-            format: 'TabSeparated',
-            clickhouse_settings: embeddedSettings(name, timeoutMs),
-          }),
-        ),
+        writes.use(async ({ session }) => {
+          await session.run(preamble(embeddedSettings(name, timeoutMs), {}), 'Null');
+          await session.insert(rows);
+        }),
       );
     },
 
@@ -101,9 +100,9 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
       const settings = preamble(embeddedSettings(name, timeoutMs), {});
       const pool = inBackground ? background : writes;
       await settle(
-        pool.use(async (client) => {
-          await client.command({ query: settings.text });
-          return client.command({ query: statement.text });
+        pool.use(async ({ session }) => {
+          await session.run(settings, 'Null');
+          await session.run(statement, 'Null');
         }),
       );
     },

@@ -1,13 +1,12 @@
 /** The engine in this process: the only file that imports `chdb`. Load it with `import()`: an installation may lack the package. */
 import { existsSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { drainPending, Session } from 'chdb';
-import { createChdbConnection } from 'chdb/connection';
 import { ensureDir, packageRoot } from '../../shared/fs.js';
 import { FULL_DISK_BYTES } from '../../shared/health.js';
 import { type Sql, sql, textLiteral } from '../../shared/sql.js';
 import { DiskFullError, StoreUnavailableError } from '../../shared/store-errors.js';
+import type { Rows } from './client.js';
 import { FolderInUseError } from './errors.js';
 
 /** Output of a statement, in the requested format. */
@@ -24,18 +23,19 @@ export interface EngineResult {
 export interface EngineSession {
   /** Exactly one statement: chdb would run several of one text, and nothing tells it not to. */
   run(statement: Sql, format: string): Promise<EngineResult>;
+  /** The rows stand apart from the statement. The client of chdb would write settings, statement and rows into one text. */
+  insert(rows: Rows): Promise<void>;
   close(): void;
 }
 
 export interface Engine {
   session(): EngineSession;
-  client(): ClickHouseClient;
   /**
    * Ends the statement that begins with a comment, if it runs. Blocks the event loop for a few milliseconds, but needs no thread of the
    * pool, which long statements may fill.
    */
   kill(comment: string): void;
-  /** Resolves when the folder is free. Sessions and clients must be closed before. */
+  /** Resolves when the folder is free. Sessions must be closed before. */
   close(): Promise<void>;
 }
 
@@ -52,14 +52,12 @@ export function openEngine(path: string, configFile = CONFIG_FILE): Engine {
       const session = new Session(folder);
       return {
         run: (statement, format) => session.queryAsync(statement.text, { format }),
+        async insert({ table, columns, text }) {
+          await session.insert({ table, columns: [...columns], values: text, format: 'TabSeparated' });
+        },
         close: () => session.close(),
       };
     },
-    client: () =>
-      createClient({
-        // The package types its connection against its own copy of the client's types.
-        connection: createChdbConnection({ path: folder }) as never,
-      }),
     kill(comment) {
       try {
         first.query(sql`KILL QUERY WHERE startsWith(query, ${textLiteral(comment)}) ASYNC`.text, 'Null');
