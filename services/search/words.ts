@@ -29,25 +29,30 @@ export function compoundWord(compound: string): string {
 const plainEmail = /^[a-z0-9][a-z0-9._+-]*@[a-z0-9.-]*[a-z0-9]$/;
 
 /**
- * The address also counts as one word, and so does its domain. One with letters beyond ASCII is stored in normal form, by which it is
- * found as a whole, and marked as `foldedEmail`.
+ * The address also counts as one word, and so does its domain: as the only words with an `@` inside, they decide whose address it is.
+ * What else a query may mean by it is marked as `foldedEmail`: an address with letters beyond ASCII without accents, and the parts of
+ * `o'brien@acme.example` that look like an address.
  */
 export function emailWords(email: string): string[] {
   const normal = normalizeEmail(email);
   const value = words(normal);
   const domain = fold(normal.slice(normal.lastIndexOf('@') + 1));
   if (plainEmail.test(normal)) value.push(normal, domain);
-  else if (plainAscii.test(normal)) value.push(...new Set([...compounds(normal), normal, domain]));
-  else value.push(...new Set([normal, foldedEmail(fold(normal)), domain]));
+  else if (plainAscii.test(normal)) {
+    const parts = compounds(normal).filter((part) => part !== normal);
+    value.push(...new Set([...parts.map(partOfEmail), normal, domain]));
+  } else value.push(...new Set([normal, foldedEmail(fold(normal)), domain]));
   return value;
 }
+
+const partOfEmail = (part: string) => (part.includes('@') ? foldedEmail(part) : part);
 
 /** The one word that stands for an email address in a query, accents dropped. */
 export function emailWord(email: string): string {
   return fold(normalizeEmail(email));
 }
 
-/** Keeps an address without its accents apart from one that never had any. */
+/** Keeps an address without its accents, or a part of an address, apart from a whole address. */
 export const foldedEmail = (folded: string) => `@${folded}`;
 
 /** The words of the slug of a profile address, and all of it as one. */

@@ -3,6 +3,7 @@ import type { Contact } from '../../services/contacts/schema.js';
 import { useOpened } from '../support/opened.js';
 import {
   asked,
+  erasure,
   type Filters,
   found,
   freshOrganization,
@@ -52,6 +53,28 @@ export function searchStoreFilters(open: Open): void {
       expect(await member({ email: 'a@x.example' })).to.deep.equal(['in', 'old']);
       expect(await member({ updated_after: at(4) })).to.deep.equal(['in']);
       expect(await member({ email: 'a@x.example', updated_after: at(4) })).to.deep.equal(['in']);
+    });
+
+    it('a person is found by the whole address alone, also where a part of another address looks like it', async () => {
+      const organization = freshOrganization();
+      const named = 'brien@acme.example';
+      const others = [..."'/-.&+!{`|^*?=~$%_’"].map((sign) => `o${sign}${named}`);
+      const leading = ["'", '-', '/'].map((sign) => `${sign}${named}`);
+      const addresses = [named, ...others, ...leading];
+      const contacts = addresses.map((email, index) => ({
+        contact_id: `c${index}`,
+        [index % 2 === 0 ? 'work_emails' : 'personal_emails']: [email],
+      }));
+      await load(opened.store, organization, contacts);
+      for (const [index, email] of addresses.entries())
+        expect(await found(opened.store, organization, { email }), email).to.deep.equal([`c${index}`]);
+      const query = await found(opened.store, organization, { query: "o'brien@acme.example" });
+      expect(query).to.include('c1');
+      const proof = `${organization}_era`;
+      const { erased, related } = await opened.store.eraseContacts(
+        erasure(organization, proof, [], [{ kind: 'email', value: named }]),
+      );
+      expect({ erased, related }).to.deep.equal({ erased: ['c0'], related: [] });
     });
 
     it('a contact changed through the API is found by its new time', async () => {
