@@ -99,8 +99,8 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   onOverlong?(piece: Buffer): void;
   /** Called with an error that decoding or mapping a record failed with: a fault of the program. Its record is rejected. */
   onFault?(error: unknown): void;
-  /** Called with what became of the records until an error ended the input, before it is thrown. */
-  onFailed?(result: IngestResult): void;
+  /** Counts what became of the records, also of those before an error; a new one when absent. */
+  result?: IngestResult;
   /** Called after every write. */
   onProgress?(accepted: number, rejected: number): void;
   /** Default `reject`. */
@@ -199,10 +199,6 @@ export async function ingestRecords(
     if (report.result.accepted > 0) await stream.refresh?.(stores);
     if (reached !== undefined) throw new IngestLimitError(reached, report.result);
     return report.result;
-  } catch (error) {
-    await writer.finished();
-    options.onFailed?.(report.result);
-    throw error;
   } finally {
     await writer.finished();
     void source.return?.()?.catch(() => undefined);
@@ -280,11 +276,12 @@ function addError(errors: RejectedRecord[], error: RejectedRecord): void {
 }
 
 class Report {
-  readonly result = emptyResult();
+  readonly result: IngestResult;
   readonly #options: IngestOptions;
 
   constructor(options: IngestOptions) {
     this.#options = options;
+    this.result = options.result ?? emptyResult();
     if (options.unknownFields === 'ignore') this.result.ignored = 0;
   }
 

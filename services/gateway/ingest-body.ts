@@ -30,6 +30,9 @@ export function readIngestBody(ctx: Context, admitted: AdmittedRequest): BodySou
   if (Number(ctx.get('Content-Length')) > INGEST_BODY_LIMIT) throw tooLarge();
   return {
     type,
+    atDeadline(complete) {
+      admitted.atDeadline = complete;
+    },
     chunks: {
       [Symbol.asyncIterator]() {
         sendContinue(ctx);

@@ -6,6 +6,7 @@ import type { Mapping } from '../../ingest/mapping/mapping.js';
 import type { DecimalMark } from '../../ingest/mapping/number-format.js';
 import { MAX_NAME_LENGTH, type StoredMapping } from '../../ingest/mapping/stored-mappings.js';
 import {
+  emptyResult,
   IngestLimitError,
   type IngestLimits,
   type IngestOptions,
@@ -305,7 +306,9 @@ async function ingestInto(
 ): Promise<Outcome> {
   const { organizationId, query, services, signal } = context;
   let columns: ColumnUse[] | undefined;
-  let failed: IngestResult | undefined;
+  const result = emptyResult();
+  const withCounts = <T>(error: T, note?: string) => (isCheck ? error : withOutcome(error, result, note));
+  (context.source as BodySource).atDeadline((problem) => withCounts(problem, STILL_WRITTEN));
   const ingested = ingestText({
     stream: destination,
     stores: services,
@@ -322,9 +325,7 @@ async function ingestInto(
     signal,
     onRejected,
     onFault: services.onFault,
-    onFailed: (result) => {
-      failed = result;
-    },
+    result,
     limits: INGEST_LIMITS,
     onColumns: (found) => {
       columns = found;
@@ -334,8 +335,7 @@ async function ingestInto(
     return { result: await ingested, columns };
   } catch (error) {
     if (error instanceof IngestLimitError) return { result: error.result, limit: error.limit };
-    const problem = toProblem(error);
-    throw failed === undefined || isCheck ? problem : withOutcome(problem, failed);
+    throw withCounts(toProblem(error));
   }
 }
 
@@ -401,14 +401,17 @@ function limitReached(limit: keyof IngestLimits, { accepted, rejected, errors }:
       );
 }
 
-/** The problem of a request that an error ended after some of its records, with what became of these. */
-function withOutcome(error: unknown, { accepted, rejected, errors }: IngestResult): unknown {
+/** What the counts of a request that its deadline ends do not say. */
+const STILL_WRITTEN = ' Others may have been written since.';
+
+/** The problem of a request that an error ended after some of its records, with what became of these; the error itself before the first. */
+function withOutcome<T>(error: T, { accepted, rejected, errors }: IngestResult, note = ''): T | Problem {
   if (accepted + rejected === 0) return error;
   const { code, message, extras, headers } = problemOf(error);
   const detail = message.replace('None of these records was accepted; send', 'Send');
   const problem = new Problem(
     code,
-    `${detail} Of the records before, ${accepted} were accepted and ${rejected} rejected.`,
+    `${detail} Of the records before, ${accepted} were accepted and ${rejected} rejected.${note}`,
     { ...extras, accepted, rejected, errors: extras.errors ?? errors },
     headers,
   );

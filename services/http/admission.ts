@@ -124,7 +124,8 @@ export class Admission {
       request.enter();
       return await new Promise<T>((resolve, reject) => {
         request.reject = reject;
-        request.deadline = setTimeout(() => reject(expired(ctx, this.#timeoutMs)), this.#timeoutMs);
+        const end = () => reject(request.atDeadline(expired(ctx, this.#timeoutMs)));
+        request.deadline = setTimeout(end, this.#timeoutMs);
         work(request).then(resolve, reject);
       });
     } finally {
@@ -164,6 +165,8 @@ export class AdmittedRequest {
   deadline: NodeJS.Timeout | undefined;
   /** Ends the request. */
   reject: (reason: Problem) => void = () => undefined;
+  /** Completes the problem of a request that its deadline ends. */
+  atDeadline: (problem: Problem) => Problem = (problem) => problem;
   readonly costs: RequestCosts;
   readonly #onOver: () => void;
   readonly #admission: Admission;

@@ -5,7 +5,7 @@ import type { Json, JsonText } from '../shared/json.js';
 import type { WithDefault } from '../shared/schema.js';
 import type { FieldError } from '../shared/validation.js';
 import type { AdmittedRequest } from './admission.js';
-import type { ProblemCode } from './problems.js';
+import type { Problem, ProblemCode } from './problems.js';
 import type { Scope } from './scopes.js';
 
 /** The groups of operations in the documentation. */
@@ -37,6 +37,8 @@ export interface BodySource {
   type: string;
   /** The decompressed body. Throws a Problem when it is too large, ends early or is not what its encoding says. */
   chunks: AsyncIterable<Buffer>;
+  /** Sets what completes the problem of a request that its deadline ends. */
+  atDeadline(complete: (problem: Problem) => Problem): void;
 }
 
 /** A validated request, scoped to the organization of its key, and the services its handler uses. */
