@@ -62,9 +62,9 @@ export interface AudienceStore {
   createAudience(command: CreateAudience): Promise<IdempotentResult<CreateAudienceOutcome>>;
   updateAudience(command: UpdateAudience): Promise<IdempotentResult<UpdateAudienceOutcome>>;
   /**
-   * Deletes an audience, and with it its memberships: the audience that has the id next starts without members. Resolves once nothing of
-   * them is stored; a job removes them step by step and goes on after a restart. Records older than the deletion do not bring the
-   * audience back.
+   * Deletes an audience, and with it its memberships: the audience that has the id next starts without members. Resolves once nobody is a
+   * member any more and a job is noted, which removes what is stored of the memberships step by step and goes on after a restart. Records
+   * older than the deletion do not bring the audience back.
    */
   deleteAudience(command: DeleteAudience): Promise<IdempotentResult<DeleteAudienceOutcome>>;
   /** As records of contacts, each whole. */

@@ -199,7 +199,7 @@ const deleteAudience = endpoint({
   name: 'DeleteAudience',
   summary: 'Delete an audience',
   description:
-    'Its contacts stay and are no longer members. A record of the stream `audiences` brings it back only if its `updated_at`, or else its acceptance, is later than the deletion. Where a very large audience takes longer than a request may (504), it is deleted and the memberships are still being removed; sent again, the request waits for the rest.',
+    'Its contacts stay and are no longer members. A record of the stream `audiences` brings it back only if its `updated_at`, or else its acceptance, is later than the deletion. The response comes as soon as nobody is a member any more; what is stored of the memberships is removed after it.',
   tag: 'Audiences',
   scope: ['audiences:write'],
   slots: () => 2,

@@ -62,7 +62,7 @@ export const PERSONAL_DATA = {
     holds: 'what the request named, until no contact is left; then salted hashes alone',
     removal: 'The last step removes it.',
     until: '`completed_at`; salted hashes for ever',
-    sqlite: ['erasures', 'erasure_steps', 'suppressed', 'suppression_secret'],
+    sqlite: ['erasures', 'erasure_steps', 'jobs', 'suppressed', 'suppression_secret'],
     elasticsearch: ['erasures'],
   },
   reservations: {
@@ -121,7 +121,6 @@ export const WITHOUT_PERSONS = {
     'counters',
     'credits',
     'derived',
-    'jobs',
     'keys',
     'mark',
     'organizations',

@@ -144,7 +144,7 @@ export async function openStores(
             clock,
             ageClock: clocks?.corrected,
             onRebuild,
-            resumesErasures: true,
+            resumesJobs: true,
           }),
         );
     opened.push(search);

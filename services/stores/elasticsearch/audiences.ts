@@ -136,7 +136,7 @@ type FoundAudience = VersionedDocument<AudienceSource | AudienceTombstone> | nul
 interface AudienceStoreDeps {
   contacts: ContactDocuments;
   audiences: AudienceDocuments;
-  jobs: Pick<JobRunner, 'addFormer' | 'finish'>;
+  jobs: Pick<JobRunner, 'addFormer' | 'start'>;
   idempotencyKeys: IdempotencyKeys;
   acceptance: AcceptanceTimes;
   searchTimeoutMs: number;
@@ -338,7 +338,7 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
         (key, now) => remove(command, key?.resumed ?? false, now),
         isAudienceWritten,
       );
-      if (result.kind === 'done') await jobs.finish(command.organizationId);
+      if (result.kind === 'done') jobs.start(command.organizationId);
       return result;
     },
 

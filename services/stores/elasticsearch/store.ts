@@ -51,7 +51,7 @@ export interface ElasticsearchStoreOptions {
   copy?: CopyToErase;
   /** Minimum time between two force merges for erasures. */
   expungeIntervalMs?: number;
-  /** After it the process that began an erasure is taken for dead. */
+  /** After so long without a step, the process that began an erasure or another job is taken for dead. */
   takeoverMs?: number;
   /** Time of a search. */
   searchTimeoutMs?: number;
@@ -125,6 +125,7 @@ function composeStore(
     contacts,
     audiences,
     clock,
+    takeoverMs,
     beforeStep: beforeJobStep,
   });
   const locks = new DuplicateLocks(idempotency, contacts, clock);
@@ -190,7 +191,7 @@ function composeStore(
     },
     async close() {
       await recovery.stop();
-      await erasures.close();
+      await Promise.all([erasures.close(), jobRunner.close()]);
       await ledger.idle();
       await cluster.close();
     },

@@ -19,6 +19,7 @@ import {
 import { nameKeys, nameWords } from '../../search/names.js';
 import type { Page, SortKey } from '../../search/query.js';
 import { textWords } from '../../search/words.js';
+import { newId } from '../../shared/ids.js';
 import { type Json, toJson } from '../../shared/json.js';
 import {
   type Deletion,
@@ -195,7 +196,8 @@ function endMemberships(session: WriteSession, row: AudienceRow, id: string, now
   const { organization, key } = row;
   if (connection.row(sql`SELECT 1 FROM memberships WHERE audience = ? LIMIT 1`, key) === undefined) return;
   row.key = session.replaceAudienceKey(organization, id);
-  beginJob(connection, 'remove-memberships', organization, { key, audience_id: id }, now);
+  const state = { key, audience_id: id };
+  beginJob(connection, { id: newId('job', now), kind: 'remove-memberships', organization, state }, now);
 }
 
 interface AudienceRow {

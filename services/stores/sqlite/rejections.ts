@@ -4,31 +4,50 @@ import { EMPTY_SQL, joinSql, sql } from '../../shared/sql.js';
 import { rowsToFetch } from '../common/page-builder.js';
 import type { Connection } from './connection.js';
 import { buildPage, type JsonPage } from './pages.js';
+import { type SteppedWork, steppedFrom } from './writes/stepped-work.js';
 
-/** `now` in milliseconds since 1970. */
+/** Rejections that one statement deletes. */
+const DROPPED_PER_STATEMENT = 500;
+
+/** `now` in milliseconds since the epoch. */
 export function keepRejections(
   connection: Connection,
   organizationId: string,
   rejections: readonly Rejection[],
   now: number,
-): void {
-  for (const rejection of rejections) {
-    connection.run(
-      sql`INSERT OR REPLACE INTO rejections (id, organization_id, rejected_ms, record) VALUES (?, ?, ?, ?)`,
-      rejection.id,
-      organizationId,
-      Date.parse(rejection.rejected_at),
-      JSON.stringify(rejection),
-    );
-  }
+): SteppedWork<null> {
+  const statement = sql`INSERT OR REPLACE INTO rejections (id, organization_id, rejected_ms, record) VALUES (?, ?, ?, ?)`;
+  return steppedFrom<KeptRejections, null>(
+    { kept: 0, isDone: false },
+    ({ kept }) => {
+      const rejection = rejections[kept];
+      if (!rejection) return { kept, isDone: dropRejections(connection, organizationId, now) === 0 };
+      const { id, rejected_at } = rejection;
+      connection.run(statement, id, organizationId, Date.parse(rejected_at), JSON.stringify(rejection));
+      return { kept: kept + 1, isDone: false };
+    },
+    ({ isDone }) => (isDone ? null : undefined),
+  );
+}
+
+interface KeptRejections {
+  kept: number;
+  /** Whether none is too old or too many. */
+  isDone: boolean;
+}
+
+/** Deletes some rejections that are too old or too many. Returns how many. */
+const dropRejections = (connection: Connection, organizationId: string, now: number): number =>
   connection.run(
-    sql`DELETE FROM rejections WHERE organization_id = ?1 AND (rejected_ms <= ?2 OR id IN (
-       SELECT id FROM rejections WHERE organization_id = ?1 ORDER BY rejected_ms DESC, id DESC LIMIT -1 OFFSET ?3))`,
+    sql`DELETE FROM rejections WHERE id IN (SELECT id FROM (
+       SELECT id, rejected_ms FROM rejections WHERE organization_id = ?1
+        ORDER BY rejected_ms DESC, id DESC LIMIT -1 OFFSET ?3)
+       UNION SELECT id FROM rejections WHERE organization_id = ?1 AND rejected_ms <= ?2 LIMIT ?4)`,
     organizationId,
     now - REJECTION_LIMITS.ageMs,
     REJECTION_LIMITS.records,
+    DROPPED_PER_STATEMENT,
   );
-}
 
 /** Newest first. Reads the rows of the page, and counts in an index. */
 export function listRejections(

@@ -14,7 +14,8 @@ import type { Connection } from './connection.js';
 import { contactStore } from './contacts/store.js';
 import { readCredits } from './credits.js';
 import { openDatabase } from './database.js';
-import { ErasureRunner } from './erasure/runner.js';
+import { hasPendingErasures } from './erasure/proofs.js';
+import { eraseContacts } from './erasure/request.js';
 import { readFigures } from './figures.js';
 import { JobRunner } from './jobs/job-runner.js';
 import { findKey } from './keys.js';
@@ -58,8 +59,8 @@ export interface SqliteStoreOptions {
   onRebuild?: RebuildProgress;
   /** See `JobRunner`. */
   beforeJobStep?(): Promise<void>;
-  /** Whether this process goes on with erasures that another one began: a server does, a command that ends does not. */
-  resumesErasures?: boolean;
+  /** Whether this process goes on with jobs that another one began: a server does, a command that ends does not. */
+  resumesJobs?: boolean;
 }
 
 /**
@@ -92,14 +93,18 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
   const read = async <T>(work: (connection: Connection) => T): Promise<T> => reader.read(work);
   const writeOnce = writeOnceWith(writer, clock, ageClock);
   const jobs = new JobRunner({ writer, reader, clock, beforeStep: options.beforeJobStep });
-  void jobs.resume();
-  const erasures = new ErasureRunner({ writer, reader, clock, beforeStep: options.beforeJobStep });
-  if (options.resumesErasures) erasures.resume();
+  if (options.resumesJobs) {
+    jobs.resume();
+    if (reader.read(hasPendingErasures)) void writer.call('wake').catch(() => undefined);
+  }
   return {
     preferredBatchSize: BATCH_RECORDS,
     /** Reads always see earlier writes. */
     refresh: async () => undefined,
-    ...contactStore({ writer, writeOnce, searches, reader, clock, erasures }),
+    ...contactStore({ writer, writeOnce, searches, reader, clock }),
+    eraseContacts: (command) => eraseContacts({ writer, reader, clock, jobs }, command),
+    listErasures: async (search, signal) =>
+      parsePage(await searches.call(search.organizationId, 'listErasures', [search], signal)),
     getAudience: (organizationId, id) =>
       read((connection) => fromJson(getAudience(connection, organizationId, id))),
     searchAudiences: async (search, signal) =>
@@ -109,14 +114,14 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     async createAudience(command) {
       const result = await writeOnce(command.audience.organization_id, 'createAudience', command);
       // Memberships that records had given the id since it was deleted.
-      void jobs.resume();
+      jobs.resume();
       return result;
     },
     updateAudience: (command) => writeOnce(command.organizationId, 'updateAudience', command),
     async deleteAudience(command) {
       const { organizationId } = command;
       const result = await writeOnce(organizationId, 'deleteAudience', command);
-      if (result.kind === 'done') await jobs.finish(organizationId, 'remove-memberships');
+      jobs.resume();
       return result;
     },
     upsertAudiences: (audiences) => writeRecords(writer, 'upsertAudiences', audiences),
@@ -153,7 +158,6 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     pauseWrites: (work) => writer.runExclusive(work),
     async close() {
       jobs.close();
-      erasures.close();
       await Promise.all([writer.close(), searches.close()]);
       // A write that ended meanwhile reads what it answers.
       reader.close();

@@ -11,8 +11,12 @@ import { rowsToFetch } from '../common/page-builder.js';
 import type { Connection, SqlValue } from './connection.js';
 import { findOrganizationKey } from './organizations.js';
 import { buildPage, emptyPage, type JsonPage } from './pages.js';
+import { type SteppedWork, steppedFrom } from './writes/stepped-work.js';
 import { type BatchResult, type IsTimeUp, writeBatch } from './writes/write-batch.js';
 import type { WriteSession } from './writes/write-session.js';
+
+/** Visits that one statement deletes: a millisecond or so. */
+const DELETED_PER_STATEMENT = 100;
 
 /** Inserts visits until time is up. Of several records of an id and creation time the `winner` stays. */
 export function insertVisits(
@@ -90,24 +94,43 @@ export function countVisitsBefore(connection: Connection, createdMs: number): nu
 }
 
 /** Deletes at most `limit` visits from before a moment; returns how many. */
-export function deleteVisitsBefore(session: WriteSession, createdMs: number, limit: number): number {
-  const { connection } = session;
-  let deleted = 0;
-  for (const [key] of connection.rows<[bigint]>(sql`SELECT key FROM organizations WHERE visits > 0`)) {
-    const organization = Number(key);
-    const count = connection.run(
-      sql`DELETE FROM visits WHERE key IN
-         (SELECT key FROM visits WHERE organization = ? AND created_ms < ? ORDER BY created_ms LIMIT ?)`,
-      organization,
-      createdMs,
-      limit - deleted,
-    );
-    if (count > 0) session.count('visits', organization, -count);
-    deleted += count;
-    if (deleted >= limit) break;
-  }
-  return deleted;
+export function deleteVisitsBefore(
+  session: WriteSession,
+  createdMs: number,
+  limit: number,
+): SteppedWork<number> {
+  return steppedFrom<DeletedVisits, number>(
+    { deleted: 0, organization: firstOrganization(session.connection, 0) },
+    ({ deleted, organization }) => {
+      if (organization === undefined) return { deleted, organization };
+      const count = session.connection.run(
+        sql`DELETE FROM visits WHERE key IN
+           (SELECT key FROM visits WHERE organization = ? AND created_ms < ? ORDER BY created_ms LIMIT ?)`,
+        organization,
+        createdMs,
+        Math.min(limit - deleted, DELETED_PER_STATEMENT),
+      );
+      if (count > 0) {
+        session.count('visits', organization, -count);
+        return { deleted: deleted + count, organization };
+      }
+      return { deleted, organization: firstOrganization(session.connection, organization + 1) };
+    },
+    ({ deleted, organization }) => (organization === undefined || deleted >= limit ? deleted : undefined),
+  );
 }
+
+interface DeletedVisits {
+  deleted: number;
+  /** The organization whose visits are deleted next; undefined when none has visits. */
+  organization: number | undefined;
+}
+
+const firstOrganization = (connection: Connection, fromKey: number): number | undefined =>
+  connection.number(
+    sql`SELECT key FROM organizations WHERE visits > 0 AND key >= ? ORDER BY key LIMIT 1`,
+    fromKey,
+  );
 
 export function searchVisits(connection: Connection, search: VisitSearch): JsonPage<Visit, VisitFacet> {
   return connection.readTransaction(() => {

@@ -8,7 +8,7 @@ searchStoreContract('SQLite', async (options) => {
   return {
     store,
     another: ({ goesOn, ...hooks } = {}) =>
-      openSqliteStore({ dataDir, searchThreads: 1, ...options, ...hooks, resumesErasures: goesOn }),
+      openSqliteStore({ dataDir, searchThreads: 1, ...options, ...hooks, resumesJobs: goesOn }),
     close: () => store.close(),
   };
 });

@@ -1,10 +1,18 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
+import {
+  REJECTION_LIMITS,
+  type Rejection,
+  rejectionId,
+} from '../../../services/rejections/rejection-store.js';
 import { identifier, sql } from '../../../services/shared/sql.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { deleteContacts } from '../../../services/stores/sqlite/contacts/writes.js';
 import { migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
+import { keepRejections } from '../../../services/stores/sqlite/rejections.js';
+import { deleteVisitsBefore } from '../../../services/stores/sqlite/visits.js';
 import type { RpcResponse } from '../../../services/stores/sqlite/workers/rpc.js';
+import type { SteppedWork } from '../../../services/stores/sqlite/writes/stepped-work.js';
 import { WriteQueue } from '../../../services/stores/sqlite/writes/write-queue.js';
 import { WriteSession } from '../../../services/stores/sqlite/writes/write-session.js';
 import { accepted } from '../../support/accepted.js';
@@ -95,6 +103,59 @@ describe('The write queue', () => {
     expect(connection.number(sql`SELECT count(*) FROM contacts`)).to.equal(0);
     expect(connection.number(sql`SELECT count(*) FROM contact_terms_docsize`)).to.equal(0);
     expect(removals() - before).to.be.within(1, 10);
+  });
+
+  /** Does stepped work with as little per step as possible; calls `between` after each step but the last. */
+  function stepBy<Result>(
+    start: (session: WriteSession) => SteppedWork<Result>,
+    between: () => void,
+  ): string {
+    const session = new WriteSession(connection);
+    const work = start(session);
+    for (;;) {
+      const { commit, result } = session.transaction(() => work.step(() => true));
+      commit?.();
+      if (result !== undefined) return result;
+      between();
+    }
+  }
+
+  it('deletes visits from before a moment in steps of a hundred', () => {
+    for (const organization of ['org_a', 'org_b']) {
+      const visits = Array.from({ length: 250 }, (_, index) => ({
+        ...{ id: `v${index}`, organizationId: organization, startUrl: 'https://x.example/' },
+        createdAt: new Date(NOW - index).toISOString(),
+      }));
+      add(organization, 'insertVisits', JSON.stringify(accepted(visits, NOW)));
+    }
+    while (!queue.isEmpty) queue.work();
+    const left = () => connection.number(sql`SELECT count(*) FROM visits`) ?? 0;
+    const counted = () => connection.number(sql`SELECT sum(visits) FROM organizations`) ?? 0;
+    expect([left(), counted()]).to.deep.equal([500, 500]);
+    const seen = [left()];
+    const result = stepBy(
+      (session) => deleteVisitsBefore(session, NOW, 300),
+      () => seen.push(left()),
+    );
+    expect(result).to.equal('300');
+    expect([left(), counted()]).to.deep.equal([200, 200]);
+    for (const [index, count] of seen.entries())
+      expect((seen[index - 1] ?? count) - count).to.be.at.most(100);
+  });
+
+  it('keeps rejections and drops those that are too many, however few a step writes', () => {
+    const rejection = (index: number): Rejection => ({
+      ...{ id: rejectionId(NOW, index), organization_id: 'org_a', stream: 'contacts', line: index },
+      ...{ code: 'invalid_type', pointer: '/age', rejected_at: new Date(NOW).toISOString() },
+      ...{ sequence: index, record_id: `c${index}` },
+    });
+    const rejections = Array.from({ length: REJECTION_LIMITS.records + 20 }, (_, index) => rejection(index));
+    stepBy(
+      () => keepRejections(connection, 'org_a', rejections, NOW),
+      () => {},
+    );
+    const left = connection.rows<[string]>(sql`SELECT id FROM rejections ORDER BY id`).flat();
+    expect(left).to.deep.equal(rejections.slice(-REJECTION_LIMITS.records).map(({ id }) => id));
   });
 
   it('rejects a batch that cannot be written, and writes all others', () => {

@@ -18,7 +18,7 @@ import { membersOf } from './members.js';
 
 const MEMBERSHIPS_PER_STEP = 500;
 const JOBS_PER_RUN = 100;
-/** After so long without a step, another process goes on with a job. */
+/** A process that has done no step of a job for so long is taken for dead, and another one goes on. */
 const TAKEOVER_MS = 15_000;
 /** A deletion that has noted its job and not deleted its audience for so long has failed. Longer than a request. */
 const GIVEN_UP_MS = 60_000;
@@ -30,12 +30,17 @@ export interface JobRunnerDeps {
   contacts: ContactDocuments;
   audiences: Documents<AudienceSource | AudienceTombstone>;
   clock: Clock;
+  /** See `TAKEOVER_MS`. */
+  takeoverMs?: number;
   /** Awaited before each step; where it throws, the work stops there until a process goes on. */
   beforeStep?(): Promise<void>;
 }
 
 export class JobRunner {
   readonly #deps: JobRunnerDeps;
+  readonly #closing = new AbortController();
+  /** Work of this process by organization, and whether a job came since it began to look for jobs. */
+  readonly #running = new Map<string, { work: Promise<void>; hasMore: boolean }>();
 
   constructor(deps: JobRunnerDeps) {
     this.#deps = deps;
@@ -70,8 +75,35 @@ export class JobRunner {
     return tokens;
   }
 
+  /** Works on the jobs of an organization. Nobody waits for it; where it fails, a process goes on with `resume`. */
+  start(organizationId: string): void {
+    const running = this.#running.get(organizationId);
+    if (running) {
+      running.hasMore = true;
+      return;
+    }
+    const started = { work: Promise.resolve(), hasMore: true };
+    this.#running.set(organizationId, started);
+    started.work = this.#finishAll(organizationId, started)
+      .catch(() => undefined)
+      .finally(() => this.#running.delete(organizationId));
+  }
+
+  async #finishAll(organizationId: string, started: { hasMore: boolean }): Promise<void> {
+    while (started.hasMore) {
+      started.hasMore = false;
+      await this.#finish(organizationId);
+    }
+  }
+
+  /** Ends between two steps what still runs. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([...this.#running.values()].map(({ work }) => work));
+  }
+
   /** Resolves when nothing is left of the organization's former memberships. */
-  async finish(organizationId: string): Promise<void> {
+  async #finish(organizationId: string): Promise<void> {
     const { jobs } = this.#deps;
     for (;;) {
       const found = await findJob(jobs, organizationId);
@@ -84,7 +116,7 @@ export class JobRunner {
 
   /** Goes on with jobs that no process works on. */
   async resume(signal?: AbortSignal): Promise<void> {
-    const { jobs, clock } = this.#deps;
+    const { jobs, clock, takeoverMs = TAKEOVER_MS } = this.#deps;
     await jobs.refresh();
     const { hits } = await jobs.search({
       size: JOBS_PER_RUN,
@@ -92,7 +124,7 @@ export class JobRunner {
         bool: {
           filter: [
             { term: { kind: REMOVE_MEMBERSHIPS } },
-            { range: { stepped_at: { lt: clock.now() - TAKEOVER_MS, format: 'epoch_millis' } } },
+            { range: { stepped_at: { lt: clock.now() - takeoverMs, format: 'epoch_millis' } } },
           ],
         },
       },
@@ -101,7 +133,7 @@ export class JobRunner {
     for (const { _source } of hits.hits) {
       signal?.throwIfAborted();
       if (!_source) continue;
-      await this.finish(_source.organization_id);
+      await this.#finish(_source.organization_id);
       if (_source.began_at < clock.now() - GIVEN_UP_MS) await this.#dropGivenUp(_source.organization_id);
     }
   }
@@ -144,6 +176,7 @@ export class JobRunner {
     let hasLeft = false;
     for await (const hits of members) {
       if (hits.length === 0) break;
+      this.#closing.signal.throwIfAborted();
       await beforeStep?.();
       const ids = hits.map(({ sort }) => String(sort?.[1]));
       await leaveFormer(contacts, organizationId, token, ids, clock.now());

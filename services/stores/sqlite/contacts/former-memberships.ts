@@ -1,7 +1,7 @@
 /** Removes what hangs on the key that a deleted audience gave away, step by step. */
 import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
-import type { FormerAudience, Job } from '../jobs/job-table.js';
+import type { Job, JobStepResult } from '../jobs/job-table.js';
 import type { RowId } from '../row-ids.js';
 import type { IsTimeUp } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
@@ -16,7 +16,7 @@ export function removeFormerMemberships(
   { organization, state }: Job<'remove-memberships'>,
   now: number,
   isTimeUp: IsTimeUp,
-): FormerAudience | null {
+): JobStepResult<'remove-memberships'> {
   const { connection } = session;
   const members = connection.rows<[RowId, string | null]>(
     sql`SELECT m.position, c.id FROM memberships m
@@ -28,12 +28,12 @@ export function removeFormerMemberships(
   );
   let removed = 0;
   for (const [position, contactId] of members) {
-    if (removed > 0 && isTimeUp()) return state;
+    if (removed > 0 && isTimeUp()) return { left: state, progress: null };
     if (contactId !== null) rewrite(connection, organization, contactId, now);
     connection.run(sql`DELETE FROM memberships WHERE audience = ? AND position = ?`, state.key, position);
     removed++;
   }
-  return members.length < MEMBERSHIPS_PER_STEP ? null : state;
+  return { left: members.length < MEMBERSHIPS_PER_STEP ? null : state, progress: null };
 }
 
 /** Writes a contact without the audiences that it is no member of. */

@@ -1,5 +1,4 @@
 import { type ContactStore, deletionResult } from '../../../contacts/contact-store.js';
-import type { ErasureStore } from '../../../contacts/erasure-store.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { KeyedMutex, TimeSlice } from '../../../shared/async.js';
 import { fromJson, type Json } from '../../../shared/json.js';
@@ -7,7 +6,6 @@ import { OverloadedError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
 import { readContactBatch } from '../../common/contact-batch.js';
 import { InFlightBytes } from '../../common/in-flight-bytes.js';
-import type { ErasureRunner } from '../erasure/runner.js';
 import { parsePage } from '../pages.js';
 import type { Reader } from '../reader.js';
 import type { SearchPool } from '../workers/search-pool.js';
@@ -25,18 +23,10 @@ export interface ContactStoreDeps {
   searches: SearchPool<SearchOperations>;
   reader: Reader;
   clock: Clock;
-  erasures: ErasureRunner;
 }
 
-/** Contacts, their memberships and their erasures. */
-export function contactStore({
-  writer,
-  writeOnce,
-  searches,
-  reader,
-  clock,
-  erasures,
-}: ContactStoreDeps): ContactStore & ErasureStore {
+/** Contacts and their memberships. */
+export function contactStore({ writer, writeOnce, searches, reader, clock }: ContactStoreDeps): ContactStore {
   /** One batch per organization at a time: each holds up to 4 MiB. */
   const batches = new KeyedMutex();
   const inFlight = new InFlightBytes(MAX_IN_FLIGHT_BYTES);
@@ -81,8 +71,5 @@ export function contactStore({
       const args = [organizationId, contactIds, clock.now()] as const;
       return deletionResult(contactIds, await writer.callFor(organizationId, 'deleteContacts', ...args));
     },
-    eraseContacts: (command) => erasures.erase(command),
-    listErasures: async (search, signal) =>
-      parsePage(await searches.call(search.organizationId, 'listErasures', [search], signal)),
   };
 }

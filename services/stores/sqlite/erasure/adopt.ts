@@ -64,7 +64,7 @@ function copyList(newer: Connection, connection: Connection, secret: string): nu
     sql`SELECT id, organization_id, proof FROM erasures`,
   )) {
     connection.run(
-      sql`INSERT OR REPLACE INTO erasures (id, organization_id, proof, completed_at, work) VALUES (?, ?, ?, NULL, NULL)`,
+      sql`INSERT OR REPLACE INTO erasures (id, organization_id, proof, completed_at) VALUES (?, ?, ?, NULL)`,
       ...row,
     );
     count++;

@@ -63,7 +63,7 @@ export class ErasureCompletion {
   #removed(): string[] {
     return this.#connection
       .rows<[string]>(
-        sql`SELECT id FROM erasures WHERE completed_at IS NULL AND work IS NULL
+        sql`SELECT id FROM erasures WHERE completed_at IS NULL AND id NOT IN (SELECT id FROM jobs)
             AND id NOT IN (SELECT value FROM json_each(?))`,
         JSON.stringify(this.#inLog),
       )

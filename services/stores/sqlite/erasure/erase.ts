@@ -1,6 +1,6 @@
 /**
  * An erasure in steps, each in its transaction. The first suppresses what the request named, so that no writer brings the person back. Each
- * of the others looks for contacts that have it and removes them. `erasures.work` says what is left, for the next step and the next start.
+ * of the others looks for contacts that have it and removes them. A job says what is left, for the next step and the next start.
  */
 import {
   foundIdentifiers,
@@ -23,58 +23,50 @@ import type { Connection } from '../connection.js';
 import { emailQuery, profileQuery } from '../contacts/mapping.js';
 import { type ContactRow, readContactRow } from '../contacts/rows.js';
 import { eraseContact, updateRow } from '../contacts/writes.js';
+import { beginJob, type Job, type JobStepResult } from '../jobs/job-table.js';
 import { findOrganizationKey } from '../organizations.js';
 import { andNot, anyOf, type FtsQuery, OrganizationTerms } from '../text/fts-query.js';
 import type { IsTimeUp } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
 import { Suppression } from './suppression.js';
-import { TRACES } from './traces.js';
+import { type Organization, TRACES } from './traces.js';
 
 /** Contacts that one query looks up. */
 const CONTACTS_PER_QUERY = 20;
 
-/** What is left of an erasure. */
-interface ErasureWork {
-  named: Identifier[];
-  related: string[];
-}
-
-export interface ErasureProgress {
-  /** Ids of the contacts that this step removed. */
-  erased: string[];
-  /** Contacts that stay, of all steps so far. */
-  related: string[];
-  /** Whether no contact of the person is left. */
-  isRemoved: boolean;
-}
-
 const NOTHING: RemovedCounts = { contacts: 0, memberships: 0, idempotency_answers: 0, rejections: 0 };
 
-/** The first step. Does nothing for an erasure that exists. */
-export function beginErasure({ connection }: WriteSession, command: EraseCommand, now: number): void {
+/** The first step, which notes the job of the others. Does nothing for an erasure that exists. `now` in milliseconds since the epoch. */
+export function beginErasure(session: WriteSession, command: EraseCommand, now: number): void {
+  const { connection } = session;
   const { organizationId, proofId, named } = command;
   if (connection.row(sql`SELECT 1 FROM erasures WHERE id = ?`, proofId)) return;
   const hashes = new Suppression(connection).add(organizationId, named, 'named');
-  const work: ErasureWork = { named: [...named], related: [] };
   connection.run(
-    sql`INSERT INTO erasures (id, organization_id, proof, completed_at, work) VALUES (?, ?, ?, NULL, ?)`,
+    sql`INSERT INTO erasures (id, organization_id, proof, completed_at) VALUES (?, ?, ?, NULL)`,
     proofId,
     organizationId,
     toJson(pendingProof(command, { hashes, removed: NOTHING }, now)),
-    toJson(work),
   );
+  const organization = session.organizationKey(organizationId);
+  const state = { named: [...named], related: [] };
+  beginJob(connection, { id: proofId, kind: 'erase-contacts', organization, state }, now);
 }
 
 /** Removes at least one contact of a person whose erasure has begun, and others until time is up. */
-export function eraseStep(session: WriteSession, proofId: string, isTimeUp: IsTimeUp): ErasureProgress {
+export function eraseStep(
+  session: WriteSession,
+  { id: proofId, organization, state: work }: Job<'erase-contacts'>,
+  _now: number,
+  isTimeUp: IsTimeUp,
+): JobStepResult<'erase-contacts'> {
   const { connection } = session;
-  const row = connection.row<[string, Json<ErasureWork>, Json<ErasureProof>]>(
-    sql`SELECT organization_id, work, proof FROM erasures WHERE id = ? AND work IS NOT NULL`,
+  const [organizationId, json] = connection.row<[string, Json<ErasureProof>]>(
+    sql`SELECT organization_id, proof FROM erasures WHERE id = ?`,
     proofId,
-  );
-  if (!row) return { erased: [], related: [], isRemoved: true };
-  const [organizationId, work, proof] = [row[0], fromJson(row[1]), fromJson(row[2])];
-  const step = new ErasureStep(session, organizationId, work.named);
+  ) as [string, Json<ErasureProof>];
+  const proof = fromJson(json);
+  const step = new ErasureStep(session, { id: organizationId, key: organization }, work.named);
   const isRemoved = step.run(isTimeUp);
   const related = mergeRelated([...work.related, ...step.related]);
   const removed = { ...proof.removed };
@@ -87,13 +79,12 @@ export function eraseStep(session: WriteSession, proofId: string, isTimeUp: IsTi
   );
   const hashes = isRemoved ? allHashes(connection, proofId, proof) : proof.hashes;
   connection.run(
-    sql`UPDATE erasures SET proof = ?, work = ? WHERE id = ?`,
+    sql`UPDATE erasures SET proof = ? WHERE id = ?`,
     toJson({ ...proof, hashes, removed }),
-    isRemoved ? null : toJson({ ...work, related }),
     proofId,
   );
   if (isRemoved) connection.run(sql`DELETE FROM erasure_steps WHERE erasure = ?`, proofId);
-  return { erased: step.erased, related, isRemoved };
+  return { left: isRemoved ? null : { ...work, related }, progress: { erased: step.erased, related } };
 }
 
 function allHashes(connection: Connection, proofId: string, { hashes }: ErasureProof): string[] {
@@ -112,50 +103,48 @@ class ErasureStep {
   readonly removed: RemovedCounts = { ...NOTHING };
   readonly #session: WriteSession;
   readonly #connection: Connection;
-  readonly #organizationId: string;
+  readonly #organization: Organization;
   readonly #named: readonly Identifier[];
   readonly #suppression: Suppression;
 
-  constructor(session: WriteSession, organizationId: string, named: readonly Identifier[]) {
+  constructor(session: WriteSession, organization: Organization, named: readonly Identifier[]) {
     this.#session = session;
     this.#connection = session.connection;
-    this.#organizationId = organizationId;
+    this.#organization = organization;
     this.#named = named;
     this.#suppression = new Suppression(session.connection);
   }
 
   /** True once no contact has a named identifier. */
   run(isTimeUp: IsTimeUp): boolean {
-    const organization = findOrganizationKey(this.#connection, this.#organizationId);
     // Requests before it in the same transaction may have written a contact.
     this.#session.applyIndexChanges();
     for (;;) {
-      const rows = organization === undefined ? [] : this.#holders(organization);
+      const rows = this.#holders();
       for (const row of rows) {
-        this.#remove(organization as number, row);
+        this.#remove(row);
         if (isTimeUp()) return false;
       }
       if (rows.length > 0) continue;
-      if (organization === undefined) return true;
-      for (const identifier of this.#deleted(organization)) {
-        this.hashes.push(...this.#suppression.add(this.#organizationId, [identifier], 'found'));
-        this.#removeTraces(organization, [identifier]);
+      for (const identifier of this.#deleted()) {
+        this.hashes.push(...this.#suppression.add(this.#organization.id, [identifier], 'found'));
+        this.#removeTraces([identifier]);
         if (isTimeUp()) return false;
       }
-      if (this.#deleted(organization).length > 0) continue;
-      this.#removeTraces(organization, this.#named);
+      if (this.#deleted().length > 0) continue;
+      this.#removeTraces(this.#named);
       return true;
     }
   }
 
   /** Some contacts that have a named identifier. */
-  #holders(organization: number): ContactRow[] {
+  #holders(): ContactRow[] {
     const ids = this.#named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
-    const query = queryOf(organization, this.#named);
-    if (query) ids.push(...this.#idsOf(organization, query, CONTACTS_PER_QUERY));
+    const query = queryOf(this.#organization.key, this.#named);
+    if (query) ids.push(...this.#idsOf(query, CONTACTS_PER_QUERY));
     const rows: ContactRow[] = [];
     for (const id of new Set(ids)) {
-      const row = readContactRow(this.#connection, organization, id);
+      const row = readContactRow(this.#connection, this.#organization.key, id);
       if (row) rows.push(row);
       if (rows.length === CONTACTS_PER_QUERY) break;
     }
@@ -163,44 +152,42 @@ class ErasureStep {
   }
 
   /** Ids of some contacts that had a named address when they were deleted. */
-  #deleted(organization: number): Identifier[] {
+  #deleted(): Identifier[] {
+    const { id, key } = this.#organization;
     return this.#named
-      .flatMap((each) =>
-        this.#suppression.deletedWith(this.#organizationId, organization, each, CONTACTS_PER_QUERY),
-      )
+      .flatMap((each) => this.#suppression.deletedWith(id, key, each, CONTACTS_PER_QUERY))
       .map((value) => ({ kind: 'id', value }));
   }
 
-  #remove(organization: number, row: ContactRow): void {
-    eraseContact(this.#session, organization, row);
+  #remove(row: ContactRow): void {
+    eraseContact(this.#session, this.#organization.key, row);
     const found = foundIdentifiers(this.#named, row.body);
-    const { suppressed, related } = planErasure(this.#withHolders(organization, found));
-    this.hashes.push(...this.#suppression.add(this.#organizationId, suppressed, 'found'));
+    const { suppressed, related } = planErasure(this.#withHolders(found));
+    this.hashes.push(...this.#suppression.add(this.#organization.id, suppressed, 'found'));
     this.related.push(...related);
     this.erased.push(row.body.contact_id);
     this.removed.contacts++;
     this.removed.memberships += row.audienceIds.length;
-    this.#removeTraces(organization, found);
+    this.#removeTraces(found);
   }
 
   /** Removes what is kept under the identifiers elsewhere than in contacts. */
-  #removeTraces(organization: number, identifiers: readonly Identifier[]): void {
-    const owner = { id: this.#organizationId, key: organization };
+  #removeTraces(identifiers: readonly Identifier[]): void {
     for (const place of TRACE_PLACES) {
-      const count = TRACES[place].remove(this.#connection, owner, identifiers);
+      const count = TRACES[place].remove(this.#connection, this.#organization, identifiers);
       if (place !== 'deletions') this.removed[place] += count;
     }
   }
 
   /** The contacts that have each of the identifiers and stay. */
-  #withHolders(organization: number, found: readonly Identifier[]): HeldIdentifier[] {
+  #withHolders(found: readonly Identifier[]): HeldIdentifier[] {
     const stays = (identifiers: readonly Identifier[], limit: number): string[] => {
-      const query = queryOf(organization, identifiers);
+      const query = queryOf(this.#organization.key, identifiers);
       if (!query) return [];
-      const named = queryOf(organization, this.#named);
+      const named = queryOf(this.#organization.key, this.#named);
       const ids = new Set(this.#named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : [])));
       // Before the limit: a thousand contacts that are about to be removed would hide one that stays.
-      return this.#idsOf(organization, named ? andNot(query, [named]) : query, limit, ids);
+      return this.#idsOf(named ? andNot(query, [named]) : query, limit, ids);
     };
     const isShared = stays(found, 1).length > 0;
     return found.map((identifier) => ({
@@ -209,18 +196,13 @@ class ErasureStep {
     }));
   }
 
-  #idsOf(
-    organization: number,
-    query: FtsQuery,
-    limit: number,
-    without: ReadonlySet<string> = new Set(),
-  ): string[] {
+  #idsOf(query: FtsQuery, limit: number, without: ReadonlySet<string> = new Set()): string[] {
     return this.#connection
       .rows<[string]>(
         sql`SELECT c.id FROM contact_terms t
            CROSS JOIN contacts c ON c.organization = ? AND c.position = t.rowid
           WHERE contact_terms MATCH ? AND c.id NOT IN (SELECT value FROM json_each(?)) LIMIT ?`,
-        organization,
+        this.#organization.key,
         query.text,
         toJson([...without]),
         limit,

@@ -11,14 +11,7 @@ export function readErasure(connection: Connection, id: string): ErasureProof {
   return JSON.parse(proof) as ErasureProof;
 }
 
-/** Ids of the erasures that still have contacts to remove. */
-export const unfinishedErasures = (connection: Connection): { id: string; organizationId: string }[] =>
-  connection
-    .rows<[string, string]>(
-      sql`SELECT id, organization_id FROM erasures WHERE completed_at IS NULL AND work IS NOT NULL`,
-    )
-    .map(([id, organizationId]) => ({ id, organizationId }));
-
+/** Whether something of an erased person may be left in a file. */
 export const hasPendingErasures = (connection: Connection): boolean =>
   connection.row(sql`SELECT 1 FROM erasures WHERE completed_at IS NULL LIMIT 1`) !== undefined;
 

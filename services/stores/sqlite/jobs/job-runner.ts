@@ -1,68 +1,100 @@
 /** Works on jobs step by step: each step is a request to the writer, so that organizations take turns and other writes pass between. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../../shared/time.js';
 import type { Reader } from '../reader.js';
 import type { Writer } from '../writes/record-messages.js';
-import { type JobKind, pendingJobs } from './job-table.js';
+import { type JobKind, type JobProgress, type PendingJob, pendingJobs } from './job-table.js';
 
-/** Time until work that failed is tried again. */
-const RETRY_MS = 10_000;
-/** Organizations that are looked up at once. */
-const MAX_PENDING = 100;
+/** Pause after a step that failed, on a full disk for example. */
+const RETRY_MS = 1000;
+/** Jobs that `resume` works on at once. */
+const MAX_RESUMED = 100;
 
 export interface JobRunnerDeps {
   writer: Writer;
   reader: Reader;
   clock: Clock;
-  /** Awaited before each step; where it throws, the work stops there until another process or a retry goes on. */
+  /** Awaited before each step; where it throws, the step is tried again after a pause. */
   beforeStep?(): Promise<void>;
 }
 
 export class JobRunner {
   readonly #deps: JobRunnerDeps;
-  #retry: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  /** Ids of the jobs that this process works on. */
+  readonly #running = new Set<string>();
+  /** Ends the pauses of a process that ends. */
+  readonly #closing = new AbortController();
 
   constructor(deps: JobRunnerDeps) {
     this.#deps = deps;
   }
 
-  /** Resolves when no job of the kind is left in the organization. Where it throws, the work is tried again later. */
-  async finish(organizationId: string, kind: JobKind): Promise<void> {
-    const { writer, clock, beforeStep } = this.#deps;
+  /**
+   * Works on a job that `note` notes durably; rejects as `note` does. `done` resolves with true when nothing is left, and with false when
+   * the process ends before: then a start goes on.
+   */
+  async begin<Kind extends JobKind>(
+    job: PendingJob<Kind>,
+    note: () => Promise<unknown>,
+    onProgress: (progress: JobProgress[Kind]) => void,
+  ): Promise<{ done: Promise<boolean> }> {
+    this.#running.add(job.id);
     try {
-      let isLeft = true;
-      while (isLeft) {
-        await beforeStep?.();
-        isLeft = await writer.callFor(organizationId, 'stepJob', organizationId, kind, clock.now());
-      }
+      await note();
     } catch (error) {
-      this.#resumeLater();
+      this.#running.delete(job.id);
       throw error;
     }
+    return { done: this.#work(job, (progress) => onProgress(progress as JobProgress[Kind])) };
   }
 
-  /** Goes on with jobs that an earlier process left. Never rejects. */
-  async resume(): Promise<void> {
-    try {
-      for (;;) {
-        if (this.#isClosed) return;
-        const pending = this.#deps.reader.read((connection) => pendingJobs(connection, MAX_PENDING));
-        if (pending.length === 0) return;
-        await Promise.all(pending.map(({ organizationId, kind }) => this.finish(organizationId, kind)));
-      }
-    } catch {
-      this.#resumeLater();
+  /** Goes on with the jobs that are left, whoever began them. Nobody waits for them. Never throws. */
+  resume(): void {
+    const pending = this.#pending();
+    const left = pending.filter(({ id }) => !this.#running.has(id));
+    for (const job of left) {
+      this.#running.add(job.id);
+      void this.#work(job, () => {}).then(() => {
+        // There may be more than were read.
+        if (pending.length === MAX_RESUMED) this.resume();
+      });
     }
   }
 
   close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#retry);
+    this.#closing.abort();
   }
 
-  #resumeLater(): void {
-    if (this.#isClosed) return;
-    clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => void this.resume(), RETRY_MS).unref();
+  #pending(): PendingJob[] {
+    if (this.#closing.signal.aborted) return [];
+    try {
+      return this.#deps.reader.read((connection) => pendingJobs(connection, MAX_RESUMED));
+    } catch {
+      // The next read reports why.
+      return [];
+    }
+  }
+
+  /** Never rejects. */
+  async #work(
+    { id, organizationId }: PendingJob,
+    onProgress: (progress: JobProgress[JobKind]) => void,
+  ): Promise<boolean> {
+    const { writer, clock, beforeStep } = this.#deps;
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        await beforeStep?.();
+        const step = await writer.callFor(organizationId, 'stepJob', id, clock.now());
+        if (step) onProgress(step.progress);
+        if (step?.isLeft) continue;
+        this.#running.delete(id);
+        return true;
+      } catch {
+        // The next write reports why.
+        await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    }
+    return false;
   }
 }

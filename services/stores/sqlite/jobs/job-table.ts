@@ -1,6 +1,7 @@
 /** Long work in steps: a row of the table `jobs` says what is left, and each step commits the row together with what it did. */
 
-import { newId } from '../../../shared/ids.js';
+import type { Identifier } from '../../../contacts/suppression.js';
+import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 
@@ -11,72 +12,88 @@ export interface FormerAudience {
   audience_id: string;
 }
 
+/** An erasure whose contacts are not all removed. The job has the id of the erasure. */
+export interface ErasureWork {
+  named: Identifier[];
+  /** Ids of contacts that stay, of all steps so far. */
+  related: string[];
+}
+
 /** What each kind of job keeps of the work that is left. */
 export interface JobStates {
   'remove-memberships': FormerAudience;
+  'erase-contacts': ErasureWork;
 }
 export type JobKind = keyof JobStates;
 
+/** What a step of each kind of job tells whoever waits for the job. */
+export interface JobProgress {
+  'remove-memberships': null;
+  'erase-contacts': {
+    /** Ids of the contacts that this step removed. */
+    erased: string[];
+    /** Ids of contacts that stay, of all steps so far. */
+    related: string[];
+  };
+}
+
 export interface Job<Kind extends JobKind = JobKind> {
   id: string;
+  kind: Kind;
   /** The short key of the organization. */
   organization: number;
   state: JobStates[Kind];
-  /** Milliseconds since the epoch. */
-  beganAt: number;
 }
 
-/** Notes work to do, in the transaction that makes it necessary. Returns the id of the job. `now` in milliseconds since the epoch. */
+export interface JobStepResult<Kind extends JobKind> {
+  /** Null when the work is done. */
+  left: JobStates[Kind] | null;
+  progress: JobProgress[Kind];
+}
+
+/** Notes work to do, in the transaction that makes it necessary. `now` in milliseconds since the epoch. */
 export function beginJob<Kind extends JobKind>(
   connection: Connection,
-  kind: Kind,
-  organization: number,
-  state: JobStates[Kind],
+  { id, kind, organization, state }: Job<Kind>,
   now: number,
-): string {
-  const id = newId('job', now);
+): void {
   connection.run(
     sql`INSERT INTO jobs (id, kind, organization, state, began_at) VALUES (?, ?, ?, ?, ?)`,
     id,
     kind,
     organization,
-    JSON.stringify(state),
+    toJson(state),
     now,
   );
-  return id;
 }
 
-/** The oldest job of a kind. */
-export function oldestJob<Kind extends JobKind>(
-  connection: Connection,
-  kind: Kind,
-  organization: number,
-): Job<Kind> | undefined {
-  const row = connection.row<[id: string, state: string, beganAt: bigint]>(
-    sql`SELECT id, state, began_at FROM jobs WHERE organization = ? AND kind = ? ORDER BY began_at, id LIMIT 1`,
-    organization,
-    kind,
+/** Undefined once the job is done. */
+export function readJob(connection: Connection, id: string): Job | undefined {
+  const row = connection.row<[kind: JobKind, organization: bigint, state: Json<JobStates[JobKind]>]>(
+    sql`SELECT kind, organization, state FROM jobs WHERE id = ?`,
+    id,
   );
-  return row && { id: row[0], organization, state: JSON.parse(row[1]), beganAt: Number(row[2]) };
+  return row && { id, kind: row[0], organization: Number(row[1]), state: fromJson(row[2]) };
 }
 
 /** Notes what is left of a job; null ends it. */
 export function writeJob(connection: Connection, id: string, state: object | null): void {
   if (state === null) connection.run(sql`DELETE FROM jobs WHERE id = ?`, id);
-  else connection.run(sql`UPDATE jobs SET state = ? WHERE id = ?`, JSON.stringify(state), id);
+  else connection.run(sql`UPDATE jobs SET state = ? WHERE id = ?`, toJson(state), id);
 }
 
-export interface PendingJobs {
+export interface PendingJob<Kind extends JobKind = JobKind> {
+  id: string;
+  kind: Kind;
   organizationId: string;
-  kind: JobKind;
 }
 
-/** Organizations with work that is left, the oldest first. */
-export const pendingJobs = (connection: Connection, limit: number): PendingJobs[] =>
+/** Jobs that are left, the oldest first. */
+export const pendingJobs = (connection: Connection, limit: number): PendingJob[] =>
   connection
-    .rows<[string, JobKind]>(
-      sql`SELECT o.id, j.kind FROM jobs j JOIN organizations o ON o.key = j.organization
-        GROUP BY j.organization, j.kind ORDER BY min(j.began_at) LIMIT ?`,
+    .rows<[string, JobKind, string]>(
+      sql`SELECT j.id, j.kind, o.id FROM jobs j JOIN organizations o ON o.key = j.organization
+        ORDER BY j.began_at, j.id LIMIT ?`,
       limit,
     )
-    .map(([organizationId, kind]) => ({ organizationId, kind }));
+    .map(([id, kind, organizationId]) => ({ id, kind, organizationId }));

@@ -44,6 +44,32 @@ export function forEachStepped<Item, Outcome, Result>(
   };
 }
 
+/** Passes a state on from write to write; `resultOf` returns undefined while work is left. */
+export function steppedFrom<State, Result>(
+  initial: State,
+  write: (state: State) => State,
+  resultOf: (state: State) => Result | undefined,
+): SteppedWork<Result> {
+  let committed = initial;
+  return {
+    step(isTimeUp) {
+      let state = committed;
+      let result = resultOf(state);
+      while (result === undefined) {
+        state = write(state);
+        result = resultOf(state);
+        if (isTimeUp()) break;
+      }
+      return {
+        commit: () => {
+          committed = state;
+        },
+        ...(result !== undefined && { result: toJson(result) }),
+      };
+    },
+  };
+}
+
 /** One step, whose result says itself whether something is left. */
 export const oneStep = <Result>(write: (isTimeUp: IsTimeUp) => Result): SteppedWork<Result> => ({
   step: (isTimeUp) => ({ result: toJson(write(isTimeUp)) }),

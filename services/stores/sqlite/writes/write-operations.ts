@@ -30,10 +30,9 @@ import {
   upsertContacts,
 } from '../contacts/writes.js';
 import { addCredits, setCredits } from '../credits.js';
-import { beginErasure, eraseStep } from '../erasure/erase.js';
+import { beginErasure } from '../erasure/erase.js';
 import { runIdempotent } from '../idempotency.js';
 import { stepJob } from '../jobs/job-steps.js';
-import type { JobKind } from '../jobs/job-table.js';
 import { insertKey, recordKeyUse, revokeKey } from '../keys.js';
 import { deleteRejections, keepRejections } from '../rejections.js';
 import { deleteVisitsBefore, insertVisits } from '../visits.js';
@@ -112,8 +111,6 @@ export function writeOperations(session: WriteSession) {
     beginErasure: (command: EraseCommand, now: number) => done(beginErasure(session, command, now)),
     /** Starts the thread, which completes erasures while it has nothing else to do. */
     wake: () => done(undefined),
-    deleteVisitsBefore: (createdMs: number, limit: number) =>
-      toJson(deleteVisitsBefore(session, createdMs, limit)),
     insertKey: (key: StoredKey, rules?: InsertRules) => toJson(insertKey(connection, key, rules)),
     revokeKey: (keyId: string, revokedAt: string, keepDescendants?: boolean) =>
       toJson(revokeKey(connection, keyId, revokedAt, keepDescendants)),
@@ -122,21 +119,21 @@ export function writeOperations(session: WriteSession) {
       done(setCredits(connection, organizationId, balance)),
     grantCredits: (organizationId: string, amount: number) =>
       toJson(addCredits(connection, organizationId, amount)),
-    keepRejections: (organizationId: string, rejections: readonly Rejection[], now: number) =>
-      done(keepRejections(connection, organizationId, rejections, now)),
     deleteRejections: (ids: readonly string[]) => done(deleteRejections(connection, ids)),
   };
 }
 
 /** Operations that may write many rows: the writer ends a transaction between their steps. */
 export function steppedOperations(session: WriteSession) {
+  const { connection } = session;
   return {
     changeMemberships: (change: MembershipChange, now: number) => changeMemberships(session, change, now),
     deleteContacts: (organizationId: string, contactIds: readonly string[], now: number) =>
       deleteContacts(session, organizationId, contactIds, now),
-    stepJob: (organizationId: string, kind: JobKind, now: number) =>
-      oneStep((isTimeUp) => stepJob(session, organizationId, kind, now, isTimeUp)),
-    eraseStep: (proofId: string) => oneStep((isTimeUp) => eraseStep(session, proofId, isTimeUp)),
+    stepJob: (id: string, now: number) => oneStep((isTimeUp) => stepJob(session, id, now, isTimeUp)),
+    deleteVisitsBefore: (createdMs: number, limit: number) => deleteVisitsBefore(session, createdMs, limit),
+    keepRejections: (organizationId: string, rejections: readonly Rejection[], now: number) =>
+      keepRejections(connection, organizationId, rejections, now),
   };
 }
 
