@@ -1,7 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { noUsage, type Usage } from '../http/admission.js';
 import { cached, memoize } from '../shared/cache.js';
-import type { ClockSource } from '../shared/clock-comparison.js';
 import type { StoreState } from '../shared/health.js';
 import type { StoreName } from '../shared/store-errors.js';
 import type { RecoveryStatus } from '../stores/common/search-store.js';
@@ -29,8 +28,6 @@ export interface GaugeSources {
   connections(): number;
   /** Of the search store. */
   recovery(): Readonly<RecoveryStatus> | undefined;
-  /** Milliseconds by which the clock of this process is ahead, by what it is compared with. */
-  clockSkews(): Iterable<[ClockSource, number]>;
   /** By the name of the store; those that are not used are undefined. */
   storeStates(): Promise<Partial<Record<StoreName, StoreState>>>;
 }
@@ -45,7 +42,6 @@ export function createMetrics(): Metrics {
     usage: noUsage,
     connections: () => 0,
     recovery: () => undefined,
-    clockSkews: () => [],
     storeStates: async () => ({}),
   };
   collectDefaultMetrics({ register: registry });
@@ -112,17 +108,6 @@ export function createMetrics(): Metrics {
     async collect() {
       for (const [store, state] of Object.entries(await sources.storeStates()))
         if (state !== undefined) this.set({ store }, state === 'ok' ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: 'reachline_clock_skew_seconds',
-    help: 'Seconds by which the clock of this process is ahead of that of a store, or of data_folder: of the time that the folder noted, 0 within 30 days of it. Beyond 30 s, either way, the process deletes nothing by age.',
-    labelNames: ['store'],
-    registers: [registry],
-    // Processes of a gateway share a clock.
-    aggregator: 'average',
-    collect() {
-      for (const [store, skewMs] of sources.clockSkews()) this.set({ store }, skewMs / 1000);
     },
   });
   new Gauge({

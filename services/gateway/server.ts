@@ -67,8 +67,8 @@ export async function startGateway(
   let stopping = false;
   const limits = { ...connectionLimits(), ...options.limits };
   const ownMetrics = createMetrics();
-  const { jobs = new JobRuns(), copier = null, lastBackup = null } = stores;
-  registerBackgroundMetrics(ownMetrics.registry, { jobs, copier, lastBackup });
+  const { jobs = new JobRuns(), copier = null, lastBackup = null, clocks = null } = stores;
+  registerBackgroundMetrics(ownMetrics.registry, { jobs, copier, lastBackup, clocks });
   const metrics = clusterWorker ? clusterWorker.shareMetrics(ownMetrics) : ownMetrics;
   const rateLimiter = createRateLimiter(config.rateLimit);
   const app = createApp({
@@ -109,7 +109,6 @@ export async function startGateway(
     queuedBytes: () => publisher?.queuedBytes ?? 0,
     connections: () => connections.size,
     recovery: () => stores.search.recovery,
-    clockSkews: () => stores.clocks?.skews() ?? [],
   });
   await listen(server, config);
   const metricsServer = await startMetricsServer(config, metrics, logger).catch((error: unknown) => {

@@ -1,5 +1,6 @@
 /** Metrics of background work, which gateways and workers export alike. The names are contract. */
 import { Gauge, type Registry } from 'prom-client';
+import type { ClockComparison } from './clock-comparison.js';
 import type { JobRuns } from './job-runs.js';
 
 export interface BackgroundSources {
@@ -8,12 +9,14 @@ export interface BackgroundSources {
   copier: { beganAt(): Promise<number | null> } | null;
   /** Time of the last backup in milliseconds since the epoch, null before the first; null where no store lies in the data folder. */
   lastBackup: (() => number | null) | null;
+  /** Null where a caller gave the clock. */
+  clocks: Pick<ClockComparison, 'skews'> | null;
 }
 
 /** Registers the metrics that `sources` has values for. */
 export function registerBackgroundMetrics(
   registry: Registry,
-  { jobs, copier, lastBackup }: BackgroundSources,
+  { jobs, copier, lastBackup, clocks }: BackgroundSources,
 ): void {
   const registers = [registry];
   // Not `job`: Prometheus gives every series a label of that name.
@@ -41,6 +44,7 @@ export function registerBackgroundMetrics(
         this.set({ background_job }, succeededAt / 1000);
     },
   });
+  if (clocks) registerClockSkew(registry, clocks);
   if (copier) registerCopyLag(registry, copier);
   if (lastBackup) {
     new Gauge({
@@ -66,6 +70,20 @@ function registerCopyLag(registry: Registry, copier: NonNullable<BackgroundSourc
       // The lag grows while ClickHouse does not answer.
       beganAt = (await copier.beganAt().catch(() => null)) ?? beganAt;
       this.set((Date.now() - beganAt) / 1000);
+    },
+  });
+}
+
+function registerClockSkew(registry: Registry, clocks: NonNullable<BackgroundSources['clocks']>): void {
+  new Gauge({
+    name: 'reachline_clock_skew_seconds',
+    help: 'Seconds by which the clock of this process is ahead of that of a store; data_folder: ahead of the time that the folder noted, 0 within 30 days of it. Beyond 30 s, the process deletes nothing by age.',
+    labelNames: ['store'],
+    registers: [registry],
+    // Processes of a gateway share a clock.
+    aggregator: 'average',
+    collect() {
+      for (const [store, skewMs] of clocks.skews()) this.set({ store }, skewMs / 1000);
     },
   });
 }

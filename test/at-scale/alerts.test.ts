@@ -104,7 +104,6 @@ describe('the series of the alert rules', function () {
   it('belong to groups that say which processes have them', () => {
     expect(groups.map(({ name }) => name)).to.have.members([
       ...EVERYWHERE,
-      'reachline-servers',
       'reachline-worker',
       'reachline-copy',
       'reachline-backup',
@@ -132,7 +131,7 @@ describe('the series of the alert rules', function () {
   it('exist where gateways are alone on servers', async () => {
     const { environment, key } = await onServers();
     const server = await gateway(environment, { key });
-    expect(await missing([...EVERYWHERE, 'reachline-servers', 'reachline-copy'], [server])).to.deep.equal([]);
+    expect(await missing([...EVERYWHERE, 'reachline-copy'], [server])).to.deep.equal([]);
     expect(await jobsOf(server)).to.include.members([...RECOVERY_JOBS, 'copy', 'rollups']);
   });
 
@@ -140,7 +139,7 @@ describe('the series of the alert rules', function () {
     const { environment, key } = await onServers();
     const begun = Date.now() / 1000;
     const server = await gateway({ ...environment, REACHLINE_PROCESSES: '2' }, { key });
-    expect(await missing([...EVERYWHERE, 'reachline-servers', 'reachline-copy'], [server])).to.deep.equal([]);
+    expect(await missing([...EVERYWHERE, 'reachline-copy'], [server])).to.deep.equal([]);
     const [line = ''] = (await samplesOf(server)).get('reachline_job_last_success_seconds') ?? [];
     expect(Number(line.split(' ').at(-1))).to.be.within(begun, Date.now() / 1000);
   });

@@ -7,6 +7,7 @@ import { createWorkerMetrics } from '../../ingest/worker/metrics.js';
 import { createMetrics } from '../../services/gateway/metrics.js';
 import { registerBackgroundMetrics } from '../../services/shared/background-metrics.js';
 import { packageRoot } from '../../services/shared/fs.js';
+import { ClockComparison } from '../../services/shared/clock-comparison.js';
 import { JobRuns } from '../../services/shared/job-runs.js';
 
 const read = (name: string) => readFileSync(join(packageRoot, 'docs/operating', name), 'utf8');
@@ -19,7 +20,7 @@ function knownSeries(): Map<string, Set<string>> {
   const { registry } = createMetrics();
   createWorkerMetrics(registry);
   const copier = { beganAt: async () => 0 };
-  registerBackgroundMetrics(registry, { jobs: new JobRuns(), copier, lastBackup: () => null });
+  registerBackgroundMetrics(registry, { jobs: new JobRuns(), copier, lastBackup: () => null, clocks: new ClockComparison() });
   const series = new Map([['up', new Set(OF_TARGETS)]]);
   for (const metric of registry.getMetricsAsArray()) {
     const { name, labelNames } = metric as unknown as { name: string; labelNames: string[] };
