@@ -1,4 +1,4 @@
-/** Compares search, SQL and both tables of deliveries, record by record, after traffic through two processes without Kafka. */
+/** Compares what was sent with search, SQL and both tables of deliveries, record by record, after traffic through two processes without Kafka. */
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { ingestText } from '../../ingest/pipeline.js';
@@ -8,7 +8,7 @@ import { loadConfig } from '../../services/shared/config.js';
 import { acceptanceClock } from '../../services/shared/record-order.js';
 import { identifier, type Sql, sql } from '../../services/shared/sql.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
-import { freshOrganization } from '../contract/search-support.js';
+import { allPages, asked, freshOrganization } from '../contract/search-support.js';
 import { parsed } from '../support/parsed-store.js';
 import { Random } from '../support/random.js';
 import { testDatabase } from './clickhouse/support.js';
@@ -18,6 +18,29 @@ import { serverEnvironment } from './start-gateway.js';
 const KEYS = 50;
 const ROUNDS = 20;
 const SEED = Number(process.env.TEST_SEED ?? 1);
+
+/** A record of a contact or audience; without a mark it deletes. */
+interface Marked {
+  id: string;
+  mark: string | null;
+}
+
+/** Every field names the record, so that one of two records shows. */
+const contactOf = (id: string, mark: string) => ({
+  id,
+  first_name: mark,
+  job_title: mark,
+  work_emails: [`${mark.replaceAll(' ', '.')}@a.example`],
+  audience_ids: [`member-of-${id.at(-1)}`],
+});
+const RECORDS = {
+  contacts({ id: contact_id, mark }: Marked) {
+    if (mark === null) return { contact_id, deleted: true };
+    const { id: _, ...fields } = contactOf(contact_id, mark);
+    return { contact_id, ...fields };
+  },
+  audiences: ({ id, mark }: Marked) => (mark === null ? { id, deleted: true } : { id, name: mark }),
+};
 
 describe('Two gateways on servers, without Kafka', function () {
   this.timeout(120_000);
@@ -30,6 +53,84 @@ describe('Two gateways on servers, without Kafka', function () {
     for (let count = 0; count < 2; count++) gateways.push(await openStores(config));
   });
   after(() => Promise.all(gateways.map((stores) => stores.close())));
+
+  it(`keep the record of each contact and audience that was accepted last, in search and in SQL (seed ${SEED})`, async () => {
+    const random = new Random(SEED);
+    const organizationId = freshOrganization();
+    const clock = { time: Date.now(), now: () => clock.time };
+    const acceptances = gateways.map(({ search }) => acceptanceClock(search, clock));
+    /** By stream and id, what was accepted last: an oracle without the rules of the stores. */
+    const expected = new Map<string, { order: [number, number]; mark: string | null }>();
+    const isLater = ([at, sequence]: [number, number], [before, its]: [number, number]) =>
+      at > before || (at === before && sequence > its);
+    const send = async (gateway: number, stream: 'contacts' | 'audiences', records: Marked[]) => {
+      const acceptance = await (acceptances[gateway] as (typeof acceptances)[number])();
+      const result = await ingestText({
+        stream: STREAMS[stream] as Stream,
+        stores: gateways[gateway] as Stores,
+        source: Readable.from([
+          Buffer.from(records.map((record) => JSON.stringify(RECORDS[stream](record))).join('\n')),
+        ]),
+        format: 'ndjson',
+        organizationId,
+        acceptance: {
+          at(line) {
+            const { acceptedAt, sequence } = acceptance.at(line);
+            const { id, mark } = records[line - 1] as Marked;
+            const before = expected.get(`${stream} ${id}`);
+            const order: [number, number] = [acceptedAt, sequence];
+            if (!before || isLater(order, before.order)) expected.set(`${stream} ${id}`, { order, mark });
+            return { acceptedAt, sequence };
+          },
+        },
+      });
+      expect(result.accepted, JSON.stringify(result.errors)).to.equal(records.length);
+    };
+    for (let round = 0; round < ROUNDS; round++) {
+      const sent = [0, 1].flatMap((gateway) => {
+        const records = (prefix: string) =>
+          Array.from({ length: 10 }, (_, line) => ({
+            id: `${prefix}${random.below(KEYS)}`,
+            mark: random.below(10) === 0 ? null : `mark ${gateway} ${round} ${line}`,
+          }));
+        return [send(gateway, 'contacts', records('c')), send(gateway, 'audiences', records('a'))];
+      });
+      await Promise.all(sent);
+      clock.time += random.below(2);
+    }
+    const { search, analytics, copier } = gateways[0] as Stores;
+    await search.refresh();
+    await copier?.run();
+    const markOf = (stream: string) => (id: string) => expected.get(`${stream} ${id}`)?.mark as string;
+    const kept = (stream: string) =>
+      [...expected]
+        .filter(([key, { mark }]) => key.startsWith(`${stream} `) && mark !== null)
+        .map(([key]) => key.slice(stream.length + 1))
+        .sort();
+    const contactIds = kept('contacts');
+    const contacts = contactIds.map((id) => contactOf(id, markOf('contacts')(id)));
+    const audiences = kept('audiences').map((id) => ({ id, name: markOf('audiences')(id) }));
+    expect(contacts.length).to.be.above(KEYS / 2);
+    expect(audiences.length).to.be.above(KEYS / 2);
+    const found = await allPages(parsed(search), asked(organizationId));
+    const shown = found.map(({ contact_id: id, first_name, job_title, work_emails, audience_ids }) => ({
+      ...{ id, first_name, job_title, work_emails, audience_ids },
+    }));
+    expect(shown.sort((one, other) => (one.id < other.id ? -1 : 1))).to.deep.equal(contacts);
+    const named = await search.searchAudiences({ organizationId, limit: 200 });
+    const names = named.items.map(({ id, name }) => ({ id, name }));
+    expect(names.sort((one, other) => (one.id < other.id ? -1 : 1))).to.deep.equal(audiences);
+    const rowsOf = async (statement: Sql) =>
+      (await analytics.query({ name: 'compare', sql: statement, params: { organizationId } })).rows;
+    expect(
+      await rowsOf(sql`SELECT contact_id AS id, first_name, job_title, work_emails, audience_ids FROM contacts
+        WHERE organization_id = {organizationId:String} ORDER BY id`),
+    ).to.deep.equal(contacts);
+    expect(
+      await rowsOf(sql`SELECT audience_id AS id, name FROM audiences
+        WHERE organization_id = {organizationId:String} ORDER BY id`),
+    ).to.deep.equal(audiences);
+  });
 
   it(`keep the same record of each key in search, in SQL and in both tables of deliveries (seed ${SEED})`, async () => {
     const random = new Random(SEED);

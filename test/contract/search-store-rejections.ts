@@ -8,6 +8,9 @@ import { freshOrganization, type Open } from './search-support.js';
 export function searchStoreRejections(open: Open): void {
   describe('rejections', () => {
     const opened = useOpened(() => open());
+    afterEach(() => {
+      opened.clock.now = Date.now;
+    });
 
     const now = Date.now();
     const rejections = (organizationId: string, count: number, atMs = now) =>
@@ -67,6 +70,21 @@ export function searchStoreRejections(open: Open): void {
       await opened.store.deleteRejections(own.slice(1).map(({ id }) => id));
       expect(await listed(organization)).to.deep.equal(own.slice(0, 1));
       expect(await listed(other)).to.deep.equal(ofOther);
+    });
+
+    it('are deleted once they are 30 days old, and not a millisecond before', async () => {
+      const organization = freshOrganization();
+      await opened.store.keepRejections(organization, rejections(organization, 1));
+      const newer = rejections(organization, 1, now + 60_000);
+      for (const [ageMs, left] of [
+        [30 * 86_400_000 - 1, 2],
+        [30 * 86_400_000, 1],
+      ] as const) {
+        opened.clock.now = () => now + ageMs;
+        await listed(organization);
+        await opened.store.keepRejections(organization, newer);
+        expect(await listed(organization), String(ageMs)).to.have.length(left);
+      }
     });
 
     it('of an organization are bounded in number and age, and the oldest go first', async () => {

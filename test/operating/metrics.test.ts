@@ -6,8 +6,8 @@ import { parse } from 'yaml';
 import { createWorkerMetrics } from '../../ingest/worker/metrics.js';
 import { createMetrics } from '../../services/gateway/metrics.js';
 import { registerBackgroundMetrics } from '../../services/shared/background-metrics.js';
-import { packageRoot } from '../../services/shared/fs.js';
 import { ClockComparison } from '../../services/shared/clock-comparison.js';
+import { packageRoot } from '../../services/shared/fs.js';
 import { JobRuns } from '../../services/shared/job-runs.js';
 
 const read = (name: string) => readFileSync(join(packageRoot, 'docs/operating', name), 'utf8');
@@ -20,7 +20,12 @@ function knownSeries(): Map<string, Set<string>> {
   const { registry } = createMetrics();
   createWorkerMetrics(registry);
   const copier = { beganAt: async () => 0 };
-  registerBackgroundMetrics(registry, { jobs: new JobRuns(), copier, lastBackup: () => null, clocks: new ClockComparison() });
+  registerBackgroundMetrics(registry, {
+    jobs: new JobRuns(),
+    copier,
+    lastBackup: () => null,
+    clocks: new ClockComparison(),
+  });
   const series = new Map([['up', new Set(OF_TARGETS)]]);
   for (const metric of registry.getMetricsAsArray()) {
     const { name, labelNames } = metric as unknown as { name: string; labelNames: string[] };

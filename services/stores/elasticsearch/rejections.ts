@@ -58,7 +58,7 @@ export function rejectionStore(cluster: Cluster, names: IndexNames, clock: Clock
       sort: NEWEST_FIRST,
     });
     const oldest = hits.hits[0]?._source?.rejected_at ?? 0;
-    const before = Math.max(oldest, clock.now() - REJECTION_LIMITS.ageMs);
+    const before = Math.max(oldest, clock.now() - REJECTION_LIMITS.ageMs + 1);
     await deleteAll({ bool: { filter: [ofOrganization, { range: { rejected_at: { lt: before } } }] } });
   }
 
