@@ -7,6 +7,11 @@
 export interface Place {
   /** What of a person it holds. */
   holds: string;
+  /**
+   * What of an erasure empties it: the removal of each contact, a look-up by the identifiers (the compiler asks for one in both stores), or
+   * the completion. Null where it is out of reach, or empty by itself. Indices of Elasticsearch are expunged in any case.
+   */
+  eraser: 'contact' | 'trace' | 'completion' | null;
   /** How an erasure takes it out, or why it cannot. */
   removal: string;
   /** Until when it may stay after the request. */
@@ -18,13 +23,10 @@ export interface Place {
   kafka?: readonly string[];
 }
 
-/** Places that are looked up by the identifiers of an erasure, beside the contacts themselves. */
-export const TRACE_PLACES = ['deletions', 'idempotency_answers', 'rejections'] as const;
-export type TracePlace = (typeof TRACE_PLACES)[number];
-
 export const PERSONAL_DATA = {
   contacts: {
     holds: 'contacts with their memberships',
+    eraser: 'contact',
     removal: 'Contacts that have a named identifier are removed in steps.',
     until: 'seconds; the deleted rows and documents until `completed_at`',
     sqlite: ['contacts', 'memberships'],
@@ -32,6 +34,7 @@ export const PERSONAL_DATA = {
   },
   words: {
     holds: 'words of contacts in the search index and in the list of words for typos',
+    eraser: 'contact',
     removal:
       'Words leave with their contact; then the segments of the index are written anew, which drops what updates and deletions left.',
     until: '`completed_at`',
@@ -39,6 +42,7 @@ export const PERSONAL_DATA = {
   },
   deletions: {
     holds: 'identifiers of deleted contacts, and salted hashes of the addresses that they had',
+    eraser: 'trace',
     removal:
       'Found by identifier, and by the hash of a named address. Elasticsearch keeps no such hash: there an address does not find the id of a contact that was deleted before. Name that id too.',
     until: 'seconds; an id that was not found stays',
@@ -46,6 +50,7 @@ export const PERSONAL_DATA = {
   },
   idempotency_answers: {
     holds: 'responses kept for `Idempotency-Key`',
+    eraser: 'trace',
     removal: 'Found by the identifiers that a response shows.',
     until: 'seconds',
     sqlite: ['idempotency', 'answer_identifiers'],
@@ -53,6 +58,7 @@ export const PERSONAL_DATA = {
   },
   rejections: {
     holds: 'identifiers of rejected records; an identifier that breaks the rules of identifiers is not kept',
+    eraser: 'trace',
     removal: 'Found by identifier. The record of a contact that was never stored is not found by an address.',
     until: 'seconds; else 30 days',
     sqlite: ['rejections'],
@@ -60,6 +66,7 @@ export const PERSONAL_DATA = {
   },
   erasures: {
     holds: 'what the request named, until no contact is left; then salted hashes alone',
+    eraser: 'completion',
     removal: 'The last step removes it.',
     until: '`completed_at`; salted hashes for ever',
     sqlite: ['erasures', 'erasure_steps', 'jobs', 'suppressed', 'suppression_secret'],
@@ -67,51 +74,69 @@ export const PERSONAL_DATA = {
   },
   reservations: {
     holds: 'on servers, ids of contacts whose creation is being paid',
+    eraser: 'completion',
     removal:
-      'They leave with the end of the creation; Elasticsearch drops the former version with its next merge.',
-    until: 'seconds; ids that Reachline made, in deleted versions, longer',
+      'They leave with the end of the creation; the former version is dropped as deleted documents are.',
+    until: 'seconds; in former versions until `completed_at`',
     elasticsearch: ['accounts'],
   },
   log: {
     holds: 'pages of the database as they were before',
+    eraser: 'completion',
     removal: 'The write-ahead log is emptied once no reader needs it.',
     until: '`completed_at`',
   },
   sql_copy: {
     holds: 'contacts that SQL reads on a ClickHouse server',
+    eraser: 'completion',
     removal: 'Hidden at once, gone with the next copy.',
     until: '`completed_at`',
     clickhouse: ['contacts'],
   },
   topics: {
     holds: 'records as they were sent',
+    eraser: null,
     removal: 'Out of reach. A worker that reads one again leaves the person out.',
     until: '7 days',
     kafka: ['contacts'],
   },
   dead_letters: {
     holds: 'rejected records of Kafka with their bytes',
+    eraser: null,
     removal: 'Out of reach.',
     until: '30 days',
     kafka: ['contacts.dead-letter'],
   },
   backups: {
     holds: 'everything',
+    eraser: null,
     removal:
       'Out of reach. A restore applies later erasures where it is given a newer suppression list, and prints how many contacts it removed.',
     until: 'you delete them',
   },
   files: {
     holds: 'exports, imported files, and files of rejected lines',
+    eraser: null,
     removal: 'Out of reach.',
     until: 'you delete them',
   },
   process_log: {
     holds: 'nothing: values of records and requests are not logged',
+    eraser: null,
     removal: 'None is needed.',
     until: 'never',
   },
 } as const satisfies Record<string, Place>;
+
+type Places = typeof PERSONAL_DATA;
+
+/** Places that are looked up by the identifiers of an erasure, beside the contacts themselves. */
+export type TracePlace = {
+  [Name in keyof Places]: Places[Name]['eraser'] extends 'trace' ? Name : never;
+}[keyof Places];
+export const TRACE_PLACES = Object.entries(PERSONAL_DATA).flatMap(([name, { eraser }]) =>
+  eraser === 'trace' ? [name as TracePlace] : [],
+);
 
 /** Tables, indices and topics that hold no identifier of a person. */
 export const WITHOUT_PERSONS = {

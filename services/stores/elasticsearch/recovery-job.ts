@@ -9,7 +9,7 @@ import type { Cluster } from './client.js';
 import { resolveReservation } from './contacts/creations.js';
 import type { WriteStores } from './contacts/documents.js';
 import type { Ledger } from './credits.js';
-import type { Erasures } from './erasure/erasures.js';
+import type { ErasureCompletion } from './erasure/complete.js';
 import type { IdempotencyKeys } from './idempotency.js';
 import type { JobRunner } from './jobs/job-runner.js';
 import type { IndexNames } from './migrations/indices.js';
@@ -37,7 +37,7 @@ export interface RecoveryDeps {
   idempotencyKeys: IdempotencyKeys;
   contacts: WriteStores['contacts'];
   suppression: WriteStores['suppression'];
-  erasures: Erasures;
+  erasures: Pick<ErasureCompletion, 'complete'>;
   jobRunner: Pick<JobRunner, 'resume'>;
   clock: Clock;
   /** Stops what decides by age while the clock of this process is wrong. */

@@ -15,7 +15,10 @@ import type { ContactSource, Tombstone } from './contacts/mapping.js';
 import { contactStore } from './contacts/store.js';
 import { Ledger } from './credits.js';
 import { Documents } from './documents.js';
-import { type CopyToErase, Erasures } from './erasure/erasures.js';
+import { ErasureCompletion } from './erasure/complete.js';
+import { Erasures } from './erasure/erase.js';
+import type { CopyToErase } from './erasure/journals.js';
+import { listErasures } from './erasure/proofs.js';
 import { type ErasureSource, SuppressionList } from './erasure/suppression.js';
 import { AcceptanceTimes, readFigures } from './figures.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
@@ -109,16 +112,16 @@ function composeStore(
   const erasures = new Erasures({
     documents: erasureDocuments,
     suppression,
-    cluster,
-    names,
     contacts,
     rejections: new Documents<RejectionSource>(cluster, names.alias('rejections')),
     idempotencyKeys,
     clock,
     copy,
-    expungeIntervalMs,
-    takeoverMs,
     beforeStep: beforeJobStep,
+  });
+  const completion = new ErasureCompletion({
+    ...{ cluster, names, contacts, erasures, clock, copy, takeoverMs, expungeIntervalMs },
+    documents: erasureDocuments,
   });
   const jobRunner = new JobRunner({
     jobs: new Documents<JobSource>(cluster, names.alias('jobs')),
@@ -133,7 +136,8 @@ function composeStore(
   const refresh = refreshCoalescer(cluster, names, refreshIntervalMs);
   const recovery = startRecovery(
     {
-      ...{ cluster, names, ledger, idempotencyKeys, contacts, suppression, erasures },
+      ...{ cluster, names, ledger, idempotencyKeys, contacts, suppression },
+      erasures: completion,
       ...{ jobRunner, clock, clocks, log, jobs },
     },
     recoveryIntervalMs,
@@ -142,7 +146,7 @@ function composeStore(
   return {
     preferredBatchSize: BATCH_RECORDS,
     records: recordSource(cluster, names, {
-      erased: () => erasures.erasedContacts(),
+      erased: () => completion.erasedContacts(),
       formerTokens: () => jobRunner.allFormerTokens(),
     }),
     recovery: recovery.status,
@@ -177,7 +181,7 @@ function composeStore(
       await refresh();
       return result;
     },
-    listErasures: (search) => erasures.list(search),
+    listErasures: (search) => listErasures(erasureDocuments, search),
     readFigures: (organizationId, signal) =>
       readFigures({ contacts, audiences, visits }, acceptance, organizationId, signal),
     hasOtherOrganization: (organizationId) => hasOtherOrganization(cluster, names, organizationId),

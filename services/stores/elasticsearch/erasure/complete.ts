@@ -1,0 +1,231 @@
+/**
+ * The last part of erasures: the last look for contacts, the tombstones, the copy in another store, and the bytes of deleted documents.
+ * Every process runs it.
+ */
+
+import type { ErasureProof } from '../../../contacts/erasure-store.js';
+import { PERSONAL_DATA } from '../../../contacts/personal-data.js';
+import { type Clock, DAY_MS, formatTimestamp } from '../../../shared/time.js';
+import type { ContactKey } from '../../common/record-copy.js';
+import type { Cluster } from '../client.js';
+import type { ContactDocuments } from '../contacts/documents.js';
+import { documentId, versionOfHit } from '../documents.js';
+import type { IndexNames } from '../migrations/indices.js';
+import { acquireReindexLock } from '../migrations/reindex-lock.js';
+import { totalHits } from '../pages.js';
+import type { Erasures } from './erase.js';
+import {
+  forceMergeState,
+  isDropped,
+  lastOperations,
+  prepareForceMerge,
+  type ShardNumbers,
+  startForceMerge,
+} from './expunge.js';
+import {
+  type CopyToErase,
+  contactsOf,
+  erasedIds,
+  type Journal,
+  type JournalDocuments,
+  journalPages,
+  journalSearch,
+  PENDING,
+  replaceJournals,
+} from './journals.js';
+import type { ErasureSource } from './suppression.js';
+
+/** Indices that hold documents of persons. */
+const EXPUNGED_RESOURCES = Object.values(PERSONAL_DATA).flatMap((place) =>
+  'elasticsearch' in place ? [...place.elasticsearch] : [],
+);
+const EXPUNGE_ID = 'expunge';
+/** Pause between two checks whether a force merge would drop anything: each flushes. */
+const EXPUNGE_CHECK_MS = 60_000;
+
+/** Two processes at the same erasure would each count a part of what it removes. */
+const TAKEOVER_MS = 60_000;
+
+/** Nothing but bytes is left. */
+const DELETED = [...PENDING, { exists: { field: 'deleted_at' } }];
+
+interface CompletionDeps {
+  cluster: Cluster;
+  names: IndexNames;
+  documents: JournalDocuments;
+  contacts: ContactDocuments;
+  erasures: Pick<Erasures, 'removeAll'>;
+  clock: Clock;
+  /** By default none. */
+  copy?: CopyToErase;
+  /** After it the process that began an erasure is taken for dead; longer than a request by default. */
+  takeoverMs?: number;
+  /** Between two force merges; a day by default. */
+  expungeIntervalMs?: number;
+}
+
+export class ErasureCompletion {
+  readonly #deps: CompletionDeps;
+  readonly #documents: JournalDocuments;
+  /** Ids of erasures whose contacts this process has hidden in a copy, which is known by its beginning. */
+  #hidden: { beganAt: number | null; ids: Set<string> } = { beganAt: null, ids: new Set() };
+
+  constructor(deps: CompletionDeps) {
+    this.#deps = deps;
+    this.#documents = deps.documents;
+  }
+
+  /** One step towards the end of the erasures that are pending; the next run goes on. */
+  async complete(): Promise<void> {
+    await this.#hidePending();
+    await this.#deleteFound();
+    await this.#expunge();
+  }
+
+  /** Finishes the oldest erasures, and deletes their tombstones. Does nothing during a reindex, which does not see deletions. */
+  async #deleteFound(): Promise<void> {
+    const { cluster, names, contacts, erasures, clock, takeoverMs = TAKEOVER_MS } = this.#deps;
+    const overdue = clock.now() - takeoverMs;
+    const isOverdue = { range: { requested_at: { lt: overdue } } };
+    const isNew = {
+      bool: { filter: [...PENDING, isOverdue], must_not: { exists: { field: 'deleted_at' } } },
+    };
+    const { hits } = (await this.#documents.search(journalSearch(isNew))).hits;
+    if (hits.length === 0) return;
+    const finished: Journal[] = [];
+    let deletedUpTo: ShardNumbers;
+    const lock = await acquireReindexLock(cluster, names, clock);
+    if (!lock) return;
+    try {
+      for (const { id, source } of hits.map(versionOfHit)) {
+        const { organization_id: routing = '', requested_at = 0, work } = source;
+        // A process is at it.
+        if ((work?.stepped_at ?? requested_at) >= overdue) continue;
+        await erasures.removeAll(id);
+        const journal = await this.#documents.get(id);
+        if (!journal) continue;
+        const tombstones = await contacts.getMany(
+          erasedIds(journal.source).map((contactId) => ({ id: documentId(routing, contactId), routing })),
+        );
+        lock.throwIfLost();
+        const deleted = await contacts.deleteMany([...tombstones.values()]);
+        // A document that was written meanwhile is deleted by the next run.
+        if (deleted === tombstones.size) finished.push(journal);
+      }
+      // Their former versions name the persons, and are deleted by this.
+      await replaceJournals(this.#documents, finished, (before) => {
+        const { work: _work, contact_ids: _ids, ...source } = before;
+        return { ...source, copied: contactsOf(before).map(({ hash }) => hash) };
+      });
+      deletedUpTo = await lastOperations(cluster, this.#expungedIndices());
+      lock.throwIfLost();
+    } finally {
+      await lock.release();
+    }
+    // Those that changed meanwhile are left to the next run.
+    const nameless = [...(await this.#documents.getMany(finished)).values()].filter(
+      ({ source }) => source.copied && !source.work && !source.contact_ids,
+    );
+    await replaceJournals(this.#documents, nameless, (source) => ({
+      ...source,
+      deleted_at: clock.now(),
+      deleted_up_to: deletedUpTo,
+    }));
+  }
+
+  /** Starts a force merge where one is due; once it has ended, completes the erasures that it was for. */
+  async #expunge(): Promise<void> {
+    const { cluster, clock, expungeIntervalMs = DAY_MS } = this.#deps;
+    const index = this.#expungedIndices();
+    const found = await this.#documents.get(EXPUNGE_ID);
+    const { next_at = 0, merge } = found?.source.expunge ?? {};
+    if (found && merge) {
+      const state = await forceMergeState(cluster, index, merge.task);
+      if (state === 'running') return;
+      if (state === 'done' && !(await this.#completeAll(merge.retainedFrom))) return;
+      await this.#documents.replace(found, { expunge: { next_at } }, { refresh: false });
+      return;
+    }
+    if (clock.now() < next_at || !(await this.#hasDeleted())) return;
+    // Of several processes one goes on; where it dies, another does after the check interval.
+    const checkMs = Math.min(EXPUNGE_CHECK_MS, expungeIntervalMs);
+    const claim: ErasureSource = { expunge: { next_at: clock.now() + checkMs } };
+    const claimed = found
+      ? await this.#documents.replace(found, claim, { refresh: false })
+      : await this.#documents.create(EXPUNGE_ID, claim, { refresh: false });
+    if (!claimed) return;
+    const retainedFrom = await prepareForceMerge(cluster, index);
+    if (!retainedFrom || !(await this.#anyDropped(retainedFrom))) return;
+    const task = await startForceMerge(cluster, index);
+    const started = { next_at: clock.now() + expungeIntervalMs, merge: { task, retainedFrom } };
+    await this.#documents.replace(claimed, { expunge: started }, { refresh: false });
+  }
+
+  /** False while a copy outside of Elasticsearch may hold bytes. */
+  async #completeAll(retainedFrom: ShardNumbers): Promise<boolean> {
+    const { clock } = this.#deps;
+    for await (const journals of journalPages(this.#documents, DELETED)) {
+      const expunged = journals.filter(({ source }) => isDropped(source.deleted_up_to ?? {}, retainedFrom));
+      if (!(await this.#isFreeOf(expunged))) return false;
+      const completed_at = formatTimestamp(clock.now());
+      await replaceJournals(
+        this.#documents,
+        expunged,
+        ({ copied: _copied, contact_ids: _ids, deleted_up_to: _upTo, proof, ...rest }) => ({
+          ...rest,
+          pending: false,
+          proof: { ...(proof as ErasureProof), completed_at },
+        }),
+      );
+    }
+    return true;
+  }
+
+  async #anyDropped(retainedFrom: ShardNumbers): Promise<boolean> {
+    for await (const journals of journalPages(this.#documents, DELETED)) {
+      if (journals.some(({ source }) => isDropped(source.deleted_up_to ?? {}, retainedFrom))) return true;
+    }
+    return false;
+  }
+
+  async #hasDeleted(): Promise<boolean> {
+    return (
+      totalHits((await this.#documents.search({ size: 0, query: { bool: { filter: DELETED } } })).hits) > 0
+    );
+  }
+
+  /** Makes the contacts of erasures that are pending unreadable in the copy, once in each. */
+  async #hidePending(): Promise<void> {
+    const copy = this.#deps.copy?.();
+    if (!copy) return;
+    for await (const journals of journalPages(this.#documents, PENDING)) {
+      if (journals.length === 0) return;
+      const beganAt = await copy.beganAt();
+      if (this.#hidden.beganAt !== beganAt) this.#hidden = { beganAt, ids: new Set() };
+      const { ids } = this.#hidden;
+      const fresh = journals.filter(({ id }) => !ids.has(id));
+      await copy.hide(fresh.flatMap(({ source }) => contactsOf(source)));
+      for (const { id } of fresh) ids.add(id);
+    }
+  }
+
+  /** Whether no byte of the erased contacts is in the copy; false where this process does not know. */
+  async #isFreeOf(erasures: readonly Journal[]): Promise<boolean> {
+    if (!this.#deps.copy || erasures.length === 0) return true;
+    const copy = this.#deps.copy();
+    if (copy === undefined) return false;
+    return copy === null || copy.isFreeOf(erasures.flatMap(({ source }) => contactsOf(source)));
+  }
+
+  /** Contacts of the erasures whose proof is not complete. */
+  async *erasedContacts(): AsyncGenerator<ContactKey[]> {
+    await this.#documents.refresh();
+    for await (const journals of journalPages(this.#documents, PENDING)) {
+      yield journals.flatMap(({ source }) => contactsOf(source));
+    }
+  }
+
+  #expungedIndices(): string {
+    return EXPUNGED_RESOURCES.map((resource) => this.#deps.names.alias(resource)).join(',');
+  }
+}

@@ -1,0 +1,324 @@
+/**
+ * Erasures in steps, without a clock, a pause or a lock. The journal comes first and says what is left, so that any process goes on; then
+ * the list of hashes; then what a search finds, after a refresh, some contacts per step. A writer asks the list by id, which finds what was
+ * acknowledged, before its write and again after it: either its write was there when the erasure searched, or it finds the hashes and
+ * takes back what it wrote. So do creations, and outcomes that are kept. Writes of a process that died in between are found by a last
+ * look, once no request of that time can be under way (`ErasureCompletion`).
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { estypes } from '@elastic/elasticsearch';
+import {
+  foundIdentifiers,
+  type HeldIdentifier,
+  MAX_RELATED,
+  mergeRelated,
+  planErasure,
+} from '../../../contacts/erasure-plan.js';
+import {
+  ERASURE_WAIT_MS,
+  type EraseCommand,
+  type ErasureProof,
+  type ErasureResult,
+  pendingProof,
+  type RemovedCounts,
+} from '../../../contacts/erasure-store.js';
+import { TRACE_PLACES } from '../../../contacts/personal-data.js';
+import { type Identifier, uniqueIdentifiers } from '../../../contacts/suppression.js';
+import { fromJson } from '../../../shared/json.js';
+import type { Clock } from '../../../shared/time.js';
+import type { ContactDocuments } from '../contacts/documents.js';
+import {
+  type ContactSource,
+  type IndexedContact,
+  isTombstone,
+  parseContactSource,
+} from '../contacts/mapping.js';
+import { deleteContacts } from '../contacts/records.js';
+import { addressClause } from '../contacts/search.js';
+import { documentId } from '../documents.js';
+import {
+  type CopyToErase,
+  contactsOf,
+  erasedIds,
+  type JournalDocuments,
+  journalPages,
+  PENDING,
+} from './journals.js';
+import type { ErasureSource, SuppressionList } from './suppression.js';
+import { removeTraces, type TraceCounts, type TraceStores } from './traces.js';
+
+/** Contacts that a step removes. */
+const CONTACTS_PER_STEP = 100;
+/** A contact may have a hundred identifiers. */
+const IDENTIFIERS_PER_SEARCH = 100;
+const CONCURRENT_SEARCHES = 16;
+const NOTHING: RemovedCounts = { contacts: 0, memberships: 0, idempotency_answers: 0, rejections: 0 };
+
+export interface ErasureDeps extends TraceStores {
+  documents: JournalDocuments;
+  suppression: SuppressionList;
+  contacts: ContactDocuments;
+  clock: Clock;
+  /** By default none. */
+  copy?: CopyToErase;
+  /** Awaited before each step; where it throws, the erasure stops there until a process goes on. */
+  beforeStep?(): Promise<void>;
+}
+
+/** What one step removed: nothing once no contact of the person is left. */
+interface Step {
+  erased: readonly string[];
+  related: readonly string[];
+}
+
+const NO_STEP: Step = { erased: [], related: [] };
+
+export class Erasures {
+  readonly #deps: ErasureDeps;
+  readonly #documents: JournalDocuments;
+  readonly #closing = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(deps: ErasureDeps) {
+    this.#deps = deps;
+    this.#documents = deps.documents;
+  }
+
+  /** Goes on after the answer where it takes longer than a request waits; where the process dies, the recovery job of another does. */
+  async erase(command: EraseCommand): Promise<ErasureResult> {
+    const { organizationId, proofId, named } = command;
+    const { suppression, clock } = this.#deps;
+    const now = clock.now();
+    const hashes = await suppression.hashesOf(organizationId, named);
+    const id = documentId(organizationId, proofId);
+    const journal: ErasureSource = {
+      organization_id: organizationId,
+      requested_at: now,
+      proof_id: proofId,
+      pending: true,
+      contact_ids: [],
+      work: { named, stepped_at: now },
+      proof: pendingProof(command, { hashes, removed: NOTHING }, now),
+    };
+    await this.#documents.create(id, journal, { refresh: 'wait_for' });
+    const erased: string[] = [];
+    let related: string[] = [];
+    const removal = this.removeAll(id, (step) => {
+      erased.push(...step.erased);
+      related = mergeRelated([...related, ...step.related]);
+    });
+    const running = removal.catch(() => undefined).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    await within(removal, ERASURE_WAIT_MS.removal);
+    const source = (await this.#documents.get(id))?.source ?? journal;
+    await this.#hideAtOnce(source);
+    return {
+      // Another process may have done some of the steps.
+      erased: [...new Set([...erased, ...(source.contact_ids ?? [])])],
+      related,
+      proof: source.proof as ErasureProof,
+    };
+  }
+
+  /** Ends between two steps what still runs. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all(this.#running);
+  }
+
+  /** Resolves once no contact of the person is left. Several processes may do it at once. */
+  async removeAll(id: string, onStep: (step: Step) => void = () => undefined): Promise<void> {
+    const { suppression } = this.#deps;
+    const source = (await this.#documents.get(id))?.source;
+    if (!source) return;
+    await suppression.add(source.organization_id ?? '', (source.proof as ErasureProof).hashes);
+    // What an earlier process had found and not removed.
+    let marked = source.contact_ids ?? [];
+    for (let isLeft = true; isLeft; ) {
+      this.#closing.signal.throwIfAborted();
+      await this.#deps.beforeStep?.();
+      const step = await this.#step(id, marked);
+      onStep(step);
+      marked = [];
+      isLeft = step.erased.length > 0;
+    }
+    // Lists of proofs are searches: they show what the steps changed from here on.
+    await this.#documents.refresh();
+  }
+
+  /** Marks some contacts, suppresses what else they have, and removes them with what is kept of them. A repeated step does no harm. */
+  async #step(id: string, marked: readonly string[]): Promise<Step> {
+    const { contacts, suppression } = this.#deps;
+    const journal = (await this.#documents.get(id))?.source;
+    if (!journal) return NO_STEP;
+    const { organization_id: organizationId = '', requested_at = 0 } = journal;
+    const named = journal.work?.named ?? [];
+    await contacts.refresh();
+    const people = await this.#peopleOf(organizationId, named, marked);
+    const erased = people.map(({ body }) => body.contact_id);
+    const identifiers = uniqueIdentifiers(people.flatMap(({ body }) => foundIdentifiers(named, body)));
+    if (people.length > 0) await this.#mark(id, people);
+    const { suppressed, related } = planErasure(await this.#held(organizationId, named, identifiers));
+    const hashes = await suppression.hashesOf(organizationId, suppressed);
+    await suppression.add(organizationId, hashes);
+    const counts = await removeTraces(
+      this.#deps,
+      organizationId,
+      uniqueIdentifiers([
+        ...named,
+        ...identifiers,
+        ...erased.map((value) => ({ kind: 'id' as const, value })),
+      ]),
+    );
+    await deleteContacts(contacts, organizationId, erased, requested_at);
+    await this.#documents.update(
+      id,
+      (source) => ({ ...source, proof: withStep(source.proof as ErasureProof, hashes, counts) }),
+      { refresh: false },
+    );
+    return { erased, related };
+  }
+
+  /** Some contacts that have a named identifier, and those that are marked. */
+  async #peopleOf(
+    organizationId: string,
+    named: readonly Identifier[],
+    marked: readonly string[],
+  ): Promise<IndexedContact[]> {
+    const ids = [...marked, ...named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []))];
+    const addresses = named.filter(({ kind }) => kind !== 'id');
+    if (addresses.length > 0)
+      ids.push(...(await this.#search(organizationId, addresses, { limit: CONTACTS_PER_STEP })));
+    return (await this.#people(organizationId, [...new Set(ids)])).slice(0, CONTACTS_PER_STEP);
+  }
+
+  /** Notes what is about to be removed, once, and counts it: erasures of the same persons at the same time know of each other. */
+  async #mark(id: string, people: readonly IndexedContact[]): Promise<void> {
+    const { clock } = this.#deps;
+    await this.#documents.update(
+      id,
+      (source) => {
+        const { contact_ids = [], work } = source;
+        const proof = source.proof as ErasureProof;
+        const known = new Set(contact_ids);
+        const fresh = people.filter(({ body }) => !known.has(body.contact_id));
+        const removed = { ...proof.removed };
+        removed.contacts += fresh.length;
+        removed.memberships += fresh.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0);
+        return {
+          ...source,
+          contact_ids: [...contact_ids, ...fresh.map(({ body }) => body.contact_id)],
+          work: { named: work?.named ?? [], stepped_at: clock.now() },
+          proof: { ...proof, removed },
+        };
+      },
+      { refresh: false },
+    );
+    await this.#documents.refresh();
+  }
+
+  /** Of each found identifier the contacts that have it and stay. */
+  async #held(
+    organizationId: string,
+    named: readonly Identifier[],
+    identifiers: readonly Identifier[],
+  ): Promise<HeldIdentifier[]> {
+    const without = new Set<string>();
+    // Of all erasures that are not finished.
+    const ofOrganization = [...PENDING, { term: { organization_id: organizationId } }];
+    if (identifiers.length > 0) {
+      for await (const journals of journalPages(this.#documents, ofOrganization))
+        for (const { source } of journals) for (const id of erasedIds(source)) without.add(id);
+    }
+    const stays = (some: readonly Identifier[], limit: number) =>
+      this.#search(organizationId, some, { limit, notWith: named, without });
+    const parts = [...chunks(identifiers, IDENTIFIERS_PER_SEARCH)];
+    const held: HeldIdentifier[] = [];
+    for (const group of chunks(parts, CONCURRENT_SEARCHES)) {
+      const found = group.map(async (part) => {
+        // Mostly nobody has any of them.
+        if ((await stays(part, 1)).length === 0)
+          return part.map((identifier) => ({ identifier, holderIds: [] }));
+        const all: HeldIdentifier[] = [];
+        for (const identifier of part)
+          all.push({ identifier, holderIds: await stays([identifier], MAX_RELATED) });
+        return all;
+      });
+      held.push(...(await Promise.all(found)).flat());
+    }
+    return held;
+  }
+
+  /** Where ClickHouse does not answer, the recovery job hides them. */
+  async #hideAtOnce(source: ErasureSource): Promise<void> {
+    await this.#deps
+      .copy?.()
+      ?.hide(contactsOf(source))
+      .catch(() => undefined);
+  }
+
+  /** The contacts that exist. */
+  async #people(organizationId: string, contactIds: readonly string[]): Promise<IndexedContact[]> {
+    const wanted = contactIds.map((id) => ({
+      id: documentId(organizationId, id),
+      routing: organizationId,
+    }));
+    const found = await this.#deps.contacts.getMany(wanted);
+    return [...found.values()].flatMap(({ source }) =>
+      isTombstone(source) ? [] : [parseContactSource(source)],
+    );
+  }
+
+  /** Ids of contacts that have one of the addresses, and none of `notWith`, which are left out before the limit. */
+  async #search(
+    organizationId: string,
+    identifiers: readonly Identifier[],
+    {
+      limit,
+      notWith = [],
+      without = new Set(),
+    }: { limit: number; notWith?: readonly Identifier[]; without?: ReadonlySet<string> },
+  ): Promise<string[]> {
+    const should = addressClauses(identifiers);
+    if (should.length === 0) return [];
+    const ids = [...without, ...notWith.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []))];
+    const query = {
+      bool: {
+        filter: [{ term: { organization_id: organizationId } }],
+        should,
+        minimum_should_match: 1,
+        must_not: [
+          ...addressClauses(notWith),
+          { ids: { values: ids.map((id) => documentId(organizationId, id)) } },
+        ],
+      },
+    };
+    const { hits } = await this.#deps.contacts.search({
+      ...{ routing: organizationId, size: limit, track_total_hits: false, query },
+      sort: [{ contact_id: 'asc' }],
+    });
+    return hits.hits.map(({ _source }) => fromJson((_source as ContactSource).contact).contact_id);
+  }
+}
+
+const addressClauses = (identifiers: readonly Identifier[]): estypes.QueryDslQueryContainer[] =>
+  identifiers.flatMap(({ kind, value }) => (kind === 'id' ? [] : [addressClause(kind, value)]));
+
+/** Resolves when the work is done, or when time is up. */
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
+  const timer = new AbortController();
+  const timeout = pause(ms, undefined, { signal: timer.signal, ref: false }).catch(() => undefined);
+  await Promise.race([work, timeout]).finally(() => timer.abort());
+}
+
+function withStep(proof: ErasureProof, hashes: readonly string[], counts: TraceCounts): ErasureProof {
+  const removed = { ...proof.removed };
+  // A proof of an earlier version counts no rejections.
+  for (const place of TRACE_PLACES)
+    if (place !== 'deletions') removed[place] = (removed[place] ?? 0) + counts[place];
+  return { ...proof, hashes: [...new Set([...proof.hashes, ...hashes])].sort(), removed };
+}
+
+function* chunks<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}

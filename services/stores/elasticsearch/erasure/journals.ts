@@ -1,0 +1,65 @@
+/** Journals of erasures: the proof of each, and what is left of it. */
+import type { estypes } from '@elastic/elasticsearch';
+import { type ContactKey, contactKey, type RecordCopy } from '../../common/record-copy.js';
+import { type Documents, type VersionedDocument, versionOfHit } from '../documents.js';
+import type { ErasureSource } from './suppression.js';
+
+const ERASURES_PER_PAGE = 1000;
+const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 'asc' }];
+
+/** Of erasures that are not complete. */
+export const PENDING = [{ term: { pending: true } }];
+
+export type JournalDocuments = Documents<ErasureSource>;
+export type Journal = VersionedDocument<ErasureSource>;
+
+/** Null where there is none; undefined before it is opened, and in a process that does not open it: no erasure ends there. */
+export type CopyToErase = () => RecordCopy | null | undefined;
+
+/** A search for erasures, the oldest first. */
+export const journalSearch = (query: estypes.QueryDslQueryContainer) => ({
+  size: ERASURES_PER_PAGE,
+  seq_no_primary_term: true,
+  query,
+  sort: ORDER,
+});
+
+/** Pages of erasures, the oldest first. */
+export async function* journalPages(
+  documents: JournalDocuments,
+  filter: estypes.QueryDslQueryContainer[],
+): AsyncGenerator<Journal[], void> {
+  for await (const hits of documents.pages(journalSearch({ bool: { filter } }))) yield hits.map(versionOfHit);
+}
+
+/** Those that changed meanwhile are left to the next run. */
+export async function replaceJournals(
+  documents: JournalDocuments,
+  journals: readonly Journal[],
+  change: (source: ErasureSource) => ErasureSource,
+): Promise<void> {
+  await documents.writeMany(
+    journals.map((before) => ({
+      id: before.id,
+      before,
+      json: () => JSON.stringify(change(before.source)),
+    })),
+  );
+}
+
+/** The contacts that an erasure names or has found. */
+export const erasedIds = ({ contact_ids = [], work }: ErasureSource): string[] => [
+  ...new Set([
+    ...contact_ids,
+    ...(work?.named ?? []).flatMap(({ kind, value }) => (kind === 'id' ? [value] : [])),
+  ]),
+];
+
+/** For the copy in another store. */
+export const contactsOf = (source: ErasureSource): ContactKey[] => {
+  const { organization_id: organizationId = '', copied = [] } = source;
+  return [
+    ...copied.map((hash) => ({ organizationId, hash })),
+    ...erasedIds(source).map((contactId) => contactKey(organizationId, contactId)),
+  ];
+};

@@ -1,0 +1,44 @@
+/** What is kept under identifiers of persons elsewhere than in contacts (services/contacts/personal-data.ts). */
+import { TRACE_PLACES, type TracePlace } from '../../../contacts/personal-data.js';
+import type { Identifier } from '../../../contacts/suppression.js';
+import type { Documents } from '../documents.js';
+import type { IdempotencyKeys } from '../idempotency.js';
+import { eraseRejections, type RejectionSource } from '../rejections.js';
+
+export interface TraceStores {
+  rejections: Documents<RejectionSource>;
+  idempotencyKeys: IdempotencyKeys;
+}
+
+export type TraceCounts = Record<TracePlace, number>;
+
+/** Removes what is kept under the identifiers; resolves with how many documents. */
+type RemoveTraces = (
+  stores: TraceStores,
+  organizationId: string,
+  identifiers: readonly Identifier[],
+) => Promise<number>;
+
+const TRACES: Readonly<Record<TracePlace, RemoveTraces>> = {
+  // Tombstones stay until the completion deletes them, which excludes a reindex: that would bring them back.
+  deletions: async () => 0,
+  idempotency_answers: ({ idempotencyKeys }, organizationId, identifiers) =>
+    idempotencyKeys.forgetOutcomes(organizationId, identifiers),
+  rejections: ({ rejections }, organizationId, identifiers) => {
+    const ids = identifiers.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
+    return eraseRejections(rejections, organizationId, new Set(ids));
+  },
+};
+
+/** Removes what is kept under the identifiers in every such place. */
+export async function removeTraces(
+  stores: TraceStores,
+  organizationId: string,
+  identifiers: readonly Identifier[],
+): Promise<TraceCounts> {
+  const counts: Partial<TraceCounts> = {};
+  for (const place of TRACE_PLACES) {
+    counts[place] = await TRACES[place](stores, organizationId, identifiers);
+  }
+  return counts as TraceCounts;
+}
