@@ -3,7 +3,7 @@ import { didYouMean } from '../../services/shared/did-you-mean.js';
 import { isObject } from '../../services/shared/json.js';
 import { type DeadLetter, deadLetter } from '../records/outcome.js';
 import type { Stream } from '../streams/stream.js';
-import type { JoinedRows, JoinPlan, Mapping, SourceRecord } from './mapping.js';
+import type { JoinedRows, JoinPlan, Mapping, NamedColumn, SourceRecord } from './mapping.js';
 import {
   type Join,
   MappingError,
@@ -122,7 +122,7 @@ class Compiler {
         ? undefined
         : splitter(each);
     const opened = (given: SourceRecord) => {
-      const [first] = split?.(given) ?? [];
+      const [first] = split?.(given, 1) ?? [];
       const message = isObject(first) ? first : given;
       const source = open(message);
       const isOpened = source !== message;
@@ -143,6 +143,7 @@ class Compiler {
       declared: { dateOrder: this.#file.date_order, decimal: this.#file.decimal },
       marks: recognize,
       columnNames: (columns) => this.#columnNames(columns),
+      marksOfTable: (columns) => this.#marksOfTable(columns),
       checkColumns: (columns) => this.#checkColumns(columns),
       missingPaths: (columns) =>
         [...this.#paths.keys()].filter(
@@ -472,6 +473,16 @@ class Compiler {
     return names;
   }
 
+  #marksOfTable(columns: readonly NamedColumn[]): NamedColumn[] {
+    const { where = {}, unless = {}, recognize = [], envelope = [], each = [], each_column } = this.#file;
+    const paths = [...Object.keys(where), ...Object.keys(unless), recognize, envelope, each].flat(2);
+    const decisive = new Set(paths.flatMap((path) => [path, rootOf(path)]));
+    const mentioned = this.#mentioned();
+    // The first of the columns that become rows stands for all of them.
+    const first = each_column && columns.find(([, name]) => !mentioned.has(name));
+    return columns.filter((column) => decisive.has(column[1]) || column === first);
+  }
+
   #checkColumns(columns: readonly string[]): string[] {
     const { ignore, each_column } = this.#file;
     const mentioned = this.#mentioned();
@@ -516,11 +527,11 @@ class Compiler {
 function splitter(path: string): NonNullable<Mapping['split']> {
   const read = compilePath(path);
   const root = rootOf(path);
-  return (message) => {
+  return (message, limit) => {
     const entries = read(message);
     if (!Array.isArray(entries)) return null;
     const { [root]: _, ...others } = message;
-    return entries.map((entry) => (isObject(entry) ? { ...others, ...entry } : entry));
+    return entries.slice(0, limit).map((entry) => (isObject(entry) ? { ...others, ...entry } : entry));
   };
 }
 
@@ -529,14 +540,15 @@ function columnSplitter(
   { name, value }: NonNullable<MappingFile['each_column']>,
   mentioned: ReadonlySet<string>,
 ): NonNullable<Mapping['split']> {
-  return (row) => {
-    const cells = Object.entries(row);
-    const others = cells.filter(([column]) => mentioned.has(column));
-    if (others.length === cells.length) return null;
-    const kept = Object.fromEntries(others);
-    return cells.flatMap(([column, cell]) =>
-      mentioned.has(column) ? [] : [{ ...kept, [name]: column, [value]: cell }],
-    );
+  return (row, limit) => {
+    const columns = Object.keys(row);
+    const others = columns.filter((column) => mentioned.has(column));
+    if (others.length === columns.length) return null;
+    const kept = Object.fromEntries(others.map((column) => [column, row[column]]));
+    return columns
+      .filter((column) => !mentioned.has(column))
+      .slice(0, limit)
+      .map((column) => ({ ...kept, [name]: column, [value]: row[column] }));
   };
 }
 

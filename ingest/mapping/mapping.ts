@@ -24,13 +24,18 @@ export interface JoinPlan {
   pick(row: SourceRecord): SourceRecord;
 }
 
+/** A column of a table, and what the mapping calls it. */
+export type NamedColumn = readonly [column: string, name: string];
+
 export interface Mapping {
-  /** The records of a message that holds a list of them; null for any other message. Absent where messages are records. */
-  split?: ((message: SourceRecord) => unknown[] | null) | undefined;
+  /** The records of a message that holds a list of them, up to a limit; null for any other message. Absent where messages are records. */
+  split?: ((message: SourceRecord, limit?: number) => unknown[] | null) | undefined;
   /** Pure. May be called with any JSON object. */
   apply(source: SourceRecord): MappingOutcome;
   /** The paths of `recognize` that a source record lacks; null where `where` leaves the record out. */
   missingMarks(source: SourceRecord): string[] | null;
+  /** The columns of a table that decide what `missingMarks` says of its rows. */
+  marksOfTable(columns: readonly NamedColumn[]): NamedColumn[];
   /** What to read of each join before `apply`. */
   joins: { [name: string]: JoinPlan };
   /** The mapping with the rows of other tables. */

@@ -1,7 +1,6 @@
 /** Finds the preset of an export by its columns, or by the fields of its first records. */
 import { TimeSlice } from '../../services/shared/async.js';
-import { renamed } from '../mapping/map-source.js';
-import type { SourceRecord } from '../mapping/mapping.js';
+import type { NamedColumn, SourceRecord } from '../mapping/mapping.js';
 import { PRESETS, type Preset } from './index.js';
 import { presetMapping } from './named-mappings.js';
 
@@ -34,8 +33,7 @@ export async function recognizePreset(
   const candidates: Candidate[] = [];
   const slice = new TimeSlice();
   for (const name of names) {
-    candidates.push(candidateOf(name, sample));
-    if (slice.shouldYield()) await slice.yieldToEventLoop();
+    candidates.push(await candidateOf(name, sample, slice));
   }
   const all = candidates.filter(({ missing }) => missing?.length === 0);
   const exact = all.filter(({ isExact }) => isExact);
@@ -77,19 +75,31 @@ interface Candidate {
 
 const marksOf = ({ recognize }: Preset) => recognize.map((mark) => [mark].flat()[0] as string);
 
-function candidateOf(name: string, { columns, samples }: Sample): Candidate {
+async function candidateOf(name: string, { columns, samples }: Sample, slice: TimeSlice): Promise<Candidate> {
   const preset = PRESETS[name] as Preset;
   const mapping = presetMapping(name);
   const names = columns && mapping.columnNames(columns);
+  const seen =
+    columns && mapping.marksOfTable(columns.map((column) => [column, names?.get(column) ?? column]));
+  // A table without rows has its columns.
+  const rows = columns && samples.length === 0 ? [{}] : samples;
   let missing: string[] | undefined;
-  for (const sample of samples) {
-    const marks = mapping.missingMarks(names ? renamed(sample, names) : sample);
+  for (const row of rows) {
+    const marks = mapping.missingMarks(seen ? cellsOf(row, seen) : row);
     if (marks !== null && (missing === undefined || marks.length < missing.length)) missing = marks;
+    if (slice.shouldYield(ROW_BYTES)) await slice.yieldToEventLoop();
   }
   const isMark = new Set(preset.recognize.flat());
   const isExact = ![...(names?.values() ?? [])].some((column) => isMark.has(column));
   return { name, preset, marks: marksOf(preset), isExact, missing };
 }
+
+/** More than a row that is not looked at, so that the time is compared after each. */
+const ROW_BYTES = 1024 * 1024;
+
+/** The cells of some columns under the names of a preset. A column that a row does not fill is empty. */
+const cellsOf = (row: SourceRecord, columns: readonly NamedColumn[]): SourceRecord =>
+  Object.fromEntries(columns.map(([column, name]) => [name, Object.hasOwn(row, column) ? row[column] : '']));
 
 /** What the preset that comes closest misses. One that has nothing of the file but what other sources have too is none. */
 function nearest(candidates: readonly Candidate[]): string {

@@ -18,9 +18,8 @@ export async function recognizeText(
   return recognizePreset(names, streamName, { columns: text.header?.columns, samples });
 }
 
-/** Rows of CSV have all columns; a table without rows has one that is empty. */
+/** The first records of a text, which keeps them; rows of CSV have the columns that they fill. */
 export async function peekRecords(text: OpenedText): Promise<SourceRecord[]> {
-  const columns = Object.fromEntries(text.header?.columns.map((name) => [name, '']) ?? []);
   const iterator = text.records[Symbol.asyncIterator]();
   const peeked: RawRecord[][] = [];
   const samples: SourceRecord[] = [];
@@ -29,10 +28,11 @@ export async function peekRecords(text: OpenedText): Promise<SourceRecord[]> {
     if (step.done) break;
     peeked.push(step.value);
     for (const raw of step.value) {
+      if (samples.length === PEEKED_RECORDS) break;
       const row = sourceRecordOf(raw);
-      if (row !== undefined) samples.push({ ...columns, ...row });
+      if (row !== undefined) samples.push(row);
     }
   }
   text.records = resumed(peeked, iterator);
-  return samples.length === 0 && text.header !== undefined ? [columns] : samples;
+  return samples;
 }

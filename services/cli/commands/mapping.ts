@@ -16,7 +16,9 @@ export async function draft(
   const stream = requireStream(command.stream);
   const { input, text } = await openFile(io, file, command.format, { headers: 'any' });
   try {
-    const samples = await peekRecords(text);
+    const columns = Object.fromEntries(text.header?.columns.map((name) => [name, '']) ?? []);
+    const rows = await peekRecords(text);
+    const samples = rows.length > 0 || !text.header ? rows.map((row) => ({ ...columns, ...row })) : [columns];
     const preamble = text.header?.preamble ?? '';
     const { mapping, todos } = draftMapping(stream, samples, {
       columns: text.header?.columns,
