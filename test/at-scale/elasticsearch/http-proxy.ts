@@ -28,6 +28,8 @@ export interface HttpProxy<Config = ElasticsearchConfig> {
   config: Config;
   /** Called for every request; a promise delays it. */
   decide: (request: ProxiedRequest) => Fate | Promise<Fate>;
+  /** Called with every response of a request that passes. */
+  observe?: (request: ProxiedRequest, response: string) => void;
 }
 
 export async function startHttpProxy<Config extends { nodes: readonly string[] }>(
@@ -43,7 +45,8 @@ export async function startHttpProxy<Config extends { nodes: readonly string[] }
     const body = Buffer.concat(chunks);
     const { method = '', url: path = '', headers } = incoming;
     const closed = new Promise<void>((resolve) => outgoing.once('close', resolve));
-    const fate = await proxy.decide({ method, path, body: body.toString(), closed });
+    const proxied = { method, path, body: body.toString(), closed };
+    const fate = await proxy.decide(proxied);
     if (fate === 'cut') {
       outgoing.destroy();
       return;
@@ -66,7 +69,8 @@ export async function startHttpProxy<Config extends { nodes: readonly string[] }
       port,
       method,
       path: typeof fate === 'object' && 'path' in fate ? fate.path : path,
-      headers,
+      // What is observed is read here.
+      headers: proxy.observe ? { ...headers, 'accept-encoding': 'identity' } : headers,
     });
     onward.on('error', () => outgoing.destroy());
     onward.on('response', (response) => {
@@ -80,6 +84,13 @@ export async function startHttpProxy<Config extends { nodes: readonly string[] }
       }
       outgoing.writeHead(response.statusCode ?? 500, response.headers);
       response.pipe(outgoing);
+      const { observe } = proxy;
+      if (!observe) return;
+      let text = '';
+      response.setEncoding('utf8').on('data', (piece: string) => {
+        text += piece;
+      });
+      response.once('end', () => observe(proxied, text));
     });
     // Aborting the response aborts the request.
     outgoing.on('close', () => onward.destroy());
