@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
+import { run } from '../cli/support.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { testDatabase } from './clickhouse/support.js';
 import { testIndices } from './elasticsearch/support.js';
 
@@ -133,5 +137,47 @@ describe('A snapshot of Elasticsearch and a backup of ClickHouse', () => {
     const again = await gateway?.ingest('network-a-deliveries', RECORDS['network-a-deliveries'] as object[]);
     expect(again?.body.accepted).to.equal(40);
     expectAlike(await answersOf(gateway as TestGateway, key), before);
+  });
+});
+
+describe('A backup of embedded ClickHouse beside Elasticsearch', () => {
+  const indices = testIndices();
+  const campaigns = ['/api/advertising/network_a/campaigns', RANGE] as const;
+  const environment = (dataDir: string) => ({
+    ELASTICSEARCH_URL: indices.config.nodes.join(','),
+    ELASTICSEARCH_INDEX_PREFIX: indices.config.indexPrefix,
+    REACHLINE_DATA_DIR: dataDir,
+  });
+
+  it('is restored, and says what it does not hold', async () => {
+    const folder = tempFolder();
+    const dataDir = join(folder, 'data');
+    const first = await startTestGateway({ elasticsearch: indices.config, dataDir });
+    const { key } = first;
+    for (const stream of ['contacts', 'network-a-campaigns', 'network-a-deliveries']) {
+      const records = RECORDS[stream] as object[];
+      expect((await first.ingest(stream, records)).body.accepted).to.equal(records.length);
+    }
+    const before = await first.call(...campaigns);
+    expect(before.body.items).to.have.length(1);
+    const backup = join(folder, 'backup');
+    const taken = await run(['backup', backup], { env: environment(dataDir) });
+    expect(taken, taken.stderr).to.include({ code: 0 });
+    expect(taken.stderr).to.contain('Elasticsearch is a server and not in it');
+    await first.close();
+
+    const env = environment(join(folder, 'restored'));
+    expect(await run(['restore', backup, '--dry-run'], { env })).to.include({ code: 0 });
+    const refused = await run(['restore', backup, '--suppressions-from', dataDir], { env });
+    expect(refused.stderr).to.contain('leave --suppressions-from out');
+    expect(existsSync(env.REACHLINE_DATA_DIR)).to.equal(false);
+    const restored = await run(['restore', backup], { env });
+    expect(restored, restored.stderr).to.include({ code: 0, stderr: '' });
+    const second = await startTestGateway({
+      elasticsearch: indices.config,
+      dataDir: env.REACHLINE_DATA_DIR,
+    });
+    expect((await second.call(campaigns[0], campaigns[1], { key })).text).to.equal(before.text);
+    await second.close();
   });
 });

@@ -23,6 +23,9 @@ export async function backup(io: Io, target: string): Promise<void> {
     io,
     `${resolve(target)} holds the data folder as of ${result.taken_at}: ${describe(result)}, ${seconds} s`,
   );
+  const server = used.search ? (used.analytics ? undefined : 'ClickHouse') : 'Elasticsearch';
+  if (server !== undefined)
+    printErr(io, `${server} is a server and not in it: back it up as docs/operating/backup.md says.`);
 }
 
 export interface RestoreCommand {
@@ -54,6 +57,8 @@ export async function restore(
     io,
     `${resolve(dataDir)} is as it was at ${result.taken_at}: ${describe(result)}, ${seconds} s. Records since then are to be sent again.`,
   );
+  const { holdsSearch } = await import('../../stores/backup/manifest.js');
+  if (!holdsSearch(result)) return;
   printErr(
     io,
     suppressionsFrom === undefined

@@ -7,7 +7,7 @@ import { packageRoot } from '../../shared/fs.js';
 import { dateTime, nullable, strictObject, stringEnum, Type } from '../../shared/schema.js';
 import { compileValidator } from '../../shared/validation.js';
 import { readMigrations } from '../common/migrations.js';
-import { SEARCH_FILE } from '../data-folder/layout.js';
+import { ANALYTICS_FOLDER, SEARCH_FILE } from '../data-folder/layout.js';
 import { BackupError } from './errors.js';
 import type { FileDigest } from './files.js';
 
@@ -130,6 +130,10 @@ const isValid = compileValidator(Manifest);
 export const hasTooMany = (entries: readonly BackupEntry[]): boolean =>
   entries.length > MAX_ENTRIES || entries.filter(({ kind }) => kind === 'folder').length > MAX_FOLDERS;
 
+/** Whether the contacts are in the backup; with Elasticsearch they are not in the data folder. */
+export const holdsSearch = ({ entries }: Pick<Manifest, 'entries'>): boolean =>
+  entries.some(({ path }) => path === SEARCH_FILE);
+
 /** What messages say of a newer manifest, whose other fields this version may not know. */
 function isPrintable({ format, reachline, migrations }: Manifest): boolean {
   const matches = (pattern: string, value: unknown) =>
@@ -166,7 +170,8 @@ function isWhole({ entries, bytes }: Manifest): boolean {
     !hasTooMany(entries) &&
     sum === bytes &&
     kinds.size === entries.length &&
-    kinds.get(SEARCH_FILE) === 'file' &&
+    (kinds.get(SEARCH_FILE) === 'file' ||
+      entries.some(({ path }) => path.startsWith(`${ANALYTICS_FOLDER}/`))) &&
     entries.every(({ path }) =>
       parentsOf(path).every((parent) => (kinds.get(parent) ?? 'folder') === 'folder'),
     )

@@ -13,7 +13,7 @@ import { writeTime } from '../data-folder/time-note.js';
 import { type AdoptedErasures, adoptErasures } from '../sqlite/erasure/adopt.js';
 import { BackupError } from './errors.js';
 import { CopiedFolders, copyFile, irregularity, REMOVE_OPTIONS, requireSpace, syncPath } from './files.js';
-import { type BackupEntry, DATA_FOLDER, type Manifest, readManifest } from './manifest.js';
+import { type BackupEntry, DATA_FOLDER, holdsSearch, type Manifest, readManifest } from './manifest.js';
 
 export interface RestoreOptions {
   backup: string;
@@ -41,6 +41,11 @@ export async function restoreBackup({
 }: RestoreOptions): Promise<RestoreResult> {
   const manifest = readManifest(backup);
   requireFiles(backup, manifest);
+  if (suppressionsFrom !== undefined && !holdsSearch(manifest)) {
+    throw new BackupError(
+      `The backup ${resolve(backup)} holds no contacts, which were in Elasticsearch: leave --suppressions-from out.`,
+    );
+  }
   const list = suppressionsFrom === undefined ? undefined : findDatabase(suppressionsFrom);
   const folder = resolve(dataDir);
   const lock = lockDataFolder(folder);
