@@ -83,3 +83,16 @@ describe('A kept outcome that a reindex copies', () => {
     expect(toDocument('idempotency', removed)).to.deep.equal(removed);
   });
 });
+
+describe('A rejection that a reindex copies', () => {
+  it('keeps an identifier, and no text that breaks the rules of identifiers, as that may be an address', () => {
+    const recordIdOf = (record_id: string | null) => {
+      const document = toDocument('rejections', { id: 'rej_1', record: { stream: 'contacts', record_id } });
+      return (document as { record: { record_id: unknown } }).record.record_id;
+    };
+    expect(['crm:1.a-b', null, 'ann@private.example', 'Ann Bell'].map(recordIdOf)).to.deep.equal([
+      ...['crm:1.a-b', null],
+      ...[null, null],
+    ]);
+  });
+});

@@ -1,4 +1,5 @@
 /** What is indexed is derived anew from the stored fields, so that a reindex follows the code, not only the mapping. */
+import { isId } from '../../../shared/ids.js';
 import { fromJson } from '../../../shared/json.js';
 import type { AudienceSource, AudienceTombstone } from '../audience-documents.js';
 import { audienceDocument } from '../audiences.js';
@@ -12,7 +13,15 @@ const DERIVATIONS: { [name in Resource]?: (source: never) => object } = {
   contacts: (source: ContactSource) => contactDocument(parseSource(source)),
   audiences: (source: AudienceSource | AudienceTombstone) => audienceDocument(source),
   visits: ({ visit, record_order = null }: VisitSource) => visitDocument(fromJson(visit), record_order),
-  rejections: (source: RejectionSource) => ({ ...source, stream: source.record.stream }),
+  rejections: (source: RejectionSource) => {
+    const { stream, record_id: id } = source.record;
+    // An earlier version kept what breaks the rules of identifiers, such as an address, which no erasure would find.
+    return {
+      ...source,
+      stream,
+      record: { ...source.record, record_id: id !== null && isId(id) ? id : null },
+    };
+  },
   idempotency: (source: IdempotencySource) => ({ ...source, ...shownPerson(source.outcome) }),
 };
 
