@@ -14,7 +14,14 @@ import {
   type ReindexLock,
   recordTarget,
 } from '../../../services/stores/elasticsearch/migrations/reindex-lock.js';
-import { creation, erasure, freshOrganization, load, loadAudiences } from '../../contract/search-support.js';
+import {
+  asked,
+  creation,
+  erasure,
+  freshOrganization,
+  load,
+  loadAudiences,
+} from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { filesWith } from '../../support/files.js';
 import { until } from '../../support/until.js';
@@ -101,6 +108,52 @@ describe('An erasure on Elasticsearch', function () {
 
   const erase = (organizationId: string, proofId: string, email: string, contactIds: string[] = []) =>
     store.eraseContacts(erasure(organizationId, proofId, contactIds, [{ kind: 'email', value: email }]));
+
+  it('of a thousand people who share an address leaves none, keeps out all that they had, and lets others write and search', async () => {
+    const organizationId = freshOrganization();
+    const [shared, withOther] = ['everybody@shared.example', 'both@shared.example'];
+    const people = Array.from({ length: 1000 }, (_, index) => ({
+      contact_id: `shared_${index}`,
+      work_emails: [shared, `own${index}@shared.example`],
+      personal_emails: index === 7 ? [withOther] : [],
+      network_a_url: `https://linkedin.com/in/shared-${index}`,
+    }));
+    await load(store, organizationId, people.slice(0, 500));
+    await load(store, organizationId, people.slice(500));
+    await load(store, organizationId, [{ contact_id: 'stays', work_emails: [withOther] }]);
+    const passing = freshOrganization();
+    await load(store, passing, [{ contact_id: 'one' }]);
+    const everybody = (email?: string) => asked(organizationId, { email, limit: 1 });
+    const left = async () => {
+      await store.refresh();
+      return (await store.searchContacts(everybody(shared))).total;
+    };
+    let isErased = false;
+    const erasing = erase(organizationId, `era_${organizationId}`, shared).finally(() => {
+      isErased = true;
+    });
+    const leftWhileOthersWrote = new Set<number>();
+    while (!isErased) {
+      await store.upsertContacts(
+        accepted([{ organization_id: passing, contact_id: 'one', age: 50 }], Date.now()),
+      );
+      leftWhileOthersWrote.add((await store.searchContacts(everybody(shared))).total);
+    }
+    await erasing;
+    await until(async () => (await left()) === 0, 'nobody is left', { timeoutMs: 100_000 });
+    expect([...leftWhileOthersWrote].filter((total) => total > 0 && total < 1000)).not.to.have.length(0);
+    expect((await store.searchContacts(everybody())).total).to.equal(1);
+    const proof = async () =>
+      fromJson((await store.listErasures({ organizationId, limit: 1 })).items[0] ?? '');
+    await until(async () => (await proof()).removed.contacts === 1000, 'all are counted');
+    const returning = people.map(({ work_emails: [, own = ''] }, index) => ({
+      organization_id: organizationId,
+      contact_id: `back_${index}`,
+      personal_emails: [index === 7 ? withOther : own],
+    }));
+    const rejection = await store.upsertContacts(accepted(returning, Date.now())).catch((error) => error);
+    expect((rejection as PartialWriteError).rejected.size).to.equal(999);
+  });
 
   it('counts the answers it removes where the job of another process is faster', async () => {
     const organizationId = freshOrganization();
