@@ -48,6 +48,12 @@ export const isAudienceWritten = ({
 }: CreateAudienceOutcome | UpdateAudienceOutcome | DeleteAudienceOutcome): boolean =>
   kind !== 'audience_exists' && kind !== 'audience_not_found';
 
+/**
+ * Deleted audiences of an organization whose memberships are still stored. Whoever reads a contact leaves them out one by one, so further
+ * deletions of the organization wait until there are fewer.
+ */
+export const MAX_FORMER_AUDIENCES = 50;
+
 export interface AudienceStore {
   getAudience(organizationId: string, audienceId: string, request?: Cancellable): Promise<Audience | null>;
   /** Behind a full page there may be nothing more. */
@@ -63,8 +69,8 @@ export interface AudienceStore {
   updateAudience(command: UpdateAudience): Promise<IdempotentResult<UpdateAudienceOutcome>>;
   /**
    * Deletes an audience, and with it its memberships: the audience that has the id next starts without members. Resolves once nobody is a
-   * member any more and a job is noted, which removes what is stored of the memberships step by step and goes on after a restart. Records
-   * older than the deletion do not bring the audience back.
+   * member any more and a job is noted, which removes what is stored of the memberships step by step and goes on after a restart; with
+   * `MAX_FORMER_AUDIENCES` of the organization, once some are done. Records older than the deletion do not bring the audience back.
    */
   deleteAudience(command: DeleteAudience): Promise<IdempotentResult<DeleteAudienceOutcome>>;
   /** As records of contacts, each whole. */

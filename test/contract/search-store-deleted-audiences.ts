@@ -16,7 +16,7 @@ export function searchStoreDeletedAudiences(open: Open): void {
   describe('deleted audiences that come back (contract 3.14)', () => {
     const opened = useOpened(() => open());
 
-    it('a deletion is answered before its memberships are removed, and however many audiences wait for that', async () => {
+    it('a deletion is answered before its memberships are removed, also where other deletions wait for that', async () => {
       const organization = freshOrganization();
       const released = deferred();
       const process = await opened.another({ beforeJobStep: () => released.promise });
@@ -37,6 +37,32 @@ export function searchStoreDeletedAudiences(open: Open): void {
         expect((await store.getContact(organization, 'c0'))?.audience_ids).to.deep.equal([]);
       }
       released.resolve();
+      await process.close();
+    });
+
+    it('a deletion waits while fifty audiences of its organization, and no fewer, are still being removed', async () => {
+      const organization = freshOrganization();
+      const released = deferred();
+      const process = await opened.another({ beforeJobStep: () => released.promise });
+      const audienceIds = Array.from({ length: 51 }, (_, index) => `a${index}`);
+      await loadAudiences(opened.store, organization, ...audienceIds);
+      await load(opened.store, organization, [{ contact_id: 'c0', audience_ids: audienceIds }]);
+      const happened: string[] = [];
+      const remove = (audienceId: string) =>
+        process.deleteAudience({ organizationId: organization, audienceId });
+      for (const audienceId of audienceIds.slice(0, 50)) await remove(audienceId);
+      const last = remove('a50').then(() => happened.push('answered'));
+      await until(
+        async () => (await opened.store.getAudience(organization, 'a50')) === null,
+        'the audience is deleted',
+      );
+      const other = freshOrganization();
+      await loadAudiences(opened.store, other, 'a');
+      await process.deleteAudience({ organizationId: other, audienceId: 'a' });
+      happened.push('released');
+      released.resolve();
+      await last;
+      expect(happened).to.deep.equal(['released', 'answered']);
       await process.close();
     });
 

@@ -338,7 +338,7 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
         (key, now) => remove(command, key?.resumed ?? false, now),
         isAudienceWritten,
       );
-      if (result.kind === 'done') jobs.start(command.organizationId);
+      if (result.kind === 'done') await jobs.start(command.organizationId);
       return result;
     },
 

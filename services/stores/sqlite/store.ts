@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { MAX_FORMER_AUDIENCES } from '../../audiences/audience-store.js';
 import { packageRoot } from '../../shared/fs.js';
 import { requireRoom } from '../../shared/health.js';
 import { fromJson } from '../../shared/json.js';
@@ -122,6 +123,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
       const { organizationId } = command;
       const result = await writeOnce(organizationId, 'deleteAudience', command);
       jobs.resume();
+      await jobs.untilFew(organizationId, 'remove-memberships', MAX_FORMER_AUDIENCES);
       return result;
     },
     upsertAudiences: (audiences) => writeRecords(writer, 'upsertAudiences', audiences),

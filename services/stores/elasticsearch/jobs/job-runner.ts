@@ -1,4 +1,5 @@
 /** Works on jobs step by step. Steps may be repeated, so that two processes at one job do no harm. */
+import { MAX_FORMER_AUDIENCES } from '../../../audiences/audience-store.js';
 import type { Clock } from '../../../shared/time.js';
 import type { AudienceSource, AudienceTombstone } from '../audience-documents.js';
 import type { ContactDocuments } from '../contacts/documents.js';
@@ -75,18 +76,28 @@ export class JobRunner {
     return tokens;
   }
 
-  /** Works on the jobs of an organization. Nobody waits for it; where it fails, a process goes on with `resume`. */
-  start(organizationId: string): void {
+  /**
+   * Works on the jobs of an organization; where it fails, a process goes on with `resume`. Resolves at once unless too many are left: then
+   * when they are done.
+   */
+  async start(organizationId: string): Promise<void> {
+    const { work } = this.#run(organizationId);
+    const job = await findJob(this.#deps.jobs, organizationId);
+    if ((job?.source.state.former.length ?? 0) > MAX_FORMER_AUDIENCES) await work;
+  }
+
+  #run(organizationId: string): { work: Promise<void> } {
     const running = this.#running.get(organizationId);
     if (running) {
       running.hasMore = true;
-      return;
+      return running;
     }
     const started = { work: Promise.resolve(), hasMore: true };
     this.#running.set(organizationId, started);
     started.work = this.#finishAll(organizationId, started)
       .catch(() => undefined)
       .finally(() => this.#running.delete(organizationId));
+    return started;
   }
 
   async #finishAll(organizationId: string, started: { hasMore: boolean }): Promise<void> {

@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../../shared/time.js';
 import type { Reader } from '../reader.js';
 import type { Writer } from '../writes/record-messages.js';
-import { type JobKind, type JobProgress, type PendingJob, pendingJobs } from './job-table.js';
+import { countJobs, type JobKind, type JobProgress, type PendingJob, pendingJobs } from './job-table.js';
 
 /** Pause after a step that failed, on a full disk for example. */
 const RETRY_MS = 1000;
+const POLL_MS = 10;
 /** Jobs that `resume` works on at once. */
 const MAX_RESUMED = 100;
 
@@ -61,6 +62,14 @@ export class JobRunner {
     }
   }
 
+  /** Resolves once the organization has at most `max` jobs of a kind left, or when the process ends. */
+  async untilFew(organizationId: string, kind: JobKind, max: number): Promise<void> {
+    const { signal } = this.#closing;
+    const left = () =>
+      this.#deps.reader.read((connection) => countJobs(connection, organizationId, kind, max + 1));
+    while (!signal.aborted && left() > max) await pause(POLL_MS, signal);
+  }
+
   close(): void {
     this.#closing.abort();
   }
@@ -92,9 +101,13 @@ export class JobRunner {
         return true;
       } catch {
         // The next write reports why.
-        await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+        await pause(RETRY_MS, signal);
       }
     }
     return false;
   }
 }
+
+/** Ends early where the signal aborts. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);

@@ -97,3 +97,18 @@ export const pendingJobs = (connection: Connection, limit: number): PendingJob[]
       limit,
     )
     .map(([id, kind, organizationId]) => ({ id, kind, organizationId }));
+
+/** How many jobs of a kind an organization has left, at most `max`. */
+export const countJobs = (
+  connection: Connection,
+  organizationId: string,
+  kind: JobKind,
+  max: number,
+): number =>
+  connection.number(
+    sql`SELECT count(*) FROM (SELECT 1 FROM jobs
+        WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND kind = ? LIMIT ?)`,
+    organizationId,
+    kind,
+    max,
+  ) ?? 0;
