@@ -172,6 +172,18 @@ const TEXT_FUNCTIONS = /^(array|concat|lower|upper|lowerUTF8|upperUTF8|_?CAST|to
 const MAX_PATTERN_LENGTH = 1000;
 const LONG_COLUMNS_PATTERN = new RegExp(`\\bCOLUMNS\\(' {${MAX_PATTERN_LENGTH + 1},}'`);
 
+/** Lower-case functions with the name of a type → its argument, counted from the end where it is negative. */
+const TYPE_ARGUMENT = new Map([
+  ...'cast _cast accuratecast accuratecastornull accuratecastordefault reinterpret dynamicelement variantelement'
+    .split(' ')
+    .map((name): [string, number] => [name, 1]),
+  ['defaultvalueoftypename', 0],
+  ['jsonextract', -1],
+  ['jsonextractcaseinsensitive', -1],
+]);
+/** Types whose values are read from bytes that the engine trusts: forged ones leave it in an endless loop. */
+const STATES = /AggregateFunction/i;
+
 const COMBINATORS =
   /(If|Array|Map|SimpleState|State|Merge|MergeState|ForEach|Distinct|OrDefault|OrNull|Resample|ArgMin|ArgMax)$/i;
 
@@ -267,6 +279,7 @@ async function authorizeText(
     : text.statement.replace(EXPLAIN, '');
   if (/^\(*(SELECT|WITH)\b/.test(select)) {
     rejectClauses(select);
+    rejectStates([select, ...Object.values(request.params)]);
     checkIdentifiers(select, request.params);
     const tree = await syntaxTree(select, run);
     if (!tree) throw denied('a statement that the engine prints in another way');
@@ -377,6 +390,11 @@ function rejectClauses(statement: string): void {
     throw denied(`a pattern of COLUMNS longer than ${MAX_PATTERN_LENGTH} characters`);
 }
 
+/** Rejects types of states of aggregate functions, in placeholders and texts too. `sumState(x)` makes a state without naming its type. */
+function rejectStates(texts: readonly string[]): void {
+  if (texts.some((text) => STATES.test(text))) throw denied('the type AggregateFunction');
+}
+
 function checkSimple(statement: string): void {
   const match = SIMPLE_STATEMENTS.map((pattern) => pattern.exec(statement)).find(Boolean);
   if (!match) throw readonly(`Cannot execute ${/^\w+/.exec(statement)?.[0] ?? 'this'}`);
@@ -417,6 +435,7 @@ function checkTree(tree: Node, { functions, allFunctions }: PolicyDeps): void {
     } else if (kind === 'Function' && !functionOfTable.has(node)) {
       if (!isAllowed(name, functions)) throw denied(`function ${name}`);
       checkPattern(node);
+      checkType(node);
       checkReferences(node, functions, allFunctions);
     } else if (kind === 'TableIdentifier') {
       checkTable(name.split('.'));
@@ -454,7 +473,7 @@ function checkStructure({ name, children }: Node): void {
 /** Functions that take another one by its name alone, as in `arrayMap(lower, names)`. */
 const HIGHER_ORDER = /^(array|map)/i;
 
-/** Rejects the name of a function as an argument where the function would be rejected, or its pattern not be seen. */
+/** Rejects the name of a function as an argument where the function would be rejected, or its pattern or type not be seen. */
 function checkReferences(
   { name, children }: Node,
   functions: ReadonlySet<string>,
@@ -464,8 +483,9 @@ function checkReferences(
     if (argument.kind !== 'Identifier') continue;
     const given = argument.name.toLowerCase();
     const isRejected = allFunctions.has(given) && !functions.has(given);
-    const hidesPattern = HIGHER_ORDER.test(name) && PATTERN_ARGUMENT.has(given);
-    if (isRejected || hidesPattern) throw denied(`function ${argument.name}`);
+    const hidesArgument =
+      HIGHER_ORDER.test(name) && (PATTERN_ARGUMENT.has(given) || TYPE_ARGUMENT.has(given));
+    if (isRejected || hidesArgument) throw denied(`function ${argument.name}`);
   }
 }
 
@@ -477,6 +497,13 @@ function checkPattern({ name, children }: Node): void {
   if (!pattern || lengthOf(pattern) > MAX_PATTERN_LENGTH) {
     throw denied(`a pattern of ${name} that is not a text of at most ${MAX_PATTERN_LENGTH} characters`);
   }
+}
+
+/** The name of a type must be a literal or a parameter, so that it is known. */
+function checkType({ name, children }: Node): void {
+  const argument = TYPE_ARGUMENT.get(name.toLowerCase());
+  const type = argument === undefined ? undefined : children[0]?.children.at(argument);
+  if (type && type.kind !== 'Literal') throw denied(`a type of ${name} that is not a text`);
 }
 
 /** Characters of a text built from literals, quotes and escapes included; infinite for any other expression. */

@@ -61,3 +61,6 @@ SELECT * FROM values((1, 'a'), (2, 'b')) FORMAT CSV	"1,\"a\"\n2,\"b\"\n"
 SELECT * FROM (VALUES (1, 'a')) FORMAT CSV	"1,\"a\"\n"
 SELECT sum(c1) FROM values(1, 2, 3)	"6\n"
 SELECT * FROM values(tuple(1, upper('a'))) FORMAT CSV	"1,\"A\"\n"
+SELECT sumMerge(s) FROM (SELECT sumState(number) AS s FROM numbers(4))	"6\n"
+SELECT finalizeAggregation(sumState(number)) FROM numbers(4)	"6\n"
+SELECT '7'::UInt8 + JSONExtract('{"a":1}', 'a', 'UInt8') + CAST('1', {t:String})	"9\n"	{"param_t":"UInt8"}

@@ -227,3 +227,16 @@ SELECT y FROM sqlStandardValues('x String, y String ALIAS hostName()', 'a')
 SELECT y FROM `values`('x String, y String ALIAS hostName()', 'a')
 SELECT y FROM values({s:String}, 'a')	{"param_s":"x String, y String ALIAS hostName()"}
 WITH 'x String, y String ALIAS hostName()' AS s SELECT y FROM values(s, 'a')
+-- states of aggregate functions, whose bytes the client would choose
+SELECT finalizeAggregation(CAST(unhex('00'), 'AggregateFunction(sum, UInt64)'))
+SELECT finalizeAggregation(unhex('00')::AggregateFunction(sum, UInt64))
+SELECT CAST([unhex('00')], 'Array(AggregateFunction(sum, UInt64))')
+SELECT finalizeAggregation({x:AggregateFunction(sum, UInt64)})	{"param_x":"a"}
+SELECT CAST(unhex('00'), {t:String})	{"param_t":"AggregateFunction(sum, UInt64)"}
+SELECT CAST(unhex('00'), concat('Aggregate', 'Function(sum, UInt64)'))
+SELECT CAST(unhex('00'), concat('Aggre', 'gateFunct', 'ion(sum, UInt64)'))
+WITH concat('Aggre', 'gateFunct', 'ion(sum, UInt64)') AS t SELECT CAST(unhex('00'), t)
+SELECT accurateCast(unhex('00'), reverse(')46tnIU ,mus(noitcnuFetagerggA'))
+SELECT reinterpret(unhex('00'), concat('Aggre', 'gateFunct', 'ion(sum, UInt64)'))
+SELECT JSONExtract('{"a":"x"}', 'a', concat('Aggre', 'gateFunct', 'ion(sum, UInt64)'))
+SELECT arrayMap(CAST, ['x'], [concat('Aggre', 'gateFunct', 'ion(sum, UInt64)')])
