@@ -12,7 +12,6 @@ import { text as readText } from 'node:stream/consumers';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { Client } from '@elastic/elasticsearch';
 import { utcDate } from '../services/shared/time.js';
-import { openEngine } from '../services/stores/clickhouse/engine.js';
 import { openClickHouse } from '../services/stores/clickhouse/open.js';
 import { startElasticsearch } from '../test/stack/elasticsearch.js';
 import { rawSql } from '../test/support/raw-sql.js';
@@ -177,7 +176,6 @@ async function besideDuckDb(
   await loadDeliveries(folder, shape, note);
   note('exporting deliveries …');
   const clickhouse = await openClickHouse({ path: join(folder, 'clickhouse'), timeoutMs: 600_000 });
-  const engine = openEngine(join(folder, 'clickhouse'));
   for (const [table, rows] of Object.entries(EXPORTED)) {
     await clickhouse.command(
       'bench',
@@ -187,7 +185,6 @@ async function besideDuckDb(
     );
   }
   await clickhouse.close();
-  await engine.close();
   const server = await startServer(folder);
   const child = fork(join(import.meta.dirname, 'servers/duckdb.js'), [folder]);
   try {

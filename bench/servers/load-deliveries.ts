@@ -8,7 +8,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildStatements, SOURCES, type SourceName } from '../../services/advertising/rollups.js';
 import { packageRoot } from '../../services/shared/fs.js';
-import { openEngine } from '../../services/stores/clickhouse/engine.js';
 import { openClickHouse } from '../../services/stores/clickhouse/open.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { rawSql } from '../../test/support/raw-sql.js';
@@ -52,8 +51,7 @@ writeFileSync(
     `$1${SERVER_MEMORY_BYTES}`,
   ),
 );
-const engine = openEngine(path, config);
-const clickhouse = await openClickHouse({ path, timeoutMs: TIMEOUT_MS });
+const clickhouse = await openClickHouse({ path, timeoutMs: TIMEOUT_MS, configFile: config });
 
 const begun = performance.now();
 const note = (text: string) =>
@@ -145,6 +143,5 @@ const sizes = await rowsOf<TableSize>(
 WHERE active AND database = currentDatabase() GROUP BY table`,
 );
 await clickhouse.close();
-await engine.close();
 process.send?.({ sizes, loadSeconds, mergeSeconds, sumSeconds });
 process.disconnect?.();

@@ -1,4 +1,4 @@
-/** The port to advertising data: ClickHouse, in process or over HTTP, through one client and one SQL. */
+/** The port to advertising data: ClickHouse, embedded or over HTTP, with one SQL. */
 
 import type { Month } from '../shared/month.js';
 import type { OrderedRecord } from '../shared/record-order.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../shared/config.js';
-import type { OnAbandoned } from '../sql-endpoint/fair-mutex.js';
-import type { ServedSql, SqlEndpoint } from '../sql-endpoint/server.js';
+import type { OnEndless } from '../sql-endpoint/fair-mutex.js';
+import type { SqlEndpoint } from '../sql-endpoint/server.js';
 import type { SqlReader } from '../sql-endpoint/sql-reader.js';
 import type { Stores } from '../stores/open-stores.js';
 import { CommandError } from './errors.js';
@@ -22,7 +22,7 @@ export interface SqlOfStores {
 export async function withSqlEndpoint(
   { sqlEndpoint }: Config,
   stores: Stores,
-  onAbandoned: OnAbandoned = () => undefined,
+  onEndless: OnEndless = () => undefined,
 ): Promise<SqlOfStores> {
   const { engine: openEngine, search } = stores;
   if (!openEngine) return { stores, url: null };
@@ -31,7 +31,7 @@ export async function withSqlEndpoint(
   const open = async () => {
     const { startSqlEndpoint } = await import('../sql-endpoint/server.js');
     const options = sqlEndpoint ?? { port: 0, password: randomUUID() };
-    endpoint = await startSqlEndpoint({ engine: await openEngine(), search, onAbandoned, ...options });
+    endpoint = await startSqlEndpoint({ engine: await openEngine(), search, onEndless, ...options });
     return endpoint;
   };
   const start = () => {
@@ -48,34 +48,14 @@ export async function withSqlEndpoint(
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new CommandError(`Port ${sqlEndpoint?.port} is in use. Choose another with REACHLINE_SQL_PORT.`);
   }
-  const closing = closeWithEndpoint(stores, () => endpoint);
   const close = async () => {
     await starting?.catch(() => undefined);
-    await closing.close();
+    await endpoint?.close();
+    await stores.close();
   };
   return {
     stores: { ...stores, close },
     url: sqlEndpoint ? (await start()).url : null,
     sql: { query: async (...query) => (await start()).query(...query) },
   };
-}
-
-/**
- * The stores, which close after the endpoint. A statement that the engine cannot end keeps the engine open, and Node.js from exiting, as
- * it joins its threads: only the search store is closed then, and the process kills itself on exit.
- */
-export function closeWithEndpoint(
-  stores: Stores,
-  endpoint: () => Pick<ServedSql, 'close' | 'running'> | undefined,
-): Stores {
-  const killIfHeld = () => {
-    if ((endpoint()?.running() ?? 0) > 0) process.kill(process.pid, 'SIGKILL');
-  };
-  process.once('exit', killIfHeld);
-  const close = async () => {
-    if ((await endpoint()?.close()) === false) return stores.search.close();
-    process.off('exit', killIfHeld);
-    await stores.close();
-  };
-  return { ...stores, close };
 }

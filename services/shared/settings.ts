@@ -106,9 +106,7 @@ export const settingSchemas = {
     minimum: 0,
     maximum: 8,
   }),
-  CLICKHOUSE_URL: string(
-    'HTTP addresses of ClickHouse or its replicas; empty for the engine in this process.',
-  ),
+  CLICKHOUSE_URL: string('HTTP addresses of ClickHouse or its replicas; empty for the embedded engine.'),
   CLICKHOUSE_USERNAME: string('User name for ClickHouse.', { default: 'default' }),
   CLICKHOUSE_PASSWORD: string('Password for ClickHouse.'),
   CLICKHOUSE_ADMIN_USERNAME: string('Administrator for migrate --bootstrap.'),

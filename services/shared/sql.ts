@@ -108,6 +108,12 @@ export const blankedTexts = (printed: string): string =>
 const UNPRINTED = /[^\x20-\x7e]|[;"#`$\\]|--|\/\*|\b[xb]'/i;
 /** The printer repeats the type of a placeholder as the client wrote it. */
 const PLACEHOLDER = /\{\w+: ?[\w(), ]+\}/g;
+/** A placeholder with quotes in its type. Of these types only those of times are taken, with the name of a zone in the quotes. */
+const QUOTED_PLACEHOLDER = /\{\w+: ?[\w(), ']+\}/g;
+const ZONE = "'[A-Za-z][\\w+/-]{0,63}'";
+const TIME_PLACEHOLDER = new RegExp(
+  `^\\{\\w+: ?(?:(?:Nullable|Array)\\(){0,2}(?:DateTime\\(${ZONE}\\)|DateTime64\\(\\d, ?${ZONE}\\))\\){0,2}\\}$`,
+);
 /** A quoted name, which the engine prints as it is into trees, where a line feed would begin a node of its own. */
 const CONTROL = /\p{Cc}|\\[^\\`'"]/u;
 
@@ -118,14 +124,19 @@ const namesWithControl = (printed: string) =>
 
 /**
  * The statement of a client, as ClickHouse's parser printed it: the only text from outside that becomes SQL. Throws `RangeError` unless
- * it is exactly one statement, and one without `INTO OUTFILE`, which the engine in process obeys whatever its rights are.
+ * it is exactly one statement, and one without `INTO OUTFILE`, which the embedded engine obeys whatever its rights are.
  */
 export function printedStatement(printed: string): Sql {
   const bare = blankedTexts(printed);
   const texts = bare.replaceAll(/' *'/g, '');
   if (UNPRINTED.test(bare) || texts.includes("'")) throw new RangeError('A text has exactly one statement');
-  if (/[{}]/.test(bare.replaceAll(PLACEHOLDER, '')))
-    throw new RangeError('A placeholder has the form {name:Type}, and a type without quotes');
+  const timed = bare.replaceAll(QUOTED_PLACEHOLDER, (blanked, at: number) =>
+    TIME_PLACEHOLDER.test(printed.slice(at, at + blanked.length)) ? '' : blanked,
+  );
+  if (/[{}]/.test(timed.replaceAll(PLACEHOLDER, '')))
+    throw new RangeError(
+      "A placeholder has the form {name:Type}; only DateTime('zone') and DateTime64(3, 'zone') have quotes",
+    );
   if (namesWithControl(printed)) throw new RangeError('A name has no control characters');
   if (/\bINTO\s+OUTFILE\b/i.test(bare)) throw new RangeError('A statement writes no file');
   return fragmentOf(printed);

@@ -101,6 +101,8 @@ const querySql = endpointsWith<SqlServices>()({
 function toProblem({ code, message }: SqlError): Problem {
   if (code === CODE.TOO_MANY_SIMULTANEOUS_QUERIES)
     return new Problem('overloaded', 'Too many statements wait to run.', {}, { 'Retry-After': '5' });
+  if (code === CODE.CANNOT_SCHEDULE_TASK)
+    return new Problem('overloaded', `${message}.`, {}, { 'Retry-After': '60' });
   if (code === CODE.SOCKET_TIMEOUT || code === CODE.TIMEOUT_EXCEEDED) {
     return new Problem('timeout', 'The statement took too long.');
   }

@@ -1,3 +1,5 @@
+import { StoreUnavailableError } from '../shared/store-errors.js';
+
 /** A rejection or failure with ClickHouse's code for it. */
 export class SqlError extends Error {
   override readonly name = 'SqlError';
@@ -22,6 +24,7 @@ export const CODE = {
   SOCKET_TIMEOUT: 209,
   TOO_MANY_BYTES: 307,
   QUERY_IS_TOO_LARGE: 229,
+  CANNOT_SCHEDULE_TASK: 439,
   ACCESS_DENIED: 497,
   AUTHENTICATION_FAILED: 516,
   UNKNOWN_EXCEPTION: 1002,
@@ -62,6 +65,8 @@ export function exceptionText({ code, message }: SqlError): string {
 /** Any thrown value as a `SqlError`. Only messages of the engine are passed on. */
 export function toException(thrown: unknown): SqlError {
   if (thrown instanceof SqlError) return thrown;
+  if (thrown instanceof StoreUnavailableError)
+    return new SqlError(CODE.CANNOT_SCHEDULE_TASK, 'The engine starts again; repeat the statement');
   const { clickhouseCode, message } = thrown as { clickhouseCode?: number; message?: string };
   if (typeof clickhouseCode === 'number') return new SqlError(clickhouseCode, message ?? '');
   return new SqlError(CODE.UNKNOWN_EXCEPTION, 'The statement failed');

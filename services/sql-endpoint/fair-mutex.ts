@@ -1,16 +1,18 @@
-import { withTimeout } from '../shared/async.js';
 import { FairSemaphore } from '../shared/fair-semaphore.js';
+import { EngineEndedError } from '../stores/clickhouse/errors.js';
 import { CODE, SqlError } from './errors.js';
 
-/** Told whenever a statement begins or ends to run past its deadline: how many do. The organization is empty for the password. */
-export type OnAbandoned = (abandoned: number, organizationId: string) => void;
+/** Told when the engine ended under a statement, as it does where a statement cannot be ended. The organization is empty for the password. */
+export type OnEndless = (organizationId: string) => void;
 
 export interface FairMutexOptions {
-  /** Milliseconds after which the next statement runs, whatever the one before still does. */
+  /** Milliseconds after which a statement is ended. */
   deadlineMs: number;
   /** The same while another organization waits. */
   shareMs?: number;
-  onAbandoned?: OnAbandoned;
+  /** Milliseconds for which an organization is refused after the engine ended under its statement. */
+  refuseMs?: number;
+  onEndless?: OnEndless;
 }
 
 /** Statements that may wait; a dashboard sends one for each of its panels. */
@@ -18,13 +20,8 @@ const MAX_WAITING = { total: 100, perOrganization: 20 };
 /** The queue of the password, which opens all organizations and stands for whoever operates the server. */
 const OPERATOR = '';
 const SHARE_MS = 5000;
-/**
- * Statements past their deadline that still run; each occupies a thread that the gateway's own statements need. One organization alone
- * never reaches what is refused to all.
- */
-const MAX_ABANDONED = { total: 2, perOrganization: 1 };
-/** After its deadline the engine is told to end a statement, which it does within this time if it can. */
-const END_MS = 1000;
+/** Each such statement costs the others a start of the engine. */
+const REFUSE_MS = 60_000;
 
 interface Running {
   organization: string;
@@ -40,19 +37,21 @@ export class FairMutex {
   readonly #shareMs: number;
   readonly #lock = new FairSemaphore(1);
   #running: Running | undefined;
-  readonly #onAbandoned: FairMutexOptions['onAbandoned'];
-  /** The organization of each statement that runs past its deadline. */
-  readonly #abandoned: string[] = [];
+  readonly #refuseMs: number;
+  readonly #onEndless: FairMutexOptions['onEndless'];
+  /** Until when an organization is refused. */
+  readonly #refused = new Map<string, number>();
 
-  constructor({ deadlineMs, shareMs = SHARE_MS, onAbandoned }: FairMutexOptions) {
+  constructor({ deadlineMs, shareMs = SHARE_MS, refuseMs = REFUSE_MS, onEndless }: FairMutexOptions) {
     this.#deadlineMs = deadlineMs;
-    this.#onAbandoned = onAbandoned;
+    this.#refuseMs = refuseMs;
+    this.#onEndless = onEndless;
     this.#shareMs = shareMs;
   }
 
   /**
-   * Runs `work` alone; an organization of null stands for the password. Throws `SqlError` 202 when the queue is full, and 209 at the
-   * deadline, which also aborts the signal passed to `work`. Aborting the caller's signal while waiting leaves the queue.
+   * Runs `work` alone; an organization of null stands for the password. Throws `SqlError` 202 when the queue is full, 439
+   * for an organization under whose statement the engine ended, and 209 at the deadline, which also aborts the signal passed to `work`. Aborting the caller's signal while waiting leaves the queue.
    */
   async runExclusive<T>(
     organizationId: string | null,
@@ -62,7 +61,7 @@ export class FairMutex {
     const organization = organizationId ?? OPERATOR;
     this.#requireRoom(organization);
     const run = async () => {
-      this.#requireThread(organization);
+      this.#requireAllowed(organization);
       return await this.#withDeadline(organization, work, signal);
     };
     const running = this.#lock.run(organization, run, signal);
@@ -77,21 +76,20 @@ export class FairMutex {
     throw new SqlError(CODE.TOO_MANY_SIMULTANEOUS_QUERIES, 'Too many simultaneous queries');
   }
 
-  #requireThread(organization: string): void {
-    const own =
-      organization === OPERATOR ? 0 : this.#abandoned.filter((each) => each === organization).length;
-    if (own < MAX_ABANDONED.perOrganization && this.#abandoned.length < MAX_ABANDONED.total) return;
-    throw new SqlError(CODE.SOCKET_TIMEOUT, 'Statements that could not be ended are still running');
+  #requireAllowed(organization: string): void {
+    const until = this.#refused.get(organization);
+    if (until === undefined) return;
+    if (performance.now() < until) {
+      const detail = 'A statement of this organization could not be ended; try again in a minute';
+      throw new SqlError(CODE.CANNOT_SCHEDULE_TASK, detail);
+    }
+    this.#refused.delete(organization);
   }
 
-  #abandon(organization: string, statement: Promise<unknown>): void {
-    this.#abandoned.push(organization);
-    this.#onAbandoned?.(this.#abandoned.length, organization);
-    const leave = () => {
-      this.#abandoned.splice(this.#abandoned.indexOf(organization), 1);
-      this.#onAbandoned?.(this.#abandoned.length, organization);
-    };
-    statement.then(leave, leave);
+  /** Refuses an organization for a while. The password is not refused: it stands for whoever operates the server. */
+  #refuse(organization: string): void {
+    if (organization !== OPERATOR) this.#refused.set(organization, performance.now() + this.#refuseMs);
+    this.#onEndless?.(organization);
   }
 
   async #withDeadline<T>(
@@ -109,10 +107,7 @@ export class FairMutex {
       );
     const running = { organization, startedAt: performance.now(), end };
     this.#running = running;
-    let settled = false;
-    const statement = work(AbortSignal.any([signal, overdue.signal])).finally(() => {
-      settled = true;
-    });
+    const statement = work(AbortSignal.any([signal, overdue.signal]));
     const timers = [
       setTimeout(end, this.#deadlineMs, this.#deadlineMs),
       setTimeout(() => this.#shareWithOthers(running), this.#shareMs + 1),
@@ -122,8 +117,10 @@ export class FairMutex {
     } finally {
       this.#running = undefined;
       for (const timer of timers) clearTimeout(timer);
-      if (!settled) await withTimeout(END_MS, () => statement).catch(() => undefined);
-      if (!settled) this.#abandon(organization, statement);
+      // Within seconds: the engine is killed where it does not end the statement.
+      await statement.catch((error: unknown) => {
+        if (error instanceof EngineEndedError) this.#refuse(organization);
+      });
     }
   }
 

@@ -1,11 +1,11 @@
-/** What the grants of the engine in process do not govern, refused below the allowlist. */
+/** What the grants of the embedded engine do not govern, refused below the allowlist. */
 import { blankedTexts, type Sql } from '../shared/sql.js';
 import { CODE, SqlError } from './errors.js';
 
 const READS = /^\(*(SELECT|WITH|SHOW|DESCRIBE|EXPLAIN|EXISTS)\b/;
 /** Parses and runs nothing, so it may name what would be refused. */
 const PARSES = /^EXPLAIN AST /;
-/** The function `file` reads any file without a grant when the engine is in process. It needs no bracket: `arrayMap(file, paths)`. */
+/** The function `file` reads any file without a grant in the embedded engine. It needs no bracket: `arrayMap(file, paths)`. */
 const FILE_FUNCTION = /\bfile\b/i;
 /** Its first argument, where it is a text, is parsed as columns with expressions, in which `file` may stand. */
 const STRUCTURE = /\bvalues\((?!\(|tuple\(|-?\d)/i;

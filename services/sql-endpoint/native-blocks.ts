@@ -1,5 +1,5 @@
 /**
- * Blocks of the Native format for `client_protocol_version`. The engine in process writes the form without a version; clients that name
+ * Blocks of the Native format for `client_protocol_version`. The embedded engine writes the form without a version; clients that name
  * one expect a header before each block, and from 54454 on a byte before the data of each column: src/Formats/NativeWriter.cpp.
  */
 import { TimeSlice } from '../shared/async.js';

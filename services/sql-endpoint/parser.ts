@@ -22,10 +22,11 @@ export const checking = <T>(
   params: Record<string, string>,
   runner: Runner,
   work: (run: RunOne) => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> => {
   const maxLength = CHECK_LENGTH.factor * query.length + CHECK_LENGTH.least;
   const settings = { max_query_size: String(maxLength), ...checkSettings() };
-  return runner.connected({ role: 'analyst', database: '', settings, params }, work);
+  return runner.connected({ role: 'analyst', database: '', settings, params }, work, signal);
 };
 
 /** The statement on one line without comments. Throws the `SqlError` of a server for several statements or none. */

@@ -210,11 +210,12 @@ const OUTPUT_FORMAT = new RegExp(`^(?<statement>.*?) FORMAT (?<format>${NAME})$`
 /** Resolves with what decides which statement runs for a request, and throws a `SqlError` to reject it. */
 export async function readOnly(
   runner: Runner,
-): Promise<(request: StatementRequest, body: Body) => Promise<PermittedStatement>> {
+): Promise<(request: StatementRequest, body: Body, signal: AbortSignal) => Promise<PermittedStatement>> {
   const functions = await allowedFunctions(runner);
   const allFunctions = new Set(await firstColumn(sql`SELECT lower(name) FROM system.functions`, runner));
   const tables = await tablesOfOrganizations(runner);
-  return (request, body) => authorize(request, body, runner, { functions, allFunctions, tables });
+  return (request, body, signal) =>
+    authorize(request, body, runner, { functions, allFunctions, tables }, signal);
 }
 
 /** Lower-case names. */
@@ -254,12 +255,13 @@ async function authorize(
   body: Body,
   runner: Runner,
   deps: PolicyDeps,
+  signal: AbortSignal,
 ): Promise<PermittedStatement> {
   if (body.encoding !== undefined) {
     throw new SqlError(CODE.UNKNOWN_COMPRESSION_METHOD, `Unknown compression method ${body.encoding}`);
   }
   const query = [request.query, body.data.toString('utf8')].filter(Boolean).join('\n');
-  return checking(query, request.params, runner, (run) => authorizeText(query, request, run, deps));
+  return checking(query, request.params, runner, (run) => authorizeText(query, request, run, deps), signal);
 }
 
 async function authorizeText(

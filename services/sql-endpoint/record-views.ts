@@ -1,4 +1,4 @@
-/** The views of contacts, audiences and visits in the engine in process. They hold no rows: records.ts sends these to a statement. */
+/** The views of contacts, audiences and visits in the embedded engine. They hold no rows: records.ts sends these to a statement. */
 import { checkedIdentifier, EMPTY_SQL, joinSql, sql, textLiteral } from '../shared/sql.js';
 import { columnValues, parsedFields, RECORD_VIEWS } from '../stores/clickhouse/record-columns.js';
 import { firstColumn } from './parser.js';
@@ -8,7 +8,7 @@ export const RECORD_VIEW_NAMES: ReadonlySet<string> = new Set(RECORD_VIEWS.map((
 
 /**
  * A setting of the engine that holds an address, which nothing else here uses: the views read records from below it. Settings of one's
- * own do not exist in process.
+ * own do not exist in it.
  */
 const ADDRESS_SETTING = 'format_avro_schema_registry_url';
 

@@ -1,5 +1,5 @@
 /**
- * Contacts, audiences and visits for statements: the engine in process reads them from this endpoint as lines of JSON while a statement
+ * Contacts, audiences and visits for statements: the embedded engine reads them from this endpoint as lines of JSON while a statement
  * runs, through the port of the search store. A path names a grant, which one statement has and which ends with it, so that
  * no statement reads another organization than the one that its API key belongs to.
  */

@@ -1,4 +1,4 @@
-/** ClickHouse's HTTP protocol over the engine in this process: https://clickhouse.com/docs/interfaces/http */
+/** ClickHouse's HTTP protocol over the embedded engine: https://clickhouse.com/docs/interfaces/http */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import type { Engine, EngineResult } from '../stores/clickhouse/engine.js';
 import { type Authenticate, createAuthenticate, type Keys } from './authenticate.js';
 import { readBody } from './body.js';
 import { CODE, SqlError, toException } from './errors.js';
-import { FairMutex, type OnAbandoned } from './fair-mutex.js';
+import { FairMutex, type OnEndless } from './fair-mutex.js';
 import { readOnly, VIEWS } from './read-only.js';
 import { createRecordViews, recordSettings, secureViews } from './record-views.js';
 import { RecordSource, type RecordStore } from './records.js';
@@ -24,13 +24,13 @@ export interface SqlEndpointOptions {
   password: string;
   /** Checks API keys, and holds contacts, audiences and visits. Without it the endpoint takes the password only. */
   search?: RecordStore & Keys;
-  onAbandoned?: OnAbandoned;
+  onEndless?: OnEndless;
 }
 
 export interface ServedSql {
   url: string;
-  /** Cancels running statements and leaves the engine open. False when one did not end: it then holds the engine for good. */
-  close(): Promise<boolean>;
+  /** Cancels running statements, waits for most of them, and leaves the engine open. */
+  close(): Promise<void>;
   /** The number of statements the engine has not ended. */
   running(): number;
 }
@@ -70,20 +70,20 @@ export async function startSqlEndpoint({
   port,
   password,
   search,
-  onAbandoned,
+  onEndless,
 }: SqlEndpointOptions): Promise<SqlEndpoint> {
   const runner = new Runner(engine);
   if (search) await createRecordViews(runner, VIEWS);
   await secureViews(runner, VIEWS);
   const authorize = await readOnly(runner);
   const records = search && new RecordSource(search);
-  const mutex = new FairMutex({ deadlineMs: DEADLINE_MS, ...(onAbandoned && { onAbandoned }) });
+  const mutex = new FairMutex({ deadlineMs: DEADLINE_MS, ...(onEndless && { onEndless }) });
   const execute: Execute = (request, body, send, disconnected) =>
     mutex.runExclusive(
       request.organizationId,
       async (signal) => {
         const { organizationId } = request;
-        const { statement, readsRecords } = await authorize(request, body);
+        const { statement, readsRecords } = await authorize(request, body, signal);
         const ended = new AbortController();
         try {
           if (readsRecords && records && organizationId !== null) {
@@ -122,14 +122,10 @@ export async function serveSql(runner: Runner, port: number, service: SqlService
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
-      const ended = await withTimeout(CLOSE_TIMEOUT_MS, async () => {
+      await withTimeout(CLOSE_TIMEOUT_MS, async () => {
         await Promise.all([closed, ...running]);
         await runner.idle();
-      }).then(
-        () => true,
-        () => false,
-      );
-      return ended;
+      }).catch(() => undefined);
     },
     running: () => runner.running,
   };

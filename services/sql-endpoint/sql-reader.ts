@@ -1,4 +1,5 @@
 import type { Scope } from '../http/scopes.js';
+import { StoreUnavailableError } from '../shared/store-errors.js';
 import type { EngineResult } from '../stores/clickhouse/engine.js';
 import type { Body } from './body.js';
 import { CODE, SqlError, toException } from './errors.js';
@@ -77,6 +78,7 @@ export async function readRows(
     await execute(request, NO_BODY, read, signal);
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof StoreUnavailableError) throw error;
     const exception = toException(error);
     throw exception.code === CODE.UNKNOWN_EXCEPTION ? error : exception;
   }

@@ -1,4 +1,4 @@
-/** Statements on connections of the engine in process. Each call gives the engine exactly one. */
+/** Statements on connections of the embedded engine. Each call gives the engine exactly one. */
 import { checkedIdentifier, type Sql, sql } from '../shared/sql.js';
 import { preamble } from '../stores/clickhouse/bind.js';
 import type { Engine, EngineResult } from '../stores/clickhouse/engine.js';
@@ -24,10 +24,6 @@ export interface Statement extends Surroundings {
 /** Gives the engine one statement on an open connection. */
 export type RunOne = (sql: Sql, format: string) => Promise<EngineResult>;
 
-const KILL_INTERVAL_MS = 200;
-/** The engine then cannot end it, or ends it at its time limit. */
-const MAX_KILLS = 25;
-
 /** UTC unless the request sets a zone, whatever the zone of the machine. */
 export const timezoneOf = ({ settings }: Pick<Surroundings, 'settings'>) =>
   settings.session_timezone || 'UTC';
@@ -44,7 +40,6 @@ function preparations({ role, database, settings, params }: Surroundings): Sql[]
 /** Runs statements on connections of their own, so that settings and leftovers of one cannot reach another. */
 export class Runner {
   readonly #engine: Engine;
-  #last = 0;
   #running = 0;
   #onIdle: (() => void) | undefined;
 
@@ -52,42 +47,29 @@ export class Runner {
     this.#engine = engine;
   }
 
-  /** Aborting the signal kills the statement. Throws a `SqlError` for one that the rights of an analyst do not stop. */
+  /** Aborting the signal ends the statement. Throws a `SqlError` for one that the rights of an analyst do not stop. */
   run(statement: Statement, signal?: AbortSignal): Promise<EngineResult> {
     return this.connected(statement, (run) => run(statement.sql, statement.format), signal);
   }
 
-  /** Passes a connection to `work`, which runs one statement at a time on it. Aborting the signal kills the one that runs. */
+  /** Passes a connection to `work`, which runs one statement at a time on it. Aborting the signal ends the one that runs. */
   async connected<T>(
     surroundings: Surroundings,
     work: (run: RunOne) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
     signal?.throwIfAborted();
-    const number = ++this.#last;
-    const tag = sql`/* sql ${number} */`;
     const session = this.#engine.session();
-    let retry: NodeJS.Timeout | undefined;
-    const cancel = () => {
-      this.#engine.kill(tag.text);
-      // The engine may not have started it yet.
-      let tries = 1;
-      retry = setInterval(() => {
-        this.#engine.kill(tag.text);
-        if (++tries >= MAX_KILLS) clearInterval(retry);
-      }, KILL_INTERVAL_MS);
-    };
-    signal?.addEventListener('abort', cancel, { once: true });
     this.#running++;
     try {
-      for (const preparation of preparations(surroundings)) await session.run(preparation, 'Null');
+      let unsent = preparations(surroundings);
       return await work((statement, format) => {
         if (surroundings.role === 'analyst') requireGoverned(statement, surroundings.params);
-        return session.run(sql`${tag} ${statement}`, format);
+        const sent = unsent;
+        unsent = [];
+        return session.run(statement, format, { preparations: sent, signal });
       });
     } finally {
-      clearInterval(retry);
-      signal?.removeEventListener('abort', cancel);
       session.close();
       this.#running--;
       if (this.#running === 0) this.#onIdle?.();

@@ -1,6 +1,6 @@
 /**
- * `node --import record-statements.fixture.js`: appends every text that this process gives to SQLite and to ClickHouse in process to the
- * file `RECORDED_STATEMENTS`, a line of JSON each. It wraps the drivers, below all code of this package.
+ * `node --import record-statements.fixture.js?file=…`: appends every text that this process gives to SQLite and to ClickHouse in process to the
+ * file, a line of JSON each. It wraps the drivers, below all code of this package.
  */
 import { openSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,9 +10,9 @@ export type RecordedStatement = [store: 'sqlite' | 'clickhouse', text: string];
 
 type Native = Record<string, (...args: unknown[]) => unknown>;
 
-const file = process.env.RECORDED_STATEMENTS;
+const file = new URL(import.meta.url).searchParams.get('file');
 
-if (file !== undefined) {
+if (file !== null) {
   const target = openSync(file, 'a');
   const record = (...statement: RecordedStatement) =>
     void writeSync(target, `${JSON.stringify(statement)}\n`);

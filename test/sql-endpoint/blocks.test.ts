@@ -52,7 +52,7 @@ describe('Blocks of ClickHouse', () => {
 
   it('get a header, and from version 54454 on a byte a column, whatever the types', async () => {
     const folder = tempFolder();
-    const engine = openEngine(folder);
+    const engine = await openEngine(folder);
     const session = engine.session();
     const columns = [
       'number',

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { SqlError } from '../../services/sql-endpoint/errors.js';
 import { FairMutex } from '../../services/sql-endpoint/fair-mutex.js';
+import { EngineEndedError } from '../../services/stores/clickhouse/errors.js';
 
 describe('The mutex of statements', () => {
   /** A statement that runs until it is told to end. */
@@ -63,30 +64,39 @@ describe('The mutex of statements', () => {
     expect([await own.ended, await other.ended]).to.include('ended');
   });
 
-  it('refuses the organization whose statement does not end, and lets all others go on', async () => {
-    const counts: [number, string][] = [];
+  it('refuses an organization for a while after the engine ended under its statement, and lets all others go on', async () => {
+    const told: string[] = [];
     const mutex = new FairMutex({
-      deadlineMs: 1,
-      onAbandoned: (abandoned, organization) => void counts.push([abandoned, organization]),
+      deadlineMs: 60_000,
+      onEndless: (organization) => void told.push(organization),
     });
-    let release = () => {};
-    const stuck = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const run = (organization: string, work: () => Promise<unknown>) =>
+    const run = (organization: string | null, work: () => Promise<unknown>) =>
       mutex.runExclusive(organization, work, new AbortController().signal).then(
         () => 'ran',
-        (error: SqlError) => error.message,
+        (error: SqlError) => error.code ?? error.name,
       );
-    expect(await run('a', () => stuck)).to.match(/did not end/);
-    for (let time = 0; time < 5; time++) expect(await run('a', () => stuck)).to.match(/still running/);
-    expect(await run('b', async () => undefined)).to.equal('ran');
-    release();
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(await run('a', async () => undefined)).to.equal('ran');
-    expect(counts).to.deep.equal([
-      [1, 'a'],
-      [0, 'a'],
-    ]);
+    const ending = async () => {
+      throw new EngineEndedError('SIGKILL');
+    };
+    const running = async () => undefined;
+    expect(await run('a', ending)).to.equal('StoreUnavailableError');
+    expect(await run('a', running)).to.equal(439);
+    expect(await run('b', running)).to.equal('ran');
+    expect(await run(null, ending)).to.equal('StoreUnavailableError');
+    expect(await run(null, running)).to.equal('ran');
+    expect(told).to.deep.equal(['a', '']);
+  });
+
+  it('takes an organization again after that', async () => {
+    const mutex = new FairMutex({ deadlineMs: 60_000, refuseMs: 0 });
+    const ended = mutex.runExclusive(
+      'a',
+      () => Promise.reject(new EngineEndedError('SIGKILL')),
+      new AbortController().signal,
+    );
+    expect(await ended.catch((error: Error) => error.name)).to.equal('StoreUnavailableError');
+    const next = statement(mutex, 'a');
+    next.finish();
+    expect(await next.ended).to.equal('ended');
   });
 });

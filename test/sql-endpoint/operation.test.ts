@@ -189,6 +189,30 @@ describe('The operation /api/sql', () => {
     expect(body.rows, JSON.stringify(body)).to.deep.equal([['a', 'b', 'c']]);
   });
 
+  it('binds times with a zone, and takes no other type with quotes', async () => {
+    const parameters = { t: '2026-11-03 10:00:00' };
+    const statement = `SELECT toString({t:DateTime('UTC')}) AS a, toString({t:DateTime64(3, 'Europe/Berlin')}) AS b,
+      toString({t:Nullable(DateTime('Etc/GMT+5'))}) AS c`;
+    const { body } = await ask(statement, { parameters });
+    expect(body.rows, JSON.stringify(body)).to.deep.equal([
+      ['2026-11-03 10:00:00', '2026-11-03 10:00:00.000', '2026-11-03 10:00:00'],
+    ]);
+    for (const type of [
+      "Enum8('a' = 1)",
+      "DateTime('UTC'), 'x'",
+      "DateTime('U TC')",
+      "DateTime('U\\'TC')",
+      "DateTime('UTC;')",
+      "DateTime('--')",
+      "DateTime('')",
+      "Tuple(a DateTime('UTC'))",
+      "DateTime64(3, 'UTC', 'x')",
+    ]) {
+      const refused = await ask(`SELECT {t:${type}}`, { parameters });
+      expect(refused.status, type).to.equal(422);
+    }
+  });
+
   it('takes at most 50 parameters, whose values have at most 1024 characters', async () => {
     const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`p${index}`, '1']));
     expect((await ask('SELECT 1', { parameters: many })).body).to.include({ code: 'validation_failed' });

@@ -162,7 +162,14 @@ describe('An analyst’s statement that got past the allowlist', () => {
       `SELECT 1 INTO\tOUTFILE '${target}' TRUNCATE`,
     ])
       expect(() => printedStatement(text), text).to.throw(RangeError);
-    for (const text of ["SELECT ';' AS `;`", "SELECT 'it\\'s -- /* \" INTO OUTFILE'", 'SELECT ``'])
+    for (const text of ['UTC;', '--', "'", '', 'a b', "UTC') + file('x"])
+      expect(() => printedStatement(`SELECT {t:DateTime('${text}')}`), text).to.throw(RangeError);
+    for (const text of [
+      "SELECT {t:DateTime('UTC')}",
+      "SELECT ';' AS `;`",
+      "SELECT 'it\\'s -- /* \" INTO OUTFILE'",
+      'SELECT ``',
+    ])
       expect(printedStatement(text).text).to.equal(text);
     const surroundings = { role: 'analyst' as const, database: VIEWS, settings: {}, params: {} };
     for (const text of [

@@ -1,7 +1,6 @@
 /** `node uninterruptible-statement.fixture.js <data folder>`: opens both stores and a SQL endpoint that permits every statement; shuts down as `serve` does. */
 import { writeSync } from 'node:fs';
 import { runUntilSignal } from '../../services/cli/graceful-shutdown.js';
-import { closeWithEndpoint } from '../../services/cli/sql-endpoint.js';
 import { createLogger } from '../../services/shared/logger.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { startUnrestrictedEndpoint } from '../support/clickhouse-server.js';
@@ -16,6 +15,9 @@ opened.search.close = async () => {
   writeSync(1, 'search store closed\n');
 };
 const endpoint = await startUnrestrictedEndpoint(engine, dataDir);
-const stores = closeWithEndpoint(opened, () => endpoint);
-void runUntilSignal(() => stores.close(), createLogger('silent'), { delay: 9500 });
+const closeAll = async () => {
+  await endpoint.close();
+  await opened.close();
+};
+void runUntilSignal(closeAll, createLogger('silent'), { delay: 9500 });
 process.stdout.write(`${endpoint.url}\n`);

@@ -1,5 +1,5 @@
 /**
- * ClickHouse over HTTP for tests: the engine in process behind the SQL endpoint, which permits every statement. It takes the
+ * ClickHouse over HTTP for tests: the embedded engine behind the SQL endpoint, which permits every statement. It takes the
  * place of a ClickHouse server, which these tests cannot fetch.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ const BODY_LIMIT = 256 * 1024 * 1024;
 /** One less than the threads of Node.js, which run the statements. */
 export const CONCURRENCY = 3;
 
-/** A replica of a cluster `main`. The engine in process registers its tables, and takes no writes into them. */
+/** A replica of a cluster `main`. The embedded engine registers its tables, and takes no writes into them. */
 export interface ReplicaOptions {
   name: string;
   /** `host:port` of ZooKeeper. */
@@ -55,7 +55,7 @@ export async function startClickHouseServer(
   folder: string,
   options: ServerOptions = {},
 ): Promise<ClickHouseServer> {
-  const engine = openEngine(folder, configOf(folder, options.replica));
+  const engine = await openEngine(folder, { configFile: configOf(folder, options.replica) });
   const bodies = mkdtempSync(join(tmpdir(), 'reachline-bodies-'));
   const endpoint = await startUnrestrictedEndpoint(engine, bodies, options);
   return {
@@ -149,7 +149,7 @@ interface Permitted {
 const INLINE_INSERT = /^\s*INSERT\s+INTO\s[^;]*?\sFORMAT\s+(?!Values\b)\w+[ \t]*\r?(\n|$)/i;
 const FORMATTED_INSERT =
   /^(?<into>INSERT INTO (?:(?! SELECT | FORMAT ).)+?)(?<settings> SETTINGS .*?)? FORMAT (?<format>\w+)$/s;
-/** An insert that computes its rows from those of the body. The engine in process reads nothing from `input`. */
+/** An insert that computes its rows from those of the body. The embedded engine reads nothing from `input`. */
 const INPUT_INSERT =
   /^(?<into>INSERT INTO .+ SELECT .+ FROM )input\((?<structure>'.+')\) FORMAT (?<format>\w+)$/s;
 const HEAD = 64 * 1024;

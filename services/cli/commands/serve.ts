@@ -48,8 +48,8 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     stores,
     url: sqlUrl,
     sql,
-  } = await withSqlEndpoint(config, opened, (abandoned, organization) =>
-    logger.warn({ abandoned, organization }, 'SQL statements run past their deadline'),
+  } = await withSqlEndpoint(config, opened, (organization) =>
+    logger.warn({ organization }, 'the engine ended under a SQL statement of this organization'),
   );
   const greeting = await orClose(stores, () => prepareGreeting(io, stores, options));
   if (config.processes > 1) {

@@ -1,6 +1,8 @@
 import type { AnalyticsQuery, AnalyticsResult } from '../../advertising/analytics-store.js';
 import type { Sql } from '../../shared/sql.js';
 import type { Engine } from './engine.js';
+import type { EngineEndedError } from './errors.js';
+import type { Rows } from './rows.js';
 
 /** The databases of the tables and of the views over them. */
 export interface Layout {
@@ -18,6 +20,10 @@ export interface EmbeddedOptions {
   path: string;
   /** Milliseconds after which the engine cancels a statement. */
   timeoutMs?: number;
+  /** Configuration of the engine in place of ours. */
+  configFile?: string;
+  /** Told when the process of the engine ends; it starts again. */
+  onEnded?(error: EngineEndedError): void;
 }
 
 export interface HttpOptions {
@@ -34,13 +40,6 @@ export interface HttpOptions {
 
 export type ClickHouseOptions = EmbeddedOptions | HttpOptions;
 
-/** Rows of one table as TabSeparated text, every row ending with a line feed. */
-export interface Rows {
-  table: string;
-  columns: readonly string[];
-  text: string;
-}
-
 /** Hard-links the parts of all tables into `shadow/<name>` of the folder. Throws as statements do. */
 export type FreezeParts = (name: string) => Promise<void>;
 
@@ -54,9 +53,9 @@ export interface InsertOptions {
 /** Runs statements. Throws `StoreTimeoutError` or `StoreUnavailableError` only, or the reason of the caller's abort. */
 export interface ClickHouse {
   readonly layout: Layout;
-  /** Null over HTTP. */
+  /** The embedded engine; null over HTTP. */
   readonly engine: Engine | null;
-  /** Each server by itself; none in process. */
+  /** Each server by itself; none where the engine is embedded. */
   readonly servers: readonly ClickHouseServer[];
   /** Runs `work` between inserts, whose rows and the sums derived from them are then in the tables. Null over HTTP. */
   readonly pauseInserts: (<T>(work: (freeze: FreezeParts) => Promise<T>) => Promise<T>) | null;

@@ -1,6 +1,8 @@
 import { FairSemaphore } from '../../shared/fair-semaphore.js';
 
 export interface Closable {
+  /** Whether it can no longer be used. */
+  readonly isLost?: boolean;
   close(): Promise<void>;
 }
 
@@ -35,7 +37,7 @@ export class ConnectionPool<Connection extends Closable> {
   }
 
   async #connected<T>(run: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = this.#idle.pop() ?? this.#open();
+    const connection = this.#takeIdle() ?? this.#open();
     try {
       const result = await run(connection);
       this.#idle.push(connection);
@@ -44,5 +46,10 @@ export class ConnectionPool<Connection extends Closable> {
       await connection.close().catch(() => undefined);
       throw error;
     }
+  }
+
+  #takeIdle(): Connection | undefined {
+    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) if (!idle.isLost) return idle;
+    return undefined;
   }
 }

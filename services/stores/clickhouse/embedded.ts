@@ -23,19 +23,29 @@ function textOf(result: EngineResult): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }
 
-/** Opens the engine in this process. Throws `FolderInUseError` when another process has the folder. */
-export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedOptions): ClickHouse {
-  const engine = openEngine(path);
+/** Opens the engine in a process of its own. Throws `FolderInUseError` when another process has the folder. */
+export async function openEmbedded({
+  path,
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+  configFile,
+  onEnded,
+}: EmbeddedOptions): Promise<ClickHouse> {
+  const engine = await openEngine(path, { configFile, onEnded });
   const connections = (size: number) =>
     new ConnectionPool(size, () => {
       const session = engine.session();
-      return { session, close: async () => session.close() };
+      return {
+        session,
+        get isLost() {
+          return session.isLost;
+        },
+        close: async () => session.close(),
+      };
     });
   const reads = connections(READ_CONNECTIONS);
   const writes = connections(1);
   const background = connections(1);
   let closing = false;
-  let lastTag = 0;
 
   /** The output of a statement. */
   async function read(
@@ -44,21 +54,11 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
   ): Promise<string> {
     if (closing) throw new StoreUnavailableError('analytics');
     checkBound({ name, sql: statement, params });
-    const tag = sql`/* ${++lastTag} */`;
     const settings = preamble(embeddedSettings(name, timeoutMs), parameterTexts(params));
-    let computing = false;
     const running = reads.use(async ({ session }) => {
-      computing = true;
-      await session.run(settings, 'Null');
-      const result = await session.run(sql`${tag} ${statement}`, 'JSONCompact').finally(() => {
-        computing = false;
-      });
-      return textOf(result);
+      return textOf(await session.run(statement, 'JSONCompact', { preparations: [settings], signal }));
     }, signal);
-    // A computation nobody waits for ends, so that its connection is soon free; only a running one, as that blocks the event loop.
-    return settle(running, signal, () => {
-      if (computing) engine.kill(tag.text);
-    });
+    return settle(running, signal);
   }
 
   return {
@@ -84,15 +84,12 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
     async insert(name, rows) {
       if (closing) throw new StoreUnavailableError('analytics');
       await settle(
-        writes.use(async ({ session }) => {
-          await session.run(preamble(embeddedSettings(name, timeoutMs), {}), 'Null');
-          await session.insert(rows);
-        }),
+        writes.use(({ session }) => session.insert(rows, [preamble(embeddedSettings(name, timeoutMs), {})])),
       );
     },
 
     async insertLines() {
-      throw new Error('the engine in process has no copies of records');
+      throw new Error('the embedded engine has no copies of records');
     },
 
     async command(name, statement, inBackground) {
@@ -101,8 +98,7 @@ export function openEmbedded({ path, timeoutMs = DEFAULT_TIMEOUT_MS }: EmbeddedO
       const pool = inBackground ? background : writes;
       await settle(
         pool.use(async ({ session }) => {
-          await session.run(settings, 'Null');
-          await session.run(statement, 'Null');
+          await session.run(statement, 'Null', { preparations: [settings] });
         }),
       );
     },

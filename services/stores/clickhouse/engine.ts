@@ -1,96 +1,336 @@
-/** The engine in this process: the only file that imports `chdb`. Load it with `import()`: an installation may lack the package. */
+/** The engine, in a process of its own that the gateway can kill: engine-process.ts. */
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { drainPending, Session } from 'chdb';
+import type { Duplex } from 'node:stream';
+import { sleep, withTimeout } from '../../shared/async.js';
 import { ensureDir, packageRoot } from '../../shared/fs.js';
 import { FULL_DISK_BYTES } from '../../shared/health.js';
 import { type Sql, sql, textLiteral } from '../../shared/sql.js';
 import { DiskFullError, StoreUnavailableError } from '../../shared/store-errors.js';
-import type { Rows } from './client.js';
-import { FolderInUseError } from './errors.js';
+import {
+  type Bytes,
+  type EngineFailure,
+  type EngineRequest,
+  type EngineResponse,
+  readFrames,
+  sendFrame,
+} from './engine-frames.js';
+import { EngineEndedError, FolderInUseError } from './errors.js';
+import type { Rows } from './rows.js';
 
 /** Output of a statement, in the requested format. */
 export interface EngineResult {
   bytes(): Uint8Array;
-  /** Rows of the result, or rows written by an insert with data. */
+  /** Rows of the result. */
   rowsRead: number;
   bytesRead: number;
   /** Seconds. */
   elapsed: number;
 }
 
-/** A connection with settings, parameters, roles and a database of its own. Runs one statement at a time. */
+export interface RunOptions {
+  /** `SET`, `USE` and the like, given to the engine one by one before the statement. */
+  preparations?: readonly Sql[];
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * A connection with settings, parameters, roles and a database of its own. Runs one statement at a time. Throws `EngineEndedError` for a
+ * statement during which the engine ended, and for each one after it.
+ */
 export interface EngineSession {
-  /** Exactly one statement: chdb would run several of one text, and nothing tells it not to. */
-  run(statement: Sql, format: string): Promise<EngineResult>;
-  /** The rows stand apart from the statement. The client of chdb would write settings, statement and rows into one text. */
-  insert(rows: Rows): Promise<void>;
+  /**
+   * Exactly one statement: chdb would run several of one text, and nothing tells it not to. Aborting the signal ends the statement; where
+   * it does not end, the engine is killed and starts again.
+   */
+  run(statement: Sql, format: string, options?: RunOptions): Promise<EngineResult>;
+  /** The rows stand apart from the statement. */
+  insert(rows: Rows, preparations?: readonly Sql[]): Promise<void>;
+  /** Whether its engine has ended. */
+  readonly isLost: boolean;
   close(): void;
 }
 
 export interface Engine {
   session(): EngineSession;
-  /**
-   * Ends the statement that begins with a comment, if it runs. Blocks the event loop for a few milliseconds, but needs no thread of the
-   * pool, which long statements may fill.
-   */
-  kill(comment: string): void;
-  /** Resolves when the folder is free. Sessions must be closed before. */
+  /** Resolves when the folder is free. */
   close(): Promise<void>;
+}
+
+export interface EngineOptions {
+  configFile?: string | undefined;
+  /** Told when the engine ends by itself or is killed; it starts again. */
+  onEnded?: ((error: EngineEndedError) => void) | undefined;
 }
 
 /** Sizes of the engine's caches, the memory of the whole engine, and its users. */
 const CONFIG_FILE = join(packageRoot, 'mappings/clickhouse/embedded.xml');
+const ENTRY = join(packageRoot, 'dist/services/stores/clickhouse/engine-process.js');
+/** Statements that run at the same time: of reports, inserts, background jobs and an analyst. */
+const THREADS = 8;
+/** What a program needs of its environment. Nothing else: the variables of the gateway have passwords. */
+const ENVIRONMENT = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|LD_LIBRARY_PATH|NODE_OPTIONS|NODE_V8_COVERAGE)$/;
+
+/** After its end is asked for, a statement has this time, in which most end between two blocks. */
+const ENDING_MS = 3000;
+/** The engine may not have started the statement yet. */
+const KILL_INTERVAL_MS = 200;
+/** A gateway that was killed leaves its engine, which ends when it notices. */
+const RELEASE_MS = 3000;
+const RELEASE_INTERVAL_MS = 200;
+/** Running statements may take as long when the engine is closed. */
+const CLOSE_MS = 3000;
+/** Pause before the engine starts again after a start that failed. */
+const RESTART_MS = 1000;
 
 /** Opens a folder, created when missing. Throws `FolderInUseError` when another process has it. */
-export function openEngine(path: string, configFile = CONFIG_FILE): Engine {
+export async function openEngine(path: string, options: EngineOptions = {}): Promise<Engine> {
   const folder = resolve(path);
-  // Opened first and kept: it boots the engine with our configuration, which later connections share.
-  const first = boot(folder, configFile);
-  return {
-    session() {
-      const session = new Session(folder);
-      return {
-        run: (statement, format) => session.queryAsync(statement.text, { format }),
-        async insert({ table, columns, text }) {
-          await session.insert({ table, columns: [...columns], values: text, format: 'TabSeparated' });
-        },
-        close: () => session.close(),
-      };
-    },
-    kill(comment) {
-      try {
-        first.query(sql`KILL QUERY WHERE startsWith(query, ${textLiteral(comment)}) ASYNC`.text, 'Null');
-      } catch {
-        // The statement has already ended.
-      }
-    },
-    async close() {
-      first.close();
-      // Connections are released in the background; only then is the folder free.
-      await drainPending();
-    },
-  };
+  prepareFolder(folder);
+  const engine = new EngineClient(folder, options);
+  await engine.start(RELEASE_MS);
+  return engine;
 }
 
-function boot(folder: string, configFile: string): Session {
-  try {
-    ensureDir(folder);
-    checkRoom(folder);
-    // Without a file of its own the engine would read a config.xml of the working directory.
-    return new Session(folder, { connectionArgs: [`--config-file=${configFile}`] });
-  } catch (cause) {
+class EngineClient implements Engine {
+  readonly #folder: string;
+  readonly #options: EngineOptions;
+  #process: Promise<EngineProcess> | undefined;
+  #startedAt = 0;
+  #isClosed = false;
+  #sessions = 0;
+
+  constructor(folder: string, options: EngineOptions) {
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  /** Waits for a former process of the folder to end. */
+  async start(releaseMs: number): Promise<EngineProcess> {
+    const startedAt = performance.now();
+    for (;;) {
+      try {
+        return await this.current();
+      } catch (error) {
+        if (!(error instanceof FolderInUseError) || performance.now() - startedAt > releaseMs) throw error;
+        await sleep(RELEASE_INTERVAL_MS);
+      }
+    }
+  }
+
+  /** The process that runs, or the one that starts. */
+  async current(): Promise<EngineProcess> {
+    if (this.#isClosed) throw new StoreUnavailableError('analytics');
+    this.#process ??= this.#startProcess().catch((error: unknown) => {
+      this.#process = undefined;
+      throw error;
+    });
+    return this.#process;
+  }
+
+  session(): EngineSession {
+    const id = ++this.#sessions;
+    let bound: EngineProcess | undefined;
+    const use = async () => {
+      bound ??= await this.current().catch((cause: unknown) => {
+        throw cause instanceof StoreUnavailableError
+          ? cause
+          : new StoreUnavailableError('analytics', { cause });
+      });
+      return bound;
+    };
+    return {
+      async run(statement, format, options = {}) {
+        options.signal?.throwIfAborted();
+        return (await use()).run({ session: id, format }, statement, options);
+      },
+      async insert(rows, preparations = []) {
+        await (await use()).insert(id, rows, preparations);
+      },
+      get isLost() {
+        return bound?.hasEnded ?? false;
+      },
+      close: () => bound?.send({ op: 'close', session: id }),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const process = await this.#process?.catch(() => undefined);
+    await process?.close();
+  }
+
+  async #startProcess(): Promise<EngineProcess> {
+    const pause = this.#startedAt + RESTART_MS - performance.now();
+    if (this.#startedAt > 0 && pause > 0) await sleep(pause);
+    this.#startedAt = performance.now();
+    const process = await EngineProcess.start(this.#folder, this.#options.configFile ?? CONFIG_FILE);
+    void process.ended.then((error) => {
+      if (this.#isClosed) return;
+      this.#options.onEnded?.(error);
+      this.#process = undefined;
+      // At once, so that the next statement waits for less.
+      this.current().catch(() => undefined);
+    });
+    return process;
+  }
+}
+
+const textOf = ({ text }: Sql) => text;
+
+interface Pending {
+  resolve(result: EngineResult): void;
+  reject(error: unknown): void;
+}
+
+/** One process, from its start to its end. */
+class EngineProcess {
+  readonly #child: ChildProcess;
+  readonly #socket: Duplex;
+  readonly #pending = new Map<number, Pending>();
+  readonly #ready: Promise<void>;
+  /** Resolves when the process is gone. */
+  readonly ended: Promise<EngineEndedError>;
+  hasEnded = false;
+  #last = 0;
+
+  private constructor(folder: string, configFile: string) {
+    this.#child = spawn(process.execPath, [ENTRY, folder, configFile], {
+      cwd: folder,
+      env: {
+        ...Object.fromEntries(Object.entries(process.env).filter(([name]) => ENVIRONMENT.test(name))),
+        UV_THREADPOOL_SIZE: String(THREADS),
+      },
+      stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+    });
+    this.#socket = this.#child.stdio[3] as Duplex;
+    this.#socket.on('error', () => {});
+    let isReady: () => void = () => {};
+    this.#ready = new Promise((resolve) => {
+      isReady = resolve;
+    });
+    readFrames<EngineResponse>(this.#socket, (response, bytes) =>
+      response.op === 'ready' ? isReady() : this.#settle(response, bytes),
+    );
+    this.ended = new Promise((resolve) => {
+      const end = (how: string, cause?: Error) => {
+        if (this.hasEnded) return;
+        this.hasEnded = true;
+        const error = new EngineEndedError(how, { cause });
+        for (const { reject } of this.#pending.values()) reject(error);
+        this.#pending.clear();
+        resolve(error);
+      };
+      this.#child.on('error', (error) => this.#child.pid === undefined && end('an error', error));
+      this.#child.on('exit', (code, signal) => end(String(signal ?? code)));
+    });
+  }
+
+  static async start(folder: string, configFile: string): Promise<EngineProcess> {
+    const started = new EngineProcess(folder, configFile);
+    const error = await Promise.race([started.#ready, started.ended]);
+    if (!error) return started;
     // The engine prints why (code 76, "Cannot lock file") but only says that it failed. It locks this file while open.
-    if (cause instanceof DiskFullError) throw cause;
-    if (existsSync(join(folder, 'status'))) throw new FolderInUseError(folder, { cause });
-    throw new StoreUnavailableError('analytics', { cause });
+    if (existsSync(join(folder, 'status'))) throw new FolderInUseError(folder, { cause: error });
+    throw error;
+  }
+
+  run(
+    { session, format }: { session: number; format: string },
+    statement: Sql,
+    { preparations = [], signal }: RunOptions,
+  ): Promise<EngineResult> {
+    const id = ++this.#last;
+    const tag = sql`/* ${id} */`;
+    const tagged = sql`${tag} ${statement}`;
+    const running = this.#ask(
+      { op: 'run', id, session, format, preparations: preparations.map(textOf) },
+      Buffer.from(tagged.text),
+    );
+    return signal ? this.#endAtAbort(running, tag, signal) : running;
+  }
+
+  async insert(session: number, { table, columns, text }: Rows, preparations: readonly Sql[]): Promise<void> {
+    const id = ++this.#last;
+    await this.#ask(
+      { op: 'insert', id, session, table, columns, preparations: preparations.map(textOf) },
+      Buffer.from(text),
+    );
+  }
+
+  send(request: EngineRequest, bytes?: Bytes): void {
+    if (!this.hasEnded) sendFrame(this.#socket, request, bytes);
+  }
+
+  /** Resolves when the process is gone. */
+  async close(): Promise<void> {
+    this.send({ op: 'end' });
+    await withTimeout(CLOSE_MS, () => this.ended).catch(() => this.#child.kill('SIGKILL'));
+    await this.ended;
+  }
+
+  #ask(request: Extract<EngineRequest, { id: number }>, bytes: Bytes): Promise<EngineResult> {
+    return new Promise((resolve, reject) => {
+      if (this.hasEnded) return reject(new EngineEndedError('an earlier end'));
+      this.#pending.set(request.id, { resolve, reject });
+      this.send(request, bytes);
+    });
+  }
+
+  /** Tells the engine to end the statement until it has, and kills the process of one that does not obey. */
+  async #endAtAbort(running: Promise<EngineResult>, tag: Sql, signal: AbortSignal): Promise<EngineResult> {
+    const timers: NodeJS.Timeout[] = [];
+    const kill = sql`KILL QUERY WHERE startsWith(query, ${textLiteral(tag.text)}) ASYNC`;
+    const end = () => {
+      const tell = () => this.send({ op: 'kill' }, Buffer.from(kill.text));
+      tell();
+      timers.push(setInterval(tell, KILL_INTERVAL_MS));
+      timers.push(setTimeout(() => this.#child.kill('SIGKILL'), ENDING_MS));
+    };
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+    try {
+      return await running;
+    } finally {
+      signal.removeEventListener('abort', end);
+      for (const timer of timers) clearTimeout(timer);
+    }
+  }
+
+  #settle(response: Exclude<EngineResponse, { op: 'ready' }>, bytes: Buffer): void {
+    const pending = this.#pending.get(response.id);
+    this.#pending.delete(response.id);
+    if (response.op === 'failure') pending?.reject(new EngineError(response.error));
+    else {
+      const { rowsRead, bytesRead, elapsed } = response;
+      pending?.resolve({ bytes: () => bytes, rowsRead, bytesRead, elapsed });
+    }
+  }
+}
+
+/** An error of chdb or of ClickHouse. */
+class EngineError extends Error {
+  override readonly name = 'EngineError';
+  readonly clickhouseCode: number | undefined;
+  readonly code: string | undefined;
+
+  constructor({ message, clickhouseCode, code }: EngineFailure) {
+    super(message);
+    this.clickhouseCode = clickhouseCode;
+    this.code = code;
   }
 }
 
 /** The engine never again opens a folder in which the disk was full as it wrote its first files. */
-function checkRoom(folder: string): void {
-  if (existsSync(join(folder, 'store'))) return;
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize >= FULL_DISK_BYTES) return;
+function prepareFolder(folder: string): void {
+  try {
+    ensureDir(folder);
+    if (existsSync(join(folder, 'store'))) return;
+    const { bavail, bsize } = statfsSync(folder);
+    if (bavail * bsize >= FULL_DISK_BYTES) return;
+  } catch (cause) {
+    throw new StoreUnavailableError('analytics', { cause });
+  }
   throw new DiskFullError('analytics', { cause: new Error('the disk is full') });
 }

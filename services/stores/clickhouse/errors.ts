@@ -11,6 +11,13 @@ export class FolderInUseError extends Error {
   }
 }
 
+/** The process of the engine ended while a statement ran or before. It starts again; what the statement did is unknown. */
+export class EngineEndedError extends StoreUnavailableError {
+  constructor(how: string, { cause }: ErrorOptions = {}) {
+    super('analytics', { cause: new Error(`the process of the engine ended with ${how}`, { cause }) });
+  }
+}
+
 const TIMEOUT_EXCEEDED = '159';
 const TOO_SLOW = '160';
 /** Message of the client's own timeout. */

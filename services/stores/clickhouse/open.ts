@@ -1,7 +1,7 @@
 import { withoutEmbeddedStores } from '../../shared/optional-package.js';
 import type { ClickHouse, ClickHouseOptions } from './client.js';
 
-/** Throws a `MissingPackageError` where the engine in process is not installed, without loading it. */
+/** Throws a `MissingPackageError` where the embedded engine is not installed, without loading it. */
 export function requireEngine(): void {
   try {
     import.meta.resolve('chdb');
@@ -10,9 +10,10 @@ export function requireEngine(): void {
   }
 }
 
-/** Opens the engine in this process, which throws `FolderInUseError` when another has the folder, or servers, which may be down. */
+/** Opens the embedded engine, which throws `FolderInUseError` when another process has the folder, or servers, which may be down. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouse> {
   if ('urls' in options) return (await import('./http.js')).openHttp(options);
+  requireEngine();
   const { openEmbedded } = await import('./embedded.js').catch(withoutEmbeddedStores);
   return openEmbedded(options);
 }

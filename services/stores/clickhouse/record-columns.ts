@@ -1,5 +1,5 @@
 /**
- * The columns of the views of contacts, audiences and visits: in process a view reads them from lines of JSON, on a server a copy of
+ * The columns of the views of contacts, audiences and visits: in the embedded engine a view reads them from lines of JSON, on a server a copy of
  * the lines is inserted as them.
  */
 import { isArrayField } from '../../contacts/field-types.js';

@@ -1,8 +1,9 @@
 /** What a failed insert means: an outage of the server, or rows that it refuses. */
 import { checkedIdentifier, EMPTY_SQL, joinSql, sql } from '../../shared/sql.js';
 import { RecordRejectedError, RejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
-import type { ClickHouse, Rows } from './client.js';
+import type { ClickHouse } from './client.js';
 import { codeOf, isOutageCode, isRowError } from './errors.js';
+import type { Rows } from './rows.js';
 
 export interface RefusalDeps {
   clickhouse: ClickHouse;

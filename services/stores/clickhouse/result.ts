@@ -12,17 +12,14 @@ export function checkBound({ name, sql, params }: AnalyticsQuery): void {
 }
 
 /** Rejects as soon as the signal aborts, whatever the engine does. Engine errors become store errors. */
-export async function settle<T>(running: Promise<T>, signal?: AbortSignal, onAbort?: () => void): Promise<T> {
+export async function settle<T>(running: Promise<T>, signal?: AbortSignal): Promise<T> {
   const guarded = running.catch((cause: unknown) => {
     if (signal?.aborted) throw signal.reason;
     throw storeError(cause);
   });
   if (!signal) return guarded;
   return new Promise<T>((resolvePromise, reject) => {
-    const abort = () => {
-      onAbort?.();
-      reject(signal.reason);
-    };
+    const abort = () => reject(signal.reason);
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
     guarded.then(resolvePromise, reject).finally(() => signal.removeEventListener('abort', abort));

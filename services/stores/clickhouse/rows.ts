@@ -20,8 +20,14 @@ import { parseTimestamp } from '../../shared/time.js';
 import { monthOfVisit } from '../../visits/retention.js';
 import type { Visit, VisitRecord } from '../../visits/schema.js';
 import { toVisit } from '../../visits/stored-visit.js';
-import type { Rows } from './client.js';
 import { viewOf } from './record-columns.js';
+
+/** Rows of one table as TabSeparated text, every row ending with a line feed. */
+export interface Rows {
+  table: string;
+  columns: readonly string[];
+  text: string;
+}
 
 type Value = string | number | null;
 /** A column and its value for a record. */

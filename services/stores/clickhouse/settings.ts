@@ -37,7 +37,7 @@ const spillBeyond = (bytes: number) => ({
   max_bytes_ratio_before_external_sort: 0,
 });
 
-/** In process. Settings stay on a connection after the statement, so every statement sends all of them, with the same names. */
+/** In the embedded engine. Settings stay on a connection after the statement, so every statement sends all of them, with the same names. */
 export const embeddedSettings = (name: string, timeoutMs: number): Settings => ({
   ...commonSettings(name, timeoutMs),
   max_threads: 2,
@@ -86,7 +86,7 @@ const REPLICA_SETTINGS: Settings = {
 export const tokenSettings = (token: string | undefined): Settings =>
   token === undefined ? {} : { insert_deduplication_token: token };
 
-/** Limits of an analyst's statement in process, which a request may lower. */
+/** Limits of an analyst's statement in the embedded engine, which a request may lower. */
 export const ANALYST_LIMITS: Record<string, number> = {
   max_execution_time: 30,
   max_memory_usage: 400 * MEGABYTE,
@@ -97,7 +97,7 @@ export const ANALYST_LIMITS: Record<string, number> = {
   max_block_size: 1024,
 };
 
-/** Settings of an analyst's statement in process that a request cannot change. */
+/** Settings of an analyst's statement in the embedded engine that a request cannot change. */
 export const ANALYST_SETTINGS: Settings = {
   result_overflow_mode: 'throw',
   ...spillBeyond(200 * MEGABYTE),

@@ -13,11 +13,11 @@ import {
 } from '../../visits/retention.js';
 import type { VisitTable } from '../../visits/visit-store.js';
 import type { RecordCopy } from '../common/record-copy.js';
-import type { ClickHouse, ClickHouseOptions, Rows } from './client.js';
+import type { ClickHouse, ClickHouseOptions } from './client.js';
 import type { Engine } from './engine.js';
 import { migrate, requireMigrations } from './migrations/migrate.js';
 import { openClickHouse } from './open.js';
-import { requireWholeParts } from './parts.js';
+import { BrokenPartsError, requireWholeParts } from './parts.js';
 import { copyOnServers } from './record-copy.js';
 import { insertRows } from './refusals.js';
 import { RollupBuilder, type RollupBuilderOptions } from './rollup-builder.js';
@@ -29,6 +29,7 @@ import {
   deliveryRows,
   partitionOfDelivery,
   partitionOfVisit,
+  type Rows,
   splitByMonths,
   visitRows,
 } from './rows.js';
@@ -43,7 +44,7 @@ export interface OpenedAnalyticsStore {
   engine: (() => Promise<Engine>) | null;
   builder: RollupBuilder | null;
   pauseInserts: ClickHouse['pauseInserts'];
-  /** Null in process. */
+  /** Null where the engine is embedded. */
   copy: RecordCopy | null;
 }
 
@@ -56,7 +57,16 @@ export async function openAnalyticsStore(
   rollups?: RollupBuilderOptions,
   log?: RetentionLog,
 ): Promise<OpenedAnalyticsStore> {
-  const clickhouse = await openClickHouse(options);
+  const clickhouse: ClickHouse = await openClickHouse(
+    'path' in options ? { ...options, onEnded: (err) => void watchRestart(err, options.path) } : options,
+  );
+  /** The next engine sets parts aside that it cannot read, as the first one does. */
+  const watchRestart = async (err: Error, path: string) => {
+    log?.warn({ err }, 'the process of the engine ended and starts again');
+    await requireWholeParts(clickhouse, path).catch((error: unknown) => {
+      if (error instanceof BrokenPartsError) log?.warn({ err: error }, error.message);
+    });
+  };
   try {
     if ('path' in options) await requireWholeParts(clickhouse, options.path);
     if (clickhouse.layout.isReplicated) await requireMigrations(clickhouse);

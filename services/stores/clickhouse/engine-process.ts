@@ -1,0 +1,104 @@
+/**
+ * Entry of the process of the engine: the only file that imports `chdb`. It runs what it is told over one socket, and ends with the
+ * gateway. Nothing in a running statement can be interrupted for certain, so the gateway kills this process where one does not end.
+ */
+import { Socket } from 'node:net';
+import { drainPending, Session } from 'chdb';
+import {
+  type EngineFailure,
+  type EngineRequest,
+  type EngineResponse,
+  readFrames,
+  sendFrame,
+} from './engine-frames.js';
+
+/** The socket of the gateway: the fourth file of this process. */
+const SOCKET = 3;
+
+const [folder = '', configFile = ''] = process.argv.slice(2);
+const socket = new Socket({ fd: SOCKET });
+const sessions = new Map<number, Session>();
+
+// Terminals and service managers signal the whole process group; this process ends when the gateway says so, or has ended.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+process.title = 'reachline engine';
+
+// Opened first and kept: it boots the engine with our configuration, which later connections share. Without a file of its own the engine
+// would read a config.xml of the working directory. It prints why it cannot open the folder.
+const first = open();
+
+function open(): Session {
+  try {
+    return new Session(folder, { connectionArgs: [`--config-file=${configFile}`] });
+  } catch {
+    process.exit(1);
+  }
+}
+
+function sessionOf(id: number): Session {
+  let session = sessions.get(id);
+  if (!session) {
+    session = new Session(folder);
+    sessions.set(id, session);
+  }
+  return session;
+}
+
+async function answer(request: EngineRequest, bytes: Buffer): Promise<void> {
+  if (request.op === 'run' || request.op === 'insert') return respond(request, bytes);
+  if (request.op === 'kill') return kill(bytes.toString('utf8'));
+  if (request.op === 'end') return end();
+  sessions.get(request.session)?.close();
+  sessions.delete(request.session);
+}
+
+async function respond(request: Extract<EngineRequest, { id: number }>, bytes: Buffer): Promise<void> {
+  const { id } = request;
+  try {
+    const session = sessionOf(request.session);
+    // On this thread, as they take microseconds.
+    for (const preparation of request.preparations) session.query(preparation, 'Null');
+    if (request.op === 'insert') {
+      const { table, columns } = request;
+      await session.insert({ table, columns: [...columns], values: bytes, format: 'TabSeparated' });
+      return send({ op: 'result', id, rowsRead: 0, bytesRead: 0, elapsed: 0 });
+    }
+    const result = await session.queryAsync(bytes.toString('utf8'), { format: request.format });
+    const { rowsRead, bytesRead, elapsed } = result;
+    send({ op: 'result', id, rowsRead, bytesRead, elapsed }, result.bytes());
+  } catch (error) {
+    send({ op: 'failure', id, error: failureOf(error as EngineFailure) });
+  }
+}
+
+/** chdb finds no code of ClickHouse in the errors of calls on this thread, before whose text it writes two words. */
+function failureOf({ message, clickhouseCode, code }: EngineFailure): EngineFailure {
+  const text = message.replace(/^Query failed: /, '');
+  const [, number] = /^Code: (\d+)\./.exec(text) ?? [];
+  return { message: text, clickhouseCode: clickhouseCode ?? (number ? Number(number) : undefined), code };
+}
+
+/** Needs no thread of the pool, which long statements may fill. */
+function kill(statement: string): void {
+  try {
+    first.query(statement, 'Null');
+  } catch {
+    // The statement has already ended.
+  }
+}
+
+const send = (response: EngineResponse, bytes?: Uint8Array) => sendFrame(socket, response, bytes);
+
+/** Connections are released in the background; only then is the folder free. */
+async function end(): Promise<void> {
+  for (const session of sessions.values()) session.close();
+  first.close();
+  await drainPending();
+  process.exit(0);
+}
+
+readFrames<EngineRequest>(socket, (request, bytes) => void answer(request, bytes));
+socket.on('error', () => {});
+// The gateway has ended. Waiting for statements would keep the folder from the next one.
+socket.on('close', () => process.kill(process.pid, 'SIGKILL'));
+send({ op: 'ready' });
