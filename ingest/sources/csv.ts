@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { Readable } from 'node:stream';
-import { CsvError, type Info, parse } from 'csv-parse';
 import { deadLetter } from '../records/outcome.js';
-import { type RawRecord, UnreadableInputError } from '../records/raw-record.js';
+import type { RawRecord } from '../records/raw-record.js';
+import { type CsvPiece, type CsvRow, csvRows } from './csv-rows.js';
 import { MAX_LINE_BYTES } from './lines.js';
 import { resumed } from './resumed.js';
 
@@ -14,12 +13,6 @@ const MAX_COLUMNS = 10_000;
 /** The columns of a file cannot be used; no record was read. The message says what to change. */
 export class ColumnsError extends Error {
   override readonly name = 'ColumnsError';
-}
-
-interface ParsedRow {
-  record: string[];
-  raw: string;
-  info: Info;
 }
 
 /** A CSV file whose header has been read. */
@@ -43,8 +36,7 @@ export interface CsvOptions {
 }
 
 /**
- * Reads the header and detects the delimiter (comma, semicolon or tab). The parser reads latin1, which maps each byte to one
- * character, so that rows keep their bytes and invalid UTF-8 is rejected row by row. Throws `ColumnsError` and, also while rows are read,
+ * Reads the header and detects the delimiter (comma, semicolon or tab). Invalid UTF-8 is rejected row by row. Throws `ColumnsError` and, also while rows are read,
  * `UnreadableInputError`.
  */
 export async function openCsv(
@@ -55,33 +47,18 @@ export async function openCsv(
   const { beginning, preamble } = afterPreamble(await readBeginning(iterator, headers.length > 0), headers);
   const skippedLines = preamble.split('\n').length - 1;
   const delimiter = delimiterOf(beginning);
-  const input = Readable.from(resumed([beginning], iterator), { objectMode: false });
-  const parser = input.pipe(
-    parse({
-      delimiter,
-      encoding: 'latin1',
-      info: true,
-      max_record_size: MAX_LINE_BYTES,
-      // The types do not know that it receives `info` and `raw` too.
-      on_record: withoutFurtherCells as never,
-      raw: true,
-      record_delimiter: ['\r\n', '\n'],
-      relax_column_count: true,
-      relax_quotes: true,
-      skip_empty_lines: true,
-    }),
-  );
-  input.on('error', (error) => parser.destroy(error));
-  const rows = parser[Symbol.asyncIterator]() as AsyncIterator<ParsedRow>;
-  const close = () => {
-    input.destroy();
-    parser.destroy();
-  };
+  const rows = csvRows(resumed([beginning], iterator), {
+    delimiter,
+    maxCells: MAX_COLUMNS,
+    maxBytes: MAX_LINE_BYTES,
+  });
+  const close = () => void rows.return(undefined).catch(() => undefined);
   try {
-    const { header, headerBytes } = headerOf(await next(rows));
+    const { first, others } = await firstOf(rows);
+    const { header, headerBytes } = headerOf(first);
     const records = async function* () {
       try {
-        yield* readRows(rows, header, skippedLines);
+        yield* readRows(resumed([others], rows), header, skippedLines);
       } finally {
         close();
       }
@@ -93,47 +70,59 @@ export async function openCsv(
   }
 }
 
-function headerOf({ done, value: row }: IteratorResult<ParsedRow>): Pick<CsvFile, 'header' | 'headerBytes'> {
-  if (done) throw new ColumnsError('The file is empty: a CSV file begins with a row of column names.');
-  if (row.record.length > MAX_COLUMNS) {
-    throw new ColumnsError(`The header names more than ${MAX_COLUMNS} columns.`);
+/** The header, and the rows that were read with it. */
+async function firstOf(
+  rows: AsyncIterator<(CsvRow | CsvPiece)[]>,
+): Promise<{ first: CsvRow | CsvPiece | undefined; others: (CsvRow | CsvPiece)[] }> {
+  for (let step = await rows.next(); !step.done; step = await rows.next()) {
+    const [first, ...others] = step.value;
+    if (first) return { first, others };
   }
-  const headerBytes = rawBytes(row);
-  if (!isUtf8(headerBytes)) throw new ColumnsError('The header is not UTF-8. Save the file as CSV in UTF-8.');
-  return { header: row.record.map((name: string) => decodeCell(name).trim()), headerBytes };
+  return { first: undefined, others: [] };
 }
 
-/** Keeps one too many of a row that has too many, before the parser gathers more such rows. */
-function withoutFurtherCells(row: ParsedRow): ParsedRow {
-  if (row.record.length > MAX_COLUMNS) row.record.length = MAX_COLUMNS + 1;
-  return row;
+function headerOf(row: CsvRow | CsvPiece | undefined): Pick<CsvFile, 'header' | 'headerBytes'> {
+  if (!row) throw new ColumnsError('The file is empty: a CSV file begins with a row of column names.');
+  if ('overlong' in row) throw new ColumnsError(`The header has more than ${MAX_LINE_BYTES} bytes.`);
+  if (row.cells.length > MAX_COLUMNS) {
+    throw new ColumnsError(`The header names more than ${MAX_COLUMNS} columns.`);
+  }
+  const { bytes: headerBytes } = row;
+  if (!isUtf8(headerBytes)) throw new ColumnsError('The header is not UTF-8. Save the file as CSV in UTF-8.');
+  return { header: row.cells.map((name) => decodeCell(name).trim()), headerBytes };
 }
 
 async function* readRows(
-  rows: AsyncIterator<ParsedRow>,
+  rows: AsyncIterable<(CsvRow | CsvPiece)[]>,
   header: readonly string[],
   skippedLines: number,
 ): AsyncGenerator<RawRecord[]> {
   let ready: RawRecord[] = [];
   /** Lines of one cell behind a blank line: the end of a report, unless a row follows. */
   let footer: RawRecord[] = [];
-  let lastLine = skippedLines + 1;
-  for (let step = await next(rows); !step.done; step = await next(rows)) {
-    const row = step.value;
-    const bytes = rawBytes(row);
-    const line = skippedLines + row.info.lines - newlinesIn(bytes);
-    const raw = { line, bytes, ...objectOf(row.record, bytes, header) };
-    const isApart = footer.length > 0 || line > lastLine + 1;
-    lastLine = skippedLines + row.info.lines;
-    if (isApart && row.record.length === 1 && header.length > 1 && footer.length < MAX_FOOTER_LINES) {
-      footer.push(raw);
-      continue;
-    }
-    ready.push(...footer, raw);
-    footer = [];
-    if (ready.length === ROWS_PER_CHUNK) {
-      yield ready;
-      ready = [];
+  let lastLine = 1;
+  for await (const some of rows) {
+    for (const row of some) {
+      const line = skippedLines + row.line;
+      if ('overlong' in row) {
+        ready.push(...footer, { ...row, line });
+        footer = [];
+        lastLine = row.line;
+      } else {
+        const raw = { line, bytes: row.bytes, ...objectOf(row.cells, row.bytes, header) };
+        const isApart = footer.length > 0 || row.line > lastLine + 1;
+        ({ lastLine } = row);
+        if (isApart && row.cells.length === 1 && header.length > 1 && footer.length < MAX_FOOTER_LINES) {
+          footer.push(raw);
+          continue;
+        }
+        ready.push(...footer, raw);
+        footer = [];
+      }
+      if (ready.length >= ROWS_PER_CHUNK) {
+        yield ready;
+        ready = [];
+      }
     }
   }
   ready.push(...footer.map(({ rejection: _, ...raw }) => ({ ...raw, isSkipped: true })));
@@ -165,33 +154,10 @@ function objectOf(cells: string[], bytes: Buffer, header: readonly string[]): Pa
   return { value };
 }
 
-async function next(rows: AsyncIterator<ParsedRow>): Promise<IteratorResult<ParsedRow>> {
-  try {
-    return await rows.next();
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    const line = (error as CsvError & { lines?: number }).lines;
-    throw new UnreadableInputError(
-      'invalid_body',
-      `The file cannot be read as CSV beyond line ${line ?? '?'}: look for a quotation mark that is never closed.`,
-    );
-  }
-}
-
 /** Without the `'` that keeps a spreadsheet from running a cell as a formula, as exports put it (contract 3.13). */
 const unmarkFormula = (text: string) => text.replace(/^'(?='*[=+\-@\t\r\n＝＋－＠])/, '');
 
 const decodeCell = (cell: string) => Buffer.from(cell, 'latin1').toString('utf8');
-
-/** The bytes of a row, without line feeds before and after it. */
-const rawBytes = ({ raw }: ParsedRow) =>
-  Buffer.from(raw.replace(/^[\r\n]+/, '').replace(/\n$/, ''), 'latin1');
-
-function newlinesIn(bytes: Buffer): number {
-  let count = 0;
-  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) count++;
-  return count;
-}
 
 /** The first line at least, and the lines that a header is searched in where one is known. */
 async function readBeginning(iterator: AsyncIterator<Uint8Array>, hasKnownHeaders: boolean): Promise<Buffer> {

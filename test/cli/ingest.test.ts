@@ -457,6 +457,18 @@ describe('reachline ingest', function () {
     });
   }
 
+  it('keeps a row of CSV that is too long, byte for byte, and loads the others', async () => {
+    const long = `"${'ü\n'.repeat(600 * 1024)}",30`;
+    const csv = file('long.csv', `contact_id,age\nlong1,30\n${long}\nlong2,old\nlong3,30\n`);
+    const rejects = join(folder, 'long-rejects.csv');
+    const { code, stdout, stderr } = await load(csv, '--rejects', rejects);
+    expect(code, stderr).to.equal(1);
+    expect(stdout).to.contain('2 accepted, 2 rejected');
+    expect(stderr).to.contain('line 3: A record may have 1048576 bytes at most. (line_too_long)');
+    expect(stderr).to.contain('line 614404: /age: ');
+    expect(readFileSync(rejects, 'utf8') === `contact_id,age\n${long}\nlong2,old\n`).to.equal(true);
+  });
+
   it('needs to know the organization of a CSV file', async () => {
     const outcome = await ingest([file('noorg.csv', 'contact_id\nn1\n')]);
     expect(outcome.code).to.equal(2);

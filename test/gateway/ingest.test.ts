@@ -218,6 +218,16 @@ describe('The ingest endpoint', () => {
     expect(await isStored('fail')).to.equal(true);
   });
 
+  it('rejects a row of CSV that is too long, and accepts those before and after it', async () => {
+    const long = `"long\n${'x'.repeat(1100 * 1024)}"`;
+    const rows = Array.from({ length: 40 }, (_, index) => (index === 20 ? long : `row${index}`));
+    const answer = await send(`contact_id\n${rows.join('\n')}\n`, { 'Content-Type': 'text/csv' });
+    expect(answer.body, answer.text).to.include({ accepted: 39, rejected: 1 });
+    expect(answer.body.errors).to.have.length(1);
+    expect((answer.body.errors as object[])[0]).to.include({ line: 22, code: 'line_too_long' });
+    expect([await isStored('row19'), await isStored('row39')]).to.deep.equal([true, true]);
+  });
+
   it('keeps and tells what was rejected also where the body ends in an error', async () => {
     const rows = Array.from({ length: 12_000 }, (_, index) =>
       index % 1000 === 0 ? `ended${index},old` : `ended${index},30`,
