@@ -49,7 +49,7 @@ export interface IngestResult {
   preset?: string;
   /** Accepted records whose unknown fields were ignored; absent where they are rejected. */
   ignored?: number;
-  /** Of the first 100 lines, ascending. */
+  /** The errors of the first 100 rejected lines, ascending. */
   errors: RejectedRecord[];
 }
 

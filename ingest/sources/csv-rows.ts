@@ -5,7 +5,7 @@ import { UnreadableInputError } from '../records/raw-record.js';
 
 export interface CsvRow {
   cells: string[];
-  /** Without line feeds before and after it. */
+  /** The text of the row without line feeds before and after it. */
   bytes: Buffer;
   /** Lines of its first and last byte, from 1. */
   line: number;
@@ -15,16 +15,16 @@ export interface CsvRow {
 /** A part of a row that is too long. */
 export interface CsvPiece {
   bytes: Buffer;
-  /** Of the first byte of the row, from 1. */
+  /** Line on which the row begins, from 1. */
   line: number;
   overlong: 'piece' | 'last';
 }
 
 export interface CsvRowsOptions {
   delimiter: string;
-  /** Of a row that has more cells, one more is kept. */
+  /** Limit of cells per row. A longer row keeps one cell more, so that callers see it. */
   maxCells: number;
-  /** Of the cells of a row. */
+  /** Limit of bytes in the cells of a row. */
   maxBytes: number;
 }
 
@@ -96,12 +96,12 @@ class RowParser {
   readonly #parser: Parser;
   readonly #linesBefore: number;
   #rows: CsvRow[] = [];
-  /** What was written behind the last row, and where that row ends, in bytes and lines of what this parser was given. */
+  /** Chunks that may hold unread rows, and the end of the last row, in bytes and lines from the start of this parser. */
   #unread: Buffer[] = [];
   #unreadFrom = 0;
   #end = { bytes: 0, lines: 0 };
 
-  /** `linesBefore` are those of the text before what this parser is given. */
+  /** `linesBefore` counts the lines of the text before the first chunk of this parser. */
   constructor({ delimiter, maxCells, maxBytes }: CsvRowsOptions, linesBefore: number) {
     this.#linesBefore = linesBefore;
     this.#parser = parse({
@@ -141,7 +141,7 @@ class RowParser {
     return rows;
   }
 
-  /** What was written behind the last row. */
+  /** The bytes after the last row. */
   get rest(): Buffer {
     return this.#written(this.#end.bytes, Number.POSITIVE_INFINITY);
   }
@@ -172,7 +172,7 @@ class RowParser {
     return null;
   }
 
-  /** By the bytes that this parser was given. */
+  /** Bytes of the chunks, by their distance from the start of this parser. */
   #written(from: number, to: number): Buffer {
     const [first] = this.#unread;
     const written = first && to - this.#unreadFrom <= first.length ? first : Buffer.concat(this.#unread);
@@ -201,7 +201,7 @@ class RowEnd {
   readonly #delimiter: number;
   /** Line feeds up to where the search is. */
   lines: number;
-  /** Of the first byte of the row. */
+  /** Line on which the row begins. */
   line: number;
   #isQuoted = false;
   #hasBegun = false;

@@ -22,13 +22,13 @@ export interface KeySearch {
   /** Absent for the keys of all organizations. */
   organizationId?: string;
   limit: number;
-  /** Where the page before ended, by `created_at` and `id`. */
+  /** End of the previous page, by `created_at` and `id`. */
   after?: SortKey;
   /** Lists leave out keys of runs that are over by then; in milliseconds since the epoch. */
   now: number;
 }
 
-/** What must hold at the moment when a key is stored. */
+/** Conditions that must hold when a key is stored. */
 export interface InsertRules {
   /** Listed keys that an organization may have. */
   maxKeys?: number;

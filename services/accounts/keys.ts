@@ -37,7 +37,7 @@ export function keyIsActive(stored: StoredKey, now: number): boolean {
   return stored.revoked_at === null && (stored.expires_at === null || Date.parse(stored.expires_at) > now);
 }
 
-/** Name of keys that the command line makes for one run. Lists leave out those of runs that are over, as there is one per run. */
+/** Name of keys that the command line makes for one run. Lists leave out the keys of runs that ended, as every run makes one. */
 export const RUN_KEY_NAME = 'one run of reachline';
 
 /** Length of the longest chain of keys that made one another: authentication looks at every key of it. */

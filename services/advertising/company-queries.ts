@@ -136,7 +136,7 @@ export function companiesQuery({ report, filters, sort, page }: ListParams<Compa
         ? sql`FROM (${namedCompanies(filters)}) AS known\nLEFT JOIN ${metrics} ON metrics.company_id = known.id`
         : sql`FROM ${metrics}`,
       byName ? sql`LEFT JOIN ${COMPANY_RECORDS} AS company ON company.id = ${id}` : EMPTY_SQL,
-      // Without named companies, those with activity are listed.
+      // If the request names no companies, it lists the companies with activity.
       isNamed ? EMPTY_SQL : sql`WHERE metrics.active`,
       orderAndPage(SORT_KEYS[sort.by], sort.descending),
     ),

@@ -1,4 +1,4 @@
-/** What warnings depend on apart from the metrics, in one statement. Pure. */
+/** Builds the one statement that reads everything warnings depend on, except metrics. Pure. */
 import { identifier, joinSql, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { isKnownObjective, isKnownStatus } from './normalization.js';

@@ -52,7 +52,7 @@ export interface MetricSource {
   others?: (isSummed: boolean) => Readonly<Record<string, Sql>>;
   /** The metrics that these are of, which the report need not ask for. */
   reads?: readonly SummedMetric[];
-  /** In addition to those on organization and range. */
+  /** Conditions besides organization and range. */
   conditions: (Sql | undefined)[];
   params?: QueryParams;
 }

@@ -97,7 +97,7 @@ export function pageParams({ page, size }: Page): QueryParams {
 export const columnsOf = (table: Sql, columns: readonly string[]) =>
   columns.map(checkedIdentifier).map((column) => sql`${table}.${column} AS ${column}`);
 
-/** Lines of a statement; empty ones are left out. */
+/** Lines of a statement, without the empty lines. */
 export const joinLines = (...parts: Sql[]): Sql => joinSql(parts, '\n');
 
 /** Items of a SELECT or GROUP BY. */

@@ -1,4 +1,4 @@
-/** What `doctor` checks on the configured servers; it changes nothing there. */
+/** Checks of `doctor` on the configured servers. They change nothing there. */
 import { INTERACTIVE_RETRY, KafkaUnavailableError } from '../../ingest/sources/kafka/client.js';
 import { KafkaCluster } from '../../ingest/sources/kafka/cluster.js';
 import {

@@ -57,7 +57,7 @@ function readable(io: Io, line: string): string {
   return `${head}${rest}${stack}\n`;
 }
 
-/** Without the characters that a terminal would obey. */
+/** Escapes the characters that a terminal would obey. */
 const escaped = (text: string) => json(text).slice(1, -1).replaceAll('\\"', '"');
 
 const json = (value: unknown) => printable(JSON.stringify(value));

@@ -17,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { findOwner } from '../stores/data-folder/own-files.js';
 import { UsageError } from './errors.js';
 
-/** A file or folder, whatever names it has: device and inode, or the folder and the name of one that does not exist yet. */
+/** A file or folder, whatever names it has: device and inode, or for a missing file its folder and name. */
 export type Place = string;
 
 const ofStats = ({ dev, ino }: Pick<Stats, 'dev' | 'ino'>): Place => `${dev}:${ino}`;
@@ -30,7 +30,7 @@ export function placeOf(path: string): Place {
   return `${folder ? ofStats(folder) : dirname(path)}/${basename(path).toLowerCase()}`;
 }
 
-/** What standard input is redirected from. */
+/** The place of the file that standard input is redirected from. */
 export function placeOfStandardInput(): Place {
   try {
     return ofStats(fstatSync(0));
@@ -79,7 +79,7 @@ export class OutputFile {
     for (let written = 0; written < bytes.length; ) written += writeSync(this.#file, bytes, written);
   }
 
-  /** For a pipeline; the file stays open at its end. */
+  /** A stream for a pipeline, whose end leaves the file open. */
   stream(): WriteStream {
     return createWriteStream('', { fd: this.#file, autoClose: false });
   }
@@ -90,7 +90,7 @@ export class OutputFile {
     if (this.#partial !== null) renameSync(this.#partial, this.#path);
   }
 
-  /** What was written goes. */
+  /** Deletes what was written. */
   discard(): void {
     closeSync(this.#file);
     if (this.#partial !== null) rmSync(this.#partial, { force: true });

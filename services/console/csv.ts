@@ -25,7 +25,7 @@ export function csvRows(text: string): CsvRow[] {
   const cell = new RegExp(`(?:"(?:[^"]|"")*"?|)[^\\n${delimiter}]*(${delimiter}|\\n|$)`, 'gy');
   const rows: CsvRow[] = [];
   let line = 1;
-  /** Where the row begins, with the empty lines before it, and where its own line does. */
+  /** Start of the row with the empty lines before it, and start of its own line. */
   let [begin, own] = [0, 0];
   while (cell.lastIndex < text.length) {
     const end = cell.exec(text)?.[1];

@@ -16,7 +16,7 @@ export interface EraseCommand {
 export const ERASURE_WAIT_MS = {
   /** Until every contact is removed: less than a request may take. */
   removal: 20_000,
-  /** From then until no byte of them can be read. */
+  /** After the removal, until no byte of the contacts can be read. */
   completion: 2000,
 };
 
@@ -35,7 +35,7 @@ export interface ErasureProof {
   requested_at: string;
   /** Null while contacts are left, or a file of the store holds something of them that can be read. */
   completed_at: string | null;
-  /** Of the identifiers that are suppressed since. */
+  /** Hashes of the identifiers that are suppressed since. */
   hashes: string[];
   removed: RemovedCounts;
 }

@@ -5,7 +5,7 @@
  */
 
 export interface Place {
-  /** What of a person it holds. */
+  /** The data of a person that it holds. */
   holds: string;
   /**
    * What of an erasure empties it: the removal of each contact, a look-up by the identifiers (the compiler asks for one in both stores), or

@@ -22,7 +22,7 @@ export const SECRET_BYTES = 32;
 const emailIdentifier = (email: string): Identifier =>
   withFormer('email', normalizeEmail(email), formerEmail(email));
 
-/** None of a text that is no address. */
+/** Empty for text that is not an address. */
 function profileIdentifiers(url: string | null): Identifier[] {
   const profile = url === null ? '' : normalizeProfileUrl(url);
   return profile ? [withFormer('profile', profile, formerProfileUrl(url as string))] : [];

@@ -53,7 +53,7 @@ export interface IngestServices extends Pick<Stores, 'search' | 'analytics'>, Pi
   /** Records go to the Kafka topic of their stream; without it, to their store. */
   publisher?: Publisher;
   mappings: ReadonlyMap<string, StoredMapping>;
-  /** Of requests that do not say. */
+  /** Default of requests without `unknown_fields`. */
   unknownFields: UnknownFields;
   /** Called with an error that decoding a record failed with. */
   onFault?(error: unknown): void;
@@ -401,7 +401,7 @@ function limitReached(limit: keyof IngestLimits, { accepted, rejected, errors }:
       );
 }
 
-/** What the counts of a request that its deadline ends do not say. */
+/** Added to the detail when the deadline ends a request, because the counts may be too low then. */
 const STILL_WRITTEN = ' Others may have been written since.';
 
 /** The problem of a request that an error ended after some of its records, with what became of these; the error itself before the first. */

@@ -44,7 +44,7 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
   router.get('/readyz', async (ctx) => {
     const states = await checkStores();
     const stopping = deps.stopping();
-    // Without Kafka, and with a full disk, all but writes is served.
+    // If Kafka is out or a disk is full, the gateway still serves everything except writes.
     const ready = states.search !== 'unavailable' && states.analytics !== 'unavailable' && !stopping;
     const problems = stores.clocks?.problems() ?? [];
     const body = JSON.stringify({

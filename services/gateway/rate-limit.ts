@@ -10,7 +10,7 @@ const ORGANIZATION_SHARE = 2;
 /** Bytes of a request's body that one token pays for. */
 const BYTES_PER_TOKEN = 64 * 1024;
 
-/** Tokens of a body beyond the one that every request takes. */
+/** Tokens that a body costs besides the token of every request. */
 export const bodyTokens = (bytes: number): number => Math.max(0, Math.ceil(bytes / BYTES_PER_TOKEN) - 1);
 
 /** Bytes that one token keeps for an idempotency key. It bounds what an organization stores so in a day: 17 GB at the default limit. */

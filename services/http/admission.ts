@@ -175,7 +175,7 @@ export class AdmittedRequest {
   readonly #controller = new AbortController();
   #isReleased = false;
   #isClosed = false;
-  /** What the client of an export reads in this window, and its rate in the last one. */
+  /** Bytes that the client of an export read in this window, and its rate in the previous window. */
   #window = { startedAt: 0, bytes: 0, lastRate: Number.POSITIVE_INFINITY };
 
   /** `onOver` is called once: when the request is released and its response is closed. */

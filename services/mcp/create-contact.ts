@@ -84,7 +84,7 @@ export function contactCreator(
   };
 }
 
-/** Of an answer of the gateway, or of an operation of this process. */
+/** Error code of an answer of the gateway, or of an operation in this process. */
 const codeOf = (error: unknown): string | undefined =>
   error instanceof ReachlineProblem || error instanceof Problem ? error.code : undefined;
 

@@ -56,7 +56,7 @@ const DESCRIBE = {
   ),
 };
 
-/** What tools need of the connection. */
+/** Parts of the connection that tools use. */
 interface Session {
   client: Pick<Client, 'call'>;
   readStatus(): Promise<StatusResponse>;

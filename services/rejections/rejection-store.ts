@@ -3,14 +3,14 @@ import { newId } from '../shared/ids.js';
 import type { Json } from '../shared/json.js';
 import { DAY_MS } from '../shared/time.js';
 
-/** Per organization, the newest. The age is that of the dead-letter topics. */
+/** Each organization keeps its newest rejections. The age equals the retention of the dead-letter topics. */
 export const REJECTION_LIMITS = { records: 10_000, ageMs: 30 * DAY_MS };
 
 /** An id that sorts by when the record was rejected, in milliseconds since the epoch, then by its sequence. */
 export const rejectionId = (rejectedMs: number, sequence: number): string =>
   newId('rej', rejectedMs, sequence);
 
-/** Where and why HTTP ingest rejected a record. Its values stay with the caller. */
+/** The place and reason of a record that HTTP ingest rejected. The values stay with the caller. */
 export interface Rejection {
   /** See `rejectionId`: lists order by `rejected_at` and id. */
   id: string;
@@ -33,12 +33,12 @@ export interface RejectionSearch {
   organizationId?: string;
   stream?: string;
   limit: number;
-  /** Where the page before ended, by `rejected_at` and `id`. */
+  /** End of the previous page, by `rejected_at` and `id`. */
   after?: SortKey;
 }
 
 export interface RejectionStore {
-  /** Keeps records, and deletes those of their organization that are beyond `REJECTION_LIMITS`. */
+  /** Keeps rejections, and deletes rejections of the organization beyond `REJECTION_LIMITS`. */
   keepRejections(organizationId: string, rejections: readonly Rejection[]): Promise<void>;
   /** Newest first. */
   listRejections(search: RejectionSearch, signal?: AbortSignal): Promise<Page<Json<Rejection>>>;

@@ -26,7 +26,7 @@ export interface DeletionGuard {
   requireRightClock(): Promise<void>;
 }
 
-/** What the clock of a process is compared with. */
+/** The store, or the time noted in the data folder, that the clock of a process is compared with. */
 export type ClockSource = StoreName | 'data_folder';
 
 interface Comparison {
@@ -54,7 +54,7 @@ export class ClockComparison implements DeletionGuard {
     this.#servers.set(store, readTime);
   }
 
-  /** Where no server is added, the clock is judged by the time that was noted last. */
+  /** Compares the clock with the last noted time, unless a server is added. */
   remember(note: TimeNote): void {
     this.#memory = new ClockMemory(note, this.#clock, this.#monotonic);
   }
@@ -90,7 +90,7 @@ export class ClockComparison implements DeletionGuard {
     return this.#clock.now() - wallMs - (this.#monotonic() - monotonicMs);
   }
 
-  /** By store, how far this process is ahead in milliseconds; without servers that have not answered yet. */
+  /** Milliseconds by which this process is ahead, per store that has answered. */
   skews(): ReadonlyMap<ClockSource, number> {
     if (this.#memory && this.#servers.size === 0) return new Map([['data_folder', this.#memory.leapMs()]]);
     return new Map([...this.#found].map(([store, { skewMs }]) => [store, skewMs]));
@@ -125,7 +125,7 @@ export class ClockComparison implements DeletionGuard {
   };
 }
 
-/** Milliseconds by which a clock is ahead of that of a server. */
+/** Milliseconds by which a clock is ahead of the clock of a server. */
 export async function skewOf(
   readTime: () => Promise<number>,
   clock: Clock = systemClock,

@@ -129,11 +129,11 @@ export interface SlotLease {
 
 /** Gives each process that accepts records a slot of its own. */
 export interface OrderSlots {
-  /** Resolves with a lease that includes `now`, or one that begins later. Throws `StoreUnavailableError` when it cannot have one. */
+  /** Resolves with a lease that includes `now` or begins later. Throws `StoreUnavailableError` if no slot is free. */
   leaseSlot(now: number): Promise<SlotLease>;
 }
 
-/** For the one process that uses an embedded store, and for records whose order the topic gives. */
+/** The slot of the only process on an embedded store, and of records whose order comes from their topic. */
 export const ONLY_SLOT: OrderSlots = {
   leaseSlot: async () => ({ slot: 0, from: 0, until: Number.POSITIVE_INFINITY }),
 };
@@ -196,7 +196,7 @@ export function acceptanceClock(slots: OrderSlots, clock: Clock = systemClock): 
           block = requireBlock();
           page = itsPage;
         } else if (clock.now() >= block.time + BLOCK_MS) {
-          // Where the lease has lapsed, the lines that are left of the block are still nobody else's.
+          // If the lease has lapsed, no other process uses the remaining lines of the block.
           block = nextBlock() ?? block;
           renew().catch(() => undefined);
         }

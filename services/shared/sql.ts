@@ -78,7 +78,7 @@ export const joinSql = (parts: readonly Sql[], separator: Separator): Sql =>
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-/** A name that stands in the code. A name of type `string` does not compile: it may come from a request. */
+/** A name that is written in the code. A name of type `string` does not compile: it may come from a request. */
 export const identifier = <const Name extends string>(name: string extends Name ? never : Name): Sql =>
   checkedIdentifier(name);
 

@@ -135,7 +135,7 @@ export function compileValidator(schema: TSchema): Validator {
     for (const error of isValid.errors ?? []) {
       if (found.length >= MAX_ERRORS) break;
       if (tooLong.some((pointer) => error.instancePath.startsWith(pointer))) continue;
-      // Those of each alternative come before the one that says that none of them fits.
+      // Errors of the alternatives come before the error that no alternative fits.
       if (error.schemaPath.includes('/oneOf/')) continue;
       // The rule that a name breaks comes before the error that tells the name.
       if (error.propertyName !== undefined) continue;

@@ -37,7 +37,7 @@ export interface Stores {
   copier: RecordCopier | null;
   /** Runs of the background jobs of this process. */
   jobs: JobRuns;
-  /** Compares the clock of this process with those of the servers, or with what the data folder noted; null where a caller gave the clock alone. */
+  /** Compares the clock of this process with the clocks of the servers, or with the time that the data folder noted; null if the caller passed only a clock. */
   clocks: ClockComparison | null;
   /** Time of the last backup of the data folder in milliseconds since the epoch, null before the first; null where both stores are servers. */
   lastBackup: (() => number | null) | null;
@@ -47,7 +47,7 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** What a gateway needs of the stores; those without background jobs leave these out. */
+/** The parts of the stores that a gateway uses. A process without background jobs leaves out the optional parts. */
 export type GatewayStores = Pick<Stores, 'search' | 'analytics'> &
   Partial<Pick<Stores, 'copier' | 'jobs' | 'lastBackup' | 'clocks'>>;
 
@@ -201,7 +201,7 @@ const COMPARE_INTERVAL_MS = 60_000;
 const FIRST_COMPARISON_MS = 500;
 const LOG_INTERVAL_MS = 600_000;
 
-/** At start and once a minute. A difference is logged. */
+/** Compares the clocks at start and once a minute, and logs a difference. */
 function startComparing(clocks: ClockComparison, log: OpenStoresOptions['log']): Closable {
   const compare = async () => {
     await clocks.compare();

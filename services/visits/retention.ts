@@ -1,10 +1,10 @@
-/** What a purge of old visits may drop as a whole; both stores decide by it. */
+/** Decides which months a purge of old visits may drop whole, for both stores. */
 import { type Month, monthAt } from '../shared/month.js';
 
 /** Visits of these years are stored by month; all others, few and probably wrong, are stored together. */
 const YEARS = { first: 2020, last: 2039 };
 
-/** Where a visit is stored. `other` is neither before nor after any month. */
+/** The month that stores a visit. `other` is neither before nor after any month. */
 export type VisitMonth = { kind: 'month'; month: Month } | { kind: 'other' };
 
 /** A function of the visit's time alone, so that a repeated visit meets itself. `createdMs` in milliseconds since the epoch. */
@@ -28,7 +28,7 @@ export interface StoredMonth {
 }
 
 /**
- * Which months may be dropped whole, of those whose name says that they end before a moment. A month with a visit from that moment on is
+ * Selects the months that may be dropped whole, from the months whose names end before a moment. A month with a visit from that moment on is
  * refused: name and data contradict each other.
  */
 export function planDrops(

@@ -43,7 +43,7 @@ export const visitOrder = ({
 }: Pick<OrderedRecord<unknown>, 'acceptedAt' | 'sequence'>) =>
   recordOrder(null, acceptedAt, sequence).slice(-VISIT_ORDER_DIGITS);
 
-/** The one of two records of a visit that stays, in whichever order they arrive: the first one accepted (contract 6.2). */
+/** Selects which of two records of a visit stays, whatever their order of arrival: the record that was accepted first (contract 6.2). */
 export function winner<A extends StoredVisit, B extends StoredVisit>(left: A, right: B): A | B {
   const { recordOrder: one, visit } = left;
   const { recordOrder: other, visit: otherVisit } = right;

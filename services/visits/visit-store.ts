@@ -49,11 +49,11 @@ export interface VisitStore {
   deleteVisitsBefore(createdMs: number, limit: number): Promise<number>;
 }
 
-/** The visits that SQL reads on a server, beside those of the search store; the embedded engine reads those. */
+/** Visits that SQL reads on a server. They are stored beside the visits of the search store, which the embedded engine reads. */
 export interface VisitTable {
   /** As `VisitStore`. */
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;
-  /** As `VisitStore`; 0 in the embedded engine. */
+  /** Like `VisitStore`; 0 in the embedded engine. */
   countVisitsBefore(createdMs: number): Promise<number>;
   /** Deletes visits that began before a moment, in milliseconds since the epoch. */
   deleteVisitsBefore(createdMs: number): Promise<void>;

@@ -225,7 +225,7 @@ describe('reachline ingest', function () {
       expect(readFileSync(input, 'utf8')).to.equal(GOOD);
     });
 
-    /** Of a command line whose standard input is a file. */
+    /** Runs a command whose standard input is a file. */
     const loadFrom = (input: string, ...args: string[]) => {
       const command = [process.execPath, MAIN, 'ingest', 'contacts', ...args, '--organization', 'org_a'];
       const text = `${command.map((each) => `'${each}'`).join(' ')} < '${input}'`;

@@ -16,7 +16,7 @@ const ESCAPE = '\u001b[';
 /** util-linux gives a terminal to a process. */
 const HAS_SCRIPT = spawnSync('script', ['--version']).status === 0;
 
-/** What the command line itself writes to a terminal. */
+/** Control sequences that the command line itself writes to a terminal. */
 const PROGRESS_AND_COLOURS = new RegExp(
   String.raw`${ESCAPE[0]}(?:[78]|\[(?:\d*(?:;\d+)*m|\d*[KGJ]|\?(?:25|7)[lh]))|[\r\t\n]`,
   'g',

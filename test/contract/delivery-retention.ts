@@ -23,7 +23,7 @@ const monthOf = (name: string) => monthFrom(Number(name.slice(0, 4)), Number(nam
 const nameOf = (month: Month) => firstDayOf(month).slice(0, 7);
 const DECADES = Array.from({ length: 21 }, (_, index) => monthOf(`${1900 + 10 * index}-01`));
 
-/** What a retention deletes, whatever reaches ClickHouse. Afterwards the store has no deliveries. */
+/** Rules of what a retention deletes, for every way to reach ClickHouse. Afterwards the store has no deliveries. */
 export function deliveryRetention(opened: () => AnalyticsStore): void {
   describe('the retention of deliveries', () => {
     const organization_id = 'org_retention';

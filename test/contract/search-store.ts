@@ -27,7 +27,7 @@ import type { Open, OpenStore, StoreHooks } from './search-support.js';
 
 interface UnparsedStore {
   store: SearchStore;
-  /** Of the same data, as another process would open it. */
+  /** Opens the same data as another process would. */
   another(hooks?: StoreHooks): Promise<SearchStore>;
   close(): Promise<void>;
 }

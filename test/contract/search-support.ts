@@ -14,14 +14,14 @@ import type { ParsedStore } from '../support/parsed-store.js';
 
 export interface OpenStore {
   store: ParsedStore;
-  /** Of the same data, as another process would open it. */
+  /** Opens the same data as another process would. */
   another(hooks?: StoreHooks): Promise<ParsedStore>;
   /** Of all processes; `useClock` sets it. */
   clock: Clock;
   close(): Promise<void>;
 }
 
-/** Where a test delays a store, or stops it as a crash would. */
+/** Hooks with which a test delays a store, or stops it as a crash would. */
 export interface StoreHooks {
   /** Awaited before each step of a job; the process does no further step once it rejects. */
   beforeJobStep?(): Promise<void>;

@@ -29,7 +29,7 @@ export interface RetainedVisits {
   close(): Promise<void>;
 }
 
-/** What a retention deletes, for every store of visits. The store has nothing else. */
+/** Rules of what a retention deletes, for every store of visits. The store has nothing else. */
 export function visitRetention(open: () => Promise<RetainedVisits>): void {
   describe('the retention of visits', () => {
     const store = useOpened(open);

@@ -16,7 +16,7 @@ describe('Embedded stores that are started once with a clock that is ten years a
   const dataDir = join(tempFolder(), 'data');
   const organizationId = freshOrganization();
 
-  /** As a server has them. */
+  /** Opens the stores as a server does. */
   async function start(aheadMs: number) {
     const clock = { now: () => Date.now() + aheadMs };
     const clocks = new ClockComparison(clock);
@@ -25,7 +25,7 @@ describe('Embedded stores that are started once with a clock that is ten years a
     return {
       clocks,
       close: () => stores.close(),
-      /** As the job of retention does. */
+      /** Deletes as the job of retention does. */
       async purge() {
         await clocks.requireRightClock();
         return deleteExpired(RETENTION, stores, clock.now());

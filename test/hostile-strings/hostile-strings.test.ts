@@ -137,7 +137,7 @@ describe('Strings of requests that mean something to a parser', function () {
     await server?.stop();
   });
 
-  /** What the stores were given since the last look. */
+  /** Statements that the stores were given since the last check. */
   function given(): RecordedStatement[] {
     const chunks: Buffer[] = [];
     for (;;) {

@@ -82,7 +82,7 @@ export function validBodies({
   return [{ body: own, field: '' }, ...more];
 }
 
-/** Where a string stands in a request. */
+/** Place of a string in a request. */
 export interface Place {
   /** For people. */
   name: string;

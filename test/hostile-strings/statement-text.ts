@@ -4,7 +4,7 @@ import type { RecordedStatement } from './record-statements.fixture.js';
 /** Texts in quotes, quoted names, comments and heredocs of ClickHouse. */
 const CLICKHOUSE =
   /(?<text>'(?:[^'\\]|\\.|'')*'|\u2018[^\u2019]*\u2019|\$(?<tag>\w*)\$.*?\$\k<tag>\$)|`(?:[^`\\]|\\.|``)*`|"(?:[^"\\]|\\.|"")*"|\u201c[^\u201d]*\u201d|--[^\n]*|#[ !][^\n]*|\/\*.*?\*\//gs;
-/** In SQLite a backslash is a letter. */
+/** SQLite reads a backslash as an ordinary character. */
 const SQLITE = /(?<text>'(?:[^']|'')*')|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*.*?\*\//gs;
 /** Bodies of triggers have semicolons. */
 const TRIGGER = /^\s*CREATE (?:TEMP )?TRIGGER\b/i;

@@ -1,6 +1,6 @@
 /**
- * How much a loop handles between two turns of the event loop. Time is none of the test: the clock is one that has moved on at every look, as
- * on a machine that is as slow as can be, so each look at it must end in a turn.
+ * Counts how much a loop handles between two turns of the event loop. The test measures no time: its clock has moved on by a second at
+ * every look, as on a very slow machine, so each look must end in a turn.
  */
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
@@ -15,7 +15,7 @@ import type { Stores } from '../../services/stores/open-stores.js';
 import { useOpened } from '../support/opened.js';
 import { openTemporaryStores } from '../support/temporary-stores.js';
 
-/** Items of any size, and bytes of large ones, between two turns. */
+/** Limits between two turns: items of any size, and bytes of large items. */
 const MAX_ITEMS = 16;
 const MAX_BYTES = 16 * 1024;
 const COUNT = 1600;

@@ -12,7 +12,7 @@ export interface PersonHistory {
   request: Record<string, string>;
   /** Every text that was ever sent of the person. */
   tokens: string[];
-  /** What was done, in order. */
+  /** The changes that were made, in order. */
   steps: string[];
 }
 

@@ -12,7 +12,7 @@ export interface Topic {
 /** How the records of a topic are kept on several brokers. */
 export interface TopicReplication {
   name: string;
-  /** By name; those that a caller asked for. */
+  /** The topics that a caller asked for, by name. */
   settings: ReadonlyMap<string, string>;
   /** Of the partition that has the fewest. */
   replicas: number;

@@ -168,7 +168,7 @@ async function openOnce(config: Config, deep: boolean): Promise<Opened> {
       await stores.analytics.ping();
       const damagedParts = deep && !config.clickhouse ? await findDamagedParts(stores.analytics) : [];
       const isServed = config.elasticsearch !== null || config.clickhouse !== null;
-      // Those of servers are shown with the servers.
+      // Problems with the clocks of servers are shown with the servers.
       const clockProblems = isServed ? [] : stores.clocks?.problems();
       const result = { ok: 'The stores open and are up to date' };
       return { result, isUsed: true, damagedParts, clockProblems };

@@ -72,7 +72,7 @@ export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   if (target) return loadThrough(target);
   return withFolder(io, { organization, scope: ['ingest:write'] }, (opened) => {
     if (!('search' in opened)) return loadThrough(opened);
-    // One for all inputs, so that their order is that of their records.
+    // One clock for all inputs, so that records are ordered as the inputs are.
     const accept = acceptanceClock(opened.search);
     return loadWith(async (options) =>
       ingestRecords({ ...options, ...rules(), stores: opened, acceptance: await accept() }),

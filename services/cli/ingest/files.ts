@@ -31,7 +31,7 @@ function filesOf(io: Io, path: string): string[] {
   return readable;
 }
 
-/** Files without hidden ones, sorted, and how many links to folders there are. */
+/** Files that are not hidden, sorted, and the number of links to folders. */
 function entriesBelow(folder: string): { files: string[]; links: number } {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
     .map((entry) => ({ entry, path: join(entry.parentPath, entry.name) }))

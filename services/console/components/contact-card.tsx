@@ -133,7 +133,7 @@ async function bringBack({ id: _, updated_at: __, seniority: ___, department: __
   const text = JSON.stringify(record);
   await ingestText('contacts', { type: 'application/x-ndjson', text }, {}, new AbortController().signal);
   const name = fullName(record);
-  // With Kafka the record waits for a worker.
+  // If there is Kafka, the record waits for a worker.
   return (await exists(record.contact_id))
     ? { text: `${name} is back.` }
     : { text: `${name} was sent, and is back once the record has been written.` };

@@ -190,7 +190,7 @@ interface FrozenFiles {
   release(): Promise<void>;
 }
 
-/** Runs `work` while no process writes the data folder: in this process, or with the one that holds the folder. */
+/** Runs `work` while no process writes the data folder: alone, or with the process that holds the folder. */
 async function freezeFiles(
   dataDir: string,
   { analytics }: UsedStores,

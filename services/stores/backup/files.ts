@@ -47,7 +47,7 @@ export interface FileDigest {
   sha256: string;
 }
 
-/** What a file system object is, where it is not a regular file; null for one. A named pipe or a link of a foreign backup is never read. */
+/** Says what a file system object is; null for a regular file. A named pipe or a link of a foreign backup is never read. */
 export function irregularity(stats: Stats): string | null {
   if (stats.isFile()) return null;
   if (stats.isSymbolicLink()) return 'is a symbolic link, not a regular file';

@@ -50,7 +50,7 @@ export function listenForFreezes(
 ): Promise<FreezeListener> {
   const path = join(dataDir, FREEZE_SOCKET);
   const frozenParts = join(dataDir, ANALYTICS_FOLDER, FROZEN_PARTS_FOLDER);
-  // Of a process that was killed.
+  // Left by a process that was killed.
   rmSync(path, { force: true });
   rmSync(frozenParts, REMOVE_OPTIONS);
   removeAbandonedLinks(dataDir);

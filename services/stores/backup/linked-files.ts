@@ -20,7 +20,7 @@ import { lockDataFolder } from '../data-folder/lock.js';
 import { type FolderEntry, REMOVE_OPTIONS } from './files.js';
 
 export interface LinkedFiles {
-  /** Where the files are, with the paths that they have in the data folder. */
+  /** The linked files, with their paths in the data folder. */
   root: string;
   /** Removes the links. */
   release(): void;

@@ -1,4 +1,4 @@
-/** What a backup holds. The manifest is written last, so a folder without it is not a backup. */
+/** The list of everything in a backup. It is written last, so a folder without it is not a backup. */
 import { createHash } from 'node:crypto';
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,7 +19,7 @@ export const DATA_FOLDER = 'data';
 /** Raised with every change that an older version could not restore. */
 const FORMAT = 1;
 
-/** Of files, links and folders together; the embedded stores have thousands. */
+/** Limit of files, links and folders together; embedded stores have thousands. */
 const MAX_ENTRIES = 500_000;
 /** Each is created, and written to the disk by itself. */
 const MAX_FOLDERS = 50_000;
@@ -134,7 +134,7 @@ export const hasTooMany = (entries: readonly BackupEntry[]): boolean =>
 export const holdsSearch = ({ entries }: Pick<Manifest, 'entries'>): boolean =>
   entries.some(({ path }) => path === SEARCH_FILE);
 
-/** What messages say of a newer manifest, whose other fields this version may not know. */
+/** Checks the fields that messages show of a newer manifest, whose other fields this version may not know. */
 function isPrintable({ format, reachline, migrations }: Manifest): boolean {
   const matches = (pattern: string, value: unknown) =>
     typeof value === 'string' && new RegExp(pattern).test(value);
@@ -146,7 +146,7 @@ function isPrintable({ format, reachline, migrations }: Manifest): boolean {
   );
 }
 
-/** Of a regular file, whose size is bounded. Waits for nobody: a named pipe would otherwise wait for its writer. */
+/** Reads a regular file of bounded size. Never waits: a named pipe would otherwise wait for its writer. */
 function readText(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {

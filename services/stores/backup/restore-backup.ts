@@ -25,7 +25,7 @@ export interface RestoreOptions {
 }
 
 export interface RestoreResult extends Manifest {
-  /** What the erasures of `suppressionsFrom` did. */
+  /** Effects of the erasures of `suppressionsFrom`. */
   adopted: AdoptedErasures;
 }
 
@@ -51,7 +51,7 @@ export async function restoreBackup({
   const lock = lockDataFolder(folder);
   try {
     const partial = join(folder, PARTIAL_RESTORE_FOLDER);
-    // Of a restore that was killed. It began in an empty folder, and nothing opens one that has it: what lies beside it is its own.
+    // Left by a restore that was killed. It began in an empty folder that nothing opens meanwhile, so the files beside it are its own.
     if (existsSync(partial)) {
       for (const name of [SEARCH_FILE, ANALYTICS_FOLDER, TIME_FILE])
         rmSync(join(folder, name), REMOVE_OPTIONS);

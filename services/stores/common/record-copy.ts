@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 export const COPIED_KINDS = ['contacts', 'audiences'] as const;
 export type CopiedKind = (typeof COPIED_KINDS)[number];
 
-/** By the clock of the server that holds the copy. */
+/** Duration of a lease, by the clock of the server that holds the copy. */
 export const COPY_LEASE_MS = 300_000;
 
 /** Names a contact in a statement. Servers keep the text of statements on disk, where an id would outlive the contact. */

@@ -31,9 +31,9 @@ export interface Screen<State, Record> {
   forbidden(states: ReadonlyMap<string, readonly State[]>): Promise<ReadonlySet<string>>;
   /** Why records of such documents are rejected. */
   rejection(): RecordRejectedError;
-  /** Of ids of documents whose stored state is forbidden, those that the process that forbade it has yet to come to. */
+  /** Selects the documents that the forbidding process has yet to handle, from ids of documents with a forbidden state. */
   awaited(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** What takes the place of a forbidden state that nobody else will remove; null where it says nothing. */
+  /** The state that replaces a forbidden state which nobody else will remove; null to leave it. */
   removed(stored: State, record: Record): State | null;
 }
 
@@ -76,7 +76,7 @@ async function applyGroups<Source, State, Record>(
       return null;
     }
   };
-  /** What this call has written and is to take back. */
+  /** Writes of this call that have to be taken back. */
   const undo = new Map<string, { stored: State | undefined; json: string; wasErased: boolean }>();
   let pending = groups;
   return retryWithBackoff(async () => {
@@ -101,7 +101,7 @@ async function applyGroups<Source, State, Record>(
         const removed = () => screen.removed(stored, records.at(-1) as Record) ?? stored;
         const written = undo.get(id);
         if (written) {
-          // What is stored lacks what is only indexed.
+          // The stored document lacks the fields that are only indexed.
           const isOurs = JSON.stringify(toDocument(stored)) === written.json;
           if (isOurs) result.state = written.stored ?? removed();
           // Another write stands on ours, and nobody can tell any more that it is of an erased person.
@@ -130,7 +130,7 @@ async function applyGroups<Source, State, Record>(
   });
 }
 
-/** By default of the states before and after a change. */
+/** Collects states per document; by default the states before and after a change. */
 function statesOf<State, Result extends { id: string; stored?: State; state?: State }>(
   results: readonly Result[],
   statesIn: (result: Result) => readonly (State | undefined)[] = ({ stored, state }) => [stored, state],

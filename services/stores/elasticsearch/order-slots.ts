@@ -12,7 +12,7 @@ import type { IndexNames } from './migrations/indices.js';
 const LEASE_MS = 60_000;
 /** Part of a lease that is left when it is renewed, beside the requests. */
 const RENEW_MS = 30_000;
-/** Slot 0 is that of embedded stores. */
+/** Embedded stores use slot 0. */
 const LEASED = Array.from({ length: SLOTS - 1 }, (_, index) => index + 1);
 
 const idOf = (slot: number) => `order-slot-${slot}`;

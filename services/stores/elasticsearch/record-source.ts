@@ -41,7 +41,7 @@ export function recordSource(
 ): RecordSource {
   return {
     erased,
-    /** From a point in time, shard by shard in the order of documents, which needs no sorting. */
+    /** Reads from a point in time, shard by shard in document order, which needs no sorting. */
     async *read(kind) {
       const index = names.alias(kind);
       const former = await formerTokens();

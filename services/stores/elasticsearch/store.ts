@@ -41,7 +41,7 @@ const BATCH_RECORDS = 5000;
 
 export interface ElasticsearchStoreOptions {
   clock?: Clock;
-  /** Compares the clock of this process with that of the cluster. Without it the clock counts as right. */
+  /** Compares the clock of this process with the clock of the cluster. If absent, the clock counts as right. */
   clocks?: ClockComparison;
   /** Mean time between two runs of the recovery job. */
   recoveryIntervalMs?: number;

@@ -29,7 +29,7 @@ export class Connection {
       this.exec(sql`PRAGMA temp_store = MEMORY`);
       this.exec(sql`PRAGMA wal_autocheckpoint = 16000`);
       this.exec(sql`PRAGMA journal_size_limit = 0`);
-      // What is deleted is overwritten, so that nothing of an erased person is left.
+      // Deleted content is overwritten, so that nothing of an erased person is left.
       this.exec(sql`PRAGMA secure_delete = ON`);
       if (options.readOnly) this.exec(sql`PRAGMA query_only = ON`);
     } catch (error) {
@@ -47,7 +47,7 @@ export class Connection {
     return Number(this.#statement(statement).run(...values).changes);
   }
 
-  /** As `run`, without the count. */
+  /** Like `run`, without the count. */
   execute(statement: Sql, ...values: SqlValue[]): void {
     this.#statement(statement).get(...values);
   }

@@ -78,7 +78,7 @@ export function listKeys(
   });
 }
 
-/** From the index alone. */
+/** Reads the index alone. */
 function countKeys(connection: Connection, now: number, organizationId?: string): number {
   const counted = sql`SELECT count(*) FROM keys WHERE ${IS_LISTED}`;
   const time = formatTimestamp(now);

@@ -69,7 +69,7 @@ export async function startHttpProxy<Config extends { nodes: readonly string[] }
       port,
       method,
       path: typeof fate === 'object' && 'path' in fate ? fate.path : path,
-      // What is observed is read here.
+      // Observed responses are read here, so they must not be compressed.
       headers: proxy.observe ? { ...headers, 'accept-encoding': 'identity' } : headers,
     });
     onward.on('error', () => outgoing.destroy());

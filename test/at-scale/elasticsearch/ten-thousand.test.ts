@@ -1,5 +1,5 @@
 /**
- * Lists of an organization with ten thousand of everything on Elasticsearch. What a page of one costs is told by counts: the documents and
+ * Lists of an organization with ten thousand of everything on Elasticsearch. The cost of a page of one is counted: the documents and
  * bytes that the cluster answers, and the size that requests ask for.
  */
 import { expect } from 'chai';

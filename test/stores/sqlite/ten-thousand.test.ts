@@ -1,5 +1,5 @@
 /**
- * Lists of an organization with ten thousand of everything. What a page of one costs is told by counts: the rows that statements return,
+ * Lists of an organization with ten thousand of everything. The cost of a page of one is counted: the rows that statements return,
  * and how the engine finds them. A search process computes the page; the event loop gets its text in one message.
  */
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-/** What reads and writes of contacts have in common. */
+/** Functions that reads and writes of contacts share. */
 import { type DuplicateKey, hasKey } from '../../../contacts/duplicates.js';
 import type { StoredContact } from '../../../contacts/stored-contact.js';
 import { identifiersOf, uniqueIdentifiers } from '../../../contacts/suppression.js';

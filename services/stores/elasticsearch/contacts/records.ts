@@ -111,7 +111,7 @@ export const erasedScreen = <Change>(
 
 const organizationOf = (documentId: string): string => documentId.split('/', 1)[0] as string;
 
-/** `id` is that of the document. */
+/** `id` is the id of the document. */
 function personOf(id: string, states: readonly State[]): Person {
   const [organizationId = '', contactId = ''] = id.split('/');
   const identifiers = states.flatMap((state) =>

@@ -61,7 +61,7 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
     refresh,
   } = deps;
 
-  /** With the token of the audience in place of its id. */
+  /** The search with the token of the audience instead of its id. */
   async function withToken(search: ContactSearch): Promise<ContactSearch> {
     const { organizationId, audienceId } = search;
     if (audienceId === undefined) return search;

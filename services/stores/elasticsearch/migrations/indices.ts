@@ -82,7 +82,7 @@ export class IndexNames {
     return `${this.prefix}-${resource}`;
   }
 
-  /** For writes of the visits of a month. */
+  /** The alias that visits of a month are written to. */
   monthAlias(month: VisitMonth): string {
     return `${this.alias('visits')}-${nameOfMonth(month)}`;
   }
@@ -310,7 +310,7 @@ export async function dropMonthsBefore(
   return visits;
 }
 
-/** What an index of visits holds, rows included that no search shows yet. */
+/** Counts an index of visits, including documents that no search shows yet. */
 async function contentsOf(
   cluster: Cluster,
   index: string,

@@ -33,7 +33,7 @@ export function readContactRow(
   return { rowId, ...stored, audienceIds, namesFormerAudience: audienceIds !== stored.audienceIds };
 }
 
-/** What is left of a deleted contact; undefined when it was never deleted, or came back. */
+/** The deletion of a contact; undefined if the contact was never deleted or came back. */
 export function readDeletion(connection: Connection, organization: number, id: string): Deletion | undefined {
   const row = connection.row<[string]>(
     sql`SELECT record_order FROM deleted_contacts WHERE organization = ? AND id = ?`,

@@ -52,7 +52,7 @@ export function hasRows(connection: Connection, source: RowSource): boolean {
   return connection.row(sql`SELECT 1 FROM ${from} WHERE ${where} LIMIT 1`, ...values) !== undefined;
 }
 
-/** As `countRows`, but stops at a limit. */
+/** Like `countRows`, but stops at a limit. */
 export function countUpTo(connection: Connection, source: RowSource, limit: number): number {
   const { from, where, values } = select(source);
   const counted = sql`SELECT count(*) FROM (SELECT 1 FROM ${from} WHERE ${where} LIMIT ?)`;
@@ -120,7 +120,7 @@ export function* facetFields(
   fields: readonly FacetField[],
 ): Generator<(string | null)[][], void> {
   const { from, where, values, rowId } = select(source);
-  // As the index has them.
+  // The same expressions as in the index, so that SQLite reads the index.
   const columns = fields.map(
     (field) => sql`json_extract(p.body, ${textLiteral(`$.${field}`)}) AS ${identifier(field)}`,
   );
@@ -406,7 +406,7 @@ function withRow(selection: Selection, { rows, organization }: RowSource): Selec
   const { from, where, values, rowId, row } = selection;
   if (row !== undefined) return { ...selection, row };
   return {
-    // Left to choose, SQLite walks all that changed after the time, once for each row.
+    // Without CROSS JOIN and INDEXED BY, SQLite scans everything that changed after the time, once for each row.
     from: sql`${from} CROSS JOIN ${TABLES[rows]} p INDEXED BY ${BY_POSITION[rows]} ON p.position = ${rowId}`,
     where: sql`${where} AND p.organization = ?`,
     values: [...values, organization],

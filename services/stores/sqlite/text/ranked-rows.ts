@@ -21,7 +21,7 @@ export function rankedRows(
   for (const { lastRank, cumulative, steps } of plan.classes) {
     if (after && after.rank > lastRank) continue;
     if (rows.length >= limit || (!after && rows.length >= total)) break;
-    // Behind a cursor the number of earlier rows is unknown, so only a first page can skip empty steps.
+    // The number of rows before a cursor is unknown, so only a first page can skip empty steps.
     let remaining = Number.POSITIVE_INFINITY;
     if (!after) {
       const upTo = cumulative.text === plan.all.text ? total : countRows(connection, matching(cumulative));

@@ -172,7 +172,7 @@ export class SegmentRewrite {
     this.#connection.writeTransaction(() => {
       const { ids, levels, usedLevels } = this.#segments();
       this.#old = new Set(ids);
-      // Segments of several levels go to a new last level. Those of one level go to the next, which may not be the last.
+      // Segments of several levels go to a new last level. Segments of one level go to the next level, which may not be the last.
       this.#dropsMarks = usedLevels.length !== 1 || levels <= (usedLevels[0] as number) + 2;
       merge(this.#connection, this.#index, -MERGE_PAGES);
     });

@@ -20,7 +20,7 @@ export interface Step<Result> {
   result?: Json<Result>;
 }
 
-/** Writes each item; the result is made of what the writes returned, in their order. */
+/** Writes each item, and builds the result from the returned values in order. */
 export function forEachStepped<Item, Outcome, Result>(
   items: readonly Item[],
   write: (item: Item) => Outcome,
