@@ -4,8 +4,10 @@ import { expect } from 'chai';
 import { inOrder } from '../../services/shared/record-order.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { run } from '../cli/support.js';
-import { runServer } from '../support/server-process.js';
+import { isAlive, runningEngine } from '../support/engine-pid.js';
+import { prepareOrganization, runServer, startServer } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
 
 /** Data files of parts in the folder of the analytics store. */
 function dataFiles(folder: string, table: string): string[] {
@@ -53,6 +55,25 @@ describe('ClickHouse parts that are damaged on disk', function () {
     const stores = await openStores({ dataDir: folder, searchThreads: 1 });
     await stores.analytics.ping();
     await stores.close();
+  });
+
+  it('take the figures away from a server whose engine starts again, and nothing else', async () => {
+    const key = await prepareOrganization(folder, 'org_a');
+    const server = await startServer({ dataDir: folder, key });
+    const range = { start_date: '2026-08-01', end_date: '2026-08-31' };
+    const list = () => server.call('/api/advertising/network_a/campaigns', range);
+    try {
+      expect((await list()).body.total_count).to.equal(50);
+      const pid = await runningEngine(server);
+      for (const file of files) truncateSync(file, 10);
+      process.kill(pid, 'SIGKILL');
+      await until(() => !isAlive(pid), 'the engine is gone');
+      for (let time = 0; time < 3; time++) expect((await list()).status).to.equal(503);
+      expect((await server.call('/api/contacts/search', { organization_id: 'org_a' })).status).to.equal(200);
+      expect(server.output()).to.include('could not read 1 parts of its tables');
+    } finally {
+      await server.kill();
+    }
   });
 
   it('are found by doctor --deep when a single byte changed', async () => {

@@ -1,9 +1,10 @@
 /** The process of the embedded ClickHouse dies, or is killed because a statement does not end. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ANALYTICS_FOLDER } from '../../services/stores/data-folder/layout.js';
 import { freePort } from '../stack/free-port.js';
+import { enginePid, isAlive, procFile, runningEngine } from '../support/engine-pid.js';
 import { callerOf } from '../support/gateway.js';
 import { Random, SEED } from '../support/random.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
@@ -14,36 +15,6 @@ import { until } from '../support/until.js';
 const ENDLESS = 'SELECT arrayCount(x -> has(range(1000000), x), range(1000000))';
 const RANGE = { start_date: '2026-11-01', end_date: '2026-11-20', granularity: 'monthly', page_size: 1 };
 const SECRET = 'sql-password-of-analysts';
-
-const fileOf = (pid: number, name: string) => readFileSync(`/proc/${pid}/${name}`, 'utf8');
-
-/** The process of the engine of a server; undefined where none runs. */
-function enginePid(server: ServerProcess): number | undefined {
-  const children = readdirSync(`/proc/${server.pid}/task`).flatMap((thread) =>
-    fileOf(server.pid, `task/${thread}/children`).trim().split(' ').filter(Boolean).map(Number),
-  );
-  return children.find((pid) => {
-    try {
-      return fileOf(pid, 'cmdline').startsWith('reachline engine');
-    } catch {
-      return false;
-    }
-  });
-}
-
-/** Waits for the engine to run. */
-async function runningEngine(server: ServerProcess): Promise<number> {
-  await until(() => enginePid(server) !== undefined, 'the engine runs');
-  return enginePid(server) as number;
-}
-
-const isAlive = (pid: number) => {
-  try {
-    return !/^\d+ \(.*\) Z/.test(fileOf(pid, 'stat'));
-  } catch {
-    return false;
-  }
-};
 
 describe(`The process of the engine (REACHLINE_TEST_SEED=${SEED})`, function () {
   this.timeout(120_000);
@@ -70,8 +41,8 @@ describe(`The process of the engine (REACHLINE_TEST_SEED=${SEED})`, function () 
 
   it('has no password of the gateway in its environment, and its own folder as the working directory', () => {
     const pid = enginePid(server) as number;
-    expect(fileOf(server.pid, 'environ')).to.include(SECRET);
-    expect(fileOf(pid, 'environ')).not.to.include(SECRET).and.not.to.include('REACHLINE_');
+    expect(procFile(server.pid, 'environ')).to.include(SECRET);
+    expect(procFile(pid, 'environ')).not.to.include(SECRET).and.not.to.include('REACHLINE_');
     expect(readlinkSync(`/proc/${pid}/cwd`)).to.equal(join(dataDir, ANALYTICS_FOLDER));
   });
 
@@ -144,7 +115,7 @@ describe(`The process of the engine (REACHLINE_TEST_SEED=${SEED})`, function () 
       body: JSON.stringify({ statement: ENDLESS }),
       signal: leaving.signal,
     });
-    const cpu = () => Number(fileOf(first, 'stat').split(') ')[1]?.split(' ')[11]);
+    const cpu = () => Number(procFile(first, 'stat').split(') ')[1]?.split(' ')[11]);
     const idle = cpu();
     await until(() => cpu() > idle + 50, 'the statement computes');
     leaving.abort();

@@ -6,6 +6,7 @@ import { parameterTexts, preamble } from './bind.js';
 import type { ClickHouse, EmbeddedOptions } from './client.js';
 import { ConnectionPool } from './connection-pool.js';
 import { type EngineResult, openEngine } from './engine.js';
+import { requireWholeParts } from './parts.js';
 import { checkBound, settle, toResult } from './result.js';
 import { DEFAULT_TIMEOUT_MS, embeddedSettings } from './settings.js';
 
@@ -23,14 +24,21 @@ function textOf(result: EngineResult): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }
 
-/** Opens the engine in a process of its own. Throws `FolderInUseError` when another process has the folder. */
+const rowsOf = <Row>(json: string) => (JSON.parse(json) as ResponseJSON<Row>).data;
+
+/** Opens the engine in a process of its own. Throws `BrokenPartsError`, and `FolderInUseError` when another process has the folder. */
 export async function openEmbedded({
   path,
   timeoutMs = DEFAULT_TIMEOUT_MS,
   configFile,
   onEnded,
 }: EmbeddedOptions): Promise<ClickHouse> {
-  const engine = await openEngine(path, { configFile, onEnded });
+  const engine = await openEngine(path, {
+    configFile,
+    onEnded,
+    verify: (run) =>
+      requireWholeParts(async (statement) => rowsOf(textOf(await run(statement, 'JSON'))), path),
+  });
   const connections = (size: number) =>
     new ConnectionPool(size, () => {
       const session = engine.session();

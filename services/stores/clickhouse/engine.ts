@@ -62,6 +62,8 @@ export interface EngineOptions {
   configFile?: string | undefined;
   /** Told when the engine ends by itself or is killed; it starts again. */
   onEnded?: ((error: EngineEndedError) => void) | undefined;
+  /** Runs whenever the engine has started, before all other statements. An engine for which it throws is ended. */
+  verify?(run: (statement: Sql, format: string) => Promise<EngineResult>): Promise<void>;
 }
 
 /** Sizes of the engine's caches, the memory of the whole engine, and its users. */
@@ -166,6 +168,12 @@ class EngineClient implements Engine {
     if (this.#startedAt > 0 && pause > 0) await sleep(pause);
     this.#startedAt = performance.now();
     const process = await EngineProcess.start(this.#folder, this.#options.configFile ?? CONFIG_FILE);
+    try {
+      await this.#options.verify?.((statement, format) => process.run({ session: 0, format }, statement, {}));
+    } catch (error) {
+      await process.close();
+      throw error;
+    }
     void process.ended.then((error) => {
       if (this.#isClosed) return;
       this.#options.onEnded?.(error);

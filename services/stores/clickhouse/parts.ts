@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { AnalyticsReader } from '../../advertising/analytics-store.js';
-import { quotedIdentifier, sql, textLiteral } from '../../shared/sql.js';
+import { quotedIdentifier, type Sql, sql, textLiteral } from '../../shared/sql.js';
 import { firstFew } from '../../shared/text.js';
 
 /** Rows are missing, so metrics would be too low. The message says what to do. */
@@ -14,13 +14,12 @@ export class BrokenPartsError extends Error {
  * Throws a `BrokenPartsError` when the engine set parts aside because it could not read them: now, or when it opened the folder
  * before. It only logs that itself, and answers without their rows.
  */
-export async function requireWholeParts(store: AnalyticsReader, path: string): Promise<void> {
-  const { rows } = await store.query<{ part: string }>({
-    name: 'broken_parts',
-    sql: sql`SELECT concat(table, ' ', name) AS part FROM system.detached_parts
-WHERE database = currentDatabase() AND reason LIKE '%broken%' ORDER BY part`,
-    params: {},
-  });
+export async function requireWholeParts(
+  query: (statement: Sql) => Promise<{ part: string }[]>,
+  path: string,
+): Promise<void> {
+  const rows = await query(sql`SELECT concat(table, ' ', name) AS part FROM system.detached_parts
+WHERE database = currentDatabase() AND reason LIKE '%broken%' ORDER BY part`);
   if (rows.length === 0) return;
   const parts = firstFew(rows.map(({ part }) => part));
   throw new BrokenPartsError(

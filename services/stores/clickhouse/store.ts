@@ -17,7 +17,6 @@ import type { ClickHouse, ClickHouseOptions } from './client.js';
 import type { Engine } from './engine.js';
 import { migrate, requireMigrations } from './migrations/migrate.js';
 import { openClickHouse } from './open.js';
-import { BrokenPartsError, requireWholeParts } from './parts.js';
 import { copyOnServers } from './record-copy.js';
 import { insertRows } from './refusals.js';
 import { RollupBuilder, type RollupBuilderOptions } from './rollup-builder.js';
@@ -57,18 +56,9 @@ export async function openAnalyticsStore(
   rollups?: RollupBuilderOptions,
   log?: RetentionLog,
 ): Promise<OpenedAnalyticsStore> {
-  const clickhouse: ClickHouse = await openClickHouse(
-    'path' in options ? { ...options, onEnded: (err) => void watchRestart(err, options.path) } : options,
-  );
-  /** The next engine sets parts aside that it cannot read, as the first one does. */
-  const watchRestart = async (err: Error, path: string) => {
-    log?.warn({ err }, 'the process of the engine ended and starts again');
-    await requireWholeParts(clickhouse, path).catch((error: unknown) => {
-      if (error instanceof BrokenPartsError) log?.warn({ err: error }, error.message);
-    });
-  };
+  const onEnded = (err: Error) => log?.warn({ err }, 'the process of the engine ended and starts again');
+  const clickhouse = await openClickHouse('path' in options ? { onEnded, ...options } : options);
   try {
-    if ('path' in options) await requireWholeParts(clickhouse, options.path);
     if (clickhouse.layout.isReplicated) await requireMigrations(clickhouse);
     else await migrate(clickhouse);
   } catch (error) {
