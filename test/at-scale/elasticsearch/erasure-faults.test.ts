@@ -3,7 +3,14 @@ import { expect } from 'chai';
 import { fromJson } from '../../../services/shared/json.js';
 import { PartialWriteError } from '../../../services/shared/store-errors.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { creation, erasure, freshOrganization, load, loadAudiences } from '../../contract/search-support.js';
+import {
+  creation,
+  deferred,
+  erasure,
+  freshOrganization,
+  load,
+  loadAudiences,
+} from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { gate, type HttpProxy, type ProxiedRequest, startHttpProxy } from './http-proxy.js';
 import { openStore, testIndices } from './support.js';
@@ -191,6 +198,43 @@ describe('An erasure on Elasticsearch with faults', function () {
         .catch((error: unknown) => error);
       expect(rejection instanceof PartialWriteError, message).to.equal(hasBegun);
     }
+  });
+
+  it('leaves nobody where another process removes what it has found and not yet read', async () => {
+    const organizationId = freshOrganization();
+    const email = 'both@processes.example';
+    // More than a step removes.
+    const people = Array.from({ length: 150 }, (_, index) => ({
+      contact_id: `both_${index}`,
+      work_emails: [email],
+    }));
+    await load(store, organizationId, people);
+    const { reached, wait, open: release } = gate();
+    let isHeld = false;
+    proxy.decide = async (request) => {
+      if (!isHeld && isOf('contacts', request) && request.path.includes('_mget')) {
+        isHeld = true;
+        await wait();
+      }
+      return 'pass' as const;
+    };
+    const erasing = erase(organizationId, email);
+    await reached;
+    let steps = 0;
+    const stepped = deferred();
+    await open(indices.config, {
+      ...{ recoveryIntervalMs: 100, takeoverMs: 0 },
+      async beforeJobStep() {
+        if (steps++ === 0) return;
+        stepped.resolve();
+        throw new Error('the process ends here');
+      },
+    });
+    await stepped.promise;
+    release();
+    await erasing;
+    for (const { contact_id } of people)
+      expect(await store.getContact(organizationId, contact_id), contact_id).to.equal(null);
   });
 
   it('merges once a day for all erasures, and waits for no merge', async () => {

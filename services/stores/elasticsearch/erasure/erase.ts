@@ -69,9 +69,11 @@ export interface ErasureDeps extends TraceStores {
 interface Step {
   erased: readonly string[];
   related: readonly string[];
+  /** Whether a contact of the person was found, also where another process had removed it by then. */
+  hasFound: boolean;
 }
 
-const NO_STEP: Step = { erased: [], related: [] };
+const NO_STEP: Step = { erased: [], related: [], hasFound: false };
 
 export class Erasures {
   readonly #deps: ErasureDeps;
@@ -133,14 +135,17 @@ export class Erasures {
     if (!source) return;
     await suppression.add(source.organization_id ?? '', (source.proof as ErasureProof).hashes);
     // What an earlier process had found and not removed.
-    let marked = source.contact_ids ?? [];
+    const people = await this.#people(source.organization_id ?? '', source.contact_ids ?? []);
+    // An earlier version named contacts in the journal before it counted them.
+    if (!source.work && people.length > 0) await this.#mark(id, people);
+    let marked = people.map(({ body }) => body.contact_id);
     for (let isLeft = true; isLeft; ) {
       this.#closing.signal.throwIfAborted();
       await this.#deps.beforeStep?.();
-      const step = await this.#step(id, marked);
+      const step = await this.#step(id, marked.slice(0, CONTACTS_PER_STEP));
       onStep(step);
-      marked = [];
-      isLeft = step.erased.length > 0;
+      marked = marked.slice(CONTACTS_PER_STEP);
+      isLeft = step.hasFound || marked.length > 0;
     }
     // Lists of proofs are searches: they show what the steps changed from here on.
     await this.#documents.refresh();
@@ -154,7 +159,7 @@ export class Erasures {
     const { organization_id: organizationId = '', requested_at = 0 } = journal;
     const named = journal.work?.named ?? [];
     await contacts.refresh();
-    const people = await this.#peopleOf(organizationId, named, marked);
+    const { people, hasFound } = await this.#peopleOf(organizationId, named, marked);
     const erased = people.map(({ body }) => body.contact_id);
     const identifiers = uniqueIdentifiers(people.flatMap(({ body }) => foundIdentifiers(named, body)));
     if (people.length > 0) await this.#mark(id, people);
@@ -176,7 +181,7 @@ export class Erasures {
       (source) => ({ ...source, proof: withStep(source.proof as ErasureProof, hashes, counts) }),
       { refresh: false },
     );
-    return { erased, related };
+    return { erased, related, hasFound };
   }
 
   /** Some contacts that have a named identifier, and those that are marked. */
@@ -184,12 +189,17 @@ export class Erasures {
     organizationId: string,
     named: readonly Identifier[],
     marked: readonly string[],
-  ): Promise<IndexedContact[]> {
+  ): Promise<{ people: IndexedContact[]; hasFound: boolean }> {
     const ids = [...marked, ...named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []))];
     const addresses = named.filter(({ kind }) => kind !== 'id');
-    if (addresses.length > 0)
-      ids.push(...(await this.#search(organizationId, addresses, { limit: CONTACTS_PER_STEP })));
-    return (await this.#people(organizationId, [...new Set(ids)])).slice(0, CONTACTS_PER_STEP);
+    const found =
+      addresses.length > 0 ? await this.#search(organizationId, addresses, { limit: CONTACTS_PER_STEP }) : [];
+    const people = await this.#people(organizationId, [...new Set([...ids, ...found])]);
+    return {
+      people: people.slice(0, CONTACTS_PER_STEP),
+      // Another process at the same erasure may remove all that was found before it is read, and there may be more.
+      hasFound: people.length + found.length > 0,
+    };
   }
 
   /** Notes what is about to be removed, once, and counts it: erasures of the same persons at the same time know of each other. */
@@ -200,14 +210,14 @@ export class Erasures {
       (source) => {
         const { contact_ids = [], work } = source;
         const proof = source.proof as ErasureProof;
-        const known = new Set(contact_ids);
-        const fresh = people.filter(({ body }) => !known.has(body.contact_id));
+        const counted = new Set(work ? contact_ids : []);
+        const fresh = people.filter(({ body }) => !counted.has(body.contact_id));
         const removed = { ...proof.removed };
         removed.contacts += fresh.length;
         removed.memberships += fresh.reduce((sum, { audienceIds }) => sum + audienceIds.length, 0);
         return {
           ...source,
-          contact_ids: [...contact_ids, ...fresh.map(({ body }) => body.contact_id)],
+          contact_ids: [...new Set([...contact_ids, ...fresh.map(({ body }) => body.contact_id)])],
           work: { named: work?.named ?? [], stepped_at: clock.now() },
           proof: { ...proof, removed },
         };
