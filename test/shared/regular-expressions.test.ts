@@ -67,6 +67,7 @@ const COMPOSED: readonly [file: string, reason: string][] = [
   ],
   ['services/search/query-parser.ts', 'a folded query of at most 200 characters'],
   ['services/shared/ids.ts', 'one repetition of a bounded length, anchored at both ends'],
+  ['services/shared/sql.ts', 'a name that ends at a colon, then bounded repetitions, anchored at both ends'],
   ['services/sql-endpoint/read-only.ts', 'anchored at both ends, with a known word before every repetition'],
   ['services/sql-endpoint/request.ts', 'one repetition of a bounded length, anchored at both ends'],
   ['services/stores/backup/manifest.ts', 'patterns of the schema of manifests, anchored at both ends'],
