@@ -54,7 +54,7 @@ export function requireOutsideStores(path: string): void {
  * A device or pipe is written directly.
  */
 export class OutputFile {
-  /** The path without links, so that a link stays one. */
+  /** The path without links, so that a link stays one; as the system resolves `..` behind a link, which its text alone does not tell. */
   readonly #path: string;
   readonly #partial: string | null;
   readonly #file: number;
@@ -63,7 +63,9 @@ export class OutputFile {
   constructor(path: string) {
     requireOutsideStores(path);
     const before = statSync(path, { throwIfNoEntry: false });
-    this.#path = before ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
+    this.#path = before
+      ? realpathSync.native(path)
+      : join(realpathSync.native(dirname(path)), basename(path));
     if (before?.isDirectory())
       throw Object.assign(new Error(`${path} is a folder`), { code: 'EISDIR', path });
     const isDirect = before !== undefined && !before.isFile();

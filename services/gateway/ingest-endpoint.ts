@@ -355,7 +355,8 @@ function rejectionOf(
     stream: stream.name,
     line,
     code,
-    pointer,
+    // The name of a field that the stream does not have is text of the sender.
+    pointer: code === 'unknown_field' ? pointer.replace(/\/[^/]*$/, '') : pointer,
     rejected_at: new Date(acceptedAt).toISOString(),
     sequence,
     // Anything else than an identifier may be an address, and so a value of the record.

@@ -1,4 +1,5 @@
 import type { Scope } from '../http/scopes.js';
+import { TimeSlice } from '../shared/async.js';
 import { StoreUnavailableError } from '../shared/store-errors.js';
 import type { EngineResult } from '../stores/clickhouse/engine.js';
 import type { Body } from './body.js';
@@ -72,7 +73,7 @@ export async function readRows(
     // The engine's own limit counts a constant once, however many rows repeat it.
     if (bytes.length > MAX_RESULT_BYTES)
       throw new SqlError(CODE.TOO_MANY_BYTES, `The result exceeds ${MAX_RESULT_BYTES} bytes`);
-    answer = parseExact(Buffer.from(bytes).toString('utf8'));
+    answer = await parseExact(Buffer.from(bytes).toString('utf8'));
   };
   try {
     await execute(request, NO_BODY, read, signal);
@@ -87,27 +88,38 @@ export async function readRows(
 }
 
 const LONG_INTEGER = /(?<![\d.])-?\d{16,}(?![\d.eE])/g;
+/** Text between two strings that is shorter has no such integer. */
+const SHORTEST_INTEGER = 16;
 
-/** JSON whose integers become text where a number cannot hold them. */
-function parseExact<T>(json: string): T {
-  let exact = '';
+/** JSON whose integers become text where a number cannot hold them. Looks at what is outside of strings; yields to the event loop. */
+async function parseExact<T>(json: string): Promise<T> {
+  const slice = new TimeSlice();
+  const parts: string[] = [];
   let copied = 0;
-  let at = 0;
-  for (const { 0: digits, index } of json.matchAll(LONG_INTEGER)) {
-    while (at < index) at = json[at] === '"' ? endOfString(json, at) : at + 1;
-    const isInText = at > index;
-    if (isInText || Number.isSafeInteger(Number(digits))) continue;
-    exact += `${json.slice(copied, index)}"${digits}"`;
-    copied = index + digits.length;
+  for (let at = 0; at < json.length; ) {
+    const quote = json.indexOf('"', at);
+    const end = quote === -1 ? json.length : quote;
+    if (end - at >= SHORTEST_INTEGER) {
+      for (const { 0: digits, index } of json.slice(at, end).matchAll(LONG_INTEGER)) {
+        if (slice.shouldYield()) await slice.yieldToEventLoop();
+        if (Number.isSafeInteger(Number(digits))) continue;
+        parts.push(json.slice(copied, at + index), `"${digits}"`);
+        copied = at + index + digits.length;
+      }
+    }
+    at = quote === -1 ? json.length : endOfString(json, quote);
+    if (slice.shouldYield()) await slice.yieldToEventLoop();
   }
-  return JSON.parse(exact + json.slice(copied)) as T;
+  return JSON.parse(parts.join('') + json.slice(copied)) as T;
 }
 
-/** Without a regular expression, whose stack would overflow with a text of some million characters. */
+/** The index behind the string that begins at a quote. */
 function endOfString(json: string, quote: number): number {
-  let at = quote + 1;
-  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
-  return at + 1;
+  for (let end = json.indexOf('"', quote + 1); ; end = json.indexOf('"', end + 1)) {
+    let before = end;
+    while (json[before - 1] === '\\') before--;
+    if ((end - before) % 2 === 0) return end + 1;
+  }
 }
 
 /** As TabSeparated writes text. */

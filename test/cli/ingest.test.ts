@@ -201,18 +201,25 @@ describe('reachline ingest', function () {
       symlinkSync(input, join(folder, 'link-to-file'));
       linkSync(input, join(folder, 'second-name'));
       const other = file('real/b.ndjson', GOOD);
+      mkdirSync(join(real, 'deep'));
+      symlinkSync(join(real, 'deep'), join(folder, 'link-down'));
       for (const [inputs, rejects] of [
         [[input], join(folder, 'link', 'a.ndjson')],
         [[input], join(folder, 'link-to-file')],
         [[input], join(folder, 'second-name')],
         [[join(folder, 'link', 'a.ndjson')], input],
         [[input, other], join(folder, 'link')],
+        [[input], `${folder}/link-down/../a.ndjson`],
+        [[`${folder}/link-down/../a.ndjson`], input],
         [[join(folder, 'link', 'a.ndjson'), other], real],
       ] as [string[], string][]) {
         const { code, stderr } = await load(...inputs, '--rejects', rejects);
         expect({ code, stderr }, rejects).to.deep.include({ code: 2 });
         for (const path of [input, other]) expect(readFileSync(path, 'utf8')).to.equal(GOOD);
       }
+      const missing = await load(input, '--rejects', `${folder}/no-such-folder/../real/a.ndjson`);
+      expect(missing.code, missing.stderr).to.equal(1);
+      expect(readFileSync(input, 'utf8')).to.equal(GOOD);
       const piped = spawnSync(
         'sh',
         [

@@ -274,6 +274,17 @@ describe('The ingest endpoint', () => {
     });
   }
 
+  it('keeps no name of an unknown field, which is text of its sender', async () => {
+    const { body } = await post('', { contact_id: 'named', 'eve@private.example': 1 });
+    expect(body).to.nested.include({ 'errors[0].pointer': '/eve@private.example' });
+    const kept = await gateway.call('/api/rejections/list', { organization_id: 'org_a', limit: 1 });
+    expect(kept.body).to.nested.include({
+      'rejections[0].code': 'unknown_field',
+      'rejections[0].pointer': '',
+    });
+    expect(kept.text).not.to.contain('private.example');
+  });
+
   it('ignores unknown fields where the request says so, and counts the records', async () => {
     const records = [{ contact_id: 'more', shoe_size: 41 }, { contact_id: 'plain' }, { contact_id: '' }];
     const rejecting = await post('?dry_run=true', ...records);

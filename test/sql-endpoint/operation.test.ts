@@ -50,6 +50,17 @@ describe('The operation /api/sql', () => {
     ]);
     const long = await ask(`SELECT repeat('\\\\"', 1000000) AS text, 9007199254740993 AS number`);
     expect(long.body.rows).to.deep.equal([['\\"'.repeat(1_000_000), '9007199254740993']]);
+    const digits = await ask(
+      "SELECT arrayStringConcat(arrayMap(x -> repeat('1', 1000000), range(7))) AS text",
+    );
+    expect(digits.body.rows).to.deep.equal([['1'.repeat(7_000_000)]]);
+    const many = await ask('SELECT arrayMap(x -> x + 9007199254740993, range(100000)) AS numbers');
+    const [[numbers = []] = []] = many.body.rows as string[][][];
+    expect([numbers.length, numbers[0], numbers.at(-1)]).to.deep.equal([
+      100_000,
+      '9007199254740993',
+      '9007199254840992',
+    ]);
   });
 
   it('answers as many rows as asked for, and says when there are more', async () => {

@@ -5,8 +5,9 @@ import { hasStores, isOwnName } from './layout.js';
 
 /** The path without links, also where its last parts do not exist yet. */
 export function resolveLinks(path: string): string {
+  // The system goes through links before it goes up, `resolve` does not.
+  if (existsSync(path)) return realpathSync.native(path);
   const absolute = resolve(path);
-  if (existsSync(absolute)) return realpathSync(absolute);
   const parent = dirname(absolute);
   return parent === absolute ? absolute : join(resolveLinks(parent), basename(absolute));
 }
