@@ -35,6 +35,7 @@ const FILES = [
   ...testsIn('at-scale/durability'),
   ...wordsOf(`
 at-scale/elasticsearch/reindex-faults at-scale/elasticsearch/erasure-faults durability/kill-9 durability/backup
+durability/engine-process hostile-strings/hostile-strings
 stores/sqlite/search-store stores/sqlite/search-pool-model stores/elasticsearch/lease
 `),
   ...testsIn('shared'),

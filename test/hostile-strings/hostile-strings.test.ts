@@ -92,7 +92,7 @@ function formOf(form: Json): [type: string, text: string] {
 }
 
 describe('Strings of requests that mean something to a parser', function () {
-  this.timeout(120_000);
+  this.timeout(DRAWN > 1 ? 1_800_000 : 120_000);
   const folder = tempFolder();
   const recorded = join(folder, 'statements.ndjson');
   const canary = join(folder, 'canary.txt');
