@@ -25,7 +25,7 @@ import {
 } from './target-types.js';
 import { type TimeZone, timeZone } from './time-zone.js';
 
-const TEXT_CHANGES = ['trim', 'part', 'host', 'lower', 'lookup', 'id'] as const;
+const TEXT_CHANGES = ['trim', 'part', 'host', 'profile', 'lower', 'lookup', 'id'] as const;
 const MAX_LISTED = 10;
 /** Problems with columns that are listed. */
 const MAX_COLUMN_PROBLEMS = 100;

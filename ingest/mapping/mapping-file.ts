@@ -87,6 +87,11 @@ const modifiers = {
       'The domain of an address of a page or of an email, in its normal form; no value where it has none.',
     ),
   ),
+  profile: Type.Optional(
+    boolean(
+      'The last part of the address of a profile, in its normal form, however the address is written; no value where it is another.',
+    ),
+  ),
   lower: Type.Optional(boolean('The text in lower case.')),
   lookup: Type.Optional(
     Type.Unsafe<Record<string, string>>({

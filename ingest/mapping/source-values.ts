@@ -1,5 +1,5 @@
 /** Values of a source record before they have the type of their field. */
-import { domainOf } from '../../services/search/normalize.js';
+import { domainOf, slugOfProfile } from '../../services/search/normalize.js';
 import type { SourceRecord } from './mapping.js';
 import type { SourceOptions } from './mapping-file.js';
 import type { Read } from './path.js';
@@ -25,7 +25,7 @@ export function withPrefix(value: unknown, prefix: string, isKept: boolean, isLi
 /** What the options of a source make of a text; undefined for what is left of none. */
 export function changedText(
   text: string,
-  { trim, part, host, lower, lookup, id }: TextChanges,
+  { trim, part, host, profile, lower, lookup, id }: TextChanges,
 ): string | undefined {
   let changed = trim === undefined ? text.trim() : trimmedOf(text.trim(), new Set(trim));
   if (part !== undefined) {
@@ -33,13 +33,17 @@ export function changedText(
     changed = part === 'first_word' ? first : rest.join(' ');
   }
   if (host) changed = domainOf(changed) ?? '';
+  if (profile) changed = slugOfProfile(changed) ?? '';
   if (lower) changed = changed.toLowerCase();
   if (lookup !== undefined && Object.hasOwn(lookup, changed)) changed = lookup[changed] as string;
   if (id) changed = asId(changed);
   return changed === '' ? undefined : changed;
 }
 
-export type TextChanges = Pick<SourceOptions, 'trim' | 'part' | 'host' | 'lower' | 'lookup' | 'id'>;
+export type TextChanges = Pick<
+  SourceOptions,
+  'trim' | 'part' | 'host' | 'profile' | 'lower' | 'lookup' | 'id'
+>;
 
 /** Different texts have different ids. */
 const asId = (text: string) =>

@@ -1,6 +1,12 @@
 /** The suppression list: who was erased is recognized by salted hashes of identifiers, and stays out (contract 3.12). */
 import { createHmac } from 'node:crypto';
-import { formerEmail, formerProfileUrl, normalizeEmail, normalizeProfileUrl } from '../search/normalize.js';
+import {
+  formerEmail,
+  formerProfileUrl,
+  normalizeEmail,
+  normalizeProfileUrl,
+  profileAddress,
+} from '../search/normalize.js';
 import { RecordRejectedError } from '../shared/store-errors.js';
 import type { PersonRequest } from './person.js';
 import type { ContactBody } from './stored-contact.js';
@@ -9,12 +15,14 @@ import type { ContactBody } from './stored-contact.js';
 export interface Identifier {
   kind: 'id' | 'email' | 'profile';
   value: string;
-  /** The normal form of earlier versions, where it is another. */
-  former?: string;
+  /** Normal forms of earlier versions that differ. */
+  former?: string[];
 }
 
-const withFormer = (kind: Identifier['kind'], value: string, former: string): Identifier =>
-  former === value ? { kind, value } : { kind, value, former };
+function withFormer(kind: Identifier['kind'], value: string, ...forms: string[]): Identifier {
+  const former = [...new Set(forms)].filter((form) => form !== value);
+  return former.length === 0 ? { kind, value } : { kind, value, former };
+}
 
 /** Bytes of the secret that the hashes are made with. */
 export const SECRET_BYTES = 32;
@@ -25,7 +33,8 @@ const emailIdentifier = (email: string): Identifier =>
 /** Empty for text that is not an address. */
 function profileIdentifiers(url: string | null): Identifier[] {
   const profile = url === null ? '' : normalizeProfileUrl(url);
-  return profile ? [withFormer('profile', profile, formerProfileUrl(url as string))] : [];
+  if (url === null || !profile) return [];
+  return [withFormer('profile', profile, profileAddress(url), formerProfileUrl(url))];
 }
 
 /** Every identifier of a contact. */
@@ -90,7 +99,7 @@ export function namedIdentifiers({ contact_id, email, network_a_url }: PersonReq
 
 /** By any of which the list may hold an identifier. */
 export const listedHashes = (secret: string, organizationId: string, identifier: Identifier): string[] =>
-  [identifier.value, ...(identifier.former === undefined ? [] : [identifier.former])].map((value) =>
+  [identifier.value, ...(identifier.former ?? [])].map((value) =>
     identifierHash(secret, organizationId, { kind: identifier.kind, value }),
   );
 

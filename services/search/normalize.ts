@@ -31,12 +31,74 @@ function unicodeHost(host: string): string {
   return asciiHost.test(host) && !host.includes('xn--') ? host : domainToUnicode(domainToASCII(host)) || host;
 }
 
+/** Hosts of the network and of its countries; profiles have one address on all of them. */
+const networkHost = /^(?:[^/]+\.)?linkedin\.(?:com|cn)$/;
+const NETWORK = 'linkedin.com';
+/** The last part of a profile address on the network; the profiles that `pub` numbers have no other address. */
+const networkProfile = /(?:^|\/)(?:in|pub(?!\/[^/]+\/[0-9a-f]{1,3}\/))\/([^/]+)/;
+/** The last part of a profile address elsewhere; mail and the mobile web put a name before it. */
+const otherProfile = /^\/(?:(?:comm|mwlite|m)\/)?in\/([^/]+)/;
+
 /**
- * A profile address without scheme, credentials, `www.`, `m.`, `mobile.` or two-letter sub-domain, port, trailing dot of the host, query,
- * fragment, trailing slash, case and what follows the slug behind `/in/`; its path resolved as browsers do, its host in Unicode,
- * percent-encoding of letters undone (RFC 3986, 6.2.2). A text without a slash is a slug.
+ * The normal form of a profile address (contract 3.8), by which search, duplicates and suppression compare people: `host/in/slug`, on
+ * the network's hosts `linkedin.com/in/slug`. Other addresses are as `profileAddress` has them. A text without a slash is a slug.
  */
 export function normalizeProfileUrl(value: string): string {
+  const address = profileAddress(value.replace(/\p{Cf}/gu, '').replace(opening, ''));
+  if (knownForm.test(address)) return address;
+  const slash = address.indexOf('/');
+  if (slash === -1) return cleanSlug(address) || address;
+  const host = address.slice(0, slash);
+  const isOfNetwork = networkHost.test(host);
+  const [, last] = (isOfNetwork ? networkProfile : otherProfile).exec(address.slice(slash)) ?? [];
+  const slug = last && cleanSlug(last);
+  return slug ? `${isOfNetwork ? NETWORK : host}/in/${slug}` : address;
+}
+
+/** Punctuation before and after an address in a text. */
+const opening = /^[\s\p{Ps}\p{Pi}"'<]+/u;
+const closing = /[\p{Pe}\p{Pf}"'>.,;:!?…*|]/u;
+
+/** Normal forms of nearly every address: cleaning changes nothing. */
+const knownForm = /^(?!.*\.linkedin\.com\/|.*linkedin\.cn\/)[a-z0-9.-]+\/in\/[a-z0-9_-]+$/;
+
+/** The part of an address that names the person: decoded, without what mails and spreadsheets put around it. */
+function cleanSlug(text: string): string {
+  const [slug = ''] = decodeAll(text)
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFKC')
+    .replace(/[\s\p{C}]/gu, '')
+    .replace(opening, '')
+    .split(/[/\\?#&]/, 1);
+  let end = slug.length;
+  while (end > 0 && closing.test(slug[end - 1] as string)) end--;
+  return slug.slice(0, end);
+}
+
+/** Decodes what was encoded more than once, too. */
+function decodeAll(text: string): string {
+  let decoded = text;
+  for (let rounds = text.length; rounds > 0 && decoded.includes('%'); rounds--) {
+    const next = decoded.replace(/(?:%[0-9a-f]{2})+/gi, (encoded) => {
+      try {
+        return decodeURIComponent(encoded);
+      } catch {
+        return encoded;
+      }
+    });
+    if (next === decoded) break;
+    decoded = next;
+  }
+  return decoded;
+}
+
+/**
+ * An address of a profile without scheme, credentials, `www.`, `m.`, `mobile.` or two-letter sub-domain, port, trailing dot of the host,
+ * query, fragment, trailing slash, case and what follows the slug behind `/in/`; its path resolved as browsers do, its host in Unicode,
+ * percent-encoding of letters undone (RFC 3986, 6.2.2). Suppression lists of earlier versions hold hashes of it.
+ */
+export function profileAddress(value: string): string {
   const usual = usualProfile.exec(value.trim().toLowerCase());
   if (usual && !usual[1]?.includes('xn--'))
     return withoutSubdomain(usual[1] as string) + (usual[2] as string);
@@ -113,6 +175,12 @@ export function formerEmail(value: string): string {
 /** What follows the last slash of a normal profile address: the slug, or a bare slug itself. */
 export function profileSlug(normalUrl: string): string {
   return normalUrl.slice(normalUrl.lastIndexOf('/') + 1);
+}
+
+/** The slug of a person's profile address; null for another address, such as that of a company, and for a text without a slash. */
+export function slugOfProfile(url: string): string | null {
+  const [host, kind, slug, ...rest] = normalizeProfileUrl(url).split('/');
+  return host && kind === 'in' && slug && rest.length === 0 ? slug : null;
 }
 
 /** Postal code without white space and case. */

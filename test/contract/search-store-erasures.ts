@@ -186,6 +186,9 @@ export function searchStoreErasures(open: Open): void {
         { work_emails: ['ｅve.erased@x.example'] },
         { personal_emails: ['EVE．erased@X.example'] },
         { network_a_url: 'https://m.network-a.example:443/./in//eve-erased/details/experience/' },
+        { network_a_url: 'https://www.network-a.example/comm/in/eve-erased?midToken=1' },
+        { network_a_url: 'https://network-a.example/mwlite/in/eve-erased%20' },
+        { network_a_url: 'https://network-a.example/in/eve\u200b-erased),' },
         { work_emails: ['eve.erased+news@x.example'] },
       ].map((fields, index) => ({
         organization_id: organizationId,

@@ -99,6 +99,33 @@ const OTHER_FILES: [how: string, preset: string, ...PresetFile][] = [
 describe('A preset is recognized', () => {
   for (const [how, preset, ...file] of OTHER_FILES) it(how, () => expectRecords(preset, file));
 
+  it('and knows one person by the profile, however a tool writes its address', async () => {
+    const apollo = ['First Name,Last Name,Email,Person Linkedin Url,Company Linkedin Url'];
+    for (const url of [
+      'http://www.linkedin.com/in/ann-lee',
+      'https://linkedin.com/in/ann-lee',
+      'https://uk.linkedin.com/in/ann-lee',
+      'http://www.linkedin.com/in/ann-lee?trk=x',
+      'https://www.linkedin.com/in/ann-lee/en',
+      'https://www.linkedin.com/comm/in/Ann-Lee?midToken=1',
+    ])
+      apollo.push(`Ann,Lee,ann@acme.example,${url},http://www.linkedin.com/company/acme`);
+    const connections = ['First Name,Last Name,URL,Email Address,Company,Position,Connected On'];
+    for (const slug of ['zo%C3%AB-w', 'zoë-w', 'Zoe\u0308-W/'])
+      connections.push(`Zoe,W,https://www.linkedin.com/in/${slug},,Acme,CEO,05 Mar 2024`);
+    const ids = async (lines: readonly string[]) =>
+      new Set(
+        (await load(text(lines), 'contacts', 'csv')).records.map(
+          (each) => (each as { contact_id?: string }).contact_id,
+        ),
+      );
+    expect(await ids(apollo)).to.deep.equal(new Set(['ann-lee']));
+    expect(await ids(connections)).to.deep.equal(new Set(['zo_c3_ab-w']));
+    // The address of a company is no person.
+    const company = [apollo[0] as string, 'Ann,Lee,ann@acme.example,https://www.linkedin.com/company/acme,x'];
+    expect(await ids(company)).to.deep.equal(new Set(['ann_40acme.example']));
+  });
+
   it('or one of the same kind is named as the closest, with what it misses', async () => {
     const lines = ['Record ID,First Name,Last Name', '1,Ann,Lee'];
     expect((await load(text(lines), 'contacts', 'csv')).reason).to.equal(

@@ -11,7 +11,7 @@ import {
   profileSlug,
 } from '../../services/search/normalize.js';
 import { addressKey, addressRange } from '../../services/shared/ip-address.js';
-import { runs } from '../support/random.js';
+import { runs, SEED } from '../support/random.js';
 import { wordsOf } from '../support/words.js';
 
 const url = fc
@@ -165,7 +165,7 @@ describe('normal forms', () => {
     ['https://network.example/in/ann/de', 'network.example/in/ann', 'ann'],
     ['https://network.example/company/ann/about', 'network.example/company/ann/about', 'about'],
     ['xn--mnchen-3ya.example/in/ann', 'münchen.example/in/ann', 'ann'],
-    ['network.example/in/a%2Fb%25', 'network.example/in/a%2fb%25', 'a%2fb%25'],
+    ['network.example/in/a%2Fb%25', 'network.example/in/a', 'a'],
     ['network.example/in/%E0%A4', 'network.example/in/%e0%a4', '%e0%a4'],
   ];
   for (const [given, normal, slug] of profiles) {
@@ -174,6 +174,59 @@ describe('normal forms', () => {
       expect(profileSlug(normal)).to.equal(slug);
     });
   }
+
+  it('a profile on the network is one person, whatever a mail, a phone or a spreadsheet made of its address', () => {
+    const hosts = wordsOf(
+      'https://www.linkedin.com https://linkedin.com http://linkedin.com/ linkedin.com uk.linkedin.com WWW.LinkedIn.com m.linkedin.com touch.www.linkedin.com https://www.linkedin.cn https://www.linkedin.com:443 https://me@www.linkedin.com',
+    );
+    const paths = ['', '/comm', '/mwlite', '/m', '/de', '/pt-br/mwlite', '/company/acme/people'];
+    const ends = [
+      ...wordsOf(
+        '/ // /en /recent-activity/all ?trk=x #top &trk=x %20 %2F %2f%2f %E2%80%8B . , ; : ) ] > " \' »',
+      ),
+      ...['', ' ', '\t', '\n', '\u00a0', '\u200b', '\u200e', '\ufeff', '%20 ', '),', '"\'.'],
+    ];
+    const slugs: [normal: string, spellings: string[]][] = [
+      [
+        'eve-x',
+        ['eve-x', 'Eve-X', 'ｅｖｅ-x', 'e\u200bve-x', 'eve%2Dx', '\u200eeve-x', '%65ve-x', 'eve%252Dx'],
+      ],
+      ['zoë-w', ['zo%C3%AB-w', 'zoë-w', 'zoe\u0308-w', 'ZO%c3%8b-W', 'zo%25C3%25AB-w']],
+      ['лев', ['лев', '%D0%BB%D0%B5%D0%B2', '%d0%9b%d0%95%d0%92']],
+    ];
+    const decorated = fc.record({
+      person: fc
+        .constantFrom(...slugs)
+        .chain(([normal, spellings]) =>
+          fc.constantFrom(...spellings).map((spelling) => ({ normal, spelling })),
+        ),
+      host: fc.constantFrom(...hosts),
+      path: fc.constantFrom(...paths),
+      kind: fc.constantFrom('in', 'IN', 'pub'),
+      end: fc.constantFrom(...ends),
+      before: fc.constantFrom('', ' ', '\u200e', '\ufeff', '\n', '<', '(', '"', ' “'),
+    });
+    fc.assert(
+      fc.property(decorated, ({ person, host, path, kind, end, before }) => {
+        const address = `${before}${host}${path}/${kind}/${person.spelling}${end}`;
+        expect(normalizeProfileUrl(address), address).to.equal(`linkedin.com/in/${person.normal}`);
+      }),
+      { numRuns: runs(2000), seed: SEED },
+    );
+  });
+
+  it('profiles that only look alike stay apart', () => {
+    for (const [one, other] of [
+      ['linkedin.com/in/eve-x', 'linkedin.com/in/eve-x1'],
+      ['linkedin.com/in/eve-x', 'linkedin.com/in/eve_x'],
+      ['linkedin.com/in/eve', 'linkedin.com/in/eve-'],
+      ['linkedin.com/pub/eve-x/1/2a/3b', 'linkedin.com/pub/eve-x/1/2a/3c'],
+      ['linkedin.com/in/eve', 'linkedin.com/company/eve'],
+      ['linkedin.com/in/eve', 'notlinkedin.com/in/eve'],
+      ['acme.example/people/in/paris', 'acme.example/jobs/in/paris'],
+    ])
+      expect(normalizeProfileUrl(one as string)).not.to.equal(normalizeProfileUrl(other as string));
+  });
 
   const emails: [string, string][] = [
     ['Ann.Lee@X.example', 'ann.lee@x.example'],
