@@ -139,6 +139,8 @@ describe('The console in several tabs, and in trouble', function () {
       await c.open(view);
       const [, role, name] = /^(\w+) ?"?([^"]*)/.exec(shown) as unknown as [string, 'table', string];
       await c.page.getByRole(role, name === '' ? {} : { name }).waitFor();
+      // What is shown may come before the last of the answers, which the browser reports as failed.
+      await c.page.waitForLoadState('networkidle');
       c.forgetFailedRequests();
     });
   }
