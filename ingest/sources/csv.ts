@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { TimeSlice } from '../../services/shared/async.js';
 import { deadLetter } from '../records/outcome.js';
 import type { RawRecord } from '../records/raw-record.js';
 import { type CsvPiece, type CsvRow, csvRows } from './csv-rows.js';
@@ -101,8 +102,10 @@ async function* readRows(
   /** Lines of one cell behind a blank line: the end of a report, unless a row follows. */
   let footer: RawRecord[] = [];
   let lastLine = 1;
+  const slice = new TimeSlice();
   for await (const some of rows) {
     for (const row of some) {
+      if (slice.shouldYield(row.bytes.length)) await slice.yieldToEventLoop();
       const line = skippedLines + row.line;
       if ('overlong' in row) {
         ready.push(...footer, { ...row, line });

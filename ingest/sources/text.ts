@@ -1,5 +1,6 @@
 /** Texts of source records in any format. */
 
+import { TimeSlice } from '../../services/shared/async.js';
 import { type DeclaredForms, settleColumns } from '../mapping/column-forms.js';
 import { compileMapping } from '../mapping/compile.js';
 import { mapSource, renamed } from '../mapping/map-source.js';
@@ -92,10 +93,13 @@ export async function mapText(
 
 /** Rows of a table under the names that a mapping has for its columns. */
 async function* renamedRows(records: RecordSource, names: ReadonlyMap<string, string>): RecordSource {
+  const slice = new TimeSlice();
   for await (const rows of records) {
-    yield rows.map((row) =>
-      row.value === undefined ? row : { ...row, value: renamed(row.value as SourceRecord, names) },
-    );
+    for (const row of rows) {
+      if (row.value !== undefined) row.value = renamed(row.value as SourceRecord, names);
+      if (slice.shouldYield(row.bytes.length)) await slice.yieldToEventLoop();
+    }
+    yield rows;
   }
 }
 

@@ -5,6 +5,8 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { ingestText } from '../../ingest/pipeline.js';
+import { presetMapping } from '../../ingest/presets/named-mappings.js';
+import { mapText, openText } from '../../ingest/sources/text.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { serialize } from '../../services/http/serialize.js';
@@ -71,6 +73,23 @@ describe('Between two turns of the event loop', () => {
   it('ingest decodes at most 16 KiB of large records', async () => {
     const turns = await turnsDuring(() => ingest(contacts('x'.repeat(2000))));
     expect(turns).to.be.at.least(Math.floor((COUNT * 2000) / MAX_BYTES));
+  });
+
+  it('one row of a wide table is read, renamed or mapped', async () => {
+    const rows = 50;
+    const others = Array.from({ length: 3000 }, (_, index) => `Col ${index}`);
+    const lines = [['record id', 'email', 'first name', 'last name', ...others].join(',')];
+    for (let row = 0; row < rows; row++)
+      lines.push([row, `a${row}@x.example`, 'Ann', 'Lee', ...others.map(() => 'some text')].join(','));
+    let mapped = 0;
+    const turns = await turnsDuring(async () => {
+      const text = await openText(Readable.from([Buffer.from(lines.join('\n'))]), 'csv');
+      const mapping = presetMapping('hubspot/contacts');
+      for await (const records of await mapText(text, STREAMS.contacts as Stream, mapping))
+        mapped += records.filter((record) => record.mapped !== undefined).length;
+    });
+    expect(mapped).to.equal(rows);
+    expect(turns).to.be.at.least(3 * rows);
   });
 
   it('a batch of contacts reads at most 16 contacts', async () => {
