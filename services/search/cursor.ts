@@ -43,7 +43,7 @@ export function writeCursor(scope: CursorScope, sortKey: SortKey | null): string
 }
 
 /**
- * Where the page begins, or why the cursor is not one of the same search. Every field is checked, and the cursor must be the very text that
+ * Returns where the page begins, or why the cursor does not belong to this search. Every field is checked, and the cursor must be the very text that
  * `writeCursor` makes of them: stores get only positions that some page of this search could have ended at. There is no secret that
  * gateways would have to share.
  */

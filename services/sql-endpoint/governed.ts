@@ -1,4 +1,4 @@
-/** What the grants of the embedded engine do not govern, refused below the allowlist. */
+/** Refuses what the grants of the embedded engine do not govern, below the allowlist. */
 import { blankedTexts, type Sql } from '../shared/sql.js';
 import { CODE, SqlError } from './errors.js';
 

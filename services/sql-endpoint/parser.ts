@@ -4,7 +4,7 @@ import { CODE, SqlError } from './errors.js';
 import { checkSettings } from './settings.js';
 import type { Runner, RunOne, Surroundings } from './statement.js';
 
-/** Of the endpoint's own statements about the engine. */
+/** Surroundings of the endpoint's own statements about the engine. */
 const OWN: Surroundings = { role: 'owner', database: '', settings: { readonly: '1' }, params: {} };
 
 /** Runs a statement of the endpoint itself; its one column has no tabs, line feeds or backslashes. */
@@ -86,7 +86,7 @@ async function isCanonical(statement: string, run: RunOne): Promise<boolean> {
   return result.bytes()[0] === 1;
 }
 
-/** Where a statement stands in brackets behind FROM. */
+/** Path from the root of a tree to a statement in brackets after FROM. */
 const PLACE = [
   'SelectWithUnionQuery',
   'ExpressionList',

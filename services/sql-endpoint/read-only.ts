@@ -39,7 +39,7 @@ const SYSTEM_TABLES = new Set([
 /** Clients list these. Tables, and so their folders, are out of sight; of databases, two columns hold folders. */
 const CATALOG_TABLES = new Set(['databases', 'tables']);
 const FOLDER_COLUMNS = new Set(['data_path', 'metadata_path']);
-/** What statements see of the catalog, `SHOW` among them. */
+/** Filters on the catalog: what statements, `SHOW` included, see of it. */
 const textList = (texts: Iterable<string>) => joinSql(Array.from(texts, textLiteral), ', ');
 const VISIBLE_DATABASES = textList(DATABASES);
 const VISIBLE_SYSTEM_TABLES = textList([...SYSTEM_TABLES, ...CATALOG_TABLES]);
@@ -52,7 +52,7 @@ const CATALOG_FILTERS = {
   'system.tables': visible(identifier('name')),
   'system.columns': visible(identifier('table')),
   'system.data_skipping_indices': visible(identifier('table')),
-  // Without it a statement could kill others, whose texts it holds.
+  // Statements of other organizations stay hidden: a statement that sees them could kill them.
   'system.processes': sql`0`,
 };
 const TABLE_FUNCTIONS = new Set([
@@ -181,7 +181,7 @@ const TYPE_ARGUMENT = new Map([
   ['jsonextract', -1],
   ['jsonextractcaseinsensitive', -1],
 ]);
-/** Types whose values are read from bytes that the engine trusts: forged ones leave it in an endless loop. */
+/** Types whose values the engine reads from bytes that it trusts. Forged bytes leave it in an endless loop. */
 const STATES = /AggregateFunction/i;
 
 const COMBINATORS =

@@ -56,7 +56,7 @@ const CLOSE_TIMEOUT_MS = 1500;
 const KEEP_ALIVE_MS = 30_000;
 /** How long a client may be silent in the middle of its request. */
 const RECEIVE_TIMEOUT_MS = 30_000;
-/** Of a URL with the headers, as ClickHouse's server accepts it. */
+/** Largest URL with its headers, as ClickHouse's server accepts it. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 /** Each may hold a body, headers and a small answer. The engine itself reads records through one. */
 const MAX_CONNECTIONS = 256;

@@ -17,7 +17,7 @@ export interface Surroundings {
 /** A statement that may run. */
 export interface Statement extends Surroundings {
   sql: Sql;
-  /** Of the output when the statement names none. */
+  /** Output format when the statement names none. */
   format: string;
 }
 

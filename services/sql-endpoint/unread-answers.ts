@@ -8,7 +8,7 @@ const MIB = 1024 * 1024;
 const MAX_BYTES = { total: 400 * MIB, perOrganization: 200 * MIB };
 /** Smaller answers are sent all the same: the connections bound how many there are. */
 const SMALL_BYTES = 64 * 1024;
-/** What a client must read within `stallMs`, so that none keeps an answer for long. */
+/** Bytes that a client must read within `stallMs`, so that no client keeps an answer for long. */
 const PIECE_BYTES = MIB;
 const STALL_MS = 60_000;
 

@@ -1,6 +1,6 @@
 /**
  * Entry of the process of the engine: the only file that imports `chdb`. It runs what it is told over one socket, and ends with the
- * gateway. Nothing in a running statement can be interrupted for certain, so the gateway kills this process where one does not end.
+ * gateway. A running statement cannot be interrupted for certain, so the gateway kills this process when a statement does not end.
  */
 import { Socket } from 'node:net';
 import { drainPending, Session } from 'chdb';
@@ -56,7 +56,7 @@ async function respond(request: Extract<EngineRequest, { id: number }>, bytes: B
   const { id } = request;
   try {
     const session = sessionOf(request.session);
-    // On this thread, as they take microseconds.
+    // Runs on this thread, as a preparation takes microseconds.
     for (const preparation of request.preparations) session.query(preparation, 'Null');
     if (request.op === 'insert') {
       const { table, columns } = request;

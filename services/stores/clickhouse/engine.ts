@@ -71,10 +71,10 @@ const CONFIG_FILE = join(packageRoot, 'mappings/clickhouse/embedded.xml');
 const ENTRY = join(packageRoot, 'dist/services/stores/clickhouse/engine-process.js');
 /** Statements that run at the same time: of reports, inserts, background jobs and an analyst. */
 const THREADS = 8;
-/** What a program needs of its environment. Nothing else: the variables of the gateway have passwords. */
+/** Environment variables that any program needs. The gateway's own variables stay out, as they have passwords. */
 const ENVIRONMENT = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|LD_LIBRARY_PATH|NODE_OPTIONS|NODE_V8_COVERAGE)$/;
 
-/** After its end is asked for, a statement has this time, in which most end between two blocks. */
+/** Time that a cancelled statement has to end. Most end between two blocks. */
 const ENDING_MS = 3000;
 /** The engine may not have started the statement yet. */
 const KILL_INTERVAL_MS = 200;
@@ -121,7 +121,7 @@ class EngineClient implements Engine {
     }
   }
 
-  /** The process that runs, or the one that starts. */
+  /** The running process, or the process that is starting. */
   async current(): Promise<EngineProcess> {
     if (this.#isClosed) throw new StoreUnavailableError('analytics');
     this.#process ??= this.#startProcess().catch((error: unknown) => {
@@ -178,7 +178,7 @@ class EngineClient implements Engine {
       if (this.#isClosed) return;
       this.#options.onEnded?.(error);
       this.#process = undefined;
-      // At once, so that the next statement waits for less.
+      // Starts at once, so that the next statement waits for less.
       this.current().catch(() => undefined);
     });
     return process;
@@ -286,7 +286,7 @@ class EngineProcess {
     });
   }
 
-  /** Tells the engine to end the statement until it has, and kills the process of one that does not obey. */
+  /** Tells the engine to end the statement until it has, and kills the process when the statement goes on. */
   async #endAtAbort(running: Promise<EngineResult>, tag: Sql, signal: AbortSignal): Promise<EngineResult> {
     const timers: NodeJS.Timeout[] = [];
     const kill = sql`KILL QUERY WHERE startsWith(query, ${textLiteral(tag.text)}) ASYNC`;

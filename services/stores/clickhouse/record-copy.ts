@@ -14,9 +14,9 @@ import type { ClickHouse, ClickHouseServer } from './client.js';
 import { columnValues, parsedFields, viewOf } from './record-columns.js';
 
 const KEYS_PER_STATEMENT = 1000;
-/** Of the server, which all processes share. */
+/** Clock of the server, which all processes share. */
 const NOW_MS = sql`toUnixTimestamp64Milli(now64(3))`;
-/** For tables without a lease. No copy takes so long. */
+/** Age at which tables without a lease are dropped. No copy takes so long. */
 const ABANDONED_MS = 86_400_000;
 
 /** The comment of a table: when its reading began, and until when its maker has the lease. */
@@ -98,7 +98,7 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
   const query = async <Row>(statement: Sql) =>
     (await clickhouse.query<Row>({ name: 'copy_records', sql: statement, params: {} })).rows;
 
-  /** Those of copies that are being made, and of former ones: `contacts_<began>_<suffix>`. */
+  /** Tables of copies that are being made and of former copies: `contacts_<began>_<suffix>`. */
   async function otherTables(): Promise<{ name: string; beganAt: number; isAbandoned: boolean }[]> {
     const rows = await query<{ name: string; comment: string; now_ms: number }>(
       sql`SELECT name, comment, ${NOW_MS} AS now_ms FROM system.tables WHERE database = ${textLiteral(copies.text)}`,
@@ -196,7 +196,7 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
 
     async isFreeOf(contacts) {
       for (const keys of chunks(contacts)) {
-        // Also rows that are hidden.
+        // Counts hidden rows too.
         const found = await query(
           sql`SELECT 1 FROM contacts WHERE ${isOneOf(keys)} LIMIT 1 SETTINGS apply_deleted_mask = 0`,
         );

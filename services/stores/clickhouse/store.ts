@@ -101,7 +101,7 @@ const partitionOf = (month: Month): number => {
   return year * 100 + number;
 };
 
-/** Of `YYYYMM`; null where it is no month. */
+/** The month that `YYYYMM` names; null when it names none. */
 const monthOfNumber = (yearAndMonth: number): Month | null =>
   monthFrom(Math.floor(Number(yearAndMonth) / 100), Number(yearAndMonth) % 100);
 

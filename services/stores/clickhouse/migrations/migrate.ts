@@ -66,7 +66,7 @@ interface Applied {
   checksum: string;
 }
 
-/** None where there are no tables yet. */
+/** Empty when there are no tables yet. */
 export async function appliedMigrations(clickhouse: ClickHouse): Promise<Applied[]> {
   const statement = sql`SELECT name, checksum FROM ${checkedIdentifier(clickhouse.layout.tables)}.schema_migrations`;
   try {

@@ -60,7 +60,7 @@ interface CompletionDeps {
   copy?: CopyToErase;
   /** After it the process that began an erasure is taken for dead; longer than a request by default. */
   takeoverMs?: number;
-  /** Between two force merges; a day by default. */
+  /** Pause between two force merges; a day by default. */
   expungeIntervalMs?: number;
 }
 
@@ -122,7 +122,7 @@ export class ErasureCompletion {
     } finally {
       await lock.release();
     }
-    // Those that changed meanwhile are left to the next run.
+    // Journals that changed meanwhile are left to the next run.
     const nameless = [...(await this.#documents.getMany(finished)).values()].filter(
       ({ source }) => source.copied && !source.work && !source.contact_ids,
     );
@@ -147,7 +147,7 @@ export class ErasureCompletion {
       return;
     }
     if (clock.now() < next_at || !(await this.#hasDeleted())) return;
-    // Of several processes one goes on; where it dies, another does after the check interval.
+    // One of several processes goes on; if it dies, another goes on after the check interval.
     const checkMs = Math.min(EXPUNGE_CHECK_MS, expungeIntervalMs);
     const claim: ErasureSource = { expunge: { next_at: clock.now() + checkMs } };
     const claimed = found

@@ -134,7 +134,7 @@ export class Erasures {
     const source = (await this.#documents.get(id))?.source;
     if (!source) return;
     await suppression.add(source.organization_id ?? '', (source.proof as ErasureProof).hashes);
-    // What an earlier process had found and not removed.
+    // Contacts that an earlier process found and did not remove.
     const people = await this.#people(source.organization_id ?? '', source.contact_ids ?? []);
     // An earlier version named contacts in the journal before it counted them.
     if (!source.work && people.length > 0) await this.#mark(id, people);
@@ -227,14 +227,14 @@ export class Erasures {
     await this.#documents.refresh();
   }
 
-  /** Of each found identifier the contacts that have it and stay. */
+  /** Finds, for each identifier, the contacts that have it and stay. */
   async #held(
     organizationId: string,
     named: readonly Identifier[],
     identifiers: readonly Identifier[],
   ): Promise<HeldIdentifier[]> {
     const without = new Set<string>();
-    // Of all erasures that are not finished.
+    // Contacts of all unfinished erasures.
     const ofOrganization = [...PENDING, { term: { organization_id: organizationId } }];
     if (identifiers.length > 0) {
       for await (const journals of journalPages(this.#documents, ofOrganization))
@@ -259,7 +259,7 @@ export class Erasures {
     return held;
   }
 
-  /** Where ClickHouse does not answer, the recovery job hides them. */
+  /** Hides the contacts in ClickHouse. If ClickHouse does not answer, the recovery job hides them. */
   async #hideAtOnce(source: ErasureSource): Promise<void> {
     await this.#deps
       .copy?.()

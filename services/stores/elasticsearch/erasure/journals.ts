@@ -7,7 +7,7 @@ import type { ErasureSource } from './suppression.js';
 const ERASURES_PER_PAGE = 1000;
 const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 'asc' }];
 
-/** Of erasures that are not complete. */
+/** Query for erasures that are not complete. */
 export const PENDING = [{ term: { pending: true } }];
 
 export type JournalDocuments = Documents<ErasureSource>;
@@ -32,7 +32,7 @@ export async function* journalPages(
   for await (const hits of documents.pages(journalSearch({ bool: { filter } }))) yield hits.map(versionOfHit);
 }
 
-/** Those that changed meanwhile are left to the next run. */
+/** Journals that changed meanwhile are left to the next run. */
 export async function replaceJournals(
   documents: JournalDocuments,
   journals: readonly Journal[],
@@ -55,7 +55,7 @@ export const erasedIds = ({ contact_ids = [], work }: ErasureSource): string[] =
   ]),
 ];
 
-/** For the copy in another store. */
+/** Identifiers for the copy in another store. */
 export const contactsOf = (source: ErasureSource): ContactKey[] => {
   const { organization_id: organizationId = '', copied = [] } = source;
   return [

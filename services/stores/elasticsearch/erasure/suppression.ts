@@ -30,9 +30,9 @@ export interface ErasureSource {
   pending?: boolean;
   /** The ids of the contacts that were found so far, until nothing but bytes is left of them. */
   contact_ids?: string[];
-  /** What is left to do, until then. */
+  /** Work that is left until then. */
   work?: ErasureWork;
-  /** From then on their hashes, for the copy in another store. */
+  /** Hashes of the contacts from then on, for the copy in another store. */
   copied?: string[];
   /** When nothing but bytes was left, in milliseconds since the epoch. */
   deleted_at?: number;

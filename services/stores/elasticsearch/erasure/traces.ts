@@ -1,4 +1,4 @@
-/** What is kept under identifiers of persons elsewhere than in contacts (services/contacts/personal-data.ts). */
+/** Records that hold identifiers of persons outside of contacts (services/contacts/personal-data.ts). */
 import { TRACE_PLACES, type TracePlace } from '../../../contacts/personal-data.js';
 import type { Identifier } from '../../../contacts/suppression.js';
 import type { Documents } from '../documents.js';

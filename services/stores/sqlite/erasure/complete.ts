@@ -8,7 +8,7 @@ import { formatTimestamp } from '../../../shared/time.js';
 import type { Connection } from '../connection.js';
 import { hasRemovals, SegmentRewrite } from '../text/text-index.js';
 
-/** Of the writer's time, rewriting the index takes at most a fifth: the next pause lasts four times as long as the rewrite took. */
+/** Rewriting the index takes at most a fifth of the writer's time: the next pause lasts four times as long as the rewrite took. */
 const PAUSE_PER_REWRITE = 4;
 
 const INDEX = 'contact_terms';

@@ -12,7 +12,7 @@ import type { Connection } from '../connection.js';
 
 type Entry = 'named' | 'found';
 
-/** What was named once stays named. */
+/** An identifier that was named once stays named. */
 export function addEntry(
   connection: Connection,
   { organizationId, hash, isNamed }: { organizationId: string; hash: string; isNamed: boolean },

@@ -1,4 +1,4 @@
-/** What is kept under identifiers of persons elsewhere than in contacts (services/contacts/personal-data.ts). */
+/** Records that hold identifiers of persons outside of contacts (services/contacts/personal-data.ts). */
 import type { TracePlace } from '../../../contacts/personal-data.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { type Identifier, identifiersOf, showsContact } from '../../../contacts/suppression.js';

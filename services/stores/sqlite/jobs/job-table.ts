@@ -19,14 +19,14 @@ export interface ErasureWork {
   related: string[];
 }
 
-/** What each kind of job keeps of the work that is left. */
+/** State of each kind of job: the work that is left. */
 export interface JobStates {
   'remove-memberships': FormerAudience;
   'erase-contacts': ErasureWork;
 }
 export type JobKind = keyof JobStates;
 
-/** What a step of each kind of job tells whoever waits for the job. */
+/** Result of a step of each kind of job, for callers that wait for the job. */
 export interface JobProgress {
   'remove-memberships': null;
   'erase-contacts': {
