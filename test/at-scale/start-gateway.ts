@@ -1,17 +1,22 @@
 import type { ClickHouseConfig, ElasticsearchConfig } from '../../services/shared/config.js';
-import { type StartGateway, startTestGateway } from '../support/gateway.js';
+import { type StartGateway, startTestGateway, type TestGateway } from '../support/gateway.js';
 import { testDatabase } from './clickhouse/support.js';
-import { testIndices } from './elasticsearch/support.js';
+import { type TestIndices, testIndices } from './elasticsearch/support.js';
 
 /** A gateway on the servers of the environment, with indices and a database of its own. */
-export const startAtScaleGateway: StartGateway = async (settings, clock) => {
-  const indices = testIndices();
+export const startAtScaleGateway: StartGateway = (settings, clock) =>
+  startGatewayOn(testIndices(), settings, clock);
+
+export async function startGatewayOn(
+  indices: TestIndices,
+  ...[settings, clock]: Parameters<StartGateway>
+): Promise<TestGateway> {
   const database = testDatabase();
   const stores = { elasticsearch: indices.config, clickhouse: database.config };
   const gateway = await startTestGateway({ ...settings, ...stores }, clock);
   await indices.refreshAtOnce();
   return gateway;
-};
+}
 
 /** What a process on these servers is told. */
 export const serverEnvironment = (

@@ -1,11 +1,16 @@
 /** A gateway on embedded stores and one on servers, which get the same requests at the same times. */
 import { Agent } from 'node:http';
+import { join } from 'node:path';
+import { sql } from '../../../services/shared/sql.js';
 import type { Clock } from '../../../services/shared/time.js';
+import { Connection } from '../../../services/stores/sqlite/connection.js';
 import type { FuzzRequest } from '../../gateway/generated.js';
 import { type Received, send } from '../../gateway/send.js';
 import { startTestGateway, type TestGateway } from '../../support/gateway.js';
+import { until } from '../../support/until.js';
 import { wordsOf } from '../../support/words.js';
-import { startAtScaleGateway } from '../start-gateway.js';
+import { type TestIndices, testIndices } from '../elasticsearch/support.js';
+import { startGatewayOn } from '../start-gateway.js';
 
 /** The compared headers. */
 const HEADERS = wordsOf(
@@ -78,10 +83,18 @@ export class GatewayPair {
   /** Cursors of the embedded gateway → cursors of the other in their place. */
   readonly #cursors = new Map<string, string>();
 
-  private constructor(embedded: Member, atScale: Member, time: { now: number }) {
+  readonly #haveJobsEnded: () => Promise<boolean>;
+
+  private constructor(
+    embedded: Member,
+    atScale: Member,
+    time: { now: number },
+    haveJobsEnded: () => Promise<boolean>,
+  ) {
     this.#embedded = embedded;
     this.#atScale = atScale;
     this.#time = time;
+    this.#haveJobsEnded = haveJobsEnded;
   }
 
   /** Both accept the same API key. */
@@ -89,12 +102,13 @@ export class GatewayPair {
     const time = { now };
     const clock: Clock = { now: () => time.now };
     const embedded = new Member(await startTestGateway({}, clock));
-    const atScale = new Member(await startAtScaleGateway({}, clock));
+    const indices = testIndices();
+    const atScale = new Member(await startGatewayOn(indices, {}, clock));
     const { items } = await embedded.gateway.stores.search.listKeys({ limit: 1000, now });
     for (const key of items) {
       await atScale.gateway.stores.search.insertKey(key);
     }
-    return new GatewayPair(embedded, atScale, time);
+    return new GatewayPair(embedded, atScale, time, jobsOf(embedded, indices));
   }
 
   get key(): string {
@@ -120,6 +134,9 @@ export class GatewayPair {
       this.#atScale.send(this.#translated(request)),
     ]);
     this.#recordIds(request, embedded, atScale);
+    // Its job changes contacts after the answer; the time of a change is that of the job's step.
+    if (/^\/api\/audiences\/(?:create|delete)/.test(request.path))
+      await until(this.#haveJobsEnded, 'the jobs have ended');
     const one = this.#embedded.transcript(embedded);
     const other = this.#atScale.transcript(atScale);
     return { embedded, difference: one === other ? null : describeDifference(one, other) };
@@ -178,4 +195,19 @@ function describeDifference(one: string, other: string): string {
     `embedded: ${shown(one)}`,
     `at scale: ${shown(other)}`,
   ].join('\n\n');
+}
+
+/** Tells whether neither store has a job left that removes memberships. */
+function jobsOf(embedded: Member, indices: TestIndices): () => Promise<boolean> {
+  const path = join(embedded.gateway.dataDir, 'reachline.db');
+  const client = indices.client();
+  const index = `${indices.config.indexPrefix}-jobs`;
+  return async () => {
+    const connection = new Connection(path, { cacheMb: 1, readOnly: true });
+    const left = connection.number(sql`SELECT count(*) FROM jobs WHERE kind = 'remove-memberships'`);
+    connection.close();
+    await client.indices.refresh({ index });
+    const { hits } = await client.search<{ state: { former: unknown[] } }>({ index, size: 100 });
+    return left === 0 && hits.hits.every(({ _source }) => _source?.state.former.length === 0);
+  };
 }
