@@ -3,49 +3,25 @@
  * bytes that the cluster answers, and the size that requests ask for.
  */
 import { expect } from 'chai';
-import type { StoredKey } from '../../../services/accounts/key-store.js';
-import { type Rejection, rejectionId } from '../../../services/rejections/rejection-store.js';
 import type { SearchStore } from '../../../services/stores/common/search-store.js';
+import {
+  COUNT,
+  iso,
+  keyAt,
+  middle,
+  numbers,
+  ORGANIZATION,
+  rejectionAt,
+  search,
+} from '../../contract/large-organization.js';
 import { asked, T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { startHttpProxy } from './http-proxy.js';
 import { openStore, testIndices } from './support.js';
 
-const COUNT = 10_000;
-const ORGANIZATION = 'org_large';
-const numbers = Array.from({ length: COUNT }, (_, index) => index);
-const iso = (index: number) => new Date(T0 + index).toISOString();
-
 /** A page of one needs one document more, to know whether there is another page; keys need their ancestors. */
 const MAX_DOCUMENTS = 4;
 const MAX_BYTES = 16 * 1024;
-
-const keyAt = (index: number): StoredKey => ({
-  id: `key${index}`,
-  secret_hash: '0'.repeat(64),
-  organization_id: ORGANIZATION,
-  name: null,
-  scopes: ['keys:write'],
-  created_at: iso(index),
-  expires_at: null,
-  revoked_at: null,
-  last_used_at: null,
-  ancestors: index === 0 ? [] : ['key0'],
-});
-const rejectionAt = (index: number): Rejection => ({
-  id: rejectionId(T0 + index, index),
-  organization_id: ORGANIZATION,
-  stream: index % 100 === 0 ? 'audiences' : 'contacts',
-  line: index + 1,
-  code: 'invalid_type',
-  pointer: '/age',
-  rejected_at: iso(index),
-  sequence: index,
-  record_id: null,
-});
-
-const search = { organizationId: ORGANIZATION, limit: 1 };
-const middle = { rank: 0, createdAt: T0 + COUNT / 2, id: '~' };
 
 const LISTS: Record<string, (store: SearchStore) => Promise<unknown>> = {
   keys: (store) => store.listKeys({ ...search, now: T0 }),

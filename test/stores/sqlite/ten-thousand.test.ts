@@ -3,8 +3,6 @@
  * and how the engine finds them. A search process computes the page; the event loop gets its text in one message.
  */
 import { expect } from 'chai';
-import type { StoredKey } from '../../../services/accounts/key-store.js';
-import { type Rejection, rejectionId } from '../../../services/rejections/rejection-store.js';
 import { type Sql, sql } from '../../../services/shared/sql.js';
 import { searchAudiences } from '../../../services/stores/sqlite/audiences.js';
 import type { Connection, SqlValue } from '../../../services/stores/sqlite/connection.js';
@@ -16,42 +14,18 @@ import { countDescendants, insertKey, listKeys } from '../../../services/stores/
 import { keepRejections, listRejections } from '../../../services/stores/sqlite/rejections.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { searchVisits } from '../../../services/stores/sqlite/visits.js';
+import {
+  iso,
+  keyAt,
+  middle,
+  numbers,
+  ORGANIZATION,
+  rejectionAt,
+  search,
+} from '../../contract/large-organization.js';
 import { T0 } from '../../contract/search-support.js';
 import { accepted } from '../../support/accepted.js';
 import { tempFolder } from '../../support/temp-folder.js';
-
-const COUNT = 10_000;
-const ORGANIZATION = 'org_large';
-const numbers = Array.from({ length: COUNT }, (_, index) => index);
-
-const iso = (index: number) => new Date(T0 + index).toISOString();
-const keyAt = (index: number): StoredKey => ({
-  id: `key${index}`,
-  secret_hash: '0'.repeat(64),
-  organization_id: ORGANIZATION,
-  name: null,
-  scopes: ['keys:write'],
-  created_at: iso(index),
-  expires_at: null,
-  revoked_at: null,
-  last_used_at: null,
-  // One root with all the others below it.
-  ancestors: index === 0 ? [] : ['key0'],
-});
-const rejectionAt = (index: number): Rejection => ({
-  id: rejectionId(T0 + index, index),
-  organization_id: ORGANIZATION,
-  stream: index % 100 === 0 ? 'audiences' : 'contacts',
-  line: index + 1,
-  code: 'invalid_type',
-  pointer: '/age',
-  rejected_at: iso(index),
-  sequence: index,
-  record_id: null,
-});
-
-const search = { organizationId: ORGANIZATION, limit: 1 };
-const middle = { rank: 0, createdAt: T0 + COUNT / 2, id: '~' };
 
 /** Each returns the text that the event loop receives. */
 const LISTS: Record<string, (connection: Connection) => unknown> = {
