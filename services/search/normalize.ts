@@ -177,7 +177,7 @@ export function profileSlug(normalUrl: string): string {
   return normalUrl.slice(normalUrl.lastIndexOf('/') + 1);
 }
 
-/** The slug of a person's profile address; null for another address, such as that of a company, and for a text without a slash. */
+/** The slug of a person's profile address. Null for other addresses, such as a company's, and for a text without a slash. */
 export function slugOfProfile(url: string): string | null {
   const [host, kind, slug, ...rest] = normalizeProfileUrl(url).split('/');
   return host && kind === 'in' && slug && rest.length === 0 ? slug : null;

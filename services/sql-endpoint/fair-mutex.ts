@@ -50,8 +50,9 @@ export class FairMutex {
   }
 
   /**
-   * Runs `work` alone; an organization of null stands for the password. Throws `SqlError` 202 when the queue is full, 439
-   * for an organization under whose statement the engine ended, and 209 at the deadline, which also aborts the signal passed to `work`. Aborting the caller's signal while waiting leaves the queue.
+   * Runs `work` alone. An organization of null stands for the password. Aborting the caller's signal while it waits leaves the queue.
+   * Throws `SqlError` 202 when the queue is full, and 439 for an organization under whose statement the engine ended. Throws 209 at the
+   * deadline, which also aborts the signal passed to `work`.
    */
   async runExclusive<T>(
     organizationId: string | null,
