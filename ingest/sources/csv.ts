@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { TimeSlice } from '../../services/shared/async.js';
 import { deadLetter } from '../records/outcome.js';
-import type { RawRecord } from '../records/raw-record.js';
+import { type RawRecord, UnreadableInputError } from '../records/raw-record.js';
 import { type CsvPiece, type CsvRow, csvRows } from './csv-rows.js';
+import { withLineFeeds } from './line-ends.js';
 import { MAX_LINE_BYTES } from './lines.js';
 import { resumed } from './resumed.js';
 
@@ -44,7 +45,7 @@ export async function openCsv(
   chunks: AsyncIterable<Uint8Array>,
   { headers = [] }: CsvOptions = {},
 ): Promise<CsvFile> {
-  const iterator = chunks[Symbol.asyncIterator]();
+  const iterator = withLineFeeds(chunks)[Symbol.asyncIterator]();
   const { beginning, preamble } = afterPreamble(await readBeginning(iterator, headers.length > 0), headers);
   const skippedLines = preamble.split('\n').length - 1;
   const delimiter = delimiterOf(beginning);
@@ -93,6 +94,11 @@ function headerOf(row: CsvRow | CsvPiece | undefined): Pick<CsvFile, 'header' | 
   return { header: row.cells.map((name) => decodeCell(name).trim()), headerBytes };
 }
 
+const NO_ROWS =
+  'The file has a header and no row with a value behind it. Check that its columns and line ends are those of CSV, and export it again.';
+
+const isBlank = (cell: string) => decodeCell(cell).trim() === '';
+
 async function* readRows(
   rows: AsyncIterable<(CsvRow | CsvPiece)[]>,
   header: readonly string[],
@@ -102,16 +108,22 @@ async function* readRows(
   /** Lines of one cell behind a blank line: the end of a report, unless a row follows. */
   let footer: RawRecord[] = [];
   let lastLine = 1;
+  let hasBytes = false;
+  let hasRows = false;
   const slice = new TimeSlice();
   for await (const some of rows) {
     for (const row of some) {
+      hasBytes = true;
       if (slice.shouldYield(row.bytes.length)) await slice.yieldToEventLoop();
       const line = skippedLines + row.line;
       if ('overlong' in row) {
+        hasRows = true;
         ready.push(...footer, { ...row, line });
         footer = [];
         lastLine = row.line;
       } else {
+        if (row.cells.every(isBlank)) continue;
+        hasRows = true;
         const raw = { line, bytes: row.bytes, ...objectOf(row.cells, row.bytes, header) };
         const isApart = footer.length > 0 || row.line > lastLine + 1;
         ({ lastLine } = row);
@@ -129,6 +141,7 @@ async function* readRows(
     }
   }
   ready.push(...footer.map(({ rejection: _, ...raw }) => ({ ...raw, isSkipped: true })));
+  if (hasBytes && !hasRows) throw new UnreadableInputError('invalid_body', NO_ROWS);
   if (ready.length > 0) yield ready;
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import type { RawRecord } from '../../ingest/records/raw-record.js';
 import { type CsvFile, openCsv } from '../../ingest/sources/csv.js';
@@ -59,6 +60,60 @@ describe('A CSV file', () => {
     expect(await read(`a,b\n1,2\n${end}`)).to.deep.equal(['2', '5 skipped', '6 skipped']);
     expect(await read(`a,b\n1,2\n${end}3,4\n`)).to.deep.equal(['2', '5 rejected', '6 rejected', '7']);
     expect(await read('a,b\n1,2\n3\n')).to.deep.equal(['2', '3 rejected']);
+  });
+
+  it('may end its lines with CR alone, as Excel for Mac writes it', async () => {
+    const expected = [
+      [2, { a: '1', b: 'x\ny' }],
+      [4, { a: '2', b: 'z' }],
+    ];
+    const texts = {
+      'no end of the last line': 'a,b\r1,"x\ry"\r2,z',
+      'an end of each line': 'a,b\r1,"x\ry"\r2,z\r',
+      'LF within cells': 'a,b\r1,"x\ny"\r"2",z\r',
+      'an LF that an editor added at the end': 'a,b\r1,"x\ry"\r2,z\r\n',
+    };
+    for (const [name, text] of Object.entries(texts)) {
+      expect(await rows(await openCsv(bytes(Buffer.from(text)))), name).to.deep.equal(expected);
+      expect(await rows(await openCsv(Readable.from([Buffer.from(text)]))), name).to.deep.equal(expected);
+    }
+    // Beyond what is searched an LF ends a line too.
+    const long = `a,b\r${'1,x\r'.repeat(20_000)}`;
+    expect(await rows(await openCsv(Readable.from([Buffer.from(`${long}2,y\n3,z\n`)])))).to.have.length(
+      20_002,
+    );
+    // CR is text where LF ends lines.
+    expect(await rows(await openCsv(bytes(Buffer.from('a,b\n1,x\ry\n'))))).to.deep.equal([
+      [2, { a: '1', b: 'x\ry' }],
+    ]);
+    expect(await rows(await openCsv(bytes(Buffer.from('a,b\r\r\n1,x\r\r\n'))))).to.deep.equal([
+      [2, { a: '1', b: 'x' }],
+    ]);
+  });
+
+  it('has no record where a row has no value, and such rows do not hide others', async () => {
+    const blank = [',,', '"","",""', ' , , ', '   ', ';', ' , ,', ',,,,,,,'];
+    for (const each of blank) {
+      const read = await rows(
+        await openCsv(bytes(Buffer.from(`a,b,c\n1,2,3\n${`${each}\n`.repeat(2_000)}4,5,6\n`))),
+      );
+      const expected = [
+        [2, { a: '1', b: '2', c: '3' }],
+        [2_003, { a: '4', b: '5', c: '6' }],
+      ];
+      if (each !== ';') expect(read, each).to.deep.equal(expected);
+      else expect(read).to.have.length(2_002);
+    }
+  });
+
+  it('is refused where bytes follow its header and none of them is a row', async () => {
+    const read = async (text: string) =>
+      rows(await openCsv(bytes(Buffer.from(text)))).catch((error: Error) => error.message);
+    for (const text of ['a,b\n,\n', 'a,b\n"",""\n,', 'a,b\n \n']) {
+      expect(await read(text), text).to.match(/^The file has a header and no row with a value behind it\./);
+    }
+    for (const text of ['a,b', 'a,b\n', 'a,b\r\n\r\n\n', 'a,b\r'])
+      expect(await read(text), text).to.deep.equal([]);
   });
 
   it('has at most 10 000 columns, and rows with more cells are rejected without keeping them', async () => {
