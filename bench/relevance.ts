@@ -2,10 +2,16 @@
 import type { ElasticsearchConfig } from '../services/shared/config.js';
 import { type TestIndices, testIndices } from '../test/at-scale/elasticsearch/support.js';
 import { type Figure, figure } from './measure.js';
-import { type JudgedAnswer, relevanceOf, startJudgedGateway } from './relevance/ask.js';
-import { forgivingQueries, judgedQueries } from './relevance/judged-query.js';
+import { type JudgedAnswer, precisionOf, relevanceOf, startJudgedGateway } from './relevance/ask.js';
+import {
+  crowdQueries,
+  doorQueries,
+  forgivingQueries,
+  judgedQueries,
+  segmentFilters,
+} from './relevance/judged-query.js';
 import { askPlainly, indexPlainly, PLAIN_QUERIES } from './relevance/plain-elasticsearch.js';
-import { RECORD_SETS } from './relevance/record-sets.js';
+import { RECORD_SETS, type SearchedRecord } from './relevance/record-sets.js';
 
 /** Elasticsearch too, and what it finds without Reachline, where `ELASTICSEARCH_URL` names one. */
 export async function benchRelevance(note: (text: string) => void): Promise<Figure[]> {
@@ -46,7 +52,21 @@ async function benchPlainQueries(
 const PARTS = [
   { name: 'judged queries', queries: judgedQueries, atLeast: { first: 0.95, three: 0.98 } },
   { name: 'forgiving queries', queries: forgivingQueries, atLeast: { first: 0.92, three: 0.95 } },
+  { name: 'queries as people type', queries: doorQueries, atLeast: { first: 0.97, three: 0.97 } },
+  {
+    name: 'the same beside relatives and colleagues',
+    queries: crowdQueries,
+    atLeast: { first: 0.92, three: 0.95 },
+  },
 ];
+
+/** Least precision and recall of filters, over all of a kind. */
+const SEGMENTS: Record<string, { precision: number; recall: number }> = {
+  'filter by title': { precision: 0.9, recall: 0.9 },
+  'filter by country': { precision: 0.98, recall: 0.95 },
+  'filter by company': { precision: 0.9, recall: 0.9 },
+  'filter by last name': { precision: 0.9, recall: 0.9 },
+};
 
 async function benchStore(
   store: string,
@@ -71,9 +91,32 @@ async function benchStore(
         measured('mean reciprocal rank', all.meanReciprocalRank, {}),
       );
     }
+    note(`${store}: segments …`);
+    const answers = await gateway.ask(segmentFilters());
+    for (const [kind, atLeast] of Object.entries(SEGMENTS)) {
+      const some = answers.filter(({ judged }) => judged.kind === kind);
+      const { precision, recall } = precisionOf(some);
+      printSegments(some);
+      const measured = (measure: string, value: number, least: number) =>
+        figure(`${store}, ${kind} (${some.length}): ${measure}`, 'of all', value, { atLeast: least });
+      figures.push(
+        measured('precision', precision, atLeast.precision),
+        measured('recall', recall, atLeast.recall),
+      );
+    }
     return figures;
   } finally {
     await gateway.close();
+  }
+}
+
+/** A line per filter that finds other records than the right ones. */
+function printSegments(answers: readonly JudgedAnswer[]): void {
+  for (const { judged, total, right, rightFound } of answers) {
+    if (total === right && rightFound === right) continue;
+    process.stdout.write(
+      `  ${judged.kind} | ${JSON.stringify(judged.filters)} | found ${total}, right ${rightFound} of ${right}\n`,
+    );
   }
 }
 
@@ -103,7 +146,8 @@ function printMisses(answers: readonly JudgedAnswer[]): void {
 function describeMiss({ judged, rank, total, first }: JudgedAnswer): string {
   const { kind, set, operation, query, filters, why } = judged;
   const asked = filters ? JSON.stringify({ query, ...filters }) : JSON.stringify(query);
-  const fields = RECORD_SETS[set][operation].find(({ id }) => id === first)?.fields ?? {};
+  const records: readonly SearchedRecord[] = RECORD_SETS[set][operation];
+  const fields = records.find(({ id }) => id === first)?.fields ?? {};
   const name = fields.name ?? [fields.first_name, fields.last_name, `(${fields.city})`].join(' ');
   const place = rank === null ? 'not among the first 50' : `right one at ${rank}`;
   const answer = first === null ? 'nothing found' : `first of ${total}: ${name}`;

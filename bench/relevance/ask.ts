@@ -2,7 +2,7 @@
 import type { ElasticsearchConfig } from '../../services/shared/config.js';
 import { startTestGateway, type TestGateway } from '../../test/support/gateway.js';
 import { type JudgedQuery, rightIds } from './judged-query.js';
-import { RECORD_SETS } from './record-sets.js';
+import { RECORD_SETS, type RecordSet } from './record-sets.js';
 
 export interface JudgedAnswer {
   judged: JudgedQuery;
@@ -13,6 +13,9 @@ export interface JudgedAnswer {
   total: number;
   /** What came first; null where nothing was found. */
   first: string | null;
+  /** How many records are right, and how many of them are among the first fifty. */
+  right: number;
+  rightFound: number;
 }
 
 export interface Relevance {
@@ -35,18 +38,17 @@ export interface JudgedGateway extends Pick<TestGateway, 'stores' | 'close'> {
 /** A gateway that holds all record sets, on embedded stores save where a cluster is given. */
 export async function startJudgedGateway(elasticsearch?: ElasticsearchConfig): Promise<JudgedGateway> {
   const gateway = await startTestGateway(elasticsearch ? { elasticsearch } : {});
-  const keys = {
-    congress: await load(gateway, 'congress'),
-    sample: await load(gateway, 'sample'),
-    mixed: await load(gateway, 'mixed'),
-  };
+  const keys = new Map<JudgedQuery['set'], string>();
+  for (const set of Object.keys(RECORD_SETS) as JudgedQuery['set'][]) keys.set(set, await load(gateway, set));
   return {
     stores: gateway.stores,
     async ask(queries) {
       const answers: JudgedAnswer[] = [];
       for (let from = 0; from < queries.length; from += ASKED_TOGETHER) {
         const together = queries.slice(from, from + ASKED_TOGETHER);
-        answers.push(...(await Promise.all(together.map((each) => ask(gateway, keys[each.set], each)))));
+        answers.push(
+          ...(await Promise.all(together.map((each) => ask(gateway, keys.get(each.set) as string, each)))),
+        );
       }
       return answers;
     },
@@ -70,7 +72,7 @@ async function load(gateway: TestGateway, set: JudgedQuery['set']): Promise<stri
 
 async function ask(gateway: TestGateway, key: string, judged: JudgedQuery): Promise<JudgedAnswer> {
   const { operation, query, filters, wanted } = judged;
-  const set = RECORD_SETS[judged.set];
+  const set: RecordSet = RECORD_SETS[judged.set];
   const { body, status, text } = await gateway.call(
     PATHS[operation],
     { organization_id: set.organizationId, query, ...filters, limit: LIMIT },
@@ -82,15 +84,18 @@ async function ask(gateway: TestGateway, key: string, judged: JudgedQuery): Prom
   const total = body.total_count as number;
   const at = found.findIndex((id) => right.has(id));
   const isWhole = !judged.all || total === right.size;
-  const rank = at === -1 || !isWhole ? null : at + 1;
+  const isNobody = right.size === 0 && total === 0;
+  const rank = isNobody ? 1 : at === -1 || !isWhole ? null : at + 1;
   const wantedAt = wanted === undefined ? at : found.indexOf(wanted);
   return {
     judged,
     rank,
     isFirst: rank === 1,
-    isAmongThree: rank !== null && wantedAt >= 0 && wantedAt < 3,
+    isAmongThree: isNobody || (rank !== null && wantedAt >= 0 && wantedAt < 3),
     total,
     first: found[0] ?? null,
+    right: right.size,
+    rightFound: found.filter((id) => right.has(id)).length,
   };
 }
 
@@ -105,5 +110,14 @@ export function relevanceOf(
     successAt1: share(answers.filter(({ isFirst }) => isFirst).length),
     successAt3: share(answers.filter(({ isAmongThree }) => isAmongThree).length),
     meanReciprocalRank: share(reciprocal),
+  };
+}
+
+/** Shares of what is found that is right, and of what is right that is found, over all answers together. */
+export function precisionOf(answers: readonly Pick<JudgedAnswer, 'total' | 'right' | 'rightFound'>[]) {
+  const sum = (of: 'total' | 'right' | 'rightFound') => answers.reduce((all, each) => all + each[of], 0);
+  return {
+    precision: sum('total') === 0 ? 1 : sum('rightFound') / sum('total'),
+    recall: sum('right') === 0 ? 1 : sum('rightFound') / sum('right'),
   };
 }

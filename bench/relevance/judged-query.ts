@@ -13,6 +13,8 @@ export interface JudgedQuery {
   filters?: Record<string, string>;
   /** Right are the records with one of these ids, or with all fields of one of these patterns. */
   right: { ids: string[] } | { where: Record<string, string>[] };
+  /** Where the person has neighbours (`record-sets.ts`), these are right as well. */
+  also?: 'relatives' | 'colleagues';
   /** All right records and no other ones match. */
   all?: true;
   /** The one record that must be among the first three; any right record where absent. */
@@ -32,9 +34,26 @@ export const judgedQueries = (): JudgedQuery[] => [...read('by-hand.jsonl'), ...
 /** Of the made people, in words that their records do not hold: other titles, legal forms, cities, numbers, names and typos. */
 export const forgivingQueries = (): JudgedQuery[] => read('forgiving.jsonl');
 
+/**
+ * As people type at the door: quoted names, numbers with a country code, questions, noise words, titles in other words, pasted
+ * addresses. Written before the rules that answer them.
+ */
+export const doorQueries = (): JudgedQuery[] => read('door.jsonl');
+
+/** The same with a relative and two colleagues beside each person. */
+export const crowdQueries = (): JudgedQuery[] => doorQueries().map((judged) => ({ ...judged, set: 'crowd' }));
+
+/** Filters of a segment: all that are right are wanted, and no other. */
+export const segmentFilters = (): JudgedQuery[] => read('segment-filters.jsonl');
+
 /** The ids of the right records. */
-export function rightIds({ right, operation }: JudgedQuery, set: RecordSet): Set<string> {
-  if ('ids' in right) return new Set(right.ids);
+export function rightIds({ right, operation, also }: JudgedQuery, set: RecordSet): Set<string> {
+  if ('ids' in right) {
+    const neighbours = set[operation].filter(({ id }) =>
+      right.ids.some((own) => id.startsWith(`${own}_${also?.slice(0, -1)}`)),
+    );
+    return new Set([...right.ids, ...neighbours.map(({ id }) => id)]);
+  }
   const records = set[operation].filter((record) => right.where.some((pattern) => fits(record, pattern)));
   return new Set(records.map(({ id }) => id));
 }
