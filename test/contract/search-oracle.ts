@@ -71,10 +71,14 @@ function searchOfTerms(contacts: readonly Contact[], search: ContactSearch): Ran
     .sort(search.sort ? bySort(search.sort) : compareRanked);
 }
 
-/** Without the value last, then by id in the same direction. For Latin text. */
+/** Orders by a value, then by id in the same direction; contacts that lack the value come last. Accents of Latin letters do not count; marks of other scripts do. */
 function bySort({ by, direction }: NonNullable<ContactSearch['sort']>) {
   const textOf = ({ contact }: Ranked) =>
-    contact[by]?.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trim();
+    contact[by]
+      ?.normalize('NFKD')
+      .replace(/(\p{sc=Latin})\p{M}+/gu, '$1')
+      .toLowerCase()
+      .trim();
   return (left: Ranked, right: Ranked): number => {
     const [one, other] = [textOf(left), textOf(right)];
     if (one !== other && !(one && other)) return one ? -1 : 1;
