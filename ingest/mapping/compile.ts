@@ -12,6 +12,7 @@ import {
   type ValueSource,
 } from './mapping-file.js';
 import { compilePath, parsedCell, parseTemplate, type Read, rootOf } from './path.js';
+import { dimensionCheck, notADay } from './row-scope.js';
 import { changedText, fillTemplate, textOf, withPrefix } from './source-values.js';
 import {
   type ColumnForm,
@@ -97,6 +98,7 @@ class Compiler {
       return this.#target(name, source);
     });
     this.#field = undefined;
+    const checkScope = this.#scope();
     const isAnother = this.#condition(where);
     const isOneOf = this.#condition(unless, true);
     const isLeftOut = (record: SourceRecord) => isAnother(record) || isOneOf(record);
@@ -164,6 +166,8 @@ class Compiler {
       apply(message) {
         const { isLeftOut: isOther, whole, source } = opened(message);
         if (isOther) return 'skipped';
+        const outOfScope = checkScope(whole);
+        if (outOfScope !== null) return outOfScope;
         const record: Record<string, unknown> = {};
         for (const target of targets) {
           const value = target(whole);
@@ -368,6 +372,27 @@ class Compiler {
     return (record) => conditions.some(({ read, texts }) => texts.has(textOf(read(record))) === excluded);
   }
 
+  /** Rejects a row that is not about one day, or only about a part of one. */
+  #scope(): (source: SourceRecord) => DeadLetter | null {
+    const { period, dimensions = {} } = this.#file;
+    const isFiner = dimensionCheck(dimensions);
+    const [start, end] = [this.#day('period.start', period?.start), this.#day('period.end', period?.end)];
+    return (source) => {
+      const days = [start(source), end(source)];
+      const failure = days.find((day) => day instanceof ConversionFailure);
+      if (failure instanceof ConversionFailure) return rejection('date', failure).deadLetter;
+      const [first, last] = days;
+      const isPeriod = typeof first === 'string' && typeof last === 'string';
+      return (isPeriod ? notADay(first, last, period?.end_is_after) : null) ?? isFiner(source);
+    };
+  }
+
+  #day(where: string, source: ValueSource | undefined): Extractor {
+    const alternatives = source === undefined ? [] : [source].flat();
+    const extractors = alternatives.map((each, index) => this.#converted(`${where}[${index}]`, 'date', each));
+    return (record) => extractors.map((extract) => extract(record)).find((value) => !isEmpty(value));
+  }
+
   #join(name: string, { table, key, newest = [], where = {} }: Join): JoinPlan {
     // Its paths are those of another table.
     const own = new Compiler({ fields: {} }, this.#stream);
@@ -401,8 +426,9 @@ class Compiler {
 
   /** The fields of the source that the mapping mentions. */
   #mentioned(): Set<string> {
-    const { ignore } = this.#file;
+    const { ignore, dimensions = {} } = this.#file;
     return new Set([
+      ...Object.keys(dimensions).flatMap((path) => [path, rootOf(path)]),
       ...[...this.#paths.keys()].flatMap((path) => [path, rootOf(path)]),
       ...(Array.isArray(ignore) ? ignore : []),
     ]);

@@ -226,6 +226,34 @@ const MappingFile = strictObject(
         'Column whose dates lie in the period that the lines before the header name, which may settle their order.',
       ),
     ),
+    period: Type.Optional(
+      strictObject(
+        {
+          start: orAlternatives(innerSource, 'First day that a row is about.'),
+          end: Type.Optional(
+            orAlternatives(innerSource, 'Last day that a row is about; absent where the source has none.'),
+          ),
+          end_is_after: Type.Optional(boolean('`end` is the day after the last day.')),
+        },
+        {
+          description: 'The days that a row is about. A row of more than one day is rejected (`not_a_day`).',
+          title: 'start and end',
+        },
+      ),
+    ),
+    dimensions: Type.Optional(
+      Type.Unsafe<Record<string, string[]>>({
+        description:
+          'Path → values that belong to the key of a record, with `*` at the end for any text after a beginning. A row with another value there is a part of a record and is rejected (`finer_than_key`).',
+        title: `dimensions, whose paths have 1 to ${MAX_PATH_LENGTH} characters`,
+        type: 'object',
+        patternProperties: {
+          [`^[\\s\\S]{1,${MAX_PATH_LENGTH}}$`]: { type: 'array', items: text, maxItems: MAX_SOURCES },
+        },
+        additionalProperties: false,
+        maxProperties: 100,
+      }),
+    ),
     ignore: Type.Optional(
       Type.Unsafe<string[] | 'rest'>({
         description:

@@ -65,6 +65,16 @@ describe('The preset', () => {
   }
 });
 
+describe('A preset of deliveries', () => {
+  for (const [name, { stream, period, dimensions }] of Object.entries(PRESETS)) {
+    if (stream !== 'network-a-deliveries') continue;
+    it(`${name} says which days a row is about, and which columns make it finer than a delivery`, () => {
+      expect(period?.start ?? '').to.not.equal('');
+      expect(Object.keys(dimensions ?? {})).to.not.be.empty;
+    });
+  }
+});
+
 const OTHER_FILES: [how: string, preset: string, ...PresetFile][] = [
   [
     'by a header in capitals, as Data Loader writes it',

@@ -308,9 +308,10 @@ describe('The page about mappings', () => {
   const blocks = [...readFileSync('docs/reference/mapping.md', 'utf8').matchAll(/```json\n(.+?)```/gs)].map(
     ([, json]) => JSON.parse(json ?? ''),
   );
-  const [crm, record, changed, wide, joined] = blocks as [
+  const [crm, record, changed, wide, scoped, joined] = blocks as [
     MappingFile,
     object,
+    MappingFile,
     MappingFile,
     MappingFile,
     MappingFile,
@@ -336,6 +337,19 @@ describe('The page about mappings', () => {
       { record: { date: '2026-11-20', currency: 'USD', per_eur: '1.15' } },
       'skipped',
     ]);
+    const report = compile('network-a-deliveries', scoped);
+    const day = { 'Start Date': '2026-09-01', 'Campaign ID': '7', Impressions: '5' };
+    const delivery = { date: '2026-09-01', campaign_id: '7', creative_id: 'urn:li:sponsoredCampaign:7' };
+    for (const [columns, outcome] of [
+      [
+        { Placement: '—', pivots: ['urn:li:sponsoredCampaign:7'] },
+        { ...delivery, impressions: 5 },
+      ],
+      [{ 'End Date': '2026-09-30' }, 'not_a_day'],
+      [{ Placement: 'Feed' }, 'finer_than_key'],
+      [{ pivots: 'urn:li:sponsoredCampaign:7, MOBILE' }, 'finer_than_key'],
+    ] as const)
+      expect(mapped(report, { ...day, ...columns })).to.deep.equal(outcome);
     expect(
       mapped(compile('network-a-deliveries', joined), { creative_id: '7', cost_in_usd: '1' }),
     ).to.deep.equal({
@@ -347,7 +361,7 @@ describe('The page about mappings', () => {
 
   it('and the published schema agree about files', () => {
     const validate = new Ajv2020({ strict: false }).compile(MAPPING_SCHEMA);
-    for (const file of [crm, changed, wide, joined])
+    for (const file of [crm, changed, wide, scoped, joined])
       expect(validate(file), JSON.stringify(validate.errors)).to.equal(true);
     for (const fields of [{ city: 5 }, { city: {} }, { city: { path: 'a', value: 'b' } }, { city: [] }]) {
       expect(validate({ fields })).to.equal(false);

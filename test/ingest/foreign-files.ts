@@ -1,0 +1,56 @@
+/** What becomes of each record of a file of test/data/foreign. */
+import { createReadStream } from 'node:fs';
+import { decoder } from '../../ingest/decode.js';
+import { PRESETS } from '../../ingest/presets/index.js';
+import { presetMapping } from '../../ingest/presets/named-mappings.js';
+import { AUTO, presetsNamed } from '../../ingest/presets/recognize.js';
+import { recognizeText } from '../../ingest/sources/recognize-text.js';
+import { mapText, openText, type TextFormat } from '../../ingest/sources/text.js';
+import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
+import type { Stream } from '../../ingest/streams/stream.js';
+
+export const FOREIGN_FILES = 'test/data/foreign';
+const HEADERS = Object.values(PRESETS).map(({ recognize }) => recognize);
+const FORMATS: Record<string, TextFormat> = { csv: 'csv', json: 'json', ndjson: 'ndjson' };
+const ACCEPTED_AT = Date.parse('2026-11-27T12:00:00Z');
+
+export interface Load {
+  stream: StreamName;
+  /** A preset or `auto`; absent where the columns have the names of fields. */
+  map?: string;
+}
+
+/** Resolves with records as they are stored, `skipped`, or the code and sentence of a rejection. */
+export async function loadForeign(file: string, { stream: name, map }: Load): Promise<unknown[]> {
+  const stream = STREAMS[name] as Stream;
+  const format = FORMATS[file.split('.').at(-1) as string] as TextFormat;
+  const text = await openText(createReadStream(`${FOREIGN_FILES}/${file}`), format, { headers: HEADERS });
+  try {
+    let mapping = map === undefined || map === AUTO ? undefined : presetMapping(map);
+    if (map === AUTO) {
+      const found = await recognizeText(text, presetsNamed(map), name);
+      if ('reason' in found) return [{ refused: found.reason }];
+      mapping = presetMapping(found.name);
+    }
+    const decode = decoder(stream, { others: 'allow', organizationId: 'org_a' });
+    const outcomes: unknown[] = [];
+    for await (const raws of await mapText(text, stream, mapping)) {
+      for (const raw of raws) {
+        const outcome = raw.rejection ?? decode(raw, ACCEPTED_AT, 1);
+        if (raw.isSkipped) outcomes.push('skipped');
+        else if (outcome.kind === 'ok')
+          outcomes.push(withoutOrganization(outcome.record as Record<string, unknown>));
+        else outcomes.push({ code: outcome.code, detail: outcome.detail });
+      }
+    }
+    return outcomes;
+  } finally {
+    text.close();
+  }
+}
+
+const withoutOrganization = ({
+  organization_id: _,
+  organizationId: __,
+  ...record
+}: Record<string, unknown>) => record;
