@@ -1,5 +1,6 @@
 /** Decompresses zstd as it arrives. Node.js has it from version 22.15 on only. */
 import { Decompress } from 'fzstd';
+import xxhash, { type XXHashAPI } from 'xxhash-wasm';
 import { TimeSlice } from '../../services/shared/async.js';
 
 /** The input is not valid zstd, or takes more than its bounds to decompress; the message says which. */
@@ -58,7 +59,9 @@ function zstdBlock(header: number) {
   return { isLast: (header & 1) === 1, size: header >> 3, bytes: isRepeated ? 1 : header >> 3 };
 }
 
-/** Yields the content block by block. Throws `ZstdError`. */
+let hashes: Promise<XXHashAPI> | undefined;
+
+/** Yields the content block by block. Throws `ZstdError`, after the content of a frame also where its checksum does not match. */
 export async function* decompressZstd(
   chunks: AsyncIterable<Uint8Array>,
   { maxWindowBytes, maxMovedBytes = Number.POSITIVE_INFINITY }: ZstdLimits,
@@ -90,7 +93,9 @@ export async function* decompressZstd(
       const problem = `its window is larger than ${maxWindowBytes} bytes; compress at a lower level`;
       throw new ZstdLimitError(problem);
     }
-    // fzstd skips checksums; without one, the last block ends the frame.
+    // fzstd skips checksums, which are verified here; without one, the last block ends the frame.
+    if (frame.hasChecksum) hashes ??= xxhash();
+    const hash = frame.hasChecksum ? (await hashes)?.create64() : undefined;
     header.writeUInt8((start[4] as number) & ~HAS_CHECKSUM, 4);
     let ready: Uint8Array[] = [];
     const decoder = new Decompress((block) => void ready.push(block));
@@ -101,11 +106,18 @@ export async function* decompressZstd(
       if (block.size > MAX_BLOCK_BYTES) throw new ZstdError('it is not valid zstd');
       isLast = block.isLast;
       push(decoder, Buffer.concat([blockHeader, await input.read(block.bytes)]), isLast);
-      for (const each of ready) yield Buffer.from(each.buffer, each.byteOffset, each.length);
+      for (const each of ready) {
+        hash?.update(each);
+        yield Buffer.from(each.buffer, each.byteOffset, each.length);
+      }
       ready = [];
       await step(windowBytes);
     }
-    if (frame.hasChecksum) await input.read(4);
+    if (hash === undefined) continue;
+    const checksum = (await input.read(4)).readUInt32LE(0);
+    if (BigInt.asUintN(32, hash.digest()) !== BigInt(checksum)) {
+      throw new ZstdError('its checksum does not match its content');
+    }
   }
 }
 

@@ -1,9 +1,9 @@
 /** The body of an ingest request: its media type, and its bytes, decompressed as they arrive. */
 import { PassThrough, Readable, Transform } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import type { Context } from 'koa';
+import { DamagedInputError, decompressed, type Encoding } from '../../ingest/sources/decompress.js';
+import { replayable, TemporaryFileError } from '../../ingest/sources/replayable.js';
 import type { TextFormat } from '../../ingest/sources/text.js';
-import { decompressZstd, ZstdError } from '../../ingest/sources/zstd.js';
 import type { AdmittedRequest } from '../http/admission.js';
 import { requireMediaType, sendContinue } from '../http/body.js';
 import type { BodySource } from '../http/endpoint.js';
@@ -84,32 +84,53 @@ function bodyOf({ req, headers }: Context, admitted: AdmittedRequest): AsyncIter
 /** The stream to pipe the raw body into: `output`, behind a decoder where the body is compressed. */
 function decoderOf(encoding: string | undefined, output: Transform): Transform {
   if (encoding === undefined || encoding === '' || encoding === 'identity') return output;
-  if (encoding === 'zstd') return zstdInto(output);
-  if (encoding !== 'gzip') {
+  if (encoding !== 'gzip' && encoding !== 'zstd') {
     throw new Problem(
       'unsupported_media_type',
       `Send the records as they are, or gzip or zstd encoded; not ${JSON.stringify(encoding.slice(0, 64))}.`,
     );
   }
-  const gunzip = createGunzip();
-  gunzip.once('error', () => output.destroy(new Problem('invalid_body', 'The body is not valid gzip.')));
-  gunzip.pipe(output);
-  return gunzip;
-}
-
-function zstdInto(output: Transform): Transform {
   const compressed = new PassThrough();
-  const content = Readable.from(decompressZstd(compressed, ZSTD_LIMITS), { objectMode: false });
-  content.once('error', (error) => {
-    const cause =
-      error instanceof ZstdError
-        ? new Problem('invalid_body', `The body is zstd encoded, but ${error.message}.`)
-        : error;
-    output.destroy(cause);
-  });
+  const content = Readable.from(contentOf(compressed, encoding, output), { objectMode: false });
+  content.once('error', (error) => output.destroy(problemOf(error, encoding)));
   output.once('close', () => content.destroy());
   content.pipe(output);
   return compressed;
+}
+
+/** Records are taken once the whole body was checked, so that none of a damaged one is stored. */
+async function* contentOf(
+  compressed: AsyncIterable<Uint8Array>,
+  encoding: Encoding,
+  output: Transform,
+): AsyncGenerator<Buffer> {
+  const source = await replayable(compressed);
+  let bytes = 0;
+  try {
+    yield* decompressed(source, encoding, {
+      zstd: ZSTD_LIMITS,
+      onBytes(count) {
+        bytes += count;
+        if (bytes > INGEST_BODY_LIMIT) throw tooLarge();
+        if (output.destroyed) throw new Problem('invalid_body', 'The request has ended.');
+      },
+    });
+  } finally {
+    await source.close();
+  }
+}
+
+function problemOf(error: Error, encoding: Encoding): Error {
+  if (error instanceof DamagedInputError) {
+    return new Problem('invalid_body', `The body is ${encoding} encoded, but ${error.message}.`);
+  }
+  if (error instanceof TemporaryFileError) {
+    return new Problem(
+      'body_too_large',
+      `${error.message} Send a smaller body, or one that is not compressed.`,
+    );
+  }
+  return error;
 }
 
 function tooLarge(): Problem {

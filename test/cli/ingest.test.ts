@@ -102,6 +102,14 @@ describe('reachline ingest', function () {
       expect((await ingest([path])).stdout).to.match(/1 accepted/);
     const short = file('z.ndjson.zst', zstd.subarray(0, -6));
     expect((await ingest([short])).stderr).to.match(/z.ndjson.zst is damaged/);
+    // One bit of it differs from what was compressed, so that its addresses are others.
+    const flipped = await load('test/data/files/06-checksum-fails.ndjson.zst');
+    expect(flipped).to.include({ code: 1, stdout: '' });
+    expect(flipped.stderr).to.match(/is damaged: its checksum does not match its content/);
+    const piped = readFileSync('test/data/files/06-checksum-fails.ndjson.zst');
+    expect((await ingest(['-', '--organization', 'org_a'], { stdin: piped })).stderr).to.match(
+      /standard input is damaged/,
+    );
     const cut = await ingest(['-'], { stdin: zipped.subarray(0, 30) });
     expect(cut).to.include({ code: 1 });
     expect(cut.stderr).to.match(/standard input is damaged/);

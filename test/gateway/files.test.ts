@@ -1,6 +1,10 @@
 /** Files as spreadsheets and other tools write them, sent as they are. */
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import xxhash from 'xxhash-wasm';
+import { compressZstd } from '../support/compress.js';
 import { type CallOptions, useGateway } from '../support/gateway.js';
 import { expectProblem } from '../support/problems.js';
 
@@ -60,4 +64,63 @@ describe('A file of another tool', () => {
     expect(body).to.include({ accepted: 49, rejected: 1 });
     expect(body).to.nested.include({ 'errors[0].line': 22, 'errors[0].code': 'line_too_long' });
   });
+
+  describe('compressed', () => {
+    const NDJSON = 'application/x-ndjson';
+    const sendAs = (encoding: string, raw: Buffer) =>
+      send('contacts', '', raw, { 'Content-Type': NDJSON, 'Content-Encoding': encoding });
+    /** More than is held in memory, and the first record is in the first block. */
+    const large = (prefix: string) =>
+      Buffer.from(
+        Array.from(
+          { length: 8_000 },
+          (_, at) => `{"contact_id":"${prefix}${at}","last_name":"${`${at * 7919}`.repeat(100)}"}\n`,
+        ).join(''),
+      );
+    /** As `zstd --check` writes it: a frame with the flag, and the given checksum behind its blocks. */
+    const checked = (frame: Buffer, checksum: number) => {
+      const bytes = Buffer.concat([frame, Buffer.alloc(4)]);
+      bytes.writeUInt8((bytes[4] as number) | 4, 4);
+      bytes.writeUInt32LE(checksum, frame.length);
+      return bytes;
+    };
+
+    it('is refused before a record of it is stored where its checksum does not match', async () => {
+      const flipped = await sendAs('zstd', file('06-checksum-fails.ndjson.zst'));
+      expectProblem(flipped, 400, 'invalid_body');
+      expect(flipped.body.detail).to.equal(
+        'The body is zstd encoded, but its checksum does not match its content.',
+      );
+      for (const size of ['small', 'large']) {
+        const text = size === 'small' ? Buffer.from('{"contact_id":"zs0"}\n') : large('zl');
+        const zstd = await sendAs('zstd', checked(await compressZstd(text), 1));
+        expectProblem(zstd, 400, 'invalid_body');
+        const gzip = gzipSync(text.toString().replaceAll('"z', '"g'));
+        gzip.writeUInt8((gzip[gzip.length - 8] as number) ^ 1, gzip.length - 8);
+        expectProblem(await sendAs('gzip', gzip), 400, 'invalid_body');
+        expectProblem(await sendAs('gzip', gzip.subarray(0, -9)), 400, 'invalid_body');
+      }
+      for (const id of ['zs0', 'zl0', 'gs0', 'gl0']) expect(await contact(id), id).to.equal(undefined);
+    });
+
+    it('is taken where it does, also where it is held outside of memory', async () => {
+      const text = large('ok');
+      const { h64Raw } = await xxhash();
+      const frame = checked(await compressZstd(text), Number(BigInt.asUintN(32, h64Raw(text))));
+      expect((await sendAs('zstd', frame)).body).to.include({ accepted: 8_000, rejected: 0 });
+      const random = Buffer.concat([
+        text,
+        Buffer.from(`{"contact_id":"last","last_name":"${noise(8_000_000)}`),
+      ]);
+      const { body } = await sendAs(
+        'gzip',
+        gzipSync(Buffer.concat([random, Buffer.from('"}\n{"contact_id":"end"}')])),
+      );
+      expect(body).to.include({ accepted: 8_001, rejected: 1 });
+      expect(await contact('end')).to.include({ contact_id: 'end' });
+    });
+  });
 });
+
+/** Letters that hardly compress. */
+const noise = (length: number) => randomBytes(length / 2).toString('hex');

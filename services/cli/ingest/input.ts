@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { isatty } from 'node:tty';
-import { createGunzip } from 'node:zlib';
+import { DamagedInputError, decompressed, encodingOf } from '../../../ingest/sources/decompress.js';
+import { type Replayable, replayable, replayableFile } from '../../../ingest/sources/replayable.js';
 import { resumed } from '../../../ingest/sources/resumed.js';
-import { decompressZstd, isSkippableFrame, ZSTD_MAGIC, ZstdError } from '../../../ingest/sources/zstd.js';
 import { CommandError, UsageError } from '../errors.js';
 import { emptyStandardInput, type Io } from '../io.js';
 
@@ -35,16 +35,19 @@ export function openInput(io: Io, file: string): Input {
     source = createReadStream(file, { highWaterMark: 256 * 1024 });
   }
   let position = 0;
-  const counted = async function* () {
-    for await (const chunk of source as AsyncIterable<Uint8Array>) {
+  const counted = async function* (chunks: AsyncIterable<Uint8Array>) {
+    position = 0;
+    for await (const chunk of chunks) {
       position += chunk.length;
       yield chunk;
     }
   };
   const name = file === '-' ? 'standard input' : basename(file);
+  const { read, close } = replayableFile(file);
+  const again: Replayable = { read: () => counted(read()), close };
   return {
     name,
-    chunks: decompressed(counted(), name),
+    chunks: plain(counted(source), name, size === undefined ? undefined : again),
     size,
     position: () => position,
     close: () => void source.destroy(),
@@ -92,8 +95,12 @@ export const isReadable = (file: string): boolean => Object.hasOwn(FORMATS, exte
 /** zstd uses this much with its options --ultra and --long. */
 const ZSTD_LIMITS = { maxWindowBytes: 128 * 1024 * 1024 };
 
-/** Recognizes gzip and zstd by their first bytes, so that they work in a pipe too. */
-async function* decompressed(chunks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+/** Recognizes gzip and zstd by their first bytes, so that they work in a pipe too. `again` is the input where it can be read again. */
+async function* plain(
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+  again: Replayable | undefined,
+): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   let first = new Uint8Array();
   while (first.length < 4) {
@@ -102,28 +109,21 @@ async function* decompressed(chunks: AsyncIterable<Uint8Array>, name: string): A
     first = Buffer.concat([first, step.value]);
   }
   const whole = resumed([first], iterator);
-  const magic = first.length < 4 ? 0 : Buffer.from(first).readUInt32LE(0);
-  // Tools that compress in parallel begin with a skippable frame.
-  if (magic === ZSTD_MAGIC || isSkippableFrame(magic)) {
-    try {
-      yield* decompressZstd(whole, ZSTD_LIMITS);
-    } catch (error) {
-      throw error instanceof ZstdError ? new CommandError(`${name} is damaged: ${error.message}.`) : error;
-    }
-    return;
-  }
-  if (first[0] !== 0x1f || first[1] !== 0x8b) {
+  const encoding = encodingOf(first);
+  if (encoding === undefined) {
     yield* whole;
     return;
   }
-  const source = Readable.from(whole, { objectMode: false });
-  const gunzip = source.pipe(createGunzip());
-  source.on('error', (error) => gunzip.destroy(error));
+  const source = again ?? (await replayable(whole));
   try {
-    yield* gunzip as AsyncIterable<Uint8Array>;
+    yield* decompressed(source, encoding, { zstd: ZSTD_LIMITS });
   } catch (error) {
-    if (!/^Z_/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    throw new CommandError(`${name} is damaged: it cannot be decompressed to its end.`);
+    throw error instanceof DamagedInputError
+      ? new CommandError(`${name} is damaged: ${error.message}.`)
+      : error;
+  } finally {
+    await source.close();
+    await iterator.return?.();
   }
 }
 

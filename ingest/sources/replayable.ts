@@ -1,0 +1,86 @@
+/** Bytes that are read twice, such as a compressed body: once to check it, once to take its records. */
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { resumed } from './resumed.js';
+
+export interface Replayable {
+  /** Reads all bytes from the beginning. */
+  read(): AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
+}
+
+export const MAX_MEMORY_BYTES = 4 * 1024 * 1024;
+const READ_BYTES = 256 * 1024;
+
+/** The folder for temporary files cannot hold the input. */
+export class TemporaryFileError extends Error {
+  override readonly name = 'TemporaryFileError';
+
+  constructor(cause: unknown) {
+    super(`The folder for temporary files, ${tmpdir()}, cannot hold the input.`, { cause });
+  }
+}
+
+/** A file that others may read too. */
+export const replayableFile = (path: string): Replayable => ({
+  read: () => createReadStream(path, { highWaterMark: READ_BYTES }),
+  close: async () => undefined,
+});
+
+/**
+ * Reads all chunks. Keeps the first 4 MiB in memory and the rest in a temporary file, which has no name, so that it ends with the process.
+ * Throws the errors of the chunks, and `TemporaryFileError`.
+ */
+export async function replayable(chunks: AsyncIterable<Uint8Array>): Promise<Replayable> {
+  const held: Uint8Array[] = [];
+  let heldBytes = 0;
+  let file: FileHandle | undefined;
+  const close = async () => void (await file?.close());
+  try {
+    for await (const chunk of chunks) {
+      if (file === undefined && heldBytes + chunk.length <= MAX_MEMORY_BYTES) {
+        held.push(chunk);
+        heldBytes += chunk.length;
+        continue;
+      }
+      file ??= await temporaryFile();
+      await file.write(chunk).catch((error: unknown) => {
+        throw new TemporaryFileError(error);
+      });
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const rest = file;
+  return {
+    read: () => (rest === undefined ? resumed(held, nothing()) : resumed(held, readAll(rest))),
+    close,
+  };
+}
+
+async function temporaryFile(): Promise<FileHandle> {
+  const path = join(tmpdir(), `reachline-${randomBytes(8).toString('hex')}`);
+  try {
+    const file = await open(path, 'wx+', 0o600);
+    await rm(path);
+    return file;
+  } catch (error) {
+    throw new TemporaryFileError(error);
+  }
+}
+
+async function* readAll(file: FileHandle): AsyncGenerator<Uint8Array> {
+  for (let position = 0; ; ) {
+    const buffer = Buffer.allocUnsafe(READ_BYTES);
+    const { bytesRead } = await file.read(buffer, 0, READ_BYTES, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
