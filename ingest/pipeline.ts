@@ -5,10 +5,11 @@ import type { UnknownFields } from '../services/shared/settings.js';
 import { RecordRejectedError } from '../services/shared/store-errors.js';
 import { type Decode, decoder, type OrganizationRule } from './decode.js';
 import type { DeclaredForms } from './mapping/column-forms.js';
+import { compileMapping } from './mapping/compile.js';
 import type { Mapping } from './mapping/mapping.js';
 import { PRESETS } from './presets/index.js';
 import { presetMapping } from './presets/named-mappings.js';
-import { AUTO, presetsNamed } from './presets/recognize.js';
+import { AUTO } from './presets/recognize.js';
 import { type Accepted, type DeadLetter, deadLetterOf } from './records/outcome.js';
 import { orderOf, type RawRecord, type RecordSource } from './records/raw-record.js';
 import { LINE_TOO_LONG } from './sources/lines.js';
@@ -119,36 +120,43 @@ export async function ingestText(
   options: IngestOptions & {
     source: AsyncIterable<Uint8Array>;
     format: TextFormat;
-    mapping?: Mapping | 'auto';
+    mapping?: Mapping | PresetChoice;
     declared?: DeclaredForms;
     /** Called with the columns of CSV before its records are read. */
     onColumns?: (columns: ColumnUse[]) => void;
   },
 ): Promise<IngestResult> {
-  const { stream, declared, limits, onColumns } = options;
+  const { stream, declared, limits, onColumns, mapping } = options;
   const text = await openText(options.source, options.format, {
     maxRecords: limits?.records,
-    headers: headersOf(options.mapping),
+    headers: headersOf(mapping),
   });
-  if (options.mapping !== 'auto') {
-    return ingestRecords({
-      ...options,
-      source: await mapText(text, stream, options.mapping, declared, onColumns),
-    });
+  if (mapping === undefined || !('preset' in mapping)) {
+    return ingestRecords({ ...options, source: await mapText(text, stream, mapping, declared, onColumns) });
   }
-  const found = await recognizeText(text, presetsNamed(AUTO), stream.name);
+  const found = await recognizeText(text, mapping.preset, stream.name);
   if ('reason' in found) {
     text.close();
     throw new UnrecognizedInputError(found.reason);
   }
-  const source = await mapText(text, stream, presetMapping(found.name), declared, onColumns);
-  return { ...(await ingestRecords({ ...options, source })), preset: found.name };
+  const { name, preset, taken } = found;
+  const used = taken.length === 0 ? presetMapping(name) : compileMapping(preset, stream);
+  const source = await mapText(text, stream, used, declared, onColumns);
+  const result = await ingestRecords({ ...options, source });
+  return mapping.preset === AUTO ? { ...result, preset: name } : result;
+}
+
+/** A preset by its name, or `auto` for the one that the records are recognized by. */
+export interface PresetChoice {
+  preset: string;
 }
 
 /** What the header of a table may have, so that lines before it are found. */
-function headersOf(mapping: Mapping | 'auto' | undefined): Mapping['marks'][] {
-  if (mapping === 'auto') return Object.values(PRESETS).map(({ recognize }) => recognize);
-  return mapping === undefined || mapping.marks.length === 0 ? [] : [mapping.marks];
+function headersOf(mapping: Mapping | PresetChoice | undefined): Mapping['marks'][] {
+  if (mapping === undefined) return [];
+  if (!('preset' in mapping)) return mapping.marks.length === 0 ? [] : [mapping.marks];
+  const named = PRESETS[mapping.preset];
+  return (named ? [named] : Object.values(PRESETS)).map(({ recognize }) => recognize);
 }
 
 /** Decodes records in order and writes them in batches; a record counts as accepted once it is written. */

@@ -1,12 +1,10 @@
 /** Drafts a mapping for the export of an unknown source: guesses by names and values, and a TODO for each doubt. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { TObject } from 'typebox';
-import { packageRoot } from '../../services/shared/fs.js';
 import { isObject } from '../../services/shared/json.js';
 import type { Stream } from '../streams/stream.js';
 import { compileMapping } from './compile.js';
 import { compileDateFormat, dateOrders, exists, parseIsoDate } from './date-format.js';
+import { pathsNamed, sourceNamed } from './field-names.js';
 import type { SourceRecord } from './mapping.js';
 import type { MappingFile, SourceOptions } from './mapping-file.js';
 import { compilePath, rootOf } from './path.js';
@@ -18,11 +16,6 @@ export interface MappingDraft {
   /** What to look at before the mapping is used. */
   todos: string[];
 }
-
-/** Names that tools have for a field, in the languages of their exports: letters and digits alone, in lower case. */
-const NAMES: Readonly<Record<string, string>> = JSON.parse(
-  readFileSync(join(packageRoot, 'mappings/field-names.json'), 'utf8'),
-);
 
 const DATE_FORMATS = [
   'unix_s',
@@ -40,14 +33,6 @@ const MAX_PATHS = 200;
 const MAX_MARKS = 8;
 /** No path of a source: an edit is missing. */
 const OPEN = 'TODO';
-
-const plain = (name: string) =>
-  name
-    // The currency of an amount.
-    .replace(/ \([A-Z]{3}\)$/, '')
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '');
 
 /** Drafts a mapping from the first records of an export; `columns` of a table, behind `preambleLines` lines. */
 export function draftMapping(
@@ -68,7 +53,7 @@ export function draftMapping(
     const [first] = type === 'list' ? found : found.slice(0, 1);
     if (first === undefined) continue;
     for (const path of type === 'list' ? found : [first]) used.add(path);
-    const source = sourceOf(field, type, type === 'list' ? found : [first]);
+    const source = sourceNamed(field, type, type === 'list' ? found : [first]);
     if (typeof source === 'object' && 'path' in source) todos.push(...dateFormat(source, type, samples));
     needsZone ||= type === 'date-time' && lacksOffset(first, samples);
     fields[field] =
@@ -105,22 +90,6 @@ export function draftMapping(
   // It compiles, whatever was guessed.
   compileMapping(mapping, stream);
   return { mapping, todos };
-}
-
-/** The paths that have a name of the field, and those of which the last part has it, each in the order of the names. */
-function pathsNamed(field: string, paths: readonly string[]): string[] {
-  const names = [plain(field), ...(NAMES[field]?.split(' ') ?? [])];
-  const last = (path: string) => path.split(/\.| - /).at(-1) ?? path;
-  const named = (partOf: (path: string) => string) =>
-    names.flatMap((name) => paths.filter((path) => plain(partOf(path)) === name));
-  return [...new Set([...named((path) => path), ...named(last)])];
-}
-
-function sourceOf(field: string, type: TargetType, paths: readonly string[]): SourceOptions {
-  const [path = ''] = paths;
-  if (type === 'list' && paths.length > 1) return { all: [...paths] };
-  if (field === 'company_domain' || field === 'domain') return { path, host: true };
-  return { path };
 }
 
 const valuesAt = (path: string, samples: readonly SourceRecord[]) => {

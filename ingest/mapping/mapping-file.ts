@@ -13,7 +13,7 @@ export class MappingError extends Error {
 export const MAX_MAPPING_BYTES = 256 * 1024;
 const MAX_PATH_LENGTH = 256;
 const MAX_TEMPLATE_LENGTH = 1024;
-const MAX_SOURCES = 16;
+export const MAX_SOURCES = 16;
 
 const pathLength = { minLength: 1, maxLength: MAX_PATH_LENGTH };
 const shortList = { minItems: 1, maxItems: MAX_SOURCES };

@@ -9,6 +9,8 @@ import { MAX_MAPPING_BYTES, MappingError, type MappingFile, parseMappingFile } f
 
 export interface StoredMapping {
   readonly stream: Stream;
+  /** Name of the preset that it is; absent for a file of the folder. */
+  readonly preset?: string;
   readonly mapping: Mapping;
 }
 

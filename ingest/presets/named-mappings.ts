@@ -25,6 +25,7 @@ export function namedMappings({ dataDir, mappingsDir }: MappingFolders): Map<str
     name,
     {
       stream: STREAMS[stream] as Stream,
+      preset: name,
       get mapping() {
         return presetMapping(name);
       },

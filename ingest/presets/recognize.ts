@@ -62,6 +62,19 @@ export async function recognizePreset(
   };
 }
 
+/**
+ * Whether an export is what a preset reads, which is named: a file without the columns that the preset is recognized by would set figures to
+ * 0. Records of other kinds, which the preset skips, say nothing. Yields to the event loop.
+ */
+export async function checkPreset(name: string, sample: Sample): Promise<Recognition> {
+  const { preset, missing = [] } = await candidateOf(name, sample, new TimeSlice());
+  if (missing.length === 0) return { name, preset };
+  const listed = missing.map((path) => JSON.stringify(path)).join(', ');
+  return {
+    reason: `This is not ${preset.description}: it lacks ${listed}. Let the preset be recognized with --preset ${AUTO}.`,
+  };
+}
+
 interface Candidate {
   name: string;
   preset: Preset;

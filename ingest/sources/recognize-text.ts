@@ -1,21 +1,38 @@
 /** Recognizes the preset of a text by its first records. */
 import { sourceRecordOf } from '../mapping/map-source.js';
 import type { SourceRecord } from '../mapping/mapping.js';
-import { type Recognition, recognizePreset } from '../presets/recognize.js';
+import { PRESETS, type Preset } from '../presets/index.js';
+import { type TakenColumn, withKnownColumns } from '../presets/known-columns.js';
+import { checkPreset, presetsNamed, recognizePreset } from '../presets/recognize.js';
 import type { RawRecord } from '../records/raw-record.js';
 import { resumed } from './resumed.js';
 import type { OpenedText } from './text.js';
 
 const PEEKED_RECORDS = 100;
 
-/** The preset, of those named, that the first records of a text are recognized by. The text keeps them. */
+/**
+ * The preset of a text: the one of that name, whose marks the first records must have, or the one of a source or of all (`auto`) that they
+ * are recognized by. The text keeps its records.
+ */
 export async function recognizeText(
   text: OpenedText,
-  names: readonly string[],
+  name: string,
   streamName: string,
-): Promise<Recognition> {
-  const samples = await peekRecords(text);
-  return recognizePreset(names, streamName, { columns: text.header?.columns, samples });
+): Promise<RecognizedText | { reason: string }> {
+  const sample = { samples: await peekRecords(text), columns: text.header?.columns };
+  const found = await (Object.hasOwn(PRESETS, name)
+    ? checkPreset(name, sample)
+    : recognizePreset(presetsNamed(name), streamName, sample));
+  return 'reason' in found
+    ? found
+    : { name: found.name, ...withKnownColumns(found.name, found.preset, sample.columns) };
+}
+
+/** The preset of a text, with the columns that it takes by their names. */
+export interface RecognizedText {
+  name: string;
+  preset: Preset;
+  taken: TakenColumn[];
 }
 
 /** The first records of a text, which keeps them; rows of CSV have the columns that they fill. */

@@ -12,9 +12,11 @@ import {
   type IngestOptions,
   type IngestResult,
   ingestText,
+  type PresetChoice,
   type RejectedRecord,
   UnrecognizedInputError,
 } from '../../ingest/pipeline.js';
+import { AUTO } from '../../ingest/presets/recognize.js';
 import type { Publisher } from '../../ingest/publisher.js';
 import type { Accepted } from '../../ingest/records/outcome.js';
 import { parseJson } from '../../ingest/records/parse-json.js';
@@ -231,7 +233,7 @@ export const ingest = endpointsWith<IngestServices>()({
 interface Ingestion {
   stream: Stream;
   format: TextFormat;
-  mapping: Mapping | 'auto' | undefined;
+  mapping: Mapping | PresetChoice | undefined;
   acceptance: Acceptance;
   context: HandlerContext<unknown, Parsed<typeof IngestQuery>, IngestServices>;
 }
@@ -369,8 +371,8 @@ function findMapping(
   mappings: ReadonlyMap<string, StoredMapping>,
   name: string,
   stream: Stream,
-): Mapping | 'auto' {
-  if (name === 'auto') return name;
+): Mapping | PresetChoice {
+  if (name === AUTO) return { preset: name };
   const found = mappings.get(name);
   const rejected = (detail: string) => invalid({ pointer: '?map', code: 'unknown_mapping', detail });
   if (found === undefined) {
@@ -379,10 +381,10 @@ function findMapping(
     const hint =
       didYouMean(name, [...mappings.keys()]) ||
       (ofSource && `Did you mean ${ofSource}?`) ||
-      `Those of ${stream.name} are ${['auto', ...ofStream].join(', ')}.`;
+      `Those of ${stream.name} are ${[AUTO, ...ofStream].join(', ')}.`;
     throw rejected(`There is no mapping ${JSON.stringify(name)}. ${hint}`);
   }
-  if (found.stream === stream) return found.mapping;
+  if (found.stream === stream) return found.preset === undefined ? found.mapping : { preset: found.preset };
   throw rejected(`The mapping ${JSON.stringify(name)} is for ${found.stream.name}.`);
 }
 

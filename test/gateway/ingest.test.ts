@@ -115,12 +115,18 @@ describe('The ingest endpoint', () => {
         headers: { 'Content-Type': type },
       });
     const HISTORY = 'fivetran-linkedin/creative_history';
-    const row = { id: 'mapped', campaign_id: 12, last_modified_at: '2026-01-02 03:04:05.6', other: 1 };
+    const created_time = '2026-01-01 00:00:00';
+    const row = { id: 'mapped', campaign_id: 12, created_time, last_modified_at: '2026-01-02 03:04:05.6' };
     const json = await map(HISTORY, JSON.stringify(row));
     expect(json.body, json.text).to.include({ accepted: 1, rejected: 0, skipped: 0 });
     const csv = 'id,campaign_id,created_time,other\nmapped_2,12,2026-01-02,x\n,12,2026-01-02,x\n';
     const { body } = await map(HISTORY, csv, 'text/csv');
     expect(body).to.nested.include({ accepted: 1, 'errors[0].line': 3, 'errors[0].pointer': '/id' });
+    const other = await map(HISTORY, 'id,campaign_id,state\n1,12,ACTIVE\n', 'text/csv');
+    expectProblem(other, 422, 'validation_failed');
+    expect(other.text).to.contain(
+      'it lacks \\"created_time\\". Let the preset be recognized with ?map=auto.',
+    );
     for (const name of ['fivetran-linkedin/campaign_history', '__proto__', '', HISTORY.slice(0, -1)]) {
       const answer = await map(name, '[]');
       expectProblem(answer, 422, 'validation_failed');
@@ -131,8 +137,8 @@ describe('The ingest endpoint', () => {
 
   it('rejects a deeply nested record, also one that a mapping reads, and takes those around it', async () => {
     const nested = `{"data":[{"id":"deep","attributes":${'{"x":'.repeat(6000)}1${'}'.repeat(6000)}}]}`;
-    const good = (id: string) =>
-      JSON.stringify({ data: [{ id, type: 'visits', attributes: { started_at: '2026-01-02T03:04:05Z' } }] });
+    const attributes = { started_at: '2026-01-02T03:04:05Z', visit_length: 9, page_depth: 2 };
+    const good = (id: string) => JSON.stringify({ data: [{ id, type: 'visits', attributes }] });
     const answer = await gateway.call('/api/ingest/website-visits?map=leadfeeder/visits', undefined, {
       raw: [good('deep1'), nested, good('deep2')].join('\n'),
       headers: NDJSON,

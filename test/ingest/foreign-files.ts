@@ -1,9 +1,9 @@
 /** What becomes of each record of a file of test/data/foreign. */
 import { createReadStream } from 'node:fs';
 import { decoder } from '../../ingest/decode.js';
+import { compileMapping } from '../../ingest/mapping/compile.js';
+import type { Mapping } from '../../ingest/mapping/mapping.js';
 import { PRESETS } from '../../ingest/presets/index.js';
-import { presetMapping } from '../../ingest/presets/named-mappings.js';
-import { AUTO, presetsNamed } from '../../ingest/presets/recognize.js';
 import { recognizeText } from '../../ingest/sources/recognize-text.js';
 import { mapText, openText, type TextFormat } from '../../ingest/sources/text.js';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
@@ -26,11 +26,11 @@ export async function loadForeign(file: string, { stream: name, map }: Load): Pr
   const format = FORMATS[file.split('.').at(-1) as string] as TextFormat;
   const text = await openText(createReadStream(`${FOREIGN_FILES}/${file}`), format, { headers: HEADERS });
   try {
-    let mapping = map === undefined || map === AUTO ? undefined : presetMapping(map);
-    if (map === AUTO) {
-      const found = await recognizeText(text, presetsNamed(map), name);
+    let mapping: Mapping | undefined;
+    if (map !== undefined) {
+      const found = await recognizeText(text, map, name);
       if ('reason' in found) return [{ refused: found.reason }];
-      mapping = presetMapping(found.name);
+      mapping = compileMapping(found.preset, stream);
     }
     const decode = decoder(stream, { others: 'allow', organizationId: 'org_a' });
     const outcomes: unknown[] = [];

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { decoder } from '../../ingest/decode.js';
 import { PRESETS } from '../../ingest/presets/index.js';
 import { presetMapping } from '../../ingest/presets/named-mappings.js';
-import { AUTO, presetsNamed } from '../../ingest/presets/recognize.js';
+import { AUTO } from '../../ingest/presets/recognize.js';
 import { recognizeText } from '../../ingest/sources/recognize-text.js';
 import { mapText, openText } from '../../ingest/sources/text.js';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
@@ -19,7 +19,7 @@ const HEADERS = Object.values(PRESETS).map(({ recognize }) => recognize);
 /** The preset of a text, and what becomes of its records: the record, `skipped`, or the code of its rejection. */
 async function load(source: Readable, stream: StreamName, format: 'csv' | 'ndjson') {
   const text = await openText(source, format, { headers: HEADERS });
-  const found = await recognizeText(text, presetsNamed(AUTO), stream);
+  const found = await recognizeText(text, AUTO, stream);
   if ('reason' in found) {
     text.close();
     return { reason: found.reason, records: [] };
@@ -110,7 +110,7 @@ describe('A preset is recognized', () => {
   for (const [how, preset, ...file] of OTHER_FILES) it(how, () => expectRecords(preset, file));
 
   it('and knows one person by the profile, however a tool writes its address', async () => {
-    const apollo = ['First Name,Last Name,Email,Person Linkedin Url,Company Linkedin Url'];
+    const apollo = ['First Name,Last Name,Title,Email,Person Linkedin Url,Company Linkedin Url'];
     for (const url of [
       'http://www.linkedin.com/in/ann-lee',
       'https://linkedin.com/in/ann-lee',
@@ -119,7 +119,7 @@ describe('A preset is recognized', () => {
       'https://www.linkedin.com/in/ann-lee/en',
       'https://www.linkedin.com/comm/in/Ann-Lee?midToken=1',
     ])
-      apollo.push(`Ann,Lee,ann@acme.example,${url},http://www.linkedin.com/company/acme`);
+      apollo.push(`Ann,Lee,CEO,ann@acme.example,${url},http://www.linkedin.com/company/acme`);
     const connections = ['First Name,Last Name,URL,Email Address,Company,Position,Connected On'];
     for (const slug of ['zo%C3%AB-w', 'zoë-w', 'Zoe\u0308-W/'])
       connections.push(`Zoe,W,https://www.linkedin.com/in/${slug},,Acme,CEO,05 Mar 2024`);
@@ -132,7 +132,10 @@ describe('A preset is recognized', () => {
     expect(await ids(apollo)).to.deep.equal(new Set(['ann-lee']));
     expect(await ids(connections)).to.deep.equal(new Set(['zo_c3_ab-w']));
     // The address of a company is no person.
-    const company = [apollo[0] as string, 'Ann,Lee,ann@acme.example,https://www.linkedin.com/company/acme,x'];
+    const company = [
+      apollo[0] as string,
+      'Ann,Lee,CEO,ann@acme.example,https://www.linkedin.com/company/acme,x',
+    ];
     expect(await ids(company)).to.deep.equal(new Set(['ann_40acme.example']));
   });
 

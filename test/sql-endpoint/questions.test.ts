@@ -180,7 +180,7 @@ describe('The questions of the SQL page, over contacts of HubSpot, Salesforce an
         stores,
         source: Readable.from([Buffer.from(isCsv ? input : JSON.stringify(input))]),
         format: isCsv ? 'csv' : 'json',
-        ...(isCsv && { mapping: 'auto' as const }),
+        ...(isCsv && { mapping: { preset: 'auto' } }),
         organizationId: ORGANIZATION,
         acceptance: await accept(),
       });

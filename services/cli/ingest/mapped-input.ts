@@ -105,18 +105,16 @@ function findPresets(name: string, stream: Stream): Candidates {
   throw new UsageError(`There is no preset ${JSON.stringify(name)}. ${hint}`);
 }
 
-/** The one candidate, or the preset that the first records of the text are recognized by. Says which it is. */
+/** The mapping of a file, or the preset that the first records of the text have. Says which preset it is. */
 async function chooseMapping(
   io: Io,
   candidates: Candidates,
   text: OpenedText,
   stream: Stream,
-  { map, preset = '', file }: MappedOptions,
+  { map, preset, file }: MappedOptions,
 ): Promise<MappingFile | undefined> {
-  if (map !== undefined || Object.hasOwn(candidates, preset)) return Object.values(candidates)[0];
-  const names = Object.keys(candidates);
-  if (names.length === 0) return undefined;
-  const recognition = await recognizeText(text, names, stream.name);
+  if (map !== undefined || preset === undefined) return Object.values(candidates)[0];
+  const recognition = await recognizeText(text, preset, stream.name);
   if ('reason' in recognition) {
     text.close();
     const next = recognition.reason.startsWith('No preset fits.')
@@ -124,7 +122,12 @@ async function chooseMapping(
       : '';
     throw new UsageError(`${basename(file)}: ${recognition.reason}${next}`);
   }
-  printErr(io, `${basename(file)}: preset ${recognition.name} (${recognition.preset.description}).`);
+  const { name, taken } = recognition;
+  if (name !== preset) printErr(io, `${basename(file)}: preset ${name} (${recognition.preset.description}).`);
+  if (taken.length > 0) {
+    const listed = taken.map(({ column, field }) => `${column} as ${field}`).join(', ');
+    printErr(io, `${basename(file)}: taken by their names: ${listed}.`);
+  }
   return recognition.preset;
 }
 

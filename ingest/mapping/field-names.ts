@@ -1,0 +1,36 @@
+/** Names that tools have for the fields of streams. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../services/shared/fs.js';
+import type { SourceOptions } from './mapping-file.js';
+import type { TargetType } from './target-types.js';
+
+/** Names that tools have for a field, in the languages of their exports: letters and digits alone, in lower case. */
+const NAMES: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(join(packageRoot, 'mappings/field-names.json'), 'utf8'),
+);
+
+const plain = (name: string) =>
+  name
+    // The currency of an amount.
+    .replace(/ \([A-Z]{3}\)$/, '')
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '');
+
+/** The paths that have a name of the field, and those of which the last part has it, each in the order of the names. */
+export function pathsNamed(field: string, paths: readonly string[]): string[] {
+  const names = [plain(field), ...(NAMES[field]?.split(' ') ?? [])];
+  const last = (path: string) => path.split(/\.| - /).at(-1) ?? path;
+  const named = (partOf: (path: string) => string) =>
+    names.flatMap((name) => paths.filter((path) => plain(partOf(path)) === name));
+  return [...new Set([...named((path) => path), ...named(last)])];
+}
+
+/** The source of a field whose paths are recognized by their names. */
+export function sourceNamed(field: string, type: TargetType, paths: readonly string[]): SourceOptions {
+  const [path = ''] = paths;
+  if (type === 'list' && paths.length > 1) return { all: [...paths] };
+  if (field === 'company_domain' || field === 'domain') return { path, host: true };
+  return { path };
+}

@@ -1,0 +1,63 @@
+/** Columns that a preset leaves out, although their names say which field they are. */
+import { pathsNamed, sourceNamed } from '../mapping/field-names.js';
+import {
+  MAX_SOURCES,
+  type MappingFile,
+  type SourceOptions,
+  type ValueSource,
+} from '../mapping/mapping-file.js';
+import { type TargetType, targetTypes } from '../mapping/target-types.js';
+import { STREAMS } from '../streams/index.js';
+import type { Stream } from '../streams/stream.js';
+import type { Preset } from './index.js';
+import { presetMapping } from './named-mappings.js';
+
+/** Types of the fields that a column may be taken for. Ids name records and dates need a format: columns are never guessed for them. */
+const TAKEN_TYPES: Partial<Record<string, readonly TargetType[]>> = {
+  contacts: ['text', 'list'],
+  'network-a-deliveries': ['integer', 'money'],
+};
+
+/** A column that is taken, and its field. */
+export interface TakenColumn {
+  column: string;
+  field: string;
+}
+
+/**
+ * The preset with the columns of a table that it leaves out and whose names are known: for a field that no column gives, and for lists
+ * beside the columns that give them.
+ */
+export function withKnownColumns(
+  name: string,
+  preset: Preset,
+  columns: readonly string[] = [],
+): { preset: Preset; taken: TakenColumn[] } {
+  const mapping = presetMapping(name);
+  const names = mapping.columnNames(columns);
+  const fieldsOf = (column: string) => mapping.fieldsOf(names.get(column) ?? column);
+  const given = new Set(columns.flatMap(fieldsOf));
+  const { recognize, dimensions = {} } = preset;
+  const mentioned = new Set([...recognize.flat(), ...Object.keys(dimensions)]);
+  const open = columns.filter((column) => fieldsOf(column).length === 0 && !mentioned.has(column));
+  const taken: TakenColumn[] = [];
+  const fields: MappingFile['fields'] = { ...preset.fields };
+  for (const [field, type] of targetTypes(STREAMS[preset.stream] as Stream)) {
+    const isRequired = field === 'contact_id' || !TAKEN_TYPES[preset.stream]?.includes(type);
+    if (isRequired || (given.has(field) && type !== 'list')) continue;
+    const free = pathsNamed(field, open).filter((path) => !taken.some(({ column }) => column === path));
+    const found = type === 'list' ? free : free.slice(0, 1);
+    if (found.length === 0) continue;
+    taken.push(...found.map((column) => ({ column, field })));
+    fields[field] = withSource(fields[field], sourceNamed(field, type, found), type === 'list');
+  }
+  return { preset: taken.length === 0 ? preset : { ...preset, fields }, taken };
+}
+
+/** A source after the others of its field; for a list beside them. */
+function withSource(before: ValueSource | undefined, source: SourceOptions, isList: boolean): ValueSource {
+  const sources = [...(before === undefined ? [] : [before].flat()), source];
+  if (!isList) return sources.slice(0, MAX_SOURCES);
+  const all = sources.flatMap((each) => (typeof each === 'object' && each.all ? each.all : [each]));
+  return { all: all.slice(0, MAX_SOURCES) as NonNullable<SourceOptions['all']> };
+}
