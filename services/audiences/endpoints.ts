@@ -2,7 +2,7 @@ import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
 import { EXPORT_PAGE_ITEMS } from '../http/export.js';
 import { unwrapIdempotent } from '../http/idempotency.js';
 import { Problem } from '../http/problems.js';
-import type { Page, SortKey } from '../search/query.js';
+import { type Page, readingsOf, type SortKey } from '../search/query.js';
 import type { Cancellable } from '../shared/async.js';
 import { newId } from '../shared/ids.js';
 import type { Clock } from '../shared/time.js';
@@ -81,19 +81,20 @@ const getAudience = endpoint({
   },
 });
 
-/** The page of a query, or of that with the parts of its emails and domains where no audience matches it as it is. */
+/** The page of the first reading of a query that an audience matches. */
 async function findAudiences(
   store: Pick<AudienceStore, 'searchAudiences'>,
   search: AudienceSearch,
   signal?: AbortSignal,
 ): Promise<Page<Audience>> {
   const { query, after } = search;
-  if (!after?.otherwise) {
-    const page = await store.searchAudiences(search, signal);
-    if (page.total > 0 || after || !query?.otherwise) return page;
+  if (!query?.otherwise) return store.searchAudiences(search, signal);
+  const readings = readingsOf(query);
+  for (let place = after?.otherwise ?? 0; ; place++) {
+    const page = await store.searchAudiences({ ...search, query: readings[place] }, signal);
+    if (page.total === 0 && !after && place < readings.length - 1) continue;
+    return place === 0 ? page : { ...page, next: page.next && { ...page.next, otherwise: place } };
   }
-  const page = await store.searchAudiences({ ...search, query: query?.otherwise }, signal);
-  return { ...page, next: page.next && { ...page.next, otherwise: true } };
 }
 
 const searchAudiences = endpoint({

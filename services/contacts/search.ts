@@ -10,7 +10,7 @@ import {
   normalizePostalCode,
   normalizeProfileUrl,
 } from '../search/normalize.js';
-import type { Page, QueryTerm, SortKey, TextQuery } from '../search/query.js';
+import { type Page, type QueryTerm, readingsOf, type SortKey, type TextQuery } from '../search/query.js';
 import { sortOf } from '../search/sort.js';
 import { hasLetterOrDigit, words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
@@ -58,29 +58,27 @@ export function toContactSearch(
 export const contactTerms = (query: TextQuery): TextQuery =>
   withJoinedNames(withEquivalents(query, EQUIVALENT_FIELDS));
 
-/**
- * The page, and the query that it answers: the one asked for, or that with the parts of its emails and domains where no contact matches
- * it as it is. Its next page answers the same.
- */
+/** The page, and the reading of the query that it answers: the first that a contact matches. Its next page answers the same. */
 export async function searchContacts<Found extends Page<unknown>>(
   read: (search: ContactSearch) => Promise<Found>,
   search: ContactSearch,
 ): Promise<{ page: Found; query?: TextQuery; otherwise?: Pick<SortKey, 'otherwise'> }> {
-  const { query: { otherwise, ...query } = {}, after, match } = search;
-  if (otherwise === undefined) return { page: await read(search), query: search.query };
-  const asked = query as TextQuery;
-  if (!after?.otherwise) {
-    const page = await read({ ...search, query: asked, match: after ? match : undefined });
-    if (page.total > 0 || after) return { page, query: asked };
+  const { query, after, match } = search;
+  if (query?.otherwise === undefined) return { page: await read(search), query };
+  // The first has its terms already.
+  const readings = readingsOf(query).map((each, place) => (place === 0 ? each : contactTerms(each)));
+  for (let place = after?.otherwise ?? 0; ; place++) {
+    const reading = readings[place] as TextQuery;
+    const isLast = after !== undefined || place === readings.length - 1;
+    const page = await read({ ...search, query: reading, match: isLast ? match : undefined });
+    if (page.total === 0 && !isLast) continue;
+    const otherwise = place === 0 ? undefined : { otherwise: place };
+    return {
+      page: { ...page, next: page.next && { ...page.next, ...otherwise } },
+      query: reading,
+      otherwise,
+    };
   }
-  const parts = contactTerms(otherwise);
-  const isOtherwise = { otherwise: true } as const;
-  const page = await read({ ...search, query: parts });
-  return {
-    page: { ...page, next: page.next && { ...page.next, ...isOtherwise } },
-    query: parts,
-    otherwise: isOtherwise,
-  };
 }
 
 /** The page of a search, with what of its query was not found. Its next page answers as partially. */

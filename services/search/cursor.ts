@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { integer, nullable, optional, Type, withDefault } from '../shared/schema.js';
 import { isTimestampMs } from '../shared/time.js';
-import { leastMatched, type PartialMatch, type SortKey, type TextQuery } from './query.js';
+import { leastMatched, type PartialMatch, readingsOf, type SortKey, type TextQuery } from './query.js';
 import { Ranking } from './ranking.js';
 import { isTime, sortOf } from './sort.js';
 
@@ -78,8 +78,8 @@ export function readCursor(
 
 /** Only ranked searches issue a rank other than 0. */
 function isRank(value: unknown, query: TextQuery | undefined): value is number {
-  const queries = [query, query?.otherwise].filter((each) => each && each.required.length > 0);
-  const worst = Math.max(0, ...queries.map((each) => new Ranking(each as TextQuery).worst));
+  const queries = query ? readingsOf(query).filter(({ required }) => required.length > 0) : [];
+  const worst = Math.max(0, ...queries.map((each) => new Ranking(each).worst));
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= worst;
 }
 
@@ -101,9 +101,15 @@ function toSorted(given: unknown, filters: CursorScope['filters']): Pick<SortKey
 /** How the query was read; null where this service reads it in no such way. */
 function toReading(given: unknown, query: TextQuery | undefined): Reading | null {
   const { otherwise, partial } = (given ?? { otherwise: null }) as { [Name in keyof Reading]: unknown };
-  if (otherwise !== undefined && (otherwise !== true || !query?.otherwise)) return null;
-  if (partial !== undefined && !isPartial(partial, otherwise ? query?.otherwise : query)) return null;
-  return { ...(otherwise && { otherwise }), ...(partial !== undefined && { partial }) };
+  const place = otherwise ?? 0;
+  if (!Number.isInteger(place) || otherwise === 0) return null;
+  const reading = query && readingsOf(query)[place as number];
+  if (otherwise !== undefined && !reading) return null;
+  if (partial !== undefined && !isPartial(partial, reading)) return null;
+  return {
+    ...(otherwise !== undefined && { otherwise: otherwise as number }),
+    ...(partial !== undefined && { partial }),
+  };
 }
 
 type Reading = Pick<SortKey, 'otherwise' | 'partial'>;

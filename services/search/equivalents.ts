@@ -103,7 +103,7 @@ const optional = new Map(
     return [place, new Set(words(listed))];
   }),
 );
-const isOptional = (place: string, word: string) => optional.get(place)?.has(word) === true;
+export const isOptional = (place: string, word: string) => optional.get(place)?.has(word) === true;
 
 /** The alternatives of each word of a text, which are in order. */
 const alternativesOf = memoize((text: string): Alternative[][] => {

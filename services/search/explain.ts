@@ -82,7 +82,9 @@ export function* matchesOf(
   field: string,
 ): Iterable<TermMatch> {
   if (term.kind === 'phrase') {
-    const isFound = words.some((_, start) => term.words.every((word, at) => words[start + at] === word));
+    const isFound =
+      words.some((_, start) => term.words.every((word, at) => words[start + at] === word)) ||
+      term.joined?.some((word) => words.includes(word));
     if (isFound) yield { text: term.words.join(' '), match: 'exact', typos: 0 };
     return;
   }

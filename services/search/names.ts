@@ -79,10 +79,17 @@ const MIN_JOINED_NAME_LETTERS = 5;
 /** "Khun" before a name, written together with it. */
 const THAI_TITLE = 'คุณ';
 
-/** The query, with words that may be a first and last name written together. */
+/** The query, with words that may be a first and last name written together, and phrases that may be both names. */
 export function withJoinedNames(query: TextQuery): TextQuery {
   const withJoined = (term: QueryTerm): QueryTerm => {
-    if (term.kind === 'phrase' || !term.prefix || !letters.test(term.word)) return term;
+    if (term.kind === 'phrase') {
+      const together = term.words.join('');
+      const isName = term.words.length > 1;
+      return isName
+        ? { ...term, joined: [withoutSpaces.test(together) ? together : joinedName(together)] }
+        : term;
+    }
+    if (!term.prefix || !letters.test(term.word)) return term;
     const { word } = term;
     const untitled = word.startsWith(THAI_TITLE) ? [word.slice(THAI_TITLE.length)] : [];
     const joined = [word, ...untitled]
@@ -91,7 +98,8 @@ export function withJoinedNames(query: TextQuery): TextQuery {
     const all = [...(term.joined ?? []), ...untitled, ...joined].filter((other) => other !== '');
     return all.length === 0 ? term : { ...term, joined: all };
   };
-  return { ...query, required: query.required.map(withJoined) };
+  const excludes = (term: QueryTerm) => (term.kind === 'phrase' ? withJoined(term) : term);
+  return { ...query, required: query.required.map(withJoined), excluded: query.excluded.map(excludes) };
 }
 
 /** A query gives a whole name if its words equal these: distinct, in alphabetical order. */

@@ -1,10 +1,11 @@
 /** Reads the `query` of a search (contract 3.9). */
 
 import { codePoints, compounds, fold, hasLetterOrDigit, tooLongOnceFolded, words } from '../shared/text.js';
+import { isOptional } from './equivalents.js';
 import { joinedNeighbours } from './names.js';
 import { normalizeDomain, normalizeProfileUrl, profileSlug } from './normalize.js';
 import { phoneAlternatives, phoneDigits } from './phones.js';
-import type { TextQuery, WordTerm } from './query.js';
+import type { QueryTerm, TextQuery, WordTerm } from './query.js';
 import { allowedTypos } from './typos.js';
 import { compoundWord, foldedEmail, slugWord } from './words.js';
 
@@ -41,8 +42,18 @@ const plainWords = /^[a-z]+(?: [a-z]+)*$/;
 /** Most queries are plain words: for them `piece` is avoided, which V8 compiles in 4 to 8 ms, and again after some garbage collections. */
 function piecesOf(text: string): Piece[] {
   if (plainWords.test(text)) return text.split(' ').map((word) => ({ text: word }));
-  return Array.from(text.matchAll(piece), ({ groups = {} }) => groups);
+  return Array.from(text.matchAll(piece), ({ groups = {}, index }) =>
+    groups.text === 's' && afterApostrophe.test(text.slice(index - 1, index + 2))
+      ? { possessive: 's' }
+      : groups,
+  );
 }
+
+/** "Ann's": an apostrophe, the s, and no letter behind. */
+const afterApostrophe = /^['’‘`´]s(?![\p{L}\p{M}\p{N}])/u;
+
+/** An address in angle brackets, as programs for mail write it behind a name. */
+const addressInBrackets = /<\s*(?:mailto:)?([^\s<>@]+@[^\s<>@]+)\s*>/g;
 
 const MIN_PHONE_DIGITS = 7;
 const MAX_PHONE_DIGITS = 15;
@@ -54,18 +65,82 @@ export function parseQuery(text: string): TextQuery | QueryProblem {
   if (codePoints(folded) > MAX_QUERY_LENGTH) {
     return { code: 'too_long', detail: `query ${tooLongOnceFolded(MAX_QUERY_LENGTH)}` };
   }
-  const pieces = piecesOf(folded);
-  const query = readPieces(pieces);
-  if ('code' in query || !pieces.some(({ compound }) => compound !== undefined)) return query;
-  const split = readPieces(pieces.map(splitCompound));
-  return 'code' in split || split.required.length === query.required.length
-    ? query
-    : { ...query, otherwise: split };
+  const addresses = [...folded.matchAll(addressInBrackets)];
+  if (addresses.length === 0) return readAll(piecesOf(folded));
+  // Quotes are part of the name before an address.
+  const names = piecesOf(folded.replaceAll(addressInBrackets, ' ').replaceAll('"', ' '));
+  const [address] = addresses.map(([, text = '']) => readAll([{ compound: text }])) as [
+    ReturnType<typeof readAll>,
+  ];
+  const name = readAll(names);
+  if ('code' in name || name.required.length === 0 || addresses.length > 1) {
+    return readAll(piecesOf(folded.replaceAll('"', ' ')));
+  }
+  if ('code' in address || address.required.length === 0) return name;
+  const { otherwise: _, ...first } = address;
+  return { ...first, excluded: name.excluded, otherwise: name };
 }
 
-/** An email or domain as words of text. */
-const splitCompound = (piece: Piece): Piece =>
-  piece.compound === undefined ? piece : { text: piece.compound };
+/**
+ * Every reading of the pieces, in the order in which they are asked: as they are; without words of questions; with shorter domains;
+ * with the parts of emails and domains.
+ */
+function readAll(pieces: readonly Piece[]): TextQuery | QueryProblem {
+  const read: TextQuery[] = [];
+  const asked = withoutQuestion(pieces);
+  for (const each of [pieces, asked, asked.map(shorterDomain), asked.map(partsOfAddress)]) {
+    const query = readPieces(each);
+    if (read.length === 0 && 'code' in query) return query;
+    const isNew = !('code' in query) && !read.some(({ required }) => isSame(required, query.required));
+    if (isNew) read.push(query as TextQuery);
+  }
+  return read.reduceRight((otherwise, query) => ({ ...query, otherwise }));
+}
+
+const isSame = (left: readonly QueryTerm[], right: readonly QueryTerm[]) =>
+  left.length === right.length && JSON.stringify(left) === JSON.stringify(right);
+
+/** Without words that ask for something of a person, where others are left. */
+function withoutQuestion(pieces: readonly Piece[]): readonly Piece[] {
+  const isOfQuestion = ({ text, possessive: s }: Piece) =>
+    s !== undefined || (text !== undefined && isOptional('asked', text));
+  const rest = pieces.filter((each) => !isOfQuestion(each));
+  return rest.some(({ dash }) => dash === undefined) ? rest : pieces;
+}
+
+/** A domain without its first label: the site of a company is often on one. */
+function shorterDomain(piece: Piece): Piece {
+  const labels = labelsOf(piece);
+  return labels.length > 2 && !piece.compound?.includes('@')
+    ? { compound: labels.slice(1).join('.') }
+    : piece;
+}
+
+/** An email or domain as words, without the end of the domain: it is that of most addresses. */
+function partsOfAddress(piece: Piece): Piece {
+  const labels = labelsOf(piece);
+  if (labels.length < 2) return piece.compound === undefined ? piece : { text: piece.compound };
+  const at = piece.compound?.lastIndexOf('@') ?? -1;
+  const local = at > 0 ? (piece.compound as string).slice(0, at) : '';
+  const before = labels.at(-2) as string;
+  const last = labels.at(-1) as string;
+  const isEnd = at > 0 || isOptional('end of a domain', last) || (last.length === 2 && before.length > 1);
+  const named = isEnd ? labels.slice(0, -1) : labels;
+  // The first of several labels says which site of the company, unless the others are the end, as in "acme.co.uk".
+  const isSite = isEnd && local === '' && named.length > 1 && before.length > 3;
+  return { text: [local, ...(isSite ? named.slice(1) : named)].join(' ') };
+}
+
+/** The labels of the domain of an email, of a domain or of a web address, which is no profile. */
+function labelsOf({ compound, url }: Piece): string[] {
+  if (compound !== undefined) {
+    const [domain] = compounds(compound.slice(compound.lastIndexOf('@') + 1));
+    return domain === undefined ? [] : compoundWord(domain).split('.');
+  }
+  if (url === undefined || /^\/?in\//.test(url) || readUrl(url).words[0]?.startsWith('/')) return [];
+  const domain = fold(normalizeDomain(url));
+  return /^[^\s.]+\.[^\s"]+$/.test(domain) ? domain.split('.') : [];
+}
 
 function readPieces(pieces: readonly Piece[]): TextQuery | QueryProblem {
   const query: TextQuery = { required: [], excluded: [] };
@@ -85,7 +160,7 @@ function readPieces(pieces: readonly Piece[]): TextQuery | QueryProblem {
       excluding = true;
       continue;
     }
-    if (excluding || groups.text === undefined) joinNeighbours();
+    if (excluding || (groups.text ?? groups.possessive) === undefined) joinNeighbours();
     for (const { words: found, whole, instead = [] } of read(groups)) {
       const [only] = found;
       if (only === undefined) continue;
@@ -105,7 +180,7 @@ function readPieces(pieces: readonly Piece[]): TextQuery | QueryProblem {
           const joined = [...new Set(instead)].filter((other) => other !== word);
           if (joined.length > 0) term.joined = joined;
           query.required.push(term);
-          if (groups.text !== undefined) neighbours.push(term);
+          if ((groups.text ?? groups.possessive) !== undefined) neighbours.push(term);
         }
       }
     }
@@ -137,12 +212,12 @@ const read = (piece: Piece): Reading[] =>
     whole: reading.whole?.filter(hasLetterOrDigit),
   }));
 
-function readPiece({ quoted, url, compound, digits, chain, text }: Piece): Reading[] {
+function readPiece({ quoted, url, compound, digits, chain, text, possessive }: Piece): Reading[] {
   if (quoted !== undefined) return [readQuoted(quoted.trim())];
   if (url !== undefined) return [readUrl(url)];
   if (compound !== undefined) return [readCompound(compound)];
   if (digits !== undefined) return readDigits(digits);
-  return [{ words: words(chain ?? text ?? '') }];
+  return [{ words: words(chain ?? text ?? possessive ?? '') }];
 }
 
 /** An address or phone number alone counts as one word also inside quotes. */

@@ -26,16 +26,22 @@ export interface WordTerm {
 
 export type QueryTerm =
   | WordTerm
-  /** The words, adjacent and in order. */
-  | { kind: 'phrase'; words: string[] };
+  /** The words, adjacent and in order; a word of `joined` in their place. */
+  | { kind: 'phrase'; words: string[]; joined?: string[] };
 
 /** A parsed `query` (contract 3.9): every required term matches somewhere, no excluded one does. */
 export interface TextQuery {
   required: QueryTerm[];
   /** A word excludes only contacts that hold it exactly. */
   excluded: QueryTerm[];
-  /** The query with its emails and domains as their parts, where it has some: asked where nobody matches it as it is. */
+  /** Another reading of the same text, asked where nobody matches this one. */
   otherwise?: TextQuery;
+}
+
+/** The query and its other readings, in the order in which they are asked. */
+export function readingsOf(query: TextQuery): TextQuery[] {
+  const { otherwise, ...first } = query;
+  return [first, ...(otherwise ? readingsOf(otherwise) : [])];
 }
 
 /** Whether a search that finds no record with every term answers those with the most of them (contract 3.9). */
@@ -70,8 +76,8 @@ export interface SortKey {
   id: string;
   /** Of a list with a sort: its value, of a time in milliseconds since the epoch. `createdAt` is 0 then. */
   sorted?: string | number | null;
-  /** Of a search for `TextQuery.otherwise`. */
-  otherwise?: true;
+  /** The place of the reading that found it in `readingsOf`, where it is not the first. */
+  otherwise?: number;
   /** Of a search by `best` that found no record with every term. */
   partial?: PartialMatch;
 }

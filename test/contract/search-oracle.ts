@@ -13,7 +13,7 @@ import {
 import type { Facets } from '../../services/search/facets.js';
 import { normalizeEmail } from '../../services/search/normalize.js';
 import type { QueryTerm, TextQuery } from '../../services/search/query.js';
-import { distanceWithin } from '../../services/shared/text.js';
+import { distanceWithin, words } from '../../services/shared/text.js';
 
 const FIELDS = Object.keys(SEARCH_FIELDS) as ContactSearchField[];
 
@@ -169,6 +169,14 @@ interface Match {
 /** Every way in which a term matches. */
 function matchesOf(contact: Contact, term: QueryTerm & { typos?: number }): Match[] {
   const matches: Match[] = [];
+  if (term.kind === 'phrase' && term.words.length > 1) {
+    if (isWholeName(contact, term.words)) matches.push({ how: 'exact', typos: 0, group: 0 });
+    const together = term.words.join('');
+    for (const field of isWithoutSpaces.test(together) ? FIELDS : []) {
+      if (wordsOf(contact, field).some((value) => value.includes(together)))
+        matches.push({ how: 'exact', typos: 0, group: SEARCH_FIELDS[field].group });
+    }
+  }
   for (const field of FIELDS) {
     const { group } = SEARCH_FIELDS[field];
     for (const value of wordsOf(contact, field)) {
@@ -198,6 +206,15 @@ function matchesOf(contact: Contact, term: QueryTerm & { typos?: number }): Matc
     }
   }
   return matches;
+}
+
+const isWithoutSpaces = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{M}ー々]+$/u;
+
+/** First and last name, in either order, however their parts are joined. */
+function isWholeName({ first_name, last_name }: Contact, given: readonly string[]): boolean {
+  if (!first_name || !last_name) return false;
+  const [first, last] = [words(first_name).join(''), words(last_name).join('')];
+  return first !== '' && last !== '' && [first + last, last + first].includes(given.join(''));
 }
 
 const wordsOf = (contact: Contact, field: ContactSearchField) =>

@@ -47,6 +47,8 @@ work_emails=maria.v@acme-corp.com; personal_emails=mv@home.example; phones=+1 (2
 company_name=Acme Corporation; company_domain=acme-corp.com; network_a_url=https://network.example/in/mvelaz-77b/
 city=New York; state_region=Texas; country=Mexico
   ve | v acme | maria acme texas | marla | velasques | "maria" | "new york" | york new | "acme corp com"
+  "maria velazquez" | "Velázquez María" | "Velazquez, M." <maria.v@acme-corp.com> | "Velazquez, Maria" <old@acme.example>
+  "Robert Alexander" <maria.v@acme-corp.com> | Velázquez's email | who is maria velazquez | https://jobs.acme-corp.com/de
   new -acm | maria.v@acme | 202-224-3441 | 2022243 | mvelaz | analytics | mx texas | mv@home.example
 first_name=Robert; last_name=Alexander; company_name=York New Ventures
   ve | roebrt | "york new" | york new | new -acme | new -acm | york -"new york" | query=york & first_name=rob
@@ -57,7 +59,7 @@ work_emails=first@one.example, second@two.example
 first_name=東京; last_name=Ælfgifu Straße
   東京 | aelfgifu strasse | -maria -robert | -first@one.example -r2d2abcd -robert -maria
 nobody
-  y acme | maria zebra | nobert | "marla" | "mari" | "maria velazquez" | "example second" | 202-224-3443`,
+  other.com | jobs.other.com | y acme | maria zebra | nobert | "marla" | "mari" | "marla velazquez" | "example second" | 202-224-3443`,
 
   'a name, however it is written': `
 first_name=Sandra; last_name=O'Connor

@@ -1,10 +1,37 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { QueryTerm, TextQuery } from '../../services/search/query.js';
+import { type QueryTerm, readingsOf, type TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 import { fold } from '../../services/shared/text.js';
 import { runs } from '../support/random.js';
 import { wordsOf } from '../support/words.js';
+
+/** A text, and its readings in order. */
+const READINGS = [
+  ['Ann Lee', 'ann lee'],
+  ['"Lee, Ann" <ann@x.example>', 'ann@x.example', 'lee ann'],
+  ['Ann Lee <mailto:ann@x.example> -x', 'ann@x.example -x', 'ann lee -x'],
+  ['<ann@x.example>', 'ann@x.example', 'ann x'],
+  ['"Ann" <a@x.example>, "Bo" <b@x.example>', 'ann a@x.example bo b@x.example', 'ann a x bo b x'],
+  ['"Ann Lee" <not an address>', '"ann lee" not an address', '"ann lee" not an'],
+  ["lee's email", 'lee s email', 'lee'],
+  ['Lee’s', 'lee s', 'lee'],
+  ["o'sullivan s", 'o sullivan s'],
+  ['who is the cfo of Acme?', 'who is the cfo of acme', 'cfo acme'],
+  ['who is the', 'who is the'],
+  ['-"the phone" Ann', 'ann -"the phone"'],
+  ['acme.example', 'acme.example', 'acme'],
+  ['jobs.acme.com', 'jobs.acme.com', 'acme.com', 'acme'],
+  ['https://jobs.acme.com/de?x=1', 'jobs.acme.com', 'acme.com', 'acme'],
+  ['www.acme.co.uk', 'acme.co.uk', 'co.uk', 'acme co'],
+  ['https://n.example/in/ann', '/ann'],
+  ['j.smith', 'j.smith', 'j smith'],
+  ['j.wu', 'j.wu', 'j wu'],
+  ['st.john', 'st.john', 'st john'],
+  ['ann.lee@mail.acme.de', 'ann.lee@mail.acme.de', 'ann lee mail acme'],
+  ['email of ann@x.com', 'email of ann@x.com', 'ann@x.com', 'ann x'],
+  ['node.js developer', 'node.js developer', 'node developer'],
+];
 
 const queryText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 200 }),
@@ -21,10 +48,11 @@ function parsed(text: string): TextQuery {
   return query;
 }
 
+const show = (term: QueryTerm) => (term.kind === 'word' ? term.word : `"${term.words.join(' ')}"`);
+
 /** `word`, `"a phrase"`, `-word`: prefix and typos left out. */
 function shown(text: string): string[] {
   const { required, excluded } = parsed(text);
-  const show = (term: QueryTerm) => (term.kind === 'word' ? term.word : `"${term.words.join(' ')}"`);
   return [...required.map(show), ...excluded.map((term) => `-${show(term)}`)];
 }
 
@@ -117,6 +145,15 @@ describe('a query', () => {
       ['gh'],
       undefined,
     ]);
+  });
+
+  it('reads a query in other ways where nobody matches it', () => {
+    const readings = (text: string) =>
+      readingsOf(parsed(text)).map(({ required, excluded }) =>
+        [...required.map(show), ...excluded.map((term) => `-${show(term)}`)].join(' '),
+      );
+    for (const [text, ...expected] of READINGS)
+      expect(readings(text as string), text).to.deep.equal(expected);
   });
 
   it('takes words of digits next to each other also as one number', () => {

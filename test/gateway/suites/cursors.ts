@@ -38,6 +38,8 @@ const EXTREMES = [
     { sorted: 'z\u0000' },
     { sorted: 1, other: 1 },
     { otherwise: true },
+    { otherwise: 0 },
+    { otherwise: 9 },
   ],
   ...[{ partial: { matched: 1, unmatched: [0, 1] } }, { partial: { matched: 2, unmatched: [] } }],
 ];

@@ -166,13 +166,13 @@ function groupScore(
 }
 
 function matchExactly(field: string, term: QueryTerm): Clause {
-  if (term.kind === 'word') {
-    return any([term.word, ...(term.joined ?? [])].map((word) => ({ term: { [field]: wordToken(word) } })));
-  }
+  const isWord = (word: string): Clause => ({ term: { [field]: wordToken(word) } });
+  const joined = (term.joined ?? []).map(isWord);
+  if (term.kind === 'word') return any([isWord(term.word), ...joined]);
   const [only] = term.words;
   return term.words.length === 1 && only !== undefined
-    ? { term: { [field]: wordToken(only) } }
-    : { match_phrase: { [field]: wordTokens(term.words) } };
+    ? isWord(only)
+    : any([{ match_phrase: { [field]: wordTokens(term.words) } }, ...joined]);
 }
 
 /** Exactly or as a beginning. */

@@ -78,7 +78,7 @@ export function planMatch(
 }
 
 export const excludedRows = (terms: OrganizationTerms, query?: TextQuery): FtsQuery[] =>
-  (query?.excluded ?? []).map((term) => terms.exact(wordsOf(term)));
+  (query?.excluded ?? []).map((term) => exactly(terms, term));
 
 /** Rows that match one term, whatever its typos. */
 export function rowsOfTerm(terms: OrganizationTerms, term: QueryTerm, findSimilar: FindSimilar): FtsQuery {
@@ -86,7 +86,10 @@ export function rowsOfTerm(terms: OrganizationTerms, term: QueryTerm, findSimila
   return match.within(match.typos);
 }
 
-const wordsOf = (term: QueryTerm): string[] => (term.kind === 'word' ? [term.word] : term.words);
+function exactly(terms: OrganizationTerms, term: QueryTerm): FtsQuery {
+  const words = term.kind === 'word' ? [term.word] : term.words;
+  return anyOf([words, ...(term.joined ?? []).map((word) => [word])].map((each) => terms.exact(each)));
+}
 
 /** A class of `RANK_CLASSES` or behind its last; its rows and those before it; the steps of its own rows. */
 type PlannedClass = [rankClass: number, cumulative: FtsQuery, steps: (match: FtsQuery) => Iterable<RankStep>];
@@ -243,9 +246,7 @@ class TermMatch {
   }
 
   exact(): FtsQuery {
-    const term = this.#term;
-    const joined = term.kind === 'word' ? (term.joined ?? []) : [];
-    return anyOf([wordsOf(term), ...joined.map((word) => [word])].map((words) => this.#terms.exact(words)));
+    return exactly(this.#terms, this.#term);
   }
 
   get hasEquivalents(): boolean {
@@ -279,7 +280,7 @@ class TermMatch {
 
   #beginnings(): FtsQuery[] {
     const term = this.#term;
-    if (term.kind === 'phrase') return [this.#terms.exact(term.words)];
+    if (term.kind === 'phrase') return [this.exact()];
     const own = term.prefix ? this.#terms.prefix(term.word) : this.#terms.exact([term.word]);
     return [own, ...(term.joined ?? []).map((word) => this.#terms.prefix(word))];
   }
