@@ -7,10 +7,11 @@ import { MAX_LINE_BYTES } from './lines.js';
 const RECORDS_PER_CHUNK = 200;
 const YIELD_INTERVAL_BYTES = 256 * 1024;
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [NEWLINE, RETURN, SPACE] = [0x0a, 0x0d, 0x20];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * The elements of a JSON array, or a single object; `line` is the index from 1. All of the text is validated before the first element
+ * The elements of a JSON array, or a single object, each on one line; `line` is the index from 1. All of the text is validated before the first element
  * is yielded, element by element, because one JSON.parse of megabytes would block every other request. Of more than `maxRecords` elements
  * the first one beyond them is the last that is read. Throws `UnreadableInputError`.
  */
@@ -26,12 +27,18 @@ export async function* jsonArray(
   let start = first;
   for (let index = 0; index < ends.length; index += RECORDS_PER_CHUNK) {
     yield ends.slice(index, index + RECORDS_PER_CHUNK).map((end, offset) => {
-      const bytes = body.subarray(start, end);
+      const bytes = onOneLine(body.subarray(start, end));
       start = end + 1;
       const line = index + offset + 1;
       return bytes.length > MAX_LINE_BYTES ? { line, bytes, overlong: 'last' } : { line, bytes };
     });
   }
+}
+
+/** Without line breaks, which JSON has between values only: a record is a line wherever it is sent or written to. */
+function onOneLine(element: Buffer): Buffer {
+  if (!element.includes(NEWLINE) && !element.includes(RETURN)) return element;
+  return Buffer.from(element.map((byte) => (byte === NEWLINE || byte === RETURN ? SPACE : byte)));
 }
 
 /** Offsets of the first element and of each end: a buffer for each would take a hundred times the bytes of the smallest. */

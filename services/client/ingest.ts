@@ -6,6 +6,8 @@ import type { Transport } from './transport.js';
 /** Well below the 16 MiB that a gateway accepts, and answered in seconds. */
 const REQUEST_BYTES: number = 4 * 1024 * 1024;
 const REQUEST_RECORDS = 5000;
+/** Records of a slow source are sent after this time. */
+const MAX_WAIT_MS = 500;
 const NEWLINE = 10;
 /** A result lists no more, so that its size does not grow with the input. */
 const MAX_ERRORS = 1000;
@@ -17,7 +19,7 @@ type OrganizationField = 'organization_id' | 'organizationId';
 export type RecordOf<Name extends StreamName> = Omit<StreamRecords[Name], OrganizationField> &
   Partial<Pick<StreamRecords[Name], OrganizationField & keyof StreamRecords[Name]>>;
 
-/** A record, or one as JSON in UTF-8 without line breaks, which is sent as it is. */
+/** A record, or one as JSON in UTF-8 without line feeds, which is sent as it is. */
 export type IngestRecord<Name extends StreamName> = RecordOf<Name> | Uint8Array;
 
 export interface RejectedRecord extends FieldError {
@@ -80,6 +82,8 @@ export async function sendRecords(
   let lines: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   let sent = 0;
+  /** When the oldest record that waits is sent at the latest. */
+  let dueAt = 0;
 
   async function post(batch: Uint8Array<ArrayBuffer>[]): Promise<IngestResult> {
     return send<IngestResult>({
@@ -121,10 +125,15 @@ export async function sendRecords(
     onProgress?.(result);
   }
 
-  for await (const record of records) {
+  for await (const record of withPauses(records, () => (lines.length === 0 ? undefined : dueAt))) {
+    if (record === PAUSE) {
+      await flush();
+      continue;
+    }
     const line =
       record instanceof Uint8Array ? withNewline(record) : encoder.encode(`${JSON.stringify(record)}\n`);
     if (bytes + line.length > requestBytes || lines.length >= requestRecords) await flush();
+    if (lines.length === 0) dueAt = performance.now() + MAX_WAIT_MS;
     lines.push(line);
     bytes += line.length;
   }
@@ -132,7 +141,52 @@ export async function sendRecords(
   return result;
 }
 
+const PAUSE: unique symbol = Symbol('pause');
+
+/** The records, and a pause where the next one has not come at the time that `dueAt` tells. */
+async function* withPauses(
+  records: AsyncIterable<object> | Iterable<object>,
+  dueAt: () => number | undefined,
+): AsyncGenerator<object | typeof PAUSE, void> {
+  if (!(Symbol.asyncIterator in records)) {
+    yield* records;
+    return;
+  }
+  const iterator = records[Symbol.asyncIterator]();
+  let pending: Promise<IteratorResult<object>> | undefined = iterator.next();
+  try {
+    for (;;) {
+      // It may fail while a request is sent.
+      pending.catch(() => undefined);
+      const due = dueAt();
+      const step = due === undefined ? await pending : await within(pending, due - performance.now());
+      if (step === undefined) {
+        yield PAUSE;
+        continue;
+      }
+      pending = undefined;
+      if (step.done) return;
+      yield step.value;
+      pending = iterator.next();
+    }
+  } finally {
+    // A generator ends once its next record has come, which may be never.
+    const closed = Promise.resolve(iterator.return?.()).catch(() => undefined);
+    if (pending === undefined) await closed;
+  }
+}
+
+/** Undefined where it takes longer. */
+function within<T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), Math.max(0, milliseconds));
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
 function withNewline(text: Uint8Array): Uint8Array<ArrayBuffer> {
+  if (text.includes(NEWLINE))
+    throw new TypeError('A record in bytes is JSON on one line, without a line feed.');
   const line = new Uint8Array(text.length + 1);
   line.set(text);
   line[text.length] = NEWLINE;

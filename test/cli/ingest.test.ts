@@ -609,6 +609,61 @@ describe('reachline ingest', function () {
       expect(await sent('g999')).to.include({ contact_id: 'g999' });
     });
 
+    it('takes a JSON array however it is broken into lines, and keeps its rejected elements as lines', async () => {
+      const people = Array.from({ length: 300 }, (_, n) => ({
+        contact_id: `ja${n}`,
+        ...(n % 3 === 1 ? { age: -n } : { first_name: 'a\nb' }),
+      }));
+      const texts = {
+        pretty: JSON.stringify(people, null, 2).replaceAll('\n', '\r\n'),
+        lines: `[\n${people.map((each) => JSON.stringify(each)).join(',\n')}\n]\n`,
+      };
+      for (const [name, text] of Object.entries(texts)) {
+        const rejects = join(folder, `${name}-rejects.json`);
+        const first = await through([file(`${name}.json`, text), '--rejects', rejects]);
+        expect(first.stdout, first.stderr).to.contain('200 accepted, 100 rejected');
+        expect(first.stderr).to.match(/^line 2: \/age/);
+        const kept = readFileSync(rejects, 'utf8').trimEnd().split('\n');
+        expect(kept.map((line) => JSON.parse(line))).to.deep.equal(people.filter((_, n) => n % 3 === 1));
+        writeFileSync(rejects, readFileSync(rejects, 'utf8').replaceAll(/-\d+/g, '30'));
+        const corrected = await through([rejects]);
+        expect(corrected.stdout, corrected.stderr).to.contain('100 accepted, 0 rejected');
+      }
+      expect(await sent('ja299')).to.include({ first_name: 'a\nb' });
+    });
+
+    it('sends what it read from a pipe within a second, and keeps it when it is terminated', async () => {
+      const args = ['ingest', 'contacts', '-', '--url', gateway.url, '--api-key', gateway.key];
+      const loading = start(args);
+      loading.stdin?.write('{"contact_id":"slow1"}\n');
+      await until(async () => (await sent('slow1')) !== null, 'the record is stored while more could come');
+      loading.stdin?.write('{"contact_id":"slow2"}\n');
+      // It is read, and not sent yet.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      loading.kill('SIGTERM');
+      const [code] = (await once(loading, 'close')) as [number | null];
+      expect(code).to.equal(130);
+      expect(await sent('slow2')).to.include({ contact_id: 'slow2' });
+    });
+
+    it('ends when it fails, while the producer of its input goes on', async () => {
+      const held = { REACHLINE_DATA_DIR: gateway.dataDir };
+      for (const [args, env] of [
+        [['--url', `http://127.0.0.1:${await freePort()}`, '--api-key', 'k'], {}],
+        [['--url', gateway.url, '--api-key', 'nonsense'], {}],
+        [[], held],
+        [['--format', 'csv'], held],
+      ] as const) {
+        const loading = start(['ingest', 'contacts', '-', ...args], { env });
+        loading.stdin?.on('error', () => undefined);
+        loading.stdin?.write('{"contact_id":"x"}\n{"contact_id":"y"}\n');
+        const tooLate = setTimeout(() => loading.kill('SIGKILL'), 15_000);
+        const [code] = (await once(loading, 'close')) as [number | null];
+        clearTimeout(tooLate);
+        expect(code, args.join(' ')).to.be.oneOf([1, 2]);
+      }
+    });
+
     it('takes address and key from the environment', async () => {
       const own = { REACHLINE_URL: gateway.url, REACHLINE_API_KEY: gateway.key };
       const input = [file('gate.csv', 'contact_id,age\nge1,30\n')];
@@ -701,6 +756,37 @@ describe('reachline ingest', function () {
       const together = await load('--with', moved('campaign_history'), moved('creative_history'));
       expect(together).to.include({ code: 0 });
       expect(together.stderr).not.to.match(/No creative_history/);
+    });
+
+    it('joins the table that begins like the input, says which, and asks where several may be meant', async () => {
+      const account = (name: string, currency: string) =>
+        file(`joins/${name}.csv`, `id,currency,last_modified_time\n507515057,${currency},2026-01-01\n`);
+      mkdirSync(join(folder, 'joins'));
+      const campaigns = file(
+        'joins/linkedin_ads_campaign_history.csv',
+        readFileSync(csv('campaign_history')),
+      );
+      const load = (...more: string[]) =>
+        run(['ingest', 'network-a-campaigns', campaigns, ...preset, ...ofCongress, '--dry-run', ...more]);
+      const other = account('2024_account_history', 'USD');
+      const single = await load();
+      expect(single.stdout, single.stderr).to.contain('"currency":"USD"');
+      expect(single.stderr).to.contain(
+        'linkedin_ads_campaign_history.csv: joined with 2024_account_history.csv.',
+      );
+      account('facebook_ads_account_history', 'CHF');
+      const several = await load();
+      expect(several).to.include({ code: 2, stdout: '' });
+      expect(several.stderr).to.match(
+        /2024_account_history\.csv, facebook_ads_account_history\.csv\. Name .* --with/,
+      );
+      expect((await load('--with', other)).stdout).to.contain('"currency":"USD"');
+      account('account_history', 'GBP');
+      expect((await load()).stdout).to.contain('"currency":"GBP"');
+      account('linkedin_ads_account_history', 'EUR');
+      const own = await load();
+      expect(own.stdout).to.contain('"currency":"EUR"');
+      expect(own.stderr).to.contain('joined with linkedin_ads_account_history.csv.');
     });
 
     it('names the stream a table belongs to', async () => {

@@ -17,6 +17,7 @@ import { startGateway } from '../../services/gateway/server.js';
 import { loadConfig } from '../../services/shared/config.js';
 import { createLogger } from '../../services/shared/logger.js';
 import { useGateway } from '../support/gateway.js';
+import { until } from '../support/until.js';
 import { type Fault, startProxy } from './proxy.js';
 
 const fail = async (work: Promise<unknown>): Promise<ReachlineProblem> =>
@@ -302,6 +303,37 @@ describe('The client', function () {
     expect(result).to.include({ accepted: 50, rejected: 200 });
     expect(found).to.deep.equal(lines.flatMap((_, index) => (index % 5 === 0 ? [] : [index + 1])));
     expect(result.errors).to.have.length(200);
+  });
+
+  it('refuses a record in bytes of several lines, which would be several records', async () => {
+    const broken = client.ingest('audiences', [new TextEncoder().encode('{"id":"lf",\n"name":"A"}')]);
+    expect((await broken.catch((error: Error) => error)).toString()).to.match(/^TypeError: .*line feed/);
+  });
+
+  it('sends the records of a live source within a second, and ends the source when sending fails', async () => {
+    let isOpen = true;
+    async function* live() {
+      try {
+        yield { id: 'live1', name: 'A' };
+        await new Promise((resolve) => setTimeout(resolve, 1500));
+        yield { id: 'live2', name: 'B' };
+      } finally {
+        isOpen = false;
+      }
+    }
+    const counts: number[] = [];
+    const result = await client.ingest('audiences', live(), {
+      onProgress: ({ accepted }) => counts.push(accepted),
+    });
+    expect({ counts, accepted: result.accepted, isOpen }).to.deep.equal({
+      counts: [1, 2],
+      accepted: 2,
+      isOpen: false,
+    });
+    isOpen = true;
+    const failed = client.ingest('audiences', live(), { query: { map: 'no-such-mapping' } });
+    expect(await failed.catch((error: Error) => error.name)).to.equal('ValidationProblem');
+    await until(() => !isOpen, 'the source is closed');
   });
 
   it('exports everything that matches as one stream', async () => {

@@ -21,6 +21,8 @@ import { requireStream } from '../streams.js';
 /** Stands for the organization of the key in a dry run, where a gateway would fill it in. */
 const ANY_ORGANIZATION = 'organization-of-the-key';
 const SHOWN_ERRORS = 20;
+/** What was read is kept, and the command ends. */
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 export interface IngestCommand
   extends GatewayOptions,
@@ -35,7 +37,6 @@ export interface IngestCommand
 /** Loads records and resolves with the exit code: 1 when any was rejected. */
 export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   const stream = requireStream(command.stream);
-  const { organization } = command;
   const target = namedGateway(io, command, ['ingest:write']);
   const files = findFiles(io, command.files);
   for (const path of [command.map, ...(command.with ?? []), command.rejects]) {
@@ -43,10 +44,29 @@ export async function ingest(io: Io, command: IngestCommand): Promise<number> {
       throw new UsageError('Only the file of records can be standard input.');
   }
   const rejects = rejectsOf(command, files);
-  const needsOrganization = organization === undefined && target === undefined;
+  const needsOrganization = command.organization === undefined && target === undefined;
   // Before the stores: problems of the command are known early, and the embedded engine does not find standard input.
   const open = (file: string) => openMapped(io, stream, { ...command, file, needsOrganization });
   const first = await open(files[0] as string);
+  try {
+    return await loadFiles(io, command, { stream, target, files, first, open, rejects });
+  } finally {
+    // A read of standard input that is pending would keep the process alive.
+    first.input.close();
+  }
+}
+
+interface LoadFiles extends Pick<Load, 'stream' | 'files' | 'open' | 'rejects'> {
+  target: GatewayTarget | undefined;
+  first: MappedInput;
+}
+
+async function loadFiles(
+  io: Io,
+  command: IngestCommand,
+  { stream, target, files, first, open, rejects }: LoadFiles,
+): Promise<number> {
+  const { organization } = command;
   const loadWith = (write: Write) =>
     load(io, command, {
       stream,
@@ -152,8 +172,8 @@ async function load(io: Io, command: IngestCommand, { files, ...load }: Load): P
   const interrupt = new AbortController();
   const { signal } = interrupt;
   const onInterrupt = () => interrupt.abort();
-  // A second Ctrl-C ends the process.
-  if (!command.dryRun) process.once('SIGINT', onInterrupt);
+  // A second signal ends the process.
+  if (!command.dryRun) for (const each of SIGNALS) process.once(each, onInterrupt);
   const rows: string[][] = [];
   try {
     for (const file of files) {
@@ -185,15 +205,15 @@ async function load(io: Io, command: IngestCommand, { files, ...load }: Load): P
         });
       report.endFile(result);
       rows.push([file, formatCount(result.accepted), formatCount(result.rejected)]);
+      opened.input.close();
       if (signal.aborted) {
-        opened.input.close();
         rejects?.discard();
         break;
       }
       rejects?.end();
     }
   } finally {
-    process.off('SIGINT', onInterrupt);
+    for (const each of SIGNALS) process.off(each, onInterrupt);
     report.end();
   }
   if (signal.aborted) {

@@ -52,6 +52,22 @@ export async function openMapped(io: Io, stream: Stream, options: MappedOptions)
   const candidates = candidatesOf(options, stream);
   const headers = Object.values(candidates).flatMap(({ recognize }) => (recognize ? [recognize] : []));
   const { input, text } = await openFile(io, options.file, options.format, { headers });
+  try {
+    return await mapInput(io, stream, options, candidates, input, text);
+  } catch (error) {
+    input.close();
+    throw error;
+  }
+}
+
+async function mapInput(
+  io: Io,
+  stream: Stream,
+  options: MappedOptions,
+  candidates: Candidates,
+  input: Input,
+  text: OpenedText,
+): Promise<MappedInput> {
   const file = await chooseMapping(io, candidates, text, stream, options);
   let mapping = file && compileFor(file, stream, options);
   const tables: string[] = [];
@@ -154,9 +170,14 @@ export async function openFile(
   csv?: CsvOptions,
 ): Promise<{ input: Input; text: OpenedText }> {
   const input = openInput(io, isStandardInput(file) ? '-' : file);
-  if (format !== undefined) return { input, text: await openText(input.chunks, format, csv) };
-  const peeked = await peekJson(asUtf8(input.chunks));
-  return { input, text: await openText(peeked.chunks, peeked.format) };
+  try {
+    if (format !== undefined) return { input, text: await openText(input.chunks, format, csv) };
+    const peeked = await peekJson(asUtf8(input.chunks));
+    return { input, text: await openText(peeked.chunks, peeked.format) };
+  } catch (error) {
+    input.close();
+    throw error;
+  }
 }
 
 /** Reads the joined tables: files named with `--with`, or in the folder of the input. Reports missing ones. */
@@ -169,7 +190,10 @@ async function readJoins(
   const rows: Record<string, JoinedRows> = {};
   for (const [name, plan] of Object.entries(joins)) {
     const file = findTable(plan.table, options);
-    if (file !== undefined) tables.push(file);
+    if (file !== undefined) {
+      tables.push(file);
+      printErr(io, `${basename(options.file)}: joined with ${basename(file)}.`);
+    }
     // Connectors write the messages of all their streams to one file.
     const messages = plan.isAmongMessages ? (options.with?.[0] ?? options.file) : '-';
     if (file !== undefined) rows[name] = await readTable(io, file, plan, false);
@@ -184,16 +208,39 @@ async function readJoins(
   return rows;
 }
 
+/**
+ * The file of a joined table: the one that begins like the input, then the one without anything before the name of the table, then the
+ * only other one. Throws `UsageError` where several remain.
+ */
 function findTable(table: string, options: MappedOptions): string | undefined {
   const name = `(?:^|[_.-])${table.replaceAll('.', '\\.')}`;
-  const named = options.with?.find((path) => new RegExp(`${name}(?:[.-]|$)`, 'i').test(basename(path)));
-  if (named !== undefined || options.file === '-') return named;
+  const named = (options.with ?? []).filter((path) =>
+    new RegExp(`${name}(?:[.-]|$)`, 'i').test(basename(path)),
+  );
+  if (named.length > 0 || options.file === '-') return chooseTable(table, named, options.file);
   const folder = dirname(options.file);
   const beside = new RegExp(`${name}\\.(?:csv|tsv|json|jsonl|ndjson)(?:\\.(?:gz|zst))?$`, 'i');
-  const found = readdirSync(folder)
-    .filter((each) => beside.test(each))
-    .sort()[0];
-  return found === undefined ? undefined : join(folder, found);
+  const found = readdirSync(folder).filter((each) => beside.test(each));
+  return chooseTable(
+    table,
+    found.sort().map((each) => join(folder, each)),
+    options.file,
+  );
+}
+
+function chooseTable(table: string, paths: readonly string[], input: string): string | undefined {
+  const prefixOf = (path: string) => {
+    const name = basename(path).toLowerCase();
+    return name.slice(0, name.lastIndexOf(table.toLowerCase()));
+  };
+  const own = paths.filter((path) => basename(input).toLowerCase().startsWith(prefixOf(path)));
+  const longest = Math.max(...own.map((path) => prefixOf(path).length));
+  const best = own.length === 0 ? paths : own.filter((path) => prefixOf(path).length === longest);
+  if (best.length < 2) return best[0];
+  const names = best.map((path) => basename(path)).join(', ');
+  throw new UsageError(
+    `Several files may be the ${table} of ${basename(input)}: ${names}. Name the right one with --with <file>.`,
+  );
 }
 
 /** Rows of a joined table in memory. */
