@@ -5,6 +5,7 @@ import { type DeclaredForms, settleColumns } from '../mapping/column-forms.js';
 import { compileMapping } from '../mapping/compile.js';
 import { mapSource, renamed } from '../mapping/map-source.js';
 import type { Mapping, SourceRecord } from '../mapping/mapping.js';
+import { rejectContradictions } from '../mapping/same-key.js';
 import type { RawRecord, RecordSource } from '../records/raw-record.js';
 import type { Stream } from '../streams/stream.js';
 import { ColumnsError, type CsvOptions, openCsv } from './csv.js';
@@ -65,7 +66,8 @@ export async function mapText(
   if (header === undefined) {
     if (mapping === undefined) return records;
     const { dateOrder: order, decimal: mark } = form;
-    return mapSource(records, order || mark ? mapping.withForms({ order, mark }) : mapping);
+    const mapped = mapSource(records, order || mark ? mapping.withForms({ order, mark }) : mapping);
+    return rejectContradictions(mapped, stream);
   }
   const used = mapping ?? compileMapping({ fields: {} }, stream);
   const names = used.columnNames(header.columns);
@@ -84,7 +86,8 @@ export async function mapText(
       preamble: header.preamble,
       isOwnForm: mapping === undefined && header.delimiter !== ';',
     };
-    return mapSource(source, used.withForms(await settleColumns(used.openColumns, table, form)));
+    const mapped = mapSource(source, used.withForms(await settleColumns(used.openColumns, table, form)));
+    return rejectContradictions(mapped, stream);
   } catch (error) {
     text.close();
     throw error;

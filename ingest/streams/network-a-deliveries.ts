@@ -10,6 +10,7 @@ export const networkADeliveries: Stream<DeliveryRecord> = {
   schema: DeliveryRecord,
   organizationField: 'organization_id',
   store: 'analytics',
+  rowKey: ['organization_id', 'date', 'campaign_id', 'creative_id', 'company_id', 'reported_at'],
   moneyFields: ['ad_spend', 'conversion_value'],
   check(record, acceptedAt) {
     if (!record.creative_id && !record.company_id) {

@@ -31,6 +31,8 @@ export interface Stream<Record extends object = object> {
    * records cannot be deleted.
    */
   deletableBy?: readonly string[];
+  /** Fields in which two rows of one mapped file differ, or are equal in all others; absent where rows may repeat. */
+  rowKey?: readonly string[];
   /** Names that an export has besides the one of a record, for the same value: dropped where they are equal. */
   aliases?: Readonly<{ [alias: string]: string }>;
   /** Fields with money: every digit of their numbers is kept. */

@@ -1,0 +1,187 @@
+/** Rejects the rows of a mapped file that contradict each other: one key, one time of report, different values (contract 6.2c). */
+import { createHash } from 'node:crypto';
+import { TimeSlice } from '../../services/shared/async.js';
+import { isObject } from '../../services/shared/json.js';
+import { deadLetter } from '../records/outcome.js';
+import type { RawRecord, RecordSource } from '../records/raw-record.js';
+import type { Stream } from '../streams/stream.js';
+
+/** Rows that wait for a row that contradicts them, and most bytes of them: such rows are rejected together. */
+const MAX_WAITING_ROWS = 10_000;
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+/** Rows go on once their source has been silent for this time. */
+const MAX_SILENCE_MS = 250;
+/** Keys that a later row is compared with. The oldest is forgotten first. */
+const MAX_KEYS = 250_000;
+
+interface Bounds {
+  waitingRows?: number;
+  keys?: number;
+}
+
+/** The records of a source without those that contradict each other; all records of a stream without `rowKey`. */
+export function rejectContradictions(
+  source: RecordSource,
+  stream: Stream,
+  bounds: Bounds = {},
+): RecordSource {
+  return stream.rowKey === undefined ? source : withoutContradictions(source, stream.rowKey, bounds);
+}
+
+async function* withoutContradictions(
+  source: RecordSource,
+  rowKey: readonly string[],
+  { waitingRows = MAX_WAITING_ROWS, keys = MAX_KEYS }: Bounds,
+): AsyncGenerator<RawRecord[]> {
+  const known = new KnownRows(rowKey, keys);
+  const iterator = source[Symbol.asyncIterator]();
+  const slice = new TimeSlice();
+  let waiting: RawRecord[][] = [];
+  let [rows, bytes] = [0, 0];
+  const released = (all: boolean) => {
+    let count = 0;
+    for (const chunk of waiting) {
+      if (!all && rows <= waitingRows && bytes <= MAX_WAITING_BYTES) break;
+      count++;
+      rows -= chunk.length;
+      for (const raw of chunk) {
+        bytes -= raw.bytes.length;
+        known.release(raw);
+      }
+    }
+    const chunks = waiting.slice(0, count);
+    waiting = waiting.slice(count);
+    return chunks;
+  };
+  try {
+    let pending = iterator.next();
+    pending.catch(() => undefined);
+    for (;;) {
+      const step = waiting.length === 0 ? await pending : await nextOrSilence(pending);
+      if (step === 'silence') {
+        yield* released(true);
+        continue;
+      }
+      if (step.done) break;
+      for (const raw of step.value) {
+        known.add(raw);
+        bytes += raw.bytes.length;
+        if (slice.shouldYield(raw.bytes.length)) await slice.yieldToEventLoop();
+      }
+      rows += step.value.length;
+      waiting.push(step.value);
+      yield* released(false);
+      pending = iterator.next();
+      pending.catch(() => undefined);
+    }
+    yield* released(true);
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+async function nextOrSilence<T>(next: Promise<T>): Promise<T | 'silence'> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<'silence'>((resolve) => {
+    timer = setTimeout(resolve, MAX_SILENCE_MS, 'silence');
+  });
+  try {
+    return await Promise.race([next, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The rows of one key. */
+interface Row {
+  line: number;
+  values: string;
+  /** Rows that still wait, in order. */
+  waiting: RawRecord[];
+  /** Whether one of them was passed on. */
+  isReleased: boolean;
+  isContradicted: boolean;
+}
+
+class KnownRows {
+  readonly #rowKey: readonly string[];
+  readonly #maxKeys: number;
+  readonly #rows = new Map<string, Row>();
+  readonly #rowOf = new Map<RawRecord, Row>();
+
+  constructor(rowKey: readonly string[], maxKeys: number) {
+    this.#rowKey = rowKey;
+    this.#maxKeys = maxKeys;
+  }
+
+  /** Rejects the record, and the earlier records of its key that still wait, where they differ. */
+  add(raw: RawRecord): void {
+    const record = recordOf(raw);
+    if (record === undefined) return;
+    const key = digestOf(this.#rowKey.map((name) => record[name]));
+    const values = digestOf(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const row = this.#rows.get(key);
+    if (row === undefined) {
+      this.#remember(
+        key,
+        { line: raw.line, values, waiting: [], isReleased: false, isContradicted: false },
+        raw,
+      );
+      return;
+    }
+    if (!row.isContradicted && row.values === values) {
+      this.#wait(row, raw);
+      return;
+    }
+    for (const earlier of row.waiting) reject(earlier, raw.line, false);
+    row.waiting = [];
+    row.isContradicted = true;
+    reject(raw, row.line, row.isReleased);
+  }
+
+  /** The record is passed on, and can no longer be rejected. */
+  release(raw: RawRecord): void {
+    const row = this.#rowOf.get(raw);
+    if (row === undefined) return;
+    this.#rowOf.delete(raw);
+    if (row.waiting.length === 0) return;
+    row.waiting = row.waiting.filter((each) => each !== raw);
+    row.isReleased = true;
+  }
+
+  #remember(key: string, row: Row, raw: RawRecord): void {
+    this.#rows.set(key, row);
+    this.#wait(row, raw);
+    if (this.#rows.size <= this.#maxKeys) return;
+    const [oldest] = this.#rows.keys();
+    this.#rows.delete(oldest as string);
+  }
+
+  #wait(row: Row, raw: RawRecord): void {
+    row.waiting.push(raw);
+    this.#rowOf.set(raw, row);
+  }
+}
+
+/** The record that a mapping or a table gives. */
+function recordOf({
+  mapped,
+  rejection,
+  isSkipped,
+  overlong,
+}: RawRecord): Record<string, unknown> | undefined {
+  if (rejection || isSkipped || overlong || !isObject(mapped)) return undefined;
+  return mapped.deleted === true ? undefined : mapped;
+}
+
+function reject(raw: RawRecord, line: number, isStored: boolean): void {
+  const other = isStored ? `line ${line}, which is taken already,` : `line ${line}`;
+  raw.rejection = deadLetter(
+    'same_key',
+    '',
+    `The row and ${other} are about the same day, campaign, creative and company, and their figures differ. Export the report without the breakdown that tells them apart.`,
+  );
+}
+
+const digestOf = (value: unknown) =>
+  createHash('sha1').update(JSON.stringify(value)).digest('binary').slice(0, 16);

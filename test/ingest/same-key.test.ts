@@ -1,0 +1,126 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { rejectContradictions } from '../../ingest/mapping/same-key.js';
+import type { RawRecord } from '../../ingest/records/raw-record.js';
+import { STREAMS } from '../../ingest/streams/index.js';
+import type { Stream } from '../../ingest/streams/stream.js';
+import { runs, SEED } from '../support/random.js';
+
+const DELIVERIES = STREAMS['network-a-deliveries'] as Stream;
+
+interface Figures {
+  day: number;
+  campaign: number;
+  clicks: number;
+  reported?: number | undefined;
+}
+
+const rowOf = ({ day, campaign, clicks, reported }: Figures, index: number): RawRecord => ({
+  line: index + 2,
+  bytes: Buffer.from('x'),
+  mapped: {
+    date: `2026-09-0${day}`,
+    campaign_id: `c${campaign}`,
+    creative_id: 'k',
+    clicks,
+    ...(reported !== undefined && { reported_at: `2026-10-0${reported}T00:00:00Z` }),
+  },
+});
+
+async function* inChunks(rows: readonly RawRecord[], size = 3, pauseMs = 0) {
+  for (let at = 0; at < rows.length; at += size) {
+    if (at > 0 && pauseMs > 0) await wait(pauseMs);
+    yield rows.slice(at, at + size);
+  }
+}
+
+/** The codes of the rows, in their order; null for a row that goes on. */
+async function outcomes(
+  figures: readonly Figures[],
+  bounds?: Parameters<typeof rejectContradictions>[2],
+  pauseMs = 0,
+): Promise<(string | null)[]> {
+  const rows = figures.map(rowOf);
+  const passed: RawRecord[] = [];
+  const codes: (string | null)[] = [];
+  for await (const chunk of rejectContradictions(inChunks(rows, 3, pauseMs), DELIVERIES, bounds)) {
+    for (const raw of chunk) {
+      passed.push(raw);
+      codes.push(raw.rejection?.code ?? null);
+    }
+  }
+  expect(passed).to.deep.equal(rows);
+  return codes;
+}
+
+const ONE = { day: 1, campaign: 1, clicks: 1 };
+
+describe('Rows of one file with the same key', () => {
+  it('and other figures are all rejected, whatever their order; equal rows and other times of report go on', async () => {
+    const figures = fc.record({
+      day: fc.integer({ min: 1, max: 2 }),
+      campaign: fc.integer({ min: 1, max: 3 }),
+      clicks: fc.integer({ min: 1, max: 2 }),
+      reported: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(figures, { maxLength: 30 }), async (rows) => {
+        const expected = rows.map((row) =>
+          rows.some(
+            ({ day, campaign, reported, clicks }) =>
+              day === row.day &&
+              campaign === row.campaign &&
+              reported === row.reported &&
+              clicks !== row.clicks,
+          )
+            ? 'same_key'
+            : null,
+        );
+        expect(await outcomes(rows)).to.deep.equal(expected);
+      }),
+      { numRuns: runs(100), seed: SEED },
+    );
+  });
+
+  it('of which the first went on already, are rejected from the second on', async () => {
+    const between = Array.from({ length: 9 }, (_, index) => ({ ...ONE, campaign: 2 + index }));
+    const rows = [ONE, ...between, { ...ONE, clicks: 2 }, ONE];
+    const codes = await outcomes(rows, { waitingRows: 6 });
+    expect(codes).to.deep.equal([...Array(10).fill(null), 'same_key', 'same_key']);
+  });
+
+  it('are forgotten once their file has too many keys to keep', async () => {
+    const between = Array.from({ length: 9 }, (_, index) => ({ ...ONE, campaign: 2 + index }));
+    expect(await outcomes([ONE, ...between, { ...ONE, clicks: 2 }], { keys: 5 })).to.deep.equal(
+      Array(11).fill(null),
+    );
+  });
+
+  it('go on while their source is silent, and with its end', async () => {
+    const rows = [ONE, ONE, ONE, { ...ONE, clicks: 2 }].map(rowOf);
+    const seen: number[] = [];
+    const began = performance.now();
+    for await (const chunk of rejectContradictions(inChunks(rows, 3, 900), DELIVERIES)) {
+      seen.push(...chunk.map(() => performance.now() - began));
+    }
+    expect(seen).to.have.length(4);
+    expect(seen[0]).to.be.below(800);
+  });
+
+  it('say which line contradicts them, and what to do', async () => {
+    const rows = [ONE, { ...ONE, clicks: 2 }].map(rowOf);
+    for await (const _ of rejectContradictions(inChunks(rows), DELIVERIES));
+    expect(rows.map(({ rejection }) => rejection?.detail)).to.deep.equal(
+      ['line 3', 'line 2'].map(
+        (line) =>
+          `The row and ${line} are about the same day, campaign, creative and company, and their figures differ. Export the report without the breakdown that tells them apart.`,
+      ),
+    );
+  });
+
+  it('belong to deliveries alone: later records of a person change earlier ones', () => {
+    const source = inChunks([]);
+    expect(rejectContradictions(source, STREAMS.contacts as Stream)).to.equal(source);
+  });
+});
