@@ -88,7 +88,7 @@ export function* matchesOf(
     if (isFound) yield { text: term.words.join(' '), match: 'exact', typos: 0 };
     return;
   }
-  const { word, joined = [], typos: allowed } = term;
+  const { word, joined = [], weaker = [], typos: allowed } = term;
   for (const equivalent of term.equivalents ?? []) {
     if (equivalent.field !== field || !equivalent.words.every((each) => words.includes(each))) continue;
     yield { text: equivalent.words.join(' '), match: 'equivalent', typos: 0, row: equivalent.row };
@@ -97,7 +97,11 @@ export function* matchesOf(
   for (const text of words) {
     if (text === word || joined.includes(text)) {
       yield { text, match: 'exact', typos: 0 };
-    } else if ((begins && text.startsWith(word)) || joined.some((other) => text.startsWith(other))) {
+    } else if (
+      weaker.includes(text) ||
+      (begins && text.startsWith(word)) ||
+      joined.some((other) => text.startsWith(other))
+    ) {
       yield { text, match: 'beginning', typos: 0 };
     } else if (allowed > 0 && text.codePointAt(0) === word.codePointAt(0) && isTypoCandidate(text)) {
       const typos = distanceWithin(text, word, allowed);

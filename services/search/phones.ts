@@ -33,6 +33,25 @@ export function phoneAlternatives(digits: string): string[] {
   return [...new Set([nationalDigits(digits), digits, ...endWord(digits), ...withoutZero])];
 }
 
+/** Country codes of one and two digits (ITU-T E.164); all others have three. */
+const countryCode = /^(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})/;
+/** What is dialled before a national number, besides 0. */
+const OTHER_TRUNKS: Readonly<Record<string, string>> = { 7: '8', 36: '06' };
+/** Digits from which a number without its country code is one. */
+const MIN_NATIONAL_DIGITS = 6;
+
+const international = /^\P{N}*\+|^\P{N}*00/u;
+
+/** What an international number of a query, with `+` or `00`, may be stored as by those who dial it within the country. */
+export function nationalForms(phone: string): string[] {
+  if (!international.test(fold(phone))) return [];
+  const digits = phoneDigits(phone);
+  const [code = ''] = countryCode.exec(digits) ?? [];
+  const national = digits.slice(code.length);
+  if (code === '' || national.length < MIN_NATIONAL_DIGITS) return [];
+  return [national, `0${national}`, ...(OTHER_TRUNKS[code] ? [`${OTHER_TRUNKS[code]}${national}`] : [])];
+}
+
 /** The ten digits of a North American number that was given with its country code, else the digits themselves. */
 function nationalDigits(digits: string): string {
   return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;

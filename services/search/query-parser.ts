@@ -4,7 +4,7 @@ import { codePoints, compounds, fold, hasLetterOrDigit, tooLongOnceFolded, words
 import { isOptional } from './equivalents.js';
 import { joinedNeighbours } from './names.js';
 import { normalizeDomain, normalizeProfileUrl, profileSlug } from './normalize.js';
-import { phoneAlternatives, phoneDigits } from './phones.js';
+import { nationalForms, phoneAlternatives, phoneDigits } from './phones.js';
 import type { QueryTerm, TextQuery, WordTerm } from './query.js';
 import { allowedTypos } from './typos.js';
 import { compoundWord, foldedEmail, slugWord } from './words.js';
@@ -161,7 +161,7 @@ function readPieces(pieces: readonly Piece[]): TextQuery | QueryProblem {
       continue;
     }
     if (excluding || (groups.text ?? groups.possessive) === undefined) joinNeighbours();
-    for (const { words: found, whole, instead = [] } of read(groups)) {
+    for (const { words: found, whole, instead = [], weaker = [] } of read(groups)) {
       const [only] = found;
       if (only === undefined) continue;
       count += found.length;
@@ -170,15 +170,18 @@ function readPieces(pieces: readonly Piece[]): TextQuery | QueryProblem {
         if (whole) query.excluded.push(...whole.map(exactTerm));
         else query.excluded.push(isOneWord ? exactTerm(only) : { kind: 'phrase', words: found });
       } else if (groups.quoted !== undefined) {
-        const isPhrase = instead.length === 0;
+        const isPhrase = instead.length === 0 && weaker.length === 0;
         query.required.push(
-          isPhrase ? { kind: 'phrase', words: found } : { ...exactTerm(only), joined: instead },
+          isPhrase
+            ? { kind: 'phrase', words: found }
+            : { ...exactTerm(only), joined: instead, ...(weaker.length > 0 && { weaker }) },
         );
       } else {
         for (const word of found) {
           const term = wordTerm(word);
           const joined = [...new Set(instead)].filter((other) => other !== word);
           if (joined.length > 0) term.joined = joined;
+          if (weaker.length > 0) term.weaker = weaker;
           query.required.push(term);
           if ((groups.text ?? groups.possessive) !== undefined) neighbours.push(term);
         }
@@ -200,6 +203,8 @@ interface Reading {
   words: string[];
   /** Match in place of each of the words. */
   instead?: string[];
+  /** See `WordTerm`. */
+  weaker?: string[];
   /** What stands for all of it, where it is an address or a phone number; each excludes. */
   whole?: string[];
 }
@@ -209,6 +214,7 @@ const read = (piece: Piece): Reading[] =>
   readPiece(piece).map((reading) => ({
     words: reading.words.filter(hasLetterOrDigit),
     instead: reading.instead?.filter(hasLetterOrDigit),
+    weaker: reading.weaker,
     whole: reading.whole?.filter(hasLetterOrDigit),
   }));
 
@@ -229,6 +235,7 @@ function readQuoted(text: string): Reading {
     words: inside.whole.slice(0, 1),
     whole: inside.whole,
     instead: text.includes('@') ? inside.instead : [],
+    weaker: inside.weaker,
   };
 }
 
@@ -266,10 +273,11 @@ function readDigits(text: string): Reading[] {
   const [national = number] = instead;
   const groups = words(text.replace(/[\p{L}#].*/su, ''));
   const whole = [national];
+  const weaker = nationalForms(text);
   return [
     groups.length > 1
-      ? { words: groups, instead, whole }
-      : { words: whole, instead: [...instead, ...groups], whole },
+      ? { words: groups, instead, weaker, whole }
+      : { words: whole, instead: [...instead, ...groups], weaker, whole },
   ];
 }
 

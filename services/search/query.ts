@@ -20,6 +20,8 @@ export interface WordTerm {
   typos: 0 | 1 | 2;
   /** What it may form with its neighbours in the query; matches in its place, exactly or as a beginning. */
   joined?: string[];
+  /** Whole words that match in its place, and count as a beginning. */
+  weaker?: string[];
   /** Match in its place, whole words only. */
   equivalents?: Equivalent[];
 }

@@ -191,7 +191,8 @@ function matchesOf(contact: Contact, term: QueryTerm & { typos?: number }): Matc
       if ([term.word, ...joined].some((word) => value.includes(word)))
         matches.push({ how: 'exact', typos: 0, group });
       const begins = [...(term.prefix || (term.initial && group === 0) ? [term.word] : []), ...joined];
-      if (value.some((word) => begins.some((beginning) => word.startsWith(beginning)))) {
+      const isNational = value.some((word) => term.weaker?.includes(word));
+      if (isNational || value.some((word) => begins.some((beginning) => word.startsWith(beginning)))) {
         matches.push({ how: 'beginning', typos: 0, group });
       }
       for (const equivalent of term.equivalents ?? []) {

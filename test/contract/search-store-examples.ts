@@ -137,6 +137,16 @@ phones=+1 (202) 555-0147 ext. 12
   +1 202 555 0147 | 120255501 | 5550147 | +1 (202) 555-0147 ext. 99 | 202 555 0 | "202 555 0147"
 phones=+44 (0)20 7946 0958
   +44 20 7946 0958
+phones=01273 555158
+  +44 1273 555158 | 0044 1273 555158 | +441273555158 | "+44 1273 555158" | +44 (0)1273 555158 | 01273 555158
+phones=8 (495) 777-45-67
+  +7 495 777-45-67 | 8 495 7774567 | 84957774567
+phones=(06 62) 541-280
+  +36 62 541-280
+phones=02 8646 3391
+  +39 02 8646 3391
+phones=86 12 44 70
+  +45 86 12 44 70 | 004586124470
 phones=+49 40 7770 4821
   040 7770 4821 | 04077704821 | 77704821
 company_domain=münchen.example; network_a_url=https://n.example/in/jörg-m
@@ -150,7 +160,7 @@ first_name=Ines; last_name=Cardoso; company_domain=lisboa.example
 last_name=Cardoso; work_emails=ines.cardoso@lisboa.example
   cardoso.ines | ines.cardosso@lisboa.exampel | cardoso@lisboa | ines.cardoso | ines.cardoso@lisboa.example
 nobody
-  98202 | 202555014712 | 550147 | 041 7770 4821 | https://n.example/in/jorg-x | ines.pereira`,
+  +44 1273 555159 | +49 1273 555 | +45 1273 | 98202 | 202555014712 | 550147 | 041 7770 4821 | https://n.example/in/jorg-x | ines.pereira`,
 
   equivalents: `
 last_name=Polder; job_title=VP of Marketing

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { phoneDigits, phoneWords } from '../../services/search/phones.js';
+import { nationalForms, phoneDigits, phoneWords } from '../../services/search/phones.js';
 
 describe('A phone number', () => {
   const numbers: [written: string, digits: string][] = [
@@ -52,5 +52,22 @@ describe('A phone number', () => {
         expect(phoneDigits(`00${parts.flat().join('')} ext. 7`)).to.match(new RegExp(`^${digits}7?$`));
       }),
     );
+  });
+
+  it('of a query with a country code may be stored nationally', () => {
+    for (const [given, ...forms] of [
+      ['+44 1273 555158', '1273555158', '01273555158'],
+      ['0044 (0)1273 555158', '1273555158', '01273555158'],
+      ['+7 495 777 45 67', '4957774567', '04957774567', '84957774567'],
+      ['+353 1 496 0715', '14960715', '014960715'],
+      ['+1 (503) 555-0186', '5035550186', '05035550186'],
+      ['+298 123456', '123456', '0123456'],
+      ['+298 12345'],
+      ['44 1273 555158'],
+      ['01273 555158'],
+      ['+'],
+    ]) {
+      expect(nationalForms(given as string), given).to.deep.equal(forms);
+    }
   });
 });

@@ -178,9 +178,10 @@ function matchExactly(field: string, term: QueryTerm): Clause {
 /** Exactly or as a beginning. */
 function matchBeginning(field: string, term: QueryTerm): Clause[] {
   if (term.kind === 'phrase') return [matchExactly(field, term)];
-  const { word, prefix, joined = [] } = term;
-  const own: Clause[] = prefix ? beginsWith(field, word) : [{ term: { [field]: wordToken(word) } }];
-  return [...own, ...joined.flatMap((other) => beginsWith(field, other))];
+  const { word, prefix, joined = [], weaker = [] } = term;
+  const isWord = (other: string): Clause => ({ term: { [field]: wordToken(other) } });
+  const own: Clause[] = prefix ? beginsWith(field, word) : [isWord(word)];
+  return [...own, ...joined.flatMap((other) => beginsWith(field, other)), ...weaker.map(isWord)];
 }
 
 /** A word of the field begins with this. */

@@ -282,7 +282,11 @@ class TermMatch {
     const term = this.#term;
     if (term.kind === 'phrase') return [this.exact()];
     const own = term.prefix ? this.#terms.prefix(term.word) : this.#terms.exact([term.word]);
-    return [own, ...(term.joined ?? []).map((word) => this.#terms.prefix(word))];
+    return [
+      own,
+      ...(term.joined ?? []).map((word) => this.#terms.prefix(word)),
+      ...(term.weaker ?? []).map((word) => this.#terms.exact([word])),
+    ];
   }
 
   #initial(): FtsQuery[] {
