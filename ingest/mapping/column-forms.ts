@@ -28,23 +28,46 @@ export interface Table {
   isOwnForm: boolean;
 }
 
+/** A column whose values can be read in two ways. */
+export interface FormDoubt {
+  code: 'ambiguous_date' | 'ambiguous_number';
+  column: string;
+  /** What the text of an example becomes with each choice. */
+  readings: { choice: DateOrder | DecimalMark; text: string; reading: string | undefined }[];
+}
+
 /** A value of a table can be read in two ways, and nothing says which; no record was read. The message says what to declare. */
 export class AmbiguousInputError extends Error {
   override readonly name = 'AmbiguousInputError';
-  readonly code: 'ambiguous_date' | 'ambiguous_number';
+  readonly code: FormDoubt['code'];
+  readonly doubt: FormDoubt;
 
-  constructor(code: 'ambiguous_date' | 'ambiguous_number', message: string) {
+  constructor(doubt: FormDoubt, message: string) {
     super(message);
-    this.code = code;
+    this.code = doubt.code;
+    this.doubt = doubt;
   }
 }
 
 /** The forms of the columns. Yields to the event loop. Throws `AmbiguousInputError`. */
 export async function settleColumns(
   open: OpenColumns,
-  { rows, preamble, isWhole, isOwnForm }: Table,
+  table: Table,
   declared: DeclaredForms,
 ): Promise<Map<string, ColumnForm>> {
+  const { forms, doubts } = await readForms(open, table, declared);
+  const [first] = doubts;
+  if (first !== undefined) throw first;
+  return forms;
+}
+
+/** The forms of the columns, and a doubt for each that stays open. Yields to the event loop. */
+export async function readForms(
+  open: OpenColumns,
+  { rows, preamble, isWhole, isOwnForm }: Table,
+  declared: DeclaredForms,
+): Promise<{ forms: Map<string, ColumnForm>; doubts: AmbiguousInputError[] }> {
+  const doubts: AmbiguousInputError[] = [];
   const dates = open.dates.map((name) => new DateColumn(name));
   const numbers = open.numbers.map(({ name, isCount }) => new NumberColumn(name, isCount));
   const days = new Set<string>();
@@ -59,17 +82,20 @@ export async function settleColumns(
   const forms = new Map<string, ColumnForm>();
   const ofPreamble = orderByPreamble(preamble.slice(0, MAX_PREAMBLE), [...days]);
   for (const column of dates) {
-    forms.set(column.name, { order: declared.dateOrder ?? column.order(ofPreamble, isWhole) });
+    const order = declared.dateOrder ?? column.order(ofPreamble, isWhole);
+    if (order instanceof AmbiguousInputError) doubts.push(order);
+    else forms.set(column.name, { order });
   }
   const ofOthers = only(numbers.map(({ mark }) => mark));
   const mayHavePoint = isOwnForm && !dates.some(({ hasOrder }) => hasOrder);
   for (const column of numbers) {
     const settled = declared.decimal ?? column.mark ?? (column.isMixed ? undefined : ofOthers);
     const mark = settled ?? (mayHavePoint && !column.hasComma ? '.' : undefined);
-    if (mark === undefined) column.refuse();
-    forms.set(column.name, { ...forms.get(column.name), mark });
+    const doubt = mark === undefined ? column.doubt() : undefined;
+    if (doubt === undefined) forms.set(column.name, { ...forms.get(column.name), mark });
+    else doubts.push(doubt);
   }
-  return forms;
+  return { forms, doubts };
 }
 
 /** The one value that all that are defined have. */
@@ -116,21 +142,29 @@ class NumberColumn {
     return this.#texts['.'] !== undefined && this.#texts[','] !== undefined;
   }
 
-  /** Throws where the numbers have two readings. */
-  refuse(): void {
+  /** Undefined where the numbers have one reading. */
+  doubt(): AmbiguousInputError | undefined {
+    const refusal = (texts: readonly [point: string, comma: string], message: string) => {
+      const readings = (['.', ','] as const).map((choice, index) => {
+        const text = texts[index] as string;
+        return { choice, text, reading: readNumber(text, choice) ?? undefined };
+      });
+      return new AmbiguousInputError({ code: 'ambiguous_number', column: this.name, readings }, message);
+    };
     const option = 'Say which with --decimal . or --decimal , (over HTTP ?decimal=, in a mapping "decimal").';
     const column = `The numbers of the column ${JSON.stringify(this.name)}`;
     if (this.isMixed) {
-      const [point, comma] = [this.#texts['.'], this.#texts[',']].map((text) => JSON.stringify(text));
-      throw new AmbiguousInputError(
-        'ambiguous_number',
+      const texts = [this.#texts['.'] ?? '', this.#texts[','] ?? ''] as const;
+      const [point, comma] = texts.map((text) => JSON.stringify(text));
+      return refusal(
+        texts,
         `${column} have both decimal marks: ${point} a point, ${comma} a comma. ${option}`,
       );
     }
     const text = this.#texts.ambiguous;
-    if (text === undefined) return;
-    throw new AmbiguousInputError(
-      'ambiguous_number',
+    if (text === undefined) return undefined;
+    return refusal(
+      [text, text],
       `${column} can be read in two ways: ${JSON.stringify(text)} is ${readNumber(text, '.')} with a decimal point, and ${readNumber(text, ',')} with a decimal comma. ${option}`,
     );
   }
@@ -162,25 +196,31 @@ class DateColumn {
     return Object.keys(this.#texts).length > 0;
   }
 
-  /** Undefined where no date has an order. Throws where it stays open. */
-  order(ofPreamble: DateOrder | undefined, isWhole: boolean): DateOrder | undefined {
+  /** Undefined where no date has an order; a doubt where it stays open. */
+  order(ofPreamble: DateOrder | undefined, isWhole: boolean): DateOrder | AmbiguousInputError | undefined {
     const { dmy, mdy, ambiguous } = this.#texts;
     if (dmy !== undefined && mdy !== undefined) {
       const [day, month] = [JSON.stringify(dmy), JSON.stringify(mdy)];
-      throw this.#refusal(`have both orders: ${day} the day first, ${month} the month first.`);
+      const reason = `have both orders: ${day} the day first, ${month} the month first.`;
+      return this.#refusal([dmy, mdy], reason);
     }
     if (dmy !== undefined) return 'dmy';
     if (mdy !== undefined) return 'mdy';
     if (ambiguous === undefined || ofPreamble !== undefined) return ofPreamble;
     if (isWhole && isSameBothWays(ambiguous)) return 'dmy';
-    throw this.#refusal(
+    return this.#refusal(
+      [ambiguous, ambiguous],
       `can be read in two ways: ${JSON.stringify(ambiguous)} is ${dayIn(ambiguous, 'dmy')} with the day first, and ${dayIn(ambiguous, 'mdy')} with the month first.`,
     );
   }
 
-  #refusal(reason: string): AmbiguousInputError {
+  #refusal(texts: readonly [day: string, month: string], reason: string): AmbiguousInputError {
+    const readings = (['dmy', 'mdy'] as const).map((choice, index) => {
+      const text = texts[index] as string;
+      return { choice, text, reading: dayIn(text, choice) };
+    });
     return new AmbiguousInputError(
-      'ambiguous_date',
+      { code: 'ambiguous_date', column: this.name, readings },
       `The dates of the column ${JSON.stringify(this.name)} ${reason} Say which with --date-order dmy or --date-order mdy (over HTTP ?date_order=, in a mapping "date_order").`,
     );
   }

@@ -3,6 +3,7 @@ import { didYouMean } from '../../services/shared/did-you-mean.js';
 import { isObject } from '../../services/shared/json.js';
 import { type DeadLetter, deadLetter } from '../records/outcome.js';
 import type { Stream } from '../streams/stream.js';
+import type { DateOrder } from './date-format.js';
 import type { JoinedRows, JoinPlan, Mapping, NamedColumn, SourceRecord } from './mapping.js';
 import {
   type Join,
@@ -292,13 +293,14 @@ class Compiler {
   }
 
   /** Notes the column of a source whose form is not declared there; returns its form once it is settled. */
-  #formOf(type: TargetType, { path, format, decimal }: SourceOptions): ColumnForm | undefined {
+  #formOf(type: TargetType, { path, format, decimal, date_order }: SourceOptions): ColumnForm | undefined {
     if (path === undefined) return undefined;
     if (type === 'integer' || type === 'money') {
       if (decimal !== undefined) return undefined;
       this.#numbers.set(path, type === 'integer' && this.#numbers.get(path) !== false);
     } else if (type === 'date' || type === 'date-time') {
       if (format !== undefined) return undefined;
+      if (date_order !== undefined) return { order: date_order as DateOrder };
       this.#dates.add(path);
     } else return undefined;
     const { forms } = this.#tables;

@@ -32,7 +32,7 @@ const DATE_FORMATS = [
 const MAX_PATHS = 200;
 const MAX_MARKS = 8;
 /** No path of a source: an edit is missing. */
-const OPEN = 'TODO';
+export const OPEN = 'TODO';
 
 /** Drafts a mapping from the first records of an export; `columns` of a table, behind `preambleLines` lines. */
 export function draftMapping(

@@ -94,10 +94,17 @@ export function renamed(row: SourceRecord, names: ReadonlyMap<string, string>): 
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [names.get(name) ?? name, value]));
 }
 
+const textOrNumber = /"(?:[^"\\]|\\.)*"?|[\d.eE+-]+/gs;
+const longNumber = /^-?\d[\d.]{15,}(?:[eE][+-]?\d{1,3})?$/;
+
+/** As text, every digit of a number stays; `JSON.parse` keeps about 16. */
+const quoteLongNumbers = (json: string) =>
+  json.replace(textOrNumber, (found) => (longNumber.test(found) ? `"${found}"` : found));
+
 /** Undefined for a text that cannot be parsed, whose record is rejected. */
 function parsedValue(raw: RawRecord): unknown {
   if (raw.value !== undefined) return raw.value;
-  const parsed = parseJson(raw.bytes);
+  const parsed = parseJson(raw.bytes, quoteLongNumbers);
   if ('value' in parsed) return parsed.value;
   raw.rejection = parsed;
   return undefined;

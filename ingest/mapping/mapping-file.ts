@@ -117,6 +117,12 @@ const modifiers = {
       maxItems: 8,
     }),
   ),
+  date_order: Type.Optional(
+    stringEnum('Whether the day (`dmy`) or the month (`mdy`) comes first in these dates of digits.', [
+      'dmy',
+      'mdy',
+    ]),
+  ),
   timezone: Type.Optional(zone('Time zone of this date-time, where it has no offset.')),
   split: Type.Optional(
     Type.String({

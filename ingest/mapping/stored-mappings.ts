@@ -11,6 +11,7 @@ export interface StoredMapping {
   readonly stream: Stream;
   /** Name of the preset that it is; absent for a file of the folder. */
   readonly preset?: string;
+  readonly file: MappingFile;
   readonly mapping: Mapping;
 }
 
@@ -46,7 +47,7 @@ export function readMappings(folder: string, { isRequired = false } = {}): Map<s
 function compileStored(file: MappingFile): StoredMapping {
   const stream = file.stream === undefined ? undefined : findStream(file.stream);
   if (stream === undefined) throw new MappingError('stream: is required of a mapping that requests name.');
-  return { stream, mapping: compileMapping(file, stream) };
+  return { stream, file, mapping: compileMapping(file, stream) };
 }
 
 function entriesOf(folder: string, isRequired: boolean): string[] {

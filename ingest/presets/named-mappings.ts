@@ -21,10 +21,11 @@ export interface MappingFolders {
 
 /** A file counts before a preset of its name. Throws a `MappingError` for a file that cannot be used. */
 export function namedMappings({ dataDir, mappingsDir }: MappingFolders): Map<string, StoredMapping> {
-  const presets = Object.entries(PRESETS).map(([name, { stream }]): [string, StoredMapping] => [
+  const presets = Object.entries(PRESETS).map(([name, file]): [string, StoredMapping] => [
     name,
     {
-      stream: STREAMS[stream] as Stream,
+      file,
+      stream: STREAMS[file.stream] as Stream,
       preset: name,
       get mapping() {
         return presetMapping(name);

@@ -12,8 +12,16 @@ export function presetsNamed(name: string): string[] {
   return Object.keys(PRESETS).filter((each) => name === AUTO || each === name || each.startsWith(`${name}/`));
 }
 
+/** Why there is not exactly one preset that fits: several do, those that do are for another stream, or none does. */
+export interface Unrecognized {
+  reason: string;
+  code: 'several_presets' | 'other_stream' | 'no_preset';
+  /** Those that fit. */
+  fitting: { name: string; preset: Preset }[];
+}
+
 /** The preset that fits, or why there is not exactly one. */
-export type Recognition = { name: string; preset: Preset } | { reason: string };
+export type Recognition = { name: string; preset: Preset } | Unrecognized;
 
 /** The first records of an export, and the columns of a table. */
 interface Sample {
@@ -48,16 +56,21 @@ export async function recognizePreset(
   if (first !== undefined && second === undefined) return first;
   if (first !== undefined) {
     const fits = ofStream.map(({ name, preset }) => `  --preset ${name}   ${preset.description}`);
-    return { reason: `More than one preset fits; name the one that is meant:\n${fits.join('\n')}` };
+    const reason = `More than one preset fits; name the one that is meant:\n${fits.join('\n')}`;
+    return { reason, code: 'several_presets', fitting: ofStream };
   }
   const [elsewhere] = fitting;
   if (elsewhere !== undefined) {
     const { name, preset } = elsewhere;
     return {
+      code: 'other_stream',
+      fitting,
       reason: `This looks like ${preset.description}, which belongs to the stream ${preset.stream} (--preset ${name}).`,
     };
   }
   return {
+    code: 'no_preset',
+    fitting: [],
     reason: `No preset fits.${nearest(candidates.filter(({ preset }) => preset.stream === streamName))}`,
   };
 }
@@ -71,6 +84,8 @@ export async function checkPreset(name: string, sample: Sample): Promise<Recogni
   if (missing.length === 0) return { name, preset };
   const listed = missing.map((path) => JSON.stringify(path)).join(', ');
   return {
+    code: 'no_preset',
+    fitting: [],
     reason: `This is not ${preset.description}: it lacks ${listed}. Let the preset be recognized with --preset ${AUTO}.`,
   };
 }

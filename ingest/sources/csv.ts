@@ -35,6 +35,8 @@ type Headers = readonly (readonly (string | readonly string[])[])[] | 'any';
 export interface CsvOptions {
   /** Columns of known tables: lines before one that has all columns of a table are no part of it. `any`: before the one with most cells. */
   headers?: Headers;
+  /** Where none of these tables is found, the widest line is the header, as with `any`. */
+  orWidest?: boolean;
 }
 
 /**
@@ -43,10 +45,11 @@ export interface CsvOptions {
  */
 export async function openCsv(
   chunks: AsyncIterable<Uint8Array>,
-  { headers = [] }: CsvOptions = {},
+  { headers = [], orWidest = false }: CsvOptions = {},
 ): Promise<CsvFile> {
   const iterator = withLineFeeds(chunks)[Symbol.asyncIterator]();
-  const { beginning, preamble } = afterPreamble(await readBeginning(iterator, headers.length > 0), headers);
+  const read = await readBeginning(iterator, headers.length > 0 || orWidest);
+  const { beginning, preamble } = afterPreamble(read, headers, orWidest);
   const skippedLines = preamble.split('\n').length - 1;
   const delimiter = delimiterOf(beginning);
   const rows = csvRows(resumed([beginning], iterator), {
@@ -191,7 +194,11 @@ const MAX_PREAMBLE_LINES = 50;
 const MAX_FOOTER_LINES = 50;
 
 /** The text from the first line on that is the header of a known table; all of it where none is. */
-function afterPreamble(beginning: Buffer, headers: Headers): { beginning: Buffer; preamble: string } {
+function afterPreamble(
+  beginning: Buffer,
+  headers: Headers,
+  orWidest: boolean,
+): { beginning: Buffer; preamble: string } {
   if (headers === 'any') return afterNarrowLines(beginning);
   let from = 0;
   const known = headers.map((header) =>
@@ -215,16 +222,18 @@ function afterPreamble(beginning: Buffer, headers: Headers): { beginning: Buffer
     if (end < 0) break;
     from = end + 1;
   }
+  if (orWidest) return afterNarrowLines(beginning);
   return { beginning, preamble: '' };
 }
 
-/** The text from the first line on that has more cells than all before it and as many as any behind it. */
+/** The text from the first line on that has the most cells of all, or the most that two lines have: a row may have a cell too many. */
 function afterNarrowLines(beginning: Buffer): { beginning: Buffer; preamble: string } {
   const lines = beginning.toString('latin1').split('\n').slice(0, MAX_PREAMBLE_LINES);
   const cells = lines.map(
     (line) => line.replace(/"[^"]*"/g, '').split(delimiterOf(Buffer.from(line, 'latin1'))).length,
   );
-  const header = cells.indexOf(Math.max(...cells));
+  const repeated = cells.filter((count, index) => count > 1 && cells.indexOf(count) < index);
+  const header = cells.indexOf(Math.max(...(repeated.length > 0 ? repeated : cells)));
   const from = lines.slice(0, header).reduce((bytes, line) => bytes + line.length + 1, 0);
   return { beginning: beginning.subarray(from), preamble: beginning.subarray(0, from).toString() };
 }

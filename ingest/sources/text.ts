@@ -111,7 +111,7 @@ const SETTLING_ROWS = 10_000;
 const SETTLING_BYTES = 64 * 1024 * 1024;
 
 /** The first rows, and the source from its beginning. */
-async function readFirstRows(records: RecordSource) {
+export async function readFirstRows(records: RecordSource) {
   const iterator = records[Symbol.asyncIterator]();
   const chunks: RawRecord[][] = [];
   const rows: SourceRecord[] = [];

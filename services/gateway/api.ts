@@ -11,6 +11,7 @@ import { type RejectionServices, rejectionEndpoints } from '../rejections/endpoi
 import { type SqlServices, sqlEndpoints } from '../sql-endpoint/endpoints.js';
 import { type StatusServices, statusEndpoints } from '../status/endpoints.js';
 import { type VisitServices, visitEndpoints } from '../visits/endpoints.js';
+import { check } from './check-endpoint.js';
 import { readExamples } from './examples.js';
 import { type IngestServices, ingest } from './ingest-endpoint.js';
 import { describeOperational } from './operational-routes.js';
@@ -43,7 +44,12 @@ export type DeclaredEndpoint = (typeof declaredEndpoints)[number];
 export const endpoints = declaredEndpoints as unknown as readonly ApiEndpoint[];
 
 /** Every operation. */
-export const operations = [...declaredEndpoints, ingest, describeKey] as unknown as readonly ApiEndpoint[];
+export const operations = [
+  ...declaredEndpoints,
+  ingest,
+  check,
+  describeKey,
+] as unknown as readonly ApiEndpoint[];
 
 /** The OpenAPI 3.1 document of these operations and of the operational routes. */
 export const apiDocument = (served: readonly ApiEndpoint[], version: string): Json =>

@@ -8,6 +8,7 @@ import type { AdmittedRequest } from '../http/admission.js';
 import { requireMediaType, sendContinue } from '../http/body.js';
 import type { BodySource } from '../http/endpoint.js';
 import { Problem } from '../http/problems.js';
+import { UPLOAD_TYPE } from './upload.js';
 
 /** Maximum bytes of records per request, before and after decompression. */
 const INGEST_BODY_LIMIT = 16 * 1024 * 1024;
@@ -24,12 +25,23 @@ export const INGEST_FORMATS: Readonly<Record<string, TextFormat>> = {
 /** Some seconds of work for the largest body in the smallest blocks. */
 const ZSTD_LIMITS = { maxWindowBytes: 8 * 1024 * 1024, maxMovedBytes: 16 * 1024 ** 3 };
 
+/** Of a file whose format is recognized by its first bytes. */
+export const ANY_FORMAT = 'application/octet-stream';
+
 /** Throws 413 and 415. */
-export function readIngestBody(ctx: Context, admitted: AdmittedRequest): BodySource {
-  const type = requireMediaType(ctx, Object.keys(INGEST_FORMATS));
+export const readIngestBody = (ctx: Context, admitted: AdmittedRequest): BodySource =>
+  readBodyOf([...Object.keys(INGEST_FORMATS), UPLOAD_TYPE], ctx, admitted);
+
+/** Of any format. Throws 413 and 415. */
+export const readFileBody = (ctx: Context, admitted: AdmittedRequest): BodySource =>
+  readBodyOf([...Object.keys(INGEST_FORMATS), ANY_FORMAT, UPLOAD_TYPE], ctx, admitted);
+
+function readBodyOf(types: readonly string[], ctx: Context, admitted: AdmittedRequest): BodySource {
+  const type = requireMediaType(ctx, types);
   if (Number(ctx.get('Content-Length')) > INGEST_BODY_LIMIT) throw tooLarge();
   return {
     type,
+    contentType: ctx.get('Content-Type'),
     atDeadline(complete) {
       admitted.atDeadline = complete;
     },
@@ -57,6 +69,8 @@ function bodyOf({ req, headers }: Context, admitted: AdmittedRequest): AsyncIter
       }
     },
   });
+  // Whoever reads sees its errors; a request may also end before anybody reads.
+  limit.on('error', () => undefined);
   const input = decoderOf(headers['content-encoding'], limit);
   let compressedBytes = 0;
   // Compressed bytes may hold no content, without end.

@@ -1,9 +1,13 @@
 /** `POST /api/ingest/{stream}`: sends the records of the body through the ingest pipeline. */
 import { Readable } from 'node:stream';
+import { SampledWrites, withoutWrites } from '../../ingest/check/sampled-writes.js';
 import { AmbiguousInputError } from '../../ingest/mapping/column-forms.js';
+import { compileMapping } from '../../ingest/mapping/compile.js';
 import type { DateOrder } from '../../ingest/mapping/date-format.js';
 import type { Mapping } from '../../ingest/mapping/mapping.js';
+import { MappingError, parseMappingFile } from '../../ingest/mapping/mapping-file.js';
 import type { DecimalMark } from '../../ingest/mapping/number-format.js';
+import { rootOf } from '../../ingest/mapping/path.js';
 import { MAX_NAME_LENGTH, type StoredMapping } from '../../ingest/mapping/stored-mappings.js';
 import {
   emptyResult,
@@ -18,7 +22,6 @@ import {
 } from '../../ingest/pipeline.js';
 import { AUTO } from '../../ingest/presets/recognize.js';
 import type { Publisher } from '../../ingest/publisher.js';
-import type { Accepted } from '../../ingest/records/outcome.js';
 import { parseJson } from '../../ingest/records/parse-json.js';
 import { orderOf, type RawRecord, UnreadableInputError } from '../../ingest/records/raw-record.js';
 import { ColumnsError } from '../../ingest/sources/csv.js';
@@ -30,7 +33,7 @@ import { invalid, Problem } from '../http/problems.js';
 import { REJECTION_LIMITS, type Rejection, rejectionId } from '../rejections/rejection-store.js';
 import { didYouMean } from '../shared/did-you-mean.js';
 import { isId } from '../shared/ids.js';
-import { type Acceptance, acceptedByLine, type OrderedRecord } from '../shared/record-order.js';
+import { type Acceptance, acceptedByLine } from '../shared/record-order.js';
 import {
   arrayOf,
   boolean,
@@ -49,6 +52,7 @@ import { toProblem as problemOf } from './error-handler.js';
 import { INGEST_FORMATS, readIngestBody } from './ingest-body.js';
 import type { Metrics } from './metrics.js';
 import { describeRecords } from './record-schemas.js';
+import { openUpload, type Upload } from './upload.js';
 
 export interface IngestServices extends Pick<Stores, 'search' | 'analytics'>, Pick<Metrics, 'ingested'> {
   clock: Clock;
@@ -64,10 +68,7 @@ export interface IngestServices extends Pick<Stores, 'search' | 'analytics'>, Pi
 }
 
 /** Maximum records of one request; it ends after so many rejected ones. */
-const INGEST_LIMITS: IngestLimits = { records: 100_000, rejected: 10_000 };
-
-/** Records that a dry run shows. */
-const MAX_SAMPLES = 3;
+export const INGEST_LIMITS: IngestLimits = { records: 100_000, rejected: 10_000 };
 
 export const IngestQuery = strictObject({
   dry_run: withDefault(
@@ -93,6 +94,12 @@ export const IngestQuery = strictObject({
       ['reject', 'ignore'],
     ),
   ),
+  rejected_text: withDefault(
+    Type.Optional(
+      boolean('Answer with the text of the first 1 000 rejected records too, of at most 1 MiB in all.'),
+    ),
+    false,
+  ),
   map: Type.Optional(
     Type.String({
       description:
@@ -113,6 +120,34 @@ export const IngestQuery = strictObject({
   ),
 });
 const count = (description: string) => integer(description, { minimum: 0 });
+
+/** What became of records, or would become. */
+export const RESULT_FIELDS = {
+  accepted: count('Records that are now durable, or would be.'),
+  rejected: count('Records that were rejected.'),
+  skipped: count('Records that the mapping of `map` leaves out.'),
+  rounded: count('Accepted records with money of more than 12 digits after the point, rounded half-even.'),
+  ignored: Type.Optional(
+    count('Accepted records whose unknown fields were left out; absent where unknown fields are rejected.'),
+  ),
+  suppressed: count('Accepted contacts that were left out, because the person was erased.'),
+  stale: count(
+    'Accepted contacts and audiences without effect, because a newer record is there; 0 where workers write them.',
+  ),
+  invalid_domains: count('Accepted records whose domain was none, such as `n/a`, and was left out.'),
+  errors: arrayOf(
+    'Why, for the first 100 rejected records, by line.',
+    looseObject(
+      {
+        line: integer('Line, or position in the array, from 1.'),
+        code: Type.String({ description: 'Stable code.' }),
+        pointer: Type.String({ description: 'JSON Pointer into the record.' }),
+        detail: Type.String({ description: 'What is wrong.' }),
+      },
+      { $id: 'RecordError', description: 'Why a record was rejected.' },
+    ),
+  ),
+};
 
 const IngestResponse = looseObject(
   {
@@ -142,33 +177,21 @@ const IngestResponse = looseObject(
         }),
       ),
     ),
-    accepted: count('Records that are now durable, or would be.'),
-    rejected: count('Records that were rejected.'),
-    skipped: count('Records that the mapping of `map` leaves out.'),
-    rounded: count('Accepted records with money of more than 12 digits after the point, rounded half-even.'),
-    ignored: Type.Optional(
-      count('Accepted records whose unknown fields were left out; absent where unknown fields are rejected.'),
+    ...RESULT_FIELDS,
+    rejected_records: Type.Optional(
+      arrayOf(
+        'The first rejected records, with `rejected_text`; absent otherwise.',
+        looseObject({
+          line: integer('Line, or position in the array, from 1.'),
+          text: Type.String({ description: 'The record as it was received.' }),
+          pointer: Type.String({ description: 'JSON Pointer into the record.' }),
+          detail: Type.String({ description: 'What is wrong.' }),
+        }),
+      ),
     ),
-    suppressed: count('Accepted contacts that were left out, because the person was erased.'),
-    stale: count(
-      'Accepted contacts and audiences without effect, because a newer record is there; 0 where workers write them.',
-    ),
-    invalid_domains: count('Accepted records whose domain was none, such as `n/a`, and was left out.'),
     kept: Type.Optional(
       boolean(
         'False where the rejected records could not be kept for `rejections/list`, because their store does not answer; absent otherwise.',
-      ),
-    ),
-    errors: arrayOf(
-      'Why, for the first 100 rejected records, by line.',
-      looseObject(
-        {
-          line: integer('Line, or position in the array, from 1.'),
-          code: Type.String({ description: 'Stable code.' }),
-          pointer: Type.String({ description: 'JSON Pointer into the record.' }),
-          detail: Type.String({ description: 'What is wrong.' }),
-        },
-        { $id: 'RecordError', description: 'Why a record was rejected.' },
       ),
     ),
   },
@@ -194,47 +217,63 @@ export const ingest = endpointsWith<IngestServices>()({
   example: {},
   problems: ['stream_not_found', 'too_many_records', 'records_rejected'],
   async handle(context) {
-    const { query, params, services, signal } = context;
-    const source = context.source as BodySource;
-    const stream = findStream(params.stream as string);
-    if (!stream) throw new Problem('stream_not_found', unknownStream(params.stream as string));
-    const ingestion: Ingestion = {
-      stream,
-      format: INGEST_FORMATS[source.type] as TextFormat,
-      mapping: query.map === undefined ? undefined : findMapping(services.mappings, query.map, stream),
-      acceptance: query.dry_run ? acceptedByLine(services.clock) : await services.acceptance(),
-      context,
-    };
-    const samples = new SampledWrites();
-    const destination = query.dry_run
-      ? samples.into(stream)
-      : (services.publisher?.toKafka(stream, signal) ?? stream);
-    const { result, limit, columns, kept } = await POLICIES[query.on_reject](
-      ingestion,
-      source.chunks,
-      destination,
-    );
-    if (!query.dry_run) {
-      services.ingested.inc({ stream: stream.name, outcome: 'accepted' }, result.accepted);
-      services.ingested.inc({ stream: stream.name, outcome: 'rejected' }, result.rejected);
+    const { stream: name } = context.params;
+    const stream = findStream(name as string);
+    if (!stream) throw new Problem('stream_not_found', unknownStream(name as string));
+    const upload = await openUpload(context.source as BodySource, ['mapping']);
+    try {
+      return await ingestUpload(stream, upload, context);
+    } finally {
+      upload.close();
     }
-    if (limit !== undefined) throw limitReached(limit, result);
-    if (query.on_reject === 'fail' && result.rejected > 0) throw recordsRejected(result);
-    return {
-      stream: stream.name,
-      ...result,
-      ...(kept === false && { kept }),
-      ...(query.dry_run && { dry_run: true, records: samples.records, columns }),
-    };
   },
 });
+
+async function ingestUpload(stream: Stream, upload: Upload, context: Ingestion['context']) {
+  const { query, services, signal } = context;
+  const ingestion: Ingestion = {
+    stream,
+    format: formatOf(upload),
+    isBeside: upload.parts.has('mapping'),
+    mapping: mappingOf(upload, query.map, services.mappings, stream),
+    acceptance: query.dry_run ? acceptedByLine(services.clock) : await services.acceptance(),
+    context,
+    texts: query.rejected_text ? new RejectedTexts() : undefined,
+  };
+  const samples = new SampledWrites();
+  const destination = query.dry_run
+    ? samples.into(stream)
+    : (services.publisher?.toKafka(stream, signal) ?? stream);
+  const { result, limit, columns, kept } = await POLICIES[query.on_reject](
+    ingestion,
+    upload.chunks,
+    destination,
+  );
+  if (!query.dry_run) {
+    services.ingested.inc({ stream: stream.name, outcome: 'accepted' }, result.accepted);
+    services.ingested.inc({ stream: stream.name, outcome: 'rejected' }, result.rejected);
+  }
+  if (limit !== undefined) throw limitReached(limit, result);
+  if (query.on_reject === 'fail' && result.rejected > 0) throw recordsRejected(result);
+  return {
+    stream: stream.name,
+    ...result,
+    ...(kept === false && { kept }),
+    ...(ingestion.texts && { rejected_records: ingestion.texts.records }),
+    ...(query.dry_run && { dry_run: true, records: samples.records, columns }),
+  };
+}
 
 /** One request: its stream, and how its records are read. */
 interface Ingestion {
   stream: Stream;
   format: TextFormat;
   mapping: Mapping | PresetChoice | undefined;
+  /** Whether the mapping came with the file. */
+  isBeside: boolean;
   acceptance: Acceptance;
+  /** Takes the text of rejected records, where the request asks for it. */
+  texts: RejectedTexts | undefined;
   context: HandlerContext<unknown, Parsed<typeof IngestQuery>, IngestServices>;
 }
 
@@ -301,7 +340,7 @@ interface IngestIntoOptions extends Pick<IngestOptions, 'onRejected'> {
 }
 
 async function ingestInto(
-  { format, mapping, acceptance, context }: Ingestion,
+  { format, mapping, isBeside, acceptance, context, texts }: Ingestion,
   source: AsyncIterable<Buffer>,
   destination: Stream,
   { onRejected, isCheck = context.query.dry_run }: IngestIntoOptions = {},
@@ -325,12 +364,16 @@ async function ingestInto(
     organizationId,
     acceptance,
     signal,
-    onRejected,
+    onRejected(rejected, untouched, raw) {
+      texts?.add(rejected, untouched);
+      onRejected?.(rejected, untouched, raw);
+    },
     onFault: services.onFault,
     result,
     limits: INGEST_LIMITS,
     onColumns: (found) => {
       columns = found;
+      if (isBeside && mapping && 'marks' in mapping) requireMarks(mapping, found);
     },
   });
   try {
@@ -338,6 +381,25 @@ async function ingestInto(
   } catch (error) {
     if (error instanceof IngestLimitError) return { result: error.result, limit: error.limit };
     throw withCounts(toProblem(error));
+  }
+}
+
+const REJECTED_TEXTS = { records: 1000, bytes: 1024 * 1024 };
+
+/** The first rejected records as they were received. */
+class RejectedTexts {
+  readonly #records: (Omit<RejectedRecord, 'code'> & { text: string })[] = [];
+  #bytes = 0;
+
+  add({ line, pointer, detail }: RejectedRecord, untouched: Buffer): void {
+    this.#bytes += untouched.length;
+    if (this.#records.length >= REJECTED_TEXTS.records || this.#bytes > REJECTED_TEXTS.bytes) return;
+    this.#records.push({ line, text: untouched.toString('utf8'), pointer, detail });
+  }
+
+  /** By line: stores reject later than the decoder. */
+  get records() {
+    return this.#records.sort((a, b) => a.line - b.line);
   }
 }
 
@@ -366,13 +428,62 @@ function rejectionOf(
   };
 }
 
+/** Throws `ColumnsError` for a table that lacks a column by which the mapping is recognized: it is another file than the one that was checked. */
+function requireMarks({ marks }: Mapping, columns: readonly ColumnUse[]): void {
+  const names = new Set(columns.map(({ column }) => column.toLowerCase()));
+  const missing = marks.filter(
+    (mark) =>
+      ![mark].flat().some((name) => names.has(name.toLowerCase()) || names.has(rootOf(name).toLowerCase())),
+  );
+  if (missing.length === 0) return;
+  const listed = missing.map((mark) => JSON.stringify([mark].flat()[0])).join(', ');
+  throw new ColumnsError(
+    `The file has no column ${listed}, by which its mapping is recognized. Check this file again, then load it.`,
+  );
+}
+
+/** Throws 415 for a file of another format. */
+function formatOf({ type }: Upload): TextFormat {
+  const format = Object.hasOwn(INGEST_FORMATS, type) ? INGEST_FORMATS[type] : undefined;
+  if (format !== undefined) return format;
+  throw new Problem(
+    'unsupported_media_type',
+    `The part file has the Content-Type ${JSON.stringify(type.slice(0, 128))}; send ${Object.keys(INGEST_FORMATS).join(' or ')}.`,
+  );
+}
+
+/** The mapping that comes with the file, or the one that the request names. Throws 422. */
+function mappingOf(
+  { parts }: Upload,
+  name: string | undefined,
+  mappings: ReadonlyMap<string, StoredMapping>,
+  stream: Stream,
+): Mapping | PresetChoice | undefined {
+  const text = parts.get('mapping');
+  if (text === undefined) {
+    if (name === undefined) return undefined;
+    if (name === AUTO) return { preset: name };
+    const found = findMapping(mappings, name, stream);
+    return found.preset === undefined ? found.mapping : { preset: found.preset };
+  }
+  if (name !== undefined) {
+    const detail = 'Give either map or the part mapping.';
+    throw invalid({ pointer: '?map', code: 'mapping', detail });
+  }
+  try {
+    return compileMapping(parseMappingFile(text), stream);
+  } catch (error) {
+    if (!(error instanceof MappingError)) throw error;
+    throw invalidMapping(error);
+  }
+}
+
 /** Throws 422 for an unknown name, and for a mapping of another stream. */
-function findMapping(
+export function findMapping(
   mappings: ReadonlyMap<string, StoredMapping>,
   name: string,
   stream: Stream,
-): Mapping | PresetChoice {
-  if (name === AUTO) return { preset: name };
+): StoredMapping {
   const found = mappings.get(name);
   const rejected = (detail: string) => invalid({ pointer: '?map', code: 'unknown_mapping', detail });
   if (found === undefined) {
@@ -384,7 +495,7 @@ function findMapping(
       `Those of ${stream.name} are ${[AUTO, ...ofStream].join(', ')}.`;
     throw rejected(`There is no mapping ${JSON.stringify(name)}. ${hint}`);
   }
-  if (found.stream === stream) return found.preset === undefined ? found.mapping : { preset: found.preset };
+  if (found.stream === stream) return found;
   throw rejected(`The mapping ${JSON.stringify(name)} is for ${found.stream.name}.`);
 }
 
@@ -432,29 +543,12 @@ const recordsRejected = ({ accepted, rejected, errors }: IngestResult) =>
     { accepted, rejected, errors },
   );
 
-/** The stream with its validation, but without writes. */
-const withoutWrites = (stream: Stream, write: Stream['write'] = async () => undefined): Stream => ({
-  ...stream,
-  write,
-  refresh: undefined,
-});
-
-/** Keeps the first records of a dry run, whose sequence is their line, in place of writing them. */
-class SampledWrites {
-  readonly records: { line: number; record: object }[] = [];
-
-  into(stream: Stream): Stream {
-    return withoutWrites(stream, async (_, records: readonly OrderedRecord<object>[]) => {
-      for (const each of records.slice(0, MAX_SAMPLES - this.records.length)) {
-        const { line = each.sequence } = each as Accepted<object>;
-        this.records.push({ line, record: each.record });
-      }
-    });
-  }
-}
+/** A problem for each rule that a mapping breaks. */
+export const invalidMapping = (error: MappingError): Problem =>
+  invalid(...error.message.split('\n').map((detail) => ({ pointer: '/mapping', code: 'mapping', detail })));
 
 /** Maps an error of the body to a Problem; returns any other error unchanged. */
-function toProblem(error: unknown): unknown {
+export function toProblem(error: unknown): unknown {
   if (error instanceof ColumnsError) {
     const errors = error.message.split('\n').map((detail) => ({ pointer: '', code: 'columns', detail }));
     return invalid(...errors);

@@ -35,6 +35,8 @@ export type Parsed<Schema extends TSchema> = Static<Schema> &
 export interface BodySource {
   /** Media type, without parameters. */
   type: string;
+  /** The header with its parameters. */
+  contentType: string;
   /** The decompressed body. Throws a Problem when it is too large, ends early or is not what its encoding says. */
   chunks: AsyncIterable<Buffer>;
   /** Sets what completes the problem of a request that its deadline ends. */

@@ -187,6 +187,7 @@ describe('The OpenAPI document', () => {
     const others = Object.keys(paths).filter((path) => !operations.includes(path as `/api/${string}`));
     expect(others.sort()).to.deep.equal([
       '/api/ingest/{stream}',
+      '/api/ingest/{stream}/check',
       '/api/key',
       '/livez',
       '/metrics',

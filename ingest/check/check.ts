@@ -1,0 +1,117 @@
+/** Checks a file: how it would be read, and what would become of its records. Writes nothing. */
+import { acceptedByLine } from '../../services/shared/record-order.js';
+import type { Clock } from '../../services/shared/time.js';
+import { compileMapping } from '../mapping/compile.js';
+import { fieldChoices, requiredFields } from '../mapping/edit.js';
+import type { MappingFile } from '../mapping/mapping-file.js';
+import {
+  emptyResult,
+  IngestLimitError,
+  type IngestOptions,
+  type IngestResult,
+  ingestRecords,
+} from '../pipeline.js';
+import { PRESETS } from '../presets/index.js';
+import { type RawRecord, type RecordSource, UnreadableInputError } from '../records/raw-record.js';
+import { mapText, openText, type TextFormat } from '../sources/text.js';
+import { marksOf, type Proposal, type ProposeOptions, propose } from './propose.js';
+import { SampledWrites } from './sampled-writes.js';
+
+export interface CheckOptions
+  extends ProposeOptions,
+    Pick<
+      IngestOptions,
+      'stream' | 'stores' | 'organizationId' | 'unknownFields' | 'limits' | 'signal' | 'onFault'
+    > {
+  source: AsyncIterable<Uint8Array>;
+  format: TextFormat;
+  clock: Clock;
+  /** Whether the source ends before the file does, perhaps within a record. */
+  isBeginning?: boolean;
+}
+
+export interface Check extends Proposal {
+  /** Fields that columns can become, and those that one has to. */
+  fields: string[];
+  required: string[];
+  /** Of CSV: the line of the header, from 1, its text, and what separates its cells. */
+  header?: { line: number; text: string; delimiter: string };
+  /** Absent while a question is open. */
+  result?: IngestResult & {
+    /** The first ones as they would be written. */
+    records: { line: number; record: object }[];
+    /** Whether every record of the file was checked. */
+    is_whole: boolean;
+  };
+}
+
+/** Throws `ColumnsError`, `MappingError` and `UnreadableInputError`. */
+export async function checkFile(options: CheckOptions): Promise<Check> {
+  const { stream, format, isBeginning = false, limits } = options;
+  const text = await openText(options.source, format, {
+    maxRecords: limits?.records,
+    headers: Object.values(PRESETS).map(({ recognize }) => recognize),
+    orWidest: true,
+  });
+  try {
+    if (isBeginning) text.records = withoutCutEnd(text.records);
+    const proposal = await propose(text, stream, options);
+    const { header } = text;
+    const columns = header?.columns;
+    const mapping: MappingFile | undefined =
+      columns === undefined || proposal.mapping === undefined || proposal.mapping.recognize !== undefined
+        ? proposal.mapping
+        : { ...proposal.mapping, recognize: marksOf(proposal.mapping, stream, columns) };
+    const check: Check = {
+      ...proposal,
+      ...(mapping && { mapping: withoutEmpty(mapping) }),
+      fields: fieldChoices(stream),
+      required: requiredFields(stream),
+      ...(header && {
+        header: {
+          line: header.preamble.split('\n').length,
+          text: header.bytes.toString('utf8'),
+          delimiter: header.delimiter,
+        },
+      }),
+    };
+    if (proposal.questions.length > 0) return check;
+    const samples = new SampledWrites();
+    const source = await mapText(text, stream, mapping && compileMapping(mapping, stream));
+    const outcome = await outcomeOf({ ...options, stream: samples.into(stream) }, source);
+    const { records } = samples;
+    return { ...check, result: { ...outcome.result, records, is_whole: !isBeginning && !outcome.isEnded } };
+  } finally {
+    text.close();
+  }
+}
+
+async function outcomeOf({ clock, source: _, ...options }: CheckOptions, source: RecordSource) {
+  const result = emptyResult();
+  try {
+    await ingestRecords({ ...options, source, result, acceptance: acceptedByLine(clock) });
+    return { result, isEnded: false };
+  } catch (error) {
+    if (error instanceof IngestLimitError) return { result, isEnded: true };
+    throw error;
+  }
+}
+
+const withoutEmpty = ({ recognize, ...file }: MappingFile): MappingFile =>
+  recognize === undefined || recognize.length === 0 ? file : { ...file, recognize };
+
+/** The records of a text that ends anywhere, without the last one, which may be a part. */
+async function* withoutCutEnd(source: RecordSource): AsyncGenerator<RawRecord[]> {
+  let held: RawRecord[] = [];
+  try {
+    for await (const records of source) {
+      const ready = [...held, ...records];
+      held = ready.splice(-1);
+      if (ready.length > 0) yield ready;
+    }
+  } catch (error) {
+    // The end is within a quoted cell.
+    if (!(error instanceof UnreadableInputError)) throw error;
+    if (held.length > 0) yield held;
+  }
+}

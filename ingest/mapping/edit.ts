@@ -1,0 +1,132 @@
+/** Changes a mapping as a person decides it, column by column. */
+import type { TObject } from 'typebox';
+import { isId } from '../../services/shared/ids.js';
+import type { Stream } from '../streams/stream.js';
+import type { MappingFile, SourceOptions, ValueSource } from './mapping-file.js';
+import { parseTemplate, rootOf } from './path.js';
+import { type ColumnForm, targetTypes } from './target-types.js';
+
+/** Stands for first and last name, in a column that holds both. */
+export const FULL_NAME = 'full_name';
+
+type Source = string | SourceOptions;
+
+/** The required fields of a record but its organization, which is that of the key. */
+export const requiredFields = ({ schema, organizationField }: Stream): string[] =>
+  ((schema as TObject).required ?? []).filter((field) => field !== organizationField);
+
+/** Fields that a column can become. */
+export function fieldChoices(stream: Stream): string[] {
+  const names = [...targetTypes(stream).keys()].filter((name) => name !== stream.organizationField);
+  return names.includes('first_name') && names.includes('last_name') ? [FULL_NAME, ...names] : names;
+}
+
+/** How a column becomes a field. `values` are some of its texts. */
+export function sourceFor(field: string, column: string, values: readonly string[]): Source {
+  if (field === 'company_domain' || field === 'domain') return { path: column, host: true };
+  // What is no identifier, such as an address or a name, becomes one.
+  if (field === 'contact_id' && !values.every(isId)) return { path: column, lower: true, id: true };
+  return column;
+}
+
+/**
+ * The mapping with the field that each of the columns becomes, '' where it is left out. What the mapping made of these columns before
+ * goes; of the others it stays.
+ */
+export function withChoices(
+  file: MappingFile,
+  choices: Readonly<Record<string, string>>,
+  stream: Stream,
+  valuesOf: (column: string) => readonly string[],
+): MappingFile {
+  const types = targetTypes(stream);
+  const chosen = new Set(Object.keys(choices));
+  const fields = new Map<string, ValueSource>();
+  for (const [field, source] of Object.entries(file.fields)) {
+    const kept = withoutColumns(source, chosen);
+    if (kept !== undefined) fields.set(field, kept);
+  }
+  const given = new Set<string>();
+  for (const [column, field] of Object.entries(choices)) {
+    if (field === '') continue;
+    if (field === FULL_NAME) {
+      fields.set('first_name', { path: column, part: 'first_word' });
+      fields.set('last_name', { path: column, part: 'rest' });
+      continue;
+    }
+    const source = sourceFor(field, column, valuesOf(column));
+    const before = given.has(field) || types.get(field) === 'list' ? fields.get(field) : undefined;
+    fields.set(field, types.get(field) === 'list' ? joined(before, source) : alternatives(before, source));
+    given.add(field);
+  }
+  const { ignore } = file;
+  return {
+    ...file,
+    fields: Object.fromEntries(fields),
+    ...(ignore !== 'rest' && chosen.size > 0 && { ignore: [...new Set([...(ignore ?? []), ...chosen])] }),
+  };
+}
+
+const alternatives = (before: ValueSource | undefined, source: Source): ValueSource =>
+  before === undefined ? source : [before, source].flat();
+
+/** One list of the values of both. */
+function joined(before: ValueSource | undefined, source: Source): ValueSource {
+  if (before === undefined) return source;
+  const sources = [before].flat().flatMap((each) => (typeof each === 'object' && each.all) || [each]);
+  return { all: [...(sources as NonNullable<SourceOptions['all']>), source as string] };
+}
+
+function withoutColumns(source: ValueSource, columns: ReadonlySet<string>): ValueSource | undefined {
+  const left = [source].flat().flatMap((each): Source[] => {
+    if (typeof each === 'object' && each.all !== undefined) {
+      const all = each.all.filter((inner) => !readsAny(inner, columns));
+      return all.length === 0 ? [] : [{ ...each, all }];
+    }
+    return readsAny(each, columns) ? [] : [each];
+  });
+  return left.length > 1 ? left : left[0];
+}
+
+function readsAny(source: Source, columns: ReadonlySet<string>): boolean {
+  const { path, template }: SourceOptions = typeof source === 'string' ? { path: source } : source;
+  const parts = template === undefined ? [] : parseTemplate(template);
+  const paths = [path, ...(typeof parts === 'string' ? [] : parts.map((part) => part.path))];
+  return paths.some((each) => each !== undefined && (columns.has(each) || columns.has(rootOf(each))));
+}
+
+/** The mapping with the forms of its columns stated, so that nobody settles them anew. `columns` of a table have names of the mapping. */
+export function withSettledForms(
+  file: MappingFile,
+  stream: Stream,
+  forms: ReadonlyMap<string, ColumnForm>,
+  columns: readonly string[],
+): MappingFile {
+  const types = targetTypes(stream);
+  const settled = (field: string, source: Source): Source => {
+    const options: SourceOptions = typeof source === 'string' ? { path: source } : source;
+    const { order, mark } = forms.get(options.path ?? '') ?? {};
+    const type = types.get(field);
+    const isDate = type === 'date' || type === 'date-time';
+    const isNumber = type === 'integer' || type === 'money';
+    if (isDate && order !== undefined && options.format === undefined)
+      return { date_order: order, ...options };
+    if (isNumber && mark !== undefined) return { decimal: mark, ...options };
+    return source;
+  };
+  const fields = Object.entries(file.fields).map(([field, source]): [string, ValueSource] => [
+    field,
+    Array.isArray(source) ? source.map((each) => settled(field, each)) : settled(field, source),
+  ]);
+  const mentioned = new Set([
+    ...fields.map(([field]) => field),
+    ...(Array.isArray(file.ignore) ? file.ignore : []),
+  ]);
+  // Columns that have the name of a field become it.
+  const own = file.ignore === 'rest' ? [] : columns.filter((name) => forms.has(name) && !mentioned.has(name));
+  const added = own.flatMap((name): [string, Source][] => {
+    const source = settled(name, name);
+    return typeof source === 'string' ? [] : [[name, source]];
+  });
+  return { ...file, fields: Object.fromEntries([...fields, ...added]) };
+}

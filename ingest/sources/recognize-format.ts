@@ -1,0 +1,46 @@
+/** Recognizes the format of a text by its first bytes. */
+import { resumed } from './resumed.js';
+import type { TextFormat } from './text.js';
+import { asUtf8 } from './utf16.js';
+
+/** Longest first line that decides. */
+const MAX_PEEKED_BYTES = 64 * 1024;
+/** Of every ZIP archive, such as a workbook. */
+const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
+
+export type FileFormat = TextFormat | 'xlsx';
+
+/** The format, and the bytes again. Text that does not begin as JSON is CSV. */
+export async function recognizeFormat(
+  source: AsyncIterable<Uint8Array>,
+): Promise<{ format: FileFormat; chunks: AsyncIterable<Uint8Array> }> {
+  const iterator = source[Symbol.asyncIterator]();
+  let first: Buffer = Buffer.alloc(0);
+  let line = '';
+  for (;;) {
+    const step = await iterator.next();
+    if (step.done) break;
+    first = Buffer.concat([first, step.value]);
+    line = await beginningOf(first);
+    const isDecided = line !== '' && (!line.startsWith('{') || line.includes('\n'));
+    if (isDecided || first.length >= MAX_PEEKED_BYTES) break;
+  }
+  const isArchive = first.subarray(0, ZIP.length).equals(ZIP);
+  return { format: isArchive ? 'xlsx' : formatOf(line), chunks: resumed([first], iterator) };
+}
+
+async function beginningOf(bytes: Buffer): Promise<string> {
+  let text = '';
+  for await (const chunk of asUtf8(onlyOnce(bytes))) text += Buffer.from(chunk).toString('utf8');
+  return text.replace('\ufeff', '').trimStart();
+}
+
+async function* onlyOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function formatOf(line: string): TextFormat {
+  // An array of objects, or an object of several lines; a column may be called [id].
+  if (/^\[\s*(?:[{\]]|$)/.test(line) || /^\{[ \t\r]*\n/.test(line)) return 'json';
+  return line.startsWith('{') ? 'ndjson' : 'csv';
+}

@@ -1,0 +1,265 @@
+/** `POST /api/ingest/{stream}/check`: how a file would be read, and what would become of its records. */
+import { checkFile } from '../../ingest/check/check.js';
+import { DRAFT, type ProposeOptions } from '../../ingest/check/propose.js';
+import type { DateOrder } from '../../ingest/mapping/date-format.js';
+import { fieldChoices } from '../../ingest/mapping/edit.js';
+import { MappingError, parseMappingFile } from '../../ingest/mapping/mapping-file.js';
+import type { DecimalMark } from '../../ingest/mapping/number-format.js';
+import { MAX_NAME_LENGTH } from '../../ingest/mapping/stored-mappings.js';
+import { AUTO } from '../../ingest/presets/recognize.js';
+import { parseJson } from '../../ingest/records/parse-json.js';
+import { type FileFormat, recognizeFormat } from '../../ingest/sources/recognize-format.js';
+import { findStream, STREAM_NAMES, unknownStream } from '../../ingest/streams/index.js';
+import type { Stream } from '../../ingest/streams/stream.js';
+import { type BodySource, endpointsWith } from '../http/endpoint.js';
+import { invalid, Problem } from '../http/problems.js';
+import { isObject } from '../shared/json.js';
+import {
+  arrayOf,
+  boolean,
+  integer,
+  looseObject,
+  strictObject,
+  stringEnum,
+  Type,
+  withDefault,
+} from '../shared/schema.js';
+import type { UnknownFields } from '../shared/settings.js';
+import { ANY_FORMAT, INGEST_FORMATS, readFileBody } from './ingest-body.js';
+import {
+  findMapping,
+  INGEST_LIMITS,
+  type IngestServices,
+  invalidMapping,
+  RESULT_FIELDS,
+  toProblem,
+} from './ingest-endpoint.js';
+import { describeFile } from './record-schemas.js';
+import { openUpload, type Upload } from './upload.js';
+
+const text = (description: string) => Type.String({ description });
+
+const Question = looseObject(
+  {
+    code: stringEnum('What is open.', [
+      'ambiguous_date',
+      'ambiguous_number',
+      'several_presets',
+      'other_stream',
+      'required_field',
+    ]),
+    answer: stringEnum(
+      'Where the answer belongs in the next request: the query parameter of this name, the `stream` of the path, or the part `columns`.',
+      ['date_order', 'decimal', 'map', 'stream', 'columns'],
+    ),
+    column: Type.Optional(text('The column that it is about.')),
+    field: Type.Optional(text('The field that no column gives.')),
+    choices: arrayOf(
+      'The answers that can be given.',
+      looseObject({
+        value: text('The answer.'),
+        description: Type.Optional(text('What it is.')),
+        text: Type.Optional(text('A text of the column.')),
+        reading: Type.Optional(text('What this text becomes with the answer.')),
+      }),
+    ),
+  },
+  { $id: 'FileQuestion', description: 'Something that the file leaves open.' },
+);
+
+const Column = looseObject(
+  {
+    column: text('Name of the column, as in the file; of JSON the path of the field.'),
+    field: text(
+      'The field that it becomes, `full_name` for first and last name; empty where it is left out.',
+    ),
+    fields: arrayOf('All fields that it becomes.', text('Name of a field.')),
+    samples: arrayOf('Some of its texts.', text('The text, at most 100 characters.')),
+  },
+  { $id: 'FileColumn', description: 'A column of the file.' },
+);
+
+const CheckResponse = looseObject(
+  {
+    stream: text('Stream the records would go to.'),
+    format: stringEnum('Format of the file.', ['ndjson', 'json', 'csv']),
+    media_type: text('The `Content-Type` with which the file is loaded.'),
+    preset: Type.Optional(text('The preset that the file was recognized by.')),
+    header: Type.Optional(
+      looseObject(
+        {
+          line: integer('Its line, from 1.'),
+          text: text('The line as it is.'),
+          delimiter: text('What separates its cells.'),
+        },
+        { description: 'The row of column names of CSV.' },
+      ),
+    ),
+    mapping: Type.Optional(
+      looseObject(
+        {},
+        {
+          description:
+            'How the file would be read, with every form of dates and numbers stated. Send it as the part `mapping` before the file. Absent where the records are those of the stream already.',
+        },
+      ),
+    ),
+    columns: arrayOf('The columns of the file.', Column),
+    fields: arrayOf('What a column can become.', text('Name of a field.')),
+    required: arrayOf('The fields that a column has to give.', text('Name of a field.')),
+    questions: arrayOf('What the file leaves open. While there is any, no record is checked.', Question),
+    result: Type.Optional(
+      looseObject(
+        {
+          ...RESULT_FIELDS,
+          records: arrayOf(
+            'The first 3 accepted records as they would be written.',
+            looseObject({
+              line: integer('Line, or position in the array, from 1.'),
+              record: looseObject({}, { description: 'The record of the stream.' }),
+            }),
+          ),
+          is_whole: boolean('Whether every record of the file was checked.'),
+        },
+        { description: 'What would become of the records; absent while a question is open.' },
+      ),
+    ),
+  },
+  { description: 'How the file would be read.' },
+);
+
+export const check = endpointsWith<IngestServices>()({
+  path: '/api/ingest/{stream}/check',
+  params: strictObject({
+    stream: stringEnum('Stream of the records.', STREAM_NAMES, { examples: ['contacts'] }),
+  }),
+  name: 'CheckFile',
+  operationId: 'ingestCheck',
+  summary: 'Check a file of records',
+  description:
+    'Recognizes the file, proposes a mapping, asks what the file leaves open, and says what would become of its records. Writes nothing. To load the file, send it to `/api/ingest/{stream}` as the part `file` behind the part `mapping`, the mapping of this answer.',
+  tag: 'Ingest',
+  scope: ['ingest:write'],
+  source: { read: readFileBody, describe: describeFile },
+  request: strictObject({}),
+  query: strictObject({
+    map: Type.Optional(
+      Type.String({
+        description:
+          'Name of a mapping, as in the ingest operation. Default: the preset that the file is recognized by, or a draft. `draft` looks for no preset.',
+        minLength: 1,
+        maxLength: MAX_NAME_LENGTH,
+        examples: ['draft'],
+      }),
+    ),
+    date_order: Type.Optional(
+      stringEnum('Which comes first in dates of digits, the day (`dmy`) or the month (`mdy`).', [
+        'dmy',
+        'mdy',
+      ]),
+    ),
+    decimal: Type.Optional(stringEnum('Decimal mark of numbers.', ['.', ','])),
+    unknown_fields: Type.Optional(
+      stringEnum('What becomes of fields that the stream does not have, as in the ingest operation.', [
+        'reject',
+        'ignore',
+      ]),
+    ),
+    beginning: withDefault(
+      Type.Optional(
+        boolean(
+          'The body is only the beginning of the file: lines of JSON or CSV. Its last record, which may be cut, is left out.',
+        ),
+      ),
+      false,
+    ),
+  }),
+  response: CheckResponse,
+  example: {},
+  problems: ['stream_not_found'],
+  async handle({ query, params, services, signal, organizationId, ...context }) {
+    const stream = findStream(params.stream as string);
+    if (!stream) throw new Problem('stream_not_found', unknownStream(params.stream as string));
+    const upload = await openUpload(context.source as BodySource, ['mapping', 'columns']);
+    try {
+      const { format, chunks } = await formatOf(upload);
+      if (query.beginning && format === 'json') throw wholeFile();
+      const checked = await checkFile({
+        stream,
+        stores: services,
+        source: chunks,
+        format,
+        clock: services.clock,
+        ...mappingOf(upload, query.map, services, stream),
+        choices: choicesOf(upload.parts.get('columns'), stream),
+        declared: {
+          dateOrder: query.date_order as DateOrder | undefined,
+          decimal: query.decimal as DecimalMark | undefined,
+        },
+        isBeginning: query.beginning,
+        unknownFields: (query.unknown_fields as UnknownFields | undefined) ?? services.unknownFields,
+        limits: INGEST_LIMITS,
+        organizationId,
+        signal,
+        onFault: services.onFault,
+      });
+      return { stream: stream.name, format, media_type: mediaTypeOf(format), ...checked } as never;
+    } catch (error) {
+      throw error instanceof MappingError ? invalidMapping(error) : toProblem(error);
+    } finally {
+      upload.close();
+    }
+  },
+});
+
+/** The end of other formats is needed to read their beginning. */
+const wholeFile = () =>
+  invalid({
+    pointer: '?beginning',
+    code: 'whole_file',
+    detail: 'Of lines of JSON and of CSV a beginning can be checked; send this file whole.',
+  });
+
+const mediaTypeOf = (format: FileFormat) =>
+  Object.entries(INGEST_FORMATS).find(([, each]) => each === format)?.[0] ?? ANY_FORMAT;
+
+/** The format that the type of the file says, or its first bytes. Throws 415. */
+async function formatOf({ type, chunks }: Upload) {
+  const format = Object.hasOwn(INGEST_FORMATS, type) ? INGEST_FORMATS[type] : undefined;
+  if (format !== undefined) return { format, chunks };
+  const recognized = await recognizeFormat(chunks);
+  if (recognized.format !== 'xlsx') return { format: recognized.format, chunks: recognized.chunks };
+  throw new Problem(
+    'unsupported_media_type',
+    'The file is a workbook of a spreadsheet, or another archive. Save its sheet as CSV.',
+  );
+}
+
+/** The mapping that comes with the file, or the one that the request names. Throws 422 and `MappingError`. */
+function mappingOf(
+  { parts }: Upload,
+  name: string | undefined,
+  { mappings }: IngestServices,
+  stream: Stream,
+): Pick<ProposeOptions, 'file' | 'preset'> {
+  const sent = parts.get('mapping');
+  if (sent !== undefined) return { file: parseMappingFile(sent) };
+  if (name === undefined || name === AUTO || name === DRAFT) return { preset: name };
+  const { preset, file } = findMapping(mappings, name, stream);
+  return preset === undefined ? { file } : { preset };
+}
+
+/** Throws 422 unless the text is an object of column names and fields. */
+function choicesOf(sent: string | undefined, stream: Stream): Record<string, string> {
+  if (sent === undefined) return {};
+  const choices = parseJson(Buffer.from(sent));
+  const allowed = new Set(['', ...fieldChoices(stream)]);
+  if ('value' in choices && isObject(choices.value)) {
+    const unknown = Object.values(choices.value).find((field) => !allowed.has(field as string));
+    if (unknown === undefined) return choices.value as Record<string, string>;
+    const detail = `${JSON.stringify(unknown)?.slice(0, 128)} is no field of ${stream.name}. Choose of ${[...allowed].slice(1).join(', ')}.`;
+    throw invalid({ pointer: '/columns', code: 'unknown_field', detail });
+  }
+  const detail = 'columns must be a JSON object: the name of a column, and the field that it becomes.';
+  throw invalid({ pointer: '/columns', code: 'invalid_type', detail });
+}
