@@ -46,6 +46,8 @@ export interface IngestResult {
   stale: number;
   /** Accepted records whose domain was none, and was left out. */
   invalid_domains: number;
+  /** Accepted records of which the mapping left out values that are none, such as `#N/A`. */
+  invalid_values: number;
   /** The preset that the records were recognized by; absent where none was asked for. */
   preset?: string;
   /** Accepted records whose unknown fields were ignored; absent where they are rejected. */
@@ -62,6 +64,7 @@ export const emptyResult = (): IngestResult => ({
   suppressed: 0,
   stale: 0,
   invalid_domains: 0,
+  invalid_values: 0,
   errors: [],
 });
 
@@ -238,6 +241,7 @@ function decodeInto(
   const outcome = raw.overlong
     ? LINE_TOO_LONG
     : (raw.rejection ?? decodeAt(decode, raw, acceptance.at(orderOf(raw))));
+  if (outcome.kind === 'ok' && raw.leftOut !== undefined) outcome.hadInvalidValue = true;
   if (outcome.kind === 'ok') batch.add(outcome, raw);
   else report.reject(outcome, raw);
 }
@@ -299,9 +303,10 @@ class Report {
     result.accepted += records.length;
     result.suppressed += failed.filter(({ reason }) => isSuppressed(reason)).length;
     result.stale += failed.filter(({ reason }) => isStale(reason)).length;
-    for (const { isRounded, hadInvalidDomain, hadUnknownFields } of records) {
+    for (const { isRounded, hadInvalidDomain, hadInvalidValue, hadUnknownFields } of records) {
       if (isRounded) result.rounded++;
       if (hadInvalidDomain) result.invalid_domains++;
+      if (hadInvalidValue) result.invalid_values++;
       if (hadUnknownFields && result.ignored !== undefined) result.ignored++;
     }
     this.#options.onProgress?.(this.result.accepted, this.result.rejected);

@@ -1,10 +1,12 @@
 /** Compiles a mapping into a function from source records to records of a stream. */
+import type { TObject } from 'typebox';
 import { didYouMean } from '../../services/shared/did-you-mean.js';
 import { isObject } from '../../services/shared/json.js';
 import { type DeadLetter, deadLetter } from '../records/outcome.js';
 import type { Stream } from '../streams/stream.js';
+import { type CellRule, cellRuleOf, isDebris, isReportLine, isSpreadsheetError, unwrapped } from './cells.js';
 import type { DateOrder } from './date-format.js';
-import type { JoinedRows, JoinPlan, Mapping, NamedColumn, SourceRecord } from './mapping.js';
+import type { JoinedRows, JoinPlan, MappedRecord, Mapping, NamedColumn, SourceRecord } from './mapping.js';
 import {
   type Join,
   MappingError,
@@ -26,8 +28,19 @@ import {
   targetTypes,
 } from './target-types.js';
 import { type TimeZone, timeZone } from './time-zone.js';
+import { toolId } from './tool-id.js';
 
-const TEXT_CHANGES = ['trim', 'part', 'host', 'profile', 'lower', 'lookup', 'id'] as const;
+const TEXT_CHANGES = [
+  'trim',
+  'part',
+  'email',
+  'host',
+  'profile',
+  'lower',
+  'lookup',
+  'salesforce',
+  'id',
+] as const;
 const MAX_LISTED = 10;
 /** Problems with columns that are listed. */
 const MAX_COLUMN_PROBLEMS = 100;
@@ -39,8 +52,13 @@ type Extractor = (source: SourceRecord) => unknown | ConversionFailure;
  * Compiles a mapping for a stream. Throws a `MappingError` that names every problem by its path in the file: fields that the stream does
  * not have, time zones, date formats and templates that cannot be used.
  */
-export function compileMapping(file: MappingFile, stream: Stream): Mapping {
-  return new Compiler(file, stream).compile();
+export function compileMapping(file: MappingFile, stream: Stream, options: CompileOptions = {}): Mapping {
+  return new Compiler(file, stream, options).compile();
+}
+
+interface CompileOptions {
+  /** Whether the source has the form of our own exports, whose texts are taken letter by letter. */
+  isOwnForm?: boolean;
 }
 
 /** What a mapping is compiled with, once its tables are read. */
@@ -64,12 +82,18 @@ class Compiler {
   /** The paths into each joined row. */
   readonly #joinPaths = new Map<string, Set<string>>();
   readonly #tables: Tables;
+  readonly #options: CompileOptions;
+  /** Values of the current record that were left out, as they are none. */
+  #leftOut = 0;
+  /** Whether the source that is compiled gives the key of a join. */
+  #isJoinKey = false;
   readonly #dates = new Set<string>();
   /** Whether all of the fields that a column goes to are counts. */
   readonly #numbers = new Map<string, boolean>();
 
-  constructor(file: MappingFile, stream: Stream, tables: Tables = { joins: {} }) {
+  constructor(file: MappingFile, stream: Stream, options: CompileOptions, tables: Tables = { joins: {} }) {
     this.#tables = tables;
+    this.#options = options;
     this.#file = file;
     this.#stream = stream;
     this.#types = targetTypes(stream);
@@ -134,6 +158,20 @@ class Compiler {
       return { source, whole: isOpened ? { ...message, ...source } : source, isLeftOut: isLeftOut(kind) };
     };
 
+    const mapped = (whole: SourceRecord, source: SourceRecord): DeadLetter | MappedRecord => {
+      const record: Record<string, unknown> = {};
+      for (const target of targets) {
+        const value = target(whole);
+        if (value === undefined) continue;
+        if (value instanceof Rejection) return value.deadLetter;
+        record[target.field] = value;
+      }
+      return takeOthers(source, record) ?? { record };
+    };
+    const required = ((this.#stream.schema as TObject).required ?? []).filter(
+      (field) => field !== this.#stream.organizationField,
+    );
+
     return {
       joins,
       withJoins: (rows) => this.#with({ joins: rows }),
@@ -164,21 +202,20 @@ class Compiler {
           : marks.filter(({ isIn }) => !isIn(whole) && !isIn(message)).map(({ name }) => name);
       },
       split,
-      apply(message) {
+      apply: (message) => {
         const { isLeftOut: isOther, whole, source } = opened(message);
         if (isOther) return 'skipped';
-        const outOfScope = checkScope(whole);
-        if (outOfScope !== null) return outOfScope;
-        const record: Record<string, unknown> = {};
-        for (const target of targets) {
-          const value = target(whole);
-          if (value === undefined) continue;
-          if (value instanceof Rejection) return value.deadLetter;
-          record[target.field] = value;
-        }
-        return takeOthers(source, record) ?? { record };
+        this.#leftOut = 0;
+        const outcome = checkScope(whole) ?? mapped(whole, source);
+        const isComplete = 'record' in outcome && required.every((field) => !isEmpty(outcome.record[field]));
+        if (!isComplete && this.#isTable && isReportLine(textOf(Object.values(message)[0]))) return 'skipped';
+        return 'record' in outcome && this.#leftOut > 0 ? { ...outcome, leftOut: this.#leftOut } : outcome;
       },
     };
+  }
+
+  get #isTable(): boolean {
+    return this.#tables.forms instanceof Map;
   }
 
   #refuse(where: string, detail: string): void {
@@ -186,7 +223,7 @@ class Compiler {
   }
 
   #with(tables: Partial<Tables>): Mapping {
-    return new Compiler(this.#file, this.#stream, { ...this.#tables, ...tables }).compile();
+    return new Compiler(this.#file, this.#stream, this.#options, { ...this.#tables, ...tables }).compile();
   }
 
   #onOf: ReadonlyMap<string, (row: SourceRecord) => string | undefined> = new Map();
@@ -226,10 +263,65 @@ class Compiler {
     if (options.all !== undefined) return this.#all(where, type, options.all);
     const extract = this.#extractor(where, type, options);
     const convert = this.#converter(where, type, options);
+    const rule = this.#rule;
     return (record) => {
       const value = extract(record);
-      return value instanceof ConversionFailure || isEmpty(value) ? value : convert(value);
+      if (value instanceof ConversionFailure || isEmpty(value)) return value;
+      const converted = convert(value);
+      return rule === undefined ? converted : this.#applyRule(rule, converted);
     };
+  }
+
+  get #rule(): CellRule | undefined {
+    return this.#options.isOwnForm ? undefined : cellRuleOf(this.#field);
+  }
+
+  /** What the rule of a field makes of a text, or of each entry of a list. Counts texts that are no value. */
+  #applyRule(rule: CellRule, value: unknown): unknown {
+    const ruled = (entry: unknown) => {
+      if (typeof entry !== 'string' || entry === '') return entry;
+      const result = rule(entry);
+      if (result === null || (Array.isArray(result) && result.length === 0)) this.#leftOut++;
+      return result ?? undefined;
+    };
+    return Array.isArray(value)
+      ? [...new Set(value.flatMap(ruled))].filter((entry) => entry !== undefined)
+      : ruled(value);
+  }
+
+  #cell(path: string, type: TargetType): (source: SourceRecord) => unknown {
+    const read = this.#read(path);
+    const clean = this.#cleaner(type);
+    return clean === undefined ? read : (source) => clean(read(source));
+  }
+
+  /**
+   * What the field that is compiled takes a text for: without what spreadsheets leave in a cell, and ids in their one form. Undefined where
+   * texts are taken letter by letter.
+   */
+  #cleaner(type: TargetType): ((value: unknown) => unknown) | undefined {
+    const { isOwnForm } = this.#options;
+    const readsId = this.#readsId;
+    if (isOwnForm && !readsId) return undefined;
+    const isNumber = type === 'integer' || type === 'money';
+    return (value) => {
+      if (typeof value !== 'string' || value === '') return value;
+      if (isOwnForm) return toolId(value.trim());
+      const text = unwrapped(value.trim());
+      // A figure that is lost is no 0: its record is rejected.
+      if (isDebris(text) && !(isNumber && isSpreadsheetError(text))) {
+        this.#leftOut++;
+        return undefined;
+      }
+      return readsId ? toolId(text) : text;
+    };
+  }
+
+  /** Whether what is compiled reads an id; in our own form, only ids of the network, which are numbers. */
+  get #readsId(): boolean {
+    if (this.#field === undefined) return this.#isJoinKey;
+    if (this.#options.isOwnForm && !this.#stream.name.startsWith('network-a-')) return false;
+    return this.#field === 'id' || this.#field.endsWith('_id');
   }
 
   #all(where: string, type: TargetType, sources: readonly (string | SourceOptions)[]): Extractor {
@@ -252,7 +344,7 @@ class Compiler {
 
   /** The value before it is converted to the type of its field. */
   #extractor(where: string, type: TargetType, options: SourceOptions): Extractor {
-    const extract = this.#sourceExtractor(where, options);
+    const extract = this.#sourceExtractor(where, type, options);
     const { prefix, keep_prefix = false } = options;
     const behind: Extractor =
       prefix === undefined
@@ -266,8 +358,8 @@ class Compiler {
     };
   }
 
-  #sourceExtractor(where: string, options: SourceOptions): Extractor {
-    if (options.path !== undefined) return this.#read(options.path);
+  #sourceExtractor(where: string, type: TargetType, options: SourceOptions): Extractor {
+    if (options.path !== undefined) return this.#cell(options.path, type);
     const parts = parseTemplate(options.template ?? '');
     if (typeof parts === 'string') {
       this.#refuse(`${where}.template`, parts);
@@ -275,9 +367,9 @@ class Compiler {
     }
     const reads = parts.map(({ literal, path }) => ({
       literal,
-      read: path === undefined ? undefined : this.#read(path),
+      read: path === undefined ? undefined : this.#cell(path, type),
     }));
-    return (record) => fillTemplate(reads, record);
+    return (record) => fillTemplate(reads, record, options.complete);
   }
 
   #converter(where: string, type: TargetType, options: SourceOptions): Convert {
@@ -342,7 +434,9 @@ class Compiler {
 
   /** The text of a source outside the fields. */
   #text(where: string, source: ValueSource): (row: SourceRecord) => string | undefined {
+    this.#isJoinKey = true;
     const extractors = [source].flat().map((each) => this.#converted(where, 'text', each));
+    this.#isJoinKey = false;
     return (row) => {
       for (const extract of extractors) {
         const value = extract(row);
@@ -397,7 +491,7 @@ class Compiler {
 
   #join(name: string, { table, key, newest = [], where = {} }: Join): JoinPlan {
     // Its paths are those of another table.
-    const own = new Compiler({ fields: {} }, this.#stream);
+    const own = new Compiler({ fields: {} }, this.#stream, {});
     const keyOf = own.#text(`join.${name}.key`, key);
     const isLeftOut = own.#condition(where);
     this.#problems.push(...own.#problems);
@@ -448,7 +542,17 @@ class Compiler {
     const mentioned = this.#mentioned();
     const converters = new Map<string, Convert>();
     for (const [name, type] of this.#types) {
-      if (!mentioned.has(name)) converters.set(name, this.#converter('', type, { path: name }));
+      if (mentioned.has(name)) continue;
+      const convert = this.#converter('', type, { path: name });
+      this.#field = name;
+      const [clean = (value: unknown) => value, rule] = [this.#cleaner(type), this.#rule];
+      this.#field = undefined;
+      converters.set(name, (given) => {
+        const value = clean(given);
+        if (value instanceof ConversionFailure || isEmpty(value)) return value;
+        const converted = convert(value);
+        return rule === undefined ? converted : this.#applyRule(rule, converted);
+      });
     }
     return (source, record) => {
       let unknown: string[] | undefined;

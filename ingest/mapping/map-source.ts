@@ -3,6 +3,7 @@ import { isObject } from '../../services/shared/json.js';
 import { NOT_DECODABLE } from '../records/outcome.js';
 import { parseJson } from '../records/parse-json.js';
 import type { RawRecord, RecordSource } from '../records/raw-record.js';
+import { isReportLine } from './cells.js';
 import type { Mapping, SourceRecord } from './mapping.js';
 
 const ENTRIES_PER_CHUNK = 200;
@@ -61,7 +62,23 @@ function entryOf({ line, value: row, bytes }: RawRecord, value: unknown, order: 
   }
 }
 
+/** Bytes of a row in which a line about a report is looked for. */
+const REPORT_LINE_BYTES = 256;
+
+/** A line below a report has too few cells for a row: it is left out like a sum. */
+function skipReportLine(raw: RawRecord): void {
+  if (raw.rejection?.code !== 'column_count') return;
+  const [first = ''] = raw.bytes
+    .subarray(0, REPORT_LINE_BYTES)
+    .toString('utf8')
+    .split(/[,;\t]/, 1);
+  if (!isReportLine(first.replaceAll('"', '').trim())) return;
+  raw.rejection = undefined;
+  raw.isSkipped = true;
+}
+
 function mapRaw(raw: RawRecord, mapping: Mapping): void {
+  skipReportLine(raw);
   if (raw.overlong || raw.rejection || raw.isSkipped) return;
   try {
     const value = parsedValue(raw);
@@ -69,8 +86,10 @@ function mapRaw(raw: RawRecord, mapping: Mapping): void {
     if (!isObject(value)) return;
     const outcome = mapping.apply(value);
     if (outcome === 'skipped') raw.isSkipped = true;
-    else if ('record' in outcome) raw.mapped = outcome.record;
-    else raw.rejection = outcome;
+    else if ('record' in outcome) {
+      raw.mapped = outcome.record;
+      raw.leftOut = outcome.leftOut;
+    } else raw.rejection = outcome;
   } catch (error) {
     rejectFor(raw, error);
   }

@@ -62,6 +62,7 @@ const origins = {
 };
 
 const modifiers = {
+  complete: Type.Optional(boolean('The template has no value unless each of its paths has one.')),
   prefix: Type.Optional(
     Type.String({
       description: 'Only texts with this prefix, which is removed. Of a list, those that have it.',
@@ -82,6 +83,11 @@ const modifiers = {
   part: Type.Optional(
     stringEnum('Of a full name, the first word or the rest behind it.', ['first_word', 'rest']),
   ),
+  email: Type.Optional(
+    boolean(
+      'The first email address of a text such as `Ann <ann@acme.example>`; no value where it has none.',
+    ),
+  ),
   host: Type.Optional(
     boolean(
       'The domain of an address of a page or of an email, in its normal form; no value where it has none.',
@@ -100,6 +106,9 @@ const modifiers = {
       additionalProperties: text,
       maxProperties: 1000,
     }),
+  ),
+  salesforce: Type.Optional(
+    boolean('The Salesforce id of 18 characters, also where the source has 15; another text stays.'),
   ),
   id: Type.Optional(
     boolean(

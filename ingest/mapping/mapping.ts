@@ -6,7 +6,13 @@ import type { ColumnForm } from './target-types.js';
 export type SourceRecord = Readonly<Record<string, unknown>>;
 
 /** A record of the stream, its rejection, or `skipped` where the mapping's `where` leaves it out. Pointers name fields of the stream. */
-export type MappingOutcome = { record: Record<string, unknown> } | DeadLetter | 'skipped';
+export type MappingOutcome = MappedRecord | DeadLetter | 'skipped';
+
+export interface MappedRecord {
+  record: Record<string, unknown>;
+  /** Values that were left out because they are none; absent where there are none. */
+  leftOut?: number;
+}
 
 /** The rows of a joined table by key, each with the values at the paths of `JoinPlan`. */
 export type JoinedRows = ReadonlyMap<string, SourceRecord>;

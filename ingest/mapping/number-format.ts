@@ -6,10 +6,13 @@ export type DecimalMark = '.' | ',';
 export type MarkEvidence = DecimalMark | 'none' | 'ambiguous';
 
 const SPACE = "[\\s’']";
-/** Groups have exactly three digits behind each separator, of one kind, and come before the decimal mark. */
+/**
+ * Groups have exactly three digits behind each separator, of one kind, and come before the decimal mark. With commas they may have two
+ * digits above the thousand, as in India.
+ */
 const numberWith = (mark: string, group: string) =>
   new RegExp(
-    `^(?:(?<grouped>[1-9]\\d{0,2}(?<separator>${group}|${SPACE})\\d{3}(?:\\k<separator>\\d{3})*)|(?<plain>\\d{0,40}))(?:${mark}(?<fraction>\\d*))?$`,
+    `^(?:(?<grouped>[1-9]\\d{0,2}(?<separator>${group}|${SPACE})\\d{3}(?:\\k<separator>\\d{3})*|[1-9]\\d?(?:,\\d\\d){1,16},\\d{3})|(?<plain>\\d{0,40}))(?:${mark}(?<fraction>\\d*))?$`,
     'u',
   );
 const NUMBERS: Record<DecimalMark, RegExp> = { '.': numberWith('\\.', ','), ',': numberWith(',', '\\.') };

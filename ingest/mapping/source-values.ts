@@ -1,9 +1,11 @@
 /** Values of a source record before they have the type of their field. */
 import { domainOf, slugOfProfile } from '../../services/search/normalize.js';
+import { emailsIn } from './cells.js';
 import type { SourceRecord } from './mapping.js';
 import type { SourceOptions } from './mapping-file.js';
 import type { Read } from './path.js';
 import { ConversionFailure } from './target-types.js';
+import { salesforceId } from './tool-id.js';
 
 /** The trimmed text of a scalar; '' for anything else. An object may have a `toString` of its own, so it is never converted. */
 export function textOf(value: unknown): string {
@@ -25,24 +27,26 @@ export function withPrefix(value: unknown, prefix: string, isKept: boolean, isLi
 /** What the options of a source make of a text; undefined for what is left of none. */
 export function changedText(
   text: string,
-  { trim, part, host, profile, lower, lookup, id }: TextChanges,
+  { trim, part, email, host, profile, lower, lookup, salesforce, id }: TextChanges,
 ): string | undefined {
   let changed = trim === undefined ? text.trim() : trimmedOf(text.trim(), new Set(trim));
   if (part !== undefined) {
     const [first = '', ...rest] = changed.split(/\s+/);
     changed = part === 'first_word' ? first : rest.join(' ');
   }
-  if (host) changed = domainOf(changed) ?? '';
+  if (email) changed = emailsIn(changed)[0] ?? '';
+  if (host) changed = domainOf(changed.includes('@') ? (emailsIn(changed)[0] ?? '') : changed) ?? '';
   if (profile) changed = slugOfProfile(changed) ?? '';
   if (lower) changed = changed.toLowerCase();
   if (lookup !== undefined && Object.hasOwn(lookup, changed)) changed = lookup[changed] as string;
+  if (salesforce) changed = salesforceId(changed);
   if (id) changed = asId(changed);
   return changed === '' ? undefined : changed;
 }
 
 export type TextChanges = Pick<
   SourceOptions,
-  'trim' | 'part' | 'host' | 'profile' | 'lower' | 'lookup' | 'id'
+  'trim' | 'part' | 'email' | 'host' | 'profile' | 'lower' | 'lookup' | 'salesforce' | 'id'
 >;
 
 /** Different texts have different ids. */
@@ -64,12 +68,16 @@ const tooLong = new ConversionFailure('too_long', `would have more than ${MAX_TE
 export function fillTemplate(
   parts: readonly { literal: string; read: Read | undefined }[],
   record: SourceRecord,
+  isComplete = false,
 ): string | undefined | ConversionFailure {
   let text = '';
   let isAnyGiven = false;
   for (const { literal, read } of parts) {
     text += literal;
-    const value = textOf(read?.(record));
+    const given = read?.(record);
+    if (given instanceof ConversionFailure) return given;
+    const value = textOf(given);
+    if (value === '' && isComplete && read !== undefined) return undefined;
     if (value === '') continue;
     isAnyGiven = true;
     text += value;

@@ -88,7 +88,7 @@ export function converterTo(
     case 'money':
       return numberConverter(toMoney, options.decimal, form);
     case 'list':
-      return listConverter(options.split ?? ';');
+      return listConverter(options.split ?? DEFAULT_SEPARATOR);
     default:
       return dateConverter(type, options, zone, form);
   }
@@ -151,7 +151,10 @@ const ambiguousNumber = new ConversionFailure(
 /** More entries than any field may have, so that validation rejects them and no list grows without bound. */
 export const MAX_LIST_ENTRIES = 10_001;
 
-function listConverter(separator: string): Convert {
+/** The default separator, except before a parameter of a phone number (RFC 3966), and the separator of Google Contacts. */
+const DEFAULT_SEPARATOR = /;(?!(?:ext|isub|phone-context)=)|\s:::\s/i;
+
+function listConverter(separator: string | RegExp): Convert {
   return (value) => {
     const entries = Array.isArray(value) ? value : listOf(value, separator);
     const list: unknown[] = [];
@@ -165,7 +168,7 @@ function listConverter(separator: string): Convert {
 }
 
 /** Text is the JSON of a list, as warehouses write it, or entries between separators. */
-function listOf(value: unknown, separator: string): unknown[] {
+function listOf(value: unknown, separator: string | RegExp): unknown[] {
   if (typeof value !== 'string') return [value];
   const text = value.trim();
   if (text.startsWith('[') && text.endsWith(']')) {

@@ -11,6 +11,8 @@ export interface Accepted<Record> extends OrderedRecord<Record> {
   isRounded?: boolean;
   /** Whether its domain was none, and was left out. */
   hadInvalidDomain?: boolean;
+  /** Whether its mapping left out values that are none. */
+  hadInvalidValue?: boolean;
   /** Whether it had unknown fields, which were left out. */
   hadUnknownFields?: boolean;
 }

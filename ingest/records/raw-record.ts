@@ -16,8 +16,10 @@ export interface RawRecord {
   value?: unknown;
   /** The record of the stream that a mapping made of it. */
   mapped?: object;
+  /** Values that the mapping left out because they are none, such as `#N/A`. */
+  leftOut?: number | undefined;
   /** Why the source could not parse it. */
-  rejection?: DeadLetter;
+  rejection?: DeadLetter | undefined;
   /** The error that its mapping failed with, for the log. */
   fault?: unknown;
   /** The mapping leaves it out: it is neither accepted nor rejected. */

@@ -40,6 +40,8 @@ export interface IngestResult {
   stale: number;
   /** Accepted records whose domain was none, and was left out. */
   invalid_domains: number;
+  /** Accepted records of which the mapping left out values that are none, such as `#N/A`. */
+  invalid_values: number;
   /** Accepted records whose unknown fields were left out; absent where they are rejected. */
   ignored?: number;
   /** Of each request the first 100, 1 000 in all. */
@@ -76,6 +78,7 @@ export async function sendRecords(
     suppressed: 0,
     stale: 0,
     invalid_domains: 0,
+    invalid_values: 0,
     errors: [],
   };
   const encoder = new TextEncoder();

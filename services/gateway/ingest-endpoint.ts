@@ -135,6 +135,9 @@ export const RESULT_FIELDS = {
     'Accepted contacts and audiences without effect, because a newer record is there; 0 where workers write them.',
   ),
   invalid_domains: count('Accepted records whose domain was none, such as `n/a`, and was left out.'),
+  invalid_values: count(
+    'Accepted records of which the mapping left out values that are none, such as `#N/A` or a phone number that a spreadsheet has rounded.',
+  ),
   errors: arrayOf(
     'Why, for the first 100 rejected records, by line.',
     looseObject(

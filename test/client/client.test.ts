@@ -284,6 +284,7 @@ describe('The client', function () {
         suppressed: 0,
         stale: 0,
         invalid_domains: 0,
+        invalid_values: 0,
         errors: [],
       });
       expect(proxy.seen).to.have.length.within(4, 6);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { compressZstd } from '../support/compress.js';
@@ -176,6 +177,18 @@ describe('The ingest endpoint', () => {
       'records[0].record.date': '2025-10-05',
       'records[0].record.ad_spend': '1234',
     });
+  });
+
+  it('leaves out what a spreadsheet made of a value, and counts the records', async () => {
+    const answer = await gateway.call('/api/ingest/contacts?map=hubspot/contacts', undefined, {
+      raw: readFileSync('test/data/foreign/10-excel-cells.csv'),
+      headers: { 'Content-Type': 'text/csv' },
+    });
+    expect(answer.body, answer.text).to.include({ accepted: 2, rejected: 0, invalid_values: 2 });
+    const person = { organization_id: 'org_a', contact_id: '901' };
+    const { contact } = (await gateway.call('/api/contacts/get', person)).body;
+    expect(contact).to.include({ city: null, postal_code: '01067' });
+    expect(JSON.stringify(contact)).to.not.contain('4.93');
   });
 
   it('stores domains in their normal form, and counts texts that are none', async () => {

@@ -97,6 +97,7 @@ describe('The pipeline', () => {
       suppressed: 0,
       stale: 0,
       invalid_domains: 0,
+      invalid_values: 0,
     });
     expect(errors).to.have.length(1);
     expect(errors[0]).to.include({ line: 3, pointer: '/ad_spend' });

@@ -62,6 +62,7 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
           reject({ line: raw.line, code, pointer, detail }, raw);
         } else {
           pending.push(raw);
+          if (raw.leftOut !== undefined) result.invalid_values++;
           yield raw.mapped === undefined ? raw.bytes : Buffer.from(JSON.stringify(raw.mapped));
         }
       }
@@ -82,7 +83,7 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
         if (sent) reject({ line, code, pointer, detail }, sent);
       },
       // What the mapping leaves out, and the first errors, are known here.
-      onProgress({ errors: _errors, skipped: _skipped, ...counts }) {
+      onProgress({ errors: _errors, skipped: _skipped, invalid_values: _values, ...counts }) {
         pending = pending.slice(counts.accepted + counts.rejected - answered);
         answered = counts.accepted + counts.rejected;
         Object.assign(result, { ...counts, rejected: counts.rejected + rejectedHere });

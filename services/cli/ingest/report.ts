@@ -112,7 +112,17 @@ export class Report {
   }
 
   summary(streamName: string): string {
-    const { accepted, rejected, skipped, rounded, suppressed, stale, invalid_domains, ignored } = this.total;
+    const {
+      accepted,
+      rejected,
+      skipped,
+      rounded,
+      suppressed,
+      stale,
+      invalid_domains,
+      invalid_values,
+      ignored,
+    } = this.total;
     const seconds = Math.max(0.001, this.#progress.seconds);
     const rate = formatCount((accepted + rejected) / seconds);
     const notes = [
@@ -120,6 +130,7 @@ export class Report {
       [suppressed, (count: string) => `${count} of erased persons left out`],
       [stale, (count: string) => `${count} older than what is stored`],
       [invalid_domains, (count: string) => `${count} texts that are no domain left out`],
+      [invalid_values, (count: string) => `values that are none, such as #N/A, left out of ${count}`],
       [ignored, (count: string) => `unknown fields of ${count} left out`],
     ] as const;
     const noted = notes.map(([count, note]) => (count > 0 ? ` (${note(formatCount(count))})` : '')).join('');

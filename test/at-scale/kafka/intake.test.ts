@@ -81,6 +81,7 @@ describe('Intake into Kafka', function () {
       suppressed: 0,
       stale: 0,
       invalid_domains: 0,
+      invalid_values: 0,
       errors: [],
     });
     expect(await topics.behind('contacts')).to.equal(1);

@@ -77,6 +77,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
         suppressed: 0,
         stale: 0,
         invalid_domains: 0,
+        invalid_values: 0,
         errors: [],
       });
     }

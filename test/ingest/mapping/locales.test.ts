@@ -242,7 +242,7 @@ describe('A table of deliveries', function () {
     const late = [
       '"10/25/2026"\t"1.50"\t"1"',
       '"25/10/2026"\t"1,50"\t"1"',
-      '"25/10/2026"\t"1.50"\t"2,000"',
+      '"26/10/2026"\t"1.50"\t"2,000"',
       '',
     ];
     const stream = STREAMS['network-a-deliveries'] as Stream;
