@@ -7,7 +7,12 @@ import { draftMapping, OPEN } from '../mapping/draft.js';
 import { FULL_NAME, requiredFields, sourceFor, withChoices, withSettledForms } from '../mapping/edit.js';
 import { renamed } from '../mapping/map-source.js';
 import type { SourceRecord } from '../mapping/mapping.js';
-import type { MappingFile, SourceOptions, ValueSource } from '../mapping/mapping-file.js';
+import {
+  isOwnForm,
+  type MappingFile,
+  type SourceOptions,
+  type ValueSource,
+} from '../mapping/mapping-file.js';
 import { UnrecognizedInputError } from '../pipeline.js';
 import { AUTO } from '../presets/recognize.js';
 import { peekRecords, recognizeText } from '../sources/recognize-text.js';
@@ -190,10 +195,6 @@ const streamsOf = (text: OpenedText, samples: readonly SourceRecord[]): string[]
   Object.values(STREAMS as Record<string, Stream>)
     .filter((stream) => fitsOwn(stream, text, samples))
     .map(({ name }) => name);
-
-/** Whether every field is read from the column of its name. */
-const isOwnForm = ({ fields }: MappingFile) =>
-  Object.entries(fields).every(([field, source]) => source === field);
 
 /** A drafted mapping without what it could not guess. Every record of the source has the columns that it takes. */
 function draftOf(stream: Stream, { header }: OpenedText, samples: readonly SourceRecord[]): MappingFile {

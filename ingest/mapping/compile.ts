@@ -8,6 +8,7 @@ import { type CellRule, cellRuleOf, isDebris, isReportLine, isSpreadsheetError, 
 import type { DateOrder } from './date-format.js';
 import type { JoinedRows, JoinPlan, MappedRecord, Mapping, NamedColumn, SourceRecord } from './mapping.js';
 import {
+  isOwnForm,
   type Join,
   MappingError,
   type MappingFile,
@@ -52,13 +53,8 @@ type Extractor = (source: SourceRecord) => unknown | ConversionFailure;
  * Compiles a mapping for a stream. Throws a `MappingError` that names every problem by its path in the file: fields that the stream does
  * not have, time zones, date formats and templates that cannot be used.
  */
-export function compileMapping(file: MappingFile, stream: Stream, options: CompileOptions = {}): Mapping {
-  return new Compiler(file, stream, options).compile();
-}
-
-interface CompileOptions {
-  /** Whether the source has the form of our own exports, whose texts are taken letter by letter. */
-  isOwnForm?: boolean;
+export function compileMapping(file: MappingFile, stream: Stream): Mapping {
+  return new Compiler(file, stream).compile();
 }
 
 /** What a mapping is compiled with, once its tables are read. */
@@ -82,7 +78,8 @@ class Compiler {
   /** The paths into each joined row. */
   readonly #joinPaths = new Map<string, Set<string>>();
   readonly #tables: Tables;
-  readonly #options: CompileOptions;
+  /** Whether texts are taken letter by letter. */
+  readonly #isOwnForm: boolean;
   /** Values of the current record that were left out, as they are none. */
   #leftOut = 0;
   /** Whether the source that is compiled gives the key of a join. */
@@ -91,9 +88,9 @@ class Compiler {
   /** Whether all of the fields that a column goes to are counts. */
   readonly #numbers = new Map<string, boolean>();
 
-  constructor(file: MappingFile, stream: Stream, options: CompileOptions, tables: Tables = { joins: {} }) {
+  constructor(file: MappingFile, stream: Stream, tables: Tables = { joins: {} }) {
     this.#tables = tables;
-    this.#options = options;
+    this.#isOwnForm = isOwnForm(file);
     this.#file = file;
     this.#stream = stream;
     this.#types = targetTypes(stream);
@@ -223,7 +220,7 @@ class Compiler {
   }
 
   #with(tables: Partial<Tables>): Mapping {
-    return new Compiler(this.#file, this.#stream, this.#options, { ...this.#tables, ...tables }).compile();
+    return new Compiler(this.#file, this.#stream, { ...this.#tables, ...tables }).compile();
   }
 
   #onOf: ReadonlyMap<string, (row: SourceRecord) => string | undefined> = new Map();
@@ -273,7 +270,7 @@ class Compiler {
   }
 
   get #rule(): CellRule | undefined {
-    return this.#options.isOwnForm ? undefined : cellRuleOf(this.#field);
+    return this.#isOwnForm ? undefined : cellRuleOf(this.#field);
   }
 
   /** What the rule of a field makes of a text, or of each entry of a list. Counts texts that are no value. */
@@ -300,7 +297,7 @@ class Compiler {
    * texts are taken letter by letter.
    */
   #cleaner(type: TargetType): ((value: unknown) => unknown) | undefined {
-    const { isOwnForm } = this.#options;
+    const isOwnForm = this.#isOwnForm;
     const readsId = this.#readsId;
     if (isOwnForm && !readsId) return undefined;
     const isNumber = type === 'integer' || type === 'money';
@@ -320,7 +317,7 @@ class Compiler {
   /** Whether what is compiled reads an id; in our own form, only ids of the network, which are numbers. */
   get #readsId(): boolean {
     if (this.#field === undefined) return this.#isJoinKey;
-    if (this.#options.isOwnForm && !this.#stream.name.startsWith('network-a-')) return false;
+    if (this.#isOwnForm && !this.#stream.name.startsWith('network-a-')) return false;
     return this.#field === 'id' || this.#field.endsWith('_id');
   }
 
@@ -491,7 +488,7 @@ class Compiler {
 
   #join(name: string, { table, key, newest = [], where = {} }: Join): JoinPlan {
     // Its paths are those of another table.
-    const own = new Compiler({ fields: {} }, this.#stream, {});
+    const own = new Compiler({ fields: {} }, this.#stream);
     const keyOf = own.#text(`join.${name}.key`, key);
     const isLeftOut = own.#condition(where);
     this.#problems.push(...own.#problems);

@@ -138,7 +138,7 @@ function complete(
     const email = fields.work_emails;
     if (field === 'contact_id' && email !== undefined) {
       const path = typeof email === 'string' ? email : ((email as SourceOptions).all?.[0] ?? OPEN);
-      fields[field] = { path: typeof path === 'string' ? path : OPEN, lower: true, id: true };
+      fields[field] = { path: typeof path === 'string' ? path : OPEN, email: true, lower: true, id: true };
       todos.push('contact_id: the email is a guess; take what stays when a person gets another one.');
     } else {
       fields[field] = OPEN;

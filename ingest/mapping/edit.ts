@@ -4,7 +4,7 @@ import { isId } from '../../services/shared/ids.js';
 import type { Stream } from '../streams/stream.js';
 import type { MappingFile, SourceOptions, ValueSource } from './mapping-file.js';
 import { parseTemplate, rootOf } from './path.js';
-import { type ColumnForm, targetTypes } from './target-types.js';
+import { type ColumnForm, type TargetType, targetTypes } from './target-types.js';
 
 /** Stands for first and last name, in a column that holds both. */
 export const FULL_NAME = 'full_name';
@@ -24,7 +24,10 @@ export function fieldChoices(stream: Stream): string[] {
 /** How a column becomes a field. `values` are some of its texts. */
 export function sourceFor(field: string, column: string, values: readonly string[]): Source {
   if (field === 'company_domain' || field === 'domain') return { path: column, host: true };
-  // What is no identifier, such as an address or a name, becomes one.
+  // A placeholder beside addresses is nobody's id.
+  if (field === 'contact_id' && values.some((value) => value.includes('@')))
+    return { path: column, email: true, lower: true, id: true };
+  // What is no identifier, such as a name, becomes one.
   if (field === 'contact_id' && !values.every(isId)) return { path: column, lower: true, id: true };
   return column;
 }
@@ -103,10 +106,10 @@ export function withSettledForms(
   columns: readonly string[],
 ): MappingFile {
   const types = targetTypes(stream);
-  const settled = (field: string, source: Source): Source => {
+  const settled = (field: string, source: Source): Source => settledAs(types.get(field), source);
+  const settledAs = (type: TargetType | undefined, source: Source): Source => {
     const options: SourceOptions = typeof source === 'string' ? { path: source } : source;
     const { order, mark } = forms.get(options.path ?? '') ?? {};
-    const type = types.get(field);
     const isDate = type === 'date' || type === 'date-time';
     const isNumber = type === 'integer' || type === 'money';
     if (isDate && order !== undefined && options.format === undefined)
@@ -128,5 +131,14 @@ export function withSettledForms(
     const source = settled(name, name);
     return typeof source === 'string' ? [] : [[name, source]];
   });
-  return { ...file, fields: Object.fromEntries([...fields, ...added]) };
+  const settledDay = (source: ValueSource): ValueSource =>
+    Array.isArray(source) ? source.map((each) => settledAs('date', each)) : settledAs('date', source);
+  const { start, end, ...period } = file.period ?? {};
+  return {
+    ...file,
+    ...(start !== undefined && {
+      period: { ...period, start: settledDay(start), ...(end !== undefined && { end: settledDay(end) }) },
+    }),
+    fields: Object.fromEntries([...fields, ...added]),
+  };
 }

@@ -334,6 +334,20 @@ const MappingFile = strictObject(
 );
 export type MappingFile = Static<typeof MappingFile>;
 
+/** Options that say how a value is written, and take no other value for it. */
+const FORM_OPTIONS = new Set(['path', 'format', 'timezone', 'decimal', 'date_order']);
+
+/** Whether every field is read from the column of its name, as in files of our own form. */
+export const isOwnForm = ({ fields }: MappingFile): boolean =>
+  Object.entries(fields).every(([field, source]) => {
+    if (typeof source !== 'object') return source === field;
+    return (
+      !Array.isArray(source) &&
+      source.path === field &&
+      Object.keys(source).every((name) => FORM_OPTIONS.has(name))
+    );
+  });
+
 /** The published JSON Schema of a mapping file. */
 export const MAPPING_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -69,7 +69,7 @@ export async function mapText(
     const mapped = mapSource(records, order || mark ? mapping.withForms({ order, mark }) : mapping);
     return rejectContradictions(mapped, stream);
   }
-  const used = mapping ?? compileMapping({ fields: {} }, stream, { isOwnForm: true });
+  const used = mapping ?? compileMapping({ fields: {} }, stream);
   const names = used.columnNames(header.columns);
   try {
     const problems = used.checkColumns(header.columns.map((column) => names.get(column) ?? column));
