@@ -14,7 +14,7 @@ import { type Accepted, type DeadLetter, deadLetterOf } from './records/outcome.
 import { orderOf, type RawRecord, type RecordSource } from './records/raw-record.js';
 import { LINE_TOO_LONG } from './sources/lines.js';
 import { recognizeText } from './sources/recognize-text.js';
-import { type ColumnUse, mapText, openText, type TextFormat } from './sources/text.js';
+import { type ColumnUse, mapText, openText, type TextFormat, type TextOptions } from './sources/text.js';
 import type { IngestStores, Stream } from './streams/stream.js';
 import { type RejectedWrite, writeRecords } from './write-records.js';
 
@@ -123,6 +123,7 @@ export async function ingestText(
   options: IngestOptions & {
     source: AsyncIterable<Uint8Array>;
     format: TextFormat;
+    reading?: Pick<TextOptions, 'charset' | 'headerRow' | 'onProposed'>;
     mapping?: Mapping | PresetChoice;
     declared?: DeclaredForms;
     /** Called with the columns of CSV before its records are read. */
@@ -131,6 +132,7 @@ export async function ingestText(
 ): Promise<IngestResult> {
   const { stream, declared, limits, onColumns, mapping } = options;
   const text = await openText(options.source, options.format, {
+    ...options.reading,
     maxRecords: limits?.records,
     headers: headersOf(mapping),
   });

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { TimeSlice } from '../../services/shared/async.js';
 import { deadLetter } from '../records/outcome.js';
 import { type RawRecord, UnreadableInputError } from '../records/raw-record.js';
+import { proposedCharset } from './charset.js';
 import { type CsvPiece, type CsvRow, csvRows } from './csv-rows.js';
 import { withLineFeeds } from './line-ends.js';
 import { MAX_LINE_BYTES } from './lines.js';
@@ -32,7 +33,20 @@ export interface CsvFile {
 
 type Headers = readonly (readonly (string | readonly string[])[])[] | 'any';
 
+/** How a text may have to be read: what the caller did not say, and the text shows. */
+export interface ProposedReading {
+  charset?: string;
+  /** Line of the header, from 1. */
+  headerRow?: number;
+}
+
 export interface CsvOptions {
+  /** Line of the header, from 1: lines before it are no part of the table, and no other line is searched for. */
+  headerRow?: number;
+  /** The text was made of a sheet: cells are divided by commas, a CR is a line break within a cell, and rows may end early. */
+  isSheet?: boolean;
+  /** Called with what else would make the text readable, before an error about it or while its records are read. */
+  onProposed?: (proposed: ProposedReading) => void;
   /** Columns of known tables: lines before one that has all columns of a table are no part of it. `any`: before the one with most cells. */
   headers?: Headers;
   /** Where none of these tables is found, the widest line is the header, as with `any`. */
@@ -43,15 +57,15 @@ export interface CsvOptions {
  * Reads the header and detects the delimiter (comma, semicolon or tab). Invalid UTF-8 is rejected row by row. Throws `ColumnsError` and, also while rows are read,
  * `UnreadableInputError`.
  */
-export async function openCsv(
-  chunks: AsyncIterable<Uint8Array>,
-  { headers = [], orWidest = false }: CsvOptions = {},
-): Promise<CsvFile> {
-  const iterator = withLineFeeds(chunks)[Symbol.asyncIterator]();
-  const read = await readBeginning(iterator, headers.length > 0 || orWidest);
-  const { beginning, preamble } = afterPreamble(read, headers, orWidest);
+export async function openCsv(chunks: AsyncIterable<Uint8Array>, options: CsvOptions = {}): Promise<CsvFile> {
+  const { headers = [], headerRow, orWidest = false, isSheet = false, onProposed } = options;
+  const isSearched = headers.length > 0 || orWidest;
+  const iterator = (isSheet ? chunks : withLineFeeds(chunks))[Symbol.asyncIterator]();
+  const read = await readBeginning(iterator, headerRow ?? (isSearched ? undefined : 1));
+  const { beginning, preamble } =
+    headerRow === undefined ? afterPreamble(read, headers, orWidest) : afterLines(read, headerRow - 1);
   const skippedLines = preamble.split('\n').length - 1;
-  const delimiter = delimiterOf(beginning);
+  const delimiter = isSheet ? ',' : delimiterOf(beginning);
   const rows = csvRows(resumed([beginning], iterator), {
     delimiter,
     maxCells: MAX_COLUMNS,
@@ -60,10 +74,11 @@ export async function openCsv(
   const close = () => void rows.return(undefined).catch(() => undefined);
   try {
     const { first, others } = await firstOf(rows);
-    const { header, headerBytes } = headerOf(first);
+    if (headerRow === undefined && preamble === '') proposeHeader(read, first, onProposed);
+    const { header, headerBytes } = headerOf(first, onProposed);
     const records = async function* () {
       try {
-        yield* readRows(resumed([others], rows), header, skippedLines);
+        yield* readRows(resumed([others], rows), { header, skippedLines, isSheet, onProposed });
       } finally {
         close();
       }
@@ -73,6 +88,12 @@ export async function openCsv(
     close();
     throw error;
   }
+}
+
+/** What is known of the rows of a table. */
+interface Table extends Pick<CsvOptions, 'isSheet' | 'onProposed'> {
+  header: readonly string[];
+  skippedLines: number;
 }
 
 /** The header, and the rows that were read with it. */
@@ -86,14 +107,22 @@ async function firstOf(
   return { first: undefined, others: [] };
 }
 
-function headerOf(row: CsvRow | CsvPiece | undefined): Pick<CsvFile, 'header' | 'headerBytes'> {
+function headerOf(
+  row: CsvRow | CsvPiece | undefined,
+  onProposed: CsvOptions['onProposed'],
+): Pick<CsvFile, 'header' | 'headerBytes'> {
   if (!row) throw new ColumnsError('The file is empty: a CSV file begins with a row of column names.');
   if ('overlong' in row) throw new ColumnsError(`The header has more than ${MAX_LINE_BYTES} bytes.`);
   if (row.cells.length > MAX_COLUMNS) {
     throw new ColumnsError(`The header names more than ${MAX_COLUMNS} columns.`);
   }
   const { bytes: headerBytes } = row;
-  if (!isUtf8(headerBytes)) throw new ColumnsError('The header is not UTF-8. Save the file as CSV in UTF-8.');
+  if (!isUtf8(headerBytes)) {
+    proposeCharset(headerBytes, onProposed);
+    throw new ColumnsError(
+      'The header is not UTF-8. Save the file as CSV in UTF-8, or say which charset it has.',
+    );
+  }
   return { header: row.cells.map((name) => decodeCell(name).trim()), headerBytes };
 }
 
@@ -104,9 +133,9 @@ const isBlank = (cell: string) => decodeCell(cell).trim() === '';
 
 async function* readRows(
   rows: AsyncIterable<(CsvRow | CsvPiece)[]>,
-  header: readonly string[],
-  skippedLines: number,
+  table: Table,
 ): AsyncGenerator<RawRecord[]> {
+  const { header, skippedLines } = table;
   let ready: RawRecord[] = [];
   /** Lines of one cell behind a blank line: the end of a report, unless a row follows. */
   let footer: RawRecord[] = [];
@@ -127,7 +156,7 @@ async function* readRows(
       } else {
         if (row.cells.every(isBlank)) continue;
         hasRows = true;
-        const raw = { line, bytes: row.bytes, ...objectOf(row.cells, row.bytes, header) };
+        const raw = { line, bytes: row.bytes, ...objectOf(row.cells, row.bytes, table) };
         const isApart = footer.length > 0 || row.line > lastLine + 1;
         ({ lastLine } = row);
         if (isApart && row.cells.length === 1 && header.length > 1 && footer.length < MAX_FOOTER_LINES) {
@@ -148,12 +177,17 @@ async function* readRows(
   if (ready.length > 0) yield ready;
 }
 
-function objectOf(cells: string[], bytes: Buffer, header: readonly string[]): Partial<RawRecord> {
+function objectOf(
+  cells: string[],
+  bytes: Buffer,
+  { header, isSheet, onProposed }: Table,
+): Partial<RawRecord> {
   if (!isUtf8(bytes)) {
+    proposeCharset(bytes, onProposed);
     const rejection = deadLetter(
       'invalid_utf8',
       '',
-      'The row is not valid UTF-8. Save the file as CSV in UTF-8.',
+      'The row is not valid UTF-8. Save the file as CSV in UTF-8, or say which charset it has.',
     );
     return { rejection };
   }
@@ -161,13 +195,14 @@ function objectOf(cells: string[], bytes: Buffer, header: readonly string[]): Pa
     return { rejection: deadLetter('column_count', '', `The row has more than ${MAX_COLUMNS} cells.`) };
   }
   const beyond = cells.slice(header.length);
-  if (cells.length < header.length || beyond.some((cell) => cell.trim() !== '')) {
+  if ((cells.length < header.length && !isSheet) || beyond.some((cell) => cell.trim() !== '')) {
     const detail = `The row has ${cells.length} cells, the header names ${header.length} columns.`;
     return { rejection: deadLetter('column_count', '', detail) };
   }
   const value: Record<string, string> = {};
   for (const [index, name] of header.entries()) {
-    const text = unmarkFormula(decodeCell(cells[index] ?? '').trim());
+    const cell = unmarkFormula(decodeCell(cells[index] ?? '').trim());
+    const text = isSheet ? cell.replaceAll('\r', '\n') : cell;
     if (text !== '' && name !== '__proto__') value[name] = text;
   }
   return { value };
@@ -178,16 +213,56 @@ const unmarkFormula = (text: string) => text.replace(/^'(?='*[=+\-@\t\r\n＝＋�
 
 const decodeCell = (cell: string) => Buffer.from(cell, 'latin1').toString('utf8');
 
-/** The first line at least, and the lines that a header is searched in where one is known. */
-async function readBeginning(iterator: AsyncIterator<Uint8Array>, hasKnownHeaders: boolean): Promise<Buffer> {
+/** The first `lines` at least, or as much as a header is searched in. */
+async function readBeginning(
+  iterator: AsyncIterator<Uint8Array>,
+  lines: number | undefined,
+): Promise<Buffer> {
   let beginning: Buffer = Buffer.alloc(0);
-  while (beginning.length < HEADER_SEARCH_BYTES && (hasKnownHeaders || !beginning.includes(10))) {
+  const isEnough = () => lines !== undefined && startOfLine(beginning, lines) >= 0;
+  while (beginning.length < HEADER_SEARCH_BYTES && !isEnough()) {
     const step = await iterator.next();
     if (step.done) break;
     beginning = Buffer.concat([beginning, step.value]);
   }
   const hasMark = beginning[0] === 0xef && beginning[1] === 0xbb && beginning[2] === 0xbf;
   return hasMark ? beginning.subarray(3) : beginning;
+}
+
+/** The index behind the line feed of so many lines; -1 where there are fewer. */
+function startOfLine(text: Buffer, lines: number): number {
+  let start = 0;
+  for (let line = 0; line < lines; line++) {
+    start = text.indexOf(10, start) + 1;
+    if (start === 0) return -1;
+  }
+  return start;
+}
+
+function afterLines(beginning: Buffer, lines: number): { beginning: Buffer; preamble: string } {
+  const from = startOfLine(beginning, lines);
+  if (from < 0) {
+    throw new ColumnsError(`The file has no row ${lines + 1} within its first ${HEADER_SEARCH_BYTES} bytes.`);
+  }
+  return { beginning: beginning.subarray(from), preamble: beginning.subarray(0, from).toString() };
+}
+
+function proposeCharset(text: Buffer, onProposed: CsvOptions['onProposed']): void {
+  const charset = proposedCharset(text);
+  if (charset !== undefined) onProposed?.({ charset });
+}
+
+/** Proposes another line as the header where the first one has at most half as many values: a title, or the day of a report. */
+function proposeHeader(
+  beginning: Buffer,
+  first: CsvRow | CsvPiece | undefined,
+  onProposed: CsvOptions['onProposed'],
+): void {
+  if (first === undefined || 'overlong' in first) return;
+  const rows = firstRows(beginning);
+  const header = headerIndex(rows);
+  const own = first.cells.filter((cell) => !isBlank(cell)).length;
+  if (header >= first.line && own * 2 <= valuesOf(rows[header])) onProposed?.({ headerRow: header + 1 });
 }
 
 const MAX_PREAMBLE_LINES = 50;
@@ -226,16 +301,36 @@ function afterPreamble(
   return { beginning, preamble: '' };
 }
 
-/** The text from the first line on that has the most cells of all, or the most that two lines have: a row may have a cell too many. */
+/** The text from its header on. */
 function afterNarrowLines(beginning: Buffer): { beginning: Buffer; preamble: string } {
-  const lines = beginning.toString('latin1').split('\n').slice(0, MAX_PREAMBLE_LINES);
-  const cells = lines.map(
-    (line) => line.replace(/"[^"]*"/g, '').split(delimiterOf(Buffer.from(line, 'latin1'))).length,
-  );
-  const repeated = cells.filter((count, index) => count > 1 && cells.indexOf(count) < index);
-  const header = cells.indexOf(Math.max(...(repeated.length > 0 ? repeated : cells)));
-  const from = lines.slice(0, header).reduce((bytes, line) => bytes + line.length + 1, 0);
+  const from = startOfLine(beginning, headerIndex(firstRows(beginning)));
   return { beginning: beginning.subarray(from), preamble: beginning.subarray(0, from).toString() };
+}
+
+/** The cells of the first lines, with a letter in place of what is quoted. */
+const firstRows = (beginning: Buffer): string[][] =>
+  beginning
+    .toString('latin1')
+    .split('\n')
+    .slice(0, MAX_PREAMBLE_LINES)
+    .map((line) => line.replace(/"[^"]*"/g, 'x').split(delimiterOf(Buffer.from(line, 'latin1'))));
+
+const valuesOf = (cells: readonly string[] = []) => cells.filter((cell) => !isBlank(cell)).length;
+
+/**
+ * The first line that has the most cells of all, or the most that two lines have, as a row may have a cell too many. A line of these that
+ * begins with a value and has at most half of the values of others is a title.
+ */
+function headerIndex(rows: readonly string[][]): number {
+  const counts = rows.map((cells) => cells.length);
+  const repeated = counts.filter((count, index) => count > 1 && counts.indexOf(count) < index);
+  const widest = Math.max(...(repeated.length > 0 ? repeated : counts));
+  const wide = rows.flatMap((cells, index) => (cells.length === widest ? [index] : []));
+  const most = Math.max(...wide.map((index) => valuesOf(rows[index])));
+  const isTitle = (cells: readonly string[] = []) =>
+    widest > 1 && valuesOf(cells) * 2 <= most && !isBlank(cells[0] ?? '');
+  const hasValues = (index: number) => valuesOf(rows[index]) > 0 || most === 0;
+  return wide.find((index) => hasValues(index) && !isTitle(rows[index])) ?? (wide[0] as number);
 }
 
 function delimiterOf(beginning: Buffer): string {

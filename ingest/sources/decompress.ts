@@ -22,7 +22,7 @@ export interface DecompressOptions {
  * stays bounded. Throws `DamagedInputError`, and the errors of the source.
  */
 export async function* decompressed(
-  source: Replayable,
+  source: Pick<Replayable, 'read'>,
   encoding: Encoding,
   { zstd, onBytes }: DecompressOptions,
 ): AsyncGenerator<Buffer> {

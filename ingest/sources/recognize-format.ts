@@ -1,19 +1,17 @@
 /** Recognizes the format of a text by its first bytes. */
+import { asUtf8 } from './as-utf8.js';
 import { resumed } from './resumed.js';
 import type { TextFormat } from './text.js';
-import { asUtf8 } from './utf16.js';
 
 /** Longest first line that decides. */
 const MAX_PEEKED_BYTES = 64 * 1024;
 /** Of every ZIP archive, such as a workbook. */
 const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
 
-export type FileFormat = TextFormat | 'xlsx';
-
 /** The format, and the bytes again. Text that does not begin as JSON is CSV. */
 export async function recognizeFormat(
   source: AsyncIterable<Uint8Array>,
-): Promise<{ format: FileFormat; chunks: AsyncIterable<Uint8Array> }> {
+): Promise<{ format: TextFormat; chunks: AsyncIterable<Uint8Array> }> {
   const iterator = source[Symbol.asyncIterator]();
   let first: Buffer = Buffer.alloc(0);
   let line = '';

@@ -4,11 +4,12 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { resumed } from './resumed.js';
 
 export interface Replayable {
   /** Reads all bytes from the beginning. */
   read(): AsyncIterable<Uint8Array>;
+  /** Where any of the bytes can be read. */
+  location(): { bytes: Buffer } | { fd: number };
   close(): Promise<void>;
 }
 
@@ -25,41 +26,50 @@ export class TemporaryFileError extends Error {
 }
 
 /** A file that others may read too. */
-export const replayableFile = (path: string): Replayable => ({
+export const replayableFile = (path: string): Pick<Replayable, 'read' | 'close'> => ({
   read: () => createReadStream(path, { highWaterMark: READ_BYTES }),
   close: async () => undefined,
 });
 
 /**
- * Reads all chunks. Keeps the first 4 MiB in memory and the rest in a temporary file, which has no name, so that it ends with the process.
- * Throws the errors of the chunks, and `TemporaryFileError`.
+ * Reads all chunks. Keeps up to 4 MiB in memory, and more in a temporary file, which has no name, so that it ends with the process. Throws
+ * the errors of the chunks, and `TemporaryFileError`.
  */
 export async function replayable(chunks: AsyncIterable<Uint8Array>): Promise<Replayable> {
-  const held: Uint8Array[] = [];
+  let held: Uint8Array[] = [];
   let heldBytes = 0;
   let file: FileHandle | undefined;
   const close = async () => void (await file?.close());
   try {
     for await (const chunk of chunks) {
-      if (file === undefined && heldBytes + chunk.length <= MAX_MEMORY_BYTES) {
-        held.push(chunk);
-        heldBytes += chunk.length;
-        continue;
-      }
+      held.push(chunk);
+      heldBytes += chunk.length;
+      if (file === undefined && heldBytes <= MAX_MEMORY_BYTES) continue;
       file ??= await temporaryFile();
-      await file.write(chunk).catch((error: unknown) => {
-        throw new TemporaryFileError(error);
-      });
+      for (const each of held) await writeAll(file, each);
+      held = [];
     }
   } catch (error) {
     await close();
     throw error;
   }
-  const rest = file;
-  return {
-    read: () => (rest === undefined ? resumed(held, nothing()) : resumed(held, readAll(rest))),
-    close,
-  };
+  const written = file;
+  if (written === undefined) {
+    return { read: () => inTurn(held), location: () => ({ bytes: Buffer.concat(held) }), close };
+  }
+  return { read: () => readAll(written), location: () => ({ fd: written.fd }), close };
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  try {
+    for (let from = 0; from < bytes.length; ) from += (await file.write(bytes, from)).bytesWritten;
+  } catch (error) {
+    throw new TemporaryFileError(error);
+  }
+}
+
+async function* inTurn(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
 }
 
 async function temporaryFile(): Promise<FileHandle> {
@@ -82,5 +92,3 @@ async function* readAll(file: FileHandle): AsyncGenerator<Uint8Array> {
     yield buffer.subarray(0, bytesRead);
   }
 }
-
-async function* nothing(): AsyncGenerator<Uint8Array> {}

@@ -8,14 +8,26 @@ import type { Mapping, SourceRecord } from '../mapping/mapping.js';
 import { rejectContradictions } from '../mapping/same-key.js';
 import type { RawRecord, RecordSource } from '../records/raw-record.js';
 import type { Stream } from '../streams/stream.js';
+import { asUtf8 } from './as-utf8.js';
 import { ColumnsError, type CsvOptions, openCsv } from './csv.js';
 import { jsonArray } from './json-array.js';
 import { lines } from './lines.js';
+import { replayable } from './replayable.js';
 import { resumed } from './resumed.js';
-import { asUtf8 } from './utf16.js';
+import { sheetAsCsv } from './xlsx.js';
 
-/** Lines of JSON, a JSON array or one object, or CSV. */
-export type TextFormat = 'ndjson' | 'json' | 'csv';
+/** Lines of JSON, a JSON array or one object, CSV, or the first sheet of an XLSX file. */
+export type TextFormat = 'ndjson' | 'json' | 'csv' | 'xlsx';
+
+export interface TextOptions extends CsvOptions {
+  maxRecords?: number;
+  /** The charset of text without a byte order mark; UTF-8 where it is absent. */
+  charset?: string;
+  /** Limit of the sheet of an XLSX file and of what is made of it, in bytes; 1 GiB where it is absent. */
+  maxSheetBytes?: number;
+}
+
+const MAX_SHEET_BYTES = 1024 ** 3;
 
 export interface OpenedText {
   /** May be read once. */
@@ -25,17 +37,34 @@ export interface OpenedText {
   close(): void;
 }
 
-/** Opens a text in UTF-8 or UTF-16, and reads the header of CSV. Throws `ColumnsError` and, also while records are read, `UnreadableInputError`. */
+/** Opens a text, and reads the header of CSV. Throws `ColumnsError` and, also while records are read, `UnreadableInputError`. */
 export async function openText(
   source: AsyncIterable<Uint8Array>,
   format: TextFormat,
-  options: CsvOptions & { maxRecords?: number } = {},
+  options: TextOptions = {},
 ): Promise<OpenedText> {
-  const chunks = asUtf8(source);
+  if (format === 'xlsx') {
+    const sheet = sheetOf(source, options.maxSheetBytes ?? MAX_SHEET_BYTES);
+    return openTable(sheet, { ...options, isSheet: true });
+  }
+  const chunks = asUtf8(source, options.charset);
   if (format !== 'csv') {
     const records = format === 'json' ? jsonArray(chunks, options.maxRecords) : lines(chunks);
     return { records, close: () => void records.return(undefined) };
   }
+  return openTable(chunks, options);
+}
+
+async function* sheetOf(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+  const file = await replayable(source);
+  try {
+    yield* sheetAsCsv(file, maxBytes);
+  } finally {
+    await file.close();
+  }
+}
+
+async function openTable(chunks: AsyncIterable<Uint8Array>, options: CsvOptions): Promise<OpenedText> {
   const { header, headerBytes, records, close, ...file } = await openCsv(chunks, options);
   return { records: records(), header: { columns: header, bytes: headerBytes, ...file }, close };
 }

@@ -31,9 +31,14 @@ export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number
     .argument('<stream>', 'stream the records belong to')
     .argument(
       '<files...>',
-      'NDJSON, CSV or JSON arrays, also compressed (.gz, .zst); folders, or - for standard input',
+      'NDJSON, CSV, XLSX (first sheet) or JSON arrays, also compressed (.gz, .zst); folders, or - for standard input',
     )
-    .choice('--format <format>', 'format, where the file name does not show it', ['ndjson', 'csv', 'json'])
+    .choice('--format <format>', 'format, where the file name does not show it', [
+      'ndjson',
+      'csv',
+      'json',
+      'xlsx',
+    ])
     .option('--organization <id>', 'organization of records without one', identifier)
     .option('--map <file>', 'mapping file: how source records become records of the stream; see below')
     .option('--preset <name>', 'mapping of a known source instead of a file; auto recognizes it')
@@ -44,6 +49,12 @@ export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number
       ['dmy', 'mdy'],
     )
     .choice('--decimal <mark>', 'decimal mark of numbers, where the file does not show it', ['.', ','])
+    .option('--charset <name>', 'charset of a file that is not UTF-8, such as windows-1252')
+    .option(
+      '--header-row <number>',
+      'line or row of the column names; those before it are left out',
+      positiveNumber,
+    )
     .option(
       '--dry-run',
       'write nothing: show what the first records become, and everything that would be rejected',
@@ -75,9 +86,20 @@ export function addMapping(program: ReachlineCommand, io: Io): void {
   const mapping = program.add('mapping', 'mapping files of exports that no preset loads');
   mapping
     .add('draft', 'write a mapping with guesses, and say what to look at')
-    .argument('<file>', 'NDJSON, CSV or JSON; - for standard input')
+    .argument('<file>', 'NDJSON, CSV, XLSX or JSON; - for standard input')
     .requiredOption('--stream <stream>', 'stream the records belong to')
-    .choice('--format <format>', 'format, where the file name does not show it', ['ndjson', 'csv', 'json'])
+    .choice('--format <format>', 'format, where the file name does not show it', [
+      'ndjson',
+      'csv',
+      'json',
+      'xlsx',
+    ])
+    .option('--charset <name>', 'charset of a file that is not UTF-8, such as windows-1252')
+    .option(
+      '--header-row <number>',
+      'line or row of the column names; those before it are left out',
+      positiveNumber,
+    )
     .examples('reachline mapping draft leads.csv --stream contacts > leads.json')
     .action(async (file, options) => (await import('./commands/mapping.js')).draft(io, file, options));
 }

@@ -8,7 +8,8 @@ import type { DecimalMark } from '../../ingest/mapping/number-format.js';
 import { MAX_NAME_LENGTH } from '../../ingest/mapping/stored-mappings.js';
 import { AUTO } from '../../ingest/presets/recognize.js';
 import { parseJson } from '../../ingest/records/parse-json.js';
-import { type FileFormat, recognizeFormat } from '../../ingest/sources/recognize-format.js';
+import { recognizeFormat } from '../../ingest/sources/recognize-format.js';
+import type { TextFormat } from '../../ingest/sources/text.js';
 import { findStream, STREAM_NAMES, unknownStream } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { type BodySource, endpointsWith } from '../http/endpoint.js';
@@ -34,6 +35,7 @@ import {
   RESULT_FIELDS,
   toProblem,
 } from './ingest-endpoint.js';
+import { PROPOSED, READING_PARAMETERS, Reading } from './reading-query.js';
 import { describeFile } from './record-schemas.js';
 import { openUpload, type Upload } from './upload.js';
 
@@ -82,7 +84,7 @@ const Column = looseObject(
 const CheckResponse = looseObject(
   {
     stream: text('Stream the records would go to.'),
-    format: stringEnum('Format of the file.', ['ndjson', 'json', 'csv']),
+    format: stringEnum('Format of the file.', ['ndjson', 'json', 'csv', 'xlsx']),
     media_type: text('The `Content-Type` with which the file is loaded.'),
     preset: Type.Optional(text('The preset that the file was recognized by.')),
     header: Type.Optional(
@@ -105,6 +107,7 @@ const CheckResponse = looseObject(
       ),
     ),
     columns: arrayOf('The columns of the file.', Column),
+    proposed: PROPOSED,
     fields: arrayOf('What a column can become.', text('Name of a field.')),
     required: arrayOf('The fields that a column has to give.', text('Name of a field.')),
     questions: arrayOf('What the file leaves open. While there is any, no record is checked.', Question),
@@ -165,6 +168,7 @@ export const check = endpointsWith<IngestServices>()({
         'ignore',
       ]),
     ),
+    ...READING_PARAMETERS,
     beginning: withDefault(
       Type.Optional(
         boolean(
@@ -180,15 +184,17 @@ export const check = endpointsWith<IngestServices>()({
   async handle({ query, params, services, signal, organizationId, ...context }) {
     const stream = findStream(params.stream as string);
     if (!stream) throw new Problem('stream_not_found', unknownStream(params.stream as string));
+    const reading = new Reading(query, context.source?.charset);
     const upload = await openUpload(context.source as BodySource, ['mapping', 'columns']);
     try {
       const { format, chunks } = await formatOf(upload);
-      if (query.beginning && format === 'json') throw wholeFile();
+      if (query.beginning && (format === 'json' || format === 'xlsx')) throw wholeFile();
       const checked = await checkFile({
         stream,
         stores: services,
         source: chunks,
         format,
+        reading: reading.options,
         clock: services.clock,
         ...mappingOf(upload, query.map, services, stream),
         choices: choicesOf(upload.parts.get('columns'), stream),
@@ -203,9 +209,10 @@ export const check = endpointsWith<IngestServices>()({
         signal,
         onFault: services.onFault,
       });
-      return { stream: stream.name, format, media_type: mediaTypeOf(format), ...checked } as never;
+      const { proposed } = reading;
+      return { stream: stream.name, format, media_type: mediaTypeOf(format), ...checked, proposed } as never;
     } catch (error) {
-      throw error instanceof MappingError ? invalidMapping(error) : toProblem(error);
+      throw error instanceof MappingError ? invalidMapping(error) : reading.withProposed(toProblem(error));
     } finally {
       upload.close();
     }
@@ -220,19 +227,14 @@ const wholeFile = () =>
     detail: 'Of lines of JSON and of CSV a beginning can be checked; send this file whole.',
   });
 
-const mediaTypeOf = (format: FileFormat) =>
+const mediaTypeOf = (format: TextFormat) =>
   Object.entries(INGEST_FORMATS).find(([, each]) => each === format)?.[0] ?? ANY_FORMAT;
 
 /** The format that the type of the file says, or its first bytes. Throws 415. */
 async function formatOf({ type, chunks }: Upload) {
   const format = Object.hasOwn(INGEST_FORMATS, type) ? INGEST_FORMATS[type] : undefined;
   if (format !== undefined) return { format, chunks };
-  const recognized = await recognizeFormat(chunks);
-  if (recognized.format !== 'xlsx') return { format: recognized.format, chunks: recognized.chunks };
-  throw new Problem(
-    'unsupported_media_type',
-    'The file is a workbook of a spreadsheet, or another archive. Save its sheet as CSV.',
-  );
+  return recognizeFormat(chunks);
 }
 
 /** The mapping that comes with the file, or the one that the request names. Throws 422 and `MappingError`. */

@@ -5,7 +5,7 @@ import { DamagedInputError, decompressed, type Encoding } from '../../ingest/sou
 import { replayable, TemporaryFileError } from '../../ingest/sources/replayable.js';
 import type { TextFormat } from '../../ingest/sources/text.js';
 import type { AdmittedRequest } from '../http/admission.js';
-import { requireMediaType, sendContinue } from '../http/body.js';
+import { mediaTypeOf, sendContinue } from '../http/body.js';
 import type { BodySource } from '../http/endpoint.js';
 import { Problem } from '../http/problems.js';
 import { UPLOAD_TYPE } from './upload.js';
@@ -20,6 +20,7 @@ export const INGEST_FORMATS: Readonly<Record<string, TextFormat>> = {
   'application/ndjson': 'ndjson',
   'application/jsonl': 'ndjson',
   'text/csv': 'csv',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
 };
 
 /** Some seconds of work for the largest body in the smallest blocks. */
@@ -37,10 +38,11 @@ export const readFileBody = (ctx: Context, admitted: AdmittedRequest): BodySourc
   readBodyOf([...Object.keys(INGEST_FORMATS), ANY_FORMAT, UPLOAD_TYPE], ctx, admitted);
 
 function readBodyOf(types: readonly string[], ctx: Context, admitted: AdmittedRequest): BodySource {
-  const type = requireMediaType(ctx, types);
+  const { type, charset } = mediaTypeOf(ctx, types);
   if (Number(ctx.get('Content-Length')) > INGEST_BODY_LIMIT) throw tooLarge();
   return {
     type,
+    charset,
     contentType: ctx.get('Content-Type'),
     atDeadline(complete) {
       admitted.atDeadline = complete;

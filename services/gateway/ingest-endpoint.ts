@@ -51,6 +51,7 @@ import type { Stores } from '../stores/open-stores.js';
 import { toProblem as problemOf } from './error-handler.js';
 import { INGEST_FORMATS, readIngestBody } from './ingest-body.js';
 import type { Metrics } from './metrics.js';
+import { PROPOSED, READING_PARAMETERS, Reading } from './reading-query.js';
 import { describeRecords } from './record-schemas.js';
 import { openUpload, type Upload } from './upload.js';
 
@@ -118,6 +119,7 @@ export const IngestQuery = strictObject({
   decimal: Type.Optional(
     stringEnum('Decimal mark of numbers, for CSV and mapped records that do not show it.', ['.', ',']),
   ),
+  ...READING_PARAMETERS,
 });
 const count = (description: string) => integer(description, { minimum: 0 });
 
@@ -180,6 +182,7 @@ const IngestResponse = looseObject(
         }),
       ),
     ),
+    proposed: PROPOSED,
     ...RESULT_FIELDS,
     rejected_records: Type.Optional(
       arrayOf(
@@ -237,6 +240,7 @@ async function ingestUpload(stream: Stream, upload: Upload, context: Ingestion['
   const ingestion: Ingestion = {
     stream,
     format: formatOf(upload),
+    reading: new Reading(query, context.source?.charset),
     isBeside: upload.parts.has('mapping'),
     mapping: mappingOf(upload, query.map, services.mappings, stream),
     acceptance: query.dry_run ? acceptedByLine(services.clock) : await services.acceptance(),
@@ -263,7 +267,12 @@ async function ingestUpload(stream: Stream, upload: Upload, context: Ingestion['
     ...result,
     ...(kept === false && { kept }),
     ...(ingestion.texts && { rejected_records: ingestion.texts.records }),
-    ...(query.dry_run && { dry_run: true, records: samples.records, columns }),
+    ...(query.dry_run && {
+      dry_run: true,
+      records: samples.records,
+      columns,
+      proposed: ingestion.reading.proposed,
+    }),
   };
 }
 
@@ -271,6 +280,7 @@ async function ingestUpload(stream: Stream, upload: Upload, context: Ingestion['
 interface Ingestion {
   stream: Stream;
   format: TextFormat;
+  reading: Reading;
   mapping: Mapping | PresetChoice | undefined;
   /** Whether the mapping came with the file. */
   isBeside: boolean;
@@ -343,7 +353,7 @@ interface IngestIntoOptions extends Pick<IngestOptions, 'onRejected'> {
 }
 
 async function ingestInto(
-  { format, mapping, isBeside, acceptance, context, texts }: Ingestion,
+  { format, reading, mapping, isBeside, acceptance, context, texts }: Ingestion,
   source: AsyncIterable<Buffer>,
   destination: Stream,
   { onRejected, isCheck = context.query.dry_run }: IngestIntoOptions = {},
@@ -358,6 +368,7 @@ async function ingestInto(
     stores: services,
     source,
     format,
+    reading: reading.options,
     mapping,
     declared: {
       dateOrder: query.date_order as DateOrder | undefined,
@@ -383,7 +394,7 @@ async function ingestInto(
     return { result: await ingested, columns };
   } catch (error) {
     if (error instanceof IngestLimitError) return { result: error.result, limit: error.limit };
-    throw withCounts(toProblem(error));
+    throw withCounts(reading.withProposed(toProblem(error)));
   }
 }
 

@@ -64,6 +64,7 @@ export function describeRecords(schemas: Json): Json {
     // Without a schema, which would be of the text as a whole: orval then sends JSON.
     'application/x-ndjson': { example: `${JSON.stringify(records.contacts)}\n` },
     'text/csv': { example: 'contact_id,first_name,work_emails\ncon_1,Ada,ada@acme.example\n' },
+    'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': {},
     ...formOf({ mapping: mappingPart }),
   };
 }

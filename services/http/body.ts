@@ -87,6 +87,21 @@ export function sendContinue({ req, res }: Context): void {
 
 /** The media type of the body. Throws 415 unless it is one of `types`, in UTF-8. */
 export function requireMediaType(ctx: Context, types: readonly string[]): string {
+  const { type, charset } = mediaTypeOf(ctx, types);
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
+    throw new Problem(
+      'unsupported_media_type',
+      `The body must be in UTF-8, not ${JSON.stringify(charset.slice(0, 64))}.`,
+    );
+  }
+  return type;
+}
+
+/** The media type of the body, and its charset as it is written. Throws 415 unless the type is one of `types`. */
+export function mediaTypeOf(
+  ctx: Context,
+  types: readonly string[],
+): { type: string; charset: string | undefined } {
   const header = ctx.req.headers['content-type'] ?? '';
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
   if (!types.includes(type)) {
@@ -97,11 +112,5 @@ export function requireMediaType(ctx: Context, types: readonly string[]): string
     .find((parameter) => parameter.startsWith('charset='))
     ?.slice(8)
     .replaceAll('"', '');
-  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
-    throw new Problem(
-      'unsupported_media_type',
-      `The body must be in UTF-8, not ${JSON.stringify(charset.slice(0, 64))}.`,
-    );
-  }
-  return type;
+  return { type, charset };
 }

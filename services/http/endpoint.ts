@@ -37,6 +37,8 @@ export interface BodySource {
   type: string;
   /** The header with its parameters. */
   contentType: string;
+  /** The charset of the header, as it is written. */
+  charset: string | undefined;
   /** The decompressed body. Throws a Problem when it is too large, ends early or is not what its encoding says. */
   chunks: AsyncIterable<Buffer>;
   /** Sets what completes the problem of a request that its deadline ends. */

@@ -484,6 +484,32 @@ describe('reachline ingest', function () {
     expect(readFileSync(rejects, 'utf8') === `contact_id,age\n${long}\nlong2,old\n`).to.equal(true);
   });
 
+  it('reads the charset, the header row and the workbook that it is told, and proposes them', async () => {
+    const western = 'test/data/files/contacts-windows-1252.csv';
+    const told = await load(western, '--charset', 'windows-1252');
+    expect(told, told.stderr).to.include({ code: 0 });
+    expect(await contact('2')).to.include({ last_name: 'Š€', city: 'Zürich' });
+    expect((await load(western)).stderr).to.contain('perhaps it is to be read with --charset windows-1252.');
+    expect(await load(western, '--charset', 'klingon')).to.include({ code: 2 });
+    const book = 'test/data/files/contacts-openpyxl.xlsx';
+    expect((await load(book, '--dry-run')).stderr).to.contain(
+      'perhaps it is to be read with --header-row 3.',
+    );
+    const rejects = join(folder, 'book-rejects.csv');
+    const loaded = await load(book, '--header-row', '3', '--rejects', rejects);
+    expect(loaded.stdout, loaded.stderr).to.contain('2 accepted, 1 rejected');
+    expect(await contact('003')).to.include({ last_name: 'O’Neil' });
+    // The file of rejected rows is read as its source is.
+    const fixed = readFileSync(rejects, 'utf8').replace('2026-03-01 14:05:00', '2026-03-01T14:05:00Z');
+    const again = await load(file('fixed.csv', fixed), '--header-row', '3');
+    expect(again.stdout, again.stderr).to.contain('1 accepted, 0 rejected');
+    const mixed = file('mixed.csv', Buffer.from('contact_id,age,city\nl1,old,Köln\n', 'latin1'));
+    await load(mixed, '--charset', 'windows-1252', '--rejects', rejects);
+    const corrected = file('corrected.csv', readFileSync(rejects, 'utf8').replace('old', '30'));
+    expect((await load(corrected, '--charset', 'windows-1252')).stdout).to.contain('1 accepted');
+    expect(await contact('l1')).to.include({ city: 'Köln', age: 30 });
+  });
+
   it('needs to know the organization of a CSV file', async () => {
     const outcome = await ingest([file('noorg.csv', 'contact_id\nn1\n')]);
     expect(outcome.code).to.equal(2);

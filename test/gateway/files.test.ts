@@ -8,6 +8,7 @@ import { compressZstd } from '../support/compress.js';
 import { type CallOptions, useGateway } from '../support/gateway.js';
 import { expectProblem } from '../support/problems.js';
 
+const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const CSV = { 'Content-Type': 'text/csv' };
 
 describe('A file of another tool', () => {
@@ -63,6 +64,90 @@ describe('A file of another tool', () => {
     const { body } = await send('contacts', '', `contact_id,first_name\r${rows.join('\r')}\r`);
     expect(body).to.include({ accepted: 49, rejected: 1 });
     expect(body).to.nested.include({ 'errors[0].line': 22, 'errors[0].code': 'line_too_long' });
+  });
+
+  it('may have the charset that the request says, and proposes one where it is not UTF-8', async () => {
+    const western = file('contacts-windows-1252.csv');
+    const refused = await send('contacts', 'dry_run=true', western);
+    expect(refused.body, refused.text).to.deep.include({
+      rejected: 2,
+      proposed: { charset: 'windows-1252' },
+    });
+    const header = await send('contacts', '', Buffer.from('contact_id,Städte\n1,a\n', 'latin1'));
+    expectProblem(header, 422, 'validation_failed');
+    expect(header.body.proposed).to.deep.equal({ charset: 'windows-1252' });
+    expect(header.body.detail).to.match(/Perhaps it is to be read with \?charset=windows-1252\.$/);
+    for (const [query, type] of [
+      ['charset=windows-1252', 'text/csv'],
+      ['charset=ISO-8859-1', 'text/csv'],
+      ['', 'text/csv; charset="Windows-1252"'],
+      ['charset=cp1252', 'text/csv; charset=utf-8'],
+    ] as const) {
+      const { body } = await send('contacts', query, western, { 'Content-Type': type });
+      expect(body, `${query} ${type}`).to.include({ accepted: 2, rejected: 0 });
+      expect(await contact('2')).to.include({ first_name: '“Quoted”', last_name: 'Š€', city: 'Zürich' });
+    }
+    for (const [name, charset, first_name, city] of [
+      ['windows-1251', 'windows-1251', 'Анна', 'Москва'],
+      ['shift-jis', 'Shift_JIS', '花子', '表参道'],
+      ['macintosh', 'macintosh', 'José', 'Köln'],
+    ] as const) {
+      const { body } = await send('contacts', `charset=${charset}`, file(`contacts-${name}.csv`));
+      expect(body, name).to.include({ accepted: 1, rejected: 0 });
+      expect(await contact('1'), name).to.include({ first_name, city });
+    }
+    // Cyrillic is not proposed to be Western.
+    const cyrillic = await send('contacts', 'dry_run=true', file('contacts-windows-1251.csv'));
+    expect(cyrillic.body).not.to.have.property('proposed');
+    const none = await send('contacts', 'charset=klingon', western);
+    expectProblem(none, 422, 'validation_failed');
+    expect(none.body).to.nested.include({
+      'errors[0].pointer': '?charset',
+      'errors[0].code': 'unknown_charset',
+    });
+    const wrong = await send('contacts', 'charset=shift_jis', western);
+    expectProblem(wrong, 400, 'invalid_body');
+    expect(wrong.body.detail).to.match(/^The text is not in shift_jis/);
+    // A byte order mark says more than a declaration.
+    const marked = await send('contacts', 'charset=windows-1252', '\ufeffcontact_id,city\nbom,Köln\n');
+    expect(marked.body).to.include({ accepted: 1 });
+    expect(await contact('bom')).to.include({ city: 'Köln' });
+  });
+
+  it('may have lines before its header, which the request names and a dry run proposes', async () => {
+    const text =
+      'Contacts of the fair,,\nExported 2026-11-01,,\n,,\ncontact_id,first_name,city\nhr1,Ann,Ulm\nhr2,Bob,\n';
+    const refused = await send('contacts', 'dry_run=true', text);
+    expectProblem(refused, 422, 'validation_failed');
+    expect(refused.body.proposed).to.deep.equal({ header_row: 4 });
+    const { body } = await send('contacts', 'header_row=4&on_reject=fail', text);
+    expect(body).to.include({ accepted: 2, rejected: 0 }).and.not.to.have.property('proposed');
+    const late = await send('contacts', 'header_row=40', text);
+    expect(late.body.detail).to.match(/^The file has no row 40/);
+    const bad = await send('contacts', 'header_row=4', `${text}hr3,x,y,z\n`);
+    expect(bad.body).to.nested.include({ rejected: 1, 'errors[0].line': 7 });
+    for (const value of ['0', '-1', 'x', '1001']) {
+      expectProblem(await send('contacts', `header_row=${value}`, text), 422, 'validation_failed');
+    }
+    const plain = await send('contacts', 'dry_run=true', 'contact_id,first_name\nhr4,Ann\n');
+    expect(plain.body).not.to.have.property('proposed');
+  });
+
+  it('may be a workbook, of which the first visible sheet is read', async () => {
+    const type = { 'Content-Type': XLSX };
+    const people = await send('contacts', 'header_row=3', file('contacts-openpyxl.xlsx'), type);
+    expect(people.body, people.text).to.include({ accepted: 2, rejected: 1 });
+    expect(people.body).to.nested.include({ 'errors[0].line': 4, 'errors[0].pointer': '/created_at' });
+    expect(await contact('x2')).to.include({ last_name: 'Line\nBreak', city: '東京', age: 39 });
+    const proposed = await send('contacts', 'dry_run=true', file('contacts-openpyxl.xlsx'), type);
+    expect(proposed.body.proposed).to.deep.equal({ header_row: 3 });
+    const report = await send('network-a-deliveries', '', file('deliveries-xlsxwriter.xlsx'), type);
+    expect(report.body, report.text).to.include({ accepted: 3, rejected: 0 });
+    const check = await send('network-a-deliveries/check', '', file('deliveries-xlsxwriter.xlsx'), {
+      'Content-Type': 'application/octet-stream',
+    });
+    expect(check.body, check.text).to.deep.include({ format: 'xlsx', media_type: XLSX, questions: [] });
+    expectProblem(await send('contacts', '', 'a,b\n', type), 400, 'invalid_body');
   });
 
   describe('compressed', () => {

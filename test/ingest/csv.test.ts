@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import type { RawRecord } from '../../ingest/records/raw-record.js';
+import { asUtf8 } from '../../ingest/sources/as-utf8.js';
 import { type CsvFile, openCsv } from '../../ingest/sources/csv.js';
-import { asUtf8 } from '../../ingest/sources/utf16.js';
 import { until } from '../support/until.js';
 
 const REPORT = readFileSync('test/data/presets/linkedin-campaign-manager/creative_performance_report.csv');

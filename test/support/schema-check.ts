@@ -88,6 +88,8 @@ export function problemFaults(status: number, body: Json): string[] {
   if (body.type !== `urn:reachline:problem:${code}`) faults.push(`type is ${body.type}`);
   // An ingest that ends early says what became of the records before.
   const outcome = 'accepted' in body ? ['accepted', 'rejected', 'errors'] : [];
+  // Of a file that may be read in another way.
+  if ('proposed' in body) outcome.push('proposed');
   const extras = new Set([...problemSchema.required, ...(PROBLEM_EXTRAS[code] ?? []), ...outcome]);
   const wanted = [...extras].sort().join();
   const given = Object.keys(body).sort().join();

@@ -26,7 +26,10 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 export interface IngestCommand
   extends GatewayOptions,
-    Pick<MappedOptions, 'format' | 'map' | 'preset' | 'with' | 'dateOrder' | 'decimal'> {
+    Pick<
+      MappedOptions,
+      'format' | 'map' | 'preset' | 'with' | 'dateOrder' | 'decimal' | 'charset' | 'headerRow'
+    > {
   stream: string;
   /** Paths and folders, or - for standard input. */
   files: string[];

@@ -11,10 +11,14 @@ import { requireStream } from '../streams.js';
 export async function draft(
   io: Io,
   file: string,
-  command: { stream: string; format?: Format },
+  command: { stream: string; format?: Format; charset?: string; headerRow?: number },
 ): Promise<void> {
   const stream = requireStream(command.stream);
-  const { input, text } = await openFile(io, file, command.format, { headers: 'any' });
+  const { input, text } = await openFile(io, file, command.format, {
+    headers: 'any',
+    charset: command.charset,
+    headerRow: command.headerRow,
+  });
   try {
     const columns = Object.fromEntries(text.header?.columns.map((name) => [name, '']) ?? []);
     const rows = await peekRecords(text);

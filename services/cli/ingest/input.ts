@@ -9,7 +9,7 @@ import { resumed } from '../../../ingest/sources/resumed.js';
 import { CommandError, UsageError } from '../errors.js';
 import { emptyStandardInput, type Io } from '../io.js';
 
-export type Format = 'ndjson' | 'csv' | 'json';
+export type Format = 'ndjson' | 'csv' | 'json' | 'xlsx';
 
 /** An opened file or standard input, decompressed. */
 export interface Input {
@@ -44,7 +44,7 @@ export function openInput(io: Io, file: string): Input {
   };
   const name = file === '-' ? 'standard input' : basename(file);
   const { read, close } = replayableFile(file);
-  const again: Replayable = { read: () => counted(read()), close };
+  const again = { read: () => counted(read()), close };
   return {
     name,
     chunks: plain(counted(source), name, size === undefined ? undefined : again),
@@ -70,6 +70,7 @@ const FORMATS: Record<string, Format | undefined> = {
   jsonl: 'ndjson',
   csv: 'csv',
   tsv: 'csv',
+  xlsx: 'xlsx',
   json: undefined,
   txt: undefined,
   gz: undefined,
@@ -81,7 +82,7 @@ export function formatOf(file: string): Format | undefined {
   const extension = extensionOf(file);
   if (extension === undefined || Object.hasOwn(FORMATS, extension)) return FORMATS[extension ?? ''];
   throw new UsageError(
-    `${basename(file)}: records are read from NDJSON (.ndjson, .jsonl), CSV (.csv, .tsv) and JSON arrays (.json), each also compressed (.gz, .zst), not from .${extension}. If the file is one of these, say which with --format.`,
+    `${basename(file)}: records are read from NDJSON (.ndjson, .jsonl), CSV (.csv, .tsv), XLSX (.xlsx) and JSON arrays (.json), each also compressed (.gz, .zst), not from .${extension}. If the file is one of these, say which with --format.`,
   );
 }
 
@@ -99,7 +100,7 @@ const ZSTD_LIMITS = { maxWindowBytes: 128 * 1024 * 1024 };
 async function* plain(
   chunks: AsyncIterable<Uint8Array>,
   name: string,
-  again: Replayable | undefined,
+  again: Pick<Replayable, 'read' | 'close'> | undefined,
 ): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   let first = new Uint8Array();

@@ -10,10 +10,11 @@ import type { DecimalMark } from '../../../ingest/mapping/number-format.js';
 import { PRESETS } from '../../../ingest/presets/index.js';
 import { presetsNamed } from '../../../ingest/presets/recognize.js';
 import type { RecordSource } from '../../../ingest/records/raw-record.js';
-import type { CsvOptions } from '../../../ingest/sources/csv.js';
+import { asUtf8 } from '../../../ingest/sources/as-utf8.js';
+import { charsetOf } from '../../../ingest/sources/charset.js';
+import type { ProposedReading } from '../../../ingest/sources/csv.js';
 import { recognizeText } from '../../../ingest/sources/recognize-text.js';
-import { mapText, type OpenedText, openText } from '../../../ingest/sources/text.js';
-import { asUtf8 } from '../../../ingest/sources/utf16.js';
+import { mapText, type OpenedText, openText, type TextOptions } from '../../../ingest/sources/text.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
 import { CommandError, UsageError } from '../errors.js';
@@ -33,6 +34,10 @@ export interface MappedOptions {
   /** How dates and numbers are written, where the file does not say it. */
   dateOrder?: DateOrder;
   decimal?: DecimalMark;
+  /** The charset of the text, where it is not UTF-8. */
+  charset?: string;
+  /** Line of the column names, from 1. */
+  headerRow?: number;
   /** Whether the organization comes from nowhere else than the records. */
   needsOrganization: boolean;
   /** Whether nothing is written: says which columns are left out. */
@@ -51,7 +56,8 @@ export interface MappedInput {
 export async function openMapped(io: Io, stream: Stream, options: MappedOptions): Promise<MappedInput> {
   const candidates = candidatesOf(options, stream);
   const headers = Object.values(candidates).flatMap(({ recognize }) => (recognize ? [recognize] : []));
-  const { input, text } = await openFile(io, options.file, options.format, { headers });
+  const { charset, headerRow } = options;
+  const { input, text } = await openFile(io, options.file, options.format, { headers, charset, headerRow });
   try {
     return await mapInput(io, stream, options, candidates, input, text);
   } catch (error) {
@@ -95,7 +101,15 @@ async function mapInput(
       }
     }
   }
-  return { input, source, headerBytes: text.header?.bytes, tables };
+  return { input, source, headerBytes: headerBytesOf(text, options), tables };
+}
+
+/** What the file of rejected rows begins with, so that it is read as this file is. Text of another charset was converted, which a mark says. */
+function headerBytesOf({ header }: OpenedText, { charset, headerRow }: MappedOptions): Buffer | undefined {
+  if (header === undefined) return undefined;
+  const mark = charset === undefined ? '' : '\ufeff';
+  const preamble = headerRow === undefined ? '' : header.preamble;
+  return Buffer.concat([Buffer.from(mark + preamble), header.bytes]);
 }
 
 type Candidates = Readonly<Record<string, MappingFile>>;
@@ -162,17 +176,36 @@ function compileFor(file: MappingFile, stream: Stream, { file: path, map, preset
   }
 }
 
+const optionsOf = ({ charset, headerRow }: ProposedReading): string[] => [
+  ...(charset === undefined ? [] : [`--charset ${charset}`]),
+  ...(headerRow === undefined ? [] : [`--header-row ${headerRow}`]),
+];
+
 /** Opens a text in the format that its name or its beginning shows. */
 export async function openFile(
   io: Io,
   file: string,
   format = formatOf(file),
-  csv?: CsvOptions,
+  options: TextOptions = {},
 ): Promise<{ input: Input; text: OpenedText }> {
+  const { charset } = options;
+  if (charset !== undefined && charsetOf(charset) === undefined) {
+    throw new UsageError(
+      `There is no charset ${JSON.stringify(charset)}. Name one such as windows-1252 with --charset.`,
+    );
+  }
   const input = openInput(io, isStandardInput(file) ? '-' : file);
+  const onProposed = (proposed: ProposedReading) => {
+    const isSaid = said.size > 0;
+    for (const each of optionsOf(proposed)) said.add(each);
+    if (!isSaid) printErr(io, `${input.name}: perhaps it is to be read with ${[...said].join(' ')}.`);
+  };
+  const said = new Set<string>();
   try {
-    if (format !== undefined) return { input, text: await openText(input.chunks, format, csv) };
-    const peeked = await peekJson(asUtf8(input.chunks));
+    if (format !== undefined) {
+      return { input, text: await openText(input.chunks, format, { ...options, onProposed }) };
+    }
+    const peeked = await peekJson(asUtf8(input.chunks, charset));
     return { input, text: await openText(peeked.chunks, peeked.format) };
   } catch (error) {
     input.close();
