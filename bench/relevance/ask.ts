@@ -35,15 +35,16 @@ export interface JudgedGateway extends Pick<TestGateway, 'stores' | 'close'> {
   ask(queries: readonly JudgedQuery[]): Promise<JudgedAnswer[]>;
 }
 
-/** A gateway that holds all record sets, on embedded stores save where a cluster is given. */
+/** A gateway that holds the record sets, some only once they are asked for, on embedded stores save where a cluster is given. */
 export async function startJudgedGateway(elasticsearch?: ElasticsearchConfig): Promise<JudgedGateway> {
   const gateway = await startTestGateway(elasticsearch ? { elasticsearch } : {});
   const keys = new Map<JudgedQuery['set'], string>();
-  for (const set of Object.keys(RECORD_SETS) as JudgedQuery['set'][]) keys.set(set, await load(gateway, set));
+  for (const set of ['congress', 'sample', 'mixed'] as const) keys.set(set, await load(gateway, set));
   return {
     stores: gateway.stores,
     async ask(queries) {
       const answers: JudgedAnswer[] = [];
+      for (const { set } of queries) if (!keys.has(set)) keys.set(set, await load(gateway, set));
       for (let from = 0; from < queries.length; from += ASKED_TOGETHER) {
         const together = queries.slice(from, from + ASKED_TOGETHER);
         answers.push(

@@ -11,9 +11,13 @@ import type { Contact, ContactRecord } from './schema.js';
 import type { ValueField, WordField } from './searchable.js';
 import type { ContactChanges } from './stored-contact.js';
 
-/** A word of a filter: one of its spellings is a word of the field or begins one, or all words of one of the equivalents are in it. */
+/**
+ * A word of a filter: one of its spellings is a word of the field or begins one, or one of `whole` is a word of it, or all words of one
+ * of the equivalents are in it.
+ */
 export interface FilterWord {
   spellings: string[];
+  whole: string[];
   equivalents: string[][];
 }
 

@@ -1,9 +1,14 @@
 /** Requests to contact searches: pure, and the same for every store. */
 import { invalid, noWords } from '../http/problems.js';
-import { normalizeCountry } from '../search/countries.js';
-import { filterAlternatives, withEquivalents } from '../search/equivalents.js';
+import { normalizeCountry, withCountries } from '../search/countries.js';
+import {
+  type EquivalentKind,
+  filterAlternatives,
+  isShortForm,
+  withEquivalents,
+} from '../search/equivalents.js';
 import { givenWord } from '../search/explain.js';
-import { joinedNeighbours, withJoinedNames } from '../search/names.js';
+import { joinedNeighbours, withJoinedNames, withRepeats } from '../search/names.js';
 import {
   normalizeDomain,
   normalizeEmail,
@@ -12,7 +17,8 @@ import {
 } from '../search/normalize.js';
 import { type Page, type QueryTerm, readingsOf, type SortKey, type TextQuery } from '../search/query.js';
 import { sortOf } from '../search/sort.js';
-import { hasLetterOrDigit, words } from '../shared/text.js';
+import { isRepeat, markRepeats } from '../search/words.js';
+import { codePoints, hasLetterOrDigit, spelledOut, words } from '../shared/text.js';
 import { parseTimestamp } from '../shared/time.js';
 import type { ContactFilter, ContactPage, ContactSearch, FilterWord } from './contact-store.js';
 import type { BulkFilter, SearchAudienceContactsRequest, SearchContactsRequest } from './schema.js';
@@ -56,7 +62,7 @@ export function toContactSearch(
 
 /** The query with all that its words may mean in a contact. */
 export const contactTerms = (query: TextQuery): TextQuery =>
-  withJoinedNames(withEquivalents(query, EQUIVALENT_FIELDS));
+  withRepeats(withCountries(withJoinedNames(withEquivalents(query, EQUIVALENT_FIELDS))));
 
 /** The page, and the reading of the query that it answers: the first that a contact matches. Its next page answers the same. */
 export async function searchContacts<Found extends Page<unknown>>(
@@ -123,6 +129,16 @@ export function toFilters(given: GivenFilters): ContactFilter[] {
   return filters;
 }
 
+/** Characters up to which a word of a filter is whole. */
+const MAX_WHOLE_CHARACTERS = 2;
+const withSpaces = /^[^\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}]+$/u;
+
+/** Whether a word of a filter begins no other one: it is short, a short form of the table of the field, or repeated. */
+const isWhole = (word: string, kind: EquivalentKind | undefined): boolean =>
+  isRepeat(word) ||
+  (codePoints(word) <= MAX_WHOLE_CHARACTERS && withSpaces.test(word)) ||
+  (kind !== undefined && isShortForm(word, kind));
+
 /**
  * The different words of a filter, without those that begin another: what matches the longer one matches them too. Words of a name
  * also match as what they form with their neighbours, and words of some fields as their equivalents.
@@ -132,12 +148,18 @@ function filterWords(field: WordField, text: string): FilterWord[] {
   const kind = FILTER_EQUIVALENTS[field];
   const alternatives = kind && given.length > 0 ? filterAlternatives(given, kind) : [];
   const joined = JOINED_FIELDS.has(field) ? joinedNeighbours(given) : [];
+  const spelled = spelledOut(text);
   const spellings = new Map<string, Set<string>>();
   const equivalents = new Map<string, string[][]>();
   let room = MAX_FILTER_EQUIVALENTS;
-  for (const [index, word] of given.entries()) {
-    const known = spellings.get(word) ?? new Set([word]);
-    for (const other of joined[index] ?? []) known.add(other);
+  const marked = markRepeats(given);
+  // Each is a condition on every row.
+  const asked = new Set(marked).size > MAX_FILTER_WORDS ? given : marked;
+  for (const [index, word] of asked.entries()) {
+    const known = spellings.get(word) ?? new Set<string>();
+    if (!isWhole(word, kind)) known.add(word);
+    const other = spelled.get(word);
+    for (const each of [...(joined[index] ?? []), ...(other ? [other] : [])]) known.add(each);
     spellings.set(word, known);
     const others = (alternatives[index] ?? []).slice(0, room).map((alternative) => alternative.words);
     room -= others.length;
@@ -154,9 +176,10 @@ function filterWords(field: WordField, text: string): FilterWord[] {
   }
   // In order, a word stands right before the words it begins.
   return different
-    .filter((word, index) => !different[index + 1]?.startsWith(word))
+    .filter((word, index) => isWhole(word, kind) || !different[index + 1]?.startsWith(word))
     .map((word) => ({
       spellings: [...(spellings.get(word) as Set<string>)],
+      whole: isWhole(word, kind) ? [word] : [],
       equivalents: equivalents.get(word) ?? [],
     }));
 }

@@ -12,8 +12,8 @@ import {
 } from '../search/normalize.js';
 import { phoneWords } from '../search/phones.js';
 import { titleClasses } from '../search/titles.js';
-import { emailWords, postalCodeWords, slugWords, textWords } from '../search/words.js';
-import { foldValue } from '../shared/text.js';
+import { emailWords, isRepeat, markRepeats, postalCodeWords, slugWords, textWords } from '../search/words.js';
+import { foldValue, words } from '../shared/text.js';
 import type { ContactField } from './field-types.js';
 import type { DerivedField, ExplainedField } from './fields.js';
 import type { Contact } from './schema.js';
@@ -122,11 +122,21 @@ export type SearchableContact = Pick<Contact, ContactField>;
 
 /** The stored values of a field. */
 export function searchableTexts(contact: SearchableContact, field: ContactSearchField): readonly string[] {
-  if (field === 'full_name') return namesTogether(contact.first_name, contact.last_name);
+  if (field === 'full_name') {
+    return [...namesTogether(contact.first_name, contact.last_name), ...repeatedWords(contact)];
+  }
   const [first, second] = SEARCH_FIELDS[field].of;
   const texts = textsOf(contact[first]);
   return second === undefined ? texts : [...texts, ...textsOf(contact[second])];
 }
+
+/** Marked by `markRepeats`: words that several fields have together, such as the city and the state of New York. */
+function repeatedWords(contact: SearchableContact): string[] {
+  const all = REPEATED_FIELDS.flatMap((field) => words(contact[field] ?? ''));
+  return new Set(all).size === all.length ? [] : [...new Set(markRepeats(all).filter(isRepeat))];
+}
+
+const REPEATED_FIELDS = ['first_name', 'last_name', 'company_name', 'city', 'state_region'] as const;
 
 const textsOf = (value: string | readonly string[] | null): readonly string[] =>
   typeof value === 'string' ? [value] : (value ?? []);

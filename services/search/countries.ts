@@ -1,12 +1,18 @@
-/** The countries of ISO 3166 by their codes and English names (contract 3.8). */
+/** The countries of ISO 3166 by their codes and their names in many languages (contract 3.8). */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 // Its index alone: the entry of the package reads the names in 78 languages.
 import iso from 'i18n-iso-countries/index.js';
 import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
 import { memoize } from '../shared/cache.js';
-import { foldValue, words } from '../shared/text.js';
+import { packageRoot } from '../shared/fs.js';
+import { codePoints, foldValue, plainAscii, words } from '../shared/text.js';
+import { rowsOf } from './equivalents.js';
+import type { QueryTerm, TextQuery, WordTerm } from './query.js';
 
 /** Names that the package lacks or lists last, the usual one first. "Congo" alone is CG in ISO 3166; the package lists it for both. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
+  AE: ['United Arab Emirates', 'Emirates'],
   AX: ['Åland'],
   BA: ['Bosnia and Herzegovina', 'Bosnia-Herzegovina', 'Bosnia'],
   BN: ['Brunei'],
@@ -15,15 +21,30 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   CC: ['Cocos Islands', 'Keeling Islands'],
   CD: ['Democratic Republic of the Congo', 'DR Congo', 'DRC', 'Congo-Kinshasa', 'Zaire'],
   CG: ['Congo', 'Congo-Brazzaville'],
-  CN: ['China', 'Mainland China', 'PRC'],
+  CN: ['China', 'Mainland China', 'PRC', "People's Republic of China"],
   CV: ['Cabo Verde'],
   CZ: ['Czechia'],
+  DE: ['Germany', 'Federal Republic of Germany', 'Bundesrepublik Deutschland', 'BRD'],
   FK: ['Falkland Islands', 'Falklands'],
   FM: ['Micronesia'],
   FO: ['Faroe Islands', 'Faeroe Islands', 'Faroes'],
-  GB: ['United Kingdom', 'U.K.', 'Britain', 'United Kingdom of Great Britain and Northern Ireland'],
+  GB: [
+    ...['United Kingdom', 'U.K.', 'Britain', 'United Kingdom of Great Britain and Northern Ireland'],
+    ...[
+      'Großbritannien',
+      'Grande-Bretagne',
+      'Gran Bretaña',
+      'Gran Bretagna',
+      'Grã-Bretanha',
+      'Groot-Brittannië',
+    ],
+    ...['Storbritannien', 'Storbritannia', 'Büyük Britanya', 'Великобритания', 'Велика Британія'],
+  ],
   GM: ['Gambia'],
+  GR: ['Greece', 'Hellas'],
   HK: ['Hong Kong', 'Hong Kong SAR', 'Hong Kong SAR China'],
+  IE: ['Ireland', 'Republic of Ireland', 'Eire'],
+  IN: ['India', 'Bharat'],
   IR: ['Iran', 'Iran (Islamic Republic of)'],
   KG: ['Kyrgyzstan', 'Kyrgyz Republic'],
   KP: ['North Korea', "Korea (the Democratic People's Republic of)", 'DPRK'],
@@ -37,11 +58,13 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   NL: ['Netherlands', 'Holland'],
   PS: ['Palestine', 'Palestinian Territories', 'Palestinian Territory', 'Occupied Palestinian Territory'],
   RU: ['Russia'],
+  SA: ['Saudi Arabia', 'KSA'],
   SH: ['Saint Helena', 'Saint Helena, Ascension and Tristan da Cunha'],
   SJ: ['Svalbard and Jan Mayen', 'Svalbard'],
   SX: ['Sint Maarten'],
   SY: ['Syria'],
   SZ: ['Eswatini', 'Swaziland'],
+  TH: ['Thailand', 'ประเทศไทย'],
   TL: ['Timor-Leste', 'East Timor'],
   TR: ['Turkey'],
   TT: ['Trinidad and Tobago', 'Trinidad'],
@@ -60,6 +83,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   VI: ['US Virgin Islands', 'United States Virgin Islands'],
   VN: ['Vietnam', 'Viet Nam'],
   XK: ['Kosovo', 'XKX'],
+  ZA: ['South Africa', 'RSA'],
 };
 
 interface Country {
@@ -86,6 +110,20 @@ for (const [code, { codes, names }] of byCode) {
   for (const each of codes) codeByKey.set(each, code);
 }
 
+/** Names of other languages, which say nothing where they mean two countries, or what a code or an English name means. */
+const foreign = new Map<string, string | null>();
+for (const row of rowsOf(readFileSync(join(packageRoot, 'services/search/country-names.txt'), 'utf8'))) {
+  const [code = '', names = ''] = row.split(': ');
+  for (const name of names.split(' | ')) {
+    const key = keyOf(name);
+    const known = foreign.get(key);
+    foreign.set(key, known === undefined || known === code ? code : null);
+  }
+}
+for (const [key, code] of foreign) {
+  if (code !== null && key !== '' && !codeByKey.has(key)) codeByKey.set(key, code.toLowerCase());
+}
+
 /** Equal for the ways to write a name: "Saint Lucia" and "St. Lucia", "Korea, Republic of" and "the Republic of Korea". */
 function keyOf(text: string): string {
   const all = words(text.replaceAll('&', ' and ').replace(/['’ʼ‘`]/g, ''));
@@ -97,11 +135,43 @@ function keyOf(text: string): string {
     .join(' ');
 }
 
-/** ISO 3166 alpha-2 in lower case for a code or English name of a country, else the folded text itself. */
+/** ISO 3166 alpha-2 in lower case for a code or name of a country, else the folded text itself. */
 export const normalizeCountry = memoize((text) => codeByKey.get(keyOf(text)) ?? foldValue(text));
 
 /** Longer names add words like "of" and "america", which would match half of a company name. */
 const isShort = (name: string[]) => name.length <= 2 && name.every((word) => word.length > 1);
+
+/** A country, by whichever of its names. No other word begins with a percent sign. */
+const countryWord = (code: string) => `%${code}`;
+
+/** Shorter words are names of people and codes in too many languages. */
+const MIN_LATIN_LETTERS = 4;
+/** Words of the longest name that a query is searched for. */
+const MAX_NAME_WORDS = 4;
+
+/** The query, with the countries that its words name in any language. */
+export function withCountries(query: TextQuery): TextQuery {
+  const required: QueryTerm[] = [...query.required];
+  const wordAt = (index: number) => {
+    const term = required[index];
+    return term?.kind === 'word' && term.prefix ? term.word : undefined;
+  };
+  for (let start = 0; start < required.length; start++) {
+    const name: string[] = [];
+    for (let end = start; end < start + MAX_NAME_WORDS && wordAt(end) !== undefined; end++) {
+      name.push(wordAt(end) as string);
+      const text = name.join(' ');
+      const code = codeByKey.get(keyOf(text));
+      if (code === undefined || (plainAscii.test(text) && codePoints(text) < MIN_LATIN_LETTERS)) continue;
+      for (let at = start; at <= end; at++) {
+        const term = required[at] as WordTerm;
+        const joined = new Set([...(term.joined ?? []), countryWord(code)]);
+        required[at] = { ...term, joined: [...joined] };
+      }
+    }
+  }
+  return { ...query, required };
+}
 
 /** The words of the text, then the codes, the usual name and the short names of the country that it names. */
 export function countryWords(text: string): string[] {
@@ -112,6 +182,7 @@ export function countryWords(text: string): string[] {
     if (!name.every((word) => value.includes(word))) value.push(...name);
   };
   for (const code of country.codes) add([code]);
+  value.push(countryWord(country.codes[0] as string));
   for (const [index, name] of country.names.entries()) {
     const parts = words(name);
     if (index === 0 || isShort(parts)) add(parts);

@@ -10,6 +10,7 @@ import { memoize } from '../shared/cache.js';
 import { packageRoot } from '../shared/fs.js';
 import { words } from '../shared/text.js';
 import type { Equivalent, QueryTerm, TextQuery, WordTerm } from './query.js';
+import { markRepeats } from './words.js';
 
 /** The folder of the tables, whose comments name source and licence. */
 export const EQUIVALENTS_FOLDER = join(packageRoot, 'services/search/equivalents');
@@ -58,7 +59,7 @@ export const rowsOf = (text: string) =>
 function addForms(table: Table, form: string[], others: readonly string[][], row: string): void {
   const key = form.join(' ');
   const known = table.forms.get(key) ?? [];
-  for (const each of others) if (each.join(' ') !== key) known.push({ words: each, row });
+  for (const each of others) if (each.join(' ') !== key) known.push({ words: markRepeats(each), row });
   table.forms.set(key, known);
   table.longest = Math.max(table.longest, form.length);
 }
@@ -119,8 +120,12 @@ const alternativesOf = memoize((text: string): Alternative[][] => {
   };
   for (const [kind, { forms, longest }] of TABLES) {
     for (let start = 0; start < given.length; start++) {
-      for (let length = 1; length <= longest && start + length <= given.length; length++) {
-        for (const each of forms.get(given.slice(start, start + length).join(' ')) ?? []) {
+      for (let length = 1; length <= longest + 1 && start + length <= given.length; length++) {
+        const run = given.slice(start, start + length);
+        const isJoint = (word: string, index: number) =>
+          index > 0 && index < length - 1 && isOptional('and', word);
+        const key = run.filter((word, index) => !isJoint(word, index)).join(' ');
+        for (const each of forms.get(key) ?? []) {
           for (let at = start; at < start + length; at++) add(at, { kind, ...each });
         }
       }
@@ -170,6 +175,13 @@ export const filterAlternatives = (given: readonly string[], kind: EquivalentKin
   alternativesOf(given.join(' ')).map((own) =>
     own.filter((each) => each.kind === kind).slice(0, MAX_ALTERNATIVES.ofWord),
   );
+
+/** Longer forms of a table are words in their own right. */
+const MAX_SHORT_FORM = 4;
+
+/** Whether a word is a short form in a table: filters match it with whole words alone. */
+export const isShortForm = (word: string, kind: EquivalentKind): boolean =>
+  word.length <= MAX_SHORT_FORM && TABLES.some(([of, { forms }]) => of === kind && forms.has(word));
 
 /** In which fields the equivalents of a kind match, each with its group of the order. */
 export type EquivalentFields = Record<EquivalentKind, readonly Pick<Equivalent, 'field' | 'group'>[]>;

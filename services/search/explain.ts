@@ -2,6 +2,7 @@
 import { codePoints, distanceWithin } from '../shared/text.js';
 import type { QueryTerm, TextQuery } from './query.js';
 import { isTypoCandidate } from './typos.js';
+import { withoutMark } from './words.js';
 
 /** A value of a record that a query searches. */
 export interface SearchedValue<Field extends string> {
@@ -58,7 +59,7 @@ export function explainMatch<Field extends string>(
         best = { match: { word: givenWord(term), field, text, match, typos, ...(row && { row }) }, order };
       }
     }
-    return best === null ? [] : [{ ...best.match, text: shortened(best.match.text) }];
+    return best === null ? [] : [{ ...best.match, text: shortened(withoutMark(best.match.text)) }];
   });
 }
 
@@ -67,7 +68,7 @@ const GROUPS = 16;
 
 /** As explanations name it. */
 export const givenWord = (term: QueryTerm): string =>
-  term.kind === 'word' ? term.word : term.words.join(' ');
+  term.kind === 'word' ? withoutMark(term.word) : term.words.join(' ');
 
 const shortened = (text: string): string =>
   codePoints(text) <= MAX_MATCH_CHARACTERS ? text : [...text].slice(0, MAX_MATCH_CHARACTERS).join('');

@@ -1,8 +1,8 @@
 /** Names as people write them: in parts or joined, and written together where the script has no space (contract 3.9). */
 import { memoize } from '../shared/cache.js';
-import { fold, plainAscii, words } from '../shared/text.js';
-import type { QueryTerm, TextQuery } from './query.js';
-import { joinDottedLetters, textWords } from './words.js';
+import { fold, plainAscii, spelledOut, words } from '../shared/text.js';
+import type { QueryTerm, TextQuery, WordTerm } from './query.js';
+import { isRepeat, joinDottedLetters, markRepeats, textWords } from './words.js';
 
 const insideWords = /['’‐-]+/g;
 const betweenWords = /['’‐\s-]+/g;
@@ -13,7 +13,9 @@ const withoutSpaces = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{M}ー々]
 /** The words of a name split everywhere, only at spaces, and nowhere: [o, connor, smith], [oconnor, smith], [oconnorsmith]; of "T. J." also [tj]. */
 function readings(name: string): string[][] {
   const folded = fold(name);
-  return plainWord.test(folded) ? [[folded]] : differentReadings(folded);
+  const own = plainWord.test(folded) ? [[folded]] : differentReadings(folded);
+  const spelled = spelledOut(name);
+  return spelled.size === 0 ? own : [...own, words(name).map((word) => spelled.get(word) ?? word)];
 }
 
 const differentReadings = memoize((folded: string): string[][] => {
@@ -78,6 +80,25 @@ const joinedName = (word: string) => `+${word}`;
 const MIN_JOINED_NAME_LETTERS = 5;
 /** "Khun" before a name, written together with it. */
 const THAI_TITLE = 'คุณ';
+
+/** The query, each later one of equal words as a word that only records with as many hold. */
+export function withRepeats(query: TextQuery): TextQuery {
+  const places = query.required.flatMap((term, index) =>
+    term.kind === 'word' && letters.test(term.word) ? [index] : [],
+  );
+  const marked = markRepeats(places.map((place) => (query.required[place] as WordTerm).word));
+  const repeats = new Map(
+    places.flatMap((place, index) => {
+      const word = marked[index] as string;
+      return isRepeat(word) ? [[place, word] as const] : [];
+    }),
+  );
+  const required = query.required.map((term, place): QueryTerm => {
+    const word = repeats.get(place);
+    return word === undefined ? term : { kind: 'word', word, prefix: false, typos: 0 };
+  });
+  return repeats.size === 0 ? query : { ...query, required };
+}
 
 /** The query, with words that may be a first and last name written together, and phrases that may be both names. */
 export function withJoinedNames(query: TextQuery): TextQuery {

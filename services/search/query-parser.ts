@@ -1,6 +1,14 @@
 /** Reads the `query` of a search (contract 3.9). */
 
-import { codePoints, compounds, fold, hasLetterOrDigit, tooLongOnceFolded, words } from '../shared/text.js';
+import {
+  codePoints,
+  compounds,
+  fold,
+  hasLetterOrDigit,
+  spelledOut,
+  tooLongOnceFolded,
+  words,
+} from '../shared/text.js';
 import { isOptional } from './equivalents.js';
 import { joinedNeighbours } from './names.js';
 import { normalizeDomain, normalizeProfileUrl, profileSlug } from './normalize.js';
@@ -60,6 +68,28 @@ const MAX_PHONE_DIGITS = 15;
 
 /** Everything in the result is folded. A text without any word gives no terms. Never throws. */
 export function parseQuery(text: string): TextQuery | QueryProblem {
+  const query = parseFolded(text);
+  const spelled = spelledOut(text);
+  return 'code' in query || spelled.size === 0 ? query : withSpelledOut(query, spelled);
+}
+
+/** Words with umlauts also match as they are spelled out. */
+function withSpelledOut(
+  { required, excluded, otherwise }: TextQuery,
+  spelled: Map<string, string>,
+): TextQuery {
+  const add = (term: QueryTerm): QueryTerm => {
+    const other = term.kind === 'word' ? spelled.get(term.word) : undefined;
+    return other === undefined ? term : { ...term, joined: [...(term.joined ?? []), other] };
+  };
+  return {
+    required: required.map(add),
+    excluded,
+    ...(otherwise && { otherwise: withSpelledOut(otherwise, spelled) }),
+  };
+}
+
+function parseFolded(text: string): TextQuery | QueryProblem {
   const folded = fold(text).replace(/[“”„‟«»]/g, '"');
   // Some characters stand for many: a ligature of 18 letters is one. `piece` may only see short text.
   if (codePoints(folded) > MAX_QUERY_LENGTH) {

@@ -4,6 +4,7 @@
  */
 import { nameKey } from './names.js';
 import type { Equivalent, QueryTerm, TextQuery } from './query.js';
+import { withoutMark } from './words.js';
 
 /**
  * Classes of matches, best first: the query is the whole name; it is the whole first or last name; every word exact; every word exact or an
@@ -68,4 +69,4 @@ export const equivalentsOf = (term: QueryTerm): readonly Equivalent[] =>
 
 /** See `nameKeys`. */
 export const queryKey = (terms: readonly QueryTerm[]): string =>
-  nameKey(terms.flatMap((term) => (term.kind === 'word' ? [term.word] : term.words)));
+  nameKey(terms.flatMap((term) => (term.kind === 'word' ? [withoutMark(term.word)] : term.words)));

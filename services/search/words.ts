@@ -1,10 +1,35 @@
 /** Index and query words of texts and addresses. */
-import { compounds, fold, plainAscii, words } from '../shared/text.js';
+import { compounds, fold, plainAscii, spelledOut, words } from '../shared/text.js';
 import { normalizeDomain, normalizeEmail, normalizeProfileUrl, profileSlug } from './normalize.js';
 
-/** The words of a text, then its emails and domains, and its dotted letters joined. */
+/** Marks a word as the second of its kind in a text, or a later one. No other word begins with an asterisk. */
+const REPEAT = '*';
+/** Single letters are initials, of which one may stand for several names. */
+const MIN_REPEATED_LETTERS = 2;
+
+/** Each later one of equal words is marked, so that a word asked for twice needs two. */
+export function markRepeats(given: readonly string[]): string[] {
+  if (new Set(given).size === given.length) return [...given];
+  const times = new Map<string, number>();
+  return given.map((word) => {
+    const before = times.get(word) ?? 0;
+    times.set(word, before + 1);
+    return word.length < MIN_REPEATED_LETTERS ? word : REPEAT.repeat(before) + word;
+  });
+}
+
+export const isRepeat = (word: string) => word.startsWith(REPEAT);
+
+/** The word without its mark. */
+export const withoutMark = (word: string) => (isRepeat(word) ? word.replace(/^\*+/, '') : word);
+
+/**
+ * The words of a text, those that are repeated marked, its umlauts spelled out, then its emails and domains, and its dotted letters
+ * joined.
+ */
 export function textWords(text: string): string[] {
   const value = words(text);
+  value.push(...markRepeats(value).filter(isRepeat), ...spelledOut(text).values());
   if (!text.includes('.')) return value;
   for (const compound of compounds(text)) value.push(compoundWord(compound));
   for (const [dotted] of fold(text).matchAll(dottedLetters)) value.push(joinLetters(dotted));

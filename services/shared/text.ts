@@ -21,10 +21,14 @@ const UNDECOMPOSED: Record<string, string> = {
   ł: 'l',
   ŧ: 't',
   ς: 'σ',
+  // Keyboards of Arabic and of Persian write one letter each in two ways.
+  ى: 'ي',
+  ی: 'ي',
+  ک: 'ك',
   // A letter to Unicode, an apostrophe to those who write Ukrainian names.
   ʼ: "'",
 };
-const undecomposed = /[ßæœøđðþħıłŧςʼ]/g;
+const undecomposed = /[ßæœøđðþħıłŧςىیکʼ]/g;
 export const plainAscii = /^[\0-\x7f]*$/;
 
 /** Accents, harakat and niqqud. Marks of other scripts stay: without vowel signs and voicing marks, different names would be one. */
@@ -124,6 +128,25 @@ export function words(text: string): string[] {
   return fold(text)
     .split(notWord)
     .filter((word) => word !== '');
+}
+
+/** Letters that are written as two where a keyboard lacks them. */
+const SPELLED_OUT: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ø: 'oe', ü: 'ue', å: 'aa' };
+const spelledLetters = /[äöøüå]/giu;
+
+/** The words of a text with such letters, and those that they are spelled out as: of "Müller" the pair muller, mueller. */
+export function spelledOut(text: string): Map<string, string> {
+  const pairs = new Map<string, string>();
+  if (plainAscii.test(text)) return pairs;
+  const composed = text.normalize('NFC');
+  const written = composed.replace(spelledLetters, (letter) => SPELLED_OUT[letter.toLowerCase()] as string);
+  if (written === composed) return pairs;
+  const spelled = words(written);
+  for (const [index, word] of words(composed).entries()) {
+    const other = spelled[index] as string;
+    if (other !== word) pairs.set(word, other);
+  }
+  return pairs;
 }
 
 const notSeparator = /[^\s,;:<>()"'/]+/gu;

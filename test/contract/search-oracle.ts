@@ -120,8 +120,8 @@ function meets(contact: Contact, filter: ContactFilter): boolean {
   }
   const held = wordsOf(contact, filter.field).flat();
   return filter.words.every(
-    ({ spellings, equivalents }) =>
-      held.some((other) => spellings.some((word) => other.startsWith(word))) ||
+    ({ spellings, whole, equivalents }) =>
+      held.some((other) => whole.includes(other) || spellings.some((word) => other.startsWith(word))) ||
       equivalents.some((words) => words.every((word) => held.includes(word))),
   );
 }
@@ -153,7 +153,9 @@ const sum = (values: readonly number[]) => values.reduce((left, right) => left +
 function classOf(contact: Contact, query: TextQuery, tier: number): number {
   if (tier > 2) return tier;
   const given = [
-    ...new Set(query.required.flatMap((term) => (term.kind === 'word' ? [term.word] : term.words))),
+    ...new Set(
+      query.required.flatMap((term) => (term.kind === 'word' ? [term.word.replace(/^\*+/, '')] : term.words)),
+    ),
   ];
   const key = given.sort().join(' ');
   const { whole, parts } = searchableName(contact);

@@ -130,7 +130,7 @@ export function searchStoreRecords(open: Open): void {
       expect(await found(opened.store, organization, { query: 'ann' })).to.deep.equal(['d', 'c']);
       expect((await upsert(organization, { city: 'Lyon' }))?.created_at).to.equal(at(5));
       expect((await upsert(organization, { created_at: at(100_000) }))?.created_at).to.equal(at(100_000));
-      for (const request of [{}, { query: 'ann' }, { first_name: 'an' }]) {
+      for (const request of [{}, { query: 'ann' }, { first_name: 'ann' }]) {
         expect(await found(opened.store, organization, request)).to.deep.equal(['c', 'd']);
         expect(await found(opened.store, organization, request, 'a')).to.deep.equal(['c', 'd']);
       }

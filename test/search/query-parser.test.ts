@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type QueryTerm, readingsOf, type TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
-import { fold } from '../../services/shared/text.js';
+import { fold, spelledOut } from '../../services/shared/text.js';
 import { runs } from '../support/random.js';
 import { wordsOf } from '../support/words.js';
 
@@ -91,7 +91,7 @@ describe('a query', () => {
     ['(202) 224.3441', ['202', '224', '3441']],
     ['12022243441', ['2022243441']],
     ['+44 (0)20 7946 0958', ['44', '0', '20', '7946', '0958']],
-    ['"+44 (0)20 7946 0958"', ['"442079460958"']],
+    ['"+44 (0)20 7946 0958"', ['442079460958']],
     ['202 555 0147 ext. 12 ann', ['202', '555', '0147', 'ann']],
     ['2025550147x12', ['2025550147']],
     ['12 x 34', ['12', 'x', '34']],
@@ -216,7 +216,7 @@ describe('a query', () => {
             expect(fold(word)).to.equal(word);
           }
         }
-        expect(parseQuery(fold(text))).to.deep.equal(query);
+        if (spelledOut(text).size === 0) expect(parseQuery(fold(text))).to.deep.equal(query);
       }),
       { numRuns: runs(600) },
     );

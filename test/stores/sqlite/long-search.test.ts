@@ -29,7 +29,7 @@ describe('A very long search in SQLite', () => {
           {
             kind: 'words',
             field: 'job_title',
-            words: words.map((word) => ({ spellings: [word], equivalents: [] })),
+            words: words.map((word) => ({ spellings: [word], whole: [], equivalents: [] })),
           },
         ],
       })

@@ -255,9 +255,10 @@ function filterClauses(filter: ContactFilter): Clause[] {
   }
   if (filter.kind === 'email') return [emailClause(filter.email)];
   const field = `search.${filter.field}`;
-  return filter.words.map(({ spellings, equivalents }) =>
+  return filter.words.map(({ spellings, whole, equivalents }) =>
     any([
       ...spellings.flatMap((word) => beginsWith(field, word)),
+      ...whole.map((word) => holdsAll(field, [word])),
       ...equivalents.map((words) => holdsAll(field, words)),
     ]),
   );

@@ -92,9 +92,10 @@ export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): Ft
   return inColumns(
     [filter.field],
     allOf(
-      filter.words.map(({ spellings, equivalents }) =>
+      filter.words.map(({ spellings, whole, equivalents }) =>
         anyOf([
           ...spellings.map((word) => terms.prefix(word)),
+          ...whole.map((word) => terms.exact([word])),
           ...equivalents.map((words) => allOf(words.map((word) => terms.exact([word])))),
         ]),
       ),
