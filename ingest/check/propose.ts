@@ -200,10 +200,17 @@ const streamsOf = (text: OpenedText, samples: readonly SourceRecord[]): string[]
 function draftOf(stream: Stream, { header }: OpenedText, samples: readonly SourceRecord[]): MappingFile {
   const columns = header?.columns.filter((name) => name !== '' && name.length <= MAX_NAME_LENGTH);
   const { mapping } = draftMapping(stream, samples, { columns: columns && [...new Set(columns)] });
-  const { timezone } = mapping;
+  const { timezone, period, dimensions } = mapping;
   const isOpen = (source: ValueSource) => JSON.stringify(source).includes(OPEN);
   const fields = Object.fromEntries(Object.entries(mapping.fields).filter(([, source]) => !isOpen(source)));
-  return { stream: mapping.stream, ...(timezone && { timezone }), fields, ignore: 'rest' };
+  return {
+    stream: mapping.stream,
+    ...(timezone && { timezone }),
+    ...(period && { period }),
+    ...(dimensions && { dimensions }),
+    fields,
+    ignore: 'rest',
+  };
 }
 
 /** Contacts without an id get it from their email or profile, so that the same person always has the same one. */

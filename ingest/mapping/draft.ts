@@ -2,6 +2,7 @@
 import type { TObject } from 'typebox';
 import { isObject } from '../../services/shared/json.js';
 import type { Stream } from '../streams/stream.js';
+import { isReportLine } from './cells.js';
 import { compileMapping } from './compile.js';
 import { compileDateFormat, dateOrders, exists, parseIsoDate } from './date-format.js';
 import { pathsNamed, sourceNamed } from './field-names.js';
@@ -34,12 +35,20 @@ const MAX_MARKS = 8;
 /** No path of a source: an edit is missing. */
 export const OPEN = 'TODO';
 
+/** Fields of a contact of which a draft takes one at least; otherwise its records would be empty people. */
+const PERSON_FIELDS = ['first_name', 'last_name', 'work_emails', 'personal_emails', 'network_a_url'];
+
+/** Whether the records of a draft are about somebody: no contact is one without a name and without an address. */
+export const takesPeople = ({ stream, fields }: MappingFile): boolean =>
+  stream !== 'contacts' || PERSON_FIELDS.some((field) => Object.hasOwn(fields, field));
+
 /** Drafts a mapping from the first records of an export; `columns` of a table, behind `preambleLines` lines. */
 export function draftMapping(
   stream: Stream,
-  samples: readonly SourceRecord[],
+  records: readonly SourceRecord[],
   { columns, preambleLines = 0 }: { columns?: readonly string[] | undefined; preambleLines?: number },
 ): MappingDraft {
+  const samples = records.filter((record) => !isReportLine(textOf(Object.values(record)[0])));
   const paths = columns ?? leafPaths(samples);
   const types = targetTypes(stream);
   const todos: string[] = [];
@@ -66,13 +75,17 @@ export function draftMapping(
     fields.last_name = { path: fullName, part: 'rest' };
     todos.push(`first_name: the first word of ${fullName} is a guess, and last_name the rest.`);
   }
+  if (types.has('startUrl') && !fields.startUrl) addAddress(fields, paths, used);
+  todos.push(...whichEvents(stream, paths, samples));
   complete(stream, fields, samples, todos);
+  const scope = scopeOf(stream, fields, paths, used);
   const mapping: MappingFile = {
     description: '',
     stream: stream.name as MappingFile['stream'] & string,
     ...(needsZone && { timezone: 'UTC' }),
     ...(preambleLines > 0 && { recognize: [...used].slice(0, MAX_MARKS) }),
     ...(preambleLines > 0 && typeof fields.date === 'string' && { period_column: fields.date }),
+    ...scope,
     fields,
     ignore: columns === undefined ? 'rest' : columns.filter((column) => !used.has(column)),
   };
@@ -90,6 +103,51 @@ export function draftMapping(
   // It compiles, whatever was guessed.
   compileMapping(mapping, stream);
   return { mapping, todos };
+}
+
+/** The address of a page that two columns hold. */
+function addAddress(fields: MappingFile['fields'], paths: readonly string[], used: Set<string>): void {
+  const [host] = pathsNamed('url_host', paths);
+  const [path] = pathsNamed('url_path', paths);
+  if (host === undefined || path === undefined) return;
+  used.add(host).add(path);
+  fields.startUrl = { template: `https://{${host}}{${path}}` };
+}
+
+const MAX_LISTED_EVENTS = 6;
+
+/** Asks which events are visits, where the records have kinds. */
+function whichEvents(stream: Stream, paths: readonly string[], samples: readonly SourceRecord[]): string[] {
+  const [kind] = stream.name === 'website-visits' ? pathsNamed('event', paths) : [];
+  if (kind === undefined) return [];
+  const kinds = [...new Set(valuesAt(kind, samples))].slice(0, MAX_LISTED_EVENTS);
+  const listed = kinds.map((each) => JSON.stringify(each.slice(0, 40))).join(', ');
+  return kinds.length === 0
+    ? []
+    : [`where: every event becomes a visit; name the kinds of ${kind} that are visits, of ${listed}.`];
+}
+
+/** What a row of deliveries is about: the days of its period, and columns that make it a part of a day. */
+function scopeOf(
+  stream: Stream,
+  { date }: MappingFile['fields'],
+  paths: readonly string[],
+  used: ReadonlySet<string>,
+): Pick<MappingFile, 'period' | 'dimensions'> {
+  if (stream.rowKey === undefined || date === undefined || date === OPEN) return {};
+  const free = (field: string) => pathsNamed(field, paths).filter((path) => !used.has(path));
+  const [end] = free('period_end');
+  const dimensions = free('dimension');
+  const form = typeof date === 'object' && 'format' in date ? { format: date.format } : undefined;
+  return {
+    period: {
+      start: date as NonNullable<MappingFile['period']>['start'],
+      ...(end !== undefined && { end: form ? { path: end, ...form } : end }),
+    },
+    ...(dimensions.length > 0 && {
+      dimensions: Object.fromEntries(dimensions.map((path): [string, string[]] => [path, []])),
+    }),
+  };
 }
 
 const valuesAt = (path: string, samples: readonly SourceRecord[]) => {
@@ -135,11 +193,11 @@ function complete(
     (field) => !Object.hasOwn(fields, field) && field !== 'organization_id' && field !== 'organizationId',
   );
   for (const field of open) {
-    const email = fields.work_emails;
-    if (field === 'contact_id' && email !== undefined) {
-      const path = typeof email === 'string' ? email : ((email as SourceOptions).all?.[0] ?? OPEN);
-      fields[field] = { path: typeof path === 'string' ? path : OPEN, email: true, lower: true, id: true };
-      todos.push('contact_id: the email is a guess; take what stays when a person gets another one.');
+    const identities = field === 'contact_id' ? identitiesOf(fields) : [];
+    if (identities.length > 0) {
+      fields[field] = identities.length === 1 ? (identities[0] as SourceOptions) : identities;
+      const what = fields.work_emails || fields.personal_emails ? 'email' : 'profile';
+      todos.push(`contact_id: the ${what} is a guess; take what stays when a person gets another one.`);
     } else {
       fields[field] = OPEN;
       const sums =
@@ -163,6 +221,27 @@ function complete(
     template: `urn:li:sponsoredCampaign:{${typeof campaign === 'string' ? campaign : OPEN}}`,
   };
   todos.push('creative_id: no column of ads; the campaign as a whole stands for them.');
+}
+
+const MAX_IDENTITIES = 8;
+
+/** What a person without an id is known by: the first email, or else the profile. */
+function identitiesOf({
+  work_emails,
+  personal_emails,
+  network_a_url,
+}: MappingFile['fields']): SourceOptions[] {
+  const pathsOf = (source: MappingFile['fields'][string] | undefined): string[] =>
+    [source ?? []].flat().flatMap((each) => {
+      if (typeof each === 'string') return [each];
+      return each.all === undefined ? (each.path ?? []) : pathsOf(each.all);
+    });
+  return [
+    ...[work_emails, personal_emails]
+      .flatMap(pathsOf)
+      .map((path) => ({ path, email: true, lower: true, id: true })),
+    ...pathsOf(network_a_url).map((path) => ({ path, profile: true, id: true })),
+  ].slice(0, MAX_IDENTITIES);
 }
 
 /** Paths to the values of objects, not into lists. */

@@ -10,13 +10,18 @@ const NAMES: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(join(packageRoot, 'mappings/field-names.json'), 'utf8'),
 );
 
-const plain = (name: string) =>
-  name
+/** Letters alone in lower case: the numbers of `E-mail 2` and `Address 1` tell values of one field apart. */
+const plain = (name: string) => {
+  const words = name
     // The currency of an amount.
     .replace(/ \([A-Z]{3}\)$/, '')
     .normalize('NFKD')
     .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '');
+    .replace(/\p{M}/gu, '')
+    .split(/[^\p{L}\p{N}]+/u);
+  const named = words.filter((word) => !/^\d*$/.test(word));
+  return (named.length > 0 ? named : words).join('');
+};
 
 /** The paths that have a name of the field, and those of which the last part has it, each in the order of the names. */
 export function pathsNamed(field: string, paths: readonly string[]): string[] {

@@ -52,4 +52,30 @@ describe('A draft of a mapping', function () {
     expect(fields.creative_id).to.equal('TODO');
     expect(stderr).to.contain('TODO creative_id: rows have the same day and campaign');
   });
+
+  it('refuses a file without a name and an address of a person, and lists its columns', async () => {
+    const file = join(folder, 'nobody.csv');
+    writeFileSync(file, 'lead_id,status_label,notes\nl1,Qualified,hello\n');
+    const { code, stdout, stderr } = await run(['mapping', 'draft', file, '--stream', 'contacts']);
+    expect([code, stdout]).to.deep.equal([2, '']);
+    expect(stderr).to.contain('No column of nobody.csv is known as a name or an address of a person');
+    expect(stderr).to.contain('lead_id, status_label, notes');
+  });
+
+  it('asks which events are visits, and says which columns a delivery cannot have', async () => {
+    const events = await draftOf('website-visits', 'event,uuid,timestamp\n$pageview,1,1\nsign-up,2,2\n');
+    expect(events.stderr).to.contain(
+      'TODO where: every event becomes a visit; name the kinds of event that are visits, of "$pageview", "sign-up".',
+    );
+    const file = join(folder, 'report.csv');
+    writeFileSync(
+      file,
+      'Datum;Enddatum;Kampagnen-ID;Platzierung;Kosten\n2026-10-05;2026-10-05;7;Feed;1,50\n',
+    );
+    const { stdout } = await run(['mapping', 'draft', file, '--stream', 'network-a-deliveries']);
+    expect(JSON.parse(stdout)).to.deep.include({
+      period: { start: 'Datum', end: 'Enddatum' },
+      dimensions: { Platzierung: [] },
+    });
+  });
 });

@@ -2,9 +2,10 @@
 import { createReadStream } from 'node:fs';
 import { decoder } from '../../ingest/decode.js';
 import { compileMapping } from '../../ingest/mapping/compile.js';
+import { draftMapping, takesPeople } from '../../ingest/mapping/draft.js';
 import type { Mapping } from '../../ingest/mapping/mapping.js';
 import { PRESETS } from '../../ingest/presets/index.js';
-import { recognizeText } from '../../ingest/sources/recognize-text.js';
+import { peekRecords, recognizeText } from '../../ingest/sources/recognize-text.js';
 import { mapText, openText, type TextFormat } from '../../ingest/sources/text.js';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
@@ -16,7 +17,7 @@ const ACCEPTED_AT = Date.parse('2026-11-27T12:00:00Z');
 
 export interface Load {
   stream: StreamName;
-  /** A preset or `auto`; absent where the columns have the names of fields. */
+  /** A preset, `auto`, or `draft` for the mapping that is drafted; absent where the columns have the names of fields. */
   map?: string;
 }
 
@@ -24,10 +25,18 @@ export interface Load {
 export async function loadForeign(file: string, { stream: name, map }: Load): Promise<unknown[]> {
   const stream = STREAMS[name] as Stream;
   const format = FORMATS[file.split('.').at(-1) as string] as TextFormat;
-  const text = await openText(createReadStream(`${FOREIGN_FILES}/${file}`), format, { headers: HEADERS });
+  const isDrafted = map === 'draft';
+  const text = await openText(createReadStream(`${FOREIGN_FILES}/${file}`), format, {
+    headers: isDrafted ? 'any' : HEADERS,
+  });
   try {
     let mapping: Mapping | undefined;
-    if (map !== undefined) {
+    if (isDrafted) {
+      const columns = text.header?.columns;
+      const { mapping: drafted } = draftMapping(stream, await peekRecords(text), { columns });
+      if (!takesPeople(drafted)) return [{ refused: 'No column is a name or an address of a person.' }];
+      mapping = compileMapping(drafted, stream);
+    } else if (map !== undefined) {
       const found = await recognizeText(text, map, name);
       if ('reason' in found) return [{ refused: found.reason }];
       mapping = compileMapping(found.preset, stream);

@@ -1,7 +1,9 @@
+import { basename } from 'node:path';
 import { AmbiguousInputError, settleColumns } from '../../../ingest/mapping/column-forms.js';
 import { compileMapping } from '../../../ingest/mapping/compile.js';
-import { draftMapping } from '../../../ingest/mapping/draft.js';
+import { draftMapping, takesPeople } from '../../../ingest/mapping/draft.js';
 import { peekRecords } from '../../../ingest/sources/recognize-text.js';
+import { UsageError } from '../errors.js';
 import type { Format } from '../ingest/input.js';
 import { openFile } from '../ingest/mapped-input.js';
 import { type Io, printErr, printOut } from '../io.js';
@@ -28,6 +30,12 @@ export async function draft(
       columns: text.header?.columns,
       preambleLines: preamble.split('\n').length - 1,
     });
+    if (!takesPeople(mapping)) {
+      const listed = (text.header?.columns ?? Object.keys(samples[0] ?? {})).join(', ');
+      throw new UsageError(
+        `No column of ${basename(file)} is known as a name or an address of a person: ${listed}. Write a mapping with fields such as "last_name" or "work_emails"; reachline schema mapping prints its form.`,
+      );
+    }
     if (text.header !== undefined) todos.push(...(await ambiguities(mapping, stream, samples, preamble)));
     printOut(io, JSON.stringify(mapping, null, 2));
     for (const todo of todos) printErr(io, `TODO ${todo}`);
