@@ -44,6 +44,7 @@ import {
   withSealedMonths,
 } from './page.js';
 import {
+  checkPoints,
   type Filters,
   filtersOf,
   parsePage,
@@ -171,7 +172,7 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
     },
     async handle(call: Call<Body>) {
       const params = reportParamsOf(call, entity.metrics);
-      const page = parsePage(call.body, params);
+      const page = parsePage(call.body);
       const { compare_to } = call.body;
       const range = compare_to && previousRange(params.range, compare_to);
       if (range && range.start < '0000-01-01') throw invalid(BEFORE_FIRST_YEAR);
@@ -190,6 +191,7 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
         previous && readTotals(call, list, previous),
         contextOf(call, report, warningFacts.filters),
       ]);
+      checkPoints(report, ids.length);
       return {
         items: await itemsWithSeries(call, list, ids, previous),
         page: page.page,

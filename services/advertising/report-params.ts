@@ -9,9 +9,10 @@ import type { Metric } from './metrics.js';
 import { caseFold, dropAccents, normalizeObjective, normalizeStatus } from './normalization.js';
 import type { Granularity } from './requests.js';
 
-const MAX_DAYS_APART = 3660;
+/** Days of a range, the first and the last included (contract 5.10). */
+export const MAX_DAYS = 3660;
 
-/** Points of one response: `page_size` × periods (contract 5.4). */
+/** Points of one response: items of the page × periods (contract 5.4). */
 export const MAX_POINTS = 100_000;
 
 export const DEFAULT_PAGE_SIZE = 50;
@@ -88,20 +89,22 @@ export function parseReportParams(
   };
 }
 
-/** Throws a `Problem` 422 `too_many_points` when the series of a full page would be too long to answer. */
-export function parsePage(
-  { page, page_size }: { page?: number | null; page_size?: number | null },
-  { range, granularity }: ReportParams,
-): Page {
-  const size = page_size ?? DEFAULT_PAGE_SIZE;
+export const parsePage = ({
+  page,
+  page_size,
+}: {
+  page?: number | null;
+  page_size?: number | null;
+}): Page => ({ page: page ?? 1, size: page_size ?? DEFAULT_PAGE_SIZE });
+
+/** Throws a `Problem` 422 `too_many_points` when the series of this many items would be too long to answer. */
+export function checkPoints({ range, granularity }: ReportParams, items: number): void {
   const periods = countPeriods(range, granularity);
-  if (size * periods > MAX_POINTS) {
-    const detail = `page_size ${size} × ${periods} ${granularity} periods is more than ${MAX_POINTS} points; set granularity to monthly, or page_size to ${Math.floor(MAX_POINTS / periods)} or less.`;
-    throw new Problem('too_many_points', detail, {
-      errors: [{ pointer: '/page_size', code: 'too_many_points', detail }],
-    });
-  }
-  return { page: page ?? 1, size };
+  if (items * periods <= MAX_POINTS) return;
+  const detail = `${items} items × ${periods} ${granularity} periods are more than ${MAX_POINTS} points; set granularity to monthly, or page_size to ${Math.floor(MAX_POINTS / periods)} or less.`;
+  throw new Problem('too_many_points', detail, {
+    errors: [{ pointer: '/page_size', code: 'too_many_points', detail }],
+  });
 }
 
 function rangeErrors({ start, end }: DateRange): FieldError[] {
@@ -109,8 +112,8 @@ function rangeErrors({ start, end }: DateRange): FieldError[] {
   if (end < start) {
     return [{ pointer, code: 'before_start_date', detail: 'end_date must not be before start_date.' }];
   }
-  if (daysBetween(start, end) > MAX_DAYS_APART) {
-    const detail = `end_date must be at most ${MAX_DAYS_APART} days after start_date.`;
+  if (daysBetween(start, end) >= MAX_DAYS) {
+    const detail = `A range has at most ${MAX_DAYS} days: end_date must be at most ${MAX_DAYS - 1} days after start_date.`;
     return [{ pointer, code: 'range_too_long', detail }];
   }
   return [];

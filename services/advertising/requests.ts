@@ -65,7 +65,10 @@ const currency = optional(
 const rangeFields = {
   organization_id: Type.Optional(nullable(organizationId)),
   start_date: date('First day, UTC.', { examples: ['2026-10-01'] }),
-  end_date: date('Last day, UTC: from start_date to 3660 days after it.', { examples: ['2026-10-31'] }),
+  end_date: date(
+    'Last day, UTC, not before start_date. A range has at most 3660 days, first and last included.',
+    { examples: ['2026-10-31'] },
+  ),
   granularity: optional(
     stringEnum('Length of the periods of the time series.', GRANULARITIES, { default: 'daily' }),
   ),
@@ -103,7 +106,7 @@ const listFields = <M extends Metric, T extends string>(
   ),
   page: pageNumber('Page, from 1.'),
   page_size: pageSize(
-    'Items per page. Times the periods of the range it is at most 100 000, else the problem is too_many_points.',
+    'Items per page. The items of a page times the periods of the range are at most 100 000, else the problem is too_many_points.',
   ),
   compare_to: optional(
     stringEnum(

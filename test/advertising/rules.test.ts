@@ -92,21 +92,62 @@ describe('the advertising API', () => {
   });
   after(() => dispose());
 
-  it('rejects a page of more than 100 000 points before it queries the store', async () => {
+  it('counts the points of the items that a page has, and rejects too many before it reads a series', async () => {
+    const organization_id = 'org_points';
+    const entities = Array.from({ length: 43 }, (_, index) => ({ organization_id, id: `e${index}` }));
+    await store.insertCampaigns(accepted(entities, 1));
+    await store.insertCreatives(
+      accepted(
+        entities.map((entity) => ({ ...entity, campaign_id: entity.id })),
+        1,
+      ),
+    );
+    await store.insertCompanies(accepted(entities, 1));
     const asked: string[] = [];
     const counting: AnalyticsReader = {
-      query({ name }) {
-        asked.push(name);
-        return Promise.reject(new Error('asked'));
+      query(query, signal) {
+        asked.push(query.name);
+        return store.query(query, signal);
       },
     };
-    const decade = { start_date: '2016-01-01', end_date: '2026-01-08' };
-    for (const { list } of LISTS) {
-      expect((await problemOf(call(list, counting, 'org_a', decade))).code).to.equal('too_many_points');
+    const range = { start_date: '2020-06-01', end_date: '2026-11-27' };
+    const ids = (count: number) => entities.slice(0, count).map(({ id }) => id);
+    for (const [list, field] of [
+      [searchCampaigns, 'campaign_ids'],
+      [searchCreatives, 'creative_ids'],
+      [searchCompanies, 'company_ids'],
+    ] as [typeof searchCampaigns, 'campaign_ids'][]) {
+      const ask = (count: number, page = {}) =>
+        call(list, counting, organization_id, {
+          ...range,
+          [field]: ids(count),
+          metrics: ['clicks'],
+          ...page,
+        });
+      const { items } = await ask(5);
+      expect(items.map(({ timeseries }) => timeseries.length)).to.deep.equal(Array(5).fill(2371));
+      asked.length = 0;
+      const { code, message } = await problemOf(ask(43));
+      expect(code).to.equal('too_many_points');
+      expect(message).to.include('43 items × 2371 daily periods').and.include('page_size to 42 or less');
+      expect(asked.join()).not.to.include('figures');
+      // The second page has one item.
+      expect((await ask(43, { page: 2, page_size: 42 })).items).to.have.length(1);
     }
-    expect(asked).to.deep.equal([]);
-    const company = await call(getCompany, store, 'org_a', { ...decade, company_id: 'o1' });
-    expect(company.timeseries).to.have.length(3661);
+  });
+
+  it('rejects a range of more than 3 660 days, its first and last included', async () => {
+    const longest = { start_date: '2016-11-28', end_date: '2026-12-05' };
+    const company = await call(getCompany, store, 'org_a', { ...longest, company_id: 'o1' });
+    expect(company.timeseries).to.have.length(3660);
+    const longer = { ...longest, start_date: '2016-11-27' };
+    for (const answer of [
+      ...LISTS.map(({ list }) => call(list, store, 'org_a', longer)),
+      call(getCompany, store, 'org_a', { ...longer, company_id: 'o1' }),
+    ]) {
+      const [error] = (await problemOf(answer)).extras.errors ?? [];
+      expect(error).to.include({ pointer: '/end_date', code: 'range_too_long' });
+    }
   });
 
   it('rejects a comparison with a range before the year 0000', async () => {
