@@ -1,4 +1,5 @@
 /** The total order of records (contract 6.2): equal in every store, and assigned before a record is written. */
+import { type Sql, sql } from './sql.js';
 import { RecordRejectedError, StoreUnavailableError } from './store-errors.js';
 import { type Clock, parseTimestamp, systemClock } from './time.js';
 
@@ -20,31 +21,75 @@ export function organizationOf(record: Organized): string {
 
 /** Makes an event time positive and 16 digits long for every year from 0 to 9999. */
 const TIME_OFFSET_MS = 1_100_000_000_000_000;
-/** 13 digits of milliseconds: until the year 2286. */
-export const ACCEPTED_DIGITS = 1e13;
+/** 13 digits of milliseconds. */
+const ACCEPTED_DIGITS = 1e13;
+/** Acceptances end here, in the year 2128; the numbers above belong to times with microseconds. */
+const MAX_ACCEPTED = 5e12;
 /** 10 digits. Large offsets wrap around, which only matters for two records accepted in the same millisecond. */
-export const SEQUENCE_DIGITS = 1e10;
+const SEQUENCE_DIGITS = 1e10;
 
 /**
  * The sort key of a record: 39 digits of event time (else acceptance time), acceptance time, sequence. Keys compare alike as strings and
- * as numbers, and fit into 128 bits. Throws RangeError when `time` is not a date-time.
+ * as numbers, and fit into 128 bits. Microseconds of the event time stand before the acceptance; digits behind them are cut. Throws
+ * RangeError when `time` is not a date-time.
  */
 export function recordOrder(time: string | null | undefined, acceptedAt: number, sequence: number): string {
-  const accepted = Math.min(Math.max(0, acceptedAt), ACCEPTED_DIGITS - 1);
-  const eventMs = time ? eventTime(time) : accepted;
+  const accepted = Math.min(Math.max(0, acceptedAt), MAX_ACCEPTED - 1);
+  const { ms, micros } = time ? eventTime(time) : { ms: accepted, micros: 0 };
+  const order = String(TIME_OFFSET_MS + ms);
+  if (micros > 0) return order + finerOrder(micros, accepted, sequence);
   return (
-    String(TIME_OFFSET_MS + eventMs) +
+    order +
     String(ACCEPTED_DIGITS + accepted).slice(1) +
     String(SEQUENCE_DIGITS + (sequence % SEQUENCE_DIGITS)).slice(1)
   );
 }
 
-/** The text that was read last, as the records of a report mostly have one time. */
-let lastRead = { text: '', ms: Number.NaN };
+/** The 23 digits of acceptance time and sequence, where a time has microseconds: above every acceptance of the time without them. */
+const FINER = {
+  from: 50_000_000_000_000_000_000_000n,
+  perMicrosecond: 50_000_000_000_000_000_000n,
+  firstAccepted: 1_000_000_000_000,
+  lastAccepted: 3_499_999_999_999,
+  perMillisecond: 20_000_000,
+};
 
-function eventTime(text: string): number {
-  if (lastRead.text !== text) lastRead = { text, ms: parseTimestamp(text) };
-  return lastRead.ms;
+/** A sequence keeps its last digits, as there is room for 20 million in a millisecond. */
+function finerOrder(micros: number, acceptedAt: number, sequence: number): string {
+  const { from, perMicrosecond, firstAccepted, lastAccepted, perMillisecond } = FINER;
+  const accepted = Math.min(Math.max(firstAccepted, acceptedAt), lastAccepted) - firstAccepted;
+  const place = BigInt(accepted) * BigInt(perMillisecond) + BigInt(sequence % perMillisecond);
+  return String(from + BigInt(micros) * perMicrosecond + place);
+}
+
+/** SQL of ClickHouse: the acceptance time of the order `version`, in milliseconds since the epoch. */
+export function acceptedMsSql(version: Sql): Sql {
+  // Larger numbers would be floats.
+  const number = (value: bigint | number) => sql`toUInt128('${BigInt(value)}')`;
+  const { from, perMicrosecond, firstAccepted, perMillisecond } = FINER;
+  const place = sql`${version} % ${number(BigInt(ACCEPTED_DIGITS) * BigInt(SEQUENCE_DIGITS))}`;
+  const finer = sql`intDiv((${place} - ${number(from)}) % ${number(perMicrosecond)}, ${number(perMillisecond)}) + ${number(firstAccepted)}`;
+  const plain = sql`intDiv(${place}, ${number(SEQUENCE_DIGITS)})`;
+  return sql`toUInt64(if(${place} < ${number(from)}, ${plain}, ${finer}))`;
+}
+
+interface EventTime {
+  ms: number;
+  /** Within the millisecond. */
+  micros: number;
+}
+
+/** The text that was read last, as the records of a report mostly have one time. */
+let lastRead: EventTime & { text: string } = { text: '', ms: Number.NaN, micros: 0 };
+
+function eventTime(text: string): EventTime {
+  if (lastRead.text !== text) lastRead = { text, ms: parseTimestamp(text), micros: microsecondsOf(text) };
+  return lastRead;
+}
+
+function microsecondsOf(text: string): number {
+  const digits = /\.\d{3}(\d{1,3})/.exec(text)?.[1];
+  return digits === undefined ? 0 : Number(digits.padEnd(3, '0'));
 }
 
 /** What a stored record is versioned by. */

@@ -1,6 +1,6 @@
 import type { AnalyticsReader } from '../advertising/analytics-store.js';
 import { IN_ORGANIZATION } from '../advertising/sql.js';
-import { ACCEPTED_DIGITS, SEQUENCE_DIGITS } from '../shared/record-order.js';
+import { acceptedMsSql } from '../shared/record-order.js';
 import { identifier, type Sql, sql } from '../shared/sql.js';
 import type { StreamFigures } from './status-store.js';
 
@@ -19,7 +19,7 @@ export type DeliveryCounts = StreamFigures & { lastDate: string | null };
 const EXACT_ROWS = 200_000;
 
 /** The acceptance time within the digits of `recordOrder`. */
-const ACCEPTED_MS = sql`toUInt64(intDiv(version, ${SEQUENCE_DIGITS}) % ${ACCEPTED_DIGITS})`;
+const ACCEPTED_MS = acceptedMsSql(sql`version`);
 const COUNTS = sql`count() AS records, maxOrNull(${ACCEPTED_MS}) AS accepted_ms`;
 
 interface Counts {

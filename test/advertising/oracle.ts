@@ -224,6 +224,12 @@ function groupBy<T, K>(values: Iterable<T>, key: (value: T) => K): Map<K, T[]> {
   return groups;
 }
 
+/** Microseconds since the epoch. */
+function microsecondsOf(time: string): number {
+  const more = (/\.\d{3}(\d+)/.exec(time)?.[1] ?? '').slice(0, 3);
+  return Date.parse(time) * 1000 + Number(more.padEnd(3, '0'));
+}
+
 /** Newest version of each key; of equal ones the one accepted last, then the later in the list. */
 function newest<T>(
   entries: { record: T; acceptedAt: number }[],
@@ -233,7 +239,7 @@ function newest<T>(
   const kept = new Map<string, { record: T; version: number; acceptedAt: number }>();
   for (const { record, acceptedAt } of entries) {
     const given = moment(record);
-    const version = given ? Date.parse(given) : acceptedAt;
+    const version = given ? microsecondsOf(given) : acceptedAt * 1000;
     const before = kept.get(key(record));
     const isLater =
       before && (version > before.version || (version === before.version && acceptedAt >= before.acceptedAt));

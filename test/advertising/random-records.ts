@@ -24,7 +24,7 @@ const COMPANY_METRICS = [...COUNTS, 'ctr', 'engagement_rate', 'conversion_rate']
 
 const day = (offset: number) => new Date(FIRST + offset * 86_400_000).toISOString().slice(0, 10);
 const moment = (random: Random) =>
-  `2026-10-${String(1 + random.below(4)).padStart(2, '0')}T0${random.below(3)}:00:00Z`;
+  `2026-10-${String(1 + random.below(4)).padStart(2, '0')}T0${random.below(3)}:00:00${random.pick(['', '', '.000001', '.0005', '.000999999'])}Z`;
 
 function delivery(random: Random): DeliveryRecord {
   const kind = random.below(5);

@@ -5,8 +5,18 @@ import { T0 } from './search-support.js';
 
 export const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
 
-/** Few moments, so that many records tie in them; a record may have none. */
-export const spokenOf = fc.option(fc.constantFrom(0, 1, 2).map(at), { nil: undefined });
+/** Few moments, so that many records tie in them, some within one millisecond; a record may have none. */
+export const spokenOf = fc.option(
+  fc
+    .tuple(fc.constantFrom(0, 1, 2), fc.constantFrom('', '', '1', '000001', '5', '500', '500999', '999'))
+    .map(([ms, more]) => at(ms).replace('Z', `${more}Z`)),
+  { nil: undefined },
+);
+
+/** Microseconds since the epoch: what orders records (contract 6.2). */
+export const microsecondsOf = (time: string) =>
+  Date.parse(time) * 1000 +
+  Number(((/\.\d{3}(\d+)/.exec(time)?.[1] ?? '').slice(0, 3) || '0').padEnd(3, '0'));
 
 export const KEYS = ['a', 'b', 'c'] as const;
 
@@ -79,7 +89,7 @@ export function lastOfEach<T extends { updated_at?: string; reported_at?: string
 ): Map<string, OrderedRecord<T>> {
   const parts = ({ record: { updated_at, reported_at }, acceptedAt, sequence }: OrderedRecord<T>) => {
     const time = updated_at ?? reported_at;
-    return [time ? Date.parse(time) : acceptedAt, acceptedAt, sequence] as const;
+    return [time ? microsecondsOf(time) : acceptedAt * 1000, acceptedAt, sequence] as const;
   };
   const sorted = [...records].sort((left, right) => {
     const [own, other] = [parts(left), parts(right)];

@@ -64,7 +64,8 @@ export function searchStoreRecordOrder(open: Open): void {
             else
               expect(stored).to.deep.include({
                 ...fields,
-                updated_at: record.updated_at ?? new Date(acceptedAt).toISOString(),
+                // Milliseconds are shown; what is behind them orders records.
+                updated_at: new Date(record.updated_at ?? acceptedAt).toISOString(),
               });
           }
           await opened.store.refresh();

@@ -49,7 +49,7 @@ describe('Counts of advertising streams', () => {
     await store.insertDeliveries(accepted([byBoth, byCreative], T0 + 2));
     // The newest acceptance belongs to the oldest report.
     await store.insertDeliveries(
-      accepted([{ ...delivery('2026-11-18'), reported_at: '1971-01-01T00:00:00Z' }], T0 + 5),
+      accepted([{ ...delivery('2026-11-18'), reported_at: '2026-11-01T00:00:00.000123Z' }], T0 + 5),
     );
     await store.insertDeliveries(accepted([delivery('2026-11-20', 'org_other')], T0 + 9));
     expect(await readAll(store, 'org')).to.deep.equal({
