@@ -15,6 +15,7 @@ import {
   normalizePostalCode,
   normalizeProfileUrl,
 } from '../search/normalize.js';
+import { unmatchedOf } from '../search/partial.js';
 import { type Page, type QueryTerm, readingsOf, type SortKey, type TextQuery } from '../search/query.js';
 import { sortOf } from '../search/sort.js';
 import { isRepeat, markRepeats } from '../search/words.js';
@@ -91,7 +92,7 @@ export async function searchContacts<Found extends Page<unknown>>(
 export function withPartial(page: ContactPage, query: TextQuery | undefined) {
   const { partial, next, ...rest } = page;
   if (!partial || !query) return page;
-  const unmatched_words = partial.unmatched.map((place) => givenWord(query.required[place] as QueryTerm));
+  const unmatched_words = unmatchedOf(partial).map((place) => givenWord(query.required[place] as QueryTerm));
   if (partial.matched === 0) return { ...rest, next, unmatched_words };
   return {
     ...rest,

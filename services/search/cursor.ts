@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { integer, nullable, optional, Type, withDefault } from '../shared/schema.js';
 import { isTimestampMs } from '../shared/time.js';
-import { leastMatched, type PartialMatch, readingsOf, type SortKey, type TextQuery } from './query.js';
+import { MAX_WEIGHT, sumOf, termsIn } from './partial.js';
+import { type PartialMatch, readingsOf, type SortKey, type TextQuery } from './query.js';
 import { Ranking } from './ranking.js';
 import { isTime, sortOf } from './sort.js';
 
@@ -34,7 +35,7 @@ export function writeCursor(scope: CursorScope, sortKey: SortKey | null): string
   // Always in this order: `readCursor` compares texts.
   const reading = {
     ...(otherwise && { otherwise }),
-    ...(partial && { partial: { matched: partial.matched, unmatched: partial.unmatched } }),
+    ...(partial && { partial: { weight: partial.weight, weights: partial.weights } }),
     ...(sorted !== undefined && { sorted }),
   };
   const hasReading = Object.keys(reading).length > 0;
@@ -105,24 +106,28 @@ function toReading(given: unknown, query: TextQuery | undefined): Reading | null
   if (!Number.isInteger(place) || otherwise === 0) return null;
   const reading = query && readingsOf(query)[place as number];
   if (otherwise !== undefined && !reading) return null;
-  if (partial !== undefined && !isPartial(partial, reading)) return null;
+  const found = partial === undefined ? undefined : toPartial(partial, reading);
+  if (found === null) return null;
   return {
     ...(otherwise !== undefined && { otherwise: otherwise as number }),
-    ...(partial !== undefined && { partial }),
+    ...(found && { partial: found }),
   };
 }
 
 type Reading = Pick<SortKey, 'otherwise' | 'partial'>;
 
-function isPartial(value: unknown, query: TextQuery | undefined): value is PartialMatch {
-  const { matched, unmatched } = (value ?? {}) as { [Name in keyof PartialMatch]?: unknown };
-  if (!query || !Number.isInteger(matched) || !Array.isArray(unmatched)) return false;
-  const terms = query.required.length;
-  const isPlace = (place: unknown, index: number) =>
-    Number.isInteger(place) && (place as number) < terms && (place as number) > (unmatched[index - 1] ?? -1);
-  return (
-    (matched as number) >= leastMatched(query) && (matched as number) < terms && unmatched.every(isPlace)
-  );
+/** Null for what no search has written. */
+function toPartial(value: unknown, query: TextQuery | undefined): PartialMatch | null {
+  const { weight, weights } = (value ?? {}) as { [Name in keyof PartialMatch]?: unknown };
+  const isWeight = (given: unknown) =>
+    Number.isInteger(given) &&
+    (given === 0 || ((given as number) <= MAX_WEIGHT && termsIn(given as number) === 1));
+  const terms = query?.required.length ?? 0;
+  if (!Array.isArray(weights) || weights.length !== terms || !weights.every(isWeight)) return null;
+  if (!Number.isInteger(weight) || (weight as number) <= 0 || (weight as number) >= sumOf(weights) + 1)
+    return null;
+  const matched = termsIn(weight as number);
+  return matched > 0 && matched < terms ? { matched, weight: weight as number, weights } : null;
 }
 
 function decode(cursor: string): unknown[] {

@@ -46,22 +46,22 @@ export function readingsOf(query: TextQuery): TextQuery[] {
   return [first, ...(otherwise ? readingsOf(otherwise) : [])];
 }
 
-/** Whether a search that finds no record with every term answers those with the most of them (contract 3.9). */
+/** Whether a search that finds no record with every term answers those with the terms that weigh most (contract 3.9). */
 export const MATCH_MODES = ['best', 'all'] as const;
 
 /** Of a search whose records match only some of the terms of its query (contract 3.9). */
 export interface PartialMatch {
   /** Terms that each record of the answer matches; 0 where the answer is empty. */
   matched: number;
-  /** Places in the query of the terms that no record matches, ascending. */
-  unmatched: number[];
+  /** The sum of the weights of the terms that a record of the answer matches. */
+  weight: number;
+  /** Of each term, see `partial.ts`; 0 where no record matches it. */
+  weights: readonly number[];
 }
 
-/** Terms that a record must at least match: half of them, rounded up, and all phrases. */
-export function leastMatched({ required }: TextQuery): number {
-  const phrases = required.filter(({ kind }) => kind === 'phrase').length;
-  return Math.max(Math.ceil(required.length / 2), phrases);
-}
+/** Places of the phrases in a query. */
+export const phrasesOf = ({ required }: TextQuery): number[] =>
+  required.flatMap(({ kind }, place) => (kind === 'phrase' ? [place] : []));
 
 /** The order of a list; those without the value come last in both directions, and ids of one value in the same direction. */
 export interface Sort<By extends string = string> {

@@ -22,19 +22,42 @@ interface Ranked {
   rank: number[];
 }
 
-/** All contacts that match, in order; with `match: best` those with the most words where none has every one. */
+/**
+ * All contacts that match, in order; with `match: best` and none that has every word, those with the words that weigh most: each the square
+ * of log2 of how many contacts there are for one that matches it. Fewer than half of the words need one that one in a hundred has.
+ */
 export function searchByHand(contacts: readonly Contact[], search: ContactSearch): Ranked[] {
   const every = searchOfTerms(contacts, search);
   const { query, match } = search;
   if (every.length > 0 || match !== 'best' || !query) return every;
-  const choices = choicesOf(query.required).sort((left, right) => right.length - left.length);
-  for (let size = query.required.length - 1; size >= query.required.length / 2; size--) {
-    const found = choices
-      .filter(({ length }) => length === size)
-      .flatMap((required) => searchOfTerms(contacts, { ...search, query: { ...query, required } }));
-    if (found.length > 0) return found.sort(compareRanked);
+  const among = (required: readonly QueryTerm[]) =>
+    searchOfTerms(contacts, { ...search, query: { ...query, required: [...required] } });
+  const within = searchOfTerms(contacts, { ...search, query: undefined }).length;
+  const bits = new Map(
+    query.required.map((term) => {
+      const { length } = among([term]);
+      return [term, length === 0 ? null : Math.max(1, Math.round(Math.log2(within / length) ** 2))];
+    }),
+  );
+  const choices = choicesOf(query.required)
+    .filter(
+      (terms) =>
+        terms.length > 0 &&
+        terms.length < query.required.length &&
+        terms.every((term) => bits.get(term) !== null) &&
+        (terms.length >= query.required.length / 2 || terms.some((term) => (bits.get(term) ?? 0) >= 44)),
+    )
+    .map((terms) => ({ terms, weight: sum(terms.map((term) => bits.get(term) as number)) }))
+    .sort((left, right) => right.weight - left.weight || right.terms.length - left.terms.length);
+  let best: (typeof choices)[number] | undefined;
+  const found: Ranked[] = [];
+  for (const choice of choices) {
+    if (best && (best.weight !== choice.weight || best.terms.length !== choice.terms.length)) break;
+    const some = among(choice.terms);
+    if (some.length > 0) best = choice;
+    found.push(...some);
   }
-  return [];
+  return found.sort(compareRanked);
 }
 
 /** Every choice of terms with all phrases. */

@@ -97,7 +97,7 @@ describe('Cursors', () => {
       text.replace(']', ',{}]'),
       text.replace(']', ',null]'),
       text.replace(']', ',{"other":1}]'),
-      text.replace(']', ', {"partial":{"unmatched":[],"matched":2}}]'),
+      text.replace(']', ', {"partial":{"weights":[17,17,0],"weight":34}}]'),
       ` ${text}`,
     ].map((changed) => Buffer.from(changed).toString('base64url'));
     expect(readCursor(scope, cursor, RANKED)).to.include({ id: 'c' });
@@ -105,18 +105,24 @@ describe('Cursors', () => {
       expect(readCursor(scope, variant, RANKED), variant).to.include({ code: 'invalid_cursor' });
   });
 
-  it('of a partial answer hold how many words match, at least half of those of the query, and which none does', () => {
+  it('of a partial answer hold the weight of each word, and that of the words that match', () => {
     const at = (partial: unknown) =>
       writeCursor(scope, { rank: 1, createdAt: 1, id: 'c', partial: partial as PartialMatch }) as string;
-    const partial = { matched: 2, unmatched: [0, 2] };
+    const partial = { matched: 2, weight: 50, weights: [17, 33, 0] };
     expect(readCursor(scope, at(partial), RANKED)).to.deep.include({ partial });
-    expect(readCursor(scope, at({ ...partial, matched: 2 }))).to.include({ code: 'invalid_cursor' });
+    expect(readCursor(scope, at(partial))).to.include({ code: 'invalid_cursor' });
     for (const forged of [
-      { ...partial, matched: 1 },
-      { ...partial, matched: 3 },
-      { ...partial, unmatched: [3] },
-      { ...partial, unmatched: [1, 1] },
-      { matched: 2 },
+      { ...partial, weight: 51 },
+      { ...partial, weight: 0 },
+      { ...partial, weight: 48 },
+      { ...partial, weight: -14 },
+      { ...partial, weight: 1.5 },
+      { ...partial, weights: [17, 33] },
+      { ...partial, weights: [17, 33, 0, 0] },
+      { ...partial, weights: [17, 32, 1] },
+      { ...partial, weights: [17, 33, -15] },
+      { ...partial, weights: [17, 33, 2 ** 40 + 1] },
+      { weight: 50 },
       1,
     ]) {
       expect(readCursor(scope, at(forged), RANKED)).to.include({ code: 'invalid_cursor' });

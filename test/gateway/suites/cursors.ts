@@ -41,7 +41,7 @@ const EXTREMES = [
     { otherwise: 0 },
     { otherwise: 9 },
   ],
-  ...[{ partial: { matched: 1, unmatched: [0, 1] } }, { partial: { matched: 2, unmatched: [] } }],
+  ...[{ partial: { weight: 17, weights: [17, 0] } }, { partial: { weight: 1, weights: [] } }],
 ];
 
 export const cursors = gatewaySuite('A forged cursor', (start) => {

@@ -39,7 +39,7 @@ async function read(
   let asked = 0;
   const ids = await readRanked(
     searchFor(matched === 1 ? 'anderson zyx' : 'anderson'),
-    matched,
+    matched && { matched, weight: 17, weights: [17, 17] },
     {
       run: async (part) => {
         asked += 1;

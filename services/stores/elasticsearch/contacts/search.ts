@@ -5,7 +5,8 @@ import type { ContactSort, FacetField } from '../../../contacts/fields.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { searchableName, searchedValues } from '../../../contacts/searchable.js';
 import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
-import type { QueryTerm, Sort, TextQuery } from '../../../search/query.js';
+import { MAX_COUNTED, termsIn, weightsOf } from '../../../search/partial.js';
+import { type PartialMatch, phrasesOf, type Sort, type TextQuery } from '../../../search/query.js';
 import { matchedPart, rankOf } from '../../../search/record-rank.js';
 import { fromJson, type Json } from '../../../shared/json.js';
 import { compareCodePoints } from '../../../shared/text.js';
@@ -15,6 +16,7 @@ import {
   beginsWith,
   holdsAll,
   type MatchOptions,
+  matchHeaviest,
   matchTerm,
   matchText,
   type TextFields,
@@ -94,24 +96,24 @@ const MAX_RANKED_HERE = 400;
  */
 export function readRanked<T>(
   search: ContactSearch,
-  matched: number | undefined,
+  partial: PartialMatch | undefined,
   { run, readSources }: Reading,
   fetch: (query: ContactQuery, run: RunSearch) => Promise<T>,
 ): Promise<T> {
-  const lazy = contactQuery(search, { matched, ignoresTypos: true });
+  const lazy = contactQuery(search, { partial, ignoresTypos: true });
   const { bestScore, leastScore } = lazy;
   if (bestScore === null || leastScore === 0) return fetch(lazy, run);
   const runRanked: RunSearch = (part) => {
-    const { query } = contactQuery(search, { matched }).request;
+    const { query } = contactQuery(search, { partial }).request;
     return run({ ...part, query });
   };
   const isUnranked = (sort: estypes.SortResults | undefined) => Number(sort?.[0]) < leastScore;
   const rank = (hit: Hit) =>
-    isUnranked(hit.sort) ? rankHit(hit, search.query as TextQuery, bestScore, matched) : hit;
+    isUnranked(hit.sort) ? rankHit(hit, search.query as TextQuery, bestScore, partial) : hit;
   return fetch(lazy, async (part) => {
     if (isUnranked(part.search_after)) return runRanked(part);
     const size = part.size as number;
-    const seesAll = matched !== undefined && part.search_after === undefined;
+    const seesAll = partial !== undefined && part.search_after === undefined;
     const response = await run(seesAll ? { ...part, size: MAX_RANKED_HERE + 1, _source: false } : part);
     const { hits } = response.hits;
     const first = hits.findIndex(({ sort }) => isUnranked(sort));
@@ -134,10 +136,10 @@ const withHits = (response: estypes.SearchResponse<ContactSource>, hits: Hit[]) 
   hits: { ...response.hits, hits },
 });
 
-function rankHit(hit: Hit, query: TextQuery, bestScore: number, matched: number | undefined): Hit {
+function rankHit(hit: Hit, query: TextQuery, bestScore: number, partial: PartialMatch | undefined): Hit {
   const contact = fromJson((hit._source as ContactSource).contact);
   const values = searchedValues(contact);
-  const part = matched === undefined ? query : matchedPart(query, values);
+  const part = partial === undefined ? query : matchedPart(query, values);
   const rank = rankOf(part, values, searchableName(contact));
   return { ...hit, sort: [bestScore - rank, ...(hit.sort as estypes.SortResults).slice(1)] };
 }
@@ -163,29 +165,49 @@ const sortBy = ({ by, direction: order }: Sort<ContactSort>): estypes.SortCombin
   { contact_id: order },
 ];
 
-/** The places in the query of the terms that no contact of the organization matches, ascending. `matching` matches some of the terms. */
-export async function findUnmatched(
+/** The weight of each term by the contacts that match it within the filters. */
+export async function findWeights(
   search: ContactSearch,
   query: TextQuery,
   run: RunSearch,
-  matching?: Json<Contact>,
 ): Promise<number[]> {
-  const { required } = query;
-  if (required.length === 1) return [0];
-  const matched =
-    matching === undefined ? [] : matchedPart(query, searchedValues(fromJson(matching))).required;
   const { mustNot } = matchText(query, FIELDS);
-  const isMatched = async (term: QueryTerm) => {
+  const count = async (filter: Clause[], limit: number | true): Promise<number> => {
     const { hits } = await run({
       routing: search.organizationId,
       size: 0,
-      terminate_after: 1,
-      query: { bool: { filter: [...filtersOf(search), matchTerm(term, FIELDS)], must_not: mustNot } },
+      track_total_hits: limit,
+      query: { bool: { filter: [...filtersOf(search), ...filter] } },
     });
-    return totalHits(hits) > 0;
+    return totalHits(hits);
   };
-  const isFound = await Promise.all(required.map((term) => matched.includes(term) || isMatched(term)));
-  return isFound.flatMap((found, place) => (found ? [] : [place]));
+  if (query.required.length === 1) return [0];
+  const counts = query.required.map((term) =>
+    count([matchTerm(term, FIELDS), { bool: { must_not: mustNot } }], MAX_COUNTED),
+  );
+  const [all, ...found] = await Promise.all([count([], true), ...counts]);
+  return weightsOf(found, all);
+}
+
+/** What of the terms the contacts match that match the terms that weigh most; null where nobody matches enough. */
+export async function findHeaviest(
+  search: ContactSearch,
+  query: TextQuery,
+  weights: readonly number[],
+  run: RunSearch,
+): Promise<PartialMatch | null> {
+  if (weights.every((weight) => weight === 0) || phrasesOf(query).some((place) => weights[place] === 0))
+    return null;
+  const { filter, mustNot, should } = matchHeaviest(query, weights, FIELDS);
+  const { hits } = await run({
+    routing: search.organizationId,
+    size: 1,
+    _source: false,
+    track_total_hits: false,
+    query: { bool: { filter: [...filtersOf(search), ...filter], must_not: mustNot, should } },
+  });
+  const weight = hits.hits[0]?._score ?? 0;
+  return weight === 0 ? null : { matched: termsIn(weight), weight, weights };
 }
 
 export type Aggregations = Record<string, estypes.AggregationsAggregate>;

@@ -6,7 +6,8 @@ import {
   explanationBytes,
   isReplayable,
 } from '../../../contacts/contact-store.js';
-import { leastMatched, type PartialMatch } from '../../../search/query.js';
+import { noMatch } from '../../../search/partial.js';
+import type { PartialMatch } from '../../../search/query.js';
 import { FIRST_ITEMS, readContactBatch } from '../../common/contact-batch.js';
 import { type Documents, documentId } from '../documents.js';
 import type { AcceptanceTimes } from '../figures.js';
@@ -29,7 +30,8 @@ import {
   type Aggregations,
   contactFacets,
   contactQuery,
-  findUnmatched,
+  findHeaviest,
+  findWeights,
   firstFacetValues,
   type Hit,
   readRanked,
@@ -123,24 +125,18 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
             const { aggregations } = await run({ routing, size: 0, track_total_hits: false, query, aggs });
             return aggregations ?? {};
           });
-        const readPage = (matched?: number) =>
-          readRanked(search, matched, { run, readSources }, ({ request, bestScore }, runPart) =>
+        const readPage = (partial?: PartialMatch) =>
+          readRanked(search, partial, { run, readSources }, ({ request, bestScore }, runPart) =>
             fetchPage({ ...request, aggs }, { ...form, bestScore, toFacets }, runPart),
           );
         const { query, match, after } = search;
-        const page = await readPage(after?.partial?.matched);
+        const page = await readPage(after?.partial);
         if (page.result.total > 0 || after || !match || !query?.required.length) {
           return after?.partial ? withPartial(page, after.partial) : page;
         }
-        const least = match === 'best' ? leastMatched(query) : query.required.length;
-        for (let matched = query.required.length - 1; matched >= least; matched--) {
-          const some = await readPage(matched);
-          const [first] = some.result.items;
-          if (first !== undefined) {
-            return withPartial(some, { matched, unmatched: await findUnmatched(search, query, run, first) });
-          }
-        }
-        return withPartial(page, { matched: 0, unmatched: await findUnmatched(search, query, run) });
+        const weights = await findWeights(search, query, run);
+        const partial = match === 'best' ? await findHeaviest(search, query, weights, run) : null;
+        return partial ? withPartial(await readPage(partial), partial) : withPartial(page, noMatch(weights));
       });
     },
 

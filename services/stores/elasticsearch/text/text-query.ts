@@ -1,6 +1,7 @@
 /** The order of contract 3.9 as one query whose score is the rank. */
 import type { estypes } from '@elastic/elasticsearch';
-import type { QueryTerm, TextQuery } from '../../../search/query.js';
+import { isRare, leastMatched } from '../../../search/partial.js';
+import { type PartialMatch, phrasesOf, type QueryTerm, type TextQuery } from '../../../search/query.js';
 import {
   equivalentsOf,
   groupPoints,
@@ -38,8 +39,8 @@ export interface TextMatch {
 }
 
 export interface MatchOptions {
-  /** How many of the terms a document matches, all of the phrases among them; without it, all. */
-  matched?: number;
+  /** Of the terms that a document matches, all of the phrases among them; without it, it matches all. */
+  partial?: PartialMatch;
   /** Leaves the order of documents that need typos open, as it takes several times as long as finding them. */
   ignoresTypos?: boolean;
   /** Of a first page, which comes right after no document was found that matches more of the terms. */
@@ -49,14 +50,15 @@ export interface MatchOptions {
 export function matchText(
   query: TextQuery,
   fields: TextFields,
-  { matched = query.required.length, ignoresTypos = false, isFirstPage = false }: MatchOptions = {},
+  { partial, ignoresTypos = false, isFirstPage = false }: MatchOptions = {},
 ): TextMatch {
   const { required, excluded } = query;
+  const matched = partial?.matched ?? required.length;
   const mustNot = excluded.map((term) => matchExactly(fields.all, term));
   if (required.length === 0) return { filter: [], mustNot, should: [], bestScore: 0, leastScore: 0 };
   const { width, worst, typos } = new Ranking(query, matched);
   const { all, names } = fields;
-  const isPartial = matched < required.length;
+  const isPartial = partial !== undefined;
   const beginnings = required.map((term) => matchWithoutTypos(fields, term));
   const exactly = required.map((term) => matchExactly(all, term));
   const hasEquivalents = required.some((term) => equivalentsOf(term).length > 0);
@@ -79,10 +81,11 @@ export function matchText(
       }),
     );
   return {
-    filter: isPartial
-      ? [...found.filter((_, index) => required[index]?.kind === 'phrase'), atLeast(matched, found)]
-      : found,
-    mustNot: isPartial && !isFirstPage ? [...mustNot, atLeast(matched + 1, found)] : mustNot,
+    filter: partial ? [...partialFilter(query, partial.weights, found), weighs(partial, found)] : found,
+    mustNot:
+      partial && !isFirstPage
+        ? [...mustNot, weighs({ ...partial, weight: partial.weight + 1 }, found)]
+        : mustNot,
     should: [
       constant(isWhole, width),
       constant(any([isWhole, ...isPart]), width),
@@ -106,6 +109,41 @@ function matchedTerms(required: readonly QueryTerm[], count: number): QueryTerm[
     choices = term.kind === 'phrase' ? longer : [...choices, ...longer];
   }
   return choices.filter(({ length }) => length === count);
+}
+
+/** What documents match at least where they match some of the terms. */
+function partialFilter(query: TextQuery, weights: readonly number[], found: readonly Clause[]): Clause[] {
+  const rare = found.filter((_, index) => isRare(weights[index] as number));
+  const enough = { bool: { should: [...found], minimum_should_match: leastMatched(query) } };
+  return [...phrasesOf(query).map((place) => found[place] as Clause), any([enough, ...rare])];
+}
+
+/** The weights of the terms that a document matches, as its score. */
+const scored = (weights: readonly number[], found: readonly Clause[]): Clause =>
+  any(
+    found.flatMap((clause, index) => {
+      const weight = weights[index] as number;
+      return weight === 0 ? [] : [constant(clause, weight)];
+    }),
+  );
+
+/** Documents whose terms weigh as much or more. */
+const weighs = ({ weight, weights }: PartialMatch, found: readonly Clause[]): Clause => ({
+  function_score: { query: scored(weights, found), min_score: weight },
+});
+
+/** A query whose best score is the weight of the terms that documents together match at most. */
+export function matchHeaviest(
+  query: TextQuery,
+  weights: readonly number[],
+  fields: TextFields,
+): Pick<TextMatch, 'filter' | 'mustNot' | 'should'> {
+  const found = query.required.map((term) => matchTerm(term, fields));
+  return {
+    filter: partialFilter(query, weights, found),
+    mustNot: query.excluded.map((term) => matchExactly(fields.all, term)),
+    should: [scored(weights, found)],
+  };
 }
 
 /** What a term matches, in any order. */

@@ -3,6 +3,7 @@ import type { FacetField } from '../../../contacts/fields.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { searchableName, searchedValues } from '../../../contacts/searchable.js';
 import { type Facets, mostFrequent } from '../../../search/facets.js';
+import { noMatch } from '../../../search/partial.js';
 import type { Page, PartialMatch, SortKey, TextQuery } from '../../../search/query.js';
 import { rankOf } from '../../../search/record-rank.js';
 import { fromJson, type Json } from '../../../shared/json.js';
@@ -97,7 +98,7 @@ function inOrganization<T>(
 function nothing({ facets, match, query, after }: ContactSearch): ContactPage {
   const page = emptyPage<Contact, FacetField>(facets);
   if (after || !match || !query?.required.length) return page;
-  return { ...page, partial: { matched: 0, unmatched: [...query.required.keys()] } };
+  return { ...page, partial: noMatch(query.required.map(() => 0)) };
 }
 
 function findPage(
@@ -210,10 +211,15 @@ function findRows(
     filtered,
     findSimilar,
     sourceOf,
+    // Where nothing narrows it, counting reads every contact.
+    () =>
+      filters.length === 0 && audience === undefined && updatedAfter === undefined
+        ? contacts
+        : countRows(connection, filtering()),
     after?.partial,
   );
   if (match !== 'best' && !after)
-    return { rows: [], total: 0, matches: [], partial: { ...partial, matched: 0 } };
+    return { rows: [], total: 0, matches: [], partial: noMatch(partial.weights) };
   if (all) {
     const { matches, ...found } = few(all);
     return { ...found, matches: [matches], partial };

@@ -62,50 +62,66 @@ export function countUpTo(connection: Connection, source: RowSource, limit: numb
 /** A row, in how many of some sources it is, and a bit mask of these, the first source the lowest bit. */
 export interface MarkedRow {
   position: RowId;
-  count: number;
+  weight: number;
   mask: number;
 }
 
-/** Rows in `fewest` to `most` of the sources, those in the most first. Reads all of them. */
-export function rowsInSources(
+/** A source with what it counts, and whether a row in it may be in less than `fewest` sources. */
+export interface WeighedSource {
+  source: RowSource;
+  weight: number;
+  isRare: boolean;
+}
+
+/** Rows in `fewest` sources or in a rare one whose weights sum up to `least` or more, the heaviest first. Reads all of them. */
+export function heaviestRows(
   connection: Connection,
-  sources: readonly RowSource[],
-  fewest: number,
-  most: number,
+  sources: readonly WeighedSource[],
+  { fewest, least, most }: { fewest: number; least: number; most: number },
   limit: number,
 ): MarkedRow[] {
   const { grouped, values } = groupedRows(sources);
   const rows = connection.rows<[RowId, bigint, bigint]>(
-    sql`SELECT position, words, mask FROM (${grouped}) WHERE words BETWEEN ? AND ? ORDER BY words DESC LIMIT ?`,
+    sql`SELECT position, weight, mask FROM (${grouped})
+      WHERE (words >= ? OR rare > 0) AND weight BETWEEN ? AND ? ORDER BY weight DESC LIMIT ?`,
     ...values,
     fewest,
+    least,
     most,
     limit,
   );
-  return rows.map(([position, count, mask]) => ({ position, count: Number(count), mask: Number(mask) }));
+  return rows.map(([position, weight, mask]) => ({ position, weight: Number(weight), mask: Number(mask) }));
 }
 
-/** The bit masks of rows in exactly `count` of the sources. Reads all of them. */
-export function combinations(connection: Connection, sources: readonly RowSource[], count: number): number[] {
+/** The bit masks of such rows of exactly one weight. Reads all of them. */
+export function combinations(
+  connection: Connection,
+  sources: readonly WeighedSource[],
+  fewest: number,
+  weight: number,
+): number[] {
   const { grouped, values } = groupedRows(sources);
   const rows = connection.rows<[bigint]>(
-    sql`SELECT DISTINCT mask FROM (${grouped}) WHERE words = ?`,
+    sql`SELECT DISTINCT mask FROM (${grouped}) WHERE (words >= ? OR rare > 0) AND weight = ?`,
     ...values,
-    count,
+    fewest,
+    weight,
   );
   return rows.map(([mask]) => Number(mask));
 }
 
-function groupedRows(sources: readonly RowSource[]): { grouped: Sql; values: SqlValue[] } {
+function groupedRows(sources: readonly WeighedSource[]): { grouped: Sql; values: SqlValue[] } {
   const values: SqlValue[] = [];
-  const marked = sources.map((source, index) => {
+  const marked = sources.map(({ source, weight, isRare }, index) => {
     const { from, where, values: bound, rowId } = select(source);
     values.push(...bound);
-    return sql`SELECT ${rowId} AS position, ${2 ** index} AS bit FROM ${from} WHERE ${where}`;
+    return sql`SELECT ${rowId} AS position, ${2 ** index} AS bit, ${weight} AS weight, ${isRare ? 1 : 0} AS rare
+      FROM ${from} WHERE ${where}`;
   });
   const union = joinSql(marked, ' UNION ALL ');
   return {
-    grouped: sql`SELECT position, count(*) AS words, sum(bit) AS mask FROM (${union}) GROUP BY position`,
+    grouped: sql`SELECT position, count(*) AS words, sum(bit) AS mask, sum(weight) AS weight, sum(rare) AS rare
+      FROM (${union}) GROUP BY position`,
     values,
   };
 }

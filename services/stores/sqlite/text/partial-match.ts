@@ -1,4 +1,13 @@
-import { leastMatched, type PartialMatch, type TextQuery } from '../../../search/query.js';
+import {
+  isRare,
+  leastMatched,
+  MAX_COUNTED,
+  noMatch,
+  sumOf,
+  termsIn,
+  weightsOf,
+} from '../../../search/partial.js';
+import { type PartialMatch, phrasesOf, type TextQuery } from '../../../search/query.js';
 import type { Connection } from '../connection.js';
 import type { RowId } from '../row-ids.js';
 import { allOf, andNot, anyOf, type FtsQuery, type OrganizationTerms } from './fts-query.js';
@@ -6,10 +15,10 @@ import {
   combinations,
   countUpTo,
   hasRows,
-  type MarkedRow,
+  heaviestRows,
   newestRowIds,
   type RowSource,
-  rowsInSources,
+  type WeighedSource,
 } from './ordered-rows.js';
 import { excludedRows, type FindSimilar, rowsOfTerm } from './query-plan.js';
 
@@ -39,12 +48,10 @@ export const MAX_RANKED_ROWS = 1000;
  * grow faster than words.
  */
 const MAX_CHOSEN_WORDS = 4;
-/** Up to here rows of terms are counted, to know which terms are rare. */
-const MAX_COUNT = 20_000;
 
 /**
- * What rows match where none matches every term: as many terms as any row matches, or as an earlier page did. A row without k of the
- * terms matches one of the k + 1 rarest, so that the rows of frequent terms are read only where a rare one matches.
+ * What rows match where none matches every term: the terms that weigh most of those that any row matches, or as an earlier page did.
+ * Rows of frequent terms are read only where a rare one matches.
  */
 export function findPartialMatch(
   connection: Connection,
@@ -53,6 +60,7 @@ export function findPartialMatch(
   filters: FtsQuery[],
   findSimilar: FindSimilar,
   sourceOf: (match: FtsQuery) => RowSource,
+  countAll: () => number,
   earlier?: PartialMatch,
 ): FoundPartialMatch {
   const { required } = query;
@@ -66,15 +74,21 @@ export function findPartialMatch(
       ]),
     );
   const places = [...required.keys()];
-  const counts = places.map((place) => countUpTo(connection, matching([place]), MAX_COUNT));
-  const unmatched = places.filter((place) => places.length === 1 || counts[place] === 0);
-  const phrases = places.filter((place) => required[place]?.kind === 'phrase');
+  const count = (place: number) =>
+    places.length === 1 ? 0 : countUpTo(connection, matching([place]), MAX_COUNTED);
+  const weights = earlier?.weights ?? weightsOf(places.map(count), countAll());
+  const weightOf = (chosen: readonly number[]) => sumOf(chosen.map((place) => weights[place] as number));
+  const phrases = phrasesOf(query);
+  const nothing = { ...noMatch(weights), parts: [] };
+  if (phrases.some((place) => weights[place] === 0)) return nothing;
+  /** The heaviest first. */
   const words = places
-    .filter((place) => !phrases.includes(place) && !unmatched.includes(place))
-    .sort((left, right) => (counts[left] as number) - (counts[right] as number));
-  const least = leastMatched(query);
-  const nothing = { matched: 0, unmatched, parts: [] };
-  if (phrases.some((place) => unmatched.includes(place))) return nothing;
+    .filter((place) => !phrases.includes(place) && weights[place] !== 0)
+    .sort((left, right) => (weights[right] as number) - (weights[left] as number));
+  const fewest = leastMatched(query) - phrases.length;
+  const isRarePlace = (place: number) => isRare(weights[place] as number);
+  const isEnough = (chosen: readonly number[]) =>
+    chosen.length >= fewest || [...phrases, ...chosen].some(isRarePlace);
 
   const queryOf = (chosen: readonly number[]): TextQuery => ({
     ...query,
@@ -85,18 +99,17 @@ export function findPartialMatch(
     // On a first page no row matches more: evaluating this for every row and rank would take as long again.
     unwanted: earlier ? rows.filter((_, place) => words.includes(place) && !chosen.includes(place)) : [],
   });
-  type Found = Pick<FoundPartialMatch, 'matched' | 'rows' | 'parts'>;
-  /** Those that match these words and every phrase; undefined where no row does. */
-  const findAll = (chosen: readonly number[]): Found | undefined =>
-    hasRows(connection, matching([...phrases, ...chosen]))
-      ? { matched: phrases.length + chosen.length, parts: [part(chosen)] }
-      : undefined;
-  /** As `findMost`, by a search for each choice of as many of few words; no row matches more of them. */
-  const findChoice = (count: number): Found | undefined => {
-    const matched = phrases.length + count;
+  const foundOf = (weight: number, found: Pick<FoundPartialMatch, 'rows' | 'parts'>): FoundPartialMatch => ({
+    matched: termsIn(weight),
+    weight,
+    weights,
+    ...found,
+  });
+  /** Of few words: a search for each choice of one weight; undefined where no row matches any. */
+  const findChoices = (choices: readonly number[][], weight: number): FoundPartialMatch | undefined => {
     const found: MatchedRow[] = [];
     const parts: MatchedTerms[] = [];
-    for (const chosen of choicesOf(words, count)) {
+    for (const chosen of choices) {
       const choice = part(chosen);
       const source = matching([...phrases, ...chosen], [], choice.unwanted);
       const positions = newestRowIds(connection, source, Math.max(MAX_RANKED_ROWS + 1 - found.length, 1));
@@ -104,61 +117,62 @@ export function findPartialMatch(
       for (const position of positions) found.push({ position, query: choice.query });
     }
     if (parts.length === 0) return undefined;
-    return found.length > MAX_RANKED_ROWS || matched === 1
-      ? { matched, parts }
-      : { matched, rows: found, parts: [] };
+    return found.length > MAX_RANKED_ROWS || termsIn(weight) === 1
+      ? foundOf(weight, { parts })
+      : foundOf(weight, { rows: found, parts: [] });
   };
-  /** Those that match the most of the words, from `fewest` to `most` of them; undefined where no row does. */
-  const findMost = (fewest: number, most: number): Found | undefined => {
-    if (words.length <= MAX_CHOSEN_WORDS) {
-      for (let count = most; count >= fewest; count--) {
-        const found = findChoice(count);
-        if (found) return found;
-      }
-      return undefined;
+  const ofPhrases = weightOf(phrases);
+  if (words.length <= MAX_CHOSEN_WORDS) {
+    const byWeight = new Map<number, number[][]>();
+    for (const chosen of choicesOf(words)) {
+      const weight = ofPhrases + weightOf(chosen);
+      const isAll = phrases.length + chosen.length === required.length;
+      if (!isAll && isEnough(chosen) && (earlier === undefined || weight === earlier.weight))
+        byWeight.set(weight, [...(byWeight.get(weight) ?? []), chosen]);
     }
-    const rare = words.slice(0, words.length - fewest + 1);
-    const hasRare = [anyOf(rare.map((place) => rows[place] as FtsQuery))];
-    const sources = words.map((place) => matching([...phrases, place], rare.includes(place) ? [] : hasRare));
-    const found = rowsInSources(connection, sources, fewest, most, MAX_RANKED_ROWS + 1);
-    const count = found[0]?.count;
-    if (count === undefined) return undefined;
-    const best = found.filter((row) => row.count === count);
-    const isEvery = best.length <= MAX_RANKED_ROWS;
-    const masks = isEvery ? new Set(best.map(({ mask }) => mask)) : combinations(connection, sources, count);
-    const choices = new Map(
-      [...masks].map((mask) => [mask, words.filter((_, index) => mask & (2 ** index))]),
-    );
-    const matched = phrases.length + count;
-    if (!isEvery || matched === 1) {
-      return { matched, parts: [...choices.values()].map(part) };
+    for (const weight of [...byWeight.keys()].sort((left, right) => right - left)) {
+      const found = weight === 0 ? undefined : findChoices(byWeight.get(weight) as number[][], weight);
+      if (found) return found;
     }
-    const queries = new Map([...choices].map(([mask, chosen]) => [mask, queryOf(chosen)]));
-    const asRow = ({ position, mask }: MarkedRow) => ({ position, query: queries.get(mask) as TextQuery });
-    return { matched, rows: best.map(asRow), parts: [] };
-  };
-
-  if (earlier) {
-    const count = earlier.matched - phrases.length;
-    const isChoice = count > 0 && count < words.length;
-    const found = isChoice ? findMost(count, count) : findAll(words.slice(0, count));
-    return { parts: [], ...found, matched: earlier.matched, unmatched: earlier.unmatched };
+    return earlier ? { ...nothing, ...earlier } : nothing;
   }
-  const fewest = least - phrases.length;
-  if (words.length < fewest) return nothing;
-  // The fewest is looked for where all but one are not found: each look reads more rows.
-  const found =
-    (unmatched.length > 0 ? findAll(words) : undefined) ??
-    (words.length > 1 ? findMost(Math.max(words.length - 1, fewest, 1), words.length - 1) : undefined) ??
-    (words.length > 2 ? findMost(Math.max(fewest, 1), words.length - 2) : undefined) ??
-    (fewest <= 0 ? findAll([]) : undefined);
-  return found ? { ...found, unmatched } : nothing;
+  // Some row has all of these: the heaviest has at least their weight, and therefore one of the words without which that is out of reach.
+  const together: number[] = [];
+  for (const place of earlier ? [] : words) {
+    if (hasRows(connection, matching([...phrases, ...together, place]))) together.push(place);
+  }
+  const least = earlier ? earlier.weight - ofPhrases : isEnough(together) ? weightOf(together) : 1;
+  let needed = 0;
+  while (needed < words.length && weightOf(words.slice(needed)) >= least) needed++;
+  const rare = words.slice(0, needed);
+  const hasRare = [anyOf(rare.map((place) => rows[place] as FtsQuery))];
+  const sources = words.map(
+    (place): WeighedSource => ({
+      source: matching([...phrases, place], rare.includes(place) ? [] : hasRare),
+      weight: weights[place] as number,
+      isRare: isRarePlace(place) || phrases.some(isRarePlace),
+    }),
+  );
+  const bounds = { fewest, least, most: earlier ? least : Number.MAX_SAFE_INTEGER };
+  const heaviest = heaviestRows(connection, sources, bounds, MAX_RANKED_ROWS + 1);
+  const weight = heaviest[0]?.weight;
+  if (weight === undefined) return earlier ? { ...nothing, ...earlier } : nothing;
+  const best = heaviest.filter((row) => row.weight === weight);
+  const isEvery = best.length <= MAX_RANKED_ROWS;
+  const masks = isEvery
+    ? new Set(best.map(({ mask }) => mask))
+    : combinations(connection, sources, fewest, weight);
+  const choices = new Map([...masks].map((mask) => [mask, words.filter((_, index) => mask & (2 ** index))]));
+  const whole = weight + ofPhrases;
+  if (!isEvery || termsIn(whole) === 1) return foundOf(whole, { parts: [...choices.values()].map(part) });
+  const queries = new Map([...choices].map(([mask, chosen]) => [mask, queryOf(chosen)]));
+  const found = best.map(({ position, mask }) => ({ position, query: queries.get(mask) as TextQuery }));
+  return foundOf(whole, { rows: found, parts: [] });
 }
 
-/** Every choice of `count` of the places. */
-function choicesOf(places: readonly number[], count: number): number[][] {
-  if (count === 0) return [[]];
-  return places.flatMap((place, index) =>
-    choicesOf(places.slice(index + 1), count - 1).map((others) => [place, ...others]),
-  );
+/** Every choice of places. */
+function choicesOf([first, ...rest]: readonly number[]): number[][] {
+  if (first === undefined) return [[]];
+  const others = choicesOf(rest);
+  return [...others.map((chosen) => [first, ...chosen]), ...others];
 }

@@ -1,0 +1,46 @@
+/** Which words of a query count how much where no record matches all of them (contract 3.9). */
+import { type PartialMatch, phrasesOf, type TextQuery } from './query.js';
+
+/** Up to here the records of a word are counted: beyond, it is frequent. */
+export const MAX_COUNTED = 20_000;
+
+/** More than a query has terms, so that a sum of weights also says of how many terms it is. */
+const TERMS_UNIT = 16;
+/** Rarity of a word that one in a hundred records has. */
+const RARE = rarity(1, 100);
+
+/** The square of the information of a word, in bits, rounded: as rare words say much more than frequent ones. */
+function rarity(count: number, records: number): number {
+  return Math.max(1, Math.round(Math.log2(records / count) ** 2));
+}
+
+/**
+ * The weight of each term by how many of the searched records match it, 0 where none does. Whole numbers: their sum is exact in every
+ * store, and at most 2^24, up to which 32-bit floating point is.
+ */
+export const weightsOf = (counts: readonly number[], records: number): number[] =>
+  counts.map((count) =>
+    count === 0 ? 0 : rarity(Math.min(count, MAX_COUNTED), Math.max(records, count)) * TERMS_UNIT + 1,
+  );
+
+/** Of 2^53 records. */
+export const MAX_WEIGHT = rarity(1, Number.MAX_SAFE_INTEGER) * TERMS_UNIT + 1;
+
+/** Whether a word is so rare that a record may match it and less than half of the words. */
+export const isRare = (weight: number): boolean => weight > RARE * TERMS_UNIT;
+
+/** How many terms a sum of weights is of. */
+export const termsIn = (weight: number): number => weight % TERMS_UNIT;
+
+export const sumOf = (weights: readonly number[]): number => weights.reduce((sum, weight) => sum + weight, 0);
+
+/** Terms that a record must at least match unless one of them is rare: half of them, rounded up, and all phrases. */
+export const leastMatched = (query: TextQuery): number =>
+  Math.max(Math.ceil(query.required.length / 2), phrasesOf(query).length);
+
+/** Where nothing is answered. */
+export const noMatch = (weights: readonly number[]): PartialMatch => ({ matched: 0, weight: 0, weights });
+
+/** Places in the query of the terms that no record matches. */
+export const unmatchedOf = ({ weights }: PartialMatch): number[] =>
+  weights.flatMap((weight, place) => (weight === 0 ? [place] : []));
