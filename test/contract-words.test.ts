@@ -101,15 +101,15 @@ const SORTS: Record<string, string[]> = {
 
 /** Contract 3.1, 4 and 5.3: the fields of what operations answer. */
 const ITEM_FIELDS: Record<string, string[]> = {
-  Contact: wordsOf(
+  Api_Organization_contact: wordsOf(
     `id organization_id data_import_id contact_id company_id first_name last_name work_emails personal_emails phones network_a_url
 job_title functional_area company_name company_network_a_url company_domain company_country company_industry city state_region
 country postal_code age dob year_of_birth gender person_image_url company_image_url seniority department audience_ids created_at updated_at`,
   ),
-  Audience: wordsOf(
+  Api_Audience: wordsOf(
     'id organization_id name description network_a network_b network_c tracking_utm_value created_at member_count',
   ),
-  WebsiteVisit: wordsOf(
+  Api_Website_visit: wordsOf(
     'id type audienceId organizationId startUrl country countryCode city ipAddress browser browserVersion platform hasRecording intentScore createdAt',
   ),
   CampaignItem: [

@@ -42,8 +42,10 @@ const metricsFilter = <T extends Metric>(names: readonly T[]) =>
       { minItems: 1, maxItems: 64 },
     ),
   );
-const search = (where: string) =>
-  optional(text(`Part of ${where}; case does not matter, no character is special.`, { maxLength: 200 }));
+const search = (where: string, options = {}) =>
+  optional(
+    text(`Part of ${where}; case does not matter, no character is special.`, { maxLength: 200, ...options }),
+  );
 const statuses = (whose: string) =>
   strings(`Only with one of these statuses of the ${whose}; case does not matter.`, 'A status.', 64, {
     examples: [['ACTIVE', 'PAUSED']],
@@ -153,7 +155,7 @@ export const CompaniesRequest = strictObject({
     253,
     { examples: [['example.com']] },
   ),
-  search: search('the name or domain of the company'),
+  search: search('the name or domain of the company', { default: '' }),
   ...listFields(COMPANY_METRIC_NAMES, COMPANY_SORTS, 'engagements'),
 });
 export type CompaniesRequest = Static<typeof CompaniesRequest>;

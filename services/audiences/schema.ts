@@ -3,7 +3,6 @@ import { MAX_QUERY_LENGTH } from '../search/query-parser.js';
 import {
   arrayOf,
   boolean,
-  cleared,
   dateTime,
   deleted,
   id,
@@ -19,22 +18,26 @@ import {
   withDefault,
 } from '../shared/schema.js';
 
+const networks = {
+  network_a: boolean('Whether the audience is used on network_a.', { default: false }),
+  network_b: boolean('Whether the audience is used on network_b.', { default: false }),
+  network_c: boolean('Whether the audience is used on network_c.', { default: false }),
+};
+
 export const Audience = looseObject(
   {
     id: id('Identifier of the audience.'),
     organization_id: id('Organization the audience belongs to.'),
     name: text('Name.'),
     description: nullable(text('Description.', { maxLength: 8192 })),
-    network_a: boolean('Whether the audience is used on network_a.'),
-    network_b: boolean('Whether the audience is used on network_b.'),
-    network_c: boolean('Whether the audience is used on network_c.'),
+    ...networks,
     tracking_utm_value: nullable(text('UTM value that marks visits of this audience.')),
     created_at: dateTime('When the audience was first recorded, UTC.'),
     member_count: Type.Optional(
       integer('How many contacts are in it, exactly; only with `include_counts`.', { minimum: 0 }),
     ),
   },
-  { $id: 'Audience', description: 'A named group of contacts.' },
+  { $id: 'Api_Audience', description: 'A named group of contacts.' },
 );
 export type Audience = Static<typeof Audience>;
 
@@ -77,13 +80,16 @@ export const CreateAudienceRequest = strictObject({
   id: optional(id('Identifier of the audience; one is generated when absent.')),
   name: text('Name. Several audiences may have the same.', { minLength: 1 }),
   ...editableFields,
+  network_a: optional(networks.network_a),
+  network_b: optional(networks.network_b),
+  network_c: optional(networks.network_c),
 });
 
 export const UpdateAudienceRequest = strictObject({
   organization_id: organizationId,
   audience_id: id('Identifier of the audience.'),
   name: Type.Optional(text('Name.', { minLength: 1 })),
-  ...cleared(editableFields),
+  ...editableFields,
 });
 
 export const DeleteAudienceRequest = strictObject({

@@ -9,7 +9,6 @@ import { sortRequest } from '../search/sort.js';
 import {
   arrayOf,
   boolean,
-  cleared,
   dateTime,
   deleted,
   id,
@@ -55,7 +54,7 @@ export const Contact = looseObject(
     created_at: dateTime('When the contact was first recorded, UTC.'),
     updated_at: dateTime('When the contact last changed, UTC.'),
   },
-  { $id: 'Contact', description: 'A business contact. Every key is always present.' },
+  { $id: 'Api_Organization_contact', description: 'A business contact. Every key is always present.' },
 );
 export type Contact = Static<typeof Contact>;
 
@@ -65,7 +64,7 @@ export const ContactRecord = strictObject({
   contact_id: id('Identifier of the contact.'),
   data_import_id: optional(text('Import the record came with.')),
   company_id: optional(text('Identifier of the company; derived from the domain when absent.')),
-  ...cleared(recordFields),
+  ...recordFields,
   audience_ids: optional(
     arrayOf('Audiences to join. A record adds memberships and never removes one.', id('An audience id.'), {
       maxItems: MAX_AUDIENCES_PER_CONTACT,
@@ -126,7 +125,7 @@ export const UpdateContactRequest = strictObject({
   if_updated_at: optional(
     dateTime('The `updated_at` that the contact must still have; else 409 `changed_meanwhile`.'),
   ),
-  ...cleared(recordFields),
+  ...recordFields,
 });
 
 export const GetContactRequest = strictObject({

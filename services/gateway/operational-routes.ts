@@ -1,5 +1,6 @@
 /** Routes without a key, for operators and tools: health, version, metrics and the OpenAPI document. */
 import type { Router } from '@koa/router';
+import type { Context } from 'koa';
 import type { Publisher } from '../../ingest/publisher.js';
 import { type Json, plainHeaders, plainOperation, publish } from '../http/openapi.js';
 import { respond } from '../http/respond.js';
@@ -76,8 +77,20 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
   );
   router.get(
     '/openapi.json',
-    serveText(clock, 'application/json', () => JSON.stringify(document())),
+    serveText(clock, 'application/json', () => JSON.stringify(document()), {}, withServer),
   );
+}
+
+const HOST = /^[a-z0-9.:[\]-]{1,255}$/i;
+
+/** The document with the address under which it was asked for, so that imported collections and generated clients reach the gateway. */
+function withServer(document: string, ctx: Context): string {
+  ctx.vary('Host');
+  ctx.vary('X-Forwarded-Proto');
+  const host = ctx.get('Host');
+  if (!HOST.test(host)) return document;
+  const scheme = ctx.get('X-Forwarded-Proto') === 'https' ? 'https' : ctx.protocol;
+  return document.replace('"servers":[{"url":"/"', `"servers":[{"url":"${scheme}://${host}"`);
 }
 
 const text = (description: string) => ({ type: 'string', description });

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document of the operations, made from the schemas that validate them. */
 import type { TSchema } from 'typebox';
 import { MAX_VALUES } from '../shared/json-values.js';
-import { MAX_FOLDED_LENGTH, NULL_CLEARS, TEXT_QUERY } from '../shared/schema.js';
+import { MAX_FOLDED_LENGTH, TEXT_QUERY } from '../shared/schema.js';
 import { BODY_LIMIT } from './body.js';
 import { type Endpoint, type MatchList, TAGS, type Tag } from './endpoint.js';
 import { TOTAL_HEADER } from './export.js';
@@ -130,11 +130,12 @@ const camelCase = (path: string) =>
   path.replaceAll(/[/_-]+(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 function requestBodyOf(endpoint: Endpoint, schemas: Json): Json {
-  const { name, source, request, example, bodyLimit = BODY_LIMIT } = endpoint;
+  const { source, request, example, bodyLimit = BODY_LIMIT } = endpoint;
   if (source) {
     return { required: true, description: 'Records of the stream.', content: source.describe(schemas) };
   }
-  const schema = publishAs(`${name}Request`, request, schemas);
+  // Written in place: of a component, openapi-typescript would make every field with a default required.
+  const schema = publish(request, schemas);
   return {
     required: true,
     description: `At most ${bodyLimit / 1024} KiB of JSON, and ${MAX_VALUES} values.`,
@@ -325,56 +326,35 @@ const problemSchema = {
 };
 
 /** Keywords of the validator that no other tool knows. */
-const PRIVATE_KEYWORDS = new Set([
-  '$id',
-  'formatMinimum',
-  'formatMaximum',
-  MAX_FOLDED_LENGTH,
-  NULL_CLEARS,
-  TEXT_QUERY,
-]);
+const PRIVATE_KEYWORDS = new Set(['$id', 'formatMinimum', 'formatMaximum', MAX_FOLDED_LENGTH, TEXT_QUERY]);
 const INT32_MAX = 2 ** 31 - 1;
 
-/**
- * A schema as the document shows it. Those with an `$id` become components, referred to by name. Optional fields of requests take
- * null as absent, which the document leaves out, as generators make a type of its own of an enum with null; it shows where null clears.
- */
+/** A schema as the document shows it. Schemas with an `$id` become components, referred to by name. */
 export function publish(schema: unknown, components: Json): unknown {
   if (Array.isArray(schema)) return schema.map((item) => publish(item, components));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { $id, additionalProperties, properties, type } = schema as Json & {
-    properties?: Record<string, Json>;
-  };
+  const { $id, type } = schema as Json;
   const plain: Json = {};
   for (const [name, value] of Object.entries(schema)) {
     if (!PRIVATE_KEYWORDS.has(name)) plain[name] = publish(value, components);
   }
-  if (additionalProperties === false && properties) {
-    const required = new Set((plain.required as string[] | undefined) ?? []);
-    plain.properties = Object.fromEntries(
-      Object.entries(plain.properties as Record<string, Json>).map(([name, field]) => [
-        name,
-        required.has(name) || properties[name]?.[NULL_CLEARS] ? field : withoutNull(field),
-      ]),
-    );
-  }
   const types = [type].flat();
   if (types.includes('number')) plain.format = 'double';
   if (types.includes('integer') && !(Number(plain.maximum) <= INT32_MAX)) plain.format = 'int64';
+  if (Array.isArray(plain.enum) && types.includes('null')) splitNull(plain);
   if (typeof $id !== 'string') return plain;
   components[$id] = plain;
   return { $ref: `#/components/schemas/${$id}` };
 }
 
+/** Makes null an alternative beside the values: generators of clients make several types of an enum that has null among its values. */
+function splitNull(schema: Json): void {
+  const values = (schema.enum as unknown[]).filter((value) => value !== null);
+  schema.anyOf = [{ type: 'string', enum: values }, { type: 'null' }];
+  delete schema.type;
+  delete schema.enum;
+}
+
 /** The schema published as a component of this name. */
 export const publishAs = (name: string, schema: unknown, components: Json) =>
   publish({ ...(schema as Json), $id: name }, components);
-
-function withoutNull({ type, enum: values, ...rest }: Json): Json {
-  const types = [type].flat().filter((each) => each !== 'null');
-  return {
-    ...(type === undefined ? {} : { type: types.length === 1 ? types[0] : types }),
-    ...rest,
-    ...(Array.isArray(values) ? { enum: values.filter((value) => value !== null) } : {}),
-  };
-}

@@ -32,6 +32,10 @@ export type ParsedRequest = Pick<
 
 interface Property {
   default?: unknown;
+  type?: string | readonly string[];
+  enum?: unknown;
+  format?: unknown;
+  pattern?: unknown;
   [TEXT_QUERY]?: true;
   properties?: Properties;
 }
@@ -157,8 +161,8 @@ function requireOwnOrganization(sent: unknown, organizationId: string): void {
 }
 
 /**
- * Trims every string, and drops null and blank values, which count as absent (contract 1.4) unless they clear a field. Adds errors for
- * text that no store can hold: NUL characters and lone surrogates.
+ * Trims every string. Drops fields that are null, and texts that are blank: they count as absent (contract 1.4) unless they clear a
+ * field. Adds errors for text that no store can hold: NUL characters and lone surrogates.
  */
 function normalizeStrings(
   fields: Fields,
@@ -171,7 +175,8 @@ function normalizeStrings(
   for (const name in fields) {
     // As deep as the schema: a recursion over what was sent could overflow the stack.
     let value = fields[name];
-    const nested = Object.hasOwn(properties, name) ? properties[name]?.properties : undefined;
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const nested = property?.properties;
     const pointer = () => `${prefix}/${escapePointer(name.slice(0, 128))}`;
     if (typeof value === 'string') value = normalizeString(value, errors, pointer);
     else if (Array.isArray(value)) {
@@ -181,9 +186,17 @@ function normalizeStrings(
     } else if (nested && isObject(value)) {
       value = normalizeStrings(value, nested, errors, { prefix: pointer() });
     }
-    if (value !== undefined && (nullClears || (value !== null && value !== ''))) normalized[name] = value;
+    if (nullClears || !countsAsAbsent(value, property)) normalized[name] = value;
   }
   return normalized;
+}
+
+/** Whether a field is the same as if it were left out. An unknown field never is, and a blank text only where any text fits. */
+function countsAsAbsent(value: unknown, property: Property | undefined): boolean {
+  if (!property) return false;
+  if (value !== '') return value === null;
+  const { type, enum: values, format, pattern } = property;
+  return [type].flat().includes('string') && !values && !format && !pattern;
 }
 
 function normalizeString(text: string, errors: FieldError[], pointerOf: () => string): string {

@@ -3,15 +3,14 @@ import { createHmac } from 'node:crypto';
 import type { Client, RequestOf, ResponseOf } from '../client/client.js';
 import { ReachlineProblem } from '../client/problems.js';
 import { CreateContactQuery, CreateContactRequest } from '../contacts/schema.js';
-import { publish } from '../http/openapi.js';
 import { Problem } from '../http/problems.js';
-import type { JsonSchema } from './output-schema.js';
+import { inputFields, type JsonSchema } from './output-schema.js';
 
 const PATH = '/api/contacts/create';
 type Created = ResponseOf<typeof PATH>;
 
-const queryFields = publish(CreateContactQuery, {}) as JsonSchema;
-const bodyFields = publish(CreateContactRequest, {}) as JsonSchema;
+const queryFields = inputFields(CreateContactQuery);
+const bodyFields = inputFields(CreateContactRequest);
 const { dry_run: _, ...queryProperties } = queryFields.properties;
 const { organization_id: __, ...bodyProperties } = bodyFields.properties;
 

@@ -11,6 +11,23 @@ export interface JsonSchema extends Json {
 
 const COMPONENTS = '#/components/schemas/';
 
+/** The input fields of a request. Null is shown where it clears a field; elsewhere it counts as absent, which models need not know. */
+export function inputFields(request: unknown, nullClears = false): JsonSchema {
+  const schema = publish(request, {}) as JsonSchema;
+  return nullClears ? schema : { ...schema, properties: mapValues(schema.properties, withoutNullType) };
+}
+
+function withoutNullType({ type, anyOf, properties, ...rest }: Json): Json {
+  const [own] = (anyOf ?? []) as Json[];
+  const types = [type].flat().filter((each) => each !== 'null');
+  return {
+    ...(type === undefined ? {} : { type: types.length === 1 ? types[0] : types }),
+    ...rest,
+    ...own,
+    ...(properties ? { properties: mapValues(properties as Record<string, Json>, withoutNullType) } : {}),
+  };
+}
+
 /** The schema of a result that holds these schemas, each in a field. */
 export function outputSchema(fields: Record<string, unknown>, required: readonly string[]): JsonSchema {
   const components: Json = {};

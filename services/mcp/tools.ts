@@ -1,7 +1,6 @@
 /** The tools that are operations of the gateway, as they are declared: all that only read, and those that change contacts and audiences. */
 import { type ApiEndpoint, endpoints } from '../gateway/api.js';
-import { publish } from '../http/openapi.js';
-import { type JsonSchema, outputSchema } from './output-schema.js';
+import { inputFields, type JsonSchema, outputSchema } from './output-schema.js';
 
 type Json = Record<string, unknown>;
 
@@ -82,8 +81,8 @@ export function toolOf(endpoint: ApiEndpoint): Tool {
 }
 
 /** The body without the organization, which is that of the key. */
-function inputSchemaOf({ request }: ApiEndpoint): JsonSchema {
-  const { properties, required } = publish(request, {}) as JsonSchema;
+function inputSchemaOf({ request, nullClears }: ApiEndpoint): JsonSchema {
+  const { properties, required } = inputFields(request, nullClears);
   const { organization_id: _, ...fields } = properties;
   for (const name of Object.keys(fields)) {
     if (name in OVERRIDES) fields[name] = { ...fields[name], ...OVERRIDES[name] };

@@ -62,15 +62,6 @@ export function nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null
   });
 }
 
-/** Schema keyword: null in a request clears the field; elsewhere it is the same as leaving the field out. */
-export const NULL_CLEARS = 'x-null-clears';
-
-/** The same optional fields, which null clears. */
-export const cleared = <T extends Record<string, TSchema>>(fields: T): T =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, schema]) => [name, Type.Optional({ ...schema, [NULL_CLEARS]: true })]),
-  ) as unknown as T;
-
 declare const HAS_DEFAULT: unique symbol;
 /** Marks the type of an optional schema with a default: the parsed request always has the field. */
 export type WithDefault = { readonly [HAS_DEFAULT]: true };

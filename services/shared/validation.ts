@@ -8,7 +8,7 @@ import { memoize } from './cache.js';
 import { didYouMean } from './did-you-mean.js';
 import { ID_PATTERN } from './ids.js';
 import { addressKey, addressRange } from './ip-address.js';
-import { MAX_FOLDED_LENGTH, NULL_CLEARS, TEXT_QUERY } from './schema.js';
+import { MAX_FOLDED_LENGTH, TEXT_QUERY } from './schema.js';
 import { foldsWithin, MAX_FOLDED_GROWTH, plainAscii, tooLongOnceFolded } from './text.js';
 import { canonicalTimestamp } from './time.js';
 
@@ -25,7 +25,6 @@ ajv.addFormat('idn-email', { type: 'string', validate: isEmail });
 ajv.addFormat('ip-address', { type: 'string', validate: (text: string) => addressKey(text) !== null });
 ajv.addFormat('ip-range', { type: 'string', validate: (text: string) => addressRange(text) !== null });
 ajv.addKeyword(TEXT_QUERY);
-ajv.addKeyword(NULL_CLEARS);
 ajv.addKeyword('x-extensible-enum');
 ajv.addKeyword({
   keyword: MAX_FOLDED_LENGTH,

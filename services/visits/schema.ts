@@ -43,7 +43,7 @@ export const Visit = looseObject(
     createdAt: dateTime('When the visit began, UTC.'),
   },
   {
-    $id: 'WebsiteVisit',
+    $id: 'Api_Website_visit',
     description: 'A visit to the site of an organization. Every key is always present.',
   },
 );

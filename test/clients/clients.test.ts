@@ -7,6 +7,7 @@ import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import { javaLibrary, nodeEnvironment, pythonEnvironment } from '../stack/distributions.js';
 import { startSampleGateway, type TestGateway } from '../support/gateway.js';
+import { callsOf, PROGRAMS, pythonProgram } from './every-operation.js';
 
 const TSC = [
   '--strict',
@@ -30,6 +31,7 @@ let gateway: TestGateway;
 let folder: string;
 /** What a client needs to know of the gateway. */
 let environment: Record<string, string>;
+let calls: ReturnType<typeof callsOf>;
 
 before(async function () {
   this.timeout(600_000);
@@ -45,6 +47,8 @@ before(async function () {
   environment = { REACHLINE_URL: gateway.url, REACHLINE_API_KEY: key };
   const { text } = await gateway.call('/openapi.json', undefined, { method: 'GET', key: null });
   writeFileSync(join(folder, 'openapi.json'), text);
+  calls = callsOf(JSON.parse(text));
+  expect(calls).to.have.length.above(25);
 });
 after(async () => {
   await gateway?.close();
@@ -71,6 +75,13 @@ function folderFor(program: string): string {
   copyFileSync(join(packageRoot, 'test/clients/programs', program), join(path, main));
   return path;
 }
+
+const generatePython = (path: string) => {
+  const args = ['generate', '--path', '../openapi.json', '--output-path', 'generated', '--meta', 'none'];
+  return run(path, 'python', ['-m', 'openapi_python_client', ...args]);
+};
+
+const allSucceed = (called: typeof calls) => Object.fromEntries(called.map(({ id }) => [id, 200]));
 
 /** What every client reads and writes: two pages of contacts, a problem, a month of a campaign, a visit, health and metrics. */
 const EXPECTED = {
@@ -99,25 +110,45 @@ describe('The served OpenAPI document', () => {
 describe('A client generated', () => {
   it('by openapi-typescript compiles and works', async () => {
     const path = folderFor('openapi-fetch.ts');
-    // Fields with a default may still be left out.
-    const options = ['--output', 'generated/schema.ts', '--default-non-nullable=false'];
-    await run(path, 'openapi-typescript', ['../openapi.json', ...options]);
+    await run(path, 'openapi-typescript', ['../openapi.json', '--output', 'generated/schema.ts']);
     await run(path, 'tsc', TSC);
     const printed = await run(path, 'node', ['out/main.js']);
     expect(JSON.parse(printed)).to.deep.equal(EXPECTED);
   });
 
+  const commands: Record<string, string[]> = {
+    'openapi-typescript': ['openapi-typescript', '../openapi.json', '-o', 'generated/schema.ts'],
+    'hey-api': ['openapi-ts', '-i', '../openapi.json', '-o', 'generated'],
+    orval: ['orval', '--input', '../openapi.json', '--output', 'generated/api.ts'],
+    'swagger-typescript-api': [
+      'swagger-typescript-api',
+      ...['generate', '--path', '../openapi.json', '--output', 'generated', '--name', 'api.ts'],
+    ],
+  };
+  for (const [name, program] of Object.entries(PROGRAMS)) {
+    it(`by ${name} with its default options compiles strictly and calls every operation`, async () => {
+      const path = join(folder, `every-${name}`);
+      mkdirSync(path);
+      writeFileSync(join(path, 'main.ts'), program(calls));
+      const [command = '', ...args] = commands[name] ?? [];
+      await run(path, command, args);
+      await run(path, 'tsc', TSC);
+      expect(JSON.parse(await run(path, 'node', ['out/main.js']))).to.deep.equal(allSucceed(calls));
+    });
+  }
+
+  it('by openapi-python-client with its default options calls every operation', async () => {
+    const path = join(folder, 'every-openapi-python-client');
+    mkdirSync(path);
+    writeFileSync(join(path, 'main.py'), pythonProgram(calls));
+    await generatePython(path);
+    await run(path, 'python', ['-m', 'mypy', '--strict', '--follow-imports=silent', 'main.py']);
+    expect(JSON.parse(await run(path, 'python', ['main.py']))).to.deep.equal(allSucceed(calls));
+  });
+
   it('by openapi-python-client has the types of its program and works', async () => {
     const path = folderFor('openapi-python-client.py');
-    const output = ['--output-path', 'generated', '--meta', 'none'];
-    await run(path, 'python', [
-      '-m',
-      'openapi_python_client',
-      'generate',
-      '--path',
-      '../openapi.json',
-      ...output,
-    ]);
+    await generatePython(path);
     await run(path, 'python', ['-m', 'mypy', '--follow-imports=silent', 'main.py']);
     const printed = await run(path, 'python', ['main.py']);
     expect(JSON.parse(printed)).to.deep.equal(EXPECTED);

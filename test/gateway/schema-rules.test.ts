@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { STREAM_NAMES, STREAMS } from '../../ingest/streams/index.js';
-import { recordFields } from '../../services/contacts/fields.js';
 import { endpoints } from '../../services/gateway/api.js';
 import { PROBLEMS } from '../../services/http/problems.js';
 import { SCOPES } from '../../services/http/scopes.js';
@@ -8,6 +7,7 @@ import { systemClock } from '../../services/shared/time.js';
 import { compileValidator } from '../../services/shared/validation.js';
 import { startTestGateway } from '../support/gateway.js';
 import { useOpened } from '../support/opened.js';
+import { sendBytes } from '../support/raw-http.js';
 import { openApi, PROBLEM_EXTRAS, resolvePointer } from '../support/schema-check.js';
 
 type Json = Record<string, unknown>;
@@ -179,7 +179,27 @@ describe('The OpenAPI document', () => {
   it('is served as generated', async () => {
     const { body } = await gateway.call('/openapi.json', undefined, { method: 'GET', key: null });
     const info = { ...(body.info as object), version: '0.0.0' };
-    expect({ ...body, info }).to.deep.equal(openApi);
+    const servers = [{ ...(openApi.servers as object[])[0], url: gateway.url }];
+    expect({ ...body, info }).to.deep.equal({ ...openApi, servers });
+  });
+
+  it('names the address under which it was asked for, and no address that is none', async () => {
+    const read = async (headers: Record<string, string>) => {
+      const answer = await gateway.call('/openapi.json', undefined, { method: 'GET', key: null, headers });
+      return { etag: answer.headers.get('ETag'), url: (answer.body.servers as Json[])[0]?.url };
+    };
+    const plain = await read({});
+    const proxied = await read({ 'X-Forwarded-Proto': 'https' });
+    expect(proxied.url).to.equal(plain.url?.toString().replace('http:', 'https:'));
+    expect(proxied.etag).not.to.equal(plain.etag);
+    expect((await read({ 'X-Forwarded-Proto': 'javascript' })).url).to.equal(gateway.url);
+    for (const host of ['reachline.example', 'a"b', '<script>', '$&$`', 'x'.repeat(300)]) {
+      const text = await sendBytes(gateway.url, [
+        `GET /openapi.json HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+      ]);
+      const url = /"servers":\[\{"url":"([^"]*)"/.exec(text)?.[1];
+      expect(url, host).to.equal(host === 'reachline.example' ? 'http://reachline.example' : '/');
+    }
   });
 
   it('lists exactly the routes of the gateway', async () => {
@@ -214,28 +234,26 @@ describe('The OpenAPI document', () => {
     expect([...new Set(used)].sort()).to.deep.equal(declared.sort());
   });
 
-  it('shows null in requests where it clears a field, and nowhere else, as enums need not have it', () => {
-    const { schemas } = openApi.components as { schemas: Record<string, Json> };
-    const shown: Record<string, string[]> = {};
-    for (const [name, { properties, required = [], additionalProperties }] of Object.entries(schemas)) {
-      if (additionalProperties !== false) continue;
-      const fields = Object.entries(properties as Record<string, Json>);
-      const withNull = fields.filter(([, { type, enum: values }]) =>
-        [type, values].flat(2).some((each) => each === 'null' || each === null),
-      );
-      if (withNull.length > 0) shown[name] = withNull.map(([field]) => field);
-      if (name.endsWith('-record')) {
-        const organization = fields.find(([field]) => /^organization_?id$/i.test(field))?.[0];
-        expect(required, name).not.to.include(organization);
+  it('shows null for every request field that the specification writes with null', () => {
+    const filters =
+      'first_name last_name job_title functional_area company_name company_domain city state_region country postal_code network_a_url';
+    const nullable: Record<string, string> = {
+      '/api/contacts/create': `${filters} company_network_a_url work_emails personal_emails phones age gender`,
+      '/api/contacts/search': `${filters} query limit`,
+      '/api/audiences/contacts/search': `${filters} limit`,
+      '/api/website-visits/search':
+        'audience_id country city ip_address browser platform has_recording start_url limit',
+    };
+    for (const [path, fields] of Object.entries(nullable)) {
+      const { schema } = paths[path]?.post?.requestBody.content['application/json'] as { schema: Json };
+      const properties = schema.properties as Record<string, Json>;
+      for (const field of fields.split(' ')) {
+        const { type, anyOf } = properties[field] ?? {};
+        expect([type, anyOf].flat(), `${path} ${field}`).to.satisfy((all: unknown[]) =>
+          all.some((each) => each === 'null' || (each as Json | undefined)?.type === 'null'),
+        );
       }
     }
-    const fields = Object.keys(recordFields);
-    expect(fields).to.include('postal_code');
-    expect(shown).to.deep.equal({
-      'contacts-record': fields,
-      UpdateContactRequest: fields,
-      UpdateAudienceRequest: ['description', 'network_a', 'network_b', 'network_c', 'tracking_utm_value'],
-    });
   });
 
   it('has no keyword that only the validator knows', () => {
@@ -266,10 +284,10 @@ describe('The OpenAPI document', () => {
     }
     expect(JSON.stringify(openApi)).not.to.include('"$id"');
     expect(components.schemas).to.include.keys(
-      'Contact',
-      'Audience',
-      'WebsiteVisit',
-      ...endpoints.flatMap(({ name }) => [`${name}Request`, `${name}Response`]),
+      'Api_Organization_contact',
+      'Api_Audience',
+      'Api_Website_visit',
+      ...endpoints.map(({ name }) => `${name}Response`),
       ...STREAM_NAMES.map((name) => `${name}-record`),
     );
   });

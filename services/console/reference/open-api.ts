@@ -12,7 +12,7 @@ export interface Schema {
   properties?: Record<string, Schema>;
   required?: string[];
   items?: Schema;
-  /** The kinds of records, each a `$ref`. */
+  /** The kinds of records, each a `$ref`; or a value and null. */
   anyOf?: Schema[];
   enum?: unknown[];
   default?: unknown;
@@ -154,7 +154,7 @@ export async function loadReference(): Promise<void> {
 /** A type in words, such as `string (date) or null`. */
 export function typeOf(schema: Schema): string {
   const { type, format, items, anyOf } = flatten(schema);
-  if (anyOf) return anyOf.map(refName).join(' or ');
+  if (anyOf) return anyOf.map((each) => (each.$ref ? refName(each) : typeOf(each))).join(' or ');
   const types = [type].flat().filter((each) => each !== undefined);
   const named = types.map((each) => (items && each === 'array' ? `array of ${typeOf(items)}` : each));
   const [first = 'any', ...others] = named;
@@ -188,7 +188,8 @@ export function limitsOf(given: Schema): string[] {
 /** The values a field, or each entry of it, may have. */
 export function choicesOf(given: Schema): unknown[] {
   const schema = flatten(given);
-  return (schema.enum ?? (schema.items ? choicesOf(schema.items) : [])).filter((value) => value !== null);
+  const others = schema.anyOf ?? (schema.items ? [schema.items] : []);
+  return schema.enum ?? others.filter(({ $ref }) => !$ref).flatMap(choicesOf);
 }
 
 /** The object whose fields a schema has, through arrays; undefined for plain values. */

@@ -8,16 +8,16 @@ from generated.api.ingest import ingest
 from generated.api.operations import metrics, readyz
 from generated.client import AuthenticatedClient
 from generated.models import (
-    GetContactRequest,
+    ContactsGetBody,
     IngestResponse,
     IngestStream,
     Problem,
     Readiness,
-    SearchCampaignsRequest,
-    SearchCampaignsRequestGranularity,
-    SearchCampaignsRequestSortBy,
+    AdvertisingNetworkACampaignsBody,
+    AdvertisingNetworkACampaignsBodyGranularityType0,
+    AdvertisingNetworkACampaignsBodySortByType0,
     SearchCampaignsResponse,
-    SearchContactsRequest,
+    ContactsSearchBody,
     SearchContactsResponse,
     WebsiteVisitsRecord,
 )
@@ -28,7 +28,7 @@ client = AuthenticatedClient(
     prefix="",
     auth_header_name="X-Api-Key",
 )
-filters = SearchContactsRequest(organization_id="org_demo", country="US", limit=2)
+filters = ContactsSearchBody(organization_id="org_demo", country="US", limit=2)
 first = contacts_search.sync(client=client, body=filters)
 assert isinstance(first, SearchContactsResponse)
 assert first.next_cursor is not None
@@ -37,16 +37,16 @@ second = contacts_search.sync(client=client, body=filters)
 assert isinstance(second, SearchContactsResponse)
 unknown = contacts_get.sync(
     client=client,
-    body=GetContactRequest(organization_id="org_demo", contact_id="nobody"),
+    body=ContactsGetBody(organization_id="org_demo", contact_id="nobody"),
 )
 assert isinstance(unknown, Problem)
 campaigns = advertising_network_a_campaigns.sync(
     client=client,
-    body=SearchCampaignsRequest(
+    body=AdvertisingNetworkACampaignsBody(
         start_date=datetime.date(2026, 10, 1),
         end_date=datetime.date(2026, 10, 31),
-        granularity=SearchCampaignsRequestGranularity.MONTHLY,
-        sort_by=SearchCampaignsRequestSortBy.CLICKS,
+        granularity=AdvertisingNetworkACampaignsBodyGranularityType0.MONTHLY,
+        sort_by=AdvertisingNetworkACampaignsBodySortByType0.CLICKS,
         page_size=1,
     ),
 )
