@@ -245,7 +245,8 @@ describe('The OpenAPI document', () => {
         'audience_id country city ip_address browser platform has_recording start_url limit',
     };
     for (const [path, fields] of Object.entries(nullable)) {
-      const { schema } = paths[path]?.post?.requestBody.content['application/json'] as { schema: Json };
+      const { post } = paths[path] as { post: Operation };
+      const { schema } = post.requestBody.content['application/json'] as { schema: Json };
       const properties = schema.properties as Record<string, Json>;
       for (const field of fields.split(' ')) {
         const { type, anyOf } = properties[field] ?? {};
