@@ -12,6 +12,7 @@ const LAYERS = [
   ['client', '^services/client/'],
   ['gateway', '^services/gateway/'],
   ['ingest worker', '^ingest/worker/'],
+  ['ingest check', '^ingest/check/'],
   ['ingest pipeline', '^ingest/[^/]+\\.ts$'],
   ['ingest sources', '^ingest/sources/'],
   ['ingest presets', '^ingest/presets/'],

@@ -43,6 +43,8 @@ export interface ProposedColumn {
 
 export interface Proposal {
   preset?: string;
+  /** What the preset reads. */
+  preset_description?: string;
   /** With every form stated; absent where the records are those of the stream already. */
   mapping?: MappingFile;
   columns: ProposedColumn[];
@@ -77,17 +79,19 @@ export async function propose(
   const { rows, samples, isWhole } = await beginningOf(text);
   const columns = text.header?.columns;
   const questions: Question[] = [];
-  let preset: string | undefined;
+  let recognized: Pick<Proposal, 'preset' | 'preset_description'> = {};
   let file = given;
   if (file === undefined && named !== DRAFT) {
     const found = await recognizeText(text, named, stream.name);
     if ('preset' in found) {
       file = found.preset;
-      preset = found.name;
+      recognized = { preset: found.name, preset_description: found.preset.description };
     } else if (named !== AUTO) throw new UnrecognizedInputError(found.reason);
     else if (found.code === 'several_presets') questions.push(whichPreset(found.fitting));
     else if (found.code === 'other_stream')
-      questions.push(whichStream(found.fitting.map((each) => each.preset.stream)));
+      questions.push(
+        whichStream(found.fitting.map(({ preset: { stream, description } }) => ({ stream, description }))),
+      );
   }
   const isOwn = file === undefined && fitsOwn(stream, text, samples);
   if (isOwn && text.header === undefined && Object.keys(choices).length === 0) {
@@ -97,14 +101,16 @@ export async function propose(
     file === undefined && !isOwn && named !== DRAFT
       ? streamsOf(text, samples).filter((name) => name !== stream.name)
       : [];
-  if (others.length > 0 && questions.length === 0) questions.push(whichStream(others));
-  const drafted = isOwn ? undefined : draftOf(stream, text, samples);
+  if (others.length > 0 && questions.length === 0)
+    questions.push(whichStream(others.map((stream) => ({ stream }))));
+  const drafted = draftOf(stream, text, samples);
   const valuesOf = (column: string) =>
     samples.flatMap((sample) => {
       const value = sample[column];
       return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
     });
-  let mapping: MappingFile = file ?? drafted ?? { fields: {} };
+  const own = { ...(drafted.timezone && { timezone: drafted.timezone }), fields: {} };
+  let mapping: MappingFile = file ?? (isOwn ? own : drafted);
   mapping = withChoices(mapping, choices, stream, valuesOf);
   mapping = withId(mapping, stream, valuesOf);
   const compiled = compileMapping(mapping, stream);
@@ -154,7 +160,7 @@ export async function propose(
     ...(declared.decimal && { decimal: declared.decimal }),
   };
   return {
-    ...(preset !== undefined && { preset }),
+    ...recognized,
     mapping,
     columns: paths.map((column) => {
       const fields = usesOf(column);
@@ -257,10 +263,11 @@ const whichPreset = (fitting: readonly { name: string; preset: { description: st
   choices: fitting.map(({ name, preset }) => ({ value: name, description: preset.description })),
 });
 
-const whichStream = (names: readonly string[]): Question => ({
+/** Each stream once, with what the file is. */
+const whichStream = (found: readonly { stream: string; description?: string }[]): Question => ({
   code: 'other_stream',
   answer: 'stream',
-  choices: [...new Set(names)].map((value) => ({ value })),
+  choices: [...new Map(found.map(({ stream: value, ...what }) => [value, { value, ...what }])).values()],
 });
 
 const formQuestion = ({ code, column, readings }: FormDoubt): Question => ({

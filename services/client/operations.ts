@@ -6,7 +6,8 @@ import type { Static } from 'typebox';
 import type { STREAMS, StreamName } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import type { DeclaredEndpoint } from '../gateway/api.js';
-import type { IngestQuery as IngestQuerySchema } from '../gateway/ingest-endpoint.js';
+import type { CheckResponse } from '../gateway/check-endpoint.js';
+import type { IngestQuery as IngestQuerySchema, IngestResponse } from '../gateway/ingest-endpoint.js';
 import type { ProblemCode } from '../http/problems.js';
 
 /** Request, query parameters and response of each operation, by its path. */
@@ -26,4 +27,7 @@ export type StreamRecords = {
 };
 
 export type IngestQuery = Static<typeof IngestQuerySchema>;
+/** What became of the records of one request, and what would become of a file. */
+export type IngestAnswer = Static<typeof IngestResponse>;
+export type CheckAnswer = Static<typeof CheckResponse>;
 export type { ProblemCode };

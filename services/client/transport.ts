@@ -31,7 +31,7 @@ export interface TransportRequest {
   path: string;
   query?: object;
   headers?: Record<string, string>;
-  body?: string | Uint8Array<ArrayBuffer>;
+  body?: string | Uint8Array<ArrayBuffer> | Blob | FormData;
   signal?: AbortSignal;
 }
 

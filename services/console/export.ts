@@ -1,7 +1,6 @@
 /** Everything that matches as a file, by the export of the API. */
 import type { ExportFormat, ExportRequestOf, PagedPath } from '../client/index.js';
 import type { Contact } from '../contacts/schema.js';
-import { csvCell } from './csv.js';
 import { exportMatches } from './session.js';
 
 export interface ExportSource {
@@ -48,13 +47,16 @@ function textOf(value: unknown): string {
   return typeof value !== 'number' && FORMULA.test(text) && !IS_NUMBER.test(text) ? `'${text}` : text;
 }
 
+export const csvCell = (text: string, delimiter = ','): string =>
+  /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
+
 /** Rows that are here already. */
 export function downloadRows(
   fileName: string,
   names: readonly string[],
   rows: readonly (readonly unknown[])[],
 ): void {
-  const lines = [names, ...rows].map((cells) => cells.map((cell) => csvCell(textOf(cell), ',')).join(','));
+  const lines = [names, ...rows].map((cells) => cells.map((cell) => csvCell(textOf(cell))).join(','));
   save(fileName, new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }));
 }
 

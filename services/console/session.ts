@@ -4,19 +4,18 @@ import {
   AuthenticationProblem,
   type CallOptions,
   type Client,
+  ConnectionError,
   createClient,
   type Export,
   type ExportFormat,
   type ExportRequestOf,
-  type IngestResult,
   type OperationPath,
   type PagedPath,
   type RequestOf,
   type ResponseOf,
-  type StreamName,
 } from '../client/index.js';
-import type { IngestQuery } from '../client/operations.js';
-import { createTransport, type Transport } from '../client/transport.js';
+import { problemOf } from '../client/problems.js';
+import { createTransport, type Transport, type TransportRequest } from '../client/transport.js';
 import type { Scope } from '../http/scopes.js';
 import { type FailureText, failureOf } from './api.js';
 
@@ -38,20 +37,6 @@ interface Session {
   key: string;
   organizationId: string;
   scopes: readonly string[];
-}
-
-/** What became of the records of one request. */
-export interface IngestAnswer extends IngestResult {
-  preset?: string;
-  /** The first ones as they would be written; of a dry run. */
-  records?: { line: number; record: Record<string, unknown> }[];
-  /** Of CSV, with the fields that each becomes; of a dry run. */
-  columns?: ColumnUse[];
-}
-
-export interface ColumnUse {
-  column: string;
-  fields: readonly string[];
 }
 
 export const session = signal<Session | null>(null);
@@ -199,20 +184,38 @@ export const exportMatches = <Path extends PagedPath>(
   signal: AbortSignal,
 ): Promise<Export> => inSession(({ client }) => client.export(path, body, format, { signal }));
 
-/** Sends records as the text of a file. */
-export const ingestText = (
-  stream: StreamName,
-  { type, text }: { type: string; text: string },
-  query: IngestQuery,
-  signal: AbortSignal,
-): Promise<IngestAnswer> =>
-  inSession(({ transport }) =>
-    transport.send<IngestAnswer>({
-      method: 'POST',
-      path: `/api/ingest/${stream}`,
-      query,
-      headers: { 'Content-Type': type },
-      body: text,
-      signal,
-    }),
+/** The answer to a request of any body. */
+export const send = <T>(request: TransportRequest): Promise<T> =>
+  inSession(({ transport }) => transport.send<T>(request));
+
+/**
+ * Sends a form, and tells how many of its bytes are on their way; `fetch` does not. Throws as `send`, after one attempt: whoever waits for
+ * a file decides whether it is sent again.
+ */
+export const upload = <T>(
+  path: string,
+  form: FormData,
+  { signal, onProgress }: { signal: AbortSignal; onProgress(sentBytes: number): void },
+): Promise<T> =>
+  inSession(
+    ({ key }) =>
+      new Promise<T>((resolve, reject) => {
+        const request = new XMLHttpRequest();
+        request.open('POST', path);
+        request.setRequestHeader('X-Api-Key', key);
+        request.upload.onprogress = ({ loaded }) => onProgress(loaded);
+        request.onload = () => {
+          const { status, responseText } = request;
+          const retryAfter = request.getResponseHeader('Retry-After');
+          const headers: HeadersInit = retryAfter === null ? [] : [['Retry-After', retryAfter]];
+          if (status < 300) resolve(JSON.parse(responseText) as T);
+          else reject(problemOf(new Response(null, { status, headers }), responseText));
+        };
+        request.onerror = () => reject(new ConnectionError('The connection broke.'));
+        const stop = () => request.abort();
+        request.onabort = () => reject(signal.reason);
+        signal.addEventListener('abort', stop, { once: true });
+        request.onloadend = () => signal.removeEventListener('abort', stop);
+        request.send(form);
+      }),
   );

@@ -81,12 +81,13 @@ const Column = looseObject(
   { $id: 'FileColumn', description: 'A column of the file.' },
 );
 
-const CheckResponse = looseObject(
+export const CheckResponse = looseObject(
   {
     stream: text('Stream the records would go to.'),
     format: stringEnum('Format of the file.', ['ndjson', 'json', 'csv', 'xlsx']),
     media_type: text('The `Content-Type` with which the file is loaded.'),
     preset: Type.Optional(text('The preset that the file was recognized by.')),
+    preset_description: Type.Optional(text('What this preset reads.')),
     header: Type.Optional(
       looseObject(
         {

@@ -154,7 +154,7 @@ export const RESULT_FIELDS = {
   ),
 };
 
-const IngestResponse = looseObject(
+export const IngestResponse = looseObject(
   {
     stream: Type.String({ description: 'Stream the records went to.' }),
     preset: Type.Optional(

@@ -6,7 +6,7 @@ import { classLabel, fullName, minute } from '../format.js';
 import { type AudienceName, changeMembership } from '../memberships.js';
 import { type Notice, perform } from '../notice.js';
 import { href, navigate } from '../router.js';
-import { call, ingestText, missingScope, organizationId } from '../session.js';
+import { call, missingScope, organizationId, send } from '../session.js';
 import { useRequest } from '../use-request.js';
 import { AudiencePicker } from './audience-picker.js';
 import { ContactForm, updateContact } from './contact-form.js';
@@ -130,8 +130,12 @@ async function deleteContact(contact: Contact, closeHref: string): Promise<Notic
 
 /** Sends it as a record, which is newer than the deletion: nothing is debited, and it keeps its id, its creation and its audiences. */
 async function bringBack({ id: _, updated_at: __, seniority: ___, department: ____, ...record }: Contact) {
-  const text = JSON.stringify(record);
-  await ingestText('contacts', { type: 'application/x-ndjson', text }, {}, new AbortController().signal);
+  await send({
+    method: 'POST',
+    path: '/api/ingest/contacts',
+    headers: { 'Content-Type': 'application/x-ndjson' },
+    body: JSON.stringify(record),
+  });
   const name = fullName(record);
   // If there is Kafka, the record waits for a worker.
   return (await exists(record.contact_id))

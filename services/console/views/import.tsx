@@ -1,31 +1,28 @@
-/** Loads a file into a stream: checked first, shown as it becomes, then written in parts. */
+/** Loads a file into a stream: the server says what it is, the person answers what is open, sees the rows as they become, and loads it. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { StreamName } from '../../client/index.js';
-import { type FieldError, ReachlineProblem } from '../../client/index.js';
-import type { IngestQuery } from '../../client/operations.js';
+import { ReachlineProblem, type StreamName } from '../../client/index.js';
 import { type FailureText, failureOf } from '../api.js';
-import { Form } from '../components/form.js';
+import { FileColumns } from '../components/file-columns.js';
+import { FileQuestion } from '../components/file-question.js';
 import { Failure, NoPermission } from '../components/states.js';
 import { FigureTable } from '../components/table.js';
 import { save } from '../export.js';
 import { count, fieldLabel, plural } from '../format.js';
 import {
-  type ColumnChoice,
-  columnsOf,
-  endOfPart,
-  headerRowsOf,
-  type ImportFile,
-  MAX_LISTED,
-  type Rejected,
-  readImportFile,
+  type CheckAnswer,
+  checkFile,
+  type FileColumn,
+  type IngestAnswer,
+  isReadable,
+  loadFile,
+  type Question,
+  type RecordError,
   reasonOf,
   rejectedText,
-  sendRows,
-  withColumns,
-  writeRows,
+  type Settings,
 } from '../import-file.js';
 import { href, param, setParams } from '../router.js';
-import { type IngestAnswer, missingScope } from '../session.js';
+import { missingScope } from '../session.js';
 
 /** Each with its view, and the name of one record. */
 export const STREAMS: Record<StreamName, readonly [label: string, view: string, one: string]> = {
@@ -38,154 +35,94 @@ export const STREAMS: Record<StreamName, readonly [label: string, view: string, 
   'network-a-deliveries': ['Deliveries', '/advertising', 'delivery'],
   'currency-rates': ['Currency rates', '/advertising', 'rate'],
 };
-/** A request may have more; the rest of a larger file is checked as it is written. */
-const CHECKED = { rows: 90_000, characters: 4 * 1024 * 1024 };
-
-/** What is to be decided before a file can be read. */
-type Question =
-  | { kind: 'date' | 'number'; text: string }
-  | { kind: 'columns'; choices: ColumnChoice[]; fields: readonly string[] };
-
-interface Written {
-  accepted: number;
-  rejected: number;
-  skipped: number;
-  suppressed: number;
-  listed: Rejected[];
-  /** Rows that are done. */
-  to: number;
-}
-const NOTHING: Written = { accepted: 0, rejected: 0, skipped: 0, suppressed: 0, listed: [], to: 0 };
+const labelOf = (stream: string) => STREAMS[stream as StreamName]?.[0] ?? stream;
 
 type Step =
-  | { name: 'choose' }
+  | { name: 'choose'; error?: FailureText }
   | { name: 'check' }
-  | { name: 'ask'; question: Question; resume?: { header: number; written: Written } }
-  | { name: 'preview'; answer: IngestAnswer; header: number }
-  | { name: 'write'; header: number; written: Written }
-  | { name: 'stopped'; header: number; written: Written; error?: FailureText }
-  | { name: 'done'; header: number; written: Written };
+  | { name: 'checked'; answer: CheckAnswer; error?: FailureText }
+  | { name: 'load'; answer: CheckAnswer; sentBytes: number }
+  | { name: 'stopped'; answer: CheckAnswer; sentBytes: number; error?: FailureText }
+  | { name: 'done'; answer: CheckAnswer; result: IngestAnswer };
 
-const errorOf = (error: unknown): FieldError | undefined =>
-  error instanceof ReachlineProblem ? error.errors[0] : undefined;
+const CHANGED: FailureText = {
+  title: 'The file cannot be read any more',
+  detail: 'It was changed, moved or deleted after it was chosen. Choose it again.',
+};
 
 export function Import() {
   const scope = missingScope('ingest:write');
-  const stream = (Object.hasOwn(STREAMS, param('stream')) ? param('stream') : 'contacts') as StreamName;
   if (scope) return <NoPermission scope={scope} what="files" verb="import" />;
-  return <ImportInto key={stream} stream={stream} />;
+  return <Importer />;
 }
 
-function ImportInto({ stream }: { stream: StreamName }) {
+function Importer() {
+  const stream = (Object.hasOwn(STREAMS, param('stream')) ? param('stream') : 'contacts') as StreamName;
   const [label, view, one] = STREAMS[stream];
-  const [file, setFile] = useState<ImportFile>();
+  const [file, setFile] = useState<File>();
+  const [settings, setSettings] = useState<Settings>({});
   const [step, setStep] = useState<Step>({ name: 'choose' });
-  const [error, setError] = useState<FailureText>();
-  const [query, setQuery] = useState<IngestQuery>({});
+  /** What the file was taken for, and what it is. */
+  const [switched, setSwitched] = useState<{ from: string; to: string; description: string }>();
   const controller = useRef(new AbortController());
   useEffect(() => () => controller.current.abort(), []);
 
-  async function choose(chosen: File | undefined) {
-    if (!chosen) return;
-    controller.current.abort();
-    controller.current = new AbortController();
-    const { signal } = controller.current;
-    setError(undefined);
+  useEffect(() => {
+    if (!file) return;
+    const checking = new AbortController();
     setStep({ name: 'check' });
-    try {
-      const read = await readImportFile(chosen);
-      // Another file was chosen, or the view was left.
-      if (signal.aborted) return;
-      setFile(read);
-      await check(read, { map: 'auto' });
-    } catch (reason) {
-      if (signal.aborted) return;
-      setError({ title: 'The file cannot be read', detail: (reason as Error).message });
-      setStep({ name: 'choose' });
-    }
+    checkFile(stream, file, settings, checking.signal).then(
+      (answer) => {
+        const [other, another] = answer.questions.find(({ code }) => code === 'other_stream')?.choices ?? [];
+        // Once: what a file is says nothing of what a person wants after that.
+        if (other && !another && !switched) {
+          setSwitched({ from: stream, to: other.value, description: other.description ?? '' });
+          setParams({ stream: other.value }, { replace: true });
+        } else setStep({ name: 'checked', answer });
+      },
+      async (reason) => {
+        if (checking.signal.aborted) return;
+        setStep({ name: 'choose', error: (await isReadable(file)) ? failureOf(reason) : CHANGED });
+      },
+    );
+    return () => checking.abort();
+  }, [file, stream, settings]);
+
+  function choose(chosen: File | undefined) {
+    if (!chosen || step.name === 'check' || step.name === 'load') return;
+    setSwitched(undefined);
+    setSettings({});
+    setFile(chosen);
+  }
+  function startAgain() {
+    setFile(undefined);
+    setStep({ name: 'choose' });
   }
 
-  /** A dry run; where it cannot say how to read the file, the person is asked. */
-  async function check(checked: ImportFile, options: IngestQuery): Promise<void> {
-    const { signal } = controller.current;
-    setQuery(options);
-    setError(undefined);
-    setStep({ name: 'check' });
-    try {
-      const to = endOfPart(checked, 0, CHECKED.rows, CHECKED.characters);
-      const dryRun = { ...options, dry_run: true };
-      const answer = await sendRows({ stream, file: checked, header: 0, query: dryRun, signal }, 0, to);
-      if (answer.preset) setQuery({ ...options, map: answer.preset });
-      setFile({ ...checked, columns: checked.columns ?? answer.columns });
-      setStep({ name: 'preview', answer, header: headerRowsOf(checked, answer) });
-    } catch (reason) {
-      if (signal.aborted) return;
-      const { code, detail = '' } = errorOf(reason) ?? {};
-      if (code === 'ambiguous_date' || code === 'ambiguous_number') return ask(code, detail);
-      // The columns may be named as the fields are.
-      if (code === 'unknown_mapping' && detail === 'No preset fits.') return check(checked, without(options));
-      if (code === 'columns' && checked.type === 'text/csv') return askColumns(checked);
-      setError(failureOf(reason));
-      setStep({ name: 'choose' });
-    }
-  }
-
-  /** `resume` is where writing stopped, for a part that leaves open what those before it had settled. */
-  function ask(
-    code: 'ambiguous_date' | 'ambiguous_number',
-    detail: string,
-    resume?: { header: number; written: Written },
-  ) {
-    const [text = detail] = detail.split(/ Say which with | Say with /);
-    setStep({ name: 'ask', question: { kind: code === 'ambiguous_date' ? 'date' : 'number', text }, resume });
-  }
-
-  async function askColumns(checked: ImportFile) {
-    const fields = await fieldsOf(stream);
-    const original = { ...checked, rows: checked.originals };
-    setFile(original);
-    setStep({
-      name: 'ask',
-      question: { kind: 'columns', fields, choices: columnsOf(original, fields) },
-    });
-  }
-
-  async function write(header: number, before: Written, options: IngestQuery): Promise<void> {
+  async function load(answer: CheckAnswer) {
     if (!file) return;
     controller.current = new AbortController();
     const { signal } = controller.current;
-    let written = { ...before, to: Math.max(before.to, header) };
-    setStep({ name: 'write', header, written });
+    let sentBytes = 0;
+    const onProgress = (sent: number) => {
+      sentBytes = Math.min(sent, file.size);
+      if (!signal.aborted) setStep({ name: 'load', answer, sentBytes });
+    };
+    onProgress(0);
     try {
-      while (written.to < file.rows.length) {
-        const to = endOfPart(file, written.to);
-        const room = MAX_LISTED - written.listed.length;
-        const sending = { stream, file, header, query: options, signal };
-        const answer = await writeRows(sending, written.to, to, room);
-        written = {
-          accepted: written.accepted + answer.accepted,
-          rejected: written.rejected + answer.rejected,
-          skipped: written.skipped + answer.skipped,
-          suppressed: written.suppressed + answer.suppressed,
-          listed: [...written.listed, ...answer.listed],
-          to,
-        };
-        setStep({ name: 'write', header, written });
-      }
-      setStep({ name: 'done', header, written });
+      setStep({ name: 'done', answer, result: await loadFile(answer, file, { signal, onProgress }) });
     } catch (reason) {
-      const { code, detail = '' } = errorOf(reason) ?? {};
-      if (code === 'ambiguous_date' || code === 'ambiguous_number')
-        return ask(code, detail, { header, written });
-      setStep({
-        name: 'stopped',
-        header,
-        written,
-        error: signal.aborted ? undefined : failureOf(reason),
-      });
+      const question = formQuestionOf(reason);
+      if (question) setStep({ name: 'checked', answer: { ...answer, questions: [question] } });
+      else if (signal.aborted) setStep({ name: 'stopped', answer, sentBytes });
+      else {
+        const error = (await isReadable(file)) ? failureOf(reason) : CHANGED;
+        setStep({ name: 'stopped', answer, sentBytes, error });
+      }
     }
   }
 
+  const [question] = step.name === 'checked' ? step.answer.questions : [];
   return (
     <div class="view import">
       <div class="toolbar">
@@ -194,7 +131,7 @@ function ImportInto({ stream }: { stream: StreamName }) {
           <span>into</span>
           <select
             value={stream}
-            disabled={step.name === 'write'}
+            disabled={step.name === 'load'}
             onChange={(event) => setParams({ stream: event.currentTarget.value })}
           >
             {Object.entries(STREAMS).map(([name, [text]]) => (
@@ -206,80 +143,94 @@ function ImportInto({ stream }: { stream: StreamName }) {
         </label>
         {file && <span class="total">{file.name}</span>}
       </div>
+      {switched?.to === stream && (
+        <p class="note notice" role="status">
+          {switched.description
+            ? `This is ${switched.description}.`
+            : `The columns of this file are those of ${label.toLowerCase()}.`}{' '}
+          The file goes into {label}, not into {labelOf(switched.from)}.
+        </p>
+      )}
       {(step.name === 'choose' || step.name === 'check') && (
-        <DropZone busy={step.name === 'check'} onFile={(chosen) => void choose(chosen)} />
+        <DropZone busy={step.name === 'check'} onFile={choose} />
       )}
-      {error && <Failure error={error} />}
-      {step.name === 'ask' && file && (
-        <Ask
-          question={step.question}
-          stream={stream}
-          onForm={(form) => {
-            const options = { ...query, ...form };
-            if (!step.resume) return void check(file, options);
-            setQuery(options);
-            void write(step.resume.header, step.resume.written, options);
-          }}
-          onColumns={(choices) => {
-            const renamed = withColumns(file, choices);
-            setFile(renamed);
-            void check(renamed, without(query));
-          }}
+      {step.name === 'choose' && step.error && <Failure error={step.error} />}
+      {step.name === 'checked' && question && question.code !== 'required_field' && (
+        <FileQuestion
+          question={question}
+          streamLabel={label}
+          labelOf={labelOf}
+          onAnswer={(answer, value) =>
+            answer === 'stream' ? setParams({ stream: value }) : setSettings({ ...settings, [answer]: value })
+          }
         />
       )}
-      {step.name === 'preview' && file && (
-        <Preview
-          file={file}
+      {step.name === 'checked' && question?.code === 'required_field' && (
+        <FileColumns
           answer={step.answer}
-          preset={query.map}
-          one={one}
-          onLoad={() => void write(step.header, NOTHING, query)}
-          onCancel={() => setStep({ name: 'choose' })}
+          missing={question.field}
+          onColumns={(columns) => setSettings({ ...settings, columns })}
+          chosen={settings.columns}
         />
       )}
-      {step.name === 'write' && file && (
+      {step.name === 'checked' && !question && (
+        <Preview
+          answer={step.answer}
+          one={one}
+          settings={settings}
+          onSettings={setSettings}
+          onLoad={() => void load(step.answer)}
+          onCancel={startAgain}
+        />
+      )}
+      {step.name === 'load' && file && (
         <section class="facts" aria-label="Progress">
-          <progress max={file.rows.length} value={step.written.to} aria-label="Rows sent" />
+          <progress max={file.size} value={step.sentBytes} aria-label="Bytes sent" />
           <p role="status">
-            {count(step.written.accepted)} accepted, {count(step.written.rejected)} rejected
+            {step.sentBytes < file.size
+              ? `${megabytes(step.sentBytes)} of ${megabytes(file.size)} sent`
+              : 'The file is sent. The server reads the last rows …'}
           </p>
           <button type="button" onClick={() => controller.current.abort()}>
             Stop
           </button>
         </section>
       )}
-      {step.name === 'stopped' && (
+      {step.name === 'stopped' && file && (
         <section class="facts" aria-label="Result">
           {step.error && <Failure error={step.error} />}
           <p role="status">
-            Stopped: {count(step.written.accepted)} accepted, {count(step.written.rejected)} rejected. What is
-            sent again changes nothing.
+            Stopped after {megabytes(step.sentBytes)} of {megabytes(file.size)}. Rows that the server had read
+            by then may be loaded. Loading the file again changes nothing of them.
           </p>
-          <button type="button" class="primary" onClick={() => void write(step.header, step.written, query)}>
-            Continue
-          </button>
+          <div class="row">
+            {step.error !== CHANGED && (
+              <button type="button" class="primary" onClick={() => void load(step.answer)}>
+                Load it again
+              </button>
+            )}
+            <button type="button" onClick={startAgain}>
+              Choose another file
+            </button>
+          </div>
         </section>
       )}
       {step.name === 'done' && file && (
         <section class="facts" aria-label="Result">
           <h2>
-            {plural(step.written.accepted, one, label.toLowerCase())} loaded
-            {step.written.rejected > 0 && `, ${count(step.written.rejected)} rejected`}
+            {plural(step.result.accepted, one, label.toLowerCase())} loaded
+            {step.result.rejected > 0 && `, ${count(step.result.rejected)} rejected`}
           </h2>
-          {step.written.skipped > 0 && (
-            <p>{count(step.written.skipped)} rows of other kinds were left out.</p>
+          {step.result.skipped > 0 && <p>{count(step.result.skipped)} rows of other kinds were left out.</p>}
+          {step.result.suppressed > 0 && (
+            <p>{count(step.result.suppressed)} were left out, because the person was erased.</p>
           )}
-          {step.written.suppressed > 0 && (
-            <p>{count(step.written.suppressed)} were left out, because the person was erased.</p>
-          )}
-          {step.written.listed.length > 0 && (
-            <RejectedRows file={file} header={step.header} written={step.written} />
-          )}
+          {step.result.rejected > 0 && <RejectedRows fileName={file.name} {...step} />}
           <div class="row">
             <a class="button" href={href(view, stream === 'contacts' ? { sort: 'changed' } : {})}>
               Show {label.toLowerCase()}
             </a>
-            <button type="button" onClick={() => setStep({ name: 'choose' })}>
+            <button type="button" onClick={startAgain}>
               Import another file
             </button>
           </div>
@@ -289,17 +240,17 @@ function ImportInto({ stream }: { stream: StreamName }) {
   );
 }
 
-const without = ({ map: _, ...query }: IngestQuery): IngestQuery => query;
+const megabytes = (bytes: number) =>
+  bytes < 1_000_000 ? `${count(Math.ceil(bytes / 1000))} kB` : `${count(Math.round(bytes / 1_000_000))} MB`;
 
-interface OpenApi {
-  components: { schemas: Record<string, { properties: Record<string, unknown> }> };
-}
-
-/** Fields of the records of a stream, without the organization, which is that of the key. */
-async function fieldsOf(stream: StreamName): Promise<string[]> {
-  const document = (await (await fetch('/openapi.json')).json()) as OpenApi;
-  const { properties = {} } = document.components.schemas[`${stream}-record`] ?? {};
-  return Object.keys(properties).filter((name) => !/^organization_?id$/i.test(name));
+/** The question of a load that found what its check had not read yet. */
+function formQuestionOf(error: unknown): Question | undefined {
+  const code = error instanceof ReachlineProblem ? error.errors[0]?.code : undefined;
+  if (code === 'ambiguous_date') {
+    return { code, answer: 'date_order', choices: [{ value: 'dmy' }, { value: 'mdy' }] };
+  }
+  if (code !== 'ambiguous_number') return undefined;
+  return { code, answer: 'decimal', choices: [{ value: '.' }, { value: ',' }] };
 }
 
 function DropZone({ busy, onFile }: { busy: boolean; onFile(file: File | undefined): void }) {
@@ -315,7 +266,7 @@ function DropZone({ busy, onFile }: { busy: boolean; onFile(file: File | undefin
       onDrop={(event) => {
         event.preventDefault();
         setOver(false);
-        if (!busy) onFile(event.dataTransfer?.files[0]);
+        onFile(event.dataTransfer?.files[0]);
       }}
     >
       <strong>{busy ? 'Checking …' : 'Drop a file here, or choose one'}</strong>
@@ -325,7 +276,6 @@ function DropZone({ busy, onFile }: { busy: boolean; onFile(file: File | undefin
       </span>
       <input
         type="file"
-        accept=".csv,.tsv,.txt,.json,.ndjson,.jsonl"
         disabled={busy}
         onChange={(event) => {
           const input = event.currentTarget;
@@ -338,139 +288,63 @@ function DropZone({ busy, onFile }: { busy: boolean; onFile(file: File | undefin
   );
 }
 
-interface AskProps {
-  question: Question;
-  stream: StreamName;
-  onForm(form: IngestQuery): void;
-  onColumns(choices: readonly ColumnChoice[]): void;
-}
-
-function Ask({ question, stream, onForm, onColumns }: AskProps) {
-  if (question.kind === 'columns') {
-    return <Columns {...question} stream={stream} onColumns={onColumns} />;
-  }
-  const options: [label: string, form: IngestQuery][] =
-    question.kind === 'date'
-      ? [
-          ['The day comes first', { date_order: 'dmy' }],
-          ['The month comes first', { date_order: 'mdy' }],
-        ]
-      : [
-          ['A point: 1,234.50', { decimal: '.' }],
-          ['A comma: 1.234,50', { decimal: ',' }],
-        ];
-  return (
-    <section class="facts" aria-label="Question">
-      <h2>{question.kind === 'date' ? 'Which comes first in dates?' : 'What is the decimal mark?'}</h2>
-      <p>{question.text}</p>
-      <div class="row">
-        {options.map(([label, form]) => (
-          <button key={label} type="button" onClick={() => onForm(form)}>
-            {label}
-          </button>
-        ))}
-      </div>
-    </section>
-  );
-}
-
-interface ColumnsProps {
-  choices: readonly ColumnChoice[];
-  fields: readonly string[];
-  stream: StreamName;
-  onColumns(choices: readonly ColumnChoice[]): void;
-}
-
-function Columns({ choices: guessed, fields, stream, onColumns }: ColumnsProps) {
-  const [choices, setChoices] = useState(guessed);
-  const chosen = choices.filter(({ field }) => field !== '').map(({ field }) => field);
-  const hasId = stream !== 'contacts' || chosen.some((field) => /^contact_id$|_emails$/.test(field));
-  return (
-    <Form class="facts" label="Columns" onSubmit={() => onColumns(choices)}>
-      <h2>What do the columns hold?</h2>
-      <p class="note">This is no export that is known here. Columns without a field are left out.</p>
-      <dl>
-        {choices.map(({ column, sample, field }, index) => (
-          <div key={index}>
-            <dt>
-              <label for={`column-${index}`}>{column}</label>
-            </dt>
-            <dd class="row">
-              <select
-                id={`column-${index}`}
-                value={field}
-                onChange={(event) =>
-                  setChoices(
-                    choices.map((choice, at) =>
-                      at === index ? { ...choice, field: event.currentTarget.value } : choice,
-                    ),
-                  )
-                }
-              >
-                <option value="">Leave out</option>
-                {fields.map((name) => (
-                  <option key={name} value={name} disabled={name !== field && chosen.includes(name)}>
-                    {fieldLabel(name)}
-                  </option>
-                ))}
-              </select>
-              <span class="note">{sample}</span>
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {!hasId && (
-        <p class="note">One column has to be the contact id, or an email, from which an id is made.</p>
-      )}
-      <button type="submit" class="primary" disabled={!hasId || chosen.length === 0}>
-        Check
-      </button>
-    </Form>
-  );
-}
-
-type FirstRecord = NonNullable<IngestAnswer['records']>[number];
-
 interface PreviewProps {
-  file: ImportFile;
-  answer: IngestAnswer;
-  preset: string | undefined;
+  answer: CheckAnswer;
   one: string;
+  settings: Settings;
+  onSettings(settings: Settings): void;
   onLoad(): void;
   onCancel(): void;
 }
 
-function Preview({ file, answer, preset, one, onLoad, onCancel }: PreviewProps) {
-  const { records = [], accepted, rejected, skipped, errors } = answer;
-  const fields = [...new Set(records.flatMap(({ record }) => Object.keys(record)))].filter(
-    (name) => !/^organization_?id$/i.test(name),
-  );
-  const leftOut = (file.columns ?? []).filter((each) => each.fields.length === 0 && each.column !== '');
-  const isWhole = accepted + rejected + skipped >= file.rows.length - 50;
+type FirstRecord = NonNullable<CheckAnswer['result']>['records'][number];
+
+function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: PreviewProps) {
+  const { columns, result, preset_description } = answer;
+  const [isChoosing, setChoosing] = useState(false);
+  if (!result) return null;
+  const { accepted, rejected, skipped, records, errors, is_whole: isWhole } = result;
+  const fields = answer.fields.filter((name) => records.some(({ record }) => name in record));
+  const leftOut = columns.filter(({ fields: given }) => given.length === 0);
   return (
     <section aria-label="Preview">
       <p>
-        {preset === undefined ? (
-          'The columns are fields of Reachline.'
-        ) : (
-          <>
-            Recognized as <code>{preset}</code>.
-          </>
-        )}{' '}
+        {preset_description && `This is ${preset_description}. `}
         <strong>{plural(accepted, 'row')}</strong> can be loaded
         {rejected > 0 && `, ${count(rejected)} would be rejected`}
-        {skipped > 0 && `, ${count(skipped)} are of other kinds`}
-        {!isWhole && '; the rows behind them are checked as they are loaded'}.
+        {skipped > 0 && `, ${count(skipped)} are of other kinds`}.
+        {!isWhole &&
+          ' Only the beginning of the file was checked; the rows behind it are checked as they are loaded.'}
       </p>
-      {leftOut.length > 0 && <p>Left out: {leftOut.map(({ column }) => column).join(', ')}.</p>}
+      {answer.mapping && 'timezone' in answer.mapping && (
+        <p>Times without a time zone are read as {String(answer.mapping.timezone)}.</p>
+      )}
+      {leftOut.length > 0 && (
+        <p class="warning-text">
+          {leftOut.length === 1 ? 'This column is left out: ' : 'These columns are left out: '}
+          {leftOut.map(({ column }) => column).join(', ')}.
+        </p>
+      )}
       <div class="row">
         <button type="button" class="primary" disabled={accepted === 0 && isWhole} onClick={onLoad}>
           {isWhole ? `Load ${plural(accepted, one, accepted === 1 ? one : 'rows')}` : 'Load the file'}
         </button>
+        {columns.length > 0 && (
+          <button type="button" aria-expanded={isChoosing} onClick={() => setChoosing(!isChoosing)}>
+            Choose the columns
+          </button>
+        )}
         <button type="button" onClick={onCancel}>
           Cancel
         </button>
       </div>
+      {isChoosing && (
+        <FileColumns
+          answer={answer}
+          chosen={settings.columns}
+          onColumns={(chosen) => onSettings({ ...settings, columns: chosen })}
+        />
+      )}
       {records.length > 0 && (
         <>
           <h2>The first rows as they become</h2>
@@ -478,7 +352,7 @@ function Preview({ file, answer, preset, one, onLoad, onCancel }: PreviewProps) 
             label="First rows"
             columns={fields.map((name) => ({
               label: fieldLabel(name),
-              cell: ({ record }: FirstRecord) => textOf(record[name]),
+              cell: ({ record }: FirstRecord) => textOf((record as Record<string, unknown>)[name]),
             }))}
             rows={records}
             keyOf={({ line }) => String(line)}
@@ -488,7 +362,7 @@ function Preview({ file, answer, preset, one, onLoad, onCancel }: PreviewProps) 
       {errors.length > 0 && (
         <>
           <h2>What would be rejected</h2>
-          <Errors file={file} errors={errors} />
+          <Errors columns={columns} errors={errors} />
         </>
       )}
     </section>
@@ -500,17 +374,17 @@ const textOf = (value: unknown) =>
 
 const SHOWN_ERRORS = 20;
 
-function Errors({ file, errors }: { file: ImportFile; errors: IngestAnswer['errors'] }) {
+function Errors({ columns, errors }: { columns: readonly FileColumn[]; errors: readonly RecordError[] }) {
   return (
     <FigureTable
       label="Rejected rows"
       columns={[
         { label: 'Line', cell: ({ line }) => count(line) },
         {
-          label: file.type === 'text/csv' ? 'Column' : 'Field',
-          cell: (error) => reasonOf(file, error)[0] || 'the whole row',
+          label: columns.length > 0 ? 'Column' : 'Field',
+          cell: (error) => reasonOf(columns, error)[0] || 'the whole row',
         },
-        { label: 'Why', cell: (error) => reasonOf(file, error)[1] },
+        { label: 'Why', cell: (error) => reasonOf(columns, error)[1] },
       ]}
       rows={errors.slice(0, SHOWN_ERRORS)}
       keyOf={({ line, pointer }) => `${line} ${pointer}`}
@@ -518,22 +392,23 @@ function Errors({ file, errors }: { file: ImportFile; errors: IngestAnswer['erro
   );
 }
 
-function RejectedRows({ file, header, written }: { file: ImportFile; header: number; written: Written }) {
-  const { listed, rejected } = written;
-  const extension = file.type === 'text/csv' ? 'csv' : 'ndjson';
+function RejectedRows({
+  fileName,
+  answer,
+  result,
+}: {
+  fileName: string;
+  answer: CheckAnswer;
+  result: IngestAnswer;
+}) {
+  const { rejected_records: listed = [], rejected, errors } = result;
+  const [extension, type] = answer.header ? ['csv', 'text/csv'] : ['ndjson', 'application/x-ndjson'];
+  const name = `${fileName.replace(/\.\w+$/, '')}-rejected.${extension}`;
   return (
     <>
-      <Errors file={file} errors={listed} />
+      <Errors columns={answer.columns} errors={errors} />
       <p>
-        <button
-          type="button"
-          onClick={() =>
-            save(
-              `${file.name.replace(/\.\w+$/, '')}-rejected.${extension}`,
-              new Blob([rejectedText(file, header, listed)], { type: file.type }),
-            )
-          }
-        >
+        <button type="button" onClick={() => save(name, new Blob([rejectedText(answer, result)], { type }))}>
           Download{' '}
           {listed.length < rejected
             ? `the first ${count(listed.length)} rejected rows`
