@@ -1,5 +1,5 @@
 /** Rejects the rows of a mapped file that contradict each other: one key, one time of report, different values (contract 6.2c). */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { TimeSlice } from '../../services/shared/async.js';
 import { isObject } from '../../services/shared/json.js';
 import { deadLetter } from '../records/outcome.js';
@@ -9,12 +9,14 @@ import type { Stream } from '../streams/stream.js';
 /** Rows that wait for a row that contradicts them, and most bytes of them: such rows are rejected together. */
 const MAX_WAITING_ROWS = 10_000;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-/** Rows go on once their source has been silent for this time. */
-const MAX_SILENCE_MS = 250;
+/** Rows of a live source go on once the source has been silent for this time. */
+const MAX_SILENCE_MS = 500;
 /** Keys that a later row is compared with. The oldest is forgotten first. */
 const MAX_KEYS = 250_000;
 
-interface Bounds {
+interface Options {
+  /** Whether somebody waits for the rows while they arrive, as in a pipe. */
+  isLive?: boolean | undefined;
   waitingRows?: number;
   keys?: number;
 }
@@ -23,15 +25,15 @@ interface Bounds {
 export function rejectContradictions(
   source: RecordSource,
   stream: Stream,
-  bounds: Bounds = {},
+  options: Options = {},
 ): RecordSource {
-  return stream.rowKey === undefined ? source : withoutContradictions(source, stream.rowKey, bounds);
+  return stream.rowKey === undefined ? source : withoutContradictions(source, stream.rowKey, options);
 }
 
 async function* withoutContradictions(
   source: RecordSource,
   rowKey: readonly string[],
-  { waitingRows = MAX_WAITING_ROWS, keys = MAX_KEYS }: Bounds,
+  { isLive = false, waitingRows = MAX_WAITING_ROWS, keys = MAX_KEYS }: Options,
 ): AsyncGenerator<RawRecord[]> {
   const known = new KnownRows(rowKey, keys);
   const iterator = source[Symbol.asyncIterator]();
@@ -57,7 +59,7 @@ async function* withoutContradictions(
     let pending = iterator.next();
     pending.catch(() => undefined);
     for (;;) {
-      const step = waiting.length === 0 ? await pending : await nextOrSilence(pending);
+      const step = isLive && waiting.length > 0 ? await nextOrSilence(pending) : await pending;
       if (step === 'silence') {
         yield* released(true);
         continue;
@@ -183,5 +185,4 @@ function reject(raw: RawRecord, line: number, isStored: boolean): void {
   );
 }
 
-const digestOf = (value: unknown) =>
-  createHash('sha1').update(JSON.stringify(value)).digest('binary').slice(0, 16);
+const digestOf = (value: unknown) => hash('sha1', JSON.stringify(value), 'binary');

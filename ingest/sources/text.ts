@@ -34,6 +34,8 @@ export interface OpenedText {
   records: RecordSource;
   /** The header of CSV. */
   header?: { columns: readonly string[]; bytes: Buffer; delimiter: string; preamble: string };
+  /** Whether records arrive while they are read, as in a pipe: none waits for long. */
+  isLive?: boolean;
   close(): void;
 }
 
@@ -96,7 +98,7 @@ export async function mapText(
     if (mapping === undefined) return records;
     const { dateOrder: order, decimal: mark } = form;
     const mapped = mapSource(records, order || mark ? mapping.withForms({ order, mark }) : mapping);
-    return rejectContradictions(mapped, stream);
+    return rejectContradictions(mapped, stream, { isLive: text.isLive });
   }
   const used = mapping ?? compileMapping({ fields: {} }, stream);
   const names = used.columnNames(header.columns);
@@ -116,7 +118,7 @@ export async function mapText(
       isOwnForm: mapping === undefined && header.delimiter !== ';',
     };
     const mapped = mapSource(source, used.withForms(await settleColumns(used.openColumns, table, form)));
-    return rejectContradictions(mapped, stream);
+    return rejectContradictions(mapped, stream, { isLive: text.isLive });
   } catch (error) {
     text.close();
     throw error;

@@ -194,7 +194,8 @@ export async function openFile(
       `There is no charset ${JSON.stringify(charset)}. Name one such as windows-1252 with --charset.`,
     );
   }
-  const input = openInput(io, isStandardInput(file) ? '-' : file);
+  const isLive = isStandardInput(file);
+  const input = openInput(io, isLive ? '-' : file);
   const onProposed = (proposed: ProposedReading) => {
     const isSaid = said.size > 0;
     for (const each of optionsOf(proposed)) said.add(each);
@@ -203,10 +204,11 @@ export async function openFile(
   const said = new Set<string>();
   try {
     if (format !== undefined) {
-      return { input, text: await openText(input.chunks, format, { ...options, onProposed }) };
+      const text = await openText(input.chunks, format, { ...options, onProposed });
+      return { input, text: Object.assign(text, { isLive }) };
     }
     const peeked = await peekJson(asUtf8(input.chunks, charset));
-    return { input, text: await openText(peeked.chunks, peeked.format) };
+    return { input, text: Object.assign(await openText(peeked.chunks, peeked.format), { isLive }) };
   } catch (error) {
     input.close();
     throw error;
