@@ -14,7 +14,7 @@ import { type Accepted, type DeadLetter, deadLetterOf } from './records/outcome.
 import { orderOf, type RawRecord, type RecordSource } from './records/raw-record.js';
 import { LINE_TOO_LONG } from './sources/lines.js';
 import { recognizeText } from './sources/recognize-text.js';
-import { type ColumnUse, mapText, openText, type TextFormat, type TextOptions } from './sources/text.js';
+import { type ColumnUse, mapText, openText, type ReadingOptions, type TextFormat } from './sources/text.js';
 import type { IngestStores, Stream } from './streams/stream.js';
 import { type RejectedWrite, writeRecords } from './write-records.js';
 
@@ -68,9 +68,9 @@ export const emptyResult = (): IngestResult => ({
   errors: [],
 });
 
-/** Maximum records of one input, and of those that are rejected. */
+/** Maximum records of one input, where it has one, and of those that are rejected. */
 export interface IngestLimits {
-  records: number;
+  records?: number;
   rejected: number;
 }
 
@@ -123,17 +123,16 @@ export async function ingestText(
   options: IngestOptions & {
     source: AsyncIterable<Uint8Array>;
     format: TextFormat;
-    reading?: Pick<TextOptions, 'charset' | 'headerRow' | 'onProposed'>;
+    reading?: ReadingOptions;
     mapping?: Mapping | PresetChoice;
     declared?: DeclaredForms;
     /** Called with the columns of CSV before its records are read. */
     onColumns?: (columns: ColumnUse[]) => void;
   },
 ): Promise<IngestResult> {
-  const { stream, declared, limits, onColumns, mapping } = options;
+  const { stream, declared, onColumns, mapping } = options;
   const text = await openText(options.source, options.format, {
     ...options.reading,
-    maxRecords: limits?.records,
     headers: headersOf(mapping),
   });
   if (mapping === undefined || !('preset' in mapping)) {
@@ -221,7 +220,7 @@ export async function ingestRecords(
 /** The limit that rules out another record. */
 function reachedLimit(limits: IngestLimits | undefined, records: number, rejected: number) {
   if (limits === undefined) return undefined;
-  if (records >= limits.records) return 'records';
+  if (limits.records !== undefined && records >= limits.records) return 'records';
   return rejected >= limits.rejected ? 'rejected' : undefined;
 }
 

@@ -39,7 +39,6 @@ const CODES: Record<string, number> = {
   contact_suppressed: 409,
   idempotency_in_progress: 409,
   body_too_large: 413,
-  too_many_records: 413,
   unsupported_media_type: 415,
   expectation_failed: 417,
   validation_failed: 422,

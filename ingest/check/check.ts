@@ -13,7 +13,7 @@ import {
 } from '../pipeline.js';
 import { PRESETS } from '../presets/index.js';
 import { type RawRecord, type RecordSource, UnreadableInputError } from '../records/raw-record.js';
-import { mapText, openText, type TextFormat, type TextOptions } from '../sources/text.js';
+import { mapText, openText, type ReadingOptions, type TextFormat } from '../sources/text.js';
 import { marksOf, type Proposal, type ProposeOptions, propose } from './propose.js';
 import { SampledWrites } from './sampled-writes.js';
 
@@ -25,7 +25,7 @@ export interface CheckOptions
     > {
   source: AsyncIterable<Uint8Array>;
   format: TextFormat;
-  reading?: Pick<TextOptions, 'charset' | 'headerRow' | 'onProposed'>;
+  reading?: ReadingOptions;
   clock: Clock;
   /** Whether the source ends before the file does, perhaps within a record. */
   isBeginning?: boolean;
@@ -48,10 +48,9 @@ export interface Check extends Proposal {
 
 /** Throws `ColumnsError`, `MappingError` and `UnreadableInputError`. */
 export async function checkFile(options: CheckOptions): Promise<Check> {
-  const { stream, format, isBeginning = false, limits } = options;
+  const { stream, format, isBeginning = false } = options;
   const text = await openText(options.source, format, {
     ...options.reading,
-    maxRecords: limits?.records,
     headers: Object.values(PRESETS).map(({ recognize }) => recognize),
     orWidest: true,
   });

@@ -12,18 +12,26 @@ const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 
 
 /**
  * The elements of a JSON array, or a single object, each on one line; `line` is the index from 1. All of the text is validated before the first element
- * is yielded, element by element, because one JSON.parse of megabytes would block every other request. Of more than `maxRecords` elements
- * the first one beyond them is the last that is read. Throws `UnreadableInputError`.
+ * is yielded, element by element, because one JSON.parse of megabytes would block every other request. Throws `UnreadableInputError`, also
+ * for more than `maxBytes`.
  */
 export async function* jsonArray(
   chunks: AsyncIterable<Uint8Array>,
-  maxRecords = Number.POSITIVE_INFINITY,
+  maxBytes = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<RawRecord[]> {
   const parts: Uint8Array[] = [];
-  for await (const chunk of chunks) parts.push(chunk);
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      const detail = `A JSON array may have at most ${maxBytes} bytes: send lines of JSON as application/x-ndjson.`;
+      throw new UnreadableInputError('invalid_body', detail);
+    }
+    parts.push(chunk);
+  }
   const body = Buffer.concat(parts);
   if (!isUtf8(body)) throw new UnreadableInputError('invalid_json', 'The body is not valid UTF-8.');
-  const { first, ends } = await split(body, maxRecords);
+  const { first, ends } = await split(body);
   let start = first;
   for (let index = 0; index < ends.length; index += RECORDS_PER_CHUNK) {
     yield ends.slice(index, index + RECORDS_PER_CHUNK).map((end, offset) => {
@@ -47,7 +55,7 @@ interface Elements {
   ends: number[];
 }
 
-async function split(body: Buffer, maxRecords: number): Promise<Elements> {
+async function split(body: Buffer): Promise<Elements> {
   let at = afterSpace(body, body[0] === 0xef ? 3 : 0);
   if (body[at] !== OPEN_ARRAY) return { first: at, ends: [objectEnd(body, at)] };
   const ends: number[] = [];
@@ -61,7 +69,6 @@ async function split(body: Buffer, maxRecords: number): Promise<Elements> {
       const element = body.subarray(at, end);
       if (!isRejected(element) && !isJson(element)) throw malformed(at);
       ends.push(end);
-      if (ends.length > maxRecords) return { first, ends };
       at = end + 1;
       if (body[end] === CLOSE_ARRAY) break;
       if (body[end] !== COMMA) throw malformed(end);

@@ -20,12 +20,19 @@ import { sheetAsCsv } from './xlsx.js';
 export type TextFormat = 'ndjson' | 'json' | 'csv' | 'xlsx';
 
 export interface TextOptions extends CsvOptions {
-  maxRecords?: number;
+  /** Limit of a JSON array, which is held as a whole; none by default. */
+  maxJsonBytes?: number;
   /** The charset of text without a byte order mark; UTF-8 where it is absent. */
   charset?: string;
   /** Limit of the sheet of an XLSX file and of what is made of it, in bytes; 1 GiB where it is absent. */
   maxSheetBytes?: number;
 }
+
+/** What a request says of a text. */
+export type ReadingOptions = Pick<
+  TextOptions,
+  'charset' | 'headerRow' | 'maxJsonBytes' | 'maxSheetBytes' | 'onProposed'
+>;
 
 const MAX_SHEET_BYTES = 1024 ** 3;
 
@@ -51,7 +58,7 @@ export async function openText(
   }
   const chunks = asUtf8(source, options.charset);
   if (format !== 'csv') {
-    const records = format === 'json' ? jsonArray(chunks, options.maxRecords) : lines(chunks);
+    const records = format === 'json' ? jsonArray(chunks, options.maxJsonBytes) : lines(chunks);
     return { records, close: () => void records.return(undefined) };
   }
   return openTable(chunks, options);
@@ -139,7 +146,7 @@ async function* renamedRows(records: RecordSource, names: ReadonlyMap<string, st
 
 /** Rows of a table that settle how its dates and numbers are written, and most bytes of them. */
 const SETTLING_ROWS = 10_000;
-const SETTLING_BYTES = 64 * 1024 * 1024;
+const SETTLING_BYTES = 16 * 1024 * 1024;
 
 /** The first rows, and the source from its beginning. */
 export async function readFirstRows(records: RecordSource) {

@@ -17,6 +17,8 @@ export interface AppDeps extends OperationDeps, OperationalDeps {
   /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies?: readonly string[];
   requestTimeoutMs: number;
+  /** Maximum bytes of records of one request; default 1 GiB. */
+  maxIngestBytes?: number;
 }
 
 /** Error codes of a client that disconnects in the middle of a request or response, or does not send HTTP. */
@@ -27,6 +29,7 @@ export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = operat
   const { logger, metrics, clock, version } = deps;
   const router = new Router({ strict: true, sensitive: true });
   const admission = new Admission(deps.requestTimeoutMs);
+  if (deps.maxIngestBytes !== undefined) admission.maxIngestBytes = deps.maxIngestBytes;
   metrics.measure({ usage: () => admission.total });
   const document = () => apiDocument(served, version.version);
   addOperations(router, served, admission, deps);

@@ -29,7 +29,6 @@ import type { UnknownFields } from '../shared/settings.js';
 import { ANY_FORMAT, INGEST_FORMATS, readFileBody } from './ingest-body.js';
 import {
   findMapping,
-  INGEST_LIMITS,
   type IngestServices,
   invalidMapping,
   RESULT_FIELDS,
@@ -38,6 +37,9 @@ import {
 import { PROPOSED, READING_PARAMETERS, Reading } from './reading-query.js';
 import { describeFile } from './record-schemas.js';
 import { openUpload, type Upload } from './upload.js';
+
+/** Records that a check reads. */
+const CHECK_LIMITS = { records: 100_000, rejected: 10_000 };
 
 const text = (description: string) => Type.String({ description });
 
@@ -205,7 +207,7 @@ export const check = endpointsWith<IngestServices>()({
         },
         isBeginning: query.beginning,
         unknownFields: (query.unknown_fields as UnknownFields | undefined) ?? services.unknownFields,
-        limits: INGEST_LIMITS,
+        limits: CHECK_LIMITS,
         organizationId,
         signal,
         onFault: services.onFault,

@@ -10,8 +10,9 @@ import type { BodySource } from '../http/endpoint.js';
 import { Problem } from '../http/problems.js';
 import { UPLOAD_TYPE } from './upload.js';
 
-/** Maximum bytes of records per request, before and after decompression. */
-const INGEST_BODY_LIMIT = 16 * 1024 * 1024;
+const MIB = 1024 * 1024;
+/** JSON is held as a whole, as are the first rows of a table. What follows is taken as it arrives, in pieces. */
+export const MAX_HELD_BYTES = 16 * MIB;
 
 /** Media types of the body. */
 export const INGEST_FORMATS: Readonly<Record<string, TextFormat>> = {
@@ -23,8 +24,11 @@ export const INGEST_FORMATS: Readonly<Record<string, TextFormat>> = {
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
 };
 
-/** Some seconds of work for the largest body in the smallest blocks. */
-const ZSTD_LIMITS = { maxWindowBytes: 8 * 1024 * 1024, maxMovedBytes: 16 * 1024 ** 3 };
+/** Some seconds of work for 16 MiB in the smallest blocks. */
+const zstdLimits = (maxBytes: number) => ({
+  maxWindowBytes: 8 * MIB,
+  maxMovedBytes: 1024 * Math.max(maxBytes, MAX_HELD_BYTES),
+});
 
 /** Of a file whose format is recognized by its first bytes. */
 export const ANY_FORMAT = 'application/octet-stream';
@@ -39,7 +43,8 @@ export const readFileBody = (ctx: Context, admitted: AdmittedRequest): BodySourc
 
 function readBodyOf(types: readonly string[], ctx: Context, admitted: AdmittedRequest): BodySource {
   const { type, charset } = mediaTypeOf(ctx, types);
-  if (Number(ctx.get('Content-Length')) > INGEST_BODY_LIMIT) throw tooLarge();
+  const limit = type === 'application/json' ? MAX_HELD_BYTES : admitted.maxIngestBytes;
+  if (Number(ctx.get('Content-Length')) > limit) throw tooLarge(limit);
   return {
     type,
     charset,
@@ -50,21 +55,36 @@ function readBodyOf(types: readonly string[], ctx: Context, admitted: AdmittedRe
     chunks: {
       [Symbol.asyncIterator]() {
         sendContinue(ctx);
-        return bodyOf(ctx, admitted)[Symbol.asyncIterator]();
+        return bodyOf(ctx, admitted, limit)[Symbol.asyncIterator]();
       },
     },
   };
 }
 
 /** The decompressed body. Not `stream.pipeline`, which destroys the connection that the response needs. */
-function bodyOf({ req, headers }: Context, admitted: AdmittedRequest): AsyncIterable<Buffer> {
+function bodyOf(
+  { req, headers }: Context,
+  admitted: AdmittedRequest,
+  maxBytes: number,
+): AsyncIterable<Buffer> {
   let bytes = 0;
+  let held = 0;
+  const hold = (count: number) => {
+    const more = Math.min(count, MAX_HELD_BYTES - held);
+    if (more <= 0) return;
+    held += more;
+    admitted.acquire('bodyBytes', more);
+  };
+  /** Whether the bytes reach another MiB with the last `count`. */
+  const isProgress = (total: number, count: number) =>
+    Math.floor(total / MIB) > Math.floor((total - count) / MIB);
   const limit = new Transform({
     transform(chunk: Buffer, _, done) {
       bytes += chunk.length;
       try {
-        if (bytes > INGEST_BODY_LIMIT) throw tooLarge();
-        admitted.acquire('bodyBytes', chunk.length);
+        if (bytes > maxBytes) throw tooLarge(maxBytes);
+        if (isProgress(bytes, chunk.length)) admitted.moveDeadline();
+        hold(chunk.length);
         done(null, chunk);
       } catch (error) {
         done(error as Error);
@@ -73,12 +93,13 @@ function bodyOf({ req, headers }: Context, admitted: AdmittedRequest): AsyncIter
   });
   // Whoever reads sees its errors; a request may also end before anybody reads.
   limit.on('error', () => undefined);
-  const input = decoderOf(headers['content-encoding'], limit);
+  const input = decoderOf(headers['content-encoding'], limit, maxBytes);
   let compressedBytes = 0;
   // Compressed bytes may hold no content, without end.
   const countCompressed = (chunk: Buffer) => {
     compressedBytes += chunk.length;
-    if (compressedBytes > INGEST_BODY_LIMIT) limit.destroy(tooLarge());
+    if (compressedBytes > maxBytes) limit.destroy(tooLarge(maxBytes));
+    if (isProgress(compressedBytes, chunk.length)) admitted.moveDeadline();
   };
   req.on('data', countCompressed);
   req.pipe(input);
@@ -98,7 +119,7 @@ function bodyOf({ req, headers }: Context, admitted: AdmittedRequest): AsyncIter
 }
 
 /** The stream to pipe the raw body into: `output`, behind a decoder where the body is compressed. */
-function decoderOf(encoding: string | undefined, output: Transform): Transform {
+function decoderOf(encoding: string | undefined, output: Transform, maxBytes: number): Transform {
   if (encoding === undefined || encoding === '' || encoding === 'identity') return output;
   if (encoding !== 'gzip' && encoding !== 'zstd') {
     throw new Problem(
@@ -107,7 +128,7 @@ function decoderOf(encoding: string | undefined, output: Transform): Transform {
     );
   }
   const compressed = new PassThrough();
-  const content = Readable.from(contentOf(compressed, encoding, output), { objectMode: false });
+  const content = Readable.from(contentOf(compressed, encoding, output, maxBytes), { objectMode: false });
   content.once('error', (error) => output.destroy(problemOf(error, encoding)));
   output.once('close', () => content.destroy());
   content.pipe(output);
@@ -119,15 +140,16 @@ async function* contentOf(
   compressed: AsyncIterable<Uint8Array>,
   encoding: Encoding,
   output: Transform,
+  maxBytes: number,
 ): AsyncGenerator<Buffer> {
   const source = await replayable(compressed);
   let bytes = 0;
   try {
     yield* decompressed(source, encoding, {
-      zstd: ZSTD_LIMITS,
+      zstd: zstdLimits(maxBytes),
       onBytes(count) {
         bytes += count;
-        if (bytes > INGEST_BODY_LIMIT) throw tooLarge();
+        if (bytes > maxBytes) throw tooLarge(maxBytes);
         if (output.destroyed) throw new Problem('invalid_body', 'The request has ended.');
       },
     });
@@ -149,9 +171,9 @@ function problemOf(error: Error, encoding: Encoding): Error {
   return error;
 }
 
-function tooLarge(): Problem {
+function tooLarge(limit: number): Problem {
   return new Problem(
     'body_too_large',
-    `A request may carry at most ${INGEST_BODY_LIMIT} bytes of records; send several.`,
+    `A request may carry at most ${limit} bytes of such records; send several, or lines of JSON.`,
   );
 }

@@ -1,5 +1,4 @@
 /** `POST /api/ingest/{stream}`: sends the records of the body through the ingest pipeline. */
-import { Readable } from 'node:stream';
 import { SampledWrites, withoutWrites } from '../../ingest/check/sampled-writes.js';
 import { AmbiguousInputError } from '../../ingest/mapping/column-forms.js';
 import { compileMapping } from '../../ingest/mapping/compile.js';
@@ -25,6 +24,7 @@ import type { Publisher } from '../../ingest/publisher.js';
 import { parseJson } from '../../ingest/records/parse-json.js';
 import { orderOf, type RawRecord, UnreadableInputError } from '../../ingest/records/raw-record.js';
 import { ColumnsError } from '../../ingest/sources/csv.js';
+import { replayable, TemporaryFileError } from '../../ingest/sources/replayable.js';
 import type { ColumnUse, TextFormat } from '../../ingest/sources/text.js';
 import { findStream, STREAM_NAMES, unknownStream } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
@@ -68,8 +68,8 @@ export interface IngestServices extends Pick<Stores, 'search' | 'analytics'>, Pi
   acceptance(): Promise<Acceptance>;
 }
 
-/** Maximum records of one request; it ends after so many rejected ones. */
-export const INGEST_LIMITS: IngestLimits = { records: 100_000, rejected: 10_000 };
+/** A request ends after so many rejected records. */
+const INGEST_LIMITS = { rejected: 10_000 } satisfies IngestLimits;
 
 export const IngestQuery = strictObject({
   dry_run: withDefault(
@@ -213,7 +213,7 @@ export const ingest = endpointsWith<IngestServices>()({
   operationId: 'ingest',
   summary: 'Take in records of a stream',
   description:
-    'One JSON record per line, a JSON array or one object, or CSV; at most 16 MiB and 100 000 records, gzip and zstd accepted. Good records are durable when the answer comes; rejected ones are named by line, and stop the others only with `on_reject=fail`, or once they are 10 000.',
+    'One JSON record per line, a JSON array or one object, or CSV; at most 1 GiB, of JSON arrays 16 MiB, gzip and zstd accepted. Good records are durable when the answer comes; rejected ones are named by line, and stop the others only with `on_reject=fail`, or once they are 10 000.',
   tag: 'Ingest',
   scope: ['ingest:write'],
   source: { read: readIngestBody, describe: describeRecords },
@@ -221,7 +221,7 @@ export const ingest = endpointsWith<IngestServices>()({
   query: IngestQuery,
   response: IngestResponse,
   example: {},
-  problems: ['stream_not_found', 'too_many_records', 'records_rejected'],
+  problems: ['stream_not_found', 'records_rejected'],
   async handle(context) {
     const { stream: name } = context.params;
     const stream = findStream(name as string);
@@ -260,7 +260,7 @@ async function ingestUpload(stream: Stream, upload: Upload, context: Ingestion['
     services.ingested.inc({ stream: stream.name, outcome: 'accepted' }, result.accepted);
     services.ingested.inc({ stream: stream.name, outcome: 'rejected' }, result.rejected);
   }
-  if (limit !== undefined) throw limitReached(limit, result);
+  if (limit !== undefined) throw tooManyRejected(result);
   if (query.on_reject === 'fail' && result.rejected > 0) throw recordsRejected(result);
   return {
     stream: stream.name,
@@ -335,15 +335,18 @@ const POLICIES: Record<'keep' | 'drop' | 'fail', RejectPolicy> = {
     }
   },
   async fail(ingestion, body, destination) {
-    const chunks: Buffer[] = [];
-    for await (const chunk of body) chunks.push(chunk);
-    const checked = await ingestInto(ingestion, Readable.from(chunks), withoutWrites(ingestion.stream), {
-      isCheck: true,
-    });
-    if (checked.limit !== undefined || checked.result.rejected > 0) {
-      return { ...checked, result: { ...checked.result, accepted: 0 } };
+    const held = await replayable(body);
+    try {
+      const checked = await ingestInto(ingestion, held.read(), withoutWrites(ingestion.stream), {
+        isCheck: true,
+      });
+      if (checked.limit !== undefined || checked.result.rejected > 0) {
+        return { ...checked, result: { ...checked.result, accepted: 0 } };
+      }
+      return await ingestInto(ingestion, held.read(), destination);
+    } finally {
+      await held.close();
     }
-    return ingestInto(ingestion, Readable.from(chunks), destination);
   },
 };
 
@@ -354,7 +357,7 @@ interface IngestIntoOptions extends Pick<IngestOptions, 'onRejected'> {
 
 async function ingestInto(
   { format, reading, mapping, isBeside, acceptance, context, texts }: Ingestion,
-  source: AsyncIterable<Buffer>,
+  source: AsyncIterable<Uint8Array>,
   destination: Stream,
   { onRejected, isCheck = context.query.dry_run }: IngestIntoOptions = {},
 ): Promise<Outcome> {
@@ -514,19 +517,13 @@ export function findMapping(
 }
 
 /** What `result` counts as accepted stays so. */
-function limitReached(limit: keyof IngestLimits, { accepted, rejected, errors }: IngestResult): Problem {
+function tooManyRejected({ accepted, rejected, errors }: IngestResult): Problem {
   const done = `${accepted} of the records before it were accepted, ${rejected} rejected, and none behind it was read`;
-  return limit === 'records'
-    ? new Problem(
-        'too_many_records',
-        `A request may have at most ${INGEST_LIMITS.records} records: ${done}. Send several requests.`,
-        { accepted, rejected, errors },
-      )
-    : new Problem(
-        'records_rejected',
-        `A request ends after ${INGEST_LIMITS.rejected} rejected records: ${done}; see errors.`,
-        { accepted, rejected, errors },
-      );
+  return new Problem(
+    'records_rejected',
+    `A request ends after ${INGEST_LIMITS.rejected} rejected records: ${done}; see errors.`,
+    { accepted, rejected, errors },
+  );
 }
 
 /** Added to the detail when the deadline ends a request, because the counts may be too low then. */
@@ -574,6 +571,8 @@ export function toProblem(error: unknown): unknown {
     const detail = error.message.replaceAll('--preset ', '?map=');
     return invalid({ pointer: '?map', code: 'unknown_mapping', detail });
   }
+  if (error instanceof TemporaryFileError)
+    return new Problem('body_too_large', `${error.message} Send a smaller body.`);
   if (error instanceof UnreadableInputError) return new Problem(error.code, error.message);
   return error;
 }

@@ -1,9 +1,10 @@
 /** Query parameters that say how the text of a file is read. */
 import { charsetOf } from '../../ingest/sources/charset.js';
 import type { ProposedReading } from '../../ingest/sources/csv.js';
-import type { TextOptions } from '../../ingest/sources/text.js';
+import type { ReadingOptions } from '../../ingest/sources/text.js';
 import { invalid, Problem } from '../http/problems.js';
 import { integer, looseObject, Type } from '../shared/schema.js';
+import { MAX_HELD_BYTES } from './ingest-body.js';
 
 const MAX_HEADER_ROW = 1000;
 
@@ -42,7 +43,7 @@ export interface ReadingQuery {
 
 /** How the text of a request is read, and what else may be right. Throws 422 for an unknown charset. */
 export class Reading {
-  readonly options: Pick<TextOptions, 'charset' | 'headerRow' | 'onProposed'>;
+  readonly options: ReadingOptions;
   readonly #proposed: ProposedReading = {};
 
   constructor(query: ReadingQuery, declared: string | undefined) {
@@ -55,6 +56,7 @@ export class Reading {
     this.options = {
       ...(charset !== null && { charset: label }),
       headerRow: query.header_row,
+      maxJsonBytes: MAX_HELD_BYTES,
       onProposed: (proposed) => void Object.assign(this.#proposed, proposed),
     };
   }

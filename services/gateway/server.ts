@@ -88,6 +88,7 @@ export async function startGateway(
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     requestTimeoutMs: config.requestTimeoutMs,
+    maxIngestBytes: config.maxIngestBytes,
     provisionalDays: config.provisionalDays,
     failingStreams: options.failingStreams,
     stopping: () => stopping,
@@ -95,7 +96,8 @@ export async function startGateway(
   const handle = app.callback();
   const server = createServer({
     headersTimeout: limits.headersMs,
-    requestTimeout: config.requestTimeoutMs + SOCKET_MARGIN_MS,
+    // Admission ends requests that stand still; a large file may arrive for hours.
+    requestTimeout: 0,
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: limits.checkMs,
     // A missing Host header is answered with a problem instead.

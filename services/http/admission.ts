@@ -87,6 +87,8 @@ export class Admission {
   /** Monotonic, in milliseconds. */
   readonly now: () => number;
   readonly exports = new Set<AdmittedRequest>();
+  /** Maximum bytes of records of one request. */
+  maxIngestBytes = 1024 * MIB;
   readonly #timeoutMs: number;
   /** Usages of organizations and keys, each with its number of requests that are not over. */
   readonly #usages = new Map<string, { usage: Usage; open: number }>();
@@ -220,6 +222,16 @@ export class AdmittedRequest {
     this.acquire('exports', 1);
     this.#window.startedAt = this.#admission.now();
     this.#admission.exports.add(this);
+  }
+
+  /** Maximum bytes of records of this request. */
+  get maxIngestBytes(): number {
+    return this.#admission.maxIngestBytes;
+  }
+
+  /** Another MiB of records has arrived and was taken: the deadline moves. */
+  moveDeadline(): void {
+    if (!this.#isReleased) this.deadline?.refresh();
   }
 
   /** The client of an export has read another chunk: its deadline moves. */

@@ -279,9 +279,7 @@ const problemSchema = {
           pointer: text('JSON Pointer into the body, `?name` for a query parameter, `#Name` for a header.'),
           code: text('Stable code of the rule.'),
           detail: text('What is wrong, in words.'),
-          line: integer(
-            '`records_rejected`, `too_many_records`: line of the record, or position in the array, from 1.',
-          ),
+          line: integer('`records_rejected`: line of the record, or position in the array, from 1.'),
         },
       },
     },
@@ -295,11 +293,9 @@ const problemSchema = {
     audience_id: text('`audience_not_found`: the audience asked for.'),
     key_id: text('`key_not_found`: the key asked for.'),
     accepted: integer(
-      '`records_rejected`, `too_many_records`, and other problems of an ingest that ended early: how many records are durable nevertheless.',
+      '`records_rejected`, and other problems of an ingest that ended early: how many records are durable nevertheless.',
     ),
-    rejected: integer(
-      '`records_rejected`, `too_many_records`: how many records; `errors` lists the first 100.',
-    ),
+    rejected: integer('`records_rejected`: how many records; `errors` lists the first 100.'),
     required_credits: integer('`insufficient_credits`: the credits the creation costs.'),
     credit_balance: integer('`insufficient_credits`: the credits the organization has.'),
     days: {

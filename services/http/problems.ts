@@ -29,7 +29,6 @@ export const PROBLEMS = {
   contact_suppressed: [409, 'The person was erased'],
   idempotency_in_progress: [409, 'A request with this idempotency key is still running'],
   body_too_large: [413, 'The body is too large'],
-  too_many_records: [413, 'The body has too many records'],
   unsupported_media_type: [415, 'The body must be JSON in UTF-8'],
   expectation_failed: [417, 'The expectation cannot be met'],
   validation_failed: [422, 'Invalid request'],

@@ -75,6 +75,7 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
   /** Addresses and CIDR blocks. */
   trustedProxies: listed(env.REACHLINE_TRUSTED_PROXIES),
   requestTimeoutMs: env.REACHLINE_REQUEST_TIMEOUT_MS,
+  maxIngestBytes: env.REACHLINE_INGEST_MAX_MIB * 1024 ** 2,
   searchThreads: env.REACHLINE_SEARCH_THREADS,
   searchTimeoutMs: env.REACHLINE_SEARCH_TIMEOUT_MS,
   /** Between two copies for SQL. */

@@ -68,6 +68,11 @@ export const settingSchemas = {
     minimum: 100,
     maximum: 600_000,
   }),
+  REACHLINE_INGEST_MAX_MIB: integer('Maximum of records in one ingest request, in MiB.', {
+    default: 1024,
+    minimum: 16,
+    maximum: 16_384,
+  }),
   REACHLINE_SEARCH_THREADS: integer('Concurrent searches per organization in the embedded store.', {
     default: Math.max(1, Math.min(4, availableParallelism() - 1)),
     minimum: 1,

@@ -57,4 +57,21 @@ describe('Bodies that never end', function () {
       expect(written.status, written.text).to.equal(200);
     });
   }
+
+  it('are told from a large body that goes on arriving for longer than the deadline', async () => {
+    const record = Buffer.from(`{"contact_id":"slow","last_name":"${'x'.repeat(990)}"}\n`);
+    const mebibyte = Buffer.concat(Array(1100).fill(record));
+    const body = new ReadableStream({
+      async start(controller) {
+        for (let part = 0; part < 5; part++) {
+          controller.enqueue(mebibyte);
+          await new Promise((resolve) => setTimeout(resolve, 500));
+        }
+        controller.close();
+      },
+    });
+    const headers = { 'Content-Type': 'application/x-ndjson' };
+    const answer = await gateway.call(`${INTAKE}?dry_run=true`, undefined, { raw: body, headers });
+    expect(answer.body, answer.text).to.include({ accepted: 5500, rejected: 0 });
+  });
 });

@@ -58,7 +58,6 @@ export const PROBLEM_EXTRAS: { [code: string]: string[] } = {
   validation_failed: ['errors'],
   page_window_exceeded: ['errors'],
   records_rejected: ['errors', 'accepted', 'rejected'],
-  too_many_records: ['errors', 'accepted', 'rejected'],
   too_many_points: ['errors'],
   missing_rates: ['errors', 'days'],
 };
