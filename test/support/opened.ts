@@ -1,7 +1,12 @@
+import fc from 'fast-check';
+import { SEED } from './random.js';
 import { removeTempFolders } from './temp-folder.js';
 
 // Here, as for an option of Node mocha starts a second process.
 process.setSourceMapsEnabled(true);
+
+// A change is judged by the same draws each time; the nightly suites set another seed. A report says which assertion failed.
+fc.configureGlobal({ seed: SEED, includeErrorInReport: true });
 
 /**
  * Closes what a file of tests has left open, so that none fails for another: a process has at most one engine, and a hook that
