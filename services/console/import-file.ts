@@ -16,6 +16,8 @@ export interface Settings {
   map?: string;
   date_order?: string;
   decimal?: string;
+  charset?: string;
+  header_row?: number;
   /** The field of each column that a person chose. */
   columns?: Record<string, string>;
 }
@@ -51,14 +53,20 @@ export async function checkFile(
   }
 }
 
-/** Loads the same file with the mapping of its check. */
+/** Loads the same file with the mapping of its check, read in the same way. */
 export function loadFile(
-  { stream, media_type, mapping }: CheckAnswer,
+  { stream, media_type, mapping, header }: CheckAnswer,
   file: File,
+  { charset }: Settings,
   options: { signal: AbortSignal; onProgress(sentBytes: number): void },
 ): Promise<IngestAnswer> {
   const parts: Record<string, string> = mapping === undefined ? {} : { mapping: JSON.stringify(mapping) };
-  return upload(`/api/ingest/${stream}?rejected_text=true`, formOf(parts, file, media_type), options);
+  const query = new URLSearchParams({
+    rejected_text: 'true',
+    ...(charset && { charset }),
+    ...(header && { header_row: String(header.line) }),
+  });
+  return upload(`/api/ingest/${stream}?${query}`, formOf(parts, file, media_type), options);
 }
 
 /** The parts come before the file, which is read as it arrives. */
@@ -67,6 +75,14 @@ function formOf(parts: Record<string, string>, file: Blob, type: string): FormDa
   for (const [name, text] of Object.entries(parts)) form.append(name, text);
   form.append('file', file.slice(0, file.size, type));
   return form;
+}
+
+/** The charset that a check proposes, in its answer or in its problem. */
+export function proposedCharset(answer: CheckAnswer | unknown): string | undefined {
+  const { proposed } = (answer instanceof ReachlineProblem ? answer.document : answer) as {
+    proposed?: { charset?: string };
+  };
+  return proposed?.charset;
 }
 
 /** Whether the file is still what was chosen: a browser reads no file that has changed since. */

@@ -145,6 +145,34 @@ describe('Importing a file in the console', function () {
     c.forgetFailedRequests();
   });
 
+  it('reads a list that Excel of Windows wrote, and a workbook', async () => {
+    const organization = 'org_excel';
+    await c.open('/import', await c.gateway.keyFor(organization));
+    const list = 'Prénom;Nom;E-mail\nZoë;Müller;zoe@cafe.example\n';
+    await choose('liste.csv', Buffer.from(list, 'latin1'));
+    await preview().getByText('it is read as windows-1252').waitFor();
+    await preview().getByRole('cell', { name: 'Müller' }).waitFor();
+    await picture('windows-1252');
+    await load('Load 1 contact');
+    await result().getByRole('heading', { name: '1 contact loaded' }).waitFor();
+    expect(await contact(organization, 'zoe_40cafe.example')).to.include({ first_name: 'Zoë' });
+    c.forgetFailedRequests();
+
+    await c.page.getByRole('button', { name: 'Import another file' }).click();
+    await choose('contacts.xlsx', readFileSync('test/data/files/contacts-openpyxl.xlsx'));
+    await preview()
+      .getByRole('button', { name: /^Load / })
+      .waitFor();
+    await preview().getByRole('button', { name: 'Choose columns and header' }).click();
+    await picture('workbook');
+    await c.expectAccessible();
+    await load(/^Load /);
+    await result()
+      .getByRole('heading', { name: /loaded$/ })
+      .waitFor();
+    await picture('workbook-loaded');
+  });
+
   it('leads from an empty organization to the contacts of a HubSpot export', async () => {
     await c.open('/contacts', await c.gateway.keyFor('org_hubspot'));
     await c.page.getByRole('link', { name: 'Import a file' }).click();
@@ -261,7 +289,7 @@ describe('Importing a file in the console', function () {
       `Email,${quoted},"=cmd|' /C calc'!A0",${'x'.repeat(65_536)}\nada@acme.example,${quoted},"=1+1",${'y'.repeat(65_536)}\n`,
     );
     await preview().getByText('1 row can be loaded').waitFor();
-    await preview().getByRole('button', { name: 'Choose the columns' }).click();
+    await preview().getByRole('button', { name: 'Choose columns and header' }).click();
     await c.page.getByLabel(html).selectOption('First name');
     await picture('hostile');
     await c.page.getByRole('button', { name: 'Check again' }).click();

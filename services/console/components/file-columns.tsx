@@ -1,24 +1,46 @@
 /** What each column of a file becomes, as a person decides it. */
 import { useState } from 'preact/hooks';
 import { fieldLabel } from '../format.js';
-import type { CheckAnswer } from '../import-file.js';
+import type { CheckAnswer, Settings } from '../import-file.js';
 import { Form } from './form.js';
 
 interface FileColumnsProps {
   answer: CheckAnswer;
   /** The field that no column gives. */
   missing?: string | undefined;
-  /** What was chosen before. */
-  chosen?: Record<string, string> | undefined;
-  onColumns(columns: Record<string, string>): void;
+  /** What was answered before. */
+  settings: Settings;
+  onSettings(settings: Settings): void;
 }
 
-export function FileColumns({ answer, missing, chosen = {}, onColumns }: FileColumnsProps) {
+/** Charsets of spreadsheets and databases that write no UTF-8. */
+const CHARSETS = [
+  'utf-8',
+  'windows-1252',
+  'windows-1250',
+  'windows-1251',
+  'macintosh',
+  'shift_jis',
+  'gb18030',
+];
+
+export function FileColumns({ answer, missing, settings, onSettings }: FileColumnsProps) {
   const [changed, setChanged] = useState<Record<string, string>>({});
-  const { columns, fields } = answer;
-  const unchanged = Object.keys(changed).length === 0;
+  const [row, setRow] = useState(answer.header?.line);
+  const [charset, setCharset] = useState(settings.charset ?? 'utf-8');
+  const { columns, fields, header, format } = answer;
+  const isRead = row === header?.line && charset === (settings.charset ?? 'utf-8');
+  const unchanged = Object.keys(changed).length === 0 && isRead;
+  const submit = () =>
+    onSettings({
+      ...settings,
+      // Another header has other columns.
+      columns: row === header?.line ? { ...settings.columns, ...changed } : {},
+      ...(row !== undefined && { header_row: row }),
+      ...((settings.charset !== undefined || charset !== 'utf-8') && { charset }),
+    });
   return (
-    <Form class="facts" label="Columns" onSubmit={() => onColumns({ ...chosen, ...changed })}>
+    <Form class="facts" label="Columns" onSubmit={submit}>
       {missing === undefined ? (
         <h2>What do the columns hold?</h2>
       ) : (
@@ -55,6 +77,31 @@ export function FileColumns({ answer, missing, chosen = {}, onColumns }: FileCol
           </div>
         ))}
       </dl>
+      {header && (
+        <div class="row">
+          <label class="field inline">
+            <span>The column names are in row</span>
+            <input
+              type="number"
+              min={1}
+              max={1000}
+              required
+              value={row}
+              onInput={(event) => setRow(event.currentTarget.valueAsNumber || undefined)}
+            />
+          </label>
+          {format === 'csv' && (
+            <label class="field inline">
+              <span>Text is written as</span>
+              <select value={charset} onChange={(event) => setCharset(event.currentTarget.value)}>
+                {[...new Set([charset, ...CHARSETS])].map((name) => (
+                  <option key={name}>{name}</option>
+                ))}
+              </select>
+            </label>
+          )}
+        </div>
+      )}
       <button type="submit" class="primary" disabled={unchanged}>
         Check again
       </button>

@@ -15,6 +15,7 @@ import {
   type IngestAnswer,
   isReadable,
   loadFile,
+  proposedCharset,
   type Question,
   type RecordError,
   reasonOf,
@@ -73,6 +74,7 @@ function Importer() {
     setStep({ name: 'check' });
     checkFile(stream, file, settings, checking.signal).then(
       (answer) => {
+        if (readAsProposed(answer)) return;
         const [other, another] = answer.questions.find(({ code }) => code === 'other_stream')?.choices ?? [];
         // Once: what a file is says nothing of what a person wants after that.
         if (other && !another && !switched) {
@@ -81,12 +83,19 @@ function Importer() {
         } else setStep({ name: 'checked', answer });
       },
       async (reason) => {
-        if (checking.signal.aborted) return;
+        if (checking.signal.aborted || readAsProposed(reason)) return;
         setStep({ name: 'choose', error: (await isReadable(file)) ? failureOf(reason) : CHANGED });
       },
     );
     return () => checking.abort();
   }, [file, stream, settings]);
+
+  /** Text that is not UTF-8 is read in the charset that the server proposes; the preview says so. */
+  function readAsProposed(answer: unknown): boolean {
+    const charset = settings.charset === undefined ? proposedCharset(answer) : undefined;
+    if (charset !== undefined) setSettings({ ...settings, charset });
+    return charset !== undefined;
+  }
 
   function choose(chosen: File | undefined) {
     if (!chosen || step.name === 'check' || step.name === 'load') return;
@@ -110,7 +119,11 @@ function Importer() {
     };
     onProgress(0);
     try {
-      setStep({ name: 'done', answer, result: await loadFile(answer, file, { signal, onProgress }) });
+      setStep({
+        name: 'done',
+        answer,
+        result: await loadFile(answer, file, settings, { signal, onProgress }),
+      });
     } catch (reason) {
       const question = formQuestionOf(reason);
       if (question) setStep({ name: 'checked', answer: { ...answer, questions: [question] } });
@@ -169,8 +182,8 @@ function Importer() {
         <FileColumns
           answer={step.answer}
           missing={question.field}
-          onColumns={(columns) => setSettings({ ...settings, columns })}
-          chosen={settings.columns}
+          settings={settings}
+          onSettings={setSettings}
         />
       )}
       {step.name === 'checked' && !question && (
@@ -222,6 +235,12 @@ function Importer() {
             {step.result.rejected > 0 && `, ${count(step.result.rejected)} rejected`}
           </h2>
           {step.result.skipped > 0 && <p>{count(step.result.skipped)} rows of other kinds were left out.</p>}
+          {step.result.invalid_values > 0 && (
+            <p>
+              {plural(step.result.invalid_values, 'row')} had values that are none, such as n/a, which were
+              left out.
+            </p>
+          )}
           {step.result.suppressed > 0 && (
             <p>{count(step.result.suppressed)} were left out, because the person was erased.</p>
           )}
@@ -271,8 +290,8 @@ function DropZone({ busy, onFile }: { busy: boolean; onFile(file: File | undefin
     >
       <strong>{busy ? 'Checking …' : 'Drop a file here, or choose one'}</strong>
       <span class="note">
-        CSV or JSON, as HubSpot, Salesforce, Apollo and others export it, or any list. Nothing is written
-        before you have seen the rows.
+        Excel, CSV or JSON, as HubSpot, Salesforce, Apollo and others export it, or any list. Nothing is
+        written before you have seen the rows.
       </span>
       <input
         type="file"
@@ -303,7 +322,8 @@ function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: Previe
   const { columns, result, preset_description } = answer;
   const [isChoosing, setChoosing] = useState(false);
   if (!result) return null;
-  const { accepted, rejected, skipped, records, errors, is_whole: isWhole } = result;
+  const { accepted, rejected, skipped, records, errors } = result;
+  const { is_whole: isWhole, invalid_values: invalidValues } = result;
   const fields = answer.fields.filter((name) => records.some(({ record }) => name in record));
   const leftOut = columns.filter(({ fields: given }) => given.length === 0);
   return (
@@ -312,10 +332,16 @@ function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: Previe
         {preset_description && `This is ${preset_description}. `}
         <strong>{plural(accepted, 'row')}</strong> can be loaded
         {rejected > 0 && `, ${count(rejected)} would be rejected`}
-        {skipped > 0 && `, ${count(skipped)} are of other kinds`}.
+        {skipped > 0 && `, ${count(skipped)} are of other kinds`}
+        {invalidValues > 0 &&
+          `; ${plural(invalidValues, 'row has', 'rows have')} values that are none, such as n/a`}
+        .
         {!isWhole &&
           ' Only the beginning of the file was checked; the rows behind it are checked as they are loaded.'}
       </p>
+      {settings.charset && (
+        <p>The file is not in UTF-8; it is read as {settings.charset}. Look at names with accents.</p>
+      )}
       {answer.mapping && 'timezone' in answer.mapping && (
         <p>Times without a time zone are read as {String(answer.mapping.timezone)}.</p>
       )}
@@ -331,20 +357,14 @@ function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: Previe
         </button>
         {columns.length > 0 && (
           <button type="button" aria-expanded={isChoosing} onClick={() => setChoosing(!isChoosing)}>
-            Choose the columns
+            Choose columns and header
           </button>
         )}
         <button type="button" onClick={onCancel}>
           Cancel
         </button>
       </div>
-      {isChoosing && (
-        <FileColumns
-          answer={answer}
-          chosen={settings.columns}
-          onColumns={(chosen) => onSettings({ ...settings, columns: chosen })}
-        />
-      )}
+      {isChoosing && <FileColumns answer={answer} settings={settings} onSettings={onSettings} />}
       {records.length > 0 && (
         <>
           <h2>The first rows as they become</h2>
