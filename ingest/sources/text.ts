@@ -3,6 +3,7 @@
 import { TimeSlice } from '../../services/shared/async.js';
 import { type DeclaredForms, settleColumns } from '../mapping/column-forms.js';
 import { compileMapping } from '../mapping/compile.js';
+import { type DateOrder, numericDateParser, parseIsoDate } from '../mapping/date-format.js';
 import { mapSource, renamed } from '../mapping/map-source.js';
 import type { Mapping, SourceRecord } from '../mapping/mapping.js';
 import { rejectContradictions } from '../mapping/same-key.js';
@@ -124,12 +125,37 @@ export async function mapText(
       preamble: header.preamble,
       isOwnForm: mapping === undefined && header.delimiter !== ';',
     };
-    const mapped = mapSource(source, used.withForms(await settleColumns(used.openColumns, table, form)));
+    const forms = await settleColumns(used.openColumns, table, form);
+    const { period, dates } = used.openColumns;
+    const isHere = new Set(header.columns.map((column) => names.get(column) ?? column));
+    const namesEnd = dates.some((name) => name !== period && isHere.has(name));
+    const isReport = stream.rowKey !== undefined && header.preamble !== '';
+    if (isReport && period !== undefined && isWhole && !namesEnd) {
+      requireDays(period, rows, forms.get(period)?.order);
+    }
+    const mapped = mapSource(source, used.withForms(forms));
     return rejectContradictions(mapped, stream, { isLive: text.isLive });
   } catch (error) {
     text.close();
     throw error;
   }
+}
+
+/** Throws `ColumnsError` for a report by month that names no last day: its rows all begin on the first day of different months. */
+function requireDays(column: string, rows: readonly SourceRecord[], order: DateOrder = 'dmy'): void {
+  const days = new Set<string>();
+  for (const row of rows) {
+    const text = row[column];
+    if (typeof text !== 'string') continue;
+    const parsed = parseIsoDate(text) ?? numericDateParser(order)(text);
+    if (parsed === null || !('day' in parsed)) continue;
+    if (!parsed.day.endsWith('-01')) return;
+    days.add(parsed.day);
+  }
+  if (days.size < 2) return;
+  throw new ColumnsError(
+    `Every row begins on the first day of a month (${JSON.stringify(column)}), so the report is one by month; export it by day.`,
+  );
 }
 
 /** Rows of a table under the names that a mapping has for its columns. */

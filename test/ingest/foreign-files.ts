@@ -5,6 +5,7 @@ import { compileMapping } from '../../ingest/mapping/compile.js';
 import { draftMapping, takesPeople } from '../../ingest/mapping/draft.js';
 import type { Mapping } from '../../ingest/mapping/mapping.js';
 import { PRESETS } from '../../ingest/presets/index.js';
+import { ColumnsError } from '../../ingest/sources/csv.js';
 import { peekRecords, recognizeText } from '../../ingest/sources/recognize-text.js';
 import { mapText, openText, type TextFormat } from '../../ingest/sources/text.js';
 import { STREAMS, type StreamName } from '../../ingest/streams/index.js';
@@ -53,6 +54,9 @@ export async function loadForeign(file: string, { stream: name, map }: Load): Pr
       }
     }
     return outcomes;
+  } catch (error) {
+    if (error instanceof ColumnsError) return [{ refused: error.message }];
+    throw error;
   } finally {
     text.close();
   }
