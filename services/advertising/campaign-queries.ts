@@ -131,6 +131,36 @@ interface Matches {
   readsRecords: boolean;
 }
 
+/**
+ * Pairs of a creative and a campaign under which it has deliveries in another currency than that of its own campaign. Where the
+ * currency of its own campaign is unknown, there are none unless the others differ among themselves.
+ */
+const FOREIGN_PAIRS = sql`(
+  SELECT creative_id, campaign_id FROM (
+    SELECT creative_id, campaign_id, own_currency, uniqExact(currency) OVER (PARTITION BY creative_id) AS currencies FROM (
+      SELECT named.creative_id AS creative_id, named.campaign_id AS campaign_id,
+        upper(ifNull(own.currency, '')) AS own_currency, upper(ifNull(other.currency, '')) AS currency
+      FROM (SELECT DISTINCT creative_id, campaign_id FROM delivery_names WHERE ${IN_ORGANIZATION} AND creative_id != '') AS named
+      INNER JOIN ${ALL_CREATIVES} AS known ON known.id = named.creative_id
+      LEFT JOIN ${CAMPAIGN_RECORDS} AS own ON own.id = known.campaign_id
+      LEFT JOIN ${CAMPAIGN_RECORDS} AS other ON other.id = named.campaign_id
+    ) WHERE currency != own_currency
+  ) WHERE own_currency != '' OR currencies > 1
+)`;
+
+/** Whether some creatives of the organization have deliveries that are not in their currency. */
+export const hasForeignQuery = (organizationId: string): AnalyticsQuery => ({
+  name: 'creatives_foreign',
+  sql: sql`SELECT count() > 0 AS found FROM ${FOREIGN_PAIRS}`,
+  params: { organization_id: organizationId },
+});
+
+const IS_FOREIGN = sql`(creative_id, campaign_id) IN ${FOREIGN_PAIRS}`;
+
+/** Leaves out the deliveries of creatives that are not in their currency: nothing sums money across currencies (contract 5.13). */
+const inOwnCurrency = (name: AdEntity<never>['name'], { hasForeign }: ReportParams) =>
+  name === 'creative' && hasForeign && sql`NOT ${IS_FOREIGN}`;
+
 const filtersRecords = ({ statuses, objective_types, search }: Filters) =>
   [statuses, objective_types, search].some(Boolean);
 
@@ -156,7 +186,10 @@ function matchesOf<SortName extends string>(
   const { name, known, records, conditions } = entity;
   const by = `${name}_id` as const;
   const id = identifier(by);
-  const delivery = reportSource('creative', by, report, sums, deliveryConditions(entity, filters));
+  const delivery = reportSource('creative', by, report, sums, [
+    ...deliveryConditions(entity, filters),
+    inOwnCurrency(name, report),
+  ]);
   const metrics = sql`LEFT JOIN (
   SELECT ${list([id, ...sumColumns(sums)])}
   ${delivery.from}
@@ -214,6 +247,7 @@ export function adTotalsQuery(
 ): AnalyticsQuery {
   const sums = requiredSums(report.metrics);
   const { sql: matches, params } = matchesOf(entity, { report, filters, sums, readsRecords: true });
+  if (report.hasForeign) return foreignTotalsQuery(entity, { report, filters, sums, readsRecords: true });
   const currency = report.currency === undefined ? sql`campaign.currency` : sql`{currency:String}`;
   return {
     name: `${entity.name}s_totals`,
@@ -223,6 +257,35 @@ export function adTotalsQuery(
       sql`GROUP BY currency ORDER BY count() DESC, currency ASC NULLS LAST`,
     ),
     params: { ...params, ...(report.currency && { currency: report.currency }) },
+  };
+}
+
+/** As `adTotalsQuery`, also of deliveries that are not in the currency of their creative: these count for their campaign's. */
+function foreignTotalsQuery(entity: AdEntity<never>, matching: Matches): AnalyticsQuery {
+  const { report, filters, sums } = matching;
+  const { sql: matches, params } = matchesOf(entity, matching);
+  const foreign = reportSource('creative', 'creative_id', report, sums, [
+    ...deliveryConditions(entity, filters),
+    IS_FOREIGN,
+  ]);
+  const metrics = sums.map((name) => sql`metrics.${identifier(name)} AS ${identifier(name)}`);
+  return {
+    name: `${entity.name}s_totals`,
+    sql: joinLines(
+      sql`SELECT ${list([sql`currency`, sql`max(foreign_id) AS foreign_id`, ...totalColumns(sums)])}`,
+      sql`FROM (`,
+      sql`SELECT ${list([sql`campaign.currency AS currency`, sql`'' AS foreign_id`, ...metrics])}`,
+      matches,
+      sql`UNION ALL`,
+      sql`SELECT ${list([sql`campaign.currency AS currency`, sql`metrics.creative_id AS foreign_id`, ...metrics])}`,
+      sql`FROM (SELECT ${list([sql`creative_id`, sql`campaign_id`, ...sumColumns(sums)])}`,
+      foreign.from,
+      sql`GROUP BY creative_id, campaign_id) AS metrics`,
+      sql`LEFT JOIN ${CAMPAIGN_RECORDS} AS campaign ON campaign.id = metrics.campaign_id`,
+      sql`) AS metrics`,
+      sql`GROUP BY currency ORDER BY countIf(metrics.foreign_id = '') DESC, currency ASC NULLS LAST`,
+    ),
+    params,
   };
 }
 
@@ -251,6 +314,6 @@ export function adMetricsQuery(
   rows: MetricRows,
 ): AnalyticsQuery {
   const by = `${name}_id` as const;
-  const conditions = [inList(identifier(by), 'ids', ids)];
+  const conditions = [inList(identifier(by), 'ids', ids), inOwnCurrency(name, report)];
   return metricsQuery({ name: `${name}s_figures`, by, source: 'creative', conditions }, report, ids, rows);
 }

@@ -23,6 +23,7 @@ import {
 import { requiredSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES, isAmount, isMoney, METRIC_NAMES, type Metric } from './metrics.js';
 import {
+  type AdvertisingContext,
   type AdvertisingServices,
   columnsOf,
   describe,
@@ -41,6 +42,7 @@ import {
   readTotals,
   reportParamsOf,
   type UnsentIds,
+  withForeign,
   withSealedMonths,
 } from './page.js';
 import {
@@ -87,6 +89,7 @@ interface Entity<Body> {
   metrics: readonly Metric[];
   item: TSchema;
   sourceOf(filters: Filters): SourceName;
+  prepare?(call: AdvertisingContext, report: ReportParams): Promise<ReportParams>;
   list(body: Body, filters: Filters, report: ReportParams): ListParts;
 }
 
@@ -106,6 +109,8 @@ const ads = <SortName extends string>(
 ): Entity<AdsBody<SortName>> => ({
   metrics: METRIC_NAMES,
   item,
+  // Campaigns have one currency each.
+  ...(entity.name === 'creative' && { prepare: withForeign }),
   sourceOf: () => 'creative',
   list(body, filters, report) {
     const sort = sortOf(body, 'ad_spend');
@@ -162,7 +167,8 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
       pageFields: PAGE_FIELDS,
       columns: columnsOf(entity.item, entity.metrics),
       readPage: async (call: Call<Body>, next: unknown, format: 'csv' | 'ndjson') => {
-        const params = reportParamsOf(call, entity.metrics);
+        const parsed = reportParamsOf(call, entity.metrics);
+        const params = (await entity.prepare?.(call, parsed)) ?? parsed;
         const filters = filtersOf(call.body);
         const report = await withSealedMonths(call, params, entity.sourceOf(filters));
         const list = entity.list(call.body, filters, report);
@@ -171,11 +177,12 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
       },
     },
     async handle(call: Call<Body>) {
-      const params = reportParamsOf(call, entity.metrics);
+      const parsed = reportParamsOf(call, entity.metrics);
       const page = parsePage(call.body);
       const { compare_to } = call.body;
-      const range = compare_to && previousRange(params.range, compare_to);
+      const range = compare_to && previousRange(parsed.range, compare_to);
       if (range && range.start < '0000-01-01') throw invalid(BEFORE_FIRST_YEAR);
+      const params = (await entity.prepare?.(call, parsed)) ?? parsed;
       const filters = filtersOf(call.body);
       const source = entity.sourceOf(filters);
       const [report, previous] = await Promise.all([
@@ -185,7 +192,7 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
       const list = entity.list(call.body, filters, report);
       const { warningFacts } = list;
       const rates = await readRates(call, list, previous ? [report, previous] : [report]);
-      const [{ ids, total }, totals, previousTotals, context] = await Promise.all([
+      const [{ ids, total }, { totals, foreignId }, previousTotals, context] = await Promise.all([
         readIds(call, list.idsQuery(page)),
         readTotals(call, list, report),
         previous && readTotals(call, list, previous),
@@ -201,7 +208,7 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
         ...(range && {
           previous_start_date: range.start,
           previous_end_date: range.end,
-          previous_totals: previousTotals,
+          previous_totals: previousTotals?.totals,
         }),
         ...rates,
         provisional: isProvisional(report),
@@ -209,7 +216,10 @@ function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
           report,
           context,
           ...warningFacts,
-          currencies: totals.flatMap(({ currency }) => currency ?? []),
+          currencies: totals.flatMap(({ currency }) =>
+            currency === undefined ? [] : (currency ?? 'unknown'),
+          ),
+          foreignId,
           sparse: isSparse(report, ids.length),
           companyMetrics: entity.metrics === COMPANY_METRIC_NAMES && ids.length > 0,
         }),

@@ -3,6 +3,7 @@ import type { ExportFormat, HandlerContext, MatchPage } from '../http/endpoint.j
 import { Problem } from '../http/problems.js';
 import { firstFew } from '../shared/text.js';
 import type { AnalyticsQuery } from './analytics-store.js';
+import { hasForeignQuery } from './campaign-queries.js';
 import { type ContextRow, contextQuery } from './context-query.js';
 import { type ConvertedReport, isConverted, type UsedRates } from './conversion.js';
 import type { MetricSums } from './metric-values.js';
@@ -42,6 +43,13 @@ export async function withSealedMonths(
   if (months.length === 0 || report.currency) return report;
   const { rows } = await run<SealedMonth>(call, sealedMonthsQuery(report.organizationId, source, months));
   return { ...report, sealed: rows };
+}
+
+/** The report with whether some creatives have deliveries that are not in their currency. */
+export async function withForeign(call: AdvertisingContext, report: ReportParams): Promise<ReportParams> {
+  if (report.currency) return report;
+  const { rows } = await run<{ found: number }>(call, hasForeignQuery(report.organizationId));
+  return { ...report, hasForeign: Boolean(rows[0]?.found) };
 }
 
 export async function contextOf(
@@ -139,13 +147,20 @@ export async function itemsWithSeries(
   });
 }
 
-/** The totals of everything that matches: by currency where there is money. */
+/**
+ * The totals of everything that matches: by currency where there is money. `foreignId` is a creative that has deliveries in another
+ * currency than its own.
+ */
 export async function readTotals(call: AdvertisingContext, list: EntityList, report: ReportParams) {
-  const { rows } = await run<MetricSums & { currency?: string | null }>(call, list.totalsQuery(report));
-  return rows.map(({ currency, ...sums }) => ({
+  const { rows } = await run<MetricSums & { currency?: string | null; foreign_id?: string }>(
+    call,
+    list.totalsQuery(report),
+  );
+  const totals = rows.map(({ currency, foreign_id: _, ...sums }) => ({
     ...(currency === undefined ? {} : { currency }),
     ...metricValues(report, sums),
   }));
+  return { totals, foreignId: rows.find(({ foreign_id }) => foreign_id)?.foreign_id };
 }
 
 /** What an answer in another currency adds. Throws a `Problem` 422 `missing_rates`. */

@@ -36,6 +36,8 @@ export interface ReportParams {
   lastFinalDay: string;
   /** Currency that money is converted to; that of each campaign when absent. */
   currency?: string;
+  /** Whether some creatives have deliveries under campaigns of other currencies; absent unless it was looked up, and false where money is converted. */
+  hasForeign?: boolean;
   /** Months whose sums stand for their deliveries; none unless they were looked up. */
   sealed?: readonly SealedMonth[];
 }

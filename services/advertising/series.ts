@@ -53,7 +53,7 @@ export interface MetricSource {
   /** The metrics that these are of, which the report need not ask for. */
   reads?: readonly SummedMetric[];
   /** Conditions besides organization and range. */
-  conditions: (Sql | undefined)[];
+  conditions: (Sql | false | undefined)[];
   params?: QueryParams;
 }
 

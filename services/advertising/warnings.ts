@@ -14,8 +14,10 @@ export interface WarningFacts {
   objectiveTypes?: readonly string[] | null;
   /** Whether empty periods were left out. */
   sparse: boolean;
-  /** Known currencies of everything that matches. */
+  /** Currencies of everything that matches, `unknown` among them. */
   currencies?: readonly string[];
+  /** A creative that has deliveries in another currency than its own. */
+  foreignId?: string;
   /** Whether the response shows money. */
   money?: boolean;
   /** Whether its items are ordered by amounts. */
@@ -33,16 +35,22 @@ export function warningsOf(facts: WarningFacts): string[] {
   if (facts.sparse) {
     warn('timeseries_sparse', 'The series would be too long, so periods without deliveries are left out.');
   }
-  const { currencies = [], money, sortedByAmount } = facts;
+  const { currencies = [], money, sortedByAmount, foreignId } = facts;
+  const mixed: string[] = [];
   if ((money || sortedByAmount) && currencies.length > 1) {
     const order = sortedByAmount
       ? ', so that items are ordered within each currency, the currency of most items first.'
       : '.';
-    warn(
-      'mixed_currencies',
+    mixed.push(
       `Amounts are in different currencies (${firstFew(currencies)}) and are not comparable across campaigns${order}`,
     );
   }
+  if (foreignId) {
+    mixed.push(
+      `Some creatives, such as ${foreignId}, have deliveries under campaigns of other currencies than their own. Only totals have the figures of these deliveries; set currency to convert and include them.`,
+    );
+  }
+  if (mixed.length > 0) warn('mixed_currencies', mixed.join(' '));
   if (facts.companyMetrics) {
     warn(
       'company_metrics_approximate',

@@ -56,6 +56,8 @@ interface Entry {
   key: unknown;
   values: Map<string, bigint>;
   item: Row;
+  /** Deliveries in another currency than that of their creative: of the totals alone. */
+  isForeign?: true;
 }
 type Day = { campaign: string; creative: string; company: string; date: string; values: Map<string, bigint> };
 
@@ -138,10 +140,13 @@ function sum(days: Day[]): Map<string, bigint> {
 
 const isActive = (day: Day) => SUMMED.some((name) => (day.values.get(name) ?? 0n) > 0n);
 
+const isItem = ({ isForeign }: Entry) => !isForeign;
+
 /** In the order of their number of entries, then by name, the unknown one last. */
 const byCurrency = (entries: Entry[]) =>
   [...groupBy(entries, ({ item }) => item.currency)].sort(
-    ([one, some], [other, others]) => others.length - some.length || compare(one ?? '~', other ?? '~'),
+    ([one, some], [other, others]) =>
+      others.filter(isItem).length - some.filter(isItem).length || compare(one ?? '~', other ?? '~'),
   );
 
 /** Of companies, which have no currency, in one row even where there are none. */
@@ -382,7 +387,8 @@ export class Oracle {
     entriesOf: (request: OracleRequest) => Entry[],
     hasCurrencies = true,
   ) {
-    const entries = entriesOf(request);
+    const all = entriesOf(request);
+    const entries = all.filter(isItem);
     const { compare_to, ...rest } = request;
     const range = compare_to && earlierRange(request, compare_to);
     const before = range && entriesOf({ ...rest, ...range });
@@ -391,7 +397,7 @@ export class Oracle {
     }
     return {
       ...this.#page(entries, request),
-      totals: totalsOf(names, entries, hasCurrencies, request.currency),
+      totals: totalsOf(names, all, hasCurrencies, request.currency),
       ...(range && {
         previous_start_date: range.start_date,
         previous_end_date: range.end_date,
@@ -450,7 +456,13 @@ export class Oracle {
     const names = request.metrics ?? ALL;
     this.#ratedOn = new Set();
     this.#missing = new Set();
-    const list = this.#list(request, names, (range) => entriesOf(range, names));
+    let hasForeign = false;
+    const list = this.#list(request, names, (range) => {
+      const entries = entriesOf(range, names);
+      // The first range is that of the request.
+      if (range === request) hasForeign = !entries.every(isItem);
+      return entries;
+    });
     if (this.#missing.size > 0) return { missing: [...this.#missing].sort() };
     const ratedOn = [...this.#ratedOn].sort();
     const currencies = list.totals.map(({ currency }) => currency);
@@ -461,7 +473,7 @@ export class Oracle {
         rates: { from: ratedOn[0] ?? null, to: ratedOn.at(-1) ?? null },
       }),
       provisional: this.#provisional(request.end_date),
-      warnings: this.#warnings(request, names, currencies),
+      warnings: this.#warnings(request, names, currencies, false, hasForeign),
     };
   }
 
@@ -525,7 +537,14 @@ export class Oracle {
       if (!this.#matches(request.creative_ids, id)) continue;
       if (!this.#isAsked(request, record, campaign)) continue;
       if (!this.#found(request.search, record.name, record.headline, campaign.name)) continue;
-      const days = byCreative.get(id) ?? [];
+      const foreign = request.currency === undefined ? this.#foreignCampaigns(id, campaignId) : new Set();
+      const [days = [], others = []] = [false, true].map((wanted) =>
+        (byCreative.get(id) ?? []).filter((day) => foreign.has(day.campaign) === wanted),
+      );
+      for (const [other, own] of groupBy(others, (day) => day.campaign)) {
+        const item = { currency: this.#campaigns.get(other)?.currency ?? null };
+        entries.push({ id, key: null, values: sum(own), item, isForeign: true });
+      }
       const sortBy = request.sort_by ?? 'ad_spend';
       const values = this.#sum(days, request);
       entries.push({
@@ -547,6 +566,16 @@ export class Oracle {
       });
     }
     return entries;
+  }
+
+  /** Campaigns under which a creative has deliveries in another currency than that of its own campaign, at any time. */
+  #foreignCampaigns(creative: string, ownCampaign: string): Set<string> {
+    const currencyOf = (campaign: string) => this.#campaigns.get(campaign)?.currency ?? null;
+    const own = currencyOf(ownCampaign);
+    const campaigns = this.#days.filter((day) => day.creative === creative).map(({ campaign }) => campaign);
+    const others = campaigns.filter((campaign) => currencyOf(campaign) !== own);
+    const isOneUnknown = own === null && new Set(others.map(currencyOf)).size === 1;
+    return new Set(isOneUnknown ? [] : others);
   }
 
   #company(id: string): Row {
@@ -697,6 +726,7 @@ export class Oracle {
     names: string[],
     currencies: unknown[],
     approximate = false,
+    hasForeign = false,
   ): ExpectedWarning[] {
     const codes = new Map<string, string[]>();
     const dates = this.#days.map(({ date }) => date).sort();
@@ -748,8 +778,8 @@ export class Oracle {
     );
     const isMoney = (name: string) =>
       MONEY.some((money) => money === name || RATES[name]?.slice(0, 2).includes(money));
-    const distinct = new Set(currencies.filter((currency) => currency !== null));
-    if (distinct.size > 1 && (names.some(isMoney) || isAmount(request.sort_by ?? 'ad_spend')))
+    const isMixed = new Set(currencies).size > 1;
+    if (hasForeign || (isMixed && (names.some(isMoney) || isAmount(request.sort_by ?? 'ad_spend'))))
       codes.set('mixed_currencies', []);
     if (approximate) codes.set('company_metrics_approximate', []);
     return [...codes]

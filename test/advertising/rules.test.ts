@@ -212,6 +212,72 @@ describe('the advertising API', () => {
     );
   });
 
+  it('never adds amounts of a creative in two currencies, in items, series, comparisons, orders and totals', async () => {
+    const organization_id = 'org_two';
+    const campaigns = { us: 'USD', eu: 'EUR', none: undefined };
+    await store.insertCampaigns(
+      accepted(
+        Object.entries(campaigns).map(([id, currency]) => ({ organization_id, id, currency })),
+        1,
+      ),
+    );
+    await store.insertCreatives(accepted([{ organization_id, id: 'k', campaign_id: 'eu' }], 1));
+    const delivery = (campaign_id: string, date: string, ad_spend: number) => ({
+      organization_id,
+      campaign_id,
+      creative_id: 'k',
+      date,
+      ad_spend,
+      clicks: 1,
+    });
+    const amounts = [
+      delivery('us', '2026-10-05', 100),
+      delivery('eu', '2026-10-05', 1),
+      delivery('none', '2026-10-05', 10),
+      delivery('us', '2026-09-05', 1000),
+    ];
+    await store.insertDeliveries(accepted(amounts, 1));
+    const body = { ...range, compare_to: 'previous_month' as const, metrics: ['ad_spend', 'cpc'] as const };
+    const ask = (more = {}) =>
+      call(searchCreatives, store, organization_id, { ...body, metrics: [...body.metrics], ...more });
+    const { items, totals, previous_totals, warnings } = await ask();
+    expect(items).to.have.length(1);
+    expect(items[0]).to.deep.include({ id: 'k', currency: 'EUR', ad_spend: '1', cpc: 1 });
+    expect(items[0]?.previous).to.deep.equal({ ad_spend: '0', cpc: null });
+    expect(items[0]?.timeseries[4]).to.deep.include({ period: '2026-10-05', ad_spend: '1' });
+    expect(totals).to.deep.equal([
+      { currency: 'EUR', ad_spend: '1', cpc: 1 },
+      { currency: 'USD', ad_spend: '100', cpc: 100 },
+      { currency: null, ad_spend: '10', cpc: 10 },
+    ]);
+    expect(previous_totals).to.deep.equal([
+      { currency: 'EUR', ad_spend: '0', cpc: null },
+      { currency: 'USD', ad_spend: '1000', cpc: 1000 },
+    ]);
+    expect(warnings.join()).to.include('mixed_currencies').and.include('such as k');
+    const clicks = await ask({ metrics: ['clicks'], sort_by: 'clicks' });
+    expect(clicks.items[0]).to.include({ clicks: 1 });
+    expect(clicks.warnings.join()).to.include('mixed_currencies');
+    const whole = await call(searchCampaigns, store, organization_id, { ...range, metrics: ['ad_spend'] });
+    expect(whole.totals).to.deep.equal([
+      { currency: 'EUR', ad_spend: '1' },
+      { currency: 'USD', ad_spend: '100' },
+      { currency: null, ad_spend: '10' },
+    ]);
+  });
+
+  it('warns of a campaign without a currency beside one that has a currency', async () => {
+    const organization_id = 'org_unknown';
+    const campaigns = [
+      { organization_id, id: 'known', currency: 'USD' },
+      { organization_id, id: 'unknown' },
+    ];
+    await store.insertCampaigns(accepted(campaigns, 1));
+    const body = { ...range, metrics: ['clicks' as const] };
+    const { warnings } = await call(searchCampaigns, store, organization_id, body);
+    expect(warnings.join()).to.include('mixed_currencies').and.include('USD, unknown');
+  });
+
   it('warns of several currencies only where money is shown or ordered by', async () => {
     const campaigns = ['EUR', 'USD'].map((currency) => ({
       organization_id: 'org_mixed',
