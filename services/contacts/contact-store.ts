@@ -61,7 +61,7 @@ export interface CreateContact {
   contact: Contact;
   audienceId: string;
   requiredCredits: number;
-  onDuplicate: 'create' | 'return' | 'reject';
+  onDuplicate: 'create' | 'return' | 'update' | 'reject';
   dryRun: boolean;
   idempotency?: Idempotency;
 }
@@ -69,8 +69,8 @@ export interface CreateContact {
 /** Credits are null when the organization is not metered. */
 export type CreateOutcome =
   | {
-      /** `returned`: the existing contact joined the audience instead (`onDuplicate: 'return'`). */
-      kind: 'created' | 'returned';
+      /** `returned`, `updated`: the existing contact joined the audience instead, `updated` with the fields given. */
+      kind: 'created' | 'returned' | 'updated';
       contact: Contact;
       creditsConsumed: number | null;
       creditBalance: number | null;
@@ -78,9 +78,12 @@ export type CreateOutcome =
     }
   | { kind: 'audience_not_found' }
   | { kind: 'contact_suppressed' }
-  | { kind: 'contact_exists'; contactId: string }
+  /** `contactIds`: several contacts could be updated, the oldest first. */
+  | { kind: 'contact_exists'; contactId: string; contactIds?: string[] }
   /** The existing contact cannot join one more. */
   | { kind: 'too_many_audiences' }
+  /** The existing contact would be, with the fields given. */
+  | { kind: 'too_large'; error: FieldError }
   | { kind: 'insufficient_credits'; creditBalance: number };
 
 export interface UpdateContact {

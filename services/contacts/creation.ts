@@ -2,6 +2,7 @@
 import type { CreateContact, CreateOutcome } from './contact-store.js';
 import { MAX_DUPLICATES } from './duplicates.js';
 import { type StoredContact, toContact } from './stored-contact.js';
+import type { MergeOutcome } from './update.js';
 
 export type CreditCheck =
   | { kind: 'unmetered' }
@@ -25,6 +26,8 @@ export interface CreationFacts {
   duplicates?: readonly StoredContact[];
   /** The oldest duplicate after it joined the audience, without a write in a dry run; null when it is in too many. */
   joined?: StoredContact | null;
+  /** The only duplicate with the fields given, in the audience, without a write in a dry run; or why there is none. */
+  merged?: MergeOutcome<StoredContact>;
   /** Null when the organization is not metered. */
   balance?: number | null;
   /** The credits, reserved unless in a dry run. */
@@ -39,7 +42,7 @@ export function decideCreation(
   facts: CreationFacts,
 ): CreateOutcome | keyof CreationFacts {
   const { onDuplicate, dryRun } = command;
-  const { hasAudience, isSuppressed, duplicates, joined, balance, credits, created } = facts;
+  const { hasAudience, isSuppressed, duplicates, joined, merged, balance, credits, created } = facts;
   if (hasAudience === undefined) return 'hasAudience';
   if (!hasAudience) return { kind: 'audience_not_found' };
   if (isSuppressed === undefined) return 'isSuppressed';
@@ -48,17 +51,27 @@ export function decideCreation(
   const oldest = duplicates?.[0];
   if (oldest && onDuplicate === 'reject')
     return { kind: 'contact_exists', contactId: oldest.body.contact_id };
+  const existing = (kind: 'returned' | 'updated', contact: StoredContact) =>
+    balance === undefined
+      ? 'balance'
+      : {
+          kind,
+          contact: toContact(contact),
+          creditsConsumed: balance === null ? null : 0,
+          creditBalance: balance,
+          duplicates: duplicateIds(facts),
+        };
   if (oldest && onDuplicate === 'return') {
     if (joined === undefined) return 'joined';
-    if (joined === null) return { kind: 'too_many_audiences' };
-    if (balance === undefined) return 'balance';
-    return {
-      kind: 'returned',
-      contact: toContact(joined),
-      creditsConsumed: balance === null ? null : 0,
-      creditBalance: balance,
-      duplicates: duplicateIds(facts),
-    };
+    return joined === null ? { kind: 'too_many_audiences' } : existing('returned', joined);
+  }
+  if (oldest && onDuplicate === 'update') {
+    const contactIds = duplicateIds(facts);
+    if (contactIds.length > 1) {
+      return { kind: 'contact_exists', contactId: oldest.body.contact_id, contactIds };
+    }
+    if (merged === undefined) return 'merged';
+    return merged.kind === 'changed' ? existing('updated', merged.after) : merged;
   }
   if (credits === undefined) return 'credits';
   if (credits.kind === 'insufficient') {

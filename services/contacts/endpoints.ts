@@ -4,8 +4,10 @@ import { cursorListWith } from '../http/cursor-list.js';
 import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
 import { unwrapIdempotent } from '../http/idempotency.js';
 import { invalid, Problem } from '../http/problems.js';
+import { domainOf } from '../search/normalize.js';
 import { newId } from '../shared/ids.js';
 import { JsonText, jsonArray } from '../shared/json.js';
+import { firstFew } from '../shared/text.js';
 import { type Clock, parseTimestamp } from '../shared/time.js';
 import type { FieldError } from '../shared/validation.js';
 import { bulkMembershipEndpoints } from './bulk-memberships.js';
@@ -40,6 +42,7 @@ import {
   SearchContactsRequest,
   SearchContactsResponse,
   UpdateContactRequest,
+  UpdateContactResponse,
 } from './schema.js';
 import { searchContacts, toContactSearch, withPartial } from './search.js';
 import { newContact, TOO_MANY_AUDIENCES } from './stored-contact.js';
@@ -81,8 +84,13 @@ function failureProblem(
     }
     case 'contact_exists': {
       const { contactId } = failure;
-      const extras = { organization_id, contact_id: contactId };
-      return new Problem(failure.kind, `The contact exists already as ${contactId}.`, extras);
+      const { contactIds = [contactId] } = failure as { contactIds?: string[] };
+      const extras = { organization_id, contact_id: contactId, contact_ids: contactIds };
+      const detail =
+        contactIds.length === 1
+          ? `The contact exists already as ${contactId}.`
+          : `Several contacts have this profile or one of these work emails: ${firstFew(contactIds)}. Change the right one with /api/contacts/update.`;
+      return new Problem(failure.kind, detail, extras);
     }
     case 'changed_meanwhile': {
       const detail =
@@ -100,6 +108,12 @@ function failureProblem(
       return invalid(failure.error);
   }
 }
+
+/** Warns of a `company_domain` that is no domain, which leaves the field as it is (contract 6.2b). */
+const leftOut = ({ company_domain: domain }: { company_domain?: string | null }): { warnings?: string[] } =>
+  domain && domain.trim() !== '' && domainOf(domain) === null
+    ? { warnings: ['invalid_domain: company_domain is not a domain, such as example.com, and was left out.'] }
+    : {};
 
 /** Bytes of a body: a contact of 32 KiB, each character written as an escape of six. */
 const CREATION_LIMIT = 256 * 1024;
@@ -131,7 +145,8 @@ const createContact = endpoint({
   bodyLimit: CREATION_LIMIT,
   idempotent: true,
   // The answer is then a contact that exists.
-  queryScope: ({ on_duplicate }) => (on_duplicate === 'return' ? ['contacts:read'] : []),
+  queryScope: ({ on_duplicate }) =>
+    on_duplicate === 'return' || on_duplicate === 'update' ? ['contacts:read'] : [],
   check(body) {
     const tooLarge = contactTooLarge(body);
     return tooLarge ? [tooLarge] : [];
@@ -155,6 +170,7 @@ const createContact = endpoint({
       credits_consumed: outcome.creditsConsumed,
       credit_balance: outcome.creditBalance,
       ...(query.dry_run ? { dry_run: true, duplicates: outcome.duplicates } : {}),
+      ...leftOut(body),
     };
   },
 });
@@ -169,7 +185,7 @@ const updateContact = endpoint({
   // The answer is the contact.
   scope: ['contacts:write', 'contacts:read'],
   request: UpdateContactRequest,
-  response: GetContactResponse,
+  response: UpdateContactResponse,
   example: {
     organization_id: 'org_demo',
     contact_id: 'demo_contact_0001',
@@ -192,7 +208,7 @@ const updateContact = endpoint({
     });
     const outcome = unwrapIdempotent(context, result);
     if (outcome.kind !== 'updated') throw failureProblem(outcome, organizationId, body);
-    return { organization_id: organizationId, contact: outcome.contact };
+    return { organization_id: organizationId, contact: outcome.contact, ...leftOut(body) };
   },
 });
 

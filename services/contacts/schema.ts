@@ -93,8 +93,8 @@ export const CreateContactQuery = strictObject({
   on_duplicate: withDefault(
     Type.Optional(
       stringEnum(
-        'What to do when a contact with the same profile address or a shared work email exists: create another, return the existing one at no cost (needs `contacts:read` too), or reject.',
-        ['create', 'return', 'reject'],
+        'What to do when a contact with the same profile address or a shared work email exists: create another, return the existing one at no cost, update the existing one with the fields that are given and not null at no cost (several are 409 `contact_exists` with `contact_ids`), or reject. `return` and `update` add the existing one to the audience and need `contacts:read` too.',
+        ['create', 'return', 'update', 'reject'],
       ),
     ),
     'create',
@@ -106,6 +106,16 @@ export const CreateContactQuery = strictObject({
 });
 export type CreateContactQuery = Static<typeof CreateContactQuery>;
 
+const warnings = Type.Optional(
+  arrayOf(
+    'What the request gave and the contact does not have, as `code: sentence`; absent where there is nothing to say. `invalid_domain`: `company_domain` is no domain and was left out.',
+    Type.String({ description: 'One warning.' }),
+    {
+      examples: [['invalid_domain: company_domain is not a domain, such as example.com, and was left out.']],
+    },
+  ),
+);
+
 export const CreateContactResponse = looseObject({
   organization_id: id('Organization of the contact.'),
   contact_id: id('Identifier of the contact.'),
@@ -116,6 +126,7 @@ export const CreateContactResponse = looseObject({
   duplicates: Type.Optional(
     arrayOf('Contacts that count as the same person (dry run only).', id('A contact id.')),
   ),
+  warnings,
 });
 export type CreateContactResponse = Static<typeof CreateContactResponse>;
 
@@ -137,6 +148,8 @@ export const GetContactResponse = looseObject({
   organization_id: id('Organization of the contact.'),
   contact: Type.Optional(Contact),
 });
+
+export const UpdateContactResponse = looseObject({ ...GetContactResponse.properties, warnings });
 
 const contactIds = arrayOf('Identifiers of the contacts. One given twice counts once.', id('A contact id.'), {
   minItems: 1,

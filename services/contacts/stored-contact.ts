@@ -187,6 +187,14 @@ export type ContactChanges = Partial<
   >
 >;
 
+/** What a request that created this contact gave: neither null nor an empty list, which count as not given. */
+export const givenFields = (body: ContactBody): ContactChanges =>
+  Object.fromEntries(
+    CONTACT_FIELD_NAMES.map((name) => [name, body[name]] as const).filter(
+      ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
+    ),
+  );
+
 /** The body after the changes: given fields overwrite, absent ones and a domain that is none stay, null and blank clear (contract 6.2). */
 function mergeBody(before: ContactBody, changes: ContactChanges): ContactBody {
   const body = { ...before };

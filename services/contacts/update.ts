@@ -1,7 +1,13 @@
 /** The checks of an update (contract 3.15) that need only the contact itself, the same in every store. */
-import type { UpdateContact, UpdateOutcome } from './contact-store.js';
+import type { CreateOutcome, UpdateContact, UpdateOutcome } from './contact-store.js';
 import { contactTooLarge } from './record-size.js';
-import { type ContactBody, type StoredContact, updatedContact } from './stored-contact.js';
+import {
+  type ContactBody,
+  givenFields,
+  joinedAudience,
+  type StoredContact,
+  updatedContact,
+} from './stored-contact.js';
 
 /** The contact after the update, or why there is none. `now` in milliseconds since the epoch. */
 export function applyUpdate<T extends StoredContact>(
@@ -14,6 +20,27 @@ export function applyUpdate<T extends StoredContact>(
   const after = updatedContact(before, changes, now);
   const error = contactTooLarge(knownFields(after.body));
   return error ? { kind: 'too_large', error } : { kind: 'changed', before, after };
+}
+
+/** A duplicate with the fields of a creation, or why it is not changed. */
+export type MergeOutcome<T> =
+  | { kind: 'changed'; after: T }
+  | Extract<CreateOutcome, { kind: 'too_many_audiences' | 'too_large' | 'contact_suppressed' }>;
+
+/**
+ * The duplicate of a contact that was to be created, with the fields that it gives and in its audience (contract 3.3). `now` in
+ * milliseconds since the epoch.
+ */
+export function mergeDuplicate<T extends StoredContact>(
+  duplicate: T,
+  created: StoredContact,
+  now: number,
+): MergeOutcome<T> {
+  const joined = joinedAudience(duplicate, created.audienceIds[0] as string, now);
+  if (joined === null) return { kind: 'too_many_audiences' };
+  const after = updatedContact(joined, givenFields(created.body), now);
+  const error = contactTooLarge(knownFields(after.body));
+  return error ? { kind: 'too_large', error } : { kind: 'changed', after };
 }
 
 /** The fields as a request that creates the contact gives them. */

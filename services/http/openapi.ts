@@ -290,6 +290,12 @@ const problemSchema = {
     contact_id: text(
       '`contact_not_found`, `changed_meanwhile`: the contact asked for. `contact_exists`: the contact that exists.',
     ),
+    contact_ids: {
+      type: 'array',
+      description:
+        '`contact_exists`: the contacts that exist, the oldest first, at most 100. Several only with `on_duplicate=update`.',
+      items: text('A contact id.'),
+    },
     audience_id: text('`audience_not_found`: the audience asked for.'),
     key_id: text('`key_not_found`: the key asked for.'),
     accepted: integer(

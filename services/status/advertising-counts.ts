@@ -83,6 +83,7 @@ FROM delivery_days WHERE ${IN_ORGANIZATION}`,
   const counts = await readOne<Counts>(analytics, organizationId, isExact ? EXACT : STORED, signal);
   return {
     records: counts.records,
+    ...(!isExact && { isApproximate: true }),
     lastAcceptedAt: isExact ? counts.accepted_ms : inserted_ms,
     lastDate: last_date,
   };

@@ -21,6 +21,10 @@ const streamFields = {
   records: nullable(
     integer('Records stored, each once; null while the store does not answer.', { minimum: 0 }),
   ),
+  approximate: Type.Boolean({
+    description:
+      'True where `records` may be larger than the number of records, as for more than 200 000 rows of deliveries; false where it is exact.',
+  }),
   last_accepted_at: nullable(
     dateTime(
       'When the newest of the records was accepted; null before the first, and while the store does not answer.',
@@ -58,7 +62,7 @@ export const StatusResponse = looseObject({
           ...streamFields,
           records: nullable(
             integer(
-              'Records stored. Exact up to 200 000 inserted rows; beyond, rows of the tables, in which a restated row may count until it is merged, and one with both breakdowns counts twice. Null while the store does not answer.',
+              'Records stored. Exact up to 200 000 inserted rows; beyond, `approximate` is true and these are rows of the tables, in which a restated row may count until it is merged, and one with both breakdowns counts twice. Null while the store does not answer.',
               { minimum: 0 },
             ),
           ),

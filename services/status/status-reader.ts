@@ -88,6 +88,7 @@ export class StatusReader {
       ]);
     const stream = (name: string, figures: StreamFigures | null | undefined) => ({
       records: figures?.records ?? null,
+      approximate: figures?.isApproximate ?? false,
       last_accepted_at: timestamp(figures?.lastAcceptedAt),
       ...(lag !== undefined && { lag: lag?.[name] ?? null }),
     });

@@ -3,6 +3,8 @@ import type { Pingable } from '../shared/health.js';
 /** What is stored of a stream of one organization. */
 export interface StreamFigures {
   records: number;
+  /** Whether `records` counts stored rows, some of which may be versions of one record; absent where it is exact. */
+  isApproximate?: boolean;
   /** When the newest of its records was accepted, in milliseconds since the epoch; null before the first. */
   lastAcceptedAt: number | null;
 }

@@ -123,6 +123,97 @@ export function searchStoreCreate(open: Open): void {
       expect(await create(organization, 'fresh', given)).to.include({ kind: 'created', creditBalance: 6 });
     });
 
+    it('the only duplicate gets the fields given, joins the audience and costs nothing', async () => {
+      const organization = await organizationWith(1);
+      const before = { first_name: 'Ann', city: 'Oslo', phones: ['1'], work_emails: ['a@x.example'] };
+      await create(organization, 'old', before);
+      await loadAudiences(opened.store, organization, 'two');
+      const given = { work_emails: ['A@x.example', 'b@x.example'], last_name: 'Lee', city: 'Bergen' };
+      const options = { onDuplicate: 'update', audienceId: 'two', requiredCredits: 5 } as const;
+      const trial = await create(organization, 'fresh', given, { ...options, dryRun: true });
+      const after = {
+        contact_id: 'old',
+        first_name: 'Ann',
+        last_name: 'Lee',
+        city: 'Bergen',
+        phones: ['1'],
+        work_emails: ['a@x.example', 'b@x.example'],
+        audience_ids: ['aud', 'two'],
+      };
+      const free = { kind: 'updated', creditsConsumed: 0, creditBalance: 0, duplicates: ['old'] };
+      expect(trial).to.deep.include(free);
+      expect(trial).to.have.nested.property('contact.city', 'Bergen');
+      expect(await opened.store.getContact(organization, 'old')).to.deep.include({
+        ...before,
+        audience_ids: ['aud'],
+      });
+      const outcome = await create(organization, 'fresh', given, options);
+      expect(outcome).to.deep.include(free);
+      expect('contact' in outcome && outcome.contact).to.deep.include(after);
+      expect(await opened.store.getContact(organization, 'old')).to.deep.include(after);
+      expect(await found(opened.store, organization, { query: 'lee bergen' }, 'two')).to.deep.equal(['old']);
+      expect(await found(opened.store, organization, { query: 'oslo' })).to.deep.equal([]);
+      expect(await opened.store.getContact(organization, 'fresh')).to.equal(null);
+      expect(await opened.store.getCredits(organization)).to.equal(0);
+    });
+
+    it('without a duplicate an update creates, and of several duplicates none is changed', async () => {
+      const organization = await organizationWith(9);
+      const options = { onDuplicate: 'update' } as const;
+      const made = await create(organization, 'a', { work_emails: ['a@x.example'] }, options);
+      expect(made).to.include({ kind: 'created', creditsConsumed: 1 });
+      await create(organization, 'b', { network_a_url: 'n.example/in/b' });
+      const given = { work_emails: ['a@x.example'], network_a_url: 'n.example/in/b', city: 'Bergen' };
+      const outcome = await create(organization, 'c', given, options);
+      expect(outcome).to.have.property('kind', 'contact_exists');
+      expect('contactIds' in outcome && outcome.contactIds).to.have.members(['a', 'b']);
+      expect(await found(opened.store, organization, { query: 'bergen' })).to.deep.equal([]);
+      expect(await opened.store.getCredits(organization)).to.equal(7);
+    });
+
+    it('an update under an idempotency key is written once', async () => {
+      const organization = await organizationWith();
+      await create(organization, 'old', { work_emails: ['a@x.example'] });
+      const idempotency = { route: '/create', key: 'k', fingerprint: 'f' };
+      const once = (id: string) =>
+        opened.store.createContact(
+          command(
+            organization,
+            id,
+            { work_emails: ['a@x.example'], city: 'Bergen' },
+            { onDuplicate: 'update', idempotency },
+          ),
+        );
+      const first = await once('x');
+      const written = await opened.store.getContact(organization, 'old');
+      expect(await once('y')).to.deep.equal({ ...first, replayed: true });
+      expect(await opened.store.getContact(organization, 'old')).to.deep.equal(written);
+    });
+
+    it('of 16 updates at once that give one contact different profiles, no two persons come out', async () => {
+      const organization = await organizationWith();
+      await create(organization, 'old', { work_emails: ['a@x.example'] });
+      const profile = 'n.example/in/one';
+      const outcomes = await Promise.all(
+        Array.from({ length: 16 }, (_, index) =>
+          create(
+            organization,
+            `c${index}`,
+            index % 2 === 0
+              ? { work_emails: ['a@x.example'], network_a_url: profile }
+              : { network_a_url: profile, last_name: `L${index}` },
+            { onDuplicate: 'update' },
+          ),
+        ),
+      );
+      const ids = await found(opened.store, organization, {});
+      const exists = outcomes.filter(({ kind }) => kind === 'contact_exists');
+      // Whoever has the profile before the contact has it is a contact of its own; the others then meet two contacts.
+      expect(ids.length).to.be.within(1, 2);
+      if (ids.length === 1) expect(exists).to.deep.equal([]);
+      else expect(exists).to.have.lengthOf(8);
+    });
+
     for (const onDuplicate of ['reject', 'return'] as const) {
       it(`of 32 creations of one person at once that ${onDuplicate} duplicates one makes the contact`, async () => {
         const organization = await organizationWith(100);

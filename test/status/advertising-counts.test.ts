@@ -77,7 +77,7 @@ describe('Counts of advertising streams', () => {
           signal,
         ),
     };
-    const { records, lastAcceptedAt, lastDate } = await readDeliveryCounts(
+    const { records, isApproximate, lastAcceptedAt, lastDate } = await readDeliveryCounts(
       limited,
       'org_large',
       undefined,
@@ -85,6 +85,7 @@ describe('Counts of advertising streams', () => {
     );
     // With a mark.
     expect(records).to.equal(25_001);
+    expect(isApproximate).to.equal(true);
     expect(lastDate).to.equal('2026-10-05');
     expect((lastAcceptedAt as number) % 1000).to.equal(0);
     const counted = await readDeliveryCounts(limited, 'org_large').catch((error: Error) => error.name);

@@ -54,7 +54,7 @@ export const PROBLEM_EXTRAS: { [code: string]: string[] } = {
   ambiguous_domain: ['organization_id', 'candidates'],
   audience_exists: ['organization_id', 'audience_id'],
   changed_meanwhile: ['organization_id', 'contact_id'],
-  contact_exists: ['organization_id', 'contact_id'],
+  contact_exists: ['organization_id', 'contact_id', 'contact_ids'],
   validation_failed: ['errors'],
   page_window_exceeded: ['errors'],
   records_rejected: ['errors', 'accepted', 'rejected'],

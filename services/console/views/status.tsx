@@ -95,7 +95,8 @@ const COLUMNS: readonly Column<Stream>[] = [
   {
     label: 'Records',
     class: 'figure',
-    cell: ([, { records }]) => (records === null ? NONE : count(records)),
+    cell: ([, { records, approximate }]) =>
+      records === null ? NONE : `${approximate ? '≈ ' : ''}${count(records)}`,
   },
   {
     label: 'Newest accepted (UTC)',

@@ -407,10 +407,19 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
       const returned = await create('?on_duplicate=return', twin);
       expect(returned).to.include({ contact_id: first.contact_id, credits_consumed: 0, credit_balance: 3 });
       expect((returned.contact as Json).audience_ids).to.deep.equal(['aud_1', 'aud_2']);
+      const updated = await create('?on_duplicate=update', { ...twin, city: 'Oslo', company_domain: 'n/a' });
+      expect(updated).to.include({ contact_id: first.contact_id, credits_consumed: 0, credit_balance: 3 });
+      expect(updated.contact).to.deep.include({ city: 'Oslo', company_domain: null });
+      expect(updated.warnings).to.deep.equal([
+        'invalid_domain: company_domain is not a domain, such as example.com, and was left out.',
+      ]);
       expect((await send('?on_duplicate=reject', twin)).status).to.equal(409);
       const second = await create('?on_duplicate=create', twin);
       expect(second.contact_id).not.to.equal(first.contact_id);
       expect(second.credit_balance).to.equal(2);
+      const several = await send('?on_duplicate=update', twin);
+      expect([several.status, several.body.code]).to.deep.equal([409, 'contact_exists']);
+      expect(several.body.contact_ids).to.have.members([first.contact_id, second.contact_id]);
     });
   });
 

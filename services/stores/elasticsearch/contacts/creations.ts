@@ -27,15 +27,24 @@ import {
   type WriteStores,
 } from './documents.js';
 import type { DuplicateLocks } from './duplicate-lock.js';
-import { type Creation, contactDocument, isTombstone, parseContactSource } from './mapping.js';
+import {
+  type Creation,
+  contactDocument,
+  type IndexedContact,
+  isTombstone,
+  parseContactSource,
+} from './mapping.js';
 import { findToken, join, leaveIfDeleted } from './memberships.js';
 import { deleteContacts } from './records.js';
+import { updateDuplicate } from './updates.js';
 
 interface CreationAttempt {
   command: CreateContact;
   created: StoredContact;
   /** Under an idempotency key: the contact of an earlier attempt counts as this one's. */
   resumable: boolean;
+  /** Of the request: a duplicate that it updates remembers it, so that no attempt applies the update again. */
+  updateId: string;
   now: number;
   /** Aborted when the duplicate lock is lost. */
   lost?: AbortSignal;
@@ -56,7 +65,13 @@ export async function createContact(
   const id = key?.lease.source.contact_id ?? contact.contact_id;
   const named = { ...command, contact: { ...contact, id, contact_id: id } };
   const created = createdContact(named.contact, token ?? audienceId);
-  const attempt: CreationAttempt = { command: named, created, resumable: key !== undefined, now };
+  const attempt: CreationAttempt = {
+    command: named,
+    created,
+    resumable: key !== undefined,
+    updateId: key?.useId ?? randomUUID(),
+    now,
+  };
   if (!facts.hasAudience || dryRun || onDuplicate === 'create') return decide(stores, attempt, facts);
   const keys = duplicateKeys(created.body);
   return stores.locks.findOrCreate(
@@ -66,9 +81,15 @@ export async function createContact(
       // An earlier attempt of the same request may have finished meanwhile.
       const own = found.find(({ body }) => body.contact_id === id);
       if (own?.creation) return createdOutcome(own, own.creation);
-      return found.length === 0 ? null : decide(stores, attempt, { ...facts, duplicates: found });
+      // An update may add keys, so it is written under the locks.
+      if (found.length === 0 || (onDuplicate === 'update' && found.length === 1)) return null;
+      return decide(stores, attempt, { ...facts, duplicates: found });
     },
-    (lost) => decide(stores, { ...attempt, lost }, { ...facts, duplicates: [] }),
+    async (lost) => {
+      const duplicates =
+        onDuplicate === 'update' ? await findDuplicates(stores.contacts, organizationId, keys) : [];
+      return decide(stores, { ...attempt, lost }, { ...facts, duplicates });
+    },
   );
 }
 
@@ -98,6 +119,17 @@ async function decide(
         const { contact_id: contactId } = oldest.body;
         const joined = await join(stores, { organizationId, audienceId, token, contactId }, now);
         return { joined: joined === 'too_many_audiences' ? null : (joined ?? oldest) };
+      }
+      case 'merged': {
+        const duplicate = facts.duplicates?.[0] as IndexedContact;
+        const merge = { id: attempt.updateId, now, lost, dryRun };
+        const merged = await updateDuplicate(stores, duplicate, created, merge);
+        if (merged === null) throw unavailable('the contact to update was deleted meanwhile');
+        if (merged.kind === 'changed' && !dryRun) {
+          const token = created.audienceIds[0] as string;
+          await leaveIfDeleted(stores, organizationId, audienceId, token, [duplicate.body.contact_id]);
+        }
+        return { merged };
       }
       case 'balance':
         return { balance: await ledger.balance(organizationId) };

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { UpdateContact, UpdateOutcome } from '../../../contacts/contact-store.js';
 import { addedKeys } from '../../../contacts/duplicates.js';
-import { toContact } from '../../../contacts/stored-contact.js';
-import { applyUpdate } from '../../../contacts/update.js';
+import { type StoredContact, toContact } from '../../../contacts/stored-contact.js';
+import { applyUpdate, type MergeOutcome, mergeDuplicate } from '../../../contacts/update.js';
 import { PartialWriteError } from '../../../shared/store-errors.js';
 import type { AcquiredKey } from '../idempotency.js';
 import { changeContacts } from './changes.js';
@@ -74,24 +74,34 @@ export async function updateContact(
   );
 }
 
-async function writeUpdate(
-  { contacts, suppression }: Stores,
-  attempt: UpdateAttempt,
-): Promise<UpdateOutcome> {
-  const { command, now, lost } = attempt;
-  let outcome: UpdateOutcome = { kind: 'contact_not_found' };
+async function writeUpdate(stores: Stores, attempt: UpdateAttempt): Promise<UpdateOutcome> {
+  const update = await changeUnlessErased<ReturnType<typeof updateOf>>(
+    stores,
+    attempt,
+    attempt.command,
+    (before) => updateOf(before, attempt),
+  );
+  return update.kind === 'changed' ? { kind: 'updated', contact: toContact(update.after) } : update;
+}
+
+/** Writes what `change` makes of a contact, if it is `changed`, and resolves to it. Whoever is erased meanwhile stays out. */
+async function changeUnlessErased<Change extends { kind: string }>(
+  { contacts, suppression }: Pick<Stores, 'contacts' | 'suppression'>,
+  { now, lost }: Pick<UpdateAttempt, 'now' | 'lost'>,
+  contact: { organizationId: string; contactId: string },
+  change: (before: IndexedContact | undefined) => Change | { kind: 'changed'; after: IndexedContact },
+): Promise<Change | { kind: 'changed'; after: IndexedContact } | { kind: 'contact_suppressed' }> {
+  let outcome = change(undefined);
   try {
     await changeContacts(
       contacts,
-      [command],
+      [contact],
       ({ organizationId }) => organizationId,
       ({ contactId }) => contactId,
       (before) => {
         lost?.throwIfAborted();
-        const update = updateOf(before && !isTombstone(before) ? before : undefined, attempt);
-        const isChanged = update.kind === 'changed';
-        outcome = isChanged ? { kind: 'updated', contact: toContact(update.after) } : update;
-        return isChanged ? update.after : null;
+        outcome = change(before && !isTombstone(before) ? before : undefined);
+        return 'after' in outcome ? outcome.after : null;
       },
       erasedScreen(suppression, () => now),
     );
@@ -100,4 +110,41 @@ async function writeUpdate(
     throw error;
   }
   return outcome;
+}
+
+/**
+ * The only duplicate of a contact that was to be created, as `mergeDuplicate`. The caller holds the locks of the keys of the creation.
+ * Null where the duplicate was deleted meanwhile.
+ */
+export async function updateDuplicate(
+  stores: Pick<Stores, 'contacts' | 'suppression'>,
+  duplicate: IndexedContact,
+  created: StoredContact,
+  attempt: Omit<UpdateAttempt, 'command'> & { dryRun: boolean },
+): Promise<MergeOutcome<IndexedContact> | null> {
+  const { id, now, dryRun } = attempt;
+  const merge = (before: IndexedContact | undefined) => {
+    if (!before) return { kind: 'contact_not_found' as const };
+    // An earlier attempt has written it.
+    if (before.updates?.includes(id)) return { kind: 'done' as const, before };
+    const merged = mergeDuplicate(before, created, now);
+    if (merged.kind !== 'changed') return merged;
+    const updates = [...(before.updates ?? []), id].slice(-MAX_CHANGE_IDS);
+    return { kind: 'changed' as const, after: { ...merged.after, updates } };
+  };
+  const first = merge(duplicate);
+  if (first.kind === 'changed' && (await isSuppressed(stores, duplicate, first.after)))
+    return { kind: 'contact_suppressed' };
+  if (dryRun) return first.kind === 'contact_not_found' || first.kind === 'done' ? null : first;
+  const { organization_id: organizationId, contact_id: contactId } = duplicate.body;
+  const merged = await changeUnlessErased<ReturnType<typeof merge>>(
+    stores,
+    attempt,
+    { organizationId, contactId },
+    merge,
+  );
+  if (merged.kind === 'contact_not_found') return null;
+  // The next holder of a lock looks for duplicates by a search.
+  await stores.contacts.refresh();
+  return merged.kind === 'done' ? { kind: 'changed', after: merged.before } : merged;
 }

@@ -31,7 +31,7 @@ import {
   withoutAudience,
 } from '../../../contacts/stored-contact.js';
 import { identifiersOf, suppressedRecord } from '../../../contacts/suppression.js';
-import { applyUpdate } from '../../../contacts/update.js';
+import { applyUpdate, mergeDuplicate } from '../../../contacts/update.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
 import { sql } from '../../../shared/sql.js';
 import { hasAudience } from '../audiences.js';
@@ -297,6 +297,18 @@ export function createContact(session: WriteSession, command: CreateContact, now
         const joined = joinedAudience(oldest, audienceId, now);
         if (joined !== null && !dryRun) writeJoined(session, organization, oldest, joined, audienceId);
         return { joined };
+      }
+      case 'merged': {
+        const [before] = duplicates as [ContactRow];
+        const merged = mergeDuplicate(before, created, now);
+        if (merged.kind !== 'changed') return { merged };
+        const { after } = merged;
+        // An update that takes the address of an erased person away would hide the contact from the erasure, which has yet to come to it.
+        const identifiers = () => [...identifiersOf(before.body), ...identifiersOf(after.body)];
+        if (new Suppression(connection).includes(organizationId, identifiers))
+          return { merged: { kind: 'contact_suppressed' } };
+        if (!dryRun) updateRow(session, organization, before, after);
+        return { merged };
       }
       case 'balance':
         return { balance: readCredits(connection, organizationId) };
