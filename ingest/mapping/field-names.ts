@@ -23,13 +23,42 @@ const plain = (name: string) => {
   return (named.length > 0 ? named : words).join('');
 };
 
+/** Paths by their plain names, and by those of their last parts. */
+interface PathIndex {
+  whole: Map<string, string[]>;
+  last: Map<string, string[]>;
+}
+
+const indexes = new WeakMap<readonly string[], PathIndex>();
+
+/** One per list of paths: a table may have ten thousand columns, each of which would be compared with every name of every field. */
+function indexOf(paths: readonly string[]): PathIndex {
+  let index = indexes.get(paths);
+  if (index === undefined) {
+    const lastOf = (path: string) => path.split(/\.| - /).at(-1) ?? path;
+    index = { whole: groupedBy(paths, plain), last: groupedBy(paths, (path) => plain(lastOf(path))) };
+    indexes.set(paths, index);
+  }
+  return index;
+}
+
+function groupedBy(paths: readonly string[], nameOf: (path: string) => string): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const path of paths) {
+    const name = nameOf(path);
+    const group = groups.get(name);
+    if (group) group.push(path);
+    else groups.set(name, [path]);
+  }
+  return groups;
+}
+
 /** The paths that have a name of the field, and those of which the last part has it, each in the order of the names. */
 export function pathsNamed(field: string, paths: readonly string[]): string[] {
   const names = [plain(field), ...(NAMES[field]?.split(' ') ?? [])];
-  const last = (path: string) => path.split(/\.| - /).at(-1) ?? path;
-  const named = (partOf: (path: string) => string) =>
-    names.flatMap((name) => paths.filter((path) => plain(partOf(path)) === name));
-  return [...new Set([...named((path) => path), ...named(last)])];
+  const { whole, last } = indexOf(paths);
+  const named = (index: PathIndex['whole']) => names.flatMap((name) => index.get(name) ?? []);
+  return [...new Set([...named(whole), ...named(last)])];
 }
 
 /** The source of a field whose paths are recognized by their names. */

@@ -207,6 +207,13 @@ describe('The check of a file', () => {
     expect(body.result?.records[0]?.record, said).to.include({ ad_spend: '123456789012345.123456' });
   });
 
+  it('checks a table of ten thousand columns within seconds', async () => {
+    const names = Array.from({ length: 10_000 }, (_, n) => (n === 0 ? 'Email' : `column ${n}`));
+    const cells = names.map((_, n) => (n === 0 ? 'ada@acme.example' : 'x'));
+    const { body, text } = await check(form(`${names.join(',')}\n${cells.join(',')}\n`));
+    expect(body.result, text.slice(0, 1000)).to.include({ accepted: 1, rejected: 0 });
+  }).timeout(30_000);
+
   it('refuses a form that is none, and one with other parts', async () => {
     for (const [sent, said] of [
       [{ raw: 'x', headers: { 'Content-Type': 'multipart/form-data' } }, /400.*form cannot be read/],
