@@ -17,7 +17,7 @@ import {
 } from './mapping-file.js';
 import { compilePath, parsedCell, parseTemplate, type Read, rootOf } from './path.js';
 import { dimensionCheck, notADay } from './row-scope.js';
-import { changedText, fillTemplate, textOf, withPrefix } from './source-values.js';
+import { changedText, fillTemplate, isTooLong, textOf, textTooLong, withPrefix } from './source-values.js';
 import {
   type ColumnForm,
   ConversionFailure,
@@ -43,6 +43,8 @@ const TEXT_CHANGES = [
   'id',
 ] as const;
 const MAX_LISTED = 10;
+/** Sources of all fields together: each reads its text again. */
+const MAX_ALL_SOURCES = 512;
 /** Problems with columns that are listed. */
 const MAX_COLUMN_PROBLEMS = 100;
 
@@ -82,6 +84,7 @@ class Compiler {
   readonly #isOwnForm: boolean;
   /** Values of the current record that were left out, as they are none. */
   #leftOut = 0;
+  #sources = 0;
   /** Whether the source that is compiled gives the key of a join. */
   #isJoinKey = false;
   readonly #dates = new Set<string>();
@@ -120,6 +123,9 @@ class Compiler {
       return this.#target(name, source);
     });
     this.#field = undefined;
+    if (this.#sources > MAX_ALL_SOURCES) {
+      this.#refuse('fields', `A mapping may have ${MAX_ALL_SOURCES} sources; this one has ${this.#sources}.`);
+    }
     const checkScope = this.#scope();
     const isAnother = this.#condition(where);
     const isOneOf = this.#condition(unless, true);
@@ -252,6 +258,7 @@ class Compiler {
   /** The value of one alternative in the type of its field. */
   #converted(where: string, type: TargetType, source: string | SourceOptions): Extractor {
     const options = typeof source === 'string' ? { path: source } : source;
+    this.#sources++;
     if (options.value !== undefined) {
       const value = this.#converter(where, type, options)(options.value);
       if (value instanceof ConversionFailure) this.#refuse(`${where}.value`, `${value.detail}.`);
@@ -343,10 +350,11 @@ class Compiler {
   #extractor(where: string, type: TargetType, options: SourceOptions): Extractor {
     const extract = this.#sourceExtractor(where, type, options);
     const { prefix, keep_prefix = false } = options;
-    const behind: Extractor =
-      prefix === undefined
-        ? extract
-        : (record) => withPrefix(extract(record), prefix, keep_prefix, type === 'list');
+    const behind: Extractor = (record) => {
+      const value = extract(record);
+      if (value instanceof ConversionFailure || prefix === undefined) return value;
+      return withPrefix(value, prefix, keep_prefix, type === 'list');
+    };
     if (!TEXT_CHANGES.some((name) => options[name])) return behind;
     const changed = (value: unknown) => (typeof value === 'string' ? changedText(value, options) : value);
     return (record) => {
@@ -356,7 +364,13 @@ class Compiler {
   }
 
   #sourceExtractor(where: string, type: TargetType, options: SourceOptions): Extractor {
-    if (options.path !== undefined) return this.#cell(options.path, type);
+    if (options.path !== undefined) {
+      const read = this.#cell(options.path, type);
+      return (record) => {
+        const value = read(record);
+        return isTooLong(value) ? textTooLong : value;
+      };
+    }
     const parts = parseTemplate(options.template ?? '');
     if (typeof parts === 'string') {
       this.#refuse(`${where}.template`, parts);

@@ -13,6 +13,19 @@ export function textOf(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
+/** Characters of a value that a mapping reads, of all entries of a list together. The longest field holds 8 192. */
+const MAX_TEXT_CHARS = 64 * 1024;
+export const textTooLong = new ConversionFailure('too_long', `has more than ${MAX_TEXT_CHARS} characters`);
+
+/** Whether reading a value would take long, however many sources read it. */
+export function isTooLong(value: unknown): boolean {
+  if (typeof value === 'string') return value.length > MAX_TEXT_CHARS;
+  if (!Array.isArray(value)) return false;
+  let chars = value.length;
+  for (const entry of value) if (typeof entry === 'string') chars += entry.length;
+  return chars > MAX_TEXT_CHARS;
+}
+
 /** The text behind the prefix, or with it; of a list all such entries, or the first where the field holds one value. */
 export function withPrefix(value: unknown, prefix: string, isKept: boolean, isList: boolean): unknown {
   const behind = (entry: unknown) =>

@@ -20,6 +20,8 @@ const MAX_ENTRIES = 10_000;
 const MAX_TAG_BYTES = 1024 * 1024;
 /** Characters that cells make of one piece of the sheet; a text that cells share may be written many times. */
 const MAX_EXPANDED_CHARS = 32 * 1024 * 1024;
+/** Characters of the format of a number; Excel takes no more. */
+const MAX_FORMAT_CHARS = 255;
 /** CSV is passed on in pieces of about this size. */
 const CHUNK_BYTES = 64 * 1024;
 
@@ -203,7 +205,9 @@ async function readBook(parts: Parts): Promise<Book> {
 
 /** A path within the file: relative to a folder unless it begins with a slash. */
 function pathOf(target: string, folder: string): string {
-  return new URL(target, `file:///${folder}`).pathname.slice(1);
+  const base = `file:///${folder}`;
+  if (!URL.canParse(target, base)) throw broken('it is damaged');
+  return new URL(target, base).pathname.slice(1);
 }
 
 async function readTexts(part: Part | undefined): Promise<string[]> {
@@ -259,10 +263,12 @@ async function readStyles(part: Part | undefined): Promise<(DateKind | undefined
 }
 
 /** What a format shows of a number, without its texts, colours and languages; `[h]` is a length of time and no date. */
-function kindOf(format: string): DateKind | undefined {
+function kindOf(given: string): DateKind | undefined {
+  const format = given.slice(0, MAX_FORMAT_CHARS);
   if (/\[[hms]+\]/i.test(format)) return undefined;
   const code = (format.split(';', 1)[0] as string)
-    .replaceAll(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, '')
+    // Each part may lack its end, so that the expression reads every character once.
+    .replaceAll(/"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]?/g, '')
     .toLowerCase();
   const hasDay = /[yd]/.test(code) || (code.includes('m') && !/[hs]/.test(code));
   const hasTime = /[hs]/.test(code);

@@ -137,6 +137,10 @@ describe('A sheet of an XLSX file', () => {
       workbook(`${good}<row`),
       workbook('<row r="2"/><row r="1"/>'),
       workbook('<row r="9999999"/>'),
+      workbook(good, {
+        'xl/_rels/workbook.xml.rels':
+          '<Relationships><Relationship Id="rId1" Type="x/worksheet" Target="http://["/></Relationships>',
+      }),
       workbook('<row><c r="B1"/><c r="A1"/></row>'),
       workbook('<row><c r="XFE1"/></row>'),
       workbook(`<!DOCTYPE x [<!ENTITY a "b">]><row><c t="str"><v>&a;</v></c></row>`),
@@ -153,6 +157,13 @@ describe('A sheet of an XLSX file', () => {
       }),
       { numRuns: runs(200) },
     );
+  });
+
+  it('is read at once, whatever a format of numbers looks like', async () => {
+    const format = '['.repeat(500_000);
+    const styles = `<styleSheet><numFmts><numFmt numFmtId="200" formatCode="${format}"/></numFmts></styleSheet>`;
+    const rows = `<row>${inline('a')}</row><row>${inline('1')}</row>`;
+    expect(await read(workbook(rows, { 'xl/styles.xml': styles }))).to.deep.equal([[2, { a: '1' }]]);
   });
 
   it('takes bounded memory of what it unpacks to', async () => {

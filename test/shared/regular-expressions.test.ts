@@ -61,10 +61,6 @@ const COMPOSED: readonly [file: string, reason: string][] = [
   ['ingest/mapping/date-format.ts', 'fixed repetitions and escaped signs, on text of bounded length'],
   ['ingest/mapping/number-format.ts', 'numbers of at most 96 characters'],
   ['services/advertising/money.ts', 'MONEY_PATTERN is checked below'],
-  [
-    'services/console/csv.ts',
-    'a cell ends at a delimiter, a line feed or the end, so that nothing is tried twice',
-  ],
   ['services/search/query-parser.ts', 'a folded query of at most 200 characters'],
   ['services/shared/ids.ts', 'one repetition of a bounded length, anchored at both ends'],
   ['services/shared/sql.ts', 'a name that ends at a colon, then bounded repetitions, anchored at both ends'],

@@ -367,4 +367,34 @@ describe('The page about mappings', () => {
       expect(validate({ fields })).to.equal(false);
     }
   });
+
+  it('refuses more sources than a mapping needs, and values that every source would read for long', () => {
+    const source = { path: 'a', part: 'rest', email: true } as const;
+    const fields = (alternatives: number) => ({
+      contact_id: 'id',
+      ...Object.fromEntries(
+        ['first_name', 'last_name', 'job_title', 'city'].map((field) => [
+          field,
+          Array(alternatives).fill(source),
+        ]),
+      ),
+      work_emails: { all: Array(16).fill('a') },
+    });
+    const mapping = contact(fields(16));
+    expect(mapped(mapping, { id: 'c', a: 'a '.repeat(500_000) })).to.equal('too_long');
+    expect(mapped(mapping, { id: 'c', a: ['a '.repeat(30_000), 'b '.repeat(30_000)] })).to.equal('too_long');
+    expect(
+      mapped(contact({ contact_id: 'id', city: { path: 'a', prefix: 'x' } }), {
+        id: 'c',
+        a: 'x'.repeat(70_000),
+      }),
+    ).to.equal('too_long');
+    const wide = Object.fromEntries(
+      ['work_emails', 'personal_emails', 'phones'].map((field) => [
+        field,
+        Array(16).fill({ all: Array(16).fill('a') }),
+      ]),
+    );
+    expect(() => contact({ contact_id: 'id', ...wide })).to.throw(/A mapping may have 512 sources/);
+  });
 });
