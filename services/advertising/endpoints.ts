@@ -1,5 +1,12 @@
-/** The four operations on advertising. */
+/** The operations on advertising. */
 import { getCompany } from './company-endpoint.js';
 import { searchCampaigns, searchCompanies, searchCreatives } from './list-endpoints.js';
+import { listAdvertisingRecords } from './records-endpoint.js';
 
-export const advertisingEndpoints = [searchCampaigns, searchCreatives, searchCompanies, getCompany];
+export const advertisingEndpoints = [
+  searchCampaigns,
+  searchCreatives,
+  searchCompanies,
+  getCompany,
+  listAdvertisingRecords,
+];

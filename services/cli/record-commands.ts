@@ -107,11 +107,7 @@ export function addMapping(program: ReachlineCommand, io: Io): void {
 export function addExport(program: ReachlineCommand, io: Io): void {
   program
     .add('export', 'write every match of a search or list to a file or standard output')
-    .addArgument(
-      new Argument('<what>', 'what to export').choices(
-        STREAM_NAMES.filter((name) => !['network-a-deliveries', 'currency-rates'].includes(name)),
-      ),
-    )
+    .addArgument(new Argument('<what>', 'stream to export').choices(STREAM_NAMES))
     .choice('--format <format>', 'by the name of --out, else ndjson', ['csv', 'ndjson'])
     .option(
       '--filter <field=value...>',
@@ -123,7 +119,8 @@ export function addExport(program: ReachlineCommand, io: Io): void {
     .option('--api-key <key>', 'key for --url (better REACHLINE_API_KEY, hidden from ps)')
     .notes(`
 Filters are the fields of the request in the API reference, such as query, country or sort_by. Contacts with the filter audience_id
-are those of one audience. The lists of network_a need start_date and end_date. The organization is that of the key; without --url,
+are those of one audience. Campaigns, creatives and companies of network_a are whole records without filters; with start_date and
+end_date they have their figures of these days. Deliveries and currency rates take no filters. The organization is that of the key; without --url,
 --organization names it. A server that holds the data folder is read through.
 
 What was exported goes into a store again with: reachline ingest <what> <file>. NDJSON is exact; in CSV, values of a list are joined
@@ -134,6 +131,7 @@ by semicolons, time series are left out, and ' stands before a cell that a sprea
       'reachline export contacts --out contacts.csv',
       'reachline export contacts --filter query="marketing lead" country=US --out leads.ndjson',
       'reachline export network-a-campaigns --filter start_date=2026-10-01 end_date=2026-10-31 --format csv',
+      'reachline export network-a-deliveries --out deliveries.ndjson',
       'reachline export audiences --organization org_acme | wc -l',
     )
     .action(async (what, options) =>

@@ -1,7 +1,7 @@
 /** The total order of records (contract 6.2): equal in every store, and assigned before a record is written. */
 import { type Sql, sql } from './sql.js';
 import { RecordRejectedError, StoreUnavailableError } from './store-errors.js';
-import { type Clock, parseTimestamp, systemClock } from './time.js';
+import { type Clock, formatTimestamp, parseTimestamp, systemClock } from './time.js';
 
 /** A record with its acceptance time and its position in its source. */
 export interface OrderedRecord<Record> {
@@ -60,6 +60,15 @@ function finerOrder(micros: number, acceptedAt: number, sequence: number): strin
   const accepted = Math.min(Math.max(firstAccepted, acceptedAt), lastAccepted) - firstAccepted;
   const place = BigInt(accepted) * BigInt(perMillisecond) + BigInt(sequence % perMillisecond);
   return String(from + BigInt(micros) * perMicrosecond + place);
+}
+
+/** The time of a record in the key that `recordOrder` made, UTC with its microseconds: its event time, else its acceptance. */
+export function timeOfOrder(order: string): string {
+  const text = formatTimestamp(Number(order.slice(0, 16)) - TIME_OFFSET_MS);
+  const place = BigInt(order.slice(16)) - FINER.from;
+  if (place < 0n) return text;
+  const micros = String(place / FINER.perMicrosecond).padStart(3, '0');
+  return text.replace(/Z$/, `${micros}Z`);
 }
 
 /** SQL of ClickHouse: the acceptance time of the order `version`, in milliseconds since the epoch. */

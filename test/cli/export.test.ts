@@ -56,6 +56,17 @@ const RECORDS: Record<string, object[]> = {
   ],
   'network-a-creatives': [{ id: 'cre_1', campaign_id: 'cam_1', headline: '@all' }],
   'network-a-companies': [{ id: 'cmp_1', name: 'Acme', domain: 'acme.example' }],
+  'network-a-deliveries': [
+    // Both breakdowns, one each, and nothing but zeros.
+    { creative_id: 'cre_1', company_id: 'cmp_1', ad_spend: '1.250000000001', clicks: 3 },
+    { creative_id: 'cre_1', ad_spend: '0.5', reported_at: '2026-02-20T10:00:00.123045Z' },
+    { company_id: 'cmp_1', impressions: 9007199254740991 },
+    { creative_id: 'cre_1', date: '2026-02-14' },
+  ].map((delivery) => ({ date: '2026-02-15', campaign_id: 'cam_1', ...delivery })),
+  'currency-rates': [
+    { date: '2026-01-15', currency: 'USD', per_eur: '1.0867', updated_at: '2026-01-16T00:00:00Z' },
+    { date: '2026-01-15', currency: 'GBP', per_eur: '0.8' },
+  ],
 };
 
 describe('reachline export', () => {
@@ -110,9 +121,7 @@ describe('reachline export', () => {
 
   it('writes CSV that reachline ingest takes into an empty store, which then answers the same', async () => {
     const key = await from.keyFor('org_c');
-    for (const [stream, filters] of STREAMS.filter(([name]) =>
-      ['audiences', 'contacts', 'network-a-companies'].includes(name),
-    )) {
+    for (const [stream, filters] of STREAMS.filter(([name]) => ['audiences', 'contacts'].includes(name))) {
       const file = join(folder, `${stream}.csv`);
       const wrote = await exported(stream, [...filters], from.key, ['--out', file]);
       expect(wrote.stderr).to.include(`${stream}: ${RECORDS[stream]?.length} exported`);
@@ -127,6 +136,26 @@ describe('reachline export', () => {
       expect(stable(again.stdout)).to.equal(stable(text));
     }
   });
+
+  for (const format of ['ndjson', 'csv']) {
+    it(`writes all eight streams as ${format} that an empty folder takes, which then writes the same`, async () => {
+      const empty = await startTestGateway();
+      const copies: [stream: string, file: string][] = [];
+      for (const [stream, records] of Object.entries(RECORDS)) {
+        const file = join(folder, `whole-${stream}.${format}`);
+        const { stderr } = await exported(stream, [], from.key, ['--out', file]);
+        expect(stderr).to.include(`${stream}: ${records.length} exported`);
+        const took = await run(['ingest', stream, file], { env: environment(empty) });
+        expect(took.code, took.stdout + took.stderr).to.equal(0);
+        copies.push([stream, file]);
+      }
+      for (const [stream, file] of copies) {
+        const again = await run(['export', stream, '--format', format], { env: environment(empty) });
+        expect(again.stdout, stream).to.equal(readFileSync(file, 'utf8'));
+      }
+      await empty.close();
+    });
+  }
 
   it('narrows by filters, and keeps no file that is incomplete', async () => {
     const env = environment(from);

@@ -23,23 +23,37 @@ const PATHS: Record<string, string> = {
   contacts: '/api/contacts/search',
   audiences: '/api/audiences/search',
   'website-visits': '/api/website-visits/search',
+};
+const AUDIENCE_CONTACTS = '/api/audiences/contacts/search';
+/** Figures over a range of days, where filters give one. */
+const REPORTS: Record<string, string> = {
   'network-a-campaigns': '/api/advertising/network_a/campaigns',
   'network-a-creatives': '/api/advertising/network_a/creatives',
   'network-a-companies': '/api/advertising/network_a/companies',
 };
-const AUDIENCE_CONTACTS = '/api/audiences/contacts/search';
+const RECORDS = '/api/advertising/network_a/records';
+
+/** The list that an export reads, and what its request has besides the filters. */
+function listOf(what: string, names: readonly string[]): { path: string; fields: object } {
+  if (what === 'contacts' && names.includes('audience_id')) return { path: AUDIENCE_CONTACTS, fields: {} };
+  const path = PATHS[what] ?? (names.length > 0 ? REPORTS[what] : undefined);
+  return path === undefined ? { path: RECORDS, fields: { stream: what } } : { path, fields: {} };
+}
 
 /** Writes every match, and says on standard error how many there were when it began. */
 export async function exportCommand(io: Io, command: ExportCommand): Promise<void> {
   const { what, out } = command;
   if (out !== undefined) requireOutsideStores(out);
   const filters = (command.filter ?? []).map(parseFilter);
-  const ofAudience = what === 'contacts' && filters.some(([name]) => name === 'audience_id');
-  const path = ofAudience ? AUDIENCE_CONTACTS : PATHS[what];
-  const endpoint = endpoints.find((each) => each.path === path) as ApiEndpoint;
-  const body = Object.fromEntries(
-    filters.map(([name, text]) => [name, toValue(endpoint.request, name, text)]),
+  const { path, fields } = listOf(
+    what,
+    filters.map(([name]) => name),
   );
+  const endpoint = endpoints.find((each) => each.path === path) as ApiEndpoint;
+  const body = {
+    ...Object.fromEntries(filters.map(([name, text]) => [name, toValue(endpoint.request, name, text)])),
+    ...fields,
+  };
   const format = command.format ?? (out?.endsWith('.csv') ? 'csv' : 'ndjson');
   let matches = 0;
   const seconds = await withProgress(io, async (progress) => {
