@@ -134,6 +134,7 @@ export async function ingestText(
   const text = await openText(options.source, options.format, {
     ...options.reading,
     headers: headersOf(mapping),
+    signal: options.signal,
   });
   if (mapping === undefined || !('preset' in mapping)) {
     return ingestRecords({ ...options, source: await mapText(text, stream, mapping, declared, onColumns) });

@@ -51,6 +51,7 @@ export async function checkFile(options: CheckOptions): Promise<Check> {
   const { stream, format, isBeginning = false } = options;
   const text = await openText(options.source, format, {
     ...options.reading,
+    signal: options.signal,
     headers: Object.values(PRESETS).map(({ recognize }) => recognize),
     orWidest: true,
   });

@@ -1,12 +1,19 @@
 import { TimeSlice } from '../../services/shared/async.js';
 import { isObject } from '../../services/shared/json.js';
-import { NOT_DECODABLE } from '../records/outcome.js';
+import { deadLetter, NOT_DECODABLE } from '../records/outcome.js';
 import { parseJson } from '../records/parse-json.js';
 import type { RawRecord, RecordSource } from '../records/raw-record.js';
 import { isReportLine } from './cells.js';
 import type { Mapping, SourceRecord } from './mapping.js';
 
 const ENTRIES_PER_CHUNK = 200;
+/** Bytes of the entries of one message: each repeats the other fields of its message. */
+const MAX_ENTRY_BYTES = 16 * 1024 * 1024;
+const ENTRIES_TOO_LONG = deadLetter(
+  'too_long',
+  '',
+  `The entries of this record have more than ${MAX_ENTRY_BYTES} bytes, each with the other fields of the record.`,
+);
 
 /** The records of a source, each mapped, rejected, or skipped. */
 export async function* mapSource(source: RecordSource, mapping: Mapping): AsyncGenerator<RawRecord[]> {
@@ -23,8 +30,10 @@ export async function* mapSource(source: RecordSource, mapping: Mapping): AsyncG
 /** The entries of the lists that messages hold, or the columns of rows; no two have the same place in the order of records. */
 async function* splitLists(source: RecordSource, split: NonNullable<Mapping['split']>): RecordSource {
   let order = 0;
+  const slice = new TimeSlice();
   for await (const records of source) {
     for (const raw of records) {
+      let bytes = 0;
       if (raw.overlong === 'piece') {
         yield [raw];
         continue;
@@ -32,11 +41,23 @@ async function* splitLists(source: RecordSource, split: NonNullable<Mapping['spl
       const entries = entriesOf(raw, split);
       if (entries === null) yield [{ ...raw, order: ++order }];
       for (let start = 0; entries !== null && start < entries.length; start += ENTRIES_PER_CHUNK) {
-        yield entries.slice(start, start + ENTRIES_PER_CHUNK).map((value) => entryOf(raw, value, ++order));
+        const chunk: RawRecord[] = [];
+        for (const value of entries.slice(start, start + ENTRIES_PER_CHUNK)) {
+          const isTooLong = bytes > MAX_ENTRY_BYTES;
+          const entry = isTooLong ? rejectedEntry(raw, ++order) : entryOf(raw, value, ++order);
+          bytes += entry.bytes.length;
+          chunk.push(entry);
+          if (slice.shouldYield(entry.bytes.length)) await slice.yieldToEventLoop();
+        }
+        yield chunk;
       }
     }
   }
 }
+
+const rejectedEntry = ({ line }: RawRecord, order: number): RawRecord => ({
+  ...{ line, order, bytes: Buffer.alloc(0), rejection: ENTRIES_TOO_LONG },
+});
 
 /** The entries of the list that a message holds; null for one without. */
 function entriesOf(raw: RawRecord, split: NonNullable<Mapping['split']>): ReturnType<typeof split> {

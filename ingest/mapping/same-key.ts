@@ -99,7 +99,7 @@ interface Row {
   line: number;
   values: string;
   /** Rows that still wait, in order. */
-  waiting: RawRecord[];
+  waiting: Set<RawRecord>;
   /** Whether one of them was passed on. */
   isReleased: boolean;
   isContradicted: boolean;
@@ -126,7 +126,7 @@ class KnownRows {
     if (row === undefined) {
       this.#remember(
         key,
-        { line: raw.line, values, waiting: [], isReleased: false, isContradicted: false },
+        { line: raw.line, values, waiting: new Set(), isReleased: false, isContradicted: false },
         raw,
       );
       return;
@@ -136,7 +136,7 @@ class KnownRows {
       return;
     }
     for (const earlier of row.waiting) reject(earlier, raw.line, false);
-    row.waiting = [];
+    row.waiting.clear();
     row.isContradicted = true;
     reject(raw, row.line, row.isReleased);
   }
@@ -146,9 +146,7 @@ class KnownRows {
     const row = this.#rowOf.get(raw);
     if (row === undefined) return;
     this.#rowOf.delete(raw);
-    if (row.waiting.length === 0) return;
-    row.waiting = row.waiting.filter((each) => each !== raw);
-    row.isReleased = true;
+    if (row.waiting.delete(raw)) row.isReleased = true;
   }
 
   #remember(key: string, row: Row, raw: RawRecord): void {
@@ -160,7 +158,7 @@ class KnownRows {
   }
 
   #wait(row: Row, raw: RawRecord): void {
-    row.waiting.push(raw);
+    row.waiting.add(raw);
     this.#rowOf.set(raw, row);
   }
 }

@@ -27,6 +27,8 @@ export interface TextOptions extends CsvOptions {
   charset?: string;
   /** Limit of the sheet of an XLSX file and of what is made of it, in bytes; 1 GiB where it is absent. */
   maxSheetBytes?: number;
+  /** Ends the reading of an XLSX file, which goes on without new bytes. */
+  signal?: AbortSignal;
 }
 
 /** What a request says of a text. */
@@ -54,7 +56,7 @@ export async function openText(
   options: TextOptions = {},
 ): Promise<OpenedText> {
   if (format === 'xlsx') {
-    const sheet = sheetOf(source, options.maxSheetBytes ?? MAX_SHEET_BYTES);
+    const sheet = sheetOf(source, options.maxSheetBytes ?? MAX_SHEET_BYTES, options.signal);
     return openTable(sheet, { ...options, isSheet: true });
   }
   const chunks = asUtf8(source, options.charset);
@@ -65,10 +67,14 @@ export async function openText(
   return openTable(chunks, options);
 }
 
-async function* sheetOf(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+async function* sheetOf(
+  source: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array> {
   const file = await replayable(source);
   try {
-    yield* sheetAsCsv(file, maxBytes);
+    yield* sheetAsCsv(file, maxBytes, signal);
   } finally {
     await file.close();
   }

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { type SaxesAttributePlain, SaxesParser, type SaxesTagPlain } from 'saxes';
 import { type Entry, fromBuffer, fromFd, type Options, type ZipFile } from 'yauzl';
+import { TimeSlice } from '../../services/shared/async.js';
 import { UnreadableInputError } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
 import type { Replayable } from './replayable.js';
@@ -28,9 +29,16 @@ const CHUNK_BYTES = 64 * 1024;
 const broken = (detail: string) =>
   new UnreadableInputError('invalid_body', `The file cannot be read as XLSX: ${detail}.`);
 
-/** Yields CSV in UTF-8, divided by commas. Throws `UnreadableInputError`. `maxBytes` bounds the sheet and what is made of it. */
-export async function* sheetAsCsv(source: Replayable, maxBytes: number): AsyncGenerator<Buffer> {
-  const parts = await openZip(source);
+/**
+ * Yields CSV in UTF-8, divided by commas. Throws `UnreadableInputError`, or the reason of an aborted `signal`. `maxBytes` bounds the
+ * sheet and what is made of it.
+ */
+export async function* sheetAsCsv(
+  source: Replayable,
+  maxBytes: number,
+  signal?: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const parts = await openZip(source, signal);
   const book = await readBook(parts);
   const sheet = parts.get(book.sheet);
   if (sheet === undefined) throw broken('it has no sheet');
@@ -56,10 +64,12 @@ interface Parts {
 interface Part {
   name: string;
   crc32: number;
+  /** Ends the reading of the part. */
+  signal?: AbortSignal;
   open(): Promise<Readable>;
 }
 
-async function openZip(source: Replayable): Promise<Parts> {
+async function openZip(source: Replayable, signal?: AbortSignal): Promise<Parts> {
   const location = await source.location();
   const zip = await new Promise<ZipFile>((resolve, reject) => {
     // The descriptor belongs to the source.
@@ -85,7 +95,7 @@ async function openZip(source: Replayable): Promise<Parts> {
       const entry = entries.get(name.toLowerCase());
       if (entry === undefined) return undefined;
       if (entry.isEncrypted()) throw broken('it is protected by a password');
-      return { name, crc32: entry.crc32, open: () => zip.openReadStreamPromise(entry) };
+      return { name, crc32: entry.crc32, signal, open: () => zip.openReadStreamPromise(entry) };
     },
   };
 }
@@ -99,11 +109,13 @@ async function* textOf(part: Part, maxBytes: number): AsyncGenerator<string> {
   let open = 0;
   let limit = maxBytes;
   let checksum = 0;
+  const slice = new TimeSlice();
   const stream = await part.open().catch(() => {
     throw broken('it is damaged');
   });
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
+      part.signal?.throwIfAborted();
       bytes += chunk.length;
       checksum = crc32(chunk, checksum);
       if (chunk.includes('<!')) limit = Math.min(maxBytes, MAX_PART_BYTES);
@@ -112,10 +124,12 @@ async function* textOf(part: Part, maxBytes: number): AsyncGenerator<string> {
       open = end < 0 ? open + chunk.length : chunk.length - end - 1;
       if (open > MAX_TAG_BYTES) throw broken(`${part.name} has a text of more than ${MAX_TAG_BYTES} bytes`);
       yield decoder.decode(chunk, { stream: true });
+      if (slice.shouldYield(chunk.length)) await slice.yieldToEventLoop(part.signal);
     }
     if (checksum !== part.crc32) throw broken('its checksum does not match its content');
     yield decoder.decode();
   } catch (error) {
+    part.signal?.throwIfAborted();
     throw error instanceof UnreadableInputError ? error : broken('it is damaged');
   }
 }

@@ -34,7 +34,7 @@ import {
   RESULT_FIELDS,
   toProblem,
 } from './ingest-endpoint.js';
-import { PROPOSED, READING_PARAMETERS, Reading } from './reading-query.js';
+import { inTurn, PROPOSED, READING_PARAMETERS, Reading } from './reading-query.js';
 import { describeFile } from './record-schemas.js';
 import { openUpload, type Upload } from './upload.js';
 
@@ -192,26 +192,28 @@ export const check = endpointsWith<IngestServices>()({
     try {
       const { format, chunks } = await formatOf(upload);
       if (query.beginning && (format === 'json' || format === 'xlsx')) throw wholeFile();
-      const checked = await checkFile({
-        stream,
-        stores: services,
-        source: chunks,
-        format,
-        reading: reading.options,
-        clock: services.clock,
-        ...mappingOf(upload, query.map, services, stream),
-        choices: choicesOf(upload.parts.get('columns'), stream),
-        declared: {
-          dateOrder: query.date_order as DateOrder | undefined,
-          decimal: query.decimal as DecimalMark | undefined,
-        },
-        isBeginning: query.beginning,
-        unknownFields: (query.unknown_fields as UnknownFields | undefined) ?? services.unknownFields,
-        limits: CHECK_LIMITS,
-        organizationId,
-        signal,
-        onFault: services.onFault,
-      });
+      const checked = await inTurn(format, organizationId, signal, () =>
+        checkFile({
+          stream,
+          stores: services,
+          source: chunks,
+          format,
+          reading: reading.options,
+          clock: services.clock,
+          ...mappingOf(upload, query.map, services, stream),
+          choices: choicesOf(upload.parts.get('columns'), stream),
+          declared: {
+            dateOrder: query.date_order as DateOrder | undefined,
+            decimal: query.decimal as DecimalMark | undefined,
+          },
+          isBeginning: query.beginning,
+          unknownFields: (query.unknown_fields as UnknownFields | undefined) ?? services.unknownFields,
+          limits: CHECK_LIMITS,
+          organizationId,
+          signal,
+          onFault: services.onFault,
+        }),
+      );
       const { proposed } = reading;
       return { stream: stream.name, format, media_type: mediaTypeOf(format), ...checked, proposed } as never;
     } catch (error) {

@@ -51,7 +51,7 @@ import type { Stores } from '../stores/open-stores.js';
 import { toProblem as problemOf } from './error-handler.js';
 import { INGEST_FORMATS, readIngestBody } from './ingest-body.js';
 import type { Metrics } from './metrics.js';
-import { PROPOSED, READING_PARAMETERS, Reading } from './reading-query.js';
+import { inTurn, PROPOSED, READING_PARAMETERS, Reading } from './reading-query.js';
 import { describeRecords } from './record-schemas.js';
 import { openUpload, type Upload } from './upload.js';
 
@@ -251,10 +251,11 @@ async function ingestUpload(stream: Stream, upload: Upload, context: Ingestion['
   const destination = query.dry_run
     ? samples.into(stream)
     : (services.publisher?.toKafka(stream, signal) ?? stream);
-  const { result, limit, columns, kept } = await POLICIES[query.on_reject](
-    ingestion,
-    upload.chunks,
-    destination,
+  const { result, limit, columns, kept } = await inTurn(
+    ingestion.format,
+    context.organizationId,
+    signal,
+    () => POLICIES[query.on_reject](ingestion, upload.chunks, destination),
   );
   if (!query.dry_run) {
     services.ingested.inc({ stream: stream.name, outcome: 'accepted' }, result.accepted);

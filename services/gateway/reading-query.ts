@@ -1,12 +1,26 @@
 /** Query parameters that say how the text of a file is read. */
 import { charsetOf } from '../../ingest/sources/charset.js';
 import type { ProposedReading } from '../../ingest/sources/csv.js';
-import type { ReadingOptions } from '../../ingest/sources/text.js';
+import type { ReadingOptions, TextFormat } from '../../ingest/sources/text.js';
 import { invalid, Problem } from '../http/problems.js';
+import { FairSemaphore } from '../shared/fair-semaphore.js';
 import { integer, looseObject, Type } from '../shared/schema.js';
 import { MAX_HELD_BYTES } from './ingest-body.js';
 
 const MAX_HEADER_ROW = 1000;
+/** Of the sheet of a workbook, and of what is made of it; Excel packs a sheet to a tenth. */
+const MAX_SHEET_BYTES = 256 * 1024 * 1024;
+/** Workbooks that are read at the same time: each holds up to 32 MiB of texts that its cells share. */
+const WORKBOOKS = 2;
+const workbooks = new FairSemaphore(WORKBOOKS);
+
+/** Reads a file once it is its turn. Organizations with workbooks take turns; other files wait for nothing. */
+export const inTurn = <T>(
+  format: TextFormat,
+  organizationId: string,
+  signal: AbortSignal,
+  read: () => Promise<T>,
+): Promise<T> => (format === 'xlsx' ? workbooks.run(organizationId, read, signal) : read());
 
 export const READING_PARAMETERS = {
   charset: Type.Optional(
@@ -57,6 +71,7 @@ export class Reading {
       ...(charset !== null && { charset: label }),
       headerRow: query.header_row,
       maxJsonBytes: MAX_HELD_BYTES,
+      maxSheetBytes: MAX_SHEET_BYTES,
       onProposed: (proposed) => void Object.assign(this.#proposed, proposed),
     };
   }

@@ -166,6 +166,13 @@ describe('A sheet of an XLSX file', () => {
     expect(await read(workbook(rows, { 'xl/styles.xml': styles }))).to.deep.equal([[2, { a: '1' }]]);
   });
 
+  it('is read no further once its request has ended', async () => {
+    const ended = AbortSignal.abort(new Error('the client left'));
+    expect(await problemOf(workbook(`<row>${inline('a')}</row>`), { signal: ended })).to.equal(
+      'Error: the client left',
+    );
+  });
+
   it('takes bounded memory of what it unpacks to', async () => {
     const limits = { maxSheetBytes: 64 * 1024 * 1024 };
     const shared = `<sst><si><t>${'x'.repeat(1000 * 1000)}</t></si></sst>`;

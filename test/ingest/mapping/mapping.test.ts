@@ -293,7 +293,7 @@ describe('A mapping file', () => {
     expect(mapped(mapping, { a: huge })).to.equal('too_long');
     const cell = contact({ contact_id: 'a.b' });
     expect(mapped(cell, { a: `{"b": 7}${' '.repeat(65_536)}` }), 'a cell of JSON').to.deep.equal({});
-    const list = Array.from({ length: 20_000 }, (_, index) => String(index));
+    const list = Array.from({ length: 10_500 }, (_, index) => String(index));
     const { phones } = mapped(mapping, { list }) as { phones: string[] };
     expect(phones).to.have.lengthOf(10_001);
     // An expression that would take exponential time if a format were one.
@@ -396,5 +396,26 @@ describe('The page about mappings', () => {
       ]),
     );
     expect(() => contact({ contact_id: 'id', ...wide })).to.throw(/A mapping may have 512 sources/);
+  });
+
+  it('writes out at most 16 MiB of the entries of one message, and rejects those behind', async () => {
+    const mapping = contact({ contact_id: 'id', city: 'city' }, { each: 'list' });
+    const list = Array.from({ length: 2000 }, (_, id) => ({ id: String(id) }));
+    const bytes = Buffer.from(JSON.stringify({ city: 'x'.repeat(60_000), list }));
+    const codes: (string | undefined)[] = [];
+    const message = (async function* () {
+      yield [{ line: 1, bytes }];
+    })();
+    let written = 0;
+    for await (const records of mapSource(message, mapping)) {
+      for (const raw of records) {
+        codes.push(raw.rejection?.code);
+        written += raw.bytes.length;
+      }
+    }
+    expect(codes).to.have.length(2000);
+    expect(codes[0]).to.equal(undefined);
+    expect(codes.at(-1)).to.equal('too_long');
+    expect(written).to.be.below(17 * 1024 * 1024);
   });
 });
