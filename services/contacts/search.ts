@@ -135,10 +135,10 @@ const MAX_WHOLE_CHARACTERS = 2;
 const withSpaces = /^[^\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}]+$/u;
 
 /** Whether a word of a filter begins no other one: it is short, a short form of the table of the field, or repeated. */
-const isWhole = (word: string, kind: EquivalentKind | undefined): boolean =>
+const isWhole = (word: string, kinds: readonly EquivalentKind[]): boolean =>
   isRepeat(word) ||
   (codePoints(word) <= MAX_WHOLE_CHARACTERS && withSpaces.test(word)) ||
-  (kind !== undefined && isShortForm(word, kind));
+  isShortForm(word, kinds);
 
 /**
  * The different words of a filter, without those that begin another: what matches the longer one matches them too. Words of a name
@@ -146,8 +146,8 @@ const isWhole = (word: string, kind: EquivalentKind | undefined): boolean =>
  */
 function filterWords(field: WordField, text: string): FilterWord[] {
   const given = words(text);
-  const kind = FILTER_EQUIVALENTS[field];
-  const alternatives = kind && given.length > 0 ? filterAlternatives(given, kind) : [];
+  const kinds = FILTER_EQUIVALENTS[field] ?? [];
+  const alternatives = kinds.length > 0 && given.length > 0 ? filterAlternatives(given, kinds) : [];
   const joined = JOINED_FIELDS.has(field) ? joinedNeighbours(given) : [];
   const spelled = spelledOut(text);
   const spellings = new Map<string, Set<string>>();
@@ -158,7 +158,7 @@ function filterWords(field: WordField, text: string): FilterWord[] {
   const asked = new Set(marked).size > MAX_FILTER_WORDS ? given : marked;
   for (const [index, word] of asked.entries()) {
     const known = spellings.get(word) ?? new Set<string>();
-    if (!isWhole(word, kind)) known.add(word);
+    if (!isWhole(word, kinds)) known.add(word);
     const other = spelled.get(word);
     for (const each of [...(joined[index] ?? []), ...(other ? [other] : [])]) known.add(each);
     spellings.set(word, known);
@@ -177,10 +177,10 @@ function filterWords(field: WordField, text: string): FilterWord[] {
   }
   // In order, a word stands right before the words it begins.
   return different
-    .filter((word, index) => isWhole(word, kind) || !different[index + 1]?.startsWith(word))
+    .filter((word, index) => isWhole(word, kinds) || !different[index + 1]?.startsWith(word))
     .map((word) => ({
       spellings: [...(spellings.get(word) as Set<string>)],
-      whole: isWhole(word, kind) ? [word] : [],
+      whole: isWhole(word, kinds) ? [word] : [],
       equivalents: equivalents.get(word) ?? [],
     }));
 }

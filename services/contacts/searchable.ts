@@ -75,6 +75,7 @@ export type ValueField =
 /** Fields in which the equivalents of a kind match a query; those of a filter match in its own field. */
 export const EQUIVALENT_FIELDS: EquivalentFields = mapKinds({
   title: ['job_title', 'functional_area'],
+  title_abroad: ['job_title'],
   company: ['company_name'],
   given_name: ['first_name'],
   name: ['first_name', 'last_name'],
@@ -90,12 +91,12 @@ function mapKinds(fields: Record<EquivalentKind, readonly WordField[]>): Equival
   return Object.fromEntries(entries) as EquivalentFields;
 }
 
-/** The kind of the equivalents that a filter of the field has. */
-export const FILTER_EQUIVALENTS: Partial<Record<WordField, EquivalentKind>> = {
-  job_title: 'title',
-  company_name: 'company',
-  city: 'city',
-  state_region: 'region',
+/** The kinds of the equivalents that a filter of the field has. */
+export const FILTER_EQUIVALENTS: Partial<Record<WordField, readonly EquivalentKind[]>> = {
+  job_title: ['title', 'title_abroad'],
+  company_name: ['company'],
+  city: ['city'],
+  state_region: ['region'],
 };
 
 /** Characters that text is sorted by. */

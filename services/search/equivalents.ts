@@ -18,6 +18,7 @@ export const EQUIVALENTS_FOLDER = join(packageRoot, 'services/search/equivalents
 const textOf = (file: string) => readFileSync(join(EQUIVALENTS_FOLDER, file), 'utf8');
 export const TEXTS = {
   title: textOf('titles.txt'),
+  title_abroad: textOf('titles-abroad.txt'),
   company: textOf('companies.txt'),
   given_name: textOf('given-names.txt'),
   city: textOf('cities.txt'),
@@ -32,7 +33,15 @@ export const TEXTS = {
 export const EQUIVALENTS_VERSION: string = hash('sha256', JSON.stringify(TEXTS)).slice(0, 12);
 
 /** What a table is about, which decides in which fields its equivalents match. */
-export const EQUIVALENT_KINDS = ['title', 'company', 'given_name', 'name', 'city', 'region'] as const;
+export const EQUIVALENT_KINDS = [
+  'title',
+  'title_abroad',
+  'company',
+  'given_name',
+  'name',
+  'city',
+  'region',
+] as const;
 export type EquivalentKind = (typeof EQUIVALENT_KINDS)[number];
 
 /** Of a word of a text: matches in its place where all of these words are in one field of the kind. */
@@ -94,6 +103,7 @@ const TABLES = [
   ['given_name', shortForms('given_name', TEXTS.given_name)],
   ['city', classes('city', TEXTS.city)],
   ['region', classes('region', TEXTS.region)],
+  ['title_abroad', classes('title_abroad', TEXTS.title_abroad)],
 ] as const satisfies [EquivalentKind, Table][];
 const LEGAL = TABLES[1][1];
 
@@ -170,18 +180,27 @@ function legalForms(given: readonly string[]): (string | undefined)[] {
   return names;
 }
 
-/** The alternatives of one kind of each word of a filter. */
-export const filterAlternatives = (given: readonly string[], kind: EquivalentKind): Alternative[][] =>
+/** The alternatives of some kinds of each word of a filter. */
+export const filterAlternatives = (
+  given: readonly string[],
+  kinds: readonly EquivalentKind[],
+): Alternative[][] =>
   alternativesOf(given.join(' ')).map((own) =>
-    own.filter((each) => each.kind === kind).slice(0, MAX_ALTERNATIVES.ofWord),
+    own.filter(({ kind }) => kinds.includes(kind)).slice(0, MAX_ALTERNATIVES.ofWord),
   );
 
 /** Longer forms of a table are words in their own right. */
 const MAX_SHORT_FORM = 4;
 
 /** Whether a word is a short form in a table: filters match it with whole words alone. */
-export const isShortForm = (word: string, kind: EquivalentKind): boolean =>
-  word.length <= MAX_SHORT_FORM && TABLES.some(([of, { forms }]) => of === kind && forms.has(word));
+export const isShortForm = (word: string, kinds: readonly EquivalentKind[]): boolean =>
+  word.length <= MAX_SHORT_FORM && TABLES.some(([of, { forms }]) => kinds.includes(of) && forms.has(word));
+
+const GIVEN_NAMES = TABLES[2][1];
+
+/** A given name of the table is no typo of another one. */
+const withoutTypos = (term: WordTerm): WordTerm =>
+  term.typos > 0 && GIVEN_NAMES.forms.has(term.word) ? { ...term, typos: 0 } : term;
 
 /** In which fields the equivalents of a kind match, each with its group of the order. */
 export type EquivalentFields = Record<EquivalentKind, readonly Pick<Equivalent, 'field' | 'group'>[]>;
@@ -205,7 +224,8 @@ export function withEquivalents(query: TextQuery, fieldsOf: EquivalentFields): T
         .flatMap(({ kind, ...each }) => fieldsOf[kind].map((field): Equivalent => ({ ...field, ...each })))
         .slice(0, Math.min(MAX_ALTERNATIVES.ofWord, room));
       room -= equivalents.length;
-      required.push(equivalents.length === 0 ? word : { ...word, equivalents });
+      const term = withoutTypos(word);
+      required.push(equivalents.length === 0 ? term : { ...term, equivalents });
     }
     start += run.length;
   }
