@@ -120,7 +120,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     const filters: Json = {
       first_name: 'jose',
       last_name: 'number',
-      job_title: 'analyst sen',
+      job_title: 'analyst seni',
       functional_area: 'RESEARCH',
       company_name: 'acm',
       company_domain: 'https://ACME.example/about',
