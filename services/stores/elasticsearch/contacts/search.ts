@@ -2,13 +2,12 @@ import type { estypes } from '@elastic/elasticsearch';
 import type { ContactFilter, ContactSearch } from '../../../contacts/contact-store.js';
 import { type DuplicateKey, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/duplicates.js';
 import type { ContactSort, FacetField } from '../../../contacts/fields.js';
-import type { Contact } from '../../../contacts/schema.js';
 import { searchableName, searchedValues } from '../../../contacts/searchable.js';
 import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
 import { MAX_COUNTED, termsIn, weightsOf } from '../../../search/partial.js';
 import { type PartialMatch, phrasesOf, type Sort, type TextQuery } from '../../../search/query.js';
 import { matchedPart, rankOf } from '../../../search/record-rank.js';
-import { fromJson, type Json } from '../../../shared/json.js';
+import { fromJson } from '../../../shared/json.js';
 import { compareCodePoints } from '../../../shared/text.js';
 import { pageSort, searchAfter, totalHits } from '../pages.js';
 import {
