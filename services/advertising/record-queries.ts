@@ -27,7 +27,6 @@ const ENTITIES = {
   },
   'network-a-companies': { table: sql`companies`, fields: ['id', ...Object.keys(companyAttributes)] },
 } as const;
-type EntityStream = keyof typeof ENTITIES;
 
 const DELIVERY_KEY = ['campaign_id', 'creative_id', 'company_id'] as const;
 const DELIVERY_FIELDS = ['date', ...DELIVERY_KEY, ...SUMMED_NAMES];
