@@ -8,7 +8,6 @@ import type { DecimalMark } from '../../ingest/mapping/number-format.js';
 import { MAX_NAME_LENGTH } from '../../ingest/mapping/stored-mappings.js';
 import { AUTO } from '../../ingest/presets/recognize.js';
 import { parseJson } from '../../ingest/records/parse-json.js';
-import { recognizeFormat } from '../../ingest/sources/recognize-format.js';
 import type { TextFormat } from '../../ingest/sources/text.js';
 import { findStream, STREAM_NAMES, unknownStream } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
@@ -26,7 +25,7 @@ import {
   withDefault,
 } from '../shared/schema.js';
 import type { UnknownFields } from '../shared/settings.js';
-import { ANY_FORMAT, INGEST_FORMATS, readFileBody } from './ingest-body.js';
+import { ANY_FORMAT, formatOf, INGEST_FORMATS, readFileBody } from './ingest-body.js';
 import {
   findMapping,
   type IngestServices,
@@ -236,12 +235,6 @@ const mediaTypeOf = (format: TextFormat) =>
   Object.entries(INGEST_FORMATS).find(([, each]) => each === format)?.[0] ?? ANY_FORMAT;
 
 /** The format that the type of the file says, or its first bytes. Throws 415. */
-async function formatOf({ type, chunks }: Upload) {
-  const format = Object.hasOwn(INGEST_FORMATS, type) ? INGEST_FORMATS[type] : undefined;
-  if (format !== undefined) return { format, chunks };
-  return recognizeFormat(chunks);
-}
-
 /** The mapping that comes with the file, or the one that the request names. Throws 422 and `MappingError`. */
 function mappingOf(
   { parts }: Upload,

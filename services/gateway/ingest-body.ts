@@ -2,13 +2,14 @@
 import { PassThrough, Readable, Transform } from 'node:stream';
 import type { Context } from 'koa';
 import { DamagedInputError, decompressed, type Encoding } from '../../ingest/sources/decompress.js';
+import { recognizeFormat } from '../../ingest/sources/recognize-format.js';
 import { replayable, TemporaryFileError } from '../../ingest/sources/replayable.js';
 import type { TextFormat } from '../../ingest/sources/text.js';
 import type { AdmittedRequest } from '../http/admission.js';
 import { mediaTypeOf, sendContinue } from '../http/body.js';
 import type { BodySource } from '../http/endpoint.js';
 import { Problem } from '../http/problems.js';
-import { UPLOAD_TYPE } from './upload.js';
+import { UPLOAD_TYPE, type Upload } from './upload.js';
 
 const MIB = 1024 * 1024;
 /** JSON is held as a whole, as are the first rows of a table. What follows is taken as it arrives, in pieces. */
@@ -32,6 +33,15 @@ const zstdLimits = (maxBytes: number) => ({
 
 /** Of a file whose format is recognized by its first bytes. */
 export const ANY_FORMAT = 'application/octet-stream';
+
+/** The format of a file, by its media type or, where that says nothing, as that of an upload by curl, by its first bytes. */
+export async function formatOf({
+  type,
+  chunks,
+}: Upload): Promise<{ format: TextFormat; chunks: AsyncIterable<Uint8Array> }> {
+  const format = Object.hasOwn(INGEST_FORMATS, type) ? INGEST_FORMATS[type] : undefined;
+  return format === undefined ? recognizeFormat(chunks) : { format, chunks };
+}
 
 /** Throws 413 and 415. */
 export const readIngestBody = (ctx: Context, admitted: AdmittedRequest): BodySource =>

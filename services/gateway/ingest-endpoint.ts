@@ -49,7 +49,7 @@ import { StoreError } from '../shared/store-errors.js';
 import type { Clock } from '../shared/time.js';
 import type { Stores } from '../stores/open-stores.js';
 import { toProblem as problemOf } from './error-handler.js';
-import { INGEST_FORMATS, readIngestBody } from './ingest-body.js';
+import { formatOf, readIngestBody } from './ingest-body.js';
 import type { Metrics } from './metrics.js';
 import { inTurn, PROPOSED, READING_PARAMETERS, Reading } from './reading-query.js';
 import { describeRecords } from './record-schemas.js';
@@ -237,9 +237,10 @@ export const ingest = endpointsWith<IngestServices>()({
 
 async function ingestUpload(stream: Stream, upload: Upload, context: Ingestion['context']) {
   const { query, services, signal } = context;
+  const { format, chunks } = await formatOf(upload);
   const ingestion: Ingestion = {
     stream,
-    format: formatOf(upload),
+    format,
     reading: new Reading(query, context.source?.charset),
     isBeside: upload.parts.has('mapping'),
     mapping: mappingOf(upload, query.map, services.mappings, stream),
@@ -251,11 +252,8 @@ async function ingestUpload(stream: Stream, upload: Upload, context: Ingestion['
   const destination = query.dry_run
     ? samples.into(stream)
     : (services.publisher?.toKafka(stream, signal) ?? stream);
-  const { result, limit, columns, kept } = await inTurn(
-    ingestion.format,
-    context.organizationId,
-    signal,
-    () => POLICIES[query.on_reject](ingestion, upload.chunks, destination),
+  const { result, limit, columns, kept } = await inTurn(format, context.organizationId, signal, () =>
+    POLICIES[query.on_reject](ingestion, chunks, destination),
   );
   if (!query.dry_run) {
     services.ingested.inc({ stream: stream.name, outcome: 'accepted' }, result.accepted);
@@ -304,7 +302,7 @@ interface Outcome {
 /** What becomes of the records of a body, by `on_reject`. `destination` writes the good ones. */
 type RejectPolicy = (
   ingestion: Ingestion,
-  body: AsyncIterable<Buffer>,
+  body: AsyncIterable<Uint8Array>,
   destination: Stream,
 ) => Promise<Outcome>;
 
@@ -457,16 +455,6 @@ function requireMarks({ marks }: Mapping, columns: readonly ColumnUse[]): void {
   const listed = missing.map((mark) => JSON.stringify([mark].flat()[0])).join(', ');
   throw new ColumnsError(
     `The file has no column ${listed}, by which its mapping is recognized. Check this file again, then load it.`,
-  );
-}
-
-/** Throws 415 for a file of another format. */
-function formatOf({ type }: Upload): TextFormat {
-  const format = Object.hasOwn(INGEST_FORMATS, type) ? INGEST_FORMATS[type] : undefined;
-  if (format !== undefined) return format;
-  throw new Problem(
-    'unsupported_media_type',
-    `The part file has the Content-Type ${JSON.stringify(type.slice(0, 128))}; send ${Object.keys(INGEST_FORMATS).join(' or ')}.`,
   );
 }
 

@@ -88,9 +88,10 @@ function withServer(document: string, ctx: Context): string {
   ctx.vary('Host');
   ctx.vary('X-Forwarded-Proto');
   const host = ctx.get('Host');
-  if (!HOST.test(host)) return document;
   const scheme = ctx.get('X-Forwarded-Proto') === 'https' ? 'https' : ctx.protocol;
-  return document.replace('"servers":[{"url":"/"', `"servers":[{"url":"${scheme}://${host}"`);
+  const address = `${scheme}://${host}`;
+  if (!HOST.test(host) || !URL.canParse(address)) return document;
+  return document.replace('"servers":[{"url":"/"', `"servers":[{"url":"${address}"`);
 }
 
 const text = (description: string) => ({ type: 'string', description });

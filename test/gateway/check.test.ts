@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { useGateway } from '../support/gateway.js';
 
@@ -197,6 +198,25 @@ describe('The check of a file', () => {
       expect(body.questions).to.deep.equal([]);
       expect(body).not.to.have.property('mapping');
       expect(body.result).to.include({ accepted: 1 });
+    }
+  });
+
+  it('recognizes a file without a media type, as curl sends it, and so does the load', async () => {
+    const files: [file: string | Buffer, format: string][] = [
+      ['{"contact_id":"curl1"}\n', 'ndjson'],
+      ['[{"contact_id":"curl2"}]', 'json'],
+      ['contact_id,first_name\ncurl3,Ada\n', 'csv'],
+      [readFileSync('test/data/files/contacts-openpyxl.xlsx'), 'xlsx'],
+    ];
+    for (const [file, format] of files) {
+      const sent = form(file, {}, 'application/octet-stream');
+      const query = format === 'xlsx' ? '?header_row=3' : '';
+      const { body, text } = await check(sent, query);
+      expect(body, text).to.include({ format });
+      const loaded = await load(sent, query);
+      // A time of the workbook has no offset.
+      const expected = format === 'xlsx' ? { accepted: 2, rejected: 1 } : { accepted: 1, rejected: 0 };
+      expect(loaded.body, loaded.text).to.include(expected);
     }
   });
 

@@ -194,7 +194,7 @@ describe('The OpenAPI document', () => {
     expect(proxied.url).to.equal(plain.url?.toString().replace('http:', 'https:'));
     expect(proxied.etag).not.to.equal(plain.etag);
     expect((await read({ 'X-Forwarded-Proto': 'javascript' })).url).to.equal(gateway.url);
-    for (const host of ['reachline.example', 'a"b', '<script>', '$&$`', 'x'.repeat(300)]) {
+    for (const host of ['reachline.example', 'a"b', '<script>', '$&$`', 'x'.repeat(300), '[::1', 'a:99999']) {
       const text = await sendBytes(gateway.url, [
         `GET /openapi.json HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
       ]);
