@@ -23,6 +23,8 @@ const MAX_TAG_BYTES = 1024 * 1024;
 const MAX_EXPANDED_CHARS = 32 * 1024 * 1024;
 /** Characters of the format of a number; Excel takes no more. */
 const MAX_FORMAT_CHARS = 255;
+/** Text of a cell whose formula no program has calculated: a spreadsheet's own text for a value that is not available. */
+const UNCALCULATED = '#N/A';
 /** CSV is passed on in pieces of about this size. */
 const CHUNK_BYTES = 64 * 1024;
 
@@ -306,6 +308,8 @@ class SheetRows {
   #style = 0;
   #text = '';
   #isValue = false;
+  /** Whether the cell has a formula whose value is not in the file. */
+  #isUncalculated = false;
   #isPhonetic = false;
   #isWithinData = false;
 
@@ -346,7 +350,11 @@ class SheetRows {
     if (name === 'row') this.#openRow(Number(attribute(tag, 'r') ?? this.#row + 1));
     else if (name === 'c') this.#openCell(tag);
     else if (name === 'rPh') this.#isPhonetic = true;
-    else this.#isValue = name === 'v' || (name === 't' && !this.#isPhonetic);
+    else if (name === 'f') this.#isUncalculated = true;
+    else {
+      this.#isValue = name === 'v' || (name === 't' && !this.#isPhonetic);
+      if (this.#isValue) this.#isUncalculated = false;
+    }
   }
 
   #openRow(row: number): void {
@@ -367,6 +375,7 @@ class SheetRows {
     this.#type = attribute(tag, 't') ?? 'n';
     this.#style = Number(attribute(tag, 's') ?? 0);
     this.#text = '';
+    this.#isUncalculated = false;
   }
 
   #close(name: string): void {
@@ -391,6 +400,7 @@ class SheetRows {
 
   #value(): string {
     const text = this.#text;
+    if (this.#isUncalculated) return UNCALCULATED;
     switch (this.#type) {
       case 's':
         return this.#book.texts[Number(text)] ?? '';

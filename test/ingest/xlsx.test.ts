@@ -166,6 +166,11 @@ describe('A sheet of an XLSX file', () => {
     expect(await read(workbook(rows, { 'xl/styles.xml': styles }))).to.deep.equal([[2, { a: '1' }]]);
   });
 
+  it('has no value where a formula was never calculated, and says so as a spreadsheet does', async () => {
+    const rows = `<row>${inline('a')}${inline('b')}${inline('c')}</row><row><c><f>1+1</f></c><c><f>2+2</f><v>4</v></c><c t="str"><f>""</f><v></v></c></row>`;
+    expect(await read(workbook(rows))).to.deep.equal([[2, { a: '#N/A', b: '4' }]]);
+  });
+
   it('is read no further once its request has ended', async () => {
     const ended = AbortSignal.abort(new Error('the client left'));
     expect(await problemOf(workbook(`<row>${inline('a')}</row>`), { signal: ended })).to.equal(
