@@ -196,12 +196,6 @@ const MAX_SHORT_FORM = 4;
 export const isShortForm = (word: string, kinds: readonly EquivalentKind[]): boolean =>
   word.length <= MAX_SHORT_FORM && TABLES.some(([of, { forms }]) => kinds.includes(of) && forms.has(word));
 
-const GIVEN_NAMES = TABLES[2][1];
-
-/** A given name of the table is no typo of another one. */
-const withoutTypos = (term: WordTerm): WordTerm =>
-  term.typos > 0 && GIVEN_NAMES.forms.has(term.word) ? { ...term, typos: 0 } : term;
-
 /** In which fields the equivalents of a kind match, each with its group of the order. */
 export type EquivalentFields = Record<EquivalentKind, readonly Pick<Equivalent, 'field' | 'group'>[]>;
 
@@ -224,8 +218,7 @@ export function withEquivalents(query: TextQuery, fieldsOf: EquivalentFields): T
         .flatMap(({ kind, ...each }) => fieldsOf[kind].map((field): Equivalent => ({ ...field, ...each })))
         .slice(0, Math.min(MAX_ALTERNATIVES.ofWord, room));
       room -= equivalents.length;
-      const term = withoutTypos(word);
-      required.push(equivalents.length === 0 ? term : { ...term, equivalents });
+      required.push(equivalents.length === 0 ? word : { ...word, equivalents });
     }
     start += run.length;
   }

@@ -33,7 +33,7 @@ const EXPECTED: [line: string, offered: readonly string[]][] = [
   ['keys create --or', ['--organization']],
   ['ingest ', [...STREAM_NAMES].sort()],
   ['ingest network-a-c', ['network-a-campaigns', 'network-a-companies', 'network-a-creatives']],
-  ['ingest audiences file --format ', ['csv', 'json', 'ndjson']],
+  ['ingest audiences file --format ', ['csv', 'json', 'ndjson', 'xlsx']],
   ['dead-letters list --stream website', ['website-visits']],
   ['completion z', ['zsh']],
 ];
@@ -67,7 +67,7 @@ describe('reachline completion', function () {
       const env = { ...process.env, HOME: folder, PATH: `${folder}:${process.env.PATH}` };
       const words = ['reachline', 'ingest', 'audiences', 'file', '--format', ''];
       const answer = execFileSync(shell, ask(script, words), { encoding: 'utf8', env });
-      expect(answer.split('\n').filter(Boolean).sort()).to.deep.equal(['csv', 'json', 'ndjson']);
+      expect(answer.split('\n').filter(Boolean).sort()).to.deep.equal(['csv', 'json', 'ndjson', 'xlsx']);
     });
   }
 

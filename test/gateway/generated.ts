@@ -291,6 +291,7 @@ const ODD_HEADERS = Object.entries({
   Range: 'bytes=0-1',
   Expect: '100-continue',
 }).flatMap(([name, values]) => listed(values).map((value) => ({ [name]: value })));
+const ODD_KEYS = ODD_HEADERS.filter((header) => 'X-Api-Key' in header);
 const ODD_PATHS = listed(`/ ¦ x ¦ /%ff ¦ //x ¦ /%2e%2e ¦ /${'x'.repeat(5000)} ¦ /%00`);
 
 const headers = (path: string) =>
@@ -301,6 +302,7 @@ const headers = (path: string) =>
       fc.nat(30).map((number) => ({ 'Idempotency-Key': `k${number}` })),
     ),
     maybe(12, oneOf(ODD_HEADERS)),
+    maybe(4, oneOf(ODD_KEYS)),
   );
 
 function operationRequest(

@@ -78,7 +78,7 @@ export function FileColumns({ answer, missing, settings, onSettings }: FileColum
         ))}
       </dl>
       {header && (
-        <div class="row">
+        <div class="row wraps">
           <label class="field inline">
             <span>The column names are in row</span>
             <input

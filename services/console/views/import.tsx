@@ -351,7 +351,7 @@ function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: Previe
           {leftOut.map(({ column }) => column).join(', ')}.
         </p>
       )}
-      <div class="row">
+      <div class="row wraps">
         <button type="button" class="primary" disabled={accepted === 0 && isWhole} onClick={onLoad}>
           {isWhole ? `Load ${plural(accepted, one, accepted === 1 ? one : 'rows')}` : 'Load the file'}
         </button>
