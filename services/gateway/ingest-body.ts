@@ -15,6 +15,9 @@ const MIB = 1024 * 1024;
 /** JSON is held as a whole, as are the first rows of a table. What follows is taken as it arrives, in pieces. */
 export const MAX_HELD_BYTES = 16 * MIB;
 
+/** Bytes that a compressed byte of records stands for at most: content beyond moves no deadline. */
+const MAX_RATIO = 32;
+
 /** Media types of the body. */
 export const INGEST_FORMATS: Readonly<Record<string, TextFormat>> = {
   'application/json': 'json',
@@ -85,6 +88,12 @@ function bodyOf(
     held += more;
     admitted.acquire('bodyBytes', more);
   };
+  let compressedBytes = 0;
+  const moveDeadline = () => {
+    admitted.moveDeadline();
+    // The connection is idle while a body that has arrived is taken.
+    req.socket.setTimeout(req.socket.timeout ?? 0);
+  };
   /** Whether the bytes reach another MiB with the last `count`. */
   const isProgress = (total: number, count: number) =>
     Math.floor(total / MIB) > Math.floor((total - count) / MIB);
@@ -93,7 +102,8 @@ function bodyOf(
       bytes += chunk.length;
       try {
         if (bytes > maxBytes) throw tooLarge(maxBytes);
-        if (isProgress(bytes, chunk.length)) admitted.moveDeadline();
+        const isPlausible = bytes <= MAX_HELD_BYTES + MAX_RATIO * compressedBytes;
+        if (isPlausible && isProgress(bytes, chunk.length)) moveDeadline();
         hold(chunk.length);
         done(null, chunk);
       } catch (error) {
@@ -104,12 +114,11 @@ function bodyOf(
   // Whoever reads sees its errors; a request may also end before anybody reads.
   limit.on('error', () => undefined);
   const input = decoderOf(headers['content-encoding'], limit, maxBytes);
-  let compressedBytes = 0;
   // Compressed bytes may hold no content, without end.
   const countCompressed = (chunk: Buffer) => {
     compressedBytes += chunk.length;
     if (compressedBytes > maxBytes) limit.destroy(tooLarge(maxBytes));
-    if (isProgress(compressedBytes, chunk.length)) admitted.moveDeadline();
+    if (isProgress(compressedBytes, chunk.length)) moveDeadline();
   };
   req.on('data', countCompressed);
   req.pipe(input);

@@ -3,7 +3,7 @@ import type { Locator } from 'playwright-core';
 import { expectAccessible, useConsole } from './browser.js';
 
 const LIST = (domain: string) =>
-  `First name;Surname;E-Mail;Favourite colour\nAda;Lovelace;ada@${domain};green\nCharles;Babbage;nobody;red\n`;
+  `First name;Surname;E-Mail;Favourite colour\nAda;Lovelace;ada@${domain};green\nCharles;Babbage;nobody@@acme;red\n`;
 
 /** Each view is seen light and dark; at every width only at night. */
 const WALKS = (

@@ -50,7 +50,7 @@ const INPUTS: [StreamName, string | object[]][] = [
   ],
   [
     'contacts',
-    'First Name,Last Name,Person Linkedin Url,Apollo Contact Id,Website\nCy,Ott,http://www.linkedin.com/in/cy-ott,65f,https://cargo.example/de/\n',
+    'First Name,Last Name,Title,Stage,Person Linkedin Url,Apollo Contact Id,Website\nCy,Ott,,Cold,http://www.linkedin.com/in/cy-ott,65f,https://cargo.example/de/\n',
   ],
   ['contacts', [{ ...scope, contact_id: '1', functional_area: 'IT', audience_ids: ['x', 'y'] }]],
   [

@@ -45,6 +45,7 @@ describe('The status reader', () => {
     const { streams, version, checked_at } = await readerOf(working()).read('org');
     expect(streams['network-a-deliveries']).to.deep.equal({
       records: 2,
+      approximate: false,
       last_accepted_at: '1970-01-01T00:00:00.005Z',
       last_date: '2026-11-20',
       provisional_from: '2026-11-15',
@@ -107,7 +108,7 @@ describe('The status reader', () => {
           search: { ping: work, readFigures: work },
         });
         expect(stores).to.deep.equal({ search: 'unavailable', analytics: 'ok' });
-        expect(streams.contacts).to.deep.equal({ records: null, last_accepted_at: null });
+        expect(streams.contacts).to.deep.equal({ records: null, approximate: false, last_accepted_at: null });
         expect(streams['website-visits'].last_created_at).to.equal(null);
         expect(streams['network-a-deliveries'].records).to.equal(2);
       });
