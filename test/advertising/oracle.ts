@@ -393,7 +393,10 @@ export class Oracle {
     const range = compare_to && earlierRange(request, compare_to);
     const before = range && entriesOf({ ...rest, ...range });
     for (const { id, item } of before ? entries : []) {
-      item.previous = figures(names, before?.find((entry) => entry.id === id && isItem(entry))?.values ?? new Map());
+      item.previous = figures(
+        names,
+        before?.find((entry) => entry.id === id && isItem(entry))?.values ?? new Map(),
+      );
     }
     return {
       ...this.#page(entries, request),
