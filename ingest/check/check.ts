@@ -39,7 +39,7 @@ export interface Check extends Proposal {
   header?: { line: number; text: string; delimiter: string };
   /** Absent while a question is open. */
   result?: IngestResult & {
-    /** The first ones as they would be written. */
+    /** The first records as the load would write them. */
     records: { line: number; record: object }[];
     /** Whether every record of the file was checked. */
     is_whole: boolean;

@@ -43,9 +43,9 @@ export interface ProposedColumn {
 
 export interface Proposal {
   preset?: string;
-  /** What the preset reads. */
+  /** Description of what the preset reads. */
   preset_description?: string;
-  /** With every form stated; absent where the records are those of the stream already. */
+  /** Mapping with every date and number form stated. Absent if the records already have the form of the stream. */
   mapping?: MappingFile;
   columns: ProposedColumn[];
   questions: Question[];
@@ -54,7 +54,7 @@ export interface Proposal {
 export interface ProposeOptions {
   /** A mapping that comes with the request. */
   file?: MappingFile | undefined;
-  /** A preset by its name, `auto` for the one that the text is recognized by, or `draft` for none. */
+  /** Name of a preset; `auto` recognizes the preset by the columns, `draft` uses no preset. */
   preset?: string;
   /** The field of each of these columns, as a person says. */
   choices?: Readonly<Record<string, string>>;
@@ -245,7 +245,7 @@ function withId(
   };
 }
 
-/** What a person sees of the fields that a column becomes. */
+/** Field of a column as a person sees it. */
 function choiceOf(fields: readonly string[]): string {
   if (fields.includes('first_name') && fields.includes('last_name')) return FULL_NAME;
   // An id made of an email or profile.

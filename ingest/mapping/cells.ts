@@ -1,4 +1,4 @@
-/** What spreadsheets and other tools leave in a cell where a value should be. Files of our own form have none of it. */
+/** Recognizes texts that spreadsheets and other tools write into a cell that has no value. Files of our own form are read letter by letter. */
 import ipaddr from 'ipaddr.js';
 
 /** Errors of formulas in English, German, French, Spanish and LibreOffice, and what warehouses and reports write for nothing. */
@@ -66,7 +66,7 @@ export function ipAddressIn(text: string): string | null {
     : null;
 }
 
-/** First cells of the rows that a report adds below its figures. */
+/** First cells of the rows that a report adds below its data. */
 const total =
   /^(?:grand |sub-?)?total(?:s|e|es|i)?(?: general| général)?(?:\s*[:(–—-].*)?$|^(?:gesamt(?:summe|ergebnis)?|summe|insgesamt|totaal|suma|итого|合計|总计|總計)(?:\s*:.*)?$/iu;
 const MAX_TOTAL_LENGTH = 128;
@@ -75,7 +75,7 @@ const MAX_TOTAL_LENGTH = 128;
 export const isReportLine = (text: string): boolean =>
   text.startsWith('©') || (text.length <= MAX_TOTAL_LENGTH && total.test(text));
 
-/** What a field does with a text of a cell, before its type; null where the text is no value. */
+/** Changes the text of a cell before it is converted to the type of its field; null if the text is no value. */
 export type CellRule = (text: string) => string | string[] | null;
 
 const CELL_RULES: Readonly<Record<string, CellRule>> = {

@@ -23,7 +23,7 @@ const plain = (name: string) => {
   return (named.length > 0 ? named : words).join('');
 };
 
-/** Paths by their plain names, and by those of their last parts. */
+/** Paths by their plain names and by the plain names of their last parts. */
 interface PathIndex {
   whole: Map<string, string[]>;
   last: Map<string, string[]>;

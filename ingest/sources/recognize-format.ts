@@ -5,7 +5,7 @@ import type { TextFormat } from './text.js';
 
 /** Longest first line that decides. */
 const MAX_PEEKED_BYTES = 64 * 1024;
-/** Of every ZIP archive, such as a workbook. */
+/** First bytes of every ZIP archive, such as a workbook. */
 const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
 
 /** The format, and the bytes again. Text that does not begin as JSON is CSV. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 export interface Replayable {
   /** Reads all bytes from the beginning. */
   read(): AsyncIterable<Uint8Array>;
-  /** Where any of the bytes can be read. */
+  /** Memory or file that holds all bytes, so that any of them can be read. */
   location(): { bytes: Buffer } | { fd: number };
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import { UnreadableInputError } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
 import type { Replayable } from './replayable.js';
 
-/** Of all texts that cells share; Excel itself stops at 2 GiB. */
+/** Limit of the texts that cells share, in bytes; Excel itself stops at 2 GiB. */
 const MAX_SHARED_BYTES = 32 * 1024 * 1024;
 const MAX_PART_BYTES = 16 * 1024 * 1024;
 const MAX_ROWS = 1_048_576;
@@ -136,7 +136,7 @@ async function* textOf(part: Part, maxBytes: number): AsyncGenerator<string> {
   }
 }
 
-/** What is known of a workbook before its sheet is read. */
+/** Facts about a workbook that are read before its sheet. */
 interface Book {
   sheet: string;
   texts: string[];
@@ -249,7 +249,7 @@ async function readTexts(part: Part | undefined): Promise<string[]> {
   return texts;
 }
 
-/** Numbers of formats that every program knows, without those of its language. */
+/** Kinds of the built-in number formats, by their number. */
 const BUILT_IN: Record<number, DateKind> = {
   ...Object.fromEntries([14, 15, 16, 17].map((id) => [id, 'date'])),
   ...Object.fromEntries([18, 19, 20, 21, 45, 46, 47].map((id) => [id, 'time'])),
@@ -278,7 +278,7 @@ async function readStyles(part: Part | undefined): Promise<(DateKind | undefined
   return dates;
 }
 
-/** What a format shows of a number, without its texts, colours and languages; `[h]` is a length of time and no date. */
+/** Tells dates from other numbers by their format; `[h]` is a length of time and no date. */
 function kindOf(given: string): DateKind | undefined {
   const format = given.slice(0, MAX_FORMAT_CHARS);
   if (/\[[hms]+\]/i.test(format)) return undefined;
@@ -385,7 +385,7 @@ class SheetRows {
     else if (name === 'rPh') this.#isPhonetic = false;
     else if (name === 'c') {
       while (this.#cells.length < this.#column - 1) this.#cells.push('');
-      // What is behind a megabyte is left out, as the row is rejected for its length.
+      // Cells after the first megabyte are left out, because the row is rejected for its length.
       const cell = this.#length > MAX_LINE_BYTES ? '' : csvCell(this.#value().slice(0, MAX_LINE_BYTES + 1));
       this.#length += cell.length;
       this.#cells.push(cell);

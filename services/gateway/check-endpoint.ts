@@ -235,7 +235,7 @@ const mediaTypeOf = (format: TextFormat) =>
   Object.entries(INGEST_FORMATS).find(([, each]) => each === format)?.[0] ?? ANY_FORMAT;
 
 /** The format that the type of the file says, or its first bytes. Throws 415. */
-/** The mapping that comes with the file, or the one that the request names. Throws 422 and `MappingError`. */
+/** The mapping that comes with the file, or the mapping that the request names. Throws 422 and `MappingError`. */
 function mappingOf(
   { parts }: Upload,
   name: string | undefined,

@@ -8,7 +8,7 @@ import { integer, looseObject, Type } from '../shared/schema.js';
 import { MAX_HELD_BYTES } from './ingest-body.js';
 
 const MAX_HEADER_ROW = 1000;
-/** Of the sheet of a workbook, and of what is made of it; Excel packs a sheet to a tenth. */
+/** Limit of an unpacked sheet, and of the CSV made of it; Excel packs a sheet to about a tenth. */
 const MAX_SHEET_BYTES = 256 * 1024 * 1024;
 /** Workbooks that are read at the same time: each holds up to 32 MiB of texts that its cells share. */
 const WORKBOOKS = 2;

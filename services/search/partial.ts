@@ -38,7 +38,7 @@ export const sumOf = (weights: readonly number[]): number => weights.reduce((sum
 export const leastMatched = (query: TextQuery): number =>
   Math.max(Math.ceil(query.required.length / 2), phrasesOf(query).length);
 
-/** Where nothing is answered. */
+/** Result without a match. */
 export const noMatch = (weights: readonly number[]): PartialMatch => ({ matched: 0, weight: 0, weights });
 
 /** Places in the query of the terms that no record matches. */

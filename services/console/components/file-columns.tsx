@@ -1,4 +1,4 @@
-/** What each column of a file becomes, as a person decides it. */
+/** Form in which a person chooses the field of each column of a file. */
 import { useState } from 'preact/hooks';
 import { fieldLabel } from '../format.js';
 import type { CheckAnswer, Settings } from '../import-file.js';
@@ -8,7 +8,7 @@ interface FileColumnsProps {
   answer: CheckAnswer;
   /** The field that no column gives. */
   missing?: string | undefined;
-  /** What was answered before. */
+  /** Choices of the last check. */
   settings: Settings;
   onSettings(settings: Settings): void;
 }

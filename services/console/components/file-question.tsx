@@ -3,7 +3,7 @@ import type { Question } from '../import-file.js';
 
 interface FileQuestionProps {
   question: Question;
-  /** What the file was meant to be. */
+  /** Stream that the person chose for the file. */
   streamLabel: string;
   labelOf(stream: string): string;
   onAnswer(answer: Exclude<Question['answer'], 'columns'>, value: string): void;
