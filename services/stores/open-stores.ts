@@ -54,7 +54,7 @@ export type GatewayStores = Pick<Stores, 'search' | 'analytics'> &
 export type StoresConfig = Pick<Config, 'dataDir' | 'searchThreads'> &
   Partial<Pick<Config, 'searchTimeoutMs' | 'sqlCopyMs' | 'elasticsearch' | 'clickhouse'>>;
 
-/** For a process that waits at its start for servers that are not up yet. */
+/** Options of a process that waits at its start for servers that are not up yet. */
 export interface StartupRetryOptions {
   timeoutMs: number;
   /** Called before each retry, about once a second. */
@@ -66,7 +66,7 @@ export interface OpenStoresOptions {
   clock?: Clock;
   /** Compares `clock`, where that is given. */
   clocks?: ClockComparison;
-  /** For background jobs of the stores. */
+  /** Log of the background jobs of the stores. */
   log?: ElasticsearchStoreOptions['log'];
   /** Whether this process sums months and copies records for SQL in the background: a server does, a command that ends does not. */
   maintainsAnalytics?: boolean;
@@ -83,9 +83,9 @@ const DEFAULT_SQL_COPY_MS = 3_600_000;
 const STARTUP_BACKOFF = { firstMs: 1000, maxMs: 1000 };
 
 /**
- * Opens each store where the settings say it is. Throws `DataFolderError` when an embedded store cannot use the data folder
- * or another process holds it, `MissingPackageError` when its package is not installed, the errors of the migrations, and
- * `StoreUnavailableError` when a server does not answer, after `startupRetry.timeoutMs` where it is given.
+ * Opens each store where the settings say it is. Throws `DataFolderError` if an embedded store cannot use the data folder or another
+ * process holds it. Throws `MissingPackageError` if the package of an embedded store is not installed. Throws the errors of the migrations.
+ * Throws `StoreUnavailableError` if a server does not answer, after `startupRetry.timeoutMs` where it is given.
  */
 export async function openStores(
   config: StoresConfig,
@@ -234,7 +234,7 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** One after another, also after one that fails; then throws the first failure. */
+/** Closes the stores one after another, also after a store that fails to close; then throws the first failure. */
 async function closeAll(opened: readonly Closable[]): Promise<void> {
   const failures: unknown[] = [];
   for (const each of opened) await each.close().catch((error: unknown) => failures.push(error));
@@ -282,7 +282,7 @@ async function lockFolder(dataDir: string): Promise<FolderLock> {
   return lockDataFolder(dataDir);
 }
 
-/** For requests, of which the first opens the analytics store: they are answered 503, and a full disk is told apart. */
+/** Throws the error that a request answers with 503 when the analytics store cannot be opened; a full disk has its own error. */
 function throwUnavailable(error: Error): never {
   throw error.cause instanceof StoreUnavailableError
     ? error.cause

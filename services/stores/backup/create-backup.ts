@@ -75,7 +75,7 @@ export async function createBackup(options: BackupOptions): Promise<Manifest> {
   const partial = `${folder}.partial`;
   const lock = lockPartial(partial);
   try {
-    // Of a backup that was killed.
+    // A backup that was killed may have left this folder.
     rmSync(join(partial, DATA_FOLDER), REMOVE_OPTIONS);
     requireSpace(partial, sizeOf(dataDir), 'name a folder on another disk');
     const manifest = await copyStores(options, partial);

@@ -22,13 +22,13 @@ import { removeAbandonedLinks } from './linked-files.js';
 const PAUSE_TIMEOUT_MS = 5000;
 /** Of a command for its turn: inserts that run end first. */
 const FREEZE_TIMEOUT_MS = 120_000;
-/** Of a command for the removal of its frozen parts. */
+/** Time that a command waits for the removal of its frozen parts. */
 const RELEASE_TIMEOUT_MS = 30_000;
-/** Of the address of a socket, on macOS; Linux takes 4 more. Node.js cuts a longer one off without an error. */
+/** Longest path of a socket on macOS; Linux allows 4 bytes more. Node.js truncates a longer path without an error. */
 const MAX_PATH_BYTES = 103;
 /** Each pauses writes in its turn. Another is turned away. */
 const MAX_BACKUPS = 4;
-/** Of all lines of one command. */
+/** Size of all lines of one command together. */
 const MAX_REQUEST_BYTES = 1024;
 const FROZEN_NAME = /^\w{1,64}$/;
 
@@ -42,7 +42,7 @@ export interface FreezeListener {
   close(): Promise<void>;
 }
 
-/** Where the folder allows no socket, `onError` hears of it, and backups need the process to be stopped. */
+/** Listens for `reachline backup`. If the folder allows no socket, calls `onError`; backups then need the process to be stopped. */
 export function listenForFreezes(
   dataDir: string,
   freeze: Freeze,
@@ -50,7 +50,7 @@ export function listenForFreezes(
 ): Promise<FreezeListener> {
   const path = join(dataDir, FREEZE_SOCKET);
   const frozenParts = join(dataDir, ANALYTICS_FOLDER, FROZEN_PARTS_FOLDER);
-  // Left by a process that was killed.
+  // A process that was killed may have left these.
   rmSync(path, { force: true });
   rmSync(frozenParts, REMOVE_OPTIONS);
   removeAbandonedLinks(dataDir);
@@ -67,7 +67,7 @@ export function listenForFreezes(
       try {
         await freeze(name, work);
       } finally {
-        // Also where the command was gone before its turn came. What cannot be removed goes at the next start.
+        // Remove the parts even if the command left before its turn. Parts that cannot be removed now are removed at the next start.
         void ended
           .then(() => rm(join(frozenParts, name), REMOVE_OPTIONS))
           .catch(() => undefined)
@@ -116,7 +116,7 @@ async function serveFreeze(socket: Socket, freeze: Freeze): Promise<void> {
 
 /** Parts of ClickHouse that stay as they were until they are released. */
 export interface FrozenParts {
-  /** Of their folder in `shadow`. */
+  /** Name of the folder in `shadow` that holds the parts. */
   name: string;
   /** Resolves when they are removed, or the process that holds them does not answer. */
   release(): Promise<void>;

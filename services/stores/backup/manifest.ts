@@ -89,7 +89,7 @@ export function manifestText(manifest: Omit<Manifest, 'format'>): string {
 
 const checksum = (fields: object) => createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 
-/** Throws a `BackupError` when the folder is not a backup, or one that this version cannot restore. Reads no other file. */
+/** Reads the manifest and no other file. Throws `BackupError` if the folder is not a backup, or if this version cannot restore it. */
 export function readManifest(folder: string): Manifest {
   const path = join(resolve(folder), MANIFEST_FILE);
   if (!existsSync(path)) {

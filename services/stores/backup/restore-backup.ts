@@ -51,7 +51,8 @@ export async function restoreBackup({
   const lock = lockDataFolder(folder);
   try {
     const partial = join(folder, PARTIAL_RESTORE_FOLDER);
-    // Left by a restore that was killed. It began in an empty folder that nothing opens meanwhile, so the files beside it are its own.
+    // A restore that was killed left this mark. A restore begins in an empty folder that nothing else opens, so the other files are from it
+    // too.
     if (existsSync(partial)) {
       for (const name of [SEARCH_FILE, ANALYTICS_FOLDER, TIME_FILE])
         rmSync(join(folder, name), REMOVE_OPTIONS);
@@ -147,7 +148,7 @@ function requireEmpty(folder: string): void {
   );
 }
 
-/** Without `to`, only reads and compares. */
+/** Copies the entries of a backup and compares their checksums. Without `to` it only compares. */
 async function copyEntries(
   backup: string,
   { entries, bytes: total }: Manifest,

@@ -33,7 +33,7 @@ export function accountStatements(layout: Layout, { username, password }: Creden
   ];
 }
 
-/** Creates Reachline's account on each server with that of an administrator. Throws `StoreUnavailableError` or `StoreTimeoutError`. */
+/** Creates Reachline's account on each server, signed in as an administrator. Throws `StoreUnavailableError` or `StoreTimeoutError`. */
 export async function createClickHouseAccount(options: HttpOptions, admin: Credentials): Promise<void> {
   const servers = openServers({ ...options, ...admin }, 'default');
   try {

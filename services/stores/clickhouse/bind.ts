@@ -29,8 +29,8 @@ export function placeholders({ text }: Sql): string[] {
 export const NAME_PATTERN = '^[A-Za-z_][A-Za-z0-9_]{0,63}$';
 
 /**
- * One `SET` statement that gives a connection its settings and binds the parameters, in escaped form, of the statement after it.
- * Throws `RangeError` for a name that is no identifier, since the engine runs whatever else stands there.
+ * A `SET` statement with the settings of a connection and the escaped parameters of the next statement.
+ * Throws `RangeError` for a name that is no identifier, because the engine would run any other text as SQL.
  *
  * The engine still binds the values. The binding API of chdb is not used because it runs one query at a time
  * in the whole process, whichever connection it is on, so one slow report would delay every other.

@@ -7,7 +7,7 @@ import type { Rows } from './rows.js';
 /** The databases of the tables and of the views over them. */
 export interface Layout {
   tables: string;
-  /** What becomes the tables of contacts and audiences; analysts may not read it. */
+  /** Database in which the tables of contacts and audiences are prepared; analysts may not read it. */
   copies: string;
   /** The views that analysts read. */
   views: string;
@@ -27,7 +27,7 @@ export interface EmbeddedOptions {
 }
 
 export interface HttpOptions {
-  /** Of the replicas, or of the one server. */
+  /** Addresses of the replicas, or of the single server. */
   urls: readonly string[];
   username: string;
   password: string;
@@ -44,9 +44,9 @@ export type ClickHouseOptions = EmbeddedOptions | HttpOptions;
 export type FreezeParts = (name: string) => Promise<void>;
 
 export interface InsertOptions {
-  /** Small ones share a part with others that arrive at the same time; over HTTP only. */
+  /** Small inserts that arrive at the same time share a part; over HTTP only. */
   grouped?: boolean;
-  /** On replicas, the same insert again with its token adds nothing, whichever of them takes it. */
+  /** On replicas, repeating an insert with its token adds nothing, whichever replica takes it. */
   token?: string;
 }
 

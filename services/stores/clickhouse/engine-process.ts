@@ -1,6 +1,6 @@
 /**
- * Entry of the process of the engine: the only file that imports `chdb`. It runs what it is told over one socket, and ends with the
- * gateway. A running statement cannot be interrupted for certain, so the gateway kills this process when a statement does not end.
+ * Entry of the process of the engine: the only file that imports `chdb`. It runs the statements that arrive over one socket, and ends with
+ * the gateway. A running statement cannot always be interrupted, so the gateway kills this process when a statement does not end.
  */
 import { Socket } from 'node:net';
 import { drainPending, Session } from 'chdb';

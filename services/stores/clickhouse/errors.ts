@@ -42,7 +42,7 @@ export const codeOf = (error: unknown): string =>
   String(((error instanceof StoreUnavailableError ? error.cause : null) as { code?: unknown } | null)?.code);
 
 const MEMORY_LIMIT_EXCEEDED = '241';
-/** No coordinator, read-only, too few replicas, and those of `waitsForOthers` or a replica that lacks rows. */
+/** Errors that pass: no coordinator, a read-only table, too few replicas, the errors of `waitsForOthers`, a replica that lacks rows. */
 const PASSING_ERRORS = new Set('225 242 285 286 289 319 999'.split(' '));
 /** The insert before, or this one, has not reached most replicas yet. */
 const QUORUM_ERRORS = new Set(['286', '319']);

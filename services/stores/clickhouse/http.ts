@@ -34,8 +34,8 @@ const layoutOf = ({ database, cluster }: HttpOptions): Layout => ({
 });
 
 /**
- * Connects lazily: a server that is down fails the first statement, and one that comes back serves the next. Names without a
- * database are looked up in `defaultDatabase`; 'default' exists before our own.
+ * Connects lazily: the first statement fails while the server is down, and the next succeeds once the server is back. Table names without a
+ * database are looked up in `defaultDatabase`; 'default' exists before our own database.
  */
 export function openHttp(options: HttpOptions, defaultDatabase?: string): ClickHouse {
   const servers = openServers(options, defaultDatabase);
@@ -63,7 +63,7 @@ function openServer(url: string, options: HttpOptions, defaultDatabase?: string)
       log: { level: ClickHouseLogLevel.OFF },
     });
   const client = connect(defaultDatabase ?? layout.tables);
-  // On connections of its own, as statements may hold all others.
+  // Pings have their own connections, because statements may hold all the others.
   const pings = connect('default', PING_TIMEOUT_MS);
   const settings = (name: string) => httpSettings(name, timeoutMs, layout.isReplicated);
   let asking: Promise<boolean> | undefined;

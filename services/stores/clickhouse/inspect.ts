@@ -17,7 +17,7 @@ export interface ServerReport {
   missing: string[];
   /** When the copy of contacts and audiences was begun, in milliseconds since the epoch; null before the first. */
   copiedAt: number | null;
-  /** What it knows of the others; null for a single server. */
+  /** What the server knows about the other replicas; null for a single server. */
   replication: Replication | null;
 }
 
@@ -33,7 +33,10 @@ interface Replication {
   delay_seconds: number;
 }
 
-/** Of each server by its address, or the error, which is what opening the store would throw: `StoreUnavailableError`, `StoreTimeoutError`, `MigrationChangedError`. */
+/**
+ * State of each server by its address, or the error that opening the store would throw: `StoreUnavailableError`, `StoreTimeoutError`,
+ * `MigrationChangedError`.
+ */
 export async function inspectClickHouse(
   options: HttpOptions,
 ): Promise<{ url: string; report: ServerReport | Error }[]> {

@@ -15,8 +15,8 @@ export interface OnDemandOptions {
 }
 
 /**
- * An embedded store that `open` opens with its first use, which throws the errors of `open`. Until there is one in the folder, what
- * an empty store would answer is no use.
+ * An embedded store that the first use opens with `open`; that use throws the errors of `open`. `isEmpty` tells that the folder has no
+ * store yet, so that callers need not open one to read nothing.
  */
 export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOptions): {
   store: AnalyticsStore & VisitTable;

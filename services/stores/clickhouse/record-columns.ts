@@ -10,9 +10,9 @@ interface Column {
   name: string;
   type: Sql;
   comment: string;
-  /** Of the record; equals the name unless given. */
+  /** Field of the record; by default the name of the column. */
   field?: string;
-  /** Type that the engine parses the field as; that of the column unless given. */
+  /** Type as which the engine parses the field; by default the type of the column. */
   parsed?: Sql;
   /** Computes the column from the field. */
   value?: Sql;
@@ -153,7 +153,7 @@ export const RECORD_VIEWS: readonly RecordView[] = [
 
 export const viewOf = (name: string) => RECORD_VIEWS.find((view) => view.name === name) as RecordView;
 
-/** What the fields of a line of JSON are parsed as: a structure of the engine. */
+/** Structure, in the syntax of the engine, as which it parses the fields of a line of JSON. */
 export const parsedFields = ({ columns }: RecordView): Sql =>
   joinSql(
     columns.map(

@@ -38,7 +38,10 @@ function isAbandoned(beganAt: number, comment: TableComment, now: number): boole
   return beganAt < now - ABANDONED_MS;
 }
 
-/** Each server has a copy of its own, as tables are swapped on one. One that is out gets its next one when it is back. */
+/**
+ * Each server has its own copy, because tables are swapped on one server at a time. A server that is down gets its next copy after it is
+ * back.
+ */
 export function copyOnServers(servers: readonly ClickHouseServer[]): RecordCopy {
   const [only, ...others] = servers.map((server) => ({ server, copy: recordCopy(server) }));
   if (only && others.length === 0) return only.copy;
@@ -202,7 +205,7 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
         );
         if (found.length > 0) return false;
       }
-      // What is read now may hold them; it is looked at once it is the copy.
+      // A table that is being filled may hold these contacts; it is checked once it has become the copy.
       return (await otherTables()).length === 0;
     },
   };
@@ -213,7 +216,7 @@ function* chunks(contacts: readonly ContactKey[]): Generator<readonly ContactKey
     yield contacts.slice(start, start + KEYS_PER_STATEMENT);
 }
 
-/** By the primary key first, then by `contactKey` in SQL. */
+/** Condition that a row is one of the contacts: first by the primary key, then by `contactKey` in SQL. */
 function isOneOf(keys: readonly ContactKey[]): Sql {
   const organizations = [...new Set(keys.map(({ organizationId }) => organizationId))].map(textLiteral);
   const hashes = keys.map(({ hash }) => sql`unhex(${textLiteral(hash)})`);

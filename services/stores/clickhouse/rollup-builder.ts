@@ -11,7 +11,7 @@ import type { ClickHouse } from './client.js';
 const INTERVAL_MS = 60_000;
 const LOG_INTERVAL_MS = 600_000;
 const MONTHS_PER_RUN = 100;
-/** Longer than any insert runs, so that none of those that a build has not seen commits before one that it has. */
+/** Longer than any insert runs. So an insert that a build has not seen cannot commit before an insert that the build has seen. */
 const SETTLE_SECONDS = 300;
 /** Below, a month is read as fast as its sums. */
 const MIN_ROWS = 10_000;

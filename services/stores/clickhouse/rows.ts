@@ -110,10 +110,10 @@ const currencyRates: Table<CurrencyRateRecord> = {
 };
 
 const MAX_VERSION = 2n ** 128n - 1n;
-/** Of which the engine has date-times. */
+/** Years for which the engine has date-times. */
 const VISIT_YEARS = { first: '1900', last: '2298' };
 
-/** The columns of the view, which are those of the table. */
+/** The columns of the view, which has the same columns as the table. */
 const visitColumns = viewOf('website_visits').columns.map(
   ({ name, field = name }): Column<Visit> => [
     name,
@@ -168,7 +168,7 @@ export const deliveryRows = (records: readonly OrderedRecord<DeliveryRecord>[]) 
 export const currencyRateRows = (records: readonly OrderedRecord<CurrencyRateRecord>[]) =>
   toRows(currencyRates, records);
 
-/** Of visits in years that the engine has. */
+/** Rows of the visits whose year the engine can store. */
 export function visitRows(records: readonly OrderedRecord<VisitRecord>[]): Rows {
   const ordered = records.map(({ record, ...order }) => ({
     record: toVisit(record, parseTimestamp(record.createdAt)),

@@ -37,11 +37,13 @@ const spillBeyond = (bytes: number) => ({
   max_bytes_ratio_before_external_sort: 0,
 });
 
-/** In the embedded engine. Settings stay on a connection after the statement, so every statement sends all of them, with the same names. */
+/**
+ * Settings of a statement in the embedded engine. A connection keeps settings after the statement, so every statement sends the same names.
+ */
 export const embeddedSettings = (name: string, timeoutMs: number): Settings => ({
   ...commonSettings(name, timeoutMs),
   max_threads: 2,
-  // By default a thread needs a gigabyte of free memory, more than the engine has: every statement would run on one.
+  // The default needs a gigabyte of free memory per thread. The engine has less, so every statement would run on one thread.
   max_threads_min_free_memory_per_thread: 0,
   max_memory_usage: 600 * MEGABYTE,
   // Rows of an INSERT SELECT that go through the materialized views at once; by default a million.
@@ -50,19 +52,22 @@ export const embeddedSettings = (name: string, timeoutMs: number): Settings => (
   ...spillBeyond(450 * MEGABYTE),
 });
 
-/** Over HTTP. The response's status is then that of the whole statement. */
+/** Settings of a statement over HTTP. The status of the response then tells whether the whole statement succeeded. */
 export const httpSettings = (name: string, timeoutMs: number, isReplicated: boolean): Settings => ({
   ...commonSettings(name, timeoutMs),
   ...(isReplicated ? REPLICA_SETTINGS : {}),
   wait_end_of_query: 1,
 });
 
-/** For reads over HTTP. A server detects clients that leave only during read-only statements; 2 still accepts settings. */
+/**
+ * Settings of reads over HTTP. A server notices that a client has left only during read-only statements; the value 2 still accepts
+ * settings.
+ */
 export const HTTP_READ_SETTINGS: Settings = { readonly: 2, cancel_http_readonly_queries_on_client_close: 1 };
 
 /**
- * The server collects rows of several inserts for a fraction of a second, and answers each once its rows are stored. Partitions are not
- * limited: the server would count those of all inserts together, and refuse each.
+ * The server collects the rows of several inserts for a fraction of a second, and answers each insert once its rows are stored. The number
+ * of partitions has no limit here, because the server would count the partitions of all collected inserts together and refuse every insert.
  */
 export const GROUPED_INSERT_SETTINGS: Settings = {
   async_insert: 1,
@@ -70,19 +75,25 @@ export const GROUPED_INSERT_SETTINGS: Settings = {
   max_partitions_per_insert_block: 0,
 };
 
-/** An insert is acknowledged once most replicas have it, and one that lacks such an insert rejects reads. Both need inserts into a table one at a time. */
+/**
+ * An insert is acknowledged once most replicas have it, and a replica that lacks such an insert rejects reads. Both need one insert into a
+ * table at a time.
+ */
 const REPLICA_SETTINGS: Settings = {
   insert_quorum: 'auto',
   insert_quorum_parallel: 0,
   insert_quorum_timeout: 3000,
   select_sequential_consistency: 1,
-  // By default a replica without a coordinator is tried for minutes.
+  // The default retries for minutes on a replica without a coordinator.
   insert_keeper_max_retries: 3,
-  // By default a deletion fails while any replica is out, which deletes once it is back.
+  // The default fails a deletion while any replica is down, although that replica deletes the rows once it is back.
   lightweight_deletes_sync: 1,
 };
 
-/** Without a token, rows equal to those of an earlier insert are dropped: a metric restated back to its former value would be lost. */
+/**
+ * Settings that mark an insert with a token. Without a token, replicas drop an insert that equals an earlier insert: a metric restated to
+ * its former value would be lost.
+ */
 export const tokenSettings = (token: string | undefined): Settings =>
   token === undefined ? {} : { insert_deduplication_token: token };
 

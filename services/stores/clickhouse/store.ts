@@ -65,7 +65,7 @@ export async function openAnalyticsStore(
     await clickhouse.close();
     throw error;
   }
-  // On replicas the mark that was inserted last may be older than rows that became visible after it.
+  // Replicas have no builder: rows that are older than the last mark may become visible after it.
   const builder = rollups && !clickhouse.layout.isReplicated ? new RollupBuilder(clickhouse, rollups) : null;
   builder?.start();
   const { engine, pauseInserts } = clickhouse;
@@ -88,7 +88,7 @@ const DATES = { first: monthAt(0), last: monthAt(Date.UTC(2149, 5)) };
 const firstDate = (month: Month): string =>
   firstDayOf(Math.min(Math.max(month, DATES.first), DATES.last) as Month);
 
-/** The moment as the column of visits can hold it: the engine has no earlier and no later ones. */
+/** The moment, limited to the range that the column of visits can hold. */
 function moment(milliseconds: number): Sql {
   const ms = Math.trunc(Math.min(Math.max(milliseconds, FIRST_MOMENT_MS), LAST_MOMENT_MS));
   return sql`fromUnixTimestamp64Milli(${ms}, 'UTC')`;
@@ -116,7 +116,7 @@ interface OldMonth {
   month: Month;
 }
 
-/** By default a server refuses to drop more than 50 GB at once. */
+/** Drops the partition of a month. The default of a server refuses to drop more than 50 GB at once. */
 const dropPartition = ({ table, month }: OldMonth): Sql =>
   sql`ALTER TABLE ${identifier(table)} DROP PARTITION ${partitionOf(month)} SETTINGS max_partition_size_to_drop = 0`;
 

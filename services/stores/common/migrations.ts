@@ -16,7 +16,7 @@ export class MigrationChangedError extends Error {
   override readonly name = 'MigrationChangedError';
 }
 
-/** What is stored has another version than this Reachline needs. The message says what to do. */
+/** The stored data has another version than this Reachline needs. The message says what to do. */
 export class MigrationNeededError extends Error {
   override readonly name = 'MigrationNeededError';
 }
@@ -31,7 +31,10 @@ export const readMigrations = (folder: string): Migration[] =>
       return { name, statements, checksum: createHash('sha256').update(statements.text).digest('hex') };
     });
 
-/** Those that are not applied. Throws `MigrationChangedError` with the message of `advice` when one was applied with another content. */
+/**
+ * The migrations that are not applied yet. Throws `MigrationChangedError` with the message of `advice` if a migration was applied with
+ * other content.
+ */
 export function pendingMigrations(
   migrations: readonly Migration[],
   applied: Iterable<readonly [name: string, checksum: string]>,

@@ -22,7 +22,10 @@ export const contactKey = (organizationId: string, contactId: string): ContactKe
 });
 
 export interface RecordSource {
-  /** Every record there is when it begins, as lines of JSON that the API answers; one that is written meanwhile may be among them. */
+  /**
+   * Every record that exists when the read begins, as the lines of JSON that the API answers. Records that are written during the read may
+   * be included.
+   */
   read(kind: CopiedKind): AsyncIterable<string[]>;
   /** Contacts of the erasures whose proof is not complete. */
   erased(): AsyncIterable<ContactKey[]>;

@@ -15,7 +15,7 @@ const ID_FILE = 'reachline-mark.json';
 
 const BUSY_TIMEOUT_MS = 5000;
 
-/** Which stores of the folder are used; the others are servers. */
+/** The stores of the folder that are in use; the other stores are servers. */
 export interface UsedStores {
   search: boolean;
   analytics: boolean;
@@ -94,7 +94,7 @@ function readSearchId(dataDir: string): StoreId | undefined {
       return { id: mark, hasOther: Boolean(other) };
     });
   } catch {
-    // Not a database, or one that was never migrated: opening it reports that.
+    // The file is not a database, or was never migrated. Opening it will report that.
     return undefined;
   }
 }

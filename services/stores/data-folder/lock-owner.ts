@@ -7,7 +7,7 @@ export interface LockOwner {
   pid: number;
   /** ISO 8601. */
   since: string;
-  /** Of the gateway, once it listens. */
+  /** Port of the gateway, once it listens. */
   port?: number;
 }
 

@@ -12,7 +12,7 @@ interface Group<Record> {
 export interface ApplyOptions<Source, State, Record> {
   idOf(record: Record): string;
   routingOf(record: Record): string;
-  /** What records are applied to, from a stored document. */
+  /** State of a stored document, to which records are applied. */
   fromSource(source: Source): State;
   /** The state after the record; null when the record changes nothing. Throws `RecordRejectedError` when it breaks a rule. */
   apply(before: State | undefined, record: Record): State | null;
@@ -38,8 +38,8 @@ export interface Screen<State, Record> {
 }
 
 /**
- * Applies stream records in order, also after those of earlier calls. Documents in conflict with another write are read, changed and
- * written again until none is left. Throws `PartialWriteError` once all other records are
+ * Applies stream records in order, also after those of earlier calls. A document that another write has changed meanwhile is read, changed
+ * and written again until the write succeeds. Throws `PartialWriteError` once all other records are
  * written, and `StoreTimeoutError` as `retryWithBackoff`.
  */
 export async function applyRecords<Source, State, Record>(

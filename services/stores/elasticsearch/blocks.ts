@@ -9,12 +9,12 @@ export interface IndexBlock {
   name: (typeof NAMES)[number];
 }
 
-/** All but those of a reindex. */
+/** All write blocks except the block of a running reindex. */
 export async function findBlocks(cluster: Cluster): Promise<IndexBlock[]> {
   const found = await readBlocks(cluster);
   if (!found.some(isOfWrites)) return found;
   const reindexed = await readReindexed(cluster);
-  // Again, as one that has ended had lifted its block before it was no longer recorded.
+  // Read the blocks again: a reindex that has just ended lifts its block before its record is removed.
   return (await readBlocks(cluster)).filter((block) => !isOfWrites(block) || block.index !== reindexed);
 }
 
@@ -46,7 +46,7 @@ async function readReindexed(cluster: Cluster): Promise<string | null> {
   return lock._source?.index ?? null;
 }
 
-/** Of the lock of migrations. */
+/** Id of the document that is the lock of migrations. */
 export const REINDEX_LOCK_ID = 'rebuild';
 
 const asking = new WeakMap<Cluster, Promise<boolean>>();

@@ -24,7 +24,7 @@ const PATIENCE = { firstMs: 4000, thenMs: 250 };
 const REFRESH_RETRY = { retries: 3, firstMs: 250, maxMs: 1000 };
 const BULK_RESULT = ['errors', 'items.*.status', 'items.*.error'];
 
-/** What one document of a bulk request is to become, and its JSON; a deletion has none. */
+/** Action on one document of a bulk request, and the JSON of the document; a deletion has no JSON. */
 export type BulkOperation = readonly [action: object, json?: string];
 
 /** A copy failed that the cluster will soon do without. */
@@ -36,7 +36,7 @@ class UnrefreshedError extends StoreUnavailableError {
 
 /** The connection to the cluster. */
 export class Cluster {
-  /** Of the indices it creates. */
+  /** Shards and replicas of the indices that this client creates. */
   readonly layout: Pick<ElasticsearchConfig, 'shards' | 'shardsPerOrganization' | 'replicas'>;
   readonly indexPrefix: string;
   readonly #client: Client;

@@ -6,7 +6,7 @@ import { BlockedError, IndexMissingError, type ItemError, itemError } from './er
 import { Gathered } from './gathered.js';
 import { retryWhileBlocked, retryWithBackoff, throwIfReadOnly } from './retry.js';
 
-/** A document with its version. `index` is the one that was read: sequence numbers are only comparable within an index. */
+/** A document with its version. `index` names the index it was read from: sequence numbers are only comparable within an index. */
 export interface VersionedDocument<Source> {
   id: string;
   index: string;
@@ -111,7 +111,7 @@ export class Documents<Source> {
     return versioned<Source>(response as GetResult);
   }
 
-  /** By id, without the ids that have no document. Throws `IndexMissingError`. */
+  /** Reads documents by id; ids without a document are left out. Throws `IndexMissingError`. */
   async getMany(
     wanted: readonly { id: string; routing?: string }[],
     signal?: AbortSignal,

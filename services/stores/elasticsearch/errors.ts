@@ -1,4 +1,4 @@
-/** What the cluster's errors mean, of a request and of an item of a bulk request. */
+/** Translates errors of the cluster, for a request and for an item of a bulk request. */
 import { errors } from '@elastic/elasticsearch';
 import {
   DiskFullError,
@@ -48,7 +48,7 @@ export function requestError(error: unknown): Error {
 export const isOutage = (error: unknown): boolean =>
   error instanceof StoreUnavailableError || error instanceof StoreTimeoutError;
 
-/** As `requestError`, for an item. */
+/** The error of one item of a bulk request, like `requestError`. */
 export function itemError(status: number | undefined, error: ItemError | null | undefined): Error {
   return ofStatus(status, error, 'document', new Error(JSON.stringify(error ?? { status })));
 }

@@ -1,4 +1,4 @@
-/** What is stored of the streams of an organization, and when their newest records were accepted. */
+/** Counts of the stored records of an organization by stream, and when the newest of them were accepted. */
 import type { estypes } from '@elastic/elasticsearch';
 import { isStale, type OrderedRecord, type Organized, organizationOf } from '../../shared/record-order.js';
 import { PartialWriteError } from '../../shared/store-errors.js';
@@ -86,7 +86,7 @@ export class AcceptanceTimes {
   }
 }
 
-/** Without tombstones, which belong to no organization. */
+/** Searches the records of an organization. Tombstones belong to no organization and are left out. */
 const inOrganization = (organizationId: string): estypes.SearchRequest => ({
   routing: organizationId,
   query: { bool: { filter: [{ term: { organization_id: organizationId } }] } },

@@ -4,13 +4,16 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void;
 }
 
-/** Does together what is asked within one turn of the event loop, as many requests go on when one that they wait for is answered. */
+/**
+ * Runs all calls of one turn of the event loop as one batch. Many requests continue in the same turn, when the request they wait for is
+ * answered.
+ */
 export class Gathered<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
   readonly #most: number;
   #waiting: Waiting<Item, Result>[] = [];
 
-  /** `run` resolves with the result, or the error, of each item; what it throws is that of all. */
+  /** `run` resolves with the result or the error of each item. An error that it throws is the error of every item. */
   constructor(most: number, run: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>) {
     this.#most = most;
     this.#run = run;

@@ -19,19 +19,19 @@ import { findReindexLockHolder } from './migrations/reindex-lock.js';
 export interface ClusterReport {
   /** One per node. */
   versions: string[];
-  /** Of the indices of this installation. */
+  /** Worst health of the indices of this installation. */
   health: 'green' | 'yellow' | 'red';
   /** Resources without an index. */
   missing: Resource[];
   /** Indices of an older version. */
   outdated: string[];
-  /** Indices whose shards are not those of the settings. */
+  /** Indices whose number of shards differs from the settings. */
   otherShards: ({ resource: Resource; index: string } & ShardLayout)[];
   /** Settings that block writes, such as `reachline-contacts-v1-1 read_only`. */
   blocked: string[];
   /** Milliseconds by which this machine is ahead of the node that answers. */
   skewMs: number;
-  /** Of the lock that migrations, erasures and retention share. */
+  /** Holder of the lock that migrations, erasures and retention share. */
   lockHolder: LeaseHolder | null;
 }
 

@@ -132,7 +132,8 @@ export class Lease<Source extends LeaseSource> {
 
   /** Frees the lease and changes its document. Does nothing when the lease was lost. */
   async release(change: Partial<LeaseContent<Source>> = {}): Promise<void> {
-    // Before anything else: no renewal begins from here on, and one that has begun is followed by the write that frees the lease.
+    // Set this before anything else: no renewal begins from here on. A renewal that is running is followed by the write that frees the
+    // lease.
     this.#released = true;
     this.#clearTimers();
     try {

@@ -9,7 +9,7 @@ import { PageBuilder, rowsToFetch } from '../common/page-builder.js';
 
 type Sort = estypes.SortCombinations[];
 
-/** By score where there is one, then newest, then id: a total order, the same after a reindex and on every replica. */
+/** Sorts by score where there is one, then newest first, then by id. This total order is the same after a reindex and on every replica. */
 export function pageSort(idField: string, scored: boolean): Sort {
   const newest: Sort = [{ created_at: 'desc' }, { [idField]: 'desc' }];
   return scored ? [{ _score: { order: 'desc' } }, ...newest] : newest;
@@ -72,9 +72,9 @@ interface PageForm<Source, T, Field extends string> {
   toJson(source: Source): Json<T>;
   reservedBytesPerItem?: number;
   explain?: boolean;
-  /** By a sort of the request instead of by time. */
+  /** Whether the request brings its own sort in place of the time. */
   isSorted?: boolean;
-  /** Of the aggregations of the request. */
+  /** Reads the facets from the aggregations of the request. */
   toFacets?(
     aggregations: Record<string, estypes.AggregationsAggregate>,
     query: estypes.QueryDslQueryContainer | undefined,

@@ -19,7 +19,7 @@ import { acquireReindexLock, recoverReindex } from './migrations/reindex-lock.js
 const OVERDUE_MS = 60_000;
 /** A reindex that died blocks writes until its lease has expired and a job has run: shorter than writers wait. */
 const INTERVAL_MS = 5000;
-/** Between two log lines about failures of a step. */
+/** Least time between two log lines about failures of a step. */
 const LOG_INTERVAL_MS = 60_000;
 
 /** After this many failures in a run, further reservations are only counted: they would probably fail too, slowly. */
@@ -104,7 +104,7 @@ export function startRecovery(
   };
 }
 
-/** One that fails does not stop the others. Throws `UnresolvedError`. */
+/** Resolves open reservations. A reservation that fails does not stop the others. Throws `UnresolvedError`. */
 async function resolveReservations(
   deps: RecoveryDeps,
   status: RecoveryStatus,

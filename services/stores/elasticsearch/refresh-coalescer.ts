@@ -2,7 +2,7 @@ import { sleep } from '../../shared/async.js';
 import type { Cluster } from './client.js';
 import type { IndexNames } from './migrations/indices.js';
 
-/** Between two refreshes; as often as the indices refresh by themselves. */
+/** Time between two refreshes, equal to the refresh interval of the indices. */
 const INTERVAL_MS = 250;
 
 /** Makes writes searchable: one refresh serves all callers that wait. */

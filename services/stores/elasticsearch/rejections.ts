@@ -47,7 +47,7 @@ export function rejectionStore(cluster: Cluster, names: IndexNames, clock: Clock
     }
   }
 
-  /** By what searches find, so that the newest second may be above the limits. */
+  /** Deletes the oldest rejections above the limits. Counts only what searches find, so the newest second may exceed the limits. */
   async function deleteOldest(organizationId: string): Promise<void> {
     const ofOrganization = { term: { organization_id: organizationId } };
     const { hits } = await documents.search({

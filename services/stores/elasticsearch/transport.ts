@@ -12,7 +12,10 @@ type Params = Parameters<SniffingTransport['request']>[0];
 const RETRY_BACKOFF_SECONDS = 0.1;
 /** Nodes in a row that a write is sent to when connections fail. */
 const MAX_WRITES = 3;
-/** A read that hangs is sent to one that answers, and prefers the copies of others: where that hangs too, nobody has another copy. */
+/**
+ * Attempts of a read. A read that hangs is sent again to a node that answers, and prefers the copies of other nodes. If this attempt hangs
+ * too, no node has another copy.
+ */
 const MAX_READS = 2;
 /** A request that takes longer asks the cluster whether a node hangs. */
 const READ_PATIENCE_MS = 700;
@@ -34,10 +37,10 @@ const STATE_REQUEST = {
   querystring: 'local=true&filter_path=version',
 };
 const CHECK_TIMEOUT_MS = 3000;
-/** Between the first answer to it and the others, where that has found who hangs, and where it has not. */
+/** Time that a check waits after its first response for the others: short if the first response shows which node hangs, otherwise long. */
 const SHORT_GRACE_MS = 250;
 const LONG_GRACE_MS = 1000;
-/** Between two checks while a node hangs or is cut off, and at other times. */
+/** Time between two checks: short while a node hangs or is cut off, otherwise long. */
 const SHORT_INTERVAL_MS = 1000;
 const LONG_INTERVAL_MS = 10_000;
 
@@ -60,7 +63,7 @@ interface Found {
 export class ClusterTransport extends SniffingTransport {
   /** Of reads while a node hangs: the nodes that answer. */
   #preference: string | undefined;
-  /** Those that do not answer, are behind, or reach others than the rest. */
+  /** Nodes that do not answer, are behind, or reach other nodes than the majority. */
   #leftOut: ReadonlySet<Connection> = new Set();
   /** Of the cluster's state, at the last check: a node that has not reached it hung, or was cut off, and may lack what was written since. */
   #version = 0;
@@ -139,8 +142,8 @@ export class ClusterTransport extends SniffingTransport {
   }
 
   /**
-   * Asks every node for its state and which others answer it, and leaves out those that are behind, or do not reach as many as the newest
-   * state has. A cluster that does not answer at all, or not to this user, has no hung node.
+   * Asks every node for its state and for the nodes that answer it. Leaves out nodes that are behind, and nodes that reach fewer nodes than
+   * the newest state has. A cluster that does not answer at all, or not to this user, has no hung node.
    */
   async #check(): Promise<boolean> {
     const { connectionPool } = this;
@@ -166,7 +169,7 @@ export class ClusterTransport extends SniffingTransport {
     const settled = Promise.allSettled(asked);
     const first = Promise.any(asked).catch(() => settled);
     await Promise.race([settled, first.then(() => sleep(SHORT_GRACE_MS))]);
-    // One that was cut off answers only after it has waited for the others.
+    // A node that was cut off answers only after it has waited for the others.
     if (![...found.values()].some(isFaultOfFew)) {
       await Promise.race([settled, sleep(LONG_GRACE_MS - SHORT_GRACE_MS)]);
     }
@@ -190,7 +193,7 @@ export class ClusterTransport extends SniffingTransport {
     return hangs || isNew;
   }
 
-  /** Where there are several addresses to choose from. */
+  /** Plans the next check, if there are several addresses to choose from. */
   #checkIn(milliseconds: number): void {
     clearTimeout(this.#nextCheck);
     const check = () => {
@@ -202,7 +205,7 @@ export class ClusterTransport extends SniffingTransport {
 
 const idsOf = ({ nodes = {} }: Found) => Object.keys(nodes);
 
-/** Seen by a node that most others answer, and not by one that was cut off. */
+/** Whether some nodes failed to answer this node, but fewer than did answer it. A node that was cut off hears of few others. */
 const isFaultOfFew = (seen: Found) => seen._nodes.failed > 0 && seen._nodes.failed < idsOf(seen).length;
 
 /** Adds parameters, save those that are undefined or given already. */

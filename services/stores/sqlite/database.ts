@@ -8,10 +8,9 @@ import { migrate } from './migrations/migrate.js';
 import { type RebuildProgress, rebuildDerived } from './migrations/rebuild.js';
 
 /**
- * Opens the database of a data folder, creates it where there is none, migrates its schema, and rebuilds what other search rules
- * derived. Throws `DataFolderError` when it is
- * missing beside its analytics store, `MigrationChangedError` when another version created it, `StoreUnavailableError` when SQLite
- * cannot use it, and errors of the file system as they are.
+ * Opens the database of a data folder, creates it where there is none, migrates its schema, and rebuilds the fields that other search rules
+ * derived. Throws `DataFolderError` if the database is missing beside its analytics store. Throws `MigrationChangedError` if another
+ * version created it. Throws `StoreUnavailableError` if SQLite cannot use it. Errors of the file system pass unchanged.
  */
 export async function openDatabase(
   dataDir: string,

@@ -47,7 +47,7 @@ export function toStoreError({ message, stack, unavailable, rejected }: Serializ
   return new Error('search store request failed', { cause });
 }
 
-/** Runs `work` in the calling thread; its errors are those of the port. */
+/** Runs `work` in the calling thread. Turns errors of SQLite into errors of the store. */
 export function withStoreErrors<T>(work: () => T): T {
   try {
     return work();

@@ -6,7 +6,7 @@ export function findOrganizationKey(connection: Connection, id: string): number 
   return connection.number(sql`SELECT key FROM organizations WHERE id = ?`, id);
 }
 
-/** The key of an audience, also of one that only memberships name. */
+/** The key of an audience, also if only memberships name the audience. */
 export function findAudienceKey(
   connection: Connection,
   organization: number,

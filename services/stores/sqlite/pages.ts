@@ -31,7 +31,7 @@ export function buildPage<Row, T, Field extends string = never>(
   return { items: page.items, total, next, ...(facets && { facets }), ...(ranks && { ranks }) };
 }
 
-/** Of an organization, or an audience, that nothing belongs to. */
+/** The page of an organization or audience that has no records. */
 export function emptyPage<T, Field extends string = never>(
   fields: readonly Field[] = [],
 ): JsonPage<T, Field> {

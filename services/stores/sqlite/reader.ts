@@ -13,7 +13,7 @@ export class Reader {
     this.#data = data;
   }
 
-  /** On the connection that the first read opens. Throws `StoreUnavailableError`. */
+  /** Runs `work` on the connection that the first read opens. Throws `StoreUnavailableError`. */
   read<T>(work: (connection: Connection) => T): T {
     if (this.#isClosed) throw new StoreUnavailableError('search');
     return withStoreErrors(() => {

@@ -32,12 +32,12 @@ import { WorkerClient } from './workers/worker-client.js';
 import { RECORDS_PER_MESSAGE, type Writer, writeRecords } from './writes/record-messages.js';
 import { writeOnceWith } from './writes/write-once.js';
 
-/** Those of `workers/`, with all that they import. */
+/** Bundled files of `workers/`, with everything that they import. */
 const BUNDLED = join(packageRoot, 'dist/bundled/workers/services/stores/sqlite/workers');
 const WRITER = pathToFileURL(join(BUNDLED, 'writer-thread.js'));
 const SEARCHES = join(BUNDLED, 'search-process.js');
 
-/** Page caches in MiB; that of the searches is shared between their processes. */
+/** Page caches in MiB; the search processes share one cache. */
 const CACHE_MB = {
   migrations: 64,
   writer: 96,

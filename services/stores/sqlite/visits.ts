@@ -175,7 +175,10 @@ export function searchVisits(connection: Connection, search: VisitSearch): JsonP
   });
 }
 
-/** Where searches count. The columns that conditions name mean the same in both; `day` is the start of a day in milliseconds. */
+/**
+ * Table of visits per day, which searches count. Conditions name columns that mean the same in both tables; `day` is the start of a day in
+ * milliseconds.
+ */
 const COUNTED_DAYS = {
   table: identifier('visit_days'),
   count: sql`coalesce(sum(visits), 0)`,

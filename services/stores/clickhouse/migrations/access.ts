@@ -7,7 +7,7 @@ import { openServers } from '../http.js';
 import { render } from './render.js';
 
 const FOLDER = join(packageRoot, 'mappings/clickhouse/access');
-/** Not granted, or users are stored where SQL cannot change them. */
+/** Error codes: the grant is missing, or users are stored where SQL cannot change them. */
 const REJECTED_CODES = new Set(['495', '497', '514']);
 
 /** Creates the role of analysts with its limits, on each server. False when one does not permit this user to. */

@@ -6,8 +6,8 @@ import { openServers } from '../http.js';
 import { migrate, serverMigrations } from './migrate.js';
 
 /**
- * Applies the missing migrations to every replica, so that one that is new gets its tables. Throws `MigrationNeededError` where
- * replicas have tables that are not one another's.
+ * Applies the missing migrations to every replica, so that a new replica gets its tables. Throws `MigrationNeededError` if the tables of
+ * some replicas do not replicate each other.
  */
 export async function migrateReplicas(options: HttpOptions): Promise<void> {
   const servers = openServers(options);

@@ -16,10 +16,10 @@ const FOLDER = join(packageRoot, 'mappings/clickhouse');
 const otherVersion = (migration: string) =>
   `The ClickHouse tables were created by another version of Reachline (its ${migration} differs), and this version cannot upgrade them. Use the version that created them, or (on a server) name an empty database with CLICKHOUSE_DATABASE, or name an empty folder with REACHLINE_DATA_DIR and load the records again.`;
 
-/** Those of every form. */
+/** Migrations of the embedded engine and of servers. */
 export const commonMigrations = (): Migration[] => readMigrations(FOLDER);
 
-/** Those of a server, which also holds copies of the records of the search store. */
+/** Migrations of a server, which also holds copies of the records of the search store. */
 export function serverMigrations(): Migration[] {
   const own = readMigrations(join(FOLDER, 'server'));
   return [...commonMigrations(), ...own.map((each) => ({ ...each, name: `server/${each.name}` }))];
@@ -50,7 +50,7 @@ export async function migrate(
   await clickhouse.command('migrate', MIGRATIONS_TABLE);
   const pending = missingMigrations(await appliedMigrations(clickhouse), migrations);
   for (const { statements } of pending) await clickhouse.command('migrate', render(statements, layout, idOf));
-  // At once, as an insert takes longer than most migrations do.
+  // Record all migrations with one insert, because an insert takes longer than most migrations.
   if (pending.length > 0) {
     await clickhouse.insert('record_migration', {
       table: 'schema_migrations',

@@ -12,7 +12,7 @@ import {
 
 type State = IndexedContact | Tombstone;
 
-/** As `applyRecords`; `idOf` gives the id of a contact of the organization that `organizationOf` gives. */
+/** Applies changes to contacts like `applyRecords`. `organizationOf` and `idOf` name the contact of a change. */
 export const changeContacts = <Change>(
   contacts: ContactDocuments,
   changes: readonly Change[],

@@ -147,7 +147,7 @@ async function decide(
     const decision = decideCreation(command, facts);
     if (typeof decision === 'object') return decision;
     if (decision === 'created' && !dryRun) {
-      // Without the lock the write would only conflict with a tombstone.
+      // Stop here if the lock was lost: without it the write would only conflict with a tombstone.
       lost?.throwIfAborted();
       const creation = { attempt: randomUUID(), reservation, ...creationTerms(command, facts) };
       return write(stores, attempt, creation);

@@ -40,7 +40,7 @@ export async function findContact(
   return found && !isTombstone(found.source) ? (found as VersionedContact) : null;
 }
 
-/** Those that have one of the keys, the oldest first. */
+/** Contacts that have one of the duplicate keys, the oldest first. */
 export async function findDuplicates(
   contacts: ContactDocuments,
   organizationId: string,

@@ -30,8 +30,8 @@ export interface IndexedContact extends StoredContact {
 }
 
 /**
- * What a membership holds instead of the id of its audience: the id, and the number of audiences that had the id before. So members of a
- * deleted audience are no members of the next one with its id. Ids have no slash.
+ * Stored by a membership in place of the audience id: the id, and the number of audiences that had this id before. So the members of a
+ * deleted audience are not members of the next audience with its id. Ids have no slash.
  */
 export type AudienceToken = string;
 
@@ -68,8 +68,8 @@ export interface Creation {
 }
 
 /**
- * Occupies the id of an abandoned creation, so that a late write conflicts, or that of a deleted contact, so that a record older than
- * `record_order` does not bring it back.
+ * Occupies the id of an abandoned creation, so that a late write conflicts. Also occupies the id of a deleted contact, so that a record
+ * older than `record_order` does not bring the contact back.
  */
 export interface Tombstone {
   /** Milliseconds since the epoch. */
@@ -91,7 +91,7 @@ export function parseSource(source: ContactSource | Tombstone): IndexedContact |
   return isTombstone(source) ? source : parseContactSource(source);
 }
 
-/** What records are applied to. */
+/** Stored version of a contact, to which records are applied. */
 export function toVersion(state: IndexedContact | Tombstone): StoredContact | Deletion | undefined {
   if (!isTombstone(state)) return state;
   return state.record_order === undefined ? undefined : { recordOrder: state.record_order };

@@ -29,7 +29,7 @@ interface UpdateAttempt {
   lost?: AbortSignal;
 }
 
-/** As `applyUpdate`; `updated` where an earlier attempt has written it. */
+/** Result of an update like `applyUpdate`; `updated` if an earlier attempt has already written it. */
 function updateOf(
   before: IndexedContact | undefined,
   { command, id, now }: UpdateAttempt,

@@ -1,9 +1,9 @@
 /**
- * Bytes of erased documents. Elasticsearch keeps a deleted document in its segment until a merge, and has no merge drop it while a copy
- * of the shard may ask for it again: one that lags, or, for half a day, one on a node that is away. So a force merge counts for those
- * deletions only that every copy had let go before it began, and only where every copy is assigned and took part. A node that comes
- * back later finds its copy replaced. One force merge at a time for all erasures, at most one a day: it rewrites every segment with a
- * deletion. It runs in the cluster, and no lock is held meanwhile.
+ * Removes the bytes of erased documents. Elasticsearch keeps a deleted document in its segment until a merge. No merge drops the document
+ * while a copy of the shard may still ask for it: a copy that lags, or, for half a day, a copy on a node that is down. So a force merge
+ * counts only for deletions that every copy had released before the merge began, and only if every copy is assigned and took part. A node
+ * that comes back later gets a new copy. One force merge runs at a time for all erasures, at most one a day, because it rewrites every
+ * segment with a deletion. It runs in the cluster; this process holds no lock meanwhile.
  */
 import type { Cluster } from '../client.js';
 import { unavailable } from '../errors.js';
@@ -13,7 +13,7 @@ export type ShardNumbers = Readonly<Record<string, number>>;
 
 export interface ForceMerge {
   task: string;
-  /** From these on, merges that began then keep deleted documents. */
+  /** Sequence numbers from which merges that began at this moment keep deleted documents. */
   retainedFrom: ShardNumbers;
 }
 
@@ -34,7 +34,7 @@ export async function lastOperations(cluster: Cluster, index: string): Promise<S
 
 /** Null while a copy is not assigned. */
 export async function prepareForceMerge(cluster: Cluster, index: string): Promise<ShardNumbers | null> {
-  // What a merge keeps is decided by the last commit.
+  // The last commit decides which deletions a merge keeps.
   await flush(cluster, index);
   const { retainedFrom, shards } = await shardNumbers(cluster, index);
   return reachedAll(shards) ? retainedFrom : null;
@@ -43,7 +43,7 @@ export async function prepareForceMerge(cluster: Cluster, index: string): Promis
 /** Resolves with the task that merges the segments with deleted documents. */
 export async function startForceMerge(cluster: Cluster, index: string): Promise<string> {
   return cluster.run(async (client) => {
-    // By default segments with less than a tenth of deleted documents stay.
+    // The default leaves segments with less than a tenth of deleted documents as they are.
     await client.indices.putSettings({
       index,
       settings: { 'index.merge.policy.expunge_deletes_allowed': 0 },

@@ -61,7 +61,7 @@ export class JobRunner {
     return new Set(deleted.map(({ audience_id, generation }) => audienceToken(audience_id, generation)));
   }
 
-  /** As `formerTokens`, by organization. */
+  /** The `formerTokens` of every organization. */
   async allFormerTokens(): Promise<Map<string, ReadonlySet<AudienceToken>>> {
     const { jobs } = this.#deps;
     await jobs.refresh();

@@ -1,4 +1,4 @@
-/** What is indexed is derived anew from the stored fields, so that a reindex follows the code, not only the mapping. */
+/** Derives the indexed fields anew from the stored fields, so that a reindex follows the code and not only the mapping. */
 import { isId } from '../../../shared/ids.js';
 import { fromJson } from '../../../shared/json.js';
 import type { AudienceSource, AudienceTombstone } from '../audience-documents.js';
@@ -25,6 +25,6 @@ const DERIVATIONS: { [name in Resource]?: (source: never) => object } = {
   idempotency: (source: IdempotencySource) => ({ ...source, ...shownPerson(source.outcome) }),
 };
 
-/** The document to index, from one that is stored. */
+/** The document to index, derived from a stored document. */
 export const toDocument = (resource: Resource, source: unknown): object =>
   DERIVATIONS[resource]?.(source as never) ?? (source as object);

@@ -31,10 +31,10 @@ export const RESOURCES = [
   'migrations',
 ] as const;
 export type Resource = (typeof RESOURCES)[number];
-/** All but the one that holds the reindex lock. */
+/** All resources except the index that holds the reindex lock. */
 export const REINDEXABLE: readonly Resource[] = RESOURCES.filter((name) => name !== 'migrations');
 
-/** What an index is created from; all but settings and mappings is stored in its `_meta`. */
+/** Definition from which an index is created. All fields except settings and mappings are stored in its `_meta`. */
 export interface Definition {
   version: number;
   checksum: string;
@@ -77,7 +77,7 @@ export class IndexNames {
     this.prefix = prefix;
   }
 
-  /** For reads, and for writes of everything but visits. */
+  /** Alias for all reads, and for all writes except visits. */
   alias(resource: Resource): string {
     return `${this.prefix}-${resource}`;
   }
@@ -285,8 +285,8 @@ export function needsReindex(
 }
 
 /**
- * Deletes the indices of months that end before a moment, in milliseconds since the epoch; resolves with how many visits they held. Each
- * index is asked for its newest visit first, and stays if that is not older.
+ * Deletes the indices of months that end before a moment, in milliseconds since the epoch. Resolves with how many visits they held. Reads
+ * the newest visit of each index first, and keeps the index if this visit is not older than the moment.
  */
 export async function dropMonthsBefore(
   cluster: Cluster,

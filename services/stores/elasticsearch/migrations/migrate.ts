@@ -36,8 +36,9 @@ const LOCK_POLL_MS = 500;
 const OUTAGE_RETRY = { firstMs: 1000, maxMs: 30_000 };
 
 /**
- * Creates missing indices and reindexes those of an older version, under live traffic; one process at a time. Waits for a cluster
- * that is out meanwhile. Resolves with the names of the new indices. Throws `MappingChangedError`, and `MigrationNeededError` for indices of a newer version.
+ * Creates missing indices and reindexes indices of an older version under live traffic, one process at a time. Waits while the cluster is
+ * down. Resolves with the names of the new indices. Throws `MappingChangedError`, and `MigrationNeededError` for indices of a newer
+ * version.
  */
 export async function migrateElasticsearch(
   config: ElasticsearchConfig,

@@ -14,7 +14,7 @@ const ACKNOWLEDGE_TIMEOUT_MS = 15_000;
 /** The target is written through its own alias with `require_alias`: a write to a deleted index would create it again. */
 export const buildingAlias = (target: string): string => `${target}-building`;
 
-/** Resolves once every shard has finished its running writes and rejects new ones. */
+/** Resolves once every shard has finished its running writes and rejects new writes. */
 export async function blockWrites(cluster: Cluster, index: string): Promise<void> {
   await untilAcknowledged(`the write block of ${index}`, async () => {
     const { acknowledged, shards_acknowledged } = await cluster.run((client) =>
@@ -33,7 +33,7 @@ export async function unblockWrites(cluster: Cluster, index: string): Promise<vo
   });
 }
 
-/** How often what is written becomes visible to searches: by default that of Elasticsearch. */
+/** Sets how often new writes become visible to searches; by default the interval of Elasticsearch. */
 export async function setRefreshInterval(
   cluster: Cluster,
   index: string,

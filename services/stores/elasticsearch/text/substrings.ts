@@ -28,7 +28,7 @@ export function gramsOf(value: string): Record<Size, string> {
   const all = (size: Size, count: number) =>
     Array.from({ length: Math.max(0, count) }, (_, from) => gram(characters, from, size)).join(' ');
   return {
-    // The last ones are shorter, for texts that are a prefix of a gram.
+    // The last grams are shorter, for texts that are a prefix of a gram.
     short: all('short', length),
     middle: all('middle', length - SIZES.middle + 1),
     long: all('long', length - SIZES.long + 1),

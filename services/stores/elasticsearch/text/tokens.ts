@@ -19,7 +19,7 @@ export function wordToken(word: string): string {
   return isTypoCandidate(token) ? token : WITHOUT_TYPOS + token;
 }
 
-/** What the tokens of all words with this beginning begin with. */
+/** Prefixes of tokens: the token of every word with this beginning starts with one of them. */
 export function beginningTokens(beginning: string): string[] {
   const token = oneToken(beginning);
   return isOfLetters(token) ? [token, WITHOUT_TYPOS + token] : [WITHOUT_TYPOS + token];
@@ -37,7 +37,7 @@ export function wordTokens(words: readonly string[]): string {
   return words.map(wordToken).join(' ');
 }
 
-/** A value that is compared as a whole; long ones become their hash. */
+/** Token of a value that is compared as a whole; the token of a long value is its hash. */
 export function valueToken(value: string): string {
   const token = value.toWellFormed();
   return token.length <= MAX_VALUE_CHARACTERS ? token : createHash('sha256').update(token).digest('hex');

@@ -31,7 +31,7 @@ export function currentAudiences(
   return audienceIds.filter((id) => !former.has(id) || isMember(connection, organization, contactId, id));
 }
 
-/** As `currentAudiences`, from JSON to JSON. */
+/** The contact with its `currentAudiences`, from JSON to JSON. */
 export function currentContact(
   connection: Connection,
   organization: number,

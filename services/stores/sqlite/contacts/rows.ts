@@ -12,7 +12,7 @@ import { currentAudiences } from './former-audiences.js';
 
 export interface ContactRow extends StoredContact {
   rowId: RowId;
-  /** Whether the stored text names audiences that were deleted; `audienceIds` has none of them. */
+  /** Whether the stored text names deleted audiences; `audienceIds` leaves these out. */
   namesFormerAudience: boolean;
 }
 

@@ -342,7 +342,7 @@ function organizationOf(
   return hasAudience(session.connection, organization, audienceId) ? organization : undefined;
 }
 
-/** Those that have one of the keys, the oldest. Of very many that may be, the oldest are looked at. */
+/** The oldest contacts that have one of the duplicate keys. If very many contacts may have one, only the oldest of them are checked. */
 function findDuplicates(
   session: WriteSession,
   organization: number,

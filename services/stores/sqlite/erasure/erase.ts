@@ -186,7 +186,8 @@ class ErasureStep {
       if (!query) return [];
       const named = queryOf(this.#organization.key, this.#named);
       const ids = new Set(this.#named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : [])));
-      // Before the limit: a thousand contacts that are about to be removed would hide one that stays.
+      // Exclude the named contacts before the limit applies: a thousand contacts that are about to be removed would hide a contact that
+      // stays.
       return this.#idsOf(named ? andNot(query, [named]) : query, limit, ids);
     };
     const isShared = stays(found, 1).length > 0;

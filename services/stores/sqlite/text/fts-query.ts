@@ -65,7 +65,7 @@ export class OrganizationTerms {
     return text;
   }
 
-  /** In every row, for searches that only exclude. */
+  /** A term that every row has, for searches that only exclude words. */
   get matchAllTerm(): string {
     return `${this.#prefix}|`;
   }
@@ -80,7 +80,7 @@ export class OrganizationTerms {
     return `${this.#prefix}/`;
   }
 
-  /** What names are recognized by as a whole; begins with a space. */
+  /** Text of the column by which names are recognized as a whole; begins with a space. */
   name({
     whole,
     parts,

@@ -161,7 +161,7 @@ export function* facetFields(
   }
 }
 
-/** Rows by creation time and id, descending, from the end of the previous page on. `rank` is that of all of them. */
+/** Rows by creation time and id, descending, from the end of the previous page on. All these rows have the rank `rank`. */
 export function newestRows(
   connection: Connection,
   source: RowSource,
@@ -422,7 +422,7 @@ function withRow(selection: Selection, { rows, organization }: RowSource): Selec
   const { from, where, values, rowId, row } = selection;
   if (row !== undefined) return { ...selection, row };
   return {
-    // Without CROSS JOIN and INDEXED BY, SQLite scans everything that changed after the time, once for each row.
+    // CROSS JOIN and INDEXED BY keep SQLite from scanning, for each row, everything that changed after the time.
     from: sql`${from} CROSS JOIN ${TABLES[rows]} p INDEXED BY ${BY_POSITION[rows]} ON p.position = ${rowId}`,
     where: sql`${where} AND p.organization = ?`,
     values: [...values, organization],
@@ -445,7 +445,7 @@ function selectRows({ rows, organization, match, audience, positions, country }:
   if (match && audience !== undefined) {
     const index = INDEX_NAMES[match.index];
     return {
-      // Callers bind before `values`, so the parameters stand in `where` alone.
+      // Callers bind their parameters before `values`, so only `where` has parameters.
       from: sql`${index} t CROSS JOIN memberships m ON m.position = t.rowid`,
       where: sql`${index} MATCH ? AND m.audience = ?`,
       values: [match.query.text, audience],

@@ -3,9 +3,9 @@ import { escapeTerm, OrganizationTerms } from './fts-query.js';
 
 /** The words of a value: what is the same for every organization. */
 export interface EncodedValue {
-  /** As parts of terms, in order. */
+  /** The words as parts of terms, in order. */
   escaped: readonly string[];
-  /** Those that queries may misspell. */
+  /** The words that queries may misspell. */
   typoCandidates: readonly string[];
 }
 

@@ -178,7 +178,7 @@ export class SegmentRewrite {
     });
   }
 
-  /** A row of several pages, which keeps FTS5 from moving the result of a merge to the level of the marker, as it does with small ones. */
+  /** Adds a row of several pages. FTS5 moves small merge results to the level of the marker; this row keeps it from doing so. */
   #addFiller(): void {
     const has = sql`SELECT 1 FROM ${DOCUMENT_TABLES[this.#index]} WHERE id = ?`;
     if (this.#connection.row(has, FILLER_ROW)) return;

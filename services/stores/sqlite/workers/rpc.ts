@@ -1,7 +1,7 @@
 import type { Json } from '../../../shared/json.js';
 import type { SerializedError } from '../errors.js';
 
-/** What a thread or process is started with. */
+/** Data with which a thread or process is started. */
 export interface WorkerData {
   /** The database file. */
   path: string;

@@ -75,7 +75,7 @@ export class SearchPool<Of extends Operations> {
     return response.json as ReturnType<Of[Name]>;
   }
 
-  /** Rejects waiting searches, and resolves when the running ones have ended and every process has exited. */
+  /** Rejects waiting searches. Resolves when the running searches have ended and every process has exited. */
   async close(): Promise<void> {
     this.#closed = new StoreUnavailableError('search', { cause: new Error('the store is closed') });
     this.#rejectWaiting(this.#closed);
@@ -128,7 +128,7 @@ export class SearchPool<Of extends Operations> {
           const error = new StoreUnavailableError('search', { cause });
           this.#slots.delete(slot);
           this.#release(slot)?.reject(error);
-          // Where one process cannot start, the next would not either.
+          // If one process cannot start, the next would not start either.
           if (slot.state === 'starting') this.#rejectWaiting(error);
           this.#dispatch();
         },

@@ -12,7 +12,7 @@ import {
 } from './write-operations.js';
 import type { WriteSession } from './write-session.js';
 
-/** As a page of an index is written once for all records of a transaction that touch it. */
+/** Records per transaction. A page of an index is written once for all records of a transaction that touch it. */
 const RECORDS_PER_TRANSACTION = 2000;
 
 /** Hard limit of a transaction, however few requests or records it has written. */

@@ -43,7 +43,7 @@ export class WriteSession {
   readonly #added = new Map<string, { index: TextIndex; organization: number; words: string[] }>();
   /** Words that rows had and have no more: in the vocabulary only as long as other rows have them. */
   readonly #lost = new Map<string, { index: TextIndex; organization: number; words: Set<string> }>();
-  /** What organizations have more or, negative, fewer of than their rows say. */
+  /** Contacts and visits that each organization gained in this session, or lost if negative, and that its row does not count yet. */
   readonly #counted = new Map<number, { contacts: number; visits: number }>();
 
   constructor(connection: Connection) {
