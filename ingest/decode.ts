@@ -18,7 +18,7 @@ import { parseJson } from './records/parse-json.js';
 import type { RawRecord } from './records/raw-record.js';
 import type { Stream } from './streams/stream.js';
 
-/** Which organization records belong to. */
+/** Decides to which organization records belong. */
 export interface OrganizationRule {
   /** Default for records without one. */
   organizationId?: string;
@@ -30,7 +30,7 @@ export interface OrganizationRule {
 export type Decode = (raw: RawRecord, acceptedAt: number, sequence: number) => DecodeOutcome<object>;
 type Fields = Record<string, unknown>;
 
-// With the u flag \p{Cs} matches only surrogates that stand alone.
+// The u flag makes \p{Cs} match only unpaired surrogates.
 const unstorable = /\0|\p{Cs}/u;
 
 /** Changes the parsed value of a record, or rejects it. */
@@ -267,7 +267,7 @@ function normalizeMoney(fields: Fields, field: string): boolean {
   return amount.isRounded;
 }
 
-/** Turns a domain into the text that is stored. Deletes one that is none, and returns false. */
+/** Normalizes a domain to the stored text. If the text is not a domain, deletes the field and returns false. */
 function normalizeDomainField(fields: Fields, field: string): boolean {
   const given = fields[field];
   if (typeof given !== 'string') return true;

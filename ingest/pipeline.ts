@@ -115,9 +115,10 @@ export interface IngestOptions extends Partial<OrganizationRule> {
 }
 
 /**
- * Ingests the records of a text. Rejected records never stop the others. Throws `StoreUnavailableError` or `StoreTimeoutError` when the
- * store is unavailable, `ColumnsError` when the header of CSV names unknown columns, `UnreadableInputError` when the text is not of
- * its format, `AmbiguousInputError`, `UnrecognizedInputError`, and `IngestLimitError`; the caller may send everything again, since every stream is idempotent.
+ * Ingests the records of a text. Rejected records never stop the others. Throws `StoreUnavailableError` or `StoreTimeoutError` if the store
+ * is unavailable, `ColumnsError` if the header of CSV names unknown columns, and `UnreadableInputError` if the text does not have its
+ * format. Also throws `AmbiguousInputError`, `UnrecognizedInputError` and `IngestLimitError`. The caller may send everything again, because
+ * every stream is idempotent.
  */
 export async function ingestText(
   options: IngestOptions & {
@@ -151,12 +152,12 @@ export async function ingestText(
   return mapping.preset === AUTO ? { ...result, preset: name } : result;
 }
 
-/** A preset by its name, or `auto` for the one that the records are recognized by. */
+/** The name of a preset, or `auto` for the preset that recognizes the records. */
 export interface PresetChoice {
   preset: string;
 }
 
-/** What the header of a table may have, so that lines before it are found. */
+/** Columns that the header of a table may have; they tell the header from the lines before it. */
 function headersOf(mapping: Mapping | PresetChoice | undefined): Mapping['marks'][] {
   if (mapping === undefined) return [];
   if (!('preset' in mapping)) return mapping.marks.length === 0 ? [] : [mapping.marks];
@@ -299,7 +300,7 @@ class Report {
     if (options.unknownFields === 'ignore') this.result.ignored = 0;
   }
 
-  /** `failed` are those of the records that were left out. */
+  /** `failed` names the records that the store left out. */
   accept(records: readonly Accepted<object>[], failed: readonly RejectedWrite[]): void {
     const { result } = this;
     result.accepted += records.length;
@@ -359,7 +360,7 @@ class Writer {
     const { stream, stores, signal } = this.#options;
     const failed = await writeRecords((part) => stream.write(stores, part), records, { signal });
     const rejected = failed.filter(({ reason }) => !isSuppressed(reason) && !isStale(reason));
-    // A store that takes none of them, and cannot say why, is itself what is wrong.
+    // A store that takes no record and cannot say why is itself the cause.
     const unknown = rejected.find(({ reason }) => !(reason instanceof RecordRejectedError));
     if (unknown && failed.length === records.length) throw unknown.reason;
     const lost = new Set(rejected.map(({ index }) => index));

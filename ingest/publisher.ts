@@ -19,7 +19,10 @@ import type { Stream } from './streams/stream.js';
 
 /** Size of a request, unless one write is larger. */
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
-/** Of a request, so that clients get an answer within five seconds. The brokers may append the records later all the same. */
+/**
+ * Timeout of one request to the brokers, so that clients get a response within five seconds. The brokers may still append the records
+ * later.
+ */
 const SEND_TIMEOUT_MS = 4000;
 /** Bytes that wait for the brokers, of all topics: four of the largest HTTP requests. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;

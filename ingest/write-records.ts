@@ -16,7 +16,7 @@ export interface RejectedWrite {
 export type Write = (records: readonly OrderedRecord<object>[]) => Promise<void>;
 
 export interface WriteOptions {
-  /** Called whenever the store has written records, or has rejected one that was written alone. A rejection ends the search. */
+  /** Called whenever the store has written records, or has rejected a record that was written alone. A rejection ends the search. */
   onOutcome?(
     records: readonly OrderedRecord<object>[],
     outcome: 'written' | 'rejected',

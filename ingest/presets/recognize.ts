@@ -7,7 +7,7 @@ import { presetMapping } from './named-mappings.js';
 /** Presets of every source. */
 export const AUTO = 'auto';
 
-/** The presets of a name: that of one table, those of all tables of a source, or all. */
+/** The presets that a name stands for: the preset of one table, the presets of all tables of a source, or all presets. */
 export function presetsNamed(name: string): string[] {
   return Object.keys(PRESETS).filter((each) => name === AUTO || each === name || each.startsWith(`${name}/`));
 }
@@ -30,8 +30,8 @@ interface Sample {
 }
 
 /**
- * Recognizes the first records of an export as those of one of the presets `names` that is for a stream. Where a preset asks for all
- * that another one asks for and more, only the first counts. Yields to the event loop.
+ * Recognizes which of the presets `names` of a stream fits the first records of an export. If a preset requires all columns of another
+ * preset and more, only the first counts. Yields to the event loop.
  */
 export async function recognizePreset(
   names: readonly string[],
@@ -76,8 +76,8 @@ export async function recognizePreset(
 }
 
 /**
- * Whether an export is what a preset reads, which is named: a file without the columns that the preset is recognized by would set figures to
- * 0. Records of other kinds, which the preset skips, say nothing. Yields to the event loop.
+ * Checks that an export fits a named preset: a file without the columns that the preset requires would set metrics to 0. Records of other
+ * kinds, which the preset skips, do not count. Yields to the event loop.
  */
 export async function checkPreset(name: string, sample: Sample): Promise<Recognition> {
   const { preset, missing = [] } = await candidateOf(name, sample, new TimeSlice());
@@ -97,7 +97,7 @@ interface Candidate {
   marks: readonly string[];
   /** Whether the columns are spelled as the preset has them, with the same capitals. */
   isExact: boolean;
-  /** What the sample that comes closest lacks; undefined where all are of another kind. */
+  /** Columns that the closest record of the sample lacks; undefined if all records are of another kind. */
   missing: string[] | undefined;
 }
 
@@ -129,7 +129,7 @@ const ROW_BYTES = 1024 * 1024;
 const cellsOf = (row: SourceRecord, columns: readonly NamedColumn[]): SourceRecord =>
   Object.fromEntries(columns.map(([column, name]) => [name, Object.hasOwn(row, column) ? row[column] : '']));
 
-/** What the preset that comes closest misses. One that has nothing of the file but what other sources have too is none. */
+/** Says which columns the closest preset misses. A preset does not count if other sources have the same columns of the file. */
 function nearest(candidates: readonly Candidate[]): string {
   const sourceOf = (name: string) => name.split('/', 1)[0];
   const isOwn = ({ name, preset }: Candidate, mark: string) =>

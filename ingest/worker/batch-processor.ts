@@ -41,13 +41,13 @@ export interface BatchProcessorDeps {
   signal: AbortSignal;
   /** Resolves after `milliseconds`, or as soon as the signal is aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
-  /** What becomes of fields that the stream does not have; `reject` when absent. */
+  /** What the worker does with fields that the stream does not have; default `reject`. */
   unknownFields?: UnknownFields;
   /** Most records of a write after a rejection; `RECORDS_AFTER_REJECTION` when absent. */
   recordsAfterRejection?: number;
   /** Monotonic, in milliseconds. */
   now(): number;
-  /** From 0 (inclusive) to 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
   /** Lets other work run while the records of one batch are decoded. */
   newTimeSlice(): Pick<TimeSlice, 'shouldYield' | 'yieldToEventLoop'>;
@@ -105,8 +105,8 @@ export function createBatchProcessor(
 }
 
 /**
- * Writes records, and retries while the store is unavailable, the partition is assigned and the group does not rebalance. Resolves
- * with the rejected records; with `split` when the store rejected a batch that is to be written in smaller ones.
+ * Writes records, and retries while the store is unavailable, the partition is assigned and the group does not rebalance. Resolves with the
+ * rejected records, or with `split` if the store rejected a batch that must be written in smaller batches.
  */
 async function writeWithRetry(
   { writer, onProgress, onOutage, signal, sleep, random }: BatchProcessorDeps,
@@ -136,7 +136,7 @@ async function writeWithRetry(
   return 'aborted';
 }
 
-/** In the order of their offsets. An index of `rejectedWrites` counts the decoded records only. */
+/** Rejections in the order of their offsets. An index of `rejectedWrites` counts only decoded records. */
 function rejectionsOf(part: readonly DecodedRecord[], rejectedWrites: readonly RejectedWrite[]): Rejection[] {
   // Dead letters would keep erased data, and a record without effect needs none.
   const kept = rejectedWrites.filter(({ reason }) => !isSuppressed(reason) && !isStale(reason));

@@ -19,7 +19,7 @@ export interface Rejection {
   stage: Stage;
 }
 
-/** Headers of a dead letter. The names are contract; other headers are those of the record. */
+/** Headers of a dead letter. The names are contract. All other headers come from the record. */
 export const HEADER = {
   code: 'reachline-code',
   pointer: 'reachline-pointer',
@@ -42,7 +42,7 @@ const REPLAYED_HEADERS: ReadonlySet<string> = new Set([HEADER.attempts, HEADER.a
 
 /** Size of a request, unless one record is larger. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
-/** A larger dead letter is truncated: below the limit of the topics, so that one that is complete can be replayed. */
+/** Limit above which a dead letter is truncated. It is below the limit of the topics, so that a complete dead letter can be replayed. */
 const MAX_LETTER_BYTES = 7 * 1024 * 1024;
 /** A truncated dead letter keeps the headers of its record up to this size. */
 const MAX_FOREIGN_HEADER_BYTES = 64 * 1024;
@@ -149,8 +149,8 @@ const attemptsOf = (headers: Headers): number => headerNumber(headers, HEADER.at
 const OLDEST_ACCEPTANCE_MS = Date.UTC(2000, 0, 1);
 
 /**
- * When a record was first appended to its topic, in milliseconds since the epoch. Where the topic keeps the time of the producer, that is
- * at most the time of this process, so that a wrong clock of a producer does not make later records stale.
+ * Time at which a record was first appended to its topic, in milliseconds since the epoch. If the topic keeps the time of the producer, the
+ * result is at most the time of this process: a wrong clock of a producer must not make later records stale.
  */
 export const acceptedAtOf = ({ headers, timestamp }: KafkaRecord, clock: Clock = systemClock): number =>
   Math.max(

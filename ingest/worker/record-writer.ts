@@ -39,9 +39,9 @@ export interface RecordWriter {
 }
 
 /**
- * Creates the writer of one stream. When a store rejects many consecutive records it is given one that it has written before, which
- * changes nothing: if it writes that one, the others are at fault. `writeWholeToStore` is used for writes that are not searched for
- * rejected records.
+ * Creates the writer of one stream. If a store rejects many consecutive records, the writer sends a record again that the store has written
+ * before, which changes nothing. If the store writes this record, the rejected records are at fault. `writeWholeToStore` makes writes that
+ * are not searched for rejected records.
  */
 export function createRecordWriter(
   store: StoreName,

@@ -25,7 +25,7 @@ export interface DeadLetterRecord {
 interface DeadLetterFilter {
   /** All when absent. */
   streams?: readonly StreamName[];
-  /** Also those that were replayed. */
+  /** Whether to include dead letters that were replayed already. */
   all?: boolean;
 }
 

@@ -241,7 +241,7 @@ async function startStream(
   const watching = new PeriodicJob(
     async () => {
       const lag = await consumer.lag().catch(() => null);
-      // Without a lag the brokers are unavailable, and the consumer reconnects by itself.
+      // A missing lag means that the brokers are unavailable; the consumer reconnects by itself.
       if (!lag) return watchdog.progress();
       metrics.lag(lag);
       const stalled = watchdog.check(total(lag));

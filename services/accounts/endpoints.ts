@@ -27,13 +27,13 @@ import {
 export interface AccountServices {
   search: KeyStore & CreditStore;
   clock: Clock;
-  /** Of the key of the request. */
+  /** Scopes of the key of the request. */
   scopes: ReadonlySet<string>;
 }
 
 const endpoint = endpointsWith<AccountServices>();
 
-/** Of an organization, with the revoked ones, which stay for the record. */
+/** Keys of an organization, including revoked keys, which stay on record. */
 const MAX_KEYS = 10_000;
 
 export const describeKey = endpoint({

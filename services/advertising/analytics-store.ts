@@ -12,7 +12,7 @@ import type {
 } from './records.js';
 
 export interface AnalyticsQuery {
-  /** Also the metric label and the `log_comment`. */
+  /** Name of the query, also as metric label and as `log_comment`. */
   name: string;
   sql: Sql;
   /** Bound as `{name:Type}`. */

@@ -51,7 +51,7 @@ function monthBefore(day: string): string {
 export function lastOfMonth(day: string): string {
   const [year = 0, month = 0] = day.split('-').map(Number);
   const last = new Date(0);
-  // Not Date.UTC, which takes years below 100 for the twentieth century.
+  // Date.UTC would take years below 100 for the twentieth century.
   last.setUTCFullYear(year, month, 0);
   return last.toISOString().slice(0, 10);
 }
@@ -98,7 +98,7 @@ export function cutsMonth({ start, end }: DateRange): boolean {
   return !start.endsWith('-01') || end !== lastOfMonth(end);
 }
 
-/** The last final day; later ones may still be restated (contract 5.11). */
+/** The last final day; later days may still be restated (contract 5.11). */
 export function lastFinalDay(today: string, provisionalDays: number): string {
   return addDays(today, -provisionalDays);
 }

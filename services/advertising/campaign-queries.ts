@@ -30,7 +30,7 @@ export interface AdEntity<SortName extends string> {
   name: 'campaign' | 'creative';
   /** All ids, as `known`. */
   known: Sql;
-  /** The records that filters and orders read, joined with `known`; `campaign` is that of the currency. */
+  /** The records that filters and orders read, joined with `known`; `campaign` is the campaign that gives the currency. */
   records: Sql;
   /** The ids in `ids`, as `known`, joined with what `columns` reads. */
   attributesFrom: Sql;
@@ -132,8 +132,8 @@ interface Matches {
 }
 
 /**
- * Pairs of a creative and a campaign under which it has deliveries in another currency than that of its own campaign. Where the
- * currency of its own campaign is unknown, there are none unless the others differ among themselves.
+ * Pairs of a creative and another campaign under which the creative has deliveries, where the currencies of the two campaigns differ. If
+ * the currency of its own campaign is unknown, the creative has pairs only if the other currencies differ from each other.
  */
 const FOREIGN_PAIRS = sql`(
   SELECT creative_id, campaign_id FROM (
@@ -260,7 +260,9 @@ export function adTotalsQuery(
   };
 }
 
-/** As `adTotalsQuery`, also of deliveries that are not in the currency of their creative: these count for their campaign's. */
+/**
+ * Totals like `adTotalsQuery`, including deliveries in another currency than their creative: these count in the currency of their campaign.
+ */
 function foreignTotalsQuery(entity: AdEntity<never>, matching: Matches): AnalyticsQuery {
   const { report, filters, sums } = matching;
   const { sql: matches, params } = matchesOf(entity, matching);

@@ -137,7 +137,7 @@ export const getCompany = endpoint({
       campaign_page: page.page,
       campaign_page_size: page.size,
       campaign_total_count: campaigns.total,
-      // Without money there is nothing to convert.
+      // Companies have no money, so nothing is converted.
       ...(report.currency && { converted: true as const, rates: { from: null, to: null } }),
       provisional: isProvisional(report),
       warnings: warningsOf({

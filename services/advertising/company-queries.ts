@@ -107,7 +107,10 @@ function namedCompanies(filters: Filters): Sql {
   UNION DISTINCT SELECT company_id FROM company_deliveries ${where(IN_ORGANIZATION, ofIds(sql`company_id`))}`;
 }
 
-/** One page of companies, and how many match. Of all companies only what they are ordered by is summed; the page gets its figures afterwards. */
+/**
+ * One page of companies, and how many match. Sums only the metric of the order over all companies; the metrics of the page are read
+ * afterwards.
+ */
 export function companiesQuery({ report, filters, sort, page }: ListParams<CompanySort>): AnalyticsQuery {
   const sums = requiredSums(COMPANY_METRIC_NAMES.filter((metric) => metric === sort.by));
   // Counting them for every company takes longer than all the rest, so only to order by it.

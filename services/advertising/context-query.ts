@@ -5,12 +5,12 @@ import { isKnownObjective, isKnownStatus } from './normalization.js';
 import type { Filters, ListFilter } from './report-params.js';
 import { IN_ORGANIZATION, inList, type QueryParams, where } from './sql.js';
 
-/** First day with deliveries and the last one up to today, null without any; and those of the values of filters that exist. */
+/** First day with deliveries and last day with deliveries up to today, null without deliveries. Also the values of filters that exist. */
 export type ContextRow = { first_date: string | null; last_date: string | null } & {
   [Name in ListFilter]?: string[];
 };
 
-/** Where a value exists; those that are known need not. */
+/** Tables in which the values of a filter exist; values that are known need no table. */
 const SOURCES: Record<
   ListFilter,
   { columns: [column: Sql, table: Sql][]; isKnown?(value: string): boolean }

@@ -1,9 +1,9 @@
 /**
- * Money in the currency of the request (contract 5.14): the one definition. Pure.
+ * Money in the currency of the request (contract 5.14). No other module converts money.
  *
- * What an item spent on a day is summed, multiplied by the rate of that day, and rounded to 6 decimals; every other figure is a sum of
- * these, so months equal the sum of their days. All of it is in whole numbers of 256 bits (money and rates in units of 10^-12), which
- * are divided once: a tie is a remainder of exactly one half, so it is never taken for another.
+ * The money of an item on a day is summed, multiplied by the rate of that day, and rounded to 6 decimals. Every other value is a sum of
+ * these, so a month equals the sum of its days. The numbers are integers of 256 bits (money and rates in units of 10^-12), which are
+ * divided once. So a tie is exactly a remainder of one half.
  */
 import { identifier, joinSql, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
@@ -19,7 +19,7 @@ const MONEY = SUMMED_NAMES.filter(isMoney);
 
 type Entity = 'campaign_id' | 'creative_id' | 'company_id';
 type Conditions = Parameters<typeof deliverySource>[3];
-/** A report in another currency than that of its campaigns. */
+/** A report in another currency than its campaigns. */
 export type ConvertedReport = ReportParams & { currency: string };
 export const isConverted = (report: ReportParams): report is ConvertedReport => report.currency !== undefined;
 
@@ -37,7 +37,7 @@ const ratesOf = (condition: Sql) => sql`(
     GROUP BY currency, day
   )`;
 
-/** The money of each item and day as `spent`, with the rate `source` of its currency and the rate `target` of the one that is wanted. */
+/** The money of each item and day as `spent`, with the rate `source` of its currency and the rate `target` of the requested currency. */
 function ratedDays(
   ids: readonly Sql[],
   { range, currency }: ConvertedReport,
@@ -71,7 +71,7 @@ function converted(metric: SummedMetric): Sql {
   return sql`reinterpret((${checked}) * 1000000, 'Decimal(76, 12)') AS ${identifier(metric)}`;
 }
 
-/** As `deliverySource` of creatives, by item and day, with the money of each converted. */
+/** Deliveries of creatives like `deliverySource`, by item and day, with their money converted. */
 function convertedSource(
   by: Entity,
   report: ConvertedReport,
@@ -113,7 +113,7 @@ export interface UsedRates {
   from: string | null;
   to: string | null;
   days: string[];
-  /** Without a rate; empty for money of campaigns without a currency. */
+  /** Currencies without a rate; an empty text stands for campaigns without a currency. */
   currencies: string[];
 }
 

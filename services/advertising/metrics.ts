@@ -1,4 +1,4 @@
-/** The one table of metrics, from which every schema, query, item and document on them is generated. */
+/** Table of metrics, from which every schema, query, item and document about metrics is generated. */
 
 /** `count`: a whole number. `money`: a decimal, exact, written as a string. */
 export type SummedKind = 'count' | 'money';
@@ -91,7 +91,7 @@ export const isMoney = (name: SummedMetric) => SUMMED_METRICS[name].kind === 'mo
 export const isAmount = (metric: Metric) =>
   isRate(metric) ? isMoney(RATES[metric].numerator) && !isMoney(RATES[metric].denominator) : isMoney(metric);
 
-/** Metrics of companies: all but those of money, which networks do not break down by company. */
+/** Metrics of companies: all except money, which networks do not break down by company. */
 export const COMPANY_METRIC_NAMES: Metric[] = [
   ...SUMMED_NAMES.filter((name) => !isMoney(name)),
   ...RATE_NAMES.filter((name) => !isMoney(RATES[name].numerator) && !isMoney(RATES[name].denominator)),

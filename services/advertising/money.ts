@@ -78,7 +78,7 @@ function shortText(units: bigint): string {
   return text.endsWith('.') ? text.slice(0, -1) : text;
 }
 
-/** In linear time, also for a megabyte of zeros. */
+/** Removes final zeros in linear time, also from a megabyte of zeros. */
 function withoutEndingZeros(text: string): string {
   let end = text.length;
   while (text.charAt(end - 1) === '0') end--;

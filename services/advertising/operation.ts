@@ -1,4 +1,4 @@
-/** What the operations on advertising declare alike. */
+/** Declarations that the operations on advertising share. */
 import type { TObject, TSchema } from 'typebox';
 import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
 import { type Clock, utcDate } from '../shared/time.js';

@@ -163,7 +163,7 @@ export async function readTotals(call: AdvertisingContext, list: EntityList, rep
   return { totals, foreignId: rows.find(({ foreign_id }) => foreign_id)?.foreign_id };
 }
 
-/** What an answer in another currency adds. Throws a `Problem` 422 `missing_rates`. */
+/** Fields that an answer in another currency adds. Throws a `Problem` 422 `missing_rates`. */
 export async function readRates(
   call: AdvertisingContext,
   { ratesQuery }: EntityList,

@@ -34,7 +34,7 @@ export interface ReportParams {
   today: string;
   /** Days after this one may still be restated. */
   lastFinalDay: string;
-  /** Currency that money is converted to; that of each campaign when absent. */
+  /** Currency that money is converted to; by default the currency of each campaign. */
   currency?: string;
   /** Whether some creatives have deliveries under campaigns of other currencies; absent unless it was looked up, and false where money is converted. */
   hasForeign?: boolean;

@@ -25,7 +25,7 @@ const strings = (description: string, item: string, maxLength = 64, options = {}
       ...options,
     }),
   );
-/** As long as an id of a record can be (contract 3.1). */
+/** Longest id of a record (contract 3.1). */
 const MAX_ID_LENGTH = 128;
 const ids = (description: string, item: string) => strings(description, item, MAX_ID_LENGTH);
 export const COMPARISONS = ['previous_period', 'previous_month', 'previous_year'] as const;

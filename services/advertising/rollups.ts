@@ -69,7 +69,7 @@ export type SourceName = keyof typeof SOURCES;
 export interface DeliverySource {
   /** A FROM clause, with its conditions on the organization, the range and others. */
   from: Sql;
-  /** All of them but the organization, and those of the conditions that were given. */
+  /** All parameters except the organization, and the parameters of the given conditions. */
   params: QueryParams;
   /** Whether some rows are sums: of companies, `first_seen` and `last_seen` take the place of date then, and `reached` and `engaged` that of a campaign they lack. */
   isSummed: boolean;
@@ -131,7 +131,7 @@ const firstOf = ([first = 'campaign_id']: Source['ids']) => identifier(first);
 const marks = ({ table, ids }: Source) =>
   sql`SELECT date, mark FROM ${identifier(table)} FINAL WHERE ${IN_ORGANIZATION} AND ${firstOf(ids)} = '' AND date IN {months:Array(Date)}`;
 
-/** Those of some months whose sums were made from the deliveries of now: sums are kept an hour longer than they are used. */
+/** Months whose sums were made from the current deliveries. Sums are kept an hour longer than they are used. */
 export function sealedMonthsQuery(
   organizationId: string,
   name: SourceName,

@@ -1,4 +1,7 @@
-/** Metrics of a page and their time series, built in parts of the range to bound the size of a result and the time the event loop is blocked. */
+/**
+ * Metrics of a page and their time series. They are built in parts of the range, which bounds the size of a result and the time that the
+ * event loop is blocked.
+ */
 import { TimeSlice } from '../shared/async.js';
 import type { Json } from '../shared/json.js';
 import { checkedIdentifier, EMPTY_SQL, identifier, type Sql, sql } from '../shared/sql.js';

@@ -9,7 +9,7 @@ export interface WarningFacts {
   report: ReportParams;
   context: ContextRow;
   filters: Filters;
-  /** As written in the request. */
+  /** Statuses as the request writes them. */
   statuses?: readonly string[] | null;
   objectiveTypes?: readonly string[] | null;
   /** Whether empty periods were left out. */

@@ -21,7 +21,7 @@ import { inspectElasticsearch } from '../stores/elasticsearch/inspect.js';
 import type { LeaseHolder } from '../stores/elasticsearch/lease.js';
 import { explain, noAnswer } from './errors.js';
 
-/** What a check found; `failed` and `warning` say what to do. */
+/** Result of a check; `failed` and `warning` say what to do. */
 export type CheckResult = { ok: string } | { warning: string } | { failed: string };
 
 const ELASTICSEARCH_MAJOR = 9;
@@ -145,7 +145,7 @@ function checkReplication(
   return results;
 }
 
-/** Each broker by itself, as a client needs only one that answers. */
+/** Checks each broker by itself, because a client is satisfied once one broker answers. */
 async function checkKafka(config: KafkaConfig): Promise<CheckResult[]> {
   const brokers = await Promise.all(
     config.brokers.map(async (broker) => {

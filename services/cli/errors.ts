@@ -44,7 +44,7 @@ const SYSTEM: Record<string, string> = {
   EROFS: 'lies on a file system that cannot be written',
 };
 
-/** What to print and which exit code to leave with. */
+/** The message to print for an error, and the exit code. */
 export function explain(error: unknown): { message: string; exitCode: number } {
   if (!(error instanceof Error)) return { message: String(error), exitCode: EXIT.failed };
   if (USAGE.has(error.name)) return { message: error.message, exitCode: EXIT.usage };

@@ -1,4 +1,7 @@
-/** The gateway that a command goes through: the one that its options name, the server that holds the data folder, or one of its own. */
+/**
+ * Gateway that a command uses: the gateway that its options name, the server that holds the data folder, or a gateway that the command
+ * starts.
+ */
 import { issueKey, parseKey, RUN_KEY_NAME } from '../accounts/keys.js';
 import { type Client, createClient } from '../client/client.js';
 import { ConnectionError, ReachlineProblem, ValidationProblem } from '../client/problems.js';
@@ -24,7 +27,7 @@ export interface GatewayOptions {
   organization?: string;
 }
 
-/** What the command does there. */
+/** Access that a command needs. */
 export interface Access {
   organization?: string;
   scope: readonly Scope[];
@@ -34,7 +37,10 @@ export interface Access {
 const KEY_LIFETIME_MS = 24 * 3_600_000;
 const REACH_TIMEOUT_MS = 2000;
 
-/** The environment stands in for options, as every user of a machine can see those in `ps` (contract 7). Throws UsageError. */
+/**
+ * The gateway that options or environment name. The environment can replace the options, which every user of a machine can see in `ps`
+ * (contract 7). Throws UsageError.
+ */
 export function namedGateway(
   { env }: Io,
   options: GatewayOptions,
@@ -54,7 +60,7 @@ export function namedGateway(
   return { url, apiKey };
 }
 
-/** Without query and final slashes. Throws UsageError unless it is an HTTP address. */
+/** The base address without query and final slashes. Throws UsageError unless it is an HTTP address. */
 export function baseAddress(base: string): string {
   const url = URL.canParse(base) ? new URL(base) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
@@ -66,8 +72,8 @@ export function baseAddress(base: string): string {
 }
 
 /**
- * A client of the gateway that the options name, else of the data folder. Throws UsageError when neither is named, and errors of the client
- * as those of the command line.
+ * Calls the gateway that the options name, otherwise the data folder. Throws UsageError if neither is named. Turns errors of the client
+ * into errors of the command line.
  */
 export async function withClient(
   io: Io,

@@ -7,8 +7,8 @@ export interface HttpAnswer {
 }
 
 /**
- * Sends a request and reads its answer. The timer is one that keeps the process alive, because `fetch` alone lets it end
- * while it waits for a server that closes connections without a word.
+ * Sends a request and reads its answer. Its timer keeps the process alive: with `fetch` alone the process ends while it waits for a server
+ * that closes connections without a response.
  */
 export async function request(url: URL | string, init: RequestInit, timeoutMs: number): Promise<HttpAnswer> {
   const controller = new AbortController();

@@ -2,7 +2,7 @@ import type { ServeMcp } from '../gateway/mcp-route.js';
 import { explainMissing } from '../shared/optional-package.js';
 import { readVersion } from '../shared/version.js';
 
-/** Of the package that answers assistants, on standard input and over HTTP. */
+/** Explains that the package for assistants is not installed, which serves them on standard input and over HTTP. */
 export const withoutMcp = explainMissing(
   'Assistants need a package that is not installed: npm install @modelcontextprotocol/server.',
 );

@@ -14,7 +14,7 @@ export const STREAM_NAMES = [
   'currency-rates',
 ];
 
-/** A command whose help ends with notes and examples; that of a group with the first example of each of its commands. */
+/** A command whose help ends with notes and examples. The help of a group ends with the first example of each of its commands. */
 export class ReachlineCommand extends Command {
   #notes = '';
   #examples: readonly string[] = [];

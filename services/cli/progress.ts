@@ -37,7 +37,7 @@ export class Progress {
     return (performance.now() - this.#startedAt) / 1000;
   }
 
-  /** Without `total` it shows only the text, without `text` only the bar. */
+  /** Shows text and bar. Without `total` it shows only the text; without `text` it shows only the bar. */
   update(text: string, done: number, total?: number): void {
     if (this.#library) {
       this.#bar ??= this.#createBar(this.#library, total !== undefined);

@@ -68,8 +68,8 @@ function isCorrection(line: unknown): line is Correction {
 }
 
 /**
- * Sends the corrected records in the order of their first acceptance, or, through a server, as new ones. Those that are accepted are
- * no longer listed; what is rejected again is printed. Resolves with their number.
+ * Sends the corrected records in the order of their first acceptance, or as new records if they go through a server. Accepted records leave
+ * the list. Records that are rejected again are printed. Resolves with the number of these.
  */
 export async function replayCorrections(io: Io, corrections: readonly Correction[]): Promise<number> {
   let rejected = 0;

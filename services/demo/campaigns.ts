@@ -66,7 +66,7 @@ export function demoCampaigns() {
       format: isVideo ? 'SPONSORED_UPDATE_VIDEO' : random.pick(FORMATS),
       costType,
       currency: /Europe|Berlin/.test(plan.name) ? 'EUR' : 'USD',
-      /** Of a usual weekday. */
+      /** Impressions of a usual weekday. */
       baseImpressions: random.between(1500, 9000),
       clickRate: random.around(0.003, 0.012),
       /** Money per click, or per thousand impressions. */

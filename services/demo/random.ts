@@ -1,4 +1,4 @@
-/** The one seeded random source of the sample, the tests and the benches (sfc32, seeded by FNV-1a of a text). */
+/** Seeded random numbers of the sample, the tests and the benches (sfc32, seeded by FNV-1a of a text). */
 export class Random {
   #a: number;
   #b: number;
@@ -15,7 +15,7 @@ export class Random {
     for (let round = 0; round < 12; round++) this.next();
   }
 
-  /** At least 0, less than 1. */
+  /** A number of at least 0 and less than 1. */
   next(): number {
     const sum = (((this.#a + this.#b) | 0) + this.#counter++) | 0;
     this.#a = this.#b ^ (this.#b >>> 9);
@@ -57,12 +57,12 @@ export class Random {
     return copy;
   }
 
-  /** Picks early items more often than late ones. */
+  /** Picks early items more often than late items. */
   pickSkewed<T>(items: readonly T[]): T {
     return items[Math.floor(this.next() ** 2 * items.length)] as T;
   }
 
-  /** A whole number near `expected`, whose variance is close to that of a Poisson distribution. */
+  /** A whole number near `expected`, with about the variance of a Poisson distribution. */
   poissonLike(expected: number): number {
     const spread = (this.next() + this.next() + this.next() - 1.5) * 2;
     return Math.max(0, Math.round(expected + spread * Math.sqrt(expected)));

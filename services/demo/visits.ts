@@ -98,7 +98,7 @@ function visitsOf(date: string, visitors: readonly Visitor[]): VisitRecord[] {
   });
 }
 
-/** From the blocks reserved for documentation and tests. */
+/** An address from the blocks that are reserved for documentation and tests. */
 const ipv4 = (random: Random) =>
   `${random.pick(['192.0.2', '198.51.100', '203.0.113', '198.18.7'])}.${random.between(1, 254)}`;
 const ipv6 = (random: Random) =>

@@ -40,9 +40,9 @@ interface KnownKey {
 }
 
 /**
- * Verifies the `X-Api-Key` header; synchronous while the key is cached. Throws the same 401 for every reason, 429 instead for a wrong
- * key after too many from the address, 503 for too many concurrent lookups, and the errors of the key store. A right key passes whatever
- * others at its address have sent.
+ * Verifies the `X-Api-Key` header; synchronous while the key is cached. Throws the same 401 for every reason. Throws 429 for a wrong key
+ * after too many wrong keys from the address, and 503 for too many concurrent lookups. Throws the errors of the key store. A right key
+ * passes whatever other clients at its address have sent.
  */
 export type Authenticate = (header: string | undefined, address: string) => Principal | Promise<Principal>;
 

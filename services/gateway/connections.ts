@@ -7,7 +7,7 @@ export interface ConnectionLimits {
   max: number;
   /** Milliseconds within which the headers of a request must arrive. */
   headersMs: number;
-  /** Keep-alive timeout in milliseconds: longer than that of load balancers (contract 1.8). */
+  /** Keep-alive timeout in milliseconds; longer than the timeout of load balancers (contract 1.8). */
   keepAliveMs: number;
   /** Milliseconds between two checks of these timeouts. */
   checkMs: number;

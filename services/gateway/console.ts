@@ -11,7 +11,7 @@ import { packageRoot } from '../shared/fs.js';
 export const CONSOLE_CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Of every page that Vite built. */
+/** Headers of every page that Vite built. */
 export const PAGE_HEADERS = {
   'Content-Security-Policy': CONSOLE_CSP,
   'Referrer-Policy': 'no-referrer',
@@ -24,7 +24,7 @@ const TYPES: Record<string, string> = {
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
 };
-/** In order of preference, with the suffix the build gives the compressed file. */
+/** Encodings in order of preference, with the suffix that the build gives the compressed file. */
 const ENCODINGS = [
   ['br', '.br'],
   ['gzip', '.gz'],

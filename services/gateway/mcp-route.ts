@@ -1,6 +1,6 @@
 /**
- * `POST /mcp`: the Model Context Protocol over streamable HTTP, one message per request, without sessions. The key, the limits and the
- * operations are those of the API.
+ * `POST /mcp`: the Model Context Protocol over streamable HTTP, one message per request, without sessions. It uses the keys, limits and
+ * operations of the API.
  */
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';

@@ -26,9 +26,9 @@ export interface GaugeSources {
   queuedBytes(): number;
   usage(): Usage;
   connections(): number;
-  /** Of the search store. */
+  /** Recovery of the search store. */
   recovery(): Readonly<RecoveryStatus> | undefined;
-  /** By the name of the store; those that are not used are undefined. */
+  /** State of each store by its name; undefined for a store that is not in use. */
   storeStates(): Promise<Partial<Record<StoreName, StoreState>>>;
 }
 

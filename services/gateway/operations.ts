@@ -31,7 +31,7 @@ export interface OperationDeps {
   sql?: SqlReader;
   /** Mappings that ingest requests may name. */
   mappings?: ReadonlyMap<string, StoredMapping>;
-  /** Of ingest requests that do not say; default `reject`. */
+  /** What ingest does with unknown fields if the request does not say; default `reject`. */
   unknownFields?: UnknownFields;
   metrics: Metrics;
   clock: Clock;

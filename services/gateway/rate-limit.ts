@@ -4,7 +4,7 @@ import { TokenBuckets } from '../shared/token-buckets.js';
 
 const WINDOW_SECONDS = 60;
 
-/** What the keys of an organization may send together, in limits of one key. */
+/** Requests that all keys of an organization may send together, as a multiple of the limit of one key. */
 const ORGANIZATION_SHARE = 2;
 
 /** Bytes of a request's body that one token pays for. */

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of ingested records. */
+/** Schemas of ingested records for the OpenAPI document. */
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { type Json, publish, publishAs } from '../http/openapi.js';

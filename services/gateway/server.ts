@@ -124,7 +124,7 @@ export async function startGateway(
     registry: metrics.registry,
     stop() {
       stopping = true;
-      // That of HTTP would close idle connections at once.
+      // `close` of HTTP would close idle connections at once.
       const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
       metricsServer?.close();
       connections.stop(config.trustedProxies.length > 0 ? PROXY_DRAIN_MS : 0);

@@ -13,7 +13,7 @@ export interface AdmissionLimit {
   total: number;
   perOrganization: number;
   perKey: number;
-  /** Of the total, for organizations that hold nothing of it. */
+  /** Part of the total that is reserved for organizations that hold nothing yet. */
   reserved?: number;
 }
 
@@ -162,7 +162,7 @@ export class Admission {
   }
 }
 
-/** What one request holds. Once released, it takes and holds nothing but its response. */
+/** Resources that one request holds. After its release a request holds nothing but its response. */
 export class AdmittedRequest {
   deadline: NodeJS.Timeout | undefined;
   /** Ends the request. */
@@ -214,7 +214,7 @@ export class AdmittedRequest {
     this.acquire('slots', slots);
   }
 
-  /** Throws 503 when too many exports run and none of them is read too slowly. */
+  /** Throws 503 if too many exports run and none of these exports is read too slowly. */
   startExport(): void {
     if (this.#isReleased) return;
     const refusal = this.#refusal('exports', 1);

@@ -45,7 +45,7 @@ export async function readBody(
     throw new Problem('unsupported_media_type', 'Send the body as it is, without a content encoding.');
   }
   if (Number(length) > limit) throw tooLarge(limit);
-  // Without a Content-Length, the maximum is reserved.
+  // Reserve the maximum if there is no Content-Length.
   admitted.acquire('bodyBytes', length === undefined ? limit : Number(length));
   sendContinue(ctx);
   await parserOf(limit)(ctx, parsed);

@@ -41,7 +41,7 @@ const CODECS = {
   },
 };
 
-/** In order of preference, for clients that weigh them equally. */
+/** Encodings in order of preference, for clients that weigh them equally. */
 const ENCODINGS = ['br', 'gzip'];
 
 /** The types lack the option `preferred`. */

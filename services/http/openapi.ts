@@ -23,7 +23,7 @@ const STANDARD_PROBLEMS: readonly ProblemCode[] = [
   'overloaded',
   'timeout',
 ];
-/** Of those with a body. */
+/** Problems of operations with a body. */
 const BODY_PROBLEMS: readonly ProblemCode[] = [
   'invalid_json',
   'invalid_body',
@@ -143,7 +143,7 @@ function requestBodyOf(endpoint: Endpoint, schemas: Json): Json {
   };
 }
 
-/** Not as media types of the response, which would be of another type than JSON in every generated client. */
+/** Describes exports in words. As media types of the response they would give every generated client a response that is not JSON. */
 const exportDescription = ({ pageFields }: MatchList) =>
   `With \`Accept: text/csv\` or \`application/x-ndjson\` the answer is every match, in the same order, as one stream; ${pageFields.map((name) => `\`${name}\``).join(' and ')} are then not allowed.`;
 

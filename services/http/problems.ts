@@ -61,7 +61,7 @@ export const PASSING: ReadonlySet<ProblemCode> = new Set([
 
 /** The `type` of a problem, without its code. */
 export const PROBLEM_TYPE = 'urn:reachline:problem:';
-/** Where the API reference says what the problem means and how to solve it. */
+/** Path of the API reference that says what the problem means and how to solve it. */
 export const problemPage = (code: string) => `/docs/errors#${code}`;
 
 /** Additional members, such as `credit_balance` or `candidates`. */
@@ -89,7 +89,7 @@ export class Problem extends Error {
   }
 }
 
-/** A 422 with all field errors of a request; of one error whose code is that of a problem, this problem. */
+/** A 422 with all field errors of a request. If there is one error and its code is the code of a problem, returns that problem. */
 export function invalid(...errors: FieldError[]): Problem {
   const [{ code, detail }] = errors as [FieldError];
   if (errors.length > 1) {
@@ -99,7 +99,7 @@ export function invalid(...errors: FieldError[]): Problem {
   return new Problem(isProblem ? (code as ProblemCode) : 'validation_failed', detail, { errors });
 }
 
-/** For a filter without a letter or digit. Ignoring the filter would return everything. */
+/** Error of a filter without a letter or digit. Ignoring the filter would return everything. */
 export const noWordsError = (field: string): FieldError => ({
   pointer: `/${field}`,
   code: 'no_words',

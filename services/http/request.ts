@@ -170,7 +170,7 @@ function normalizeStrings(
   errors: FieldError[],
   { nullClears = false, prefix = '' }: { nullClears?: boolean; prefix?: string } = {},
 ): Fields {
-  // Without a prototype, so that `__proto__` is an ordinary field.
+  // Use an object without a prototype, so that `__proto__` is an ordinary field.
   const normalized: Fields = Object.hasOwn(fields, '__proto__') ? Object.create(null) : {};
   for (const name in fields) {
     // As deep as the schema: a recursion over what was sent could overflow the stack.

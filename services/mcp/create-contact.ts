@@ -97,7 +97,7 @@ function split(args: Record<string, unknown>) {
   ] as const;
 }
 
-/** What of a dry run does not differ from one to the next: ids and times are new each time. */
+/** Fields of a dry run that are the same in every run; ids and times are new each time. */
 function stableFields({ credits_consumed, credit_balance, duplicates, contact }: Created): object {
   const { id, contact_id, created_at, updated_at, ...fields } =
     contact ?? ({} as NonNullable<typeof contact>);

@@ -15,7 +15,10 @@ export interface Tool {
   defaults: Json;
 }
 
-/** Smaller than those of HTTP, as a model pays for every word: pages of 10, and series by month unless days are asked for. */
+/**
+ * Page sizes of the tools. They are smaller than the sizes of HTTP because a model pays for every word: pages of 10, and series by month by
+ * default.
+ */
 const PAGE = { default: 10, maximum: 100 };
 const OVERRIDES: Readonly<Record<string, Json>> = {
   limit: PAGE,
@@ -49,7 +52,7 @@ export const readingTools: readonly Tool[] = endpoints
     return { ...tool, description, outputSchema: answer };
   });
 
-/** By path, with whether they also take something away. */
+/** Writing operations by path, and whether they can also remove something. */
 const WRITING: Readonly<Record<string, { isDestructive: boolean }>> = {
   '/api/contacts/update': { isDestructive: true },
   '/api/audiences/create': { isDestructive: false },
@@ -80,7 +83,7 @@ export function toolOf(endpoint: ApiEndpoint): Tool {
   };
 }
 
-/** The body without the organization, which is that of the key. */
+/** Schema of the body without the organization, which the key decides. */
 function inputSchemaOf({ request, nullClears }: ApiEndpoint): JsonSchema {
   const { properties, required } = inputFields(request, nullClears);
   const { organization_id: _, ...fields } = properties;

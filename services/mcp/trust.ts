@@ -21,9 +21,9 @@ const STREAMS_BY_TAG: Partial<Record<ApiEndpoint['tag'], readonly StreamName[]>>
 };
 
 export interface Trust {
-  /** Of the answer itself, such as `data_provisional: …`. */
+  /** Warnings of the answer itself, such as `data_provisional: …`. */
   warnings: readonly string[];
-  /** Of the streams that the answer is made of; null when the status could not be read. */
+  /** Status of the streams that the answer uses; null if the status could not be read. */
   streams: Partial<StatusResponse['streams']> | null;
   checked_at: string | null;
 }

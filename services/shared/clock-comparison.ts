@@ -1,6 +1,6 @@
 /**
- * Compares the clock of this process with those of the servers, or without servers with the time that the data folder noted, so that a
- * wrong clock deletes nothing that is still needed.
+ * Compares the clock of this process with the clocks of the servers. Without servers it compares with the last time that the data folder
+ * recorded. So a wrong clock deletes nothing that is still needed.
  */
 import { withTimeout } from './async.js';
 import { BELIEVED_AFTER_MS, ClockMemory, type TimeNote } from './clock-memory.js';

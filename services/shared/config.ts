@@ -60,7 +60,7 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
   dataDir: env.REACHLINE_DATA_DIR,
   /** Folder of the mapping files that requests name; null for `mappings` in the data folder, which need not exist. */
   mappingsDir: env.REACHLINE_MAPPINGS || null,
-  /** Of HTTP ingest, where the request does not say. */
+  /** What HTTP ingest does with unknown fields, if the request does not say. */
   unknownFields: env.REACHLINE_INGEST_UNKNOWN_FIELDS,
   logLevel: env.REACHLINE_LOG_LEVEL,
   logFormat: env.REACHLINE_LOG_FORMAT,
@@ -78,7 +78,7 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
   maxIngestBytes: env.REACHLINE_INGEST_MAX_MIB * 1024 ** 2,
   searchThreads: env.REACHLINE_SEARCH_THREADS,
   searchTimeoutMs: env.REACHLINE_SEARCH_TIMEOUT_MS,
-  /** Between two copies for SQL. */
+  /** Time between two copies of records for SQL. */
   sqlCopyMs: env.REACHLINE_SQL_COPY_MINUTES * 60_000,
   /** Gateway processes that share the port. */
   processes: env.REACHLINE_PROCESSES,
@@ -91,7 +91,7 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
           basic: credentials(env.ELASTICSEARCH_USERNAME, env.ELASTICSEARCH_PASSWORD),
           caFile: env.ELASTICSEARCH_CA_FILE || null,
           indexPrefix: env.ELASTICSEARCH_INDEX_PREFIX,
-          /** Of contacts, in new indices. */
+          /** Shards of contacts, in new indices. */
           shards: env.ELASTICSEARCH_SHARDS,
           shardsPerOrganization: env.ELASTICSEARCH_SHARDS_PER_ORGANIZATION,
           replicas: env.ELASTICSEARCH_REPLICAS,
@@ -127,11 +127,11 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
               }
             : null,
           topicPrefix: env.REACHLINE_TOPIC_PREFIX,
-          /** In records of the topics. */
+          /** What the workers do with unknown fields in records of the topics. */
           unknownFields: env.REACHLINE_INGEST_UNKNOWN_FIELDS,
           /** Of new topics. */
           partitions: env.REACHLINE_TOPIC_PARTITIONS,
-          /** Of new topics; -1 uses the broker default. */
+          /** Replicas of new topics; -1 uses the default of the broker. */
           replicas: env.REACHLINE_TOPIC_REPLICAS,
         },
   /** Administrators of the servers, only for `migrate --bootstrap`. */
@@ -183,7 +183,7 @@ function checkNames(environment: NodeJS.ProcessEnv): { problems: string[]; ignor
 export const findIgnoredVariables = (environment: NodeJS.ProcessEnv): string[] =>
   checkNames(environment).ignored;
 
-/** For a log or a person; null when there is nothing to say. */
+/** A sentence for a log or a person; null if no variable is ignored. */
 export function ignoredVariablesWarning(names: readonly string[]): string | null {
   return names.length === 0 ? null : `Ignored, as not settings of Reachline: ${names.join(', ')}`;
 }
@@ -210,7 +210,9 @@ const originOf = (text: string) => (isHttp(text) ? new URL(text).origin : undefi
 const isOrigin = (text: string) =>
   (originOf(text) ?? /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.exec(text)?.[0]) === text;
 
-/** What a setting breaks on its own, and what several break together. A problem begins with the name of a setting, whose default would be judged where it is invalid. */
+/**
+ * Rules that a setting breaks by itself, and rules that several settings break together. Each problem begins with the name of a setting.
+ */
 function brokenRules(env: Environment): string[] {
   const nodes = listed(env.ELASTICSEARCH_URL);
   const replicas = listed(env.CLICKHOUSE_URL);

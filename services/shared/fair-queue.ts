@@ -1,6 +1,6 @@
 /** A round-robin queue of organizations: however many items one of them has, every other goes next. */
 export class FairQueue<T> {
-  /** By organization, in the order of their next turns. */
+  /** Waiting items by organization, in the order of the organizations' next turns. */
   readonly #waiting = new Map<string, T[]>();
 
   get size(): number {

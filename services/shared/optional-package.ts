@@ -3,14 +3,16 @@ export class MissingPackageError extends Error {
   override readonly name = 'MissingPackageError';
 }
 
-/** For `import(…).catch` of a module that needs an optional package: throws a `MissingPackageError` where that is not installed. */
+/**
+ * Handler for `import(…).catch` of a module that needs an optional package. Throws a `MissingPackageError` if the package is not installed.
+ */
 export function explainMissing(sentence: string): (cause: NodeJS.ErrnoException) => never {
   return (cause) => {
     throw cause.code === 'ERR_MODULE_NOT_FOUND' ? new MissingPackageError(sentence, { cause }) : cause;
   };
 }
 
-/** Of the packages in which an embedded store runs. */
+/** Explains that the packages of the embedded stores are not installed. */
 export const withoutEmbeddedStores = explainMissing(
   'This installation is without the embedded stores: set ELASTICSEARCH_URL and CLICKHOUSE_URL, or install them (npm install chdb @photostructure/sqlite).',
 );

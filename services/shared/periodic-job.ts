@@ -23,7 +23,7 @@ export interface PeriodicJobOptions {
   /** Details of the log line; the error as `err` when absent. */
   details?(error: unknown): object;
   sleep?: typeof sleep;
-  /** From 0 (inclusive) to 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   random?(): number;
   /** Monotonic, in milliseconds. */
   now?(): number;

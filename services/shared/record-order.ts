@@ -101,7 +101,7 @@ function microsecondsOf(text: string): number {
   return digits === undefined ? 0 : Number(digits.padEnd(3, '0'));
 }
 
-/** What a stored record is versioned by. */
+/** Version of a stored record. */
 export interface RecordVersion {
   /** Milliseconds since the epoch. */
   createdMs: number;

@@ -15,7 +15,7 @@ export interface RetryOptions {
   /** Ends the waits. */
   signal?: AbortSignal;
   sleep?: typeof sleep;
-  /** From 0 (inclusive) to 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   random?(): number;
   /** Monotonic, in milliseconds. */
   now?(): number;

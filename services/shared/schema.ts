@@ -4,10 +4,13 @@ import { ID_PATTERN } from './ids.js';
 
 type Options = Record<string, unknown>;
 
-/** Of fields that an object need not have. */
+/** Schemas of optional fields. */
 const optionals = new WeakSet<object>();
 
-/** With the types of TypeBox, of which a process would load 370 files to make these objects: a quarter of its start. */
+/**
+ * Builders of schemas with the types of TypeBox. TypeBox itself would load 370 files to build the same objects, a quarter of the start of a
+ * process.
+ */
 export const Type = {
   String: (options?: Options) => ({ type: 'string', ...options }),
   Integer: (options?: Options) => ({ type: 'integer', ...options }),
@@ -122,7 +125,7 @@ export const looseObject = <T extends Record<string, TSchema>>(properties: T, op
 export const id = (description: string, options: Options = {}) =>
   Type.String({ description, pattern: ID_PATTERN, ...options });
 
-/** Of records that can be deleted. */
+/** Field of the records that can be deleted. */
 export const deleted = optional(
   boolean('True deletes what the record names; then only its identifiers and `updated_at` count.'),
 );

@@ -176,7 +176,7 @@ export const settingSchemas = {
   REACHLINE_API_KEY: string('API key for it, as --api-key, which others can see in ps.'),
 };
 export type Environment = { [Name in keyof typeof settingSchemas]: (typeof settingSchemas)[Name]['default'] };
-/** What becomes of fields that a stream does not have. */
+/** What ingest does with fields that a stream does not have. */
 export type UnknownFields = 'reject' | 'ignore';
 export type SaslMechanism = 'plain' | 'scram-sha-256' | 'scram-sha-512';
 

@@ -1,4 +1,4 @@
-/** Which store failed, for readiness and logs; `intake` is the queue of records for the workers. */
+/** Name of a store in readiness and logs; `intake` is the queue of records for the workers. */
 export type StoreName = 'search' | 'analytics' | 'intake';
 
 /** A failure of one store. */
@@ -61,7 +61,7 @@ export class RecordRejectedError extends Error {
 /** Some records of a write were rejected; all others are written. */
 export class PartialWriteError extends Error {
   override readonly name = 'PartialWriteError';
-  /** By index in the write. */
+  /** Errors of the rejected records, by their index in the write. */
   readonly rejected: ReadonlyMap<number, RecordRejectedError>;
 
   constructor(rejected: ReadonlyMap<number, RecordRejectedError>) {

@@ -1,4 +1,4 @@
-/** The one Ajv instance, and the translation of its errors into pointers and sentences. */
+/** Validates values with Ajv, and translates its errors into pointers and sentences. */
 import { domainToASCII } from 'node:url';
 import { _, type ErrorObject, type KeywordCxt, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -94,7 +94,7 @@ export type Validator = (value: unknown) => FieldError[];
 
 const compiled = new WeakMap<TSchema, { validator: Validator; compile: () => ValidateFunction }>();
 
-/** Between two schemas that are compiled before their first use. */
+/** Pause between two schemas that are compiled before their first use. */
 const COMPILE_PAUSE_MS = 50;
 
 /**
@@ -148,7 +148,10 @@ export function compileValidator(schema: TSchema): Validator {
   return validator;
 }
 
-/** Cuts lists that are too long, since Ajv checks every item; `tooLong` are the pointers to their items, of which no error is told. */
+/**
+ * Cuts lists that are too long, because Ajv checks every item. `tooLong` holds pointers to the items of these lists, whose errors are not
+ * reported.
+ */
 function withShortLists(
   value: unknown,
   lists: readonly [name: string, limits: { maxItems?: number }][],

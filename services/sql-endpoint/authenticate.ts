@@ -9,7 +9,7 @@ import { SQL_SCOPES } from './sql-reader.js';
 type ApiKey = NonNullable<ReturnType<typeof parseKey>>;
 export type Keys = Pick<KeyStore, 'findKey' | 'recordKeyUse'>;
 
-/** As the gateway records uses. */
+/** The gateway records uses of a key with the same interval. */
 const USE_INTERVAL_MS = 3_600_000;
 
 /** Wrong passwords in a row, and more a second. The endpoint listens on 127.0.0.1 only, so that all clients have one address. */
@@ -19,9 +19,9 @@ const WRONG_PASSWORDS = { burst: 100, perSecond: 1 };
 export type Authenticate = (request: Pick<SqlRequest, 'user' | 'password'>) => Promise<string | null>;
 
 /**
- * Lets in an API key in place of a password, whatever the name of the user, and the password of the endpoint, which opens the advertising
- * of all organizations. Throws a `SqlError` for any other, and for all once a user, or a key, has had too many wrong ones; and the errors of
- * the key store. `now` is monotonic, in milliseconds.
+ * Accepts an API key in place of a password, whatever the name of the user. Also accepts the password of the endpoint, which opens the
+ * advertising of all organizations. Throws a `SqlError` for any other password, and for every password once a user or a key has had too
+ * many wrong passwords. Throws the errors of the key store. `now` is monotonic, in milliseconds.
  */
 export function createAuthenticate(
   expected: string,

@@ -37,7 +37,10 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   return { data, encoding: createDecoder || data.length === 0 ? undefined : encoding };
 }
 
-/** As `pipeline`, but an error of the decoder leaves the request open: destroying it would close the socket before the answer. */
+/**
+ * Decodes the request like `pipeline`, but leaves the request open after an error of the decoder. Destroying the request would close the
+ * socket before the answer.
+ */
 function decoded(request: IncomingMessage, decoder: Duplex): Duplex {
   finished(request, { writable: false }, (error) => {
     if (error) decoder.destroy(error);

@@ -20,7 +20,9 @@ export const recordSettings = (address: string): Record<string, string> => ({
   max_http_get_redirects: '0',
 });
 
-/** Creates the views of records, or replaces those of another version; their definer alone may open the address of the records. */
+/**
+ * Creates the views of records, and replaces views of another version. Only the definer of the views may open the address of the records.
+ */
 export async function createRecordViews(runner: Runner, database: string): Promise<void> {
   for (const view of RECORD_VIEWS) {
     const { name, source, comment, columns, join = EMPTY_SQL } = view;

@@ -1,7 +1,7 @@
 /**
- * Contacts, audiences and visits for statements: the embedded engine reads them from this endpoint as lines of JSON while a statement
- * runs, through the port of the search store. A path names a grant, which one statement has and which ends with it, so that
- * no statement reads another organization than the one that its API key belongs to.
+ * Contacts, audiences and visits for statements: the embedded engine reads them from this endpoint as lines of JSON while a statement runs,
+ * through the interface of the search store. A path names a grant, which belongs to one statement and ends with it. So a statement reads
+ * only the organization of its API key.
  */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { NAME_PATTERN } from '../stores/clickhouse/bind.js';
 import { CODE, SqlError } from './errors.js';
 
-/** What is to run, for whom. */
+/** A statement to run, and the caller. */
 export interface StatementRequest {
   /** The statement in the URL; that in the body follows it. */
   query: string;
@@ -12,7 +12,7 @@ export interface StatementRequest {
   settings: Record<string, string>;
   /** Values of `{name:Type}`, in the escaped form of TabSeparated. */
   params: Record<string, string>;
-  /** The only one that the statement reads; null for all of them. Set once the password is checked. */
+  /** Organization that the statement reads; null for all organizations. Set once the password is checked. */
   organizationId: string | null;
 }
 
@@ -21,7 +21,7 @@ export interface SqlRequest extends StatementRequest {
   queryId: string | undefined;
   user: string;
   password: string | undefined;
-  /** Of the Native format; 0 for the form without one. */
+  /** Protocol version of the Native format; 0 for the form without a version. */
   protocolVersion: number;
   /** Whether the answer comes in compressed blocks of ClickHouse's own, with or without HTTP compression. */
   compressBlocks: boolean;

@@ -67,7 +67,7 @@ export async function compressed(
   return { bytes: await encode(bytes), encoding };
 }
 
-/** In compressed blocks where the answer would have been: drivers then read errors no other way. */
+/** Sends an error. If the answer would have been in compressed blocks, the error is too: drivers then read errors in no other form. */
 export async function sendException(
   response: ServerResponse,
   exception: SqlError,

@@ -38,7 +38,7 @@ export interface ServedSql {
 /** A SQL endpoint that also answers within this process. */
 export type SqlEndpoint = ServedSql & SqlReader;
 
-/** What is done with requests of the protocol. */
+/** Handles the requests of the protocol. */
 export interface SqlService {
   /** Bytes, decoded. */
   bodyLimit: number;

@@ -7,7 +7,7 @@ import { CODE, SqlError, toException } from './errors.js';
 import type { StatementRequest } from './request.js';
 import type { Statement } from './statement.js';
 
-/** What the views together hold. */
+/** Scopes of everything that the views hold. */
 export const SQL_SCOPES: readonly Scope[] = [
   'advertising:read',
   'audiences:read',
@@ -122,6 +122,6 @@ function endOfString(json: string, quote: number): number {
   }
 }
 
-/** As TabSeparated writes text. */
+/** Escapes text as the format TabSeparated does. */
 const escaped = (value: string) =>
   value.replaceAll(/[\\\t\n]/g, (letter) => ({ '\t': '\\t', '\n': '\\n' })[letter] ?? '\\\\');

@@ -47,12 +47,15 @@ export class Runner {
     this.#engine = engine;
   }
 
-  /** Aborting the signal ends the statement. Throws a `SqlError` for one that the rights of an analyst do not stop. */
+  /**
+   * Runs a statement; aborting the signal ends it. Throws a `SqlError` for forbidden statements that the rights of an analyst would not
+   * stop.
+   */
   run(statement: Statement, signal?: AbortSignal): Promise<EngineResult> {
     return this.connected(statement, (run) => run(statement.sql, statement.format), signal);
   }
 
-  /** Passes a connection to `work`, which runs one statement at a time on it. Aborting the signal ends the one that runs. */
+  /** Passes a connection to `work`, which runs one statement at a time on it. Aborting the signal ends the running statement. */
   async connected<T>(
     surroundings: Surroundings,
     work: (run: RunOne) => Promise<T>,

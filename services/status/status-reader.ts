@@ -39,7 +39,7 @@ export class StatusReader {
     this.#deps = deps;
   }
 
-  /** Never rejects, and resolves within about 2 s: figures of a store that does not answer are null. */
+  /** Never rejects, and resolves within about 2 s. Values of a store that does not answer are null. */
   read(organizationId: string): Promise<StatusResponse> {
     let status = this.#statuses.get(organizationId);
     if (!status) {
@@ -49,7 +49,7 @@ export class StatusReader {
     return status;
   }
 
-  /** What is the same for every organization. */
+  /** Checks the parts of the status that are the same for every organization. */
   async #checkStores() {
     const { search, analytics, intake, copier } = this.#deps;
     const [searchState, analyticsState, intakeState, lag, copiedAt] = await Promise.all([

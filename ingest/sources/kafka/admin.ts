@@ -14,9 +14,9 @@ export interface TopicReplication {
   name: string;
   /** The topics that a caller asked for, by name. */
   settings: ReadonlyMap<string, string>;
-  /** Of the partition that has the fewest. */
+  /** Replicas of the partition with the fewest replicas. */
   replicas: number;
-  /** Of the partition that has the fewest: replicas that have every acknowledged record. */
+  /** Replicas that have every acknowledged record, of the partition with the fewest. */
   inSync: number;
   /** `min.insync.replicas`: below it, records are refused. */
   minInSync: number;

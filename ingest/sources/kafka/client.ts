@@ -19,7 +19,7 @@ export const HEARTBEATS_PER_SESSION = 6;
 const REBALANCE_TIMEOUT_MS = 60_000;
 
 export const BACKGROUND_RETRY: RetryPolicy = { firstMs: 200, maxMs: 5000, retries: 8 };
-/** Where somebody waits for the response. */
+/** Retries of a request whose response somebody waits for. */
 export const INTERACTIVE_RETRY: RetryPolicy = { firstMs: 100, maxMs: 500, retries: 3 };
 
 /** No broker can be reached, or none accepts this user. */
@@ -84,7 +84,7 @@ export class KafkaClient {
     );
   }
 
-  /** The one admin client, connected. Throws `KafkaUnavailableError`, and tries again with the next call. */
+  /** The connected admin client, which all callers share. Throws `KafkaUnavailableError`; the next call tries again. */
   admin(): Promise<Admin> {
     if (!this.#admin) {
       const admin = this.#kafka.admin({ retry: libraryRetry(this.retry) });

@@ -127,7 +127,7 @@ export async function startConsumer(
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: PARTITION_CONCURRENCY,
       async eachBatch(payload) {
-        // What arrives now is fetched again until the consumer is disconnected.
+        // Hold these records without handling them: the consumer would fetch them again and again until it is disconnected.
         if (isStopping) return void (await settled());
         const work = consumeFetched(consumer, membership, payload, options, () => !isStopping);
         underWay.add(work);

@@ -6,7 +6,7 @@ const MIB = 1024 * KIB;
 /** Partitions of one consumer whose batches are processed at the same time. */
 export const PARTITION_CONCURRENCY = 8;
 
-/** What a consumer may fetch, and hold in memory. */
+/** Bytes that a consumer may fetch and hold in memory. */
 export interface FetchLimits {
   /** Fetch size of a partition. */
   partitionBytes: number;
@@ -26,8 +26,8 @@ const fetchLimits = (partitionBytes: number, maxBatchRecords: number): FetchLimi
 });
 
 /**
- * By the store that the records go to. ClickHouse takes large inserts fastest; Elasticsearch takes longer per record, and small batches
- * let every partition progress.
+ * Limits by the store that the records go to. ClickHouse is fastest with large inserts. Elasticsearch takes longer per record, and small
+ * batches let every partition make progress.
  */
 export const FETCH_LIMITS = {
   search: fetchLimits(MIB, 1000),

@@ -1,4 +1,4 @@
-/** What a consumer knows of its membership in its group. */
+/** Membership of a consumer in its group. */
 import type { Consumer } from 'kafkajs';
 
 /** Requests that extend the session of a member. */

@@ -7,7 +7,7 @@ import type { KafkaClient } from './client.js';
 import { READ_LIMITS } from './limits.js';
 import { chunksOf, type KafkaRecord, toRecord } from './record.js';
 
-/** What a reader of a topic may do between records. */
+/** Actions that a reader of a topic may take between records. */
 export interface ReadProgress {
   /** Sends a heartbeat if one is due. Needed at least once per session while the records are worked on. */
   heartbeat(): Promise<void>;

@@ -25,7 +25,7 @@ export const groupOf = ({ group }: Pick<KafkaConfig, 'group'>, stream: string) =
 
 export const deadLetterTopicOf = (topic: string) => `${topic}.dead-letter`;
 
-/** Creates the topics that are missing, and those of their dead letters. Resolves with their names. */
+/** Creates missing topics and their topics of dead letters. Resolves with the names of the created topics. */
 export function createTopics(
   admin: Pick<KafkaAdmin, 'createTopics'>,
   config: KafkaConfig,
@@ -42,7 +42,7 @@ export async function missingTopics(
   return topicsOf(config).flatMap(({ name }) => (existing.has(name) ? [] : [name]));
 }
 
-/** What keeps records from surviving a broker whose disk is lost; nothing where there is one broker. */
+/** Reasons why records would not survive the loss of a broker's disk; none if there is a single broker. */
 export async function findReplicationProblems(
   admin: Pick<KafkaAdmin, 'countBrokers' | 'describeTopics'>,
   config: KafkaConfig,

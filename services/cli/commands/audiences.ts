@@ -14,7 +14,7 @@ export interface CreateAudienceOptions {
   description?: string;
 }
 
-/** What one page of a search may hold in every store. */
+/** Most audiences of one page of a search, in every store. */
 const MAX_LISTED = 10_000;
 
 /** Prints the id alone. An audience that exists is left as it is. */
@@ -63,7 +63,7 @@ export async function listAudiences(
   else if (total > items.length) printErr(io, `${items.length} of ${total} audiences; --limit shows more.`);
 }
 
-/** By the rules of the stream. */
+/** The audience, checked by the rules of the stream. */
 function checked(value: object): AudienceRecord {
   const decode = decoder(STREAMS.audiences, { others: 'allow' });
   const outcome = decode({ line: 1, bytes: Buffer.alloc(0), value }, Date.now(), 0);

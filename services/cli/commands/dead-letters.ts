@@ -13,7 +13,7 @@ import { parseStreams } from '../streams.js';
 export interface ListOptions {
   /** Names separated by commas. */
   stream?: string;
-  /** Of HTTP ingest; a topic does not know the organization of what cannot be read. */
+  /** Organization of a record that HTTP ingest rejected. A topic does not know the organization of a record that cannot be read. */
   organization?: string;
   code?: string;
   limit: number;
@@ -155,7 +155,7 @@ function toRow(letter: ListedLetter): string[] {
   ];
 }
 
-/** As `--json` prints it. */
+/** A rejected record as `--json` prints it. */
 type ListedLetter = ReturnType<typeof ofKafka | typeof ofHttp>;
 
 /** A topic does not know the organization of what cannot be read. `place` is `partition/offset` in the topic of the stream. */
@@ -176,7 +176,7 @@ function ofKafka({ record, ...letter }: DeadLetterRecord) {
   };
 }
 
-/** Only the caller has the record; `line` is that of its request. */
+/** A record that HTTP ingest rejected. Only its sender has the record itself; `line` is the line in the request. */
 const ofHttp = (rejection: Rejection) => ({
   ...rejection,
   place: `line ${rejection.line}`,

@@ -145,7 +145,7 @@ function checkPort({ host, port }: Config): Promise<CheckResult> {
   });
 }
 
-/** What became of opening the embedded stores. */
+/** Result of opening the embedded stores. */
 interface Opened {
   result: CheckResult;
   /** Whether there is a data folder that opens, here or in the process that holds it. */

@@ -122,7 +122,7 @@ async function* pagesOfKeys(store: KeyStore, organizationId?: string): AsyncGene
   } while (after !== undefined);
 }
 
-/** "default" for those of `keys create`, which would fill a line. */
+/** The scopes as text; "default" for the default scopes of `keys create`, which would fill a line. */
 function scopesOf({ scopes }: StoredKey): string {
   const isDefault =
     scopes.length === DEFAULT_SCOPES.length && DEFAULT_SCOPES.every((each) => scopes.includes(each));

@@ -62,7 +62,7 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   printOut(io, 'The stores are up to date.');
 }
 
-/** What a user may be called without any quoting in statements and addresses. */
+/** Names of users that need no quoting in statements and addresses. */
 const ACCOUNT_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 async function bootstrap(io: Io, { elasticsearch, clickhouse, admins }: Config): Promise<void> {

@@ -22,7 +22,7 @@ import { logIgnoredVariables, startupOptions } from '../startup.js';
 const KEY_COMMAND = `reachline keys create --organization ${DEMO_ORGANIZATION}`;
 /** Milliseconds from a signal to the end of the process, whatever runs. */
 const GRACE_MS = 9500;
-/** Of these, what requests and the worker get to end by themselves. */
+/** Part of that time in which requests and the worker may end by themselves. */
 const REQUESTS_GRACE_MS = 7000;
 
 export interface ServeOptions {
@@ -151,7 +151,7 @@ interface Greeting {
   hints: string[];
 }
 
-/** With `demo`, loads the sample data into empty stores. */
+/** Prepares the greeting. With `demo` it first loads the sample data into empty stores. */
 async function prepareGreeting(io: Io, stores: Stores, { demo }: ServeOptions): Promise<Greeting> {
   if (demo) {
     const { loadDemoData } = await import('./demo.js');

@@ -69,7 +69,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   void running.failed.then(async (error) => {
     logger.fatal({ err: error }, 'a consumer cannot go on; the process ends so that another takes its place');
     await Promise.race([stop(), pause(GRACE_MS)]);
-    // What is stuck may keep the process up, so it is not asked.
+    // Exit without waiting: a stuck part may keep the process alive.
     process.exit(EXIT.failed);
   });
   return closed;

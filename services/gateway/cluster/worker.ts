@@ -1,4 +1,4 @@
-/** What a gateway worker shares with the other workers on its port, through the primary. */
+/** Shares limits and caches with the other gateway workers on the port, through the primary. */
 import type { Caller } from '../../http/admission.js';
 import { cached } from '../../shared/cache.js';
 import { type Metrics, RENDER_CACHE_MS } from '../metrics.js';
@@ -18,7 +18,7 @@ export interface ClusterWorker {
 
 const SHARE_INTERVAL_MS = 50;
 
-/** For a process forked by `startPrimary`. */
+/** Connects a process that `startPrimary` forked. */
 export function connectToPrimary(): ClusterWorker {
   const send = (message: FromWorker) => void (process.connected && process.send?.(message));
   const receive = (handle: (message: FromPrimary) => void) => void process.on('message', handle);

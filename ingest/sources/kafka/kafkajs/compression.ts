@@ -15,7 +15,7 @@ export interface Decompressed {
 
 export type Decompress = (compressed: Buffer, maxBytes: number) => Promise<Decompressed>;
 
-/** By the codec number of a record batch. */
+/** Decompressors by the codec number of a record batch. */
 export const DECOMPRESSORS: Readonly<Record<number, Decompress>> = {
   0: async (bytes) => ({ bytes, missing: null }),
   1: (compressed, maxBytes) => collect(maxBytes, (output) => readGzip(compressed, output)),

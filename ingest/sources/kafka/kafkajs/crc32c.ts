@@ -7,7 +7,7 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** As a signed number of 32 bits. */
+/** The CRC-32C of the bytes as a signed 32-bit number. */
 export function crc32c(bytes: Uint8Array): number {
   let crc = -1;
   for (let at = 0; at < bytes.length; at++) {

@@ -20,7 +20,7 @@ export function requirePatchedVersion(version: string): void {
 }
 requirePatchedVersion((require('kafkajs/package.json') as { version: string }).version);
 
-/** What kafkajs reads responses with. */
+/** Decoder with which kafkajs reads responses. */
 interface LibraryDecoder {
   offset: number;
   readInt32(): number;
@@ -58,7 +58,7 @@ Batch.prototype.isEmpty = function () {
   return this.rawMessages.length === 0;
 };
 
-/** What a consumer is told of its group, which kafkajs keeps to itself. */
+/** Listener for events of a consumer group that kafkajs does not publish. */
 export interface GroupListener {
   /** Before a fetch from a broker: what it may bring. */
   beforeFetch(group: Group, nodeId: number): FetchBudget;
@@ -79,7 +79,7 @@ ConsumerGroup.prototype.joinAndSync = async function () {
   return listenerOf(this)?.join(join, () => this.leave()) ?? join();
 };
 
-// 4. A fetch has a budget, and begins with another partition each time: the first ones may use it up.
+// 4. A fetch has a budget, which the first partitions may use up. So each fetch begins with another partition.
 const { fetch, filterPartitionsByNode } = ConsumerGroup.prototype;
 ConsumerGroup.prototype.fetch = function (nodeId) {
   const budget = listenerOf(this)?.beforeFetch(this, nodeId);

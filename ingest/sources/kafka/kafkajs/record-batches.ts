@@ -131,7 +131,7 @@ async function readBatch(batch: Buffer, next: number, maxBytes: number) {
 
 const beginning = (content: Buffer | null) => content && Buffer.from(content.subarray(0, BEGINNING_BYTES));
 
-/** Where the bytes end early it sets `reader.isCut`, and returns what there is. */
+/** Reads a record. If the bytes end early, sets `reader.isCut` and returns the part that is there. */
 function readRecord(reader: Reader) {
   const length = reader.varint();
   const end = reader.at + length;
