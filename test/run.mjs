@@ -11,7 +11,7 @@ const MOCHA = 'node_modules/mocha/bin/mocha.js';
 /** Arguments of Node. */
 const mocha = (...args) => [MOCHA, ...args];
 const script = (name, ...args) => [`dist/test/${name}/main.js`, ...args];
-/** On real servers, which are started for the command. */
+/** Runs a command on real servers, which are started for it. */
 const onStack = (command, ...options) =>
   script('stack', 'run', ...options, '--', process.execPath, ...command);
 const serial = (folder, minutes) =>
@@ -19,14 +19,14 @@ const serial = (folder, minutes) =>
 
 const ALONE = 'dist/test/at-scale/durability/**/*.test.js';
 
-/** What the simulation, parity or a smaller test finds daily: nightly, at its full size, in the suite faults. */
+/** Tests of the nightly suite `faults`, in full size. The simulation, parity or a smaller test looks for the same faults daily. */
 const FAULTS = [
   'elasticsearch/{reindex-faults,erasure-faults}',
   'durability/creates',
   'clickhouse/advertising',
 ].map((files) => `dist/test/at-scale/${files}.test.js`);
 
-/** What each suite runs, in order; files that take long come first, so that no job waits for one at the end. */
+/** Commands of each suite, in order. Long files come first, so that no job waits for a long file at the end. */
 const SUITES = {
   test: [
     mocha(

@@ -17,7 +17,7 @@ const aCount = fc.oneof(
   fc.integer({ min: 0, max: 10_000_000 }),
   fc.maxSafeNat(),
 );
-/** In units of 10^-12. */
+/** Amounts in units of 10^-12. */
 const anAmount = fc.oneof(
   fc.bigInt({ min: 0n, max: 100_000n }).map((cents) => cents * 10n ** 10n),
   fc.bigInt({ min: 0n, max: 10n ** 38n }),

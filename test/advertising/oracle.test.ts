@@ -56,7 +56,7 @@ async function insert(store: AnalyticsStore, records: Records, random: Random) {
     await store.insertCurrencyRates(accepted(some, acceptedAt));
 }
 
-/** Of records of one kind, `alter` making the requests fit them. */
+/** Compares answers over records of one kind; `alter` makes the requests fit the records. */
 function describeAnswers(
   title: string,
   recordsOf: (random: Random, size: number) => Records,

@@ -56,7 +56,7 @@ interface Entry {
   key: unknown;
   values: Map<string, bigint>;
   item: Row;
-  /** Deliveries in another currency than that of their creative: of the totals alone. */
+  /** Deliveries in another currency than their creative: they count in the totals alone. */
   isForeign?: true;
 }
 type Day = { campaign: string; creative: string; company: string; date: string; values: Map<string, bigint> };
@@ -90,7 +90,7 @@ const COMPANY_ALL = [...COUNTS, 'ctr', 'engagement_rate', 'conversion_rate'];
 const PICO = 10n ** 12n;
 const MICRO = 10n ** 6n;
 
-/** Every figure in units of 10^-12, counts too. */
+/** A value in units of 10^-12; counts too. */
 function pico(value: unknown): bigint {
   if (value === null || value === undefined) return 0n;
   const text =
@@ -142,14 +142,14 @@ const isActive = (day: Day) => SUMMED.some((name) => (day.values.get(name) ?? 0n
 
 const isItem = ({ isForeign }: Entry) => !isForeign;
 
-/** In the order of their number of entries, then by name, the unknown one last. */
+/** Currencies by their number of entries, then by name; the unknown currency comes last. */
 const byCurrency = (entries: Entry[]) =>
   [...groupBy(entries, ({ item }) => item.currency)].sort(
     ([one, some], [other, others]) =>
       others.filter(isItem).length - some.filter(isItem).length || compare(one ?? '~', other ?? '~'),
   );
 
-/** Of companies, which have no currency, in one row even where there are none. */
+/** Totals of companies. They have no currency, so there is one row even without companies. */
 function totalsOf(names: string[], entries: Entry[], hasCurrencies: boolean, converted?: string): Row[] {
   const total = (some: Entry[]) => {
     const sums = new Map<string, bigint>();
@@ -192,7 +192,7 @@ function datesOf(start: string, end: string): string[] {
   return dates;
 }
 
-/** In lower case, without accents. */
+/** The text in lower case, without accents. */
 const lower = (value: unknown) =>
   typeof value === 'string'
     ? value
@@ -235,7 +235,7 @@ function microsecondsOf(time: string): number {
   return Date.parse(time) * 1000 + Number(more.padEnd(3, '0'));
 }
 
-/** Newest version of each key; of equal ones the one accepted last, then the later in the list. */
+/** Newest version of each key. Among equal versions the last accepted wins, then the later in the list. */
 function newest<T>(
   entries: { record: T; acceptedAt: number }[],
   key: (record: T) => string,
@@ -270,7 +270,7 @@ export class Oracle {
   readonly #creatives = new Map<string, Row>();
   readonly #companies = new Map<string, Row>();
   readonly #days: Day[];
-  /** By `<currency> <day>`, units of 10^-12. */
+  /** Rates by `<currency> <day>`, in units of 10^-12. */
   readonly #rates = new Map<string, bigint>();
   /** Days of the rates that the request in hand used, and of money for which there is none. */
   #ratedOn = new Set<string>();
@@ -329,7 +329,7 @@ export class Oracle {
     return PICO;
   }
 
-  /** What one item has on some days; its money of each day and campaign in the currency that is asked for, rounded to millionths. */
+  /** Sums of one item over some days. Its money per day and campaign is converted to the requested currency, rounded to millionths. */
   #sum(days: Day[], { currency }: OracleRequest): Map<string, bigint> {
     const total = sum(days);
     if (currency === undefined) return total;
@@ -462,7 +462,7 @@ export class Oracle {
     let hasForeign = false;
     const list = this.#list(request, names, (range) => {
       const entries = entriesOf(range, names);
-      // The first range is that of the request.
+      // The first range is the range of the request.
       if (range === request) hasForeign = !entries.every(isItem);
       return entries;
     });
@@ -571,7 +571,7 @@ export class Oracle {
     return entries;
   }
 
-  /** Campaigns under which a creative has deliveries in another currency than that of its own campaign, at any time. */
+  /** Campaigns under which a creative has, on any day, deliveries in another currency than its own campaign. */
   #foreignCampaigns(creative: string, ownCampaign: string): Set<string> {
     const currencyOf = (campaign: string) => this.#campaigns.get(campaign)?.currency ?? null;
     const own = currencyOf(ownCampaign);

@@ -17,7 +17,7 @@ import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore, TODAY } from './helper.js';
 
 const range = { start_date: '2026-10-01', end_date: '2026-10-31' };
-// Values no identifier or keyword looks like: none of them may appear in a statement. The first is in capitals, as currencies are.
+// Values no identifier or keyword looks like: no value of this list may appear in a statement. The first is in capitals like a currency.
 const HOSTILE = ["X'); DROP TABLE DELIVERIES; --", '{ids:String}', '\\'];
 const [FIRST = ''] = HOSTILE;
 const UNNAMED = `unnamed ${FIRST}`;

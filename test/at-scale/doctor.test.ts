@@ -26,7 +26,7 @@ describe('The doctor, where both stores are on servers', () => {
 
   it('reports their versions and what serve will create, and creates nothing', async () => {
     const client = indices.client();
-    // Of another installation, which lacks a copy.
+    // This index belongs to another installation and lacks a copy.
     const index = `${indices.config.indexPrefix.replace('-', '')}x-other`;
     await client.indices.create({ index, settings: { number_of_replicas: 5 } });
     const { code, stdout } = await run(['doctor'], { env });

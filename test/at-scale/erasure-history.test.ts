@@ -26,7 +26,7 @@ import { openStore, testIndices } from './elasticsearch/support.js';
 const ORGANIZATION = 'org_history';
 const organization = { organization_id: ORGANIZATION };
 const PERSONS = runs(12);
-/** Where the servers keep their files; without them the lists alone are looked through. */
+/** Folders of the servers. Without them the test checks only the lists. */
 const FOLDERS = ['TEST_ELASTICSEARCH_FOLDER', 'TEST_CLICKHOUSE_FOLDER'];
 
 describe(`Erasures of persons with a history on servers (seed ${SEED})`, function () {

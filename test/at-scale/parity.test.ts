@@ -22,7 +22,7 @@ describe(`The embedded form and the form at scale (REACHLINE_TEST_SEED=${SEED})`
   const records = parityRecords('2026-11-21');
   const coverage = new Coverage();
   const differences: string[] = [];
-  /** Of the requests of each operation. */
+  /** Least number of requests per operation. */
   const floor = REQUESTS / 100;
   let pair: GatewayPair;
   let sentCount = 0;
@@ -89,7 +89,7 @@ describe(`The embedded form and the form at scale (REACHLINE_TEST_SEED=${SEED})`
         for (const request of fc.sample(erasures, { seed: SEED + sentCount, numRuns: 1 }))
           await sendOnce(request);
       }
-      // A few at a time, as later requests use the ids that earlier ones created.
+      // Draw a few requests at a time: later requests use ids that earlier requests created.
       for (const [request, forge, toEnd] of fc.sample(drawn, { seed: SEED + sentCount, numRuns: AT_ONCE })) {
         const response = await sendOnce(request);
         if (toEnd) await sendToEnd(request, response);

@@ -22,7 +22,7 @@ describe('gateway processes that share a port', () => {
     REACHLINE_RATE_LIMIT: String(LIMIT),
   };
   let key: string;
-  /** Of an organization that has used nothing of the limit. */
+  /** Key of an organization that has used nothing of the limit. */
   let fresh: string;
   let server: ServerProcess;
 
@@ -46,7 +46,7 @@ describe('gateway processes that share a port', () => {
     const answers: number[] = [];
     for (let count = 0; count < 3 * LIMIT; count++) {
       answers.push(await status(`${server.url}/api/audiences/search`, { 'X-Api-Key': key }, '{}'));
-      // Slower than what one admits is told to the others.
+      // Wait longer than one process takes to tell the others what it admitted.
       await pause(5);
     }
     const admitted = answers.filter((answer) => answer === 200).length;

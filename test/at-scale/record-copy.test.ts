@@ -21,7 +21,7 @@ import { testDatabase } from './clickhouse/support.js';
 import { openStore, testIndices } from './elasticsearch/support.js';
 import { serverEnvironment } from './start-gateway.js';
 
-/** As no run before, whose files the server keeps for a while. */
+/** A text that no earlier run used: the server keeps files of earlier runs for a while. */
 const MARK = `xyz${process.pid}`;
 const TRACES = [`quillon${MARK}`, `vexborough${MARK}`, `q.vex${MARK}@`, `quillvex${MARK}`];
 const PERSON = {
@@ -43,7 +43,7 @@ describe('The copy of records in ClickHouse', function () {
   let search: SearchStore;
   let source: RecordSource;
   let copy: RecordCopy;
-  /** As an analyst connects. */
+  /** Client with the rights of an analyst. */
   let client: ClickHouseClient;
   let copier: RecordCopier;
   let analytics: OpenedAnalyticsStore['store'];
@@ -105,7 +105,7 @@ describe('The copy of records in ClickHouse', function () {
     intentScore: 80,
   });
 
-  /** As if the makers of all copies had died longer ago than a lease lasts. */
+  /** Pretends that the makers of all copies died longer ago than a lease lasts. */
   async function lapse(): Promise<void> {
     const copies = `${database.config.database}_copies`;
     const tables = await ask<{ name: string; comment: string }>(
@@ -289,7 +289,7 @@ describe('The copy of records in ClickHouse', function () {
     await copy.dropAbandoned();
     expect(await copy.isFreeOf([])).to.equal(true);
 
-    // One that slept past its lease can put nothing where it would be read.
+    // A maker that slept past its lease can put nothing where it would be read.
     const late = await copy.begin(Date.now());
     await lapse();
     await copy.dropAbandoned();

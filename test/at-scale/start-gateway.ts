@@ -18,7 +18,7 @@ export async function startGatewayOn(
   return gateway;
 }
 
-/** What a process on these servers is told. */
+/** Environment of a process on these servers. */
 export const serverEnvironment = (
   { nodes, indexPrefix }: ElasticsearchConfig,
   clickhouse: ClickHouseConfig,

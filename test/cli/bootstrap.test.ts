@@ -16,7 +16,9 @@ interface Request {
 const ADMIN = { username: 'root', password: 'toor' };
 const ACCOUNT = { username: 'reachline', password: 'its own' };
 
-/** What a server is asked, with the user of its HTTP authentication. It lets in `root` only, so the command ends after the account. */
+/**
+ * Records the requests to a server and their users. The server accepts only `root`, so the command ends after it has created the account.
+ */
 describe('reachline migrate --bootstrap', function () {
   this.timeout(60_000);
   let folder: string;

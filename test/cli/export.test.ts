@@ -91,9 +91,9 @@ describe('reachline export', () => {
   }
   const environment = ({ url, key }: TestGateway) => ({ REACHLINE_URL: url, REACHLINE_API_KEY: key });
 
-  /** As another organization, whose part of the store is empty. */
+  /** The records of another organization, whose part of the store is empty. */
   const renamed = (text: string) => text.replaceAll('org_a', 'org_b');
-  /** Without a time of its own, a record was last changed when it was accepted. */
+  /** A record without `updated_at` was last changed when it was accepted; that time differs between runs. */
   const stable = (text: string) => text.replaceAll(/(?<=con_2.*)\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T');
 
   it('writes NDJSON that HTTP ingest takes into an empty store, which then answers the same', async () => {

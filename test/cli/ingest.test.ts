@@ -69,7 +69,7 @@ describe('reachline ingest', function () {
       env: { ...process.env, REACHLINE_DATA_DIR: own },
       encoding: 'utf8',
     });
-    // What takes more than a second says how far it is.
+    // Leave out the lines of progress that a command prints after a second.
     const said = stderr.replaceAll(/^\d+ records, .*…\n/gm, '');
     expect({ status, said }).to.deep.equal({ status: 0, said: '' });
     expect(stdout).to.match(/^audiences: 1 accepted, 0 rejected in [\d.]+ s \([\d ]+ records\/s\)\n$/);
@@ -89,7 +89,7 @@ describe('reachline ingest', function () {
   });
 
   it('takes gzipped, zstd and UTF-16 lines, from a file or a pipe, and JSON arrays', async () => {
-    // Behind a skippable frame, as tools that compress in parallel write it.
+    // The text follows a skippable frame, as tools write it that compress in parallel.
     const zstd = Buffer.concat([
       Buffer.from('502a4d180200000001ff', 'hex'),
       await compressZstd(Buffer.from('{"contact_id":"z2","organization_id":"org_a"}\n')),

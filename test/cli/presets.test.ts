@@ -21,7 +21,7 @@ interface Load {
   named?: boolean;
 }
 type Row = Record<string, unknown>;
-/** By id the fields that each item must have; figures were worked out by hand. */
+/** Fields that each item must have, by id; their values were computed by hand. */
 type Expected = Load & { answers: keyof typeof OPERATIONS; items: Record<string, Row> };
 
 const RANGE = { start_date: '2017-01-01', end_date: '2026-01-01', granularity: 'monthly', page_size: 200 };

@@ -70,7 +70,7 @@ describe('The retention of records', () => {
       ],
     ]);
     expect(await visits()).to.equal(1200);
-    // Of October, which is not over 30 days ago, everything stays.
+    // All of October stays, because it did not end 30 days ago.
     expect(await impressions()).to.equal(30);
     const status = await gateway.call('/api/status', { organization_id: 'org_a' });
     const { streams } = status.body as { streams: Record<string, { records: number }> };

@@ -119,7 +119,7 @@ describe('The package reachline-client', function () {
         REACHLINE_URL: gateway.url,
         REACHLINE_API_KEY: await gateway.keyFor(DEMO_ORGANIZATION),
       };
-      // In one process, one after another.
+      // Run the programs one after another in one process.
       const program = names
         .map((name) => `await import('./out/${name}.js'); console.log('${MARK}');`)
         .join('\n');

@@ -25,11 +25,11 @@ const TSC = [
 const TOOLS = join(packageRoot, 'test/clients/tools');
 const GENERATOR = 'org.openapitools:openapi-generator-cli:7.17.0';
 
-/** Where commands are looked for. */
+/** Folders in which commands are searched. */
 let PATH: string;
 let gateway: TestGateway;
 let folder: string;
-/** What a client needs to know of the gateway. */
+/** Address and key of the gateway for a client. */
 let environment: Record<string, string>;
 let calls: ReturnType<typeof callsOf>;
 
@@ -187,7 +187,7 @@ if (process.env.OPENAPI_GENERATOR) {
 
     it('for Java compiles, searches and ingests', async () => {
       const packages = 'invokerPackage=generated,apiPackage=generated.api,modelPackage=generated.model';
-      // By default it sends a list that was not set as an empty one, which is a broken rule.
+      // The default sends a list that was not set as an empty list, which breaks a rule.
       const properties = `${packages},containerDefaultToNull=true`;
       const options = ['--library', 'native', `--additional-properties=${properties}`];
       const path = await generate('java.java', 'java', ['-o', '.', ...options]);

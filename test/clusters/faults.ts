@@ -1,4 +1,4 @@
-/** What happens to clusters, and what their clients may see of it. */
+/** Faults of clusters, and what clients may see of each fault. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Server } from '../stack/server.js';
 import type { ClusterStack } from './cluster-stack.js';
@@ -74,7 +74,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'no master',
-    // What only the two nodes hold that hang cannot be read; with two replicas, all can.
+    // Shards that only the two hung nodes hold cannot be read; with two replicas, every shard can be read.
     fails: ['read', 'create'],
     async run({ nodes, master }, milliseconds) {
       const elected = await master();

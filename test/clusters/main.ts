@@ -25,7 +25,7 @@ const REPEATS = Number(values.repeats ?? (values.short ? 1 : 10));
 const QUIET_MS = values.short ? 8000 : 15_000;
 const BROKEN_MS = values.short ? 15_000 : 45_000;
 const KINDS: readonly Kind[] = ['read', 'create', 'ingest'];
-/** Of a 503, and of what a fault may add to a read. */
+/** Longest time until a 503, and longest delay that a fault may add to a read. */
 const FAILED_MS = 5000;
 const ADDED_MS = 3000;
 
@@ -80,7 +80,7 @@ function* faults(): Generator<Fault> {
   }
 }
 
-/** What clients saw of the fault, and what was wrong. */
+/** Runs a fault; resolves with what clients saw, and what was wrong. */
 async function endure(stack: ClusterStack, fault: Fault) {
   const traffic = new Traffic(stack, `t${Date.now().toString(36)}x`);
   const begun = performance.now();

@@ -72,7 +72,7 @@ const MISTAKES: readonly Mistake[] = [
   },
 ];
 
-/** What `doctor` did not find, or found where there was nothing. */
+/** Mistakes of `doctor`: problems that it missed, and problems that do not exist. */
 export async function checkDoctor(stack: ClusterStack): Promise<string[]> {
   const problems: string[] = [];
   const healthy = await command('doctor', stack.environment);

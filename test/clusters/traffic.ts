@@ -26,7 +26,7 @@ interface Response {
   tookMs: number;
 }
 
-/** What clients saw of one kind of request. */
+/** Results of one kind of request, as clients saw them. */
 export interface Seen {
   count: number;
   /** Numbers of answers that are not 200, by status. */

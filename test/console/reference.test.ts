@@ -240,7 +240,7 @@ describe('The API reference in Chromium', function () {
     expect(await statusesOf('bash', ['-c'], withStatus.join('\n'))).to.deep.equal(expected);
     const modules = JavaScript.map((text) => `{\n${text}\n}`).join('\n');
     expect(await statusesOf('node', ['--input-type=module', '-e'], modules)).to.deep.equal(expected);
-    // Where the machine has no Python, the other two were run.
+    // A machine without Python has run the other two programs.
     if (!(await hasPython())) return;
     expect(await statusesOf('python3', ['-c'], Python.join('\n'))).to.deep.equal(expected);
   });

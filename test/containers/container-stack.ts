@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 import { docker, lines, PROJECT, REPOSITORY, run } from './docker.js';
 
 export const ORGANIZATION = 'org_containers';
-/** Of every service but `migrate`, which ends. */
+/** Every service except `migrate`, which ends. */
 export const SERVICES = ['nginx', 'gateway-1', 'gateway-2', 'worker', 'elasticsearch', 'clickhouse', 'kafka'];
 const HEALTH_TIMEOUT_MS = 300_000;
 

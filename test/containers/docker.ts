@@ -5,11 +5,11 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { MissingPrerequisite, StackError } from '../stack/stack-error.js';
 
-/** Inherited by every image that is built on one that has it. */
+/** Label of the images of these tests; images that are built on them inherit it. */
 export const LABEL = 'reachline.test.containers';
 /** Name of the Compose project, which is the label of its containers, networks and volumes. */
 export const PROJECT = 'reachline-test';
-/** Of the images that no file asks for. */
+/** Repository of the images that no file names. */
 export const REPOSITORY = 'reachline-test';
 
 const ENVIRONMENT = {
@@ -22,7 +22,7 @@ const OUTPUT_BYTES = 256 * 1024 * 1024;
 const interruption = new AbortController();
 let { signal }: { signal?: AbortSignal } = interruption;
 
-/** Ends the commands that run; later ones, which clean up, run as before. */
+/** Ends the running commands. Later commands, which clean up, run as before. */
 export function interruptCommands(): void {
   signal = undefined;
   interruption.abort();
@@ -45,7 +45,7 @@ export async function run(
   }
 }
 
-/** What a container wrote to both outputs. */
+/** The last lines that a container wrote to both outputs. */
 export async function logsOf(container: string, tail: number): Promise<string> {
   const args = ['logs', '--tail', String(tail), container];
   const { stdout, stderr } = await promisify(execFile)('docker', args, { maxBuffer: OUTPUT_BYTES, signal });
@@ -88,7 +88,7 @@ const isRecent = (version: string) => /\bv?(2\.(2[4-9]|[3-9]\d)|[3-9]\.)/.test(v
 
 export const lines = (text: string) => text.split('\n').filter((line) => line !== '');
 
-/** Removes every container, network, volume and image of these tests, also those of a run that was killed. */
+/** Removes every container, network, volume and image of these tests, also from a run that was killed. */
 export async function removeAll(): Promise<void> {
   const ofProject = ['--filter', `label=com.docker.compose.project=${PROJECT}`];
   // Containers of builds that were interrupted have the label alone.

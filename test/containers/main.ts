@@ -21,12 +21,12 @@ import {
 } from './docker.js';
 import { type EarlierImage, rollingUpgrade, SCENARIOS, type Scenario } from './scenarios.js';
 
-/** What test runners understand as "skipped". */
+/** Exit code that test runners understand as "skipped". */
 const SKIPPED = 77;
 
 const { values, positionals } = parseArgs({
   options: {
-    /** What the rolling upgrade starts from. */
+    /** Commit from which the rolling upgrade starts. */
     before: { type: 'string', default: 'HEAD~1' },
   },
   allowPositionals: true,
@@ -101,7 +101,7 @@ function earlierImage(name: string): EarlierImage | undefined {
 }
 
 async function buildCommit(commit: string, name: string): Promise<void> {
-  // With the permissions of this folder, so that layers of the same files are built once.
+  // Use the permissions of this folder, so that layers of the same files are built once.
   const archive = spawn('git', ['-c', 'tar.umask=0022', 'archive', commit], { cwd: packageRoot });
   await buildFrom(archive.stdout, '--target', 'slim', '--tag', name);
 }

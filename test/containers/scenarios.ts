@@ -11,13 +11,13 @@ export interface Scenario {
   name: string;
   /** What is done. */
   done: string;
-  /** Resolves with what clients saw, with figures. */
+  /** Resolves with a text that says what clients saw. */
   run(stack: ContainerStack): Promise<string>;
 }
 
 const LOG_LINES = 400;
 const GATEWAYS = ['gateway-1', 'gateway-2'];
-/** At most one request in flight per client, and connection that nginx keeps, when a gateway dies. */
+/** Most requests that may fail when a gateway dies: one per client and per connection that nginx keeps. */
 const IN_FLIGHT = 8;
 const STARTS = ['nginx', 'gateway-2', 'worker', 'gateway-1', 'kafka', 'clickhouse', 'elasticsearch'];
 
@@ -49,7 +49,7 @@ const wholeRequest: Scenario = {
   },
 };
 
-/** That each service is told so, compose.test.ts holds. */
+/** `compose.test.ts` checks that the file confines each service. */
 const confinement: Scenario = {
   name: 'Confinement',
   done: 'users, capabilities and root file systems tried in the running containers',
@@ -133,12 +133,12 @@ const anyOrder: Scenario = {
 export interface EarlierImage {
   /** Short name of the commit. */
   commit: string;
-  /** That of the image under test. */
+  /** Commit of the image under test. */
   current: string;
   image: string;
 }
 
-/** On a stack that was brought up with the earlier image; the commands are those of docs/operating/upgrade.md. */
+/** Upgrades a stack that runs the earlier image, with the commands of docs/operating/upgrade.md. */
 export const rollingUpgrade = ({ commit, current, image }: EarlierImage): Scenario => ({
   name: 'Rolling upgrade',
   done: `from the image of commit ${commit} to that of ${current}, under traffic: migrate, then gateway-1, gateway-2 and worker replaced one by one`,

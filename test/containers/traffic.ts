@@ -7,7 +7,7 @@ import { type ContainerStack, ORGANIZATION } from './container-stack.js';
 
 const RECORDS_PER_REQUEST = 20;
 const RETRY_MS = 250;
-/** Between two requests of a client, as the machine is shared. */
+/** Pause between two requests of a client, because the machine is shared. */
 const PAUSE_MS = 50;
 const DAY = '2026-01-05';
 const DRAIN = { pollMs: 1000, timeoutMs: 300_000 };

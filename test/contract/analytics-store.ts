@@ -25,7 +25,7 @@ interface Stored {
   ad_spend: string;
 }
 
-/** What every analytics store does, whatever reaches ClickHouse. */
+/** The contract of every analytics store, embedded or over HTTP. */
 export function analyticsStoreContract(name: string, open: () => Promise<OpenedStore>): void {
   describe(`analytics store (${name})`, () => {
     let store: AnalyticsStore;

@@ -36,5 +36,5 @@ export const rejectionAt = (index: number): Rejection => ({
 
 /** A page of one. */
 export const search = { organizationId: ORGANIZATION, limit: 1 };
-/** Where a page begins that continues from the middle of a list. */
+/** Cursor of a page that continues from the middle of a list. */
 export const middle = { rank: 0, createdAt: T0 + COUNT / 2, id: '~' };

@@ -27,7 +27,7 @@ export function orderedRecords<T>(record: fc.Arbitrary<T>, maxLength = 12): fc.A
     .map((records) => records.map((ordered, sequence) => ({ ...ordered, sequence })));
 }
 
-/** What two writers write, each all of the records. */
+/** Batches of two writers, of which each writes all records. */
 function twoWriters<T>(records: OrderedRecord<T>[]): fc.Arbitrary<OrderedRecord<T>[][][]> {
   const shuffled = fc.shuffledSubarray(records, { minLength: records.length });
   return fc
@@ -82,7 +82,7 @@ function inBatches<T>(records: readonly T[], sizes: Iterator<number>): T[][] {
   return batches;
 }
 
-/** Of each key the last in the order, worked out from its parts. */
+/** The last record of each key, from a comparison of the parts of the order. */
 export function lastOfEach<T extends { updated_at?: string; reported_at?: string }>(
   records: readonly OrderedRecord<T>[],
   key: keyof T,

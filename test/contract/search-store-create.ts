@@ -219,7 +219,7 @@ export function searchStoreCreate(open: Open): void {
         const organization = await organizationWith(100);
         const email = 'a@x.example';
         const profile = 'https://www.n.example/in/a';
-        // The one in the middle of three is a duplicate of both others, which have nothing in common.
+        // The middle contact is a duplicate of both others, which have nothing in common.
         const given = [
           { work_emails: [email, 'b@x.example'] },
           { work_emails: ['A@x.example', 'c@x.example'], network_a_url: profile },

@@ -102,7 +102,7 @@ export function searchStoreDeletions(open: Open): void {
           step = await opened.store.deleteVisitsBefore(Date.UTC(2020, 2, 10), 3);
         return deleted;
       };
-      // Those of other suites.
+      // Delete the audiences of other suites.
       await deleteAll();
       await opened.store.insertVisits(accepted(visits, T0));
       await opened.store.refresh();

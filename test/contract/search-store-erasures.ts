@@ -84,7 +84,7 @@ export function searchStoreErasures(open: Open): void {
       const writers = Object.keys(WRITERS) as (keyof typeof WRITERS)[];
       for (let draw = 0; draw < runs(4); draw++) {
         const schedule = {
-          // Without a stop the writer and the erasure race.
+          // With `never` the writer and the erasure race.
           stopBefore: [0, 1, 2, 'never'][draw % 4] as number | 'never',
           writer: writers[draw % writers.length] as keyof typeof WRITERS,
           isCrash: random.chance(0.6),

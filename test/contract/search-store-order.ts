@@ -22,7 +22,7 @@ import {
 const WORDS = [
   ...['maria', 'mario', 'marie', 'mara', 'omar', 'mar', 'María', 'garcia', 'garzia', 'gracia', 'García'],
   ...['alexander', 'aleksander', 'alexandra', 'alexandre', 'al', 'x7a', '42', 'new', 'york', 'newyork'],
-  // Of tables of equivalents, as the York of above.
+  // Words of tables of equivalents, like York above.
   ...['mariagarcia', 'garciamario', 't.j.', 'T. J.', 'tj', 'al.garcia'],
   ...['vp', 'vice', 'president', 'svp', 'sr', 'alex', 'nyc', 'ny', 'ltd', 'limited', 'and', 'of', 'dr'],
   ...["O'Mara", 'Omara-Garcia', '李', '静', '东京', 'रीमा', 'रोमा', 'バナ'],

@@ -132,7 +132,7 @@ export function searchStoreRecordOrder(open: Open): void {
       const cases = orderedRecords(some).chain((records) =>
         fc.record({
           records: fc.constant(records),
-          // What the late writer holds was written by the other before.
+          // The other writer has already written the records that the late writer holds.
           from: fc.nat(records.length - 1),
           to: fc.integer({ min: 1, max: records.length }),
         }),

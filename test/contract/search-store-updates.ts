@@ -110,7 +110,7 @@ export function searchStoreUpdates(open: Open): void {
     it('a contact that has changed since the given moment stays as it is', async () => {
       const ifUpdatedMs = Date.parse((await get()).updated_at);
       expect(await update({ city: 'Rome' }, { ifUpdatedMs })).to.include({ kind: 'updated' });
-      // In the same millisecond, and with a clock that is set back.
+      // Update twice in the same millisecond, and once with a clock that was set back.
       for (const step of [0, 0, -DAY_MS]) {
         now += step;
         const known = Date.parse((await get()).updated_at);

@@ -61,7 +61,7 @@ const visitFilters = {
   minIntentScore: fc.constant(1),
 };
 const WINDOW = ['createdFrom', 'createdBefore'];
-/** By few filters, often of a time, as by many most would find nothing. */
+/** A search with few filters, often with a time: with many filters most searches would find nothing. */
 const search = fc
   .tuple(
     fc.record(visitFilters),

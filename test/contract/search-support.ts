@@ -16,7 +16,7 @@ export interface OpenStore {
   store: ParsedStore;
   /** Opens the same data as another process would. */
   another(hooks?: StoreHooks): Promise<ParsedStore>;
-  /** Of all processes; `useClock` sets it. */
+  /** Clock of all processes; `useClock` sets it. */
   clock: Clock;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface StoreHooks {
 /** Opens a store; the suites keep apart by organization. */
 export type Open = () => Promise<OpenStore>;
 
-/** For the tests of a suite, the time is that of a function. */
+/** Lets a function give the time for the tests of a suite. */
 export function useClock(opened: OpenStore, now: () => number): void {
   before(() => {
     opened.clock.now = now;

@@ -198,12 +198,12 @@ describe('deploy/cluster/docker-compose.yml', () => {
     }
   });
 
-  /** As Compose merges the two files. */
+  /** The service as Compose merges it from the two files. */
   const merged = (name: string): Service => {
     const [base, over] = [compose.services[name], cluster.services[name]];
     return { ...base, ...over, environment: { ...base?.environment, ...over?.environment } } as Service;
   };
-  /** What only one member has. */
+  /** The service without the parts that only one member has. */
   const common = ({ environment, volumes: _, ...rest }: Service, names: readonly string[]) => ({
     ...rest,
     environment: Object.fromEntries(

@@ -53,7 +53,7 @@ function row(name: Setting): string {
   return `| \`${name}\` | ${schema.description} | ${shown} |`;
 }
 
-/** What is allowed besides the default, where that is not any text. */
+/** Allowed values besides the default; empty for a setting that takes any text. */
 function valuesOf({ type, enum: values, default: fallback, minimum, maximum }: SettingSchema): string {
   if (values)
     return values

@@ -42,7 +42,7 @@ function examplesIn(page: string): Example[] {
 
 const MARK = '<<< end of an example >>>';
 
-/** All examples of a page as one script, since later ones use the variables and files of earlier ones. */
+/** All examples of a page as one script, because later examples use variables and files of earlier examples. */
 const scriptOf = (examples: readonly Example[]) =>
   examples
     .map(({ source, language }) => {
@@ -103,7 +103,7 @@ describe('The examples of the documentation, run on the sample data', function (
   for (const path of pages) {
     it(`of ${path} print what is shown below them`, async function () {
       const all = examplesIn(readDoc(path));
-      // Without Python on the machine, the other examples are still run.
+      // A machine without Python still runs the other examples.
       const examples = all.filter(({ language }) => hasPython || language !== 'python');
       if (examples.length === 0) return this.skip();
       const home = join(folder, path.replaceAll('/', '-'));

@@ -7,7 +7,7 @@ import type { Json } from '../../services/http/openapi.js';
 import { utcDate } from '../../services/shared/time.js';
 import { startSampleGateway } from '../support/gateway.js';
 
-/** Also that of the tests of SQL, so that one folder of the sample serves both. */
+/** The tests of SQL use the same day, so that one folder of the sample serves both. */
 export const DAY = '2026-11-01';
 const NOW = Date.parse(`${DAY}T12:00:00Z`);
 const INGEST_PATH = '/api/ingest/{stream}';
@@ -23,7 +23,7 @@ function atDay(value: unknown): unknown {
   return utcDate(Date.parse(value) - Date.parse(utcDate(Date.now())) + Date.parse(DAY));
 }
 
-/** The first record of each stream, without the organization, which is that of the key. */
+/** The first record of each stream, without the organization, which the key decides. */
 function firstRecords(): Json {
   const records: Json = {};
   for (const [stream, [first]] of demoRecords(DAY)) {
@@ -66,7 +66,7 @@ export async function responseExamples(): Promise<{ records: Json; responses: Js
   }
 }
 
-/** In place of keys, whose ids and secrets are random. */
+/** Fixed ids in place of keys, whose ids and secrets are random. */
 const KEY_IDS = ['Nj4bTq7W', 'k2Yd9LsE'];
 
 function withKnownIds(responses: Json): Json {

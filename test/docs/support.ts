@@ -23,7 +23,7 @@ export const servedPages = (): { path: string; name: string }[] => {
 };
 
 export interface Link {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   path: string;
   /** The heading it leads to; '' without one. */
   anchor: string;

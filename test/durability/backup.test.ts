@@ -480,7 +480,7 @@ describe('A backup', function () {
     const refused = await runServer({ dataDir: other });
     expect(refused.code).to.equal(1);
     expect(refused.errors).to.include('was cut short. Run it again: reachline restore');
-    // As if it had been killed between the files that it moves at the end.
+    // Pretend that the command was killed between the files that it moves at the end.
     writeFileSync(join(other, 'reachline.db'), '');
     const { code, stderr } = await command(...restore);
     expect(code, stderr).to.equal(0);

@@ -18,7 +18,7 @@ function expectMessage(code: number | null, output: string, errors: string): str
   return errors.trim();
 }
 
-/** Without a process of its own, which takes as long to start as to fail. */
+/** Runs the command in this process, because a new process takes long to start. */
 async function errorOfServe(dataDir: string, environment: Record<string, string> = {}): Promise<string> {
   const env = { PORT: '0', REACHLINE_DATA_DIR: dataDir, ...environment };
   const { code, stdout, stderr } = await run(['serve'], { env });

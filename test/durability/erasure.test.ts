@@ -73,8 +73,8 @@ describe('An erasure', function () {
     return (body.erasures as { completed_at: string | null }[]).map(({ completed_at }) => completed_at);
   };
   /**
-   * Which texts any value in the database or another file holds; not the unused space of pages, nor the segments of the text index, of which
-   * `indexedWords` reads what can be read (docs/operating/personal-data.md).
+   * The texts that some value in the database or another file holds. It does not read the unused space of pages. `indexedWords` reads the
+   * segments of the text index as far as they can be read (docs/operating/personal-data.md).
    */
   function traces(texts: readonly string[]): string[] {
     const database = new DatabaseSync(join(folder, 'reachline.db'), { readOnly: true });
@@ -93,7 +93,9 @@ describe('An erasure', function () {
     database.close();
     return [...found, ...filesWith(folder, texts).filter((each) => !each.startsWith('reachline.db'))];
   }
-  /** What can be read from the index and the vocabulary: terms are stored without the beginning that the one before has. */
+  /**
+   * Words that can be read from the index and the vocabulary. A term is stored without the beginning that it shares with the term before.
+   */
   function indexedWords(): string {
     const database = new DatabaseSync(join(folder, 'reachline.db'));
     try {
@@ -120,7 +122,7 @@ describe('An erasure', function () {
     );
     expect(created.status).to.equal(200);
     await server.call('/api/contacts/search', { ...organization, query: 'quilonaaa' });
-    // Of a rejected record no value is kept.
+    // No value of a rejected record is kept.
     expect((await server.ingest('contacts', [{ ...person(0), age: 'old' }])).body).to.include({
       rejected: 1,
     });
@@ -169,7 +171,7 @@ describe('An erasure', function () {
     });
     expect(created).to.deep.include({ status: 409 });
     expect(created.body.code).to.equal('contact_suppressed');
-    // What was sent is nowhere either.
+    // The values that were sent are not stored anywhere either.
     expect(traces(tracesOf(0))).to.deep.equal([]);
   });
 

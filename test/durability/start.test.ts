@@ -39,7 +39,7 @@ function totals(server: ServerProcess, key: string): Promise<unknown[]> {
   ]);
 }
 
-/** What `totals` are of the whole sample. */
+/** The `totals` of the whole sample. */
 function sampleTotals(): number[] {
   const sizes = { contacts: 0, 'website-visits': 0, audiences: 0, 'network-a-campaigns': 0 };
   for (const [stream, records] of demoRecords(utcDate(Date.now()))) {

@@ -29,7 +29,7 @@ const FULL_OF_FILE: Record<string, Record<string, string>> = {
   'at-scale/kafka/worker': { TEST_RECORDS: '1000000' },
 };
 
-/** The tests of the worker, then those of the gateway and its stores. */
+/** Tests of the worker, then tests of the gateway and its stores. */
 const FILES = [
   ...testsIn('at-scale/kafka'),
   ...testsIn('at-scale/durability'),
@@ -48,7 +48,7 @@ at-scale/clickhouse/analytics-store at-scale/clickhouse/advertising
 `),
 ];
 
-/** Those that draw, or whose size is one of these: no other does more here than every day. */
+/** Tests that draw, or that take their size from one of these variables. No other test does more here than every day. */
 function testsIn(folder: string): string[] {
   const names = readdirSync(join(TESTS, folder)).filter((name) => name.endsWith('.test.js'));
   return names

@@ -1,6 +1,6 @@
 const numbers = Array.from({ length: 120 }, (_, number) => number);
 
-/** What random requests can find, by stream. */
+/** Records that random requests can find, by stream. */
 export const fuzzRecords: Record<string, object[]> = {
   audiences: numbers.map((number) => ({ id: `aud_${number}`, name: `Audience ${number} maria` })),
   contacts: numbers.map((number) => ({

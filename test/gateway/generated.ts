@@ -30,7 +30,7 @@ export interface JsonSchema {
 }
 
 export type Body = Record<string, unknown>;
-/** Values of fields by name, in place of those of the schema. */
+/** Values of fields by name, which replace the values of the schema. */
 export type Draws = Record<string, fc.Arbitrary<unknown> | undefined>;
 
 const listed = (texts: string) => texts.split(/ ¦ |\n/);
@@ -164,7 +164,7 @@ function fitsFormat({ format, pattern, maxLength }: JsonSchema, name: string): f
   return /_ids?$|^id$|Id$/.test(name) ? weighted([3, oneOf(KNOWN_IDS)], [1, own]) : own;
 }
 
-/** An object with its required fields and some of the others: `shares` has their percentages, `likely` those of names. */
+/** An object with its required fields and some optional fields. `shares` gives their percentages; `likely` gives percentages by name. */
 export function object(
   schema: JsonSchema,
   draws: Draws = {},
@@ -397,7 +397,7 @@ const POSITIONS = [
   {},
   true,
 ];
-/** Makes of a cursor one that the gateway never gave, or leaves it. */
+/** Changes a cursor into a text that the gateway never gave, or leaves it unchanged. */
 export const forgery: fc.Arbitrary<Change<string>> = weighted<Change<string>>(
   [3, fc.constant((cursor) => cursor)],
   [

@@ -1,4 +1,4 @@
-/** What a gateway does over HTTP wherever it keeps its records. */
+/** The HTTP of a gateway, which does not depend on its stores. */
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { endpoints } from '../../services/gateway/api.js';

@@ -51,7 +51,7 @@ const TOGETHER = HOSTILE.filter(({ length }) => length < 100).join(' ');
 const DRAWN = runs(1);
 const AT_ONCE = 8;
 
-/** What the server looks at once a minute, without a request: months whose sums are due. */
+/** Statements that the server runs once a minute without a request: months whose sums are due. */
 const BACKGROUND = /log_comment = 'due_rollups'|^\/\* \d+ \*\/ SELECT touched\.organization_id AS/;
 
 /** Word in everything of the other organization. */
@@ -72,7 +72,7 @@ interface Call {
 interface Door {
   name: string;
   calls: { call: Call; places: Place[] }[];
-  /** Whether clients write code in it: a marker may stand in a statement as code. */
+  /** Whether clients write code in this place, so that a marker may stand in a statement as code. */
   takesSql?: (place: string) => boolean;
   port?: 'sql';
 }
@@ -82,7 +82,7 @@ const queryOf = (query: Json = {}) =>
   Object.entries(query)
     .map(([name, value]) => `${encode(name)}=${encode(String(value))}`)
     .join('&');
-/** What HTTP can carry. */
+/** Whether HTTP can carry the value in a header. */
 const isHeader = ([name, value]: [string, unknown]) =>
   /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(String(value));
 
@@ -185,7 +185,7 @@ describe('Strings of requests that mean something to a parser', function () {
     if (place.isKey || door.startsWith('/mcp')) return random.chance(0.5) ? [TOGETHER] : drawn.slice(0, 1);
     return [TOGETHER, ...drawn.slice(0, 1)];
   }
-  /** Tools say how fresh the data is. The counts are kept for a while, so that any of their calls may be the one that reads them. */
+  /** Tools say how fresh the data is. The counts are cached, so any call of a tool may be the call that reads them. */
   const withStatus = { most: 0, verbs: new Set<string>() };
   const seen = { requests: 0, answered: 0, clickhouse: 0, sqlite: 0 };
 

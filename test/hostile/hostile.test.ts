@@ -1,4 +1,4 @@
-/** What hostile clients may cost the others. Each attack runs beside a well-behaved client of another organization. */
+/** Cost of hostile clients for other clients. Each attack runs beside a well-behaved client of another organization. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
@@ -27,9 +27,9 @@ const JUDGES_P99 = process.env.TEST_HOSTILE_P99 === '1';
 const IS_SHORT = process.env.TEST_HOSTILE_SHORT === '1';
 /** Milliseconds of processor time that the event loop may take while one /livez waits. */
 const TURN_MS = 250;
-/** What a server with all of its processes may take under load (docs/performance.md). */
+/** Memory that a server with all its processes may take under load (docs/performance.md). */
 const ALLOWED_BYTES = 1_500_000_000;
-/** Requests of the well-behaved client that a phase needs for its figures; fewer do where only answers are judged. */
+/** Requests of the well-behaved client per phase: many where latencies are judged, few where only answers are judged. */
 const REQUESTS_PER_PHASE = JUDGES_P99 ? 150 : 50;
 const ATTACKS = [
   ...connectionAttacks,
@@ -58,7 +58,7 @@ describe('A server under attack', function () {
   let sampler: NodeJS.Timeout;
   const rows: string[] = [];
 
-  /** What the client observed while `work` ran, and until it had enough answers. */
+  /** Observations of the client while `work` ran, and until it had enough answers. */
   async function observed(work: () => Promise<void>, requests: number): Promise<Observation> {
     client.send('begin');
     const began = performance.now();
@@ -138,7 +138,7 @@ describe('A server under attack', function () {
   after(async () => {
     clearInterval(sampler);
     if (client?.connected) client.disconnect();
-    // Also one that started when its hook had run out of time: it would keep this process from ending.
+    // Close a server too that started after its hook had timed out: it would keep this process from ending.
     const started = await starting?.catch(() => undefined);
     await started?.stop();
     console.log(rows.join('\n'));

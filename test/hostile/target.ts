@@ -110,7 +110,7 @@ async function writeContacts(path: string): Promise<void> {
 
 function residentBytes(pid: number): number {
   try {
-    // What processes share, such as the program itself, counts once.
+    // Memory that processes share, such as the program itself, counts once.
     const [, kilobytes] = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? [];
     const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
       readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')

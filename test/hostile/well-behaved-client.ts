@@ -1,6 +1,6 @@
 /**
- * A client that uses the service as it is meant to be used, in a process of its own. It sends one request every `INTERVAL_MS`,
- * whether or not earlier ones were answered, so that a stalled server shows as latency. Parent messages: `begin` and `end`.
+ * A client that uses the service as it is meant to be used, in a process of its own. It sends a request every `INTERVAL_MS`, whether or not
+ * earlier requests were answered, so that a stalled server shows as latency. Parent messages: `begin` and `end`.
  */
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';

@@ -7,7 +7,7 @@ import { deadLetterSender, HEADER, headerText } from '../../ingest/worker/dead-l
 const REASON = deadLetter('line_too_long', '', 'A record may have 1048576 bytes at most.');
 const MEBIBYTE = 1024 * 1024;
 
-/** What kafkajs throws when the broker rejects a request. */
+/** The error that kafkajs throws when the broker rejects a request. */
 class TooLarge extends Error {
   readonly type = 'MESSAGE_TOO_LARGE';
 }

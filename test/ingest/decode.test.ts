@@ -9,7 +9,7 @@ const ACCEPTED_AT = Date.parse('2026-11-21T23:59:59Z');
 const decode = (stream: StreamName, text: string | Buffer, rule = anyOrganization) =>
   decoder(STREAMS[stream], rule)({ line: 1, bytes: Buffer.from(text) }, ACCEPTED_AT, 1);
 
-/** A good record of a stream, with these fields added. */
+/** A valid record of a stream, with additional fields. */
 const recordOf: Partial<Record<StreamName, (fields: string) => string>> = {
   contacts: (fields) => `{"organization_id":"org_a","contact_id":"c1"${fields && `,${fields}`}}`,
   audiences: (fields) => `{"organization_id":"org_a","id":"a1","name":"A"${fields && `,${fields}`}}`,
@@ -26,7 +26,7 @@ const contact = (fields: string) => made('contacts', fields);
 const delivery = (fields: string) => made('network-a-deliveries', fields);
 const visit = (fields: string) => made('website-visits', fields);
 
-/** Stream, what is wrong, a record or fields that are added to a good one, code and pointer. */
+/** Stream, reason, record or fields to add to a valid record, code, and pointer. */
 const REJECTED = String.raw`
 contacts | is not JSON | {"contact_id": c1} | invalid_json
 contacts | ends too early | {"contact_id": "c1" | invalid_json

@@ -20,7 +20,7 @@ const CODECS: readonly [
   ['zstd', DECOMPRESSORS[4] as Decompress, compressZstd],
 ];
 
-/** As Java clients frame snappy. */
+/** Frames bytes as Java clients frame snappy. */
 function inFrames(bytes: Buffer): Buffer {
   const frames: Buffer[] = [
     Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0, 0, 0, 0, 1, 0, 0, 0, 1]),

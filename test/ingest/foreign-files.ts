@@ -1,4 +1,4 @@
-/** What becomes of each record of a file of test/data/foreign. */
+/** Ingests a file of test/data/foreign; returns the outcome of each record. */
 import { createReadStream } from 'node:fs';
 import { decoder } from '../../ingest/decode.js';
 import { compileMapping } from '../../ingest/mapping/compile.js';

@@ -100,7 +100,7 @@ export class MemoryCluster {
           withHeartbeats: <T>(work: Promise<T>) => work,
           commit: ({ offset }: KafkaRecord) => this.commit(group, topic, 0, BigInt(offset) + 1n),
         };
-        // As kafkajs does, a batch that failed is delivered again.
+        // Deliver a failed batch again, as kafkajs does.
         await options.onBatch(batch).catch(() => new Promise(setImmediate));
       }
     })();

@@ -32,7 +32,7 @@ describe('The pipeline', () => {
       acceptance: acceptedByLine({ now: () => ACCEPTED_AT }),
       ...more,
     });
-  /** What ends the ingest of a text. */
+  /** The error that ends the ingest of a text. */
   const failureOf = (...args: Parameters<typeof load>) => load(...args).catch((error: unknown) => error);
 
   it('writes the good records around rejected ones, and reports the line of each rejection', async () => {

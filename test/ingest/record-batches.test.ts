@@ -29,7 +29,7 @@ interface BatchOptions {
   offsets?: number[];
   /** The count that the header declares. */
   count?: number;
-  /** Of what was compressed, to break it. */
+  /** Changes the compressed records, to break them. */
   change?: (records: Buffer) => Buffer;
 }
 
@@ -150,7 +150,7 @@ describe('Record batches', () => {
     const intact = batchOf(sent, { base: 5 });
     const next = batchOf([{ value: 'next' }], { base: 7 });
     const expected = await read(Buffer.concat([intact, next]));
-    // Behind the length and the magic number, without which there is no batch.
+    // Begin after the length and the magic number, without which there is no batch.
     for (let bit = 17 * 8; bit < intact.length * 8; bit++) {
       const flipped = Buffer.from(intact);
       flipped[bit >> 3] = (flipped[bit >> 3] as number) ^ (1 << (bit & 7));

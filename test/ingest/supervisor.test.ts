@@ -8,7 +8,7 @@ import type { Worker } from '../../ingest/worker/worker.js';
 import { until } from '../support/until.js';
 import { KAFKA_CONFIG } from './memory-cluster.js';
 
-/** A worker that ends when it is told. */
+/** A worker that ends on request. */
 class TestWorker implements Worker {
   isStopped = false;
   fail: (error: Error) => void = () => undefined;

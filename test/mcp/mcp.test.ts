@@ -34,7 +34,7 @@ async function connect(url: string, key: string): Promise<Client> {
   return client;
 }
 
-/** To the command that the settings in docs/reference/mcp.md start, with an address and key of the test. */
+/** Connects to the command of the settings in docs/reference/mcp.md, with the address and key of the test. */
 async function connectByCommand(url: string, key: string): Promise<Client> {
   const page = readFileSync(join(packageRoot, 'docs/reference/mcp.md'), 'utf8');
   const [, settings = ''] = /```json\n([^`]+)```/.exec(page) ?? [];
@@ -53,10 +53,10 @@ async function connectByCommand(url: string, key: string): Promise<Client> {
 
 describe('The server of the Model Context Protocol', function () {
   this.timeout(60_000);
-  /** Of the sample data. */
+  /** Key of the organization of the sample data. */
   let key: string;
   let sample: Client;
-  /** Of an organization with twelve contacts, a delivery of today, and an audience. */
+  /** Client of an organization with twelve contacts, a delivery of today, and an audience. */
   let client: Client;
   let limited: Client;
   const gateway = useGateway(async (gateway) => {
@@ -233,7 +233,7 @@ describe('The server of the Model Context Protocol', function () {
     expect(first).to.have.nested.property('answer.credit_balance', 7);
     expect(second).to.deep.equal(first);
     expect(await gateway.stores.search.getCredits('org_paying')).to.equal(7);
-    // Another balance than the one that was shown needs another confirmation.
+    // A balance that differs from the shown balance needs another confirmation.
     const other = { ...args, first_name: 'Twice', work_emails: ['twice@example.com'] };
     const shown = await answerOf('contacts_create', other, paying);
     await gateway.stores.search.setCredits('org_paying', 5);

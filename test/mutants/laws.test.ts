@@ -15,7 +15,9 @@ interface Mutant extends Mutation {
 
 const stored = (title: string): Mutant['test'] => ['stores/sqlite/search-store', title];
 
-/** The laws of the design, each broken in the compiled code. Those of the order of records and of the worker are in simulation/mutants.test.ts. */
+/**
+ * Breaks each law of the design in the compiled code. The laws of the order of records and of the worker are in simulation/mutants.test.ts.
+ */
 const MUTANTS: Record<string, Mutant> = {
   'suppression: an erased person comes back': {
     file: 'services/stores/sqlite/erasure/suppression.js',
@@ -55,7 +57,7 @@ interface Failure {
   err: { stack?: string };
 }
 
-/** What fails of the tests of all mutants, which are broken at once: each of its own, in one process. */
+/** Failures of the tests of all mutants. Each mutant has its own tests; all run in one process. */
 async function failuresOf(mutants: readonly Mutant[]): Promise<Failure[]> {
   const files = new Set(mutants.map(({ test: [file] }) => `dist/test/${file}.test.js`));
   const titles = mutants.map(({ test: [, title] }) => title).join('|');

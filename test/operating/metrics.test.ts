@@ -12,7 +12,7 @@ import { JobRuns } from '../../services/shared/job-runs.js';
 
 const read = (name: string) => readFileSync(join(packageRoot, 'docs/operating', name), 'utf8');
 
-/** What Prometheus adds to every series. */
+/** Labels that Prometheus adds to every series. */
 const OF_TARGETS = ['job', 'instance'];
 
 /** Names and labels of all series there can be. */
@@ -47,7 +47,7 @@ const namesIn = (expression: string) =>
     all(expression, /__name__=~"([^"]+)"/g).flatMap((names) => names.split('|')),
   );
 
-/** What an expression, and the text shown with what comes out of it, ask for in vain. */
+/** Metrics and labels that an expression and its legend use and that do not exist. */
 function mistakes(expression: string, shown: readonly string[] = []): string[] {
   const names = namesIn(expression);
   const selected = all(expression, /([a-z_]+)\s*(?:=|=~|!=|!~)\s*"/g).filter((label) => label !== '__name__');

@@ -4,7 +4,7 @@ import { countryWords, normalizeCountry } from '../../services/search/countries.
 import { words } from '../../services/shared/text.js';
 import { COUNTRY_LANGUAGES, namesIn } from '../support/country-names.js';
 
-/** As people write a name. */
+/** Spellings of a name that people use. */
 function spellingsOf(name: string): string[] {
   const [first = '', ...rest] = name.split(', ');
   return [

@@ -11,7 +11,7 @@ const problemsOf = (environment: Record<string, string>): string[] => {
   }
 };
 
-/** What Kubernetes puts into a pod next to a Service `reachline` with the named port `http`. */
+/** Variables that Kubernetes sets in a pod next to a Service `reachline` with the named port `http`. */
 const SERVICE_LINKS = {
   REACHLINE_SERVICE_HOST: '10.96.0.7',
   REACHLINE_SERVICE_PORT: '8080',

@@ -115,7 +115,7 @@ describe('The log of requests', function () {
     });
 
     it('counts requests rejected as overloaded in one warning', async () => {
-      // None of them ends by itself, so that those above the limit of a key are rejected however slowly they arrive.
+      // No request ends by itself, so requests above the limit of a key are rejected however slowly they arrive.
       const { port, hostname } = new URL(patient.url);
       const sockets = Array.from({ length: 30 }, () =>
         connect(Number(port), hostname).on('error', () => undefined),

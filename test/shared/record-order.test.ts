@@ -28,7 +28,7 @@ describe('the order of records', () => {
       acceptedAt: fc.oneof(fc.nat(3), fc.integer({ min: 0, max: 4_999_999_999_999 })),
       sequence: fc.oneof(fc.nat(3), fc.integer({ min: 0, max: 9_999_999_999 })),
     });
-    /** In one of few milliseconds, with digits behind them, accepted before the year 2080. */
+    /** A time in one of few milliseconds, with further digits, accepted before the year 2080. */
     const fine = fc.record({
       time: fc
         .tuple(

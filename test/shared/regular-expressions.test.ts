@@ -55,7 +55,7 @@ const BOUNDED: readonly [expression: RegExp, bound: string][] = [
 ];
 const bounded = new Set(BOUNDED.map(([expression]) => String(expression)));
 
-/** Where expressions are put together at run time, and why each is linear. */
+/** Files that build expressions at run time, and why each expression is linear. */
 const COMPOSED: readonly [file: string, reason: string][] = [
   ['ingest/decode.ts', 'names of money fields and a number behind a colon; MONEY_PATTERN is checked below'],
   ['ingest/mapping/date-format.ts', 'fixed repetitions and escaped signs, on text of bounded length'],
@@ -98,7 +98,7 @@ function scan(): { literals: Literal[]; composing: string[] } {
   return { literals, composing: [...composing].sort() };
 }
 
-/** Without repetition that has no end, matching from one place takes a bounded number of steps. */
+/** Whether an expression repeats without an end. Any other expression takes a bounded number of steps from one position. */
 const repeatsWithoutEnd = (source: string) =>
   /[*+]|\{\d+,\}/.test(source.replaceAll(/\\.|\[(?:\\.|[^\]\\])*\]/gs, '_'));
 
@@ -110,7 +110,7 @@ describe('Regular expressions that see text of users', function () {
   /** How the worst time grows, null where it is linear. */
   function excess(source: string, flags: string): string | null {
     if (!repeatsWithoutEnd(source)) return null;
-    // What it cannot prove it tries with texts, which are the same in each run, and judges by steps, not by times.
+    // If it cannot prove that an expression is linear, it tries texts, the same in each run, and counts steps.
     const result = checkSync(source, flags, {
       maxRepeatCount: 400,
       randomSeed: SEED,

@@ -22,7 +22,7 @@ const changed =
 const timeless = (record: object) => ({ ...record, updated_at: undefined, reported_at: undefined });
 let written = 0;
 
-/** What a worker must not do. */
+/** Faults of a worker. */
 const MUTANTS: Record<string, Mutant> = {
   'commits before it writes': {
     processBatch: (process) => async (batch) => {

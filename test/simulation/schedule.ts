@@ -51,7 +51,7 @@ interface WorkerProcess extends Actor {
 
 type StreamName = 'contacts' | 'network-a-deliveries';
 
-/** What replaces a part of the worker, to see that a schedule finds it. */
+/** Replaces a part of the worker by a faulty part, to see that a schedule finds it. */
 export interface Mutant {
   write?(write: Write): Write;
   sendDeadLetters?(send: SendDeadLetters): SendDeadLetters;
@@ -89,7 +89,7 @@ class Schedule {
     this.#mutant = mutant;
     this.#scheduler = new Scheduler(seed, { keepLog });
     const { random } = this.#scheduler;
-    // Without time to wait, members lose their partitions during a write; with time, they may still commit it.
+    // Members that cannot wait lose their partitions during a write; members that can wait may still commit it.
     this.#group = new Group(PARTITIONS, SESSION_MS, () =>
       random.chance(0.5) ? 0 : random.between(50, 1000),
     );
@@ -117,7 +117,7 @@ class Schedule {
     return { digest: scheduler.digest, steps: scheduler.steps, log: scheduler.log, violations };
   }
 
-  /** Appends records, some of them repeated, older than earlier ones, or invalid. */
+  /** Appends records, some of which are repeated, older than earlier records, or invalid. */
   async #produce(count: number): Promise<void> {
     const { random, now } = this.#scheduler;
     const start = now;
@@ -203,7 +203,7 @@ class Schedule {
     this.#isFaulty = false;
     this.#startWorker();
     if (!this.#isMended) return;
-    // What was rejected before can be stored now.
+    // Records that were rejected before can be stored now.
     while (!this.#isDrained()) await scheduler.step(null, 'waits', 200);
     this.#shared.acceptsEverything = true;
     this.#replay();
@@ -336,7 +336,7 @@ class Schedule {
     );
   }
 
-  /** Compares the state with the one that follows from the records, without the code under test. */
+  /** Compares the state with the state that follows from the records, computed without the code under test. */
   #check(): string[] {
     const violations: string[] = [];
     const expected = new Map<string, { order: bigint; value: string }>();
@@ -376,7 +376,7 @@ class Schedule {
   }
 }
 
-/** What a worker knows of its membership, and where it fetches next. */
+/** Membership of a worker in its group, and the offset that it fetches next. */
 class SimulatedMembership {
   epoch = 0;
   isRebalancing = false;
@@ -420,7 +420,7 @@ class SimulatedMembership {
     return result === 'ok';
   }
 
-  /** Of the generation that the member knows: the group rejects commits of earlier ones alone. */
+  /** Commits with the generation that the member knows. The group rejects commits of earlier generations only. */
   commit(partition: number, offset: number): boolean {
     return this.#group.commit(this.#actor, this.#generation, partition, offset, this.#scheduler.now);
   }
@@ -442,7 +442,7 @@ class SimulatedMembership {
   }
 }
 
-/** Where and when a record, or the original of a dead letter, was appended first. */
+/** Position and time at which a record, or the original of a dead letter, was first appended. */
 function originOf({ headers }: KafkaRecord): {
   id: string;
   partition: number;

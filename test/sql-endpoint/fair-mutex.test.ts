@@ -4,7 +4,7 @@ import { FairMutex } from '../../services/sql-endpoint/fair-mutex.js';
 import { EngineEndedError } from '../../services/stores/clickhouse/errors.js';
 
 describe('The mutex of statements', () => {
-  /** A statement that runs until it is told to end. */
+  /** A statement that runs until the test ends it. */
   function statement(mutex: FairMutex, organization: string | null, log: string[] = []) {
     let finish = () => {};
     const finished = new Promise<void>((resolve) => {

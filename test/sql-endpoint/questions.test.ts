@@ -26,7 +26,7 @@ const company = (id: string, name: string, domain: string, industry: string | nu
 const toCompany = (company_id: string, impressions: number, engagements: number, campaign_id = 'c') => ({
   ...{ ...scope, date: '2026-10-01', campaign_id, company_id, impressions, engagements },
 });
-/** The first and the last are outside of the range that is asked for. */
+/** The first and the last day are outside of the requested range. */
 const BY_CREATIVE = [
   ['2026-08-31', 'c', 'k', '9', 9000, 9, 9],
   ['2026-10-17', 'c', 'k', '10', 4000, 8, 2],
@@ -118,7 +118,7 @@ const ANSWERS: [columns: string, ...rows: unknown[][]][] = [
     ['2026-10-26', 'USD', 6, 0],
   ],
   ['objective currency leads spend cost_per_lead', ['LEAD_GENERATION', 'EUR', 3, 16.5, 5.5]],
-  // The other one of the campaign is clicked more, and that of the other campaign was shown too rarely.
+  // The other creative of the campaign gets more clicks. The creative of the other campaign was shown too rarely.
   ['campaign_id creative_id headline shown ctr', ['c', 'l', null, 2500, 0.0028]],
   [
     'company_id name domain shown engaged campaigns_engaged',

@@ -8,7 +8,7 @@ import { makeServerFolder } from './server-folder.js';
 const ENTRY = join(packageRoot, 'dist/test/support/clickhouse-server-process.js');
 
 export interface ClickHouseOptions {
-  /** Of the user `default`; none when absent. */
+  /** Password of the user `default`; no password when absent. */
   password?: string;
   port?: number;
   replica?: ReplicaOptions;

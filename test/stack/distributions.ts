@@ -1,4 +1,4 @@
-/** What registries have and tests need, unpacked once into a cache folder that is only read: servers and clients. */
+/** Servers and clients from registries that tests need. Each is unpacked once into a cache folder, which is then only read. */
 import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
 import {
@@ -20,7 +20,7 @@ import { MissingPrerequisite } from './stack-error.js';
 const ELASTICSEARCH = '9.5.0';
 const KAFKA = '4.1.0';
 const ZOOKEEPER = '3.9.3';
-/** Which it needs and does not name. */
+/** Packages that it needs and does not declare. */
 const ZOOKEEPER_RUNTIME = [
   { group: 'org.xerial.snappy', name: 'snappy-java', version: '1.1.10.7' },
   { group: 'io.dropwizard.metrics', name: 'metrics-core', version: '4.1.12.1' },
@@ -49,7 +49,7 @@ export const zooKeeperDistribution = (): Promise<string> =>
     ...ZOOKEEPER_RUNTIME,
   );
 
-/** What each tool is installed with. */
+/** Command that installs each tool. */
 const HOW: Record<string, string> = {
   go: 'apt-get install golang',
   mvn: 'apt-get install maven, or brew install maven',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { quickJavaOptions } from './quick.js';
 import { MissingPrerequisite } from './stack-error.js';
 
-/** Where packages put their JDKs, on Linux and on macOS. */
+/** Folders of JDKs from packages, on Linux and on macOS. */
 const FOLDERS = ['/usr/lib/jvm', '/Library/Java/JavaVirtualMachines'];
 
 /** Home of the oldest Java that is new enough. Throws a `MissingPrerequisite` that says what to install. */

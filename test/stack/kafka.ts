@@ -12,9 +12,9 @@ import { unprivilegedUser } from './unprivileged-user.js';
 
 export interface KafkaOptions {
   heapMegabytes?: number;
-  /** A port more to listen on, of which clients are told another address: that of a proxy before it. */
+  /** Additional port to listen on. Clients learn another address for it: the address of a proxy in front. */
   proxied?: { port: number; address: string };
-  /** Added to those of the broker. */
+  /** Additional settings of the broker. */
   settings?: Record<string, string | number | boolean>;
   /** Absent for a cluster of one broker. */
   member?: Member;

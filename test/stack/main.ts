@@ -1,8 +1,9 @@
 /**
- * Runs a command on real servers: `npm run -s stack -- run [--quick] -- <command …>`. The address of each server is in its environment;
- * one that is there already is used and left, the others are started and removed. With `--quick` for many short tests, with their
- * data in memory. The exit code is that of the command, or what test runners understand as "skipped" where this machine lacks what a
- * server needs.
+ * Runs a command on real servers: `npm run -s stack -- run [--quick] -- <command …>`. The environment of the command has the address of
+ * each server. A server whose address is given already is used and left; other servers are started and removed. With `--quick` for many
+ * short tests, with their
+ * data in memory. The exit code is the exit code of the command, or 77, which test runners understand as "skipped", if this machine lacks
+ * something that a server needs.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,7 +46,7 @@ try {
         servers.push(server);
         console.error(`${variable}=${server.address}`);
         process.env[variable] = server.address;
-        // Where tests look for what an erasure has left.
+        // Folder in which tests search for remains of an erasure.
         process.env[`TEST_${variable.split('_')[0]}_FOLDER`] = server.folder;
       }),
   );

@@ -10,7 +10,7 @@ const SIZE_BYTES = 4;
 export interface ProduceProxy {
   /** `host:port` */
   address: string;
-  /** Of so many Produce requests to come, the connection is closed when the broker answers. */
+  /** Closes the connection when the broker answers, for each of the next `count` Produce requests. */
   loseAnswers(count: number): void;
   /** Answers that were lost so far. */
   lost(): number;

@@ -1,6 +1,6 @@
 /**
- * Servers for many short tests (`stack run --quick`): they compile once instead of twice, as none runs long enough to be worth
- * more, and keep their data in memory, which `kill -9` spares as it spares what the disk has not written yet.
+ * Servers for many short tests (`stack run --quick`): they compile once instead of twice, because no server runs long enough to profit from
+ * more. They keep their data in memory, which survives `kill -9` like data that the disk has not written yet.
  */
 import { statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 const MEMORY = '/dev/shm';
 const MIN_FREE_BYTES = 4 * 1024 ** 3;
 
-/** In the environment, for the servers that tests start themselves. */
+/** Variable for the servers that tests start themselves. */
 export const QUICK = { TEST_STACK_QUICK: '1' };
 const isQuick = () => process.env.TEST_STACK_QUICK === QUICK.TEST_STACK_QUICK;
 

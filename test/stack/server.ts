@@ -26,7 +26,7 @@ export interface Server {
   readonly address: string;
   readonly folder: string;
   readonly user: User | null;
-  /** Of the process that was started last. */
+  /** Id of the process that was started last. */
   readonly pid: number;
   /** `kill -9`; resolves when it is gone. */
   kill(): Promise<void>;

@@ -82,7 +82,7 @@ describe('The status reader', () => {
     beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
     afterEach(() => mock.timers.reset());
 
-    /** What is read once at most 3 s have passed, as the reader sees them. */
+    /** The status that is read within 3 s on the clock of the reader. */
     async function statusOf(fakes: Fakes, intake?: Intake) {
       let isRead = false;
       const reading = readerOf(fakes, intake)

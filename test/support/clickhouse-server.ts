@@ -139,7 +139,7 @@ function createLimit(deadlineMs: number | undefined): Limit {
 
 interface Permitted {
   statement: Statement;
-  /** Of the answer, as the statement or the request names it. */
+  /** Format of the answer, as the statement or the request names it. */
   format: string;
   /** Whether it is killed when its client leaves. */
   isRead: boolean;
@@ -149,7 +149,7 @@ interface Permitted {
 const INLINE_INSERT = /^\s*INSERT\s+INTO\s[^;]*?\sFORMAT\s+(?!Values\b)\w+[ \t]*\r?(\n|$)/i;
 const FORMATTED_INSERT =
   /^(?<into>INSERT INTO (?:(?! SELECT | FORMAT ).)+?)(?<settings> SETTINGS .*?)? FORMAT (?<format>\w+)$/s;
-/** An insert that computes its rows from those of the body. The embedded engine reads nothing from `input`. */
+/** An insert that computes its rows from the rows of the body. The embedded engine reads nothing from `input`. */
 const INPUT_INSERT =
   /^(?<into>INSERT INTO .+ SELECT .+ FROM )input\((?<structure>'.+')\) FORMAT (?<format>\w+)$/s;
 const HEAD = 64 * 1024;

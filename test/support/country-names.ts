@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import iso from 'i18n-iso-countries';
 
-/** Of the people of the sample, and of the countries of their neighbours. */
+/** Languages of the people of the sample, and of neighbouring countries. */
 export const COUNTRY_LANGUAGES =
   'am ar be bg bs ca cs da de el es et eu fi fr ga gl he hi hr hu hy is it ja ka ko lt lv mk ms nb nl nn pl pt ro ru sk sl sq sr sv sw th tr uk vi zh zh-Hant'.split(
     ' ',

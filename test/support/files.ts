@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Which files of a folder hold which of the texts, whatever its case. Texts are ASCII in lower case. */
+/** Files of a folder that hold one of the texts, in any case. The texts are ASCII in lower case. */
 export function filesWith(folder: string, texts: readonly string[]): string[] {
   const entries = whereStill(() => readdirSync(folder, { withFileTypes: true })) ?? [];
   return entries.flatMap((entry) => {

@@ -18,7 +18,7 @@ interface Closable {
 
 const opened = new Set<Promise<Closable>>();
 
-/** What is being opened, to be closed when its file of tests ends, unless it has been. */
+/** Opens something, and closes it when its file of tests ends, unless it was closed before. */
 export async function closedWithFile<T extends Closable>(opening: Promise<T>): Promise<T> {
   opened.add(opening);
   const value = await opening.catch((error: unknown) => {
@@ -55,7 +55,7 @@ export function useOpened<T extends Closable>(open: () => Promise<T>): T {
 export const mochaHooks = {
   async afterAll() {
     const failures: unknown[] = [];
-    // What was opened last may need what was opened before.
+    // Close in reverse order: a later object may need an earlier object.
     for (const each of [...opened].reverse()) {
       const value = await each.catch(() => undefined);
       await value?.close().catch((error: unknown) => failures.push(error));

@@ -33,7 +33,7 @@ export interface RawAnswer {
   body: Record<string, unknown>;
 }
 
-/** The one answer in a text, its body JSON. */
+/** The single answer in a text, whose body is JSON. */
 export function parseAnswer(text: string): RawAnswer {
   const [head = '', body = ''] = text.split('\r\n\r\n', 2);
   const [status = '', ...lines] = head.split('\r\n');

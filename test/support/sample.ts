@@ -15,7 +15,7 @@ import { tempFolder } from './temp-folder.js';
 
 const PREPARED = join(packageRoot, 'dist/samples');
 
-/** Of this build: that of another may be stored in another form. */
+/** Suffix of this build: another build may store the sample in another form. */
 const suffix = () => `-${Math.floor(statSync(join(packageRoot, 'dist/.built-tests')).mtimeMs)}`;
 
 /** A data folder of the test's own with the sample as of `now`, whose last day is the one before. */
@@ -23,7 +23,7 @@ export async function sampleFolder(now = Date.now()): Promise<string> {
   const prepared = join(PREPARED, `${utcDate(now)}${suffix()}`);
   while (!existsSync(prepared)) await prepare(prepared, now);
   const copy = join(tempFolder(), 'data');
-  // In a tenth of the processor time that Node.js takes for its 400 files.
+  // `cp` takes a tenth of the processor time that Node.js takes for the 400 files.
   await promisify(execFile)('cp', ['-R', prepared, copy]);
   return copy;
 }

@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 /** The document as `/openapi.json` serves it. */
 export const openApi = JSON.parse(JSON.stringify(apiDocument(operations, '0.0.0'))) as Json;
 
-/** What a `#/…` pointer of the document leads to. */
+/** The value at a `#/…` pointer of the document. */
 export function resolvePointer(pointer: string): unknown {
   const names = pointer.replace(/^#\//, '').split('/');
   return names.reduce<unknown>(
@@ -41,7 +41,7 @@ export const checkIntakeResponse = compileValidator(
   strict(inlined({ $ref: '#/components/schemas/IngestResponse' })),
 );
 
-/** Members of a problem beside those of every problem, by code. */
+/** Additional members of a problem, by code. */
 export const PROBLEM_EXTRAS: { [code: string]: string[] } = {
   insufficient_credits: ['required_credits', 'credit_balance'],
   organization_mismatch: ['errors'],
@@ -77,7 +77,7 @@ function inlined(value: unknown): unknown {
   );
 }
 
-/** What is wrong with an error body: every member of contract 1.2 and, of the others, exactly those of its code. */
+/** Faults of an error body, which must have every member of contract 1.2 and exactly the additional members of its code. */
 export function problemFaults(status: number, body: Json): string[] {
   const faults = checkProblemFields(body).map(({ pointer, detail }) => `${pointer} ${detail}`);
   const code = body.code as string;
@@ -87,7 +87,7 @@ export function problemFaults(status: number, body: Json): string[] {
   if (body.type !== `urn:reachline:problem:${code}`) faults.push(`type is ${body.type}`);
   // An ingest that ends early says what became of the records before.
   const outcome = 'accepted' in body ? ['accepted', 'rejected', 'errors'] : [];
-  // Of a file that may be read in another way.
+  // Only a file that may be read in another way has `proposed`.
   if ('proposed' in body) outcome.push('proposed');
   const extras = new Set([...problemSchema.required, ...(PROBLEM_EXTRAS[code] ?? []), ...outcome]);
   const wanted = [...extras].sort().join();

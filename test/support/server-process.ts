@@ -6,9 +6,9 @@ import { openSqliteStore } from '../../services/stores/sqlite/store.js';
 import { type Caller, callerOf } from './gateway.js';
 
 const COMMAND = join(packageRoot, 'dist/services/cli/main.js');
-/** With brokers, the intake would put records into topics that no worker of the test reads. */
+/** Variables that the server does not inherit. With brokers it would put records into topics that no worker of the test reads. */
 const NOT_INHERITED = new Set(['PORT', 'HOST', 'KAFKA_BROKERS']);
-/** Of the server itself, not of its SQL endpoint. */
+/** Address of the server itself, not of its SQL endpoint. */
 const ADDRESS = /(?<!analysts: )http:\/\/127\.0\.0\.1:\d+/;
 
 export interface Ended {
@@ -33,11 +33,11 @@ export interface ServerProcess extends Caller {
 }
 
 export interface ServerOptions {
-  /** Left to the command's own default when absent. */
+  /** Data folder; by default the command decides. */
   dataDir?: string;
   /** The file to run; the command when absent. */
   entry?: string;
-  /** Of the command line; `serve` alone when absent. */
+  /** Arguments of the command line; by default `serve`. */
   args?: readonly string[];
   cwd?: string;
   /** Sent where a call names no other. */

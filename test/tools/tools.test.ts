@@ -4,7 +4,7 @@ import { openSampleEndpoint, type SampleEndpoint } from '../sql-endpoint/sample-
 import { MissingPrerequisite } from '../stack/stack-error.js';
 import { type CallResult, go, jdbc, python, type ToolProgram } from './programs.js';
 
-/** As Metabase's driver gives them. */
+/** Types as the driver of Metabase gives them. */
 const METABASE = [
   'select_sequential_consistency=true',
   'use_server_time_zone_for_dates=true',

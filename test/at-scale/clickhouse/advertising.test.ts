@@ -1,4 +1,4 @@
-/** What the oracle knows of the advertising operations, on a server; rules that touch no store are tested embedded. */
+/** Compares the advertising operations on a server with the oracle. Rules that touch no store are tested embedded. */
 import { useStores } from '../../advertising/helper.js';
 import { openHttpStore } from './support.js';
 

@@ -163,7 +163,7 @@ describe('ClickHouse replicas with a coordinator', function () {
     });
     expect(statements).to.have.length(6);
     const client = connect(first(), 'reachline_tables');
-    // Of a replica that takes no writes; what the engine does not permit fails before.
+    // The replica takes no writes; statements that the engine does not permit fail before it.
     for (const query of statements)
       expect(await codeOf(client.command({ query })), query).to.match(/^(236|242)$/);
     expect(
@@ -190,7 +190,7 @@ describe('ClickHouse replicas with a coordinator', function () {
     const others = await openAnalyticsStore(configOf([...servers, whole]));
     expect((await behind.store.query(nameQuery)).rows).to.deep.equal([]);
 
-    // As if an insert had been acknowledged by others.
+    // Pretend that other replicas acknowledged an insert.
     const [{ path }] = (await ask<{ path: string }>(
       first(),
       "SELECT zookeeper_path AS path FROM system.replicas WHERE table = 'campaigns'",
@@ -253,7 +253,7 @@ describe('ClickHouse replicas of which one hangs', function () {
     const servers = (await Promise.all([startClickHouse(), startClickHouse()])) as [Server, Server];
     for (const server of servers) {
       afterFile(() => server.remove());
-      // Not replicated, so that they take writes.
+      // These tables are not replicated, so they take writes.
       await (await openAnalyticsStore(configOf([server], null))).store.close();
     }
     const opened = await openAnalyticsStore(configOf(servers));

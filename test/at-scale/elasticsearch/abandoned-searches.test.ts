@@ -66,7 +66,7 @@ describe('Aborted reads on Elasticsearch', () => {
       const { held, isClosed } = holdReads(/-(contacts|audiences|visits)\/_search/);
       const outcome = await search().catch((error: unknown) => error);
       expect(outcome).to.be.instanceOf(StoreTimeoutError);
-      // That of the client, after 28 s, has a cause.
+      // The timeout of the client, after 28 s, would have a cause.
       expect((outcome as Error).cause).to.equal(undefined);
       await isClosed();
       held.open();

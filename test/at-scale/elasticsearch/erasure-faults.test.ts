@@ -19,7 +19,7 @@ describe('An erasure on Elasticsearch with faults', function () {
   this.timeout(180_000);
   const indices = testIndices();
   let proxy: HttpProxy;
-  /** Behind the proxy, without a recovery job. */
+  /** A store behind the proxy, without a recovery job. */
   let store: SearchStore;
   before(async () => {
     proxy = await startHttpProxy(indices.config);
@@ -272,7 +272,7 @@ describe('An erasure on Elasticsearch with faults', function () {
         await pause(100);
       }
     };
-    /** From then on the process goes on with what it erased: both at once, so that one merge serves both. */
+    /** Lets the process go on with its erasures. Both go on at once, so that one merge serves both. */
     const takeOver = () => {
       clock.skippedMs += 61_000;
     };

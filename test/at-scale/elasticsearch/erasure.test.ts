@@ -76,7 +76,7 @@ describe('An erasure on Elasticsearch', function () {
       rejections: 0,
     });
     expect(await store.getContact(organizationId, 'person')).to.equal(null);
-    // As if this process had died.
+    // Pretend that this process has died.
     await store.close();
     store = await open();
     const again = await load(store, organizationId, [person]).catch((error: unknown) => error);
@@ -217,7 +217,7 @@ describe('An erasure on Elasticsearch', function () {
     const organizationId = freshOrganization();
     const email = 'left@erased.example';
     await erase(organizationId, `era_${organizationId}`, email);
-    // As a process that died between its write and its second look.
+    // Act like a process that died between its write and its second read.
     const record = { organization_id: organizationId, contact_id: 'left', work_emails: [email] };
     const other = freshOrganization();
     await load(store, other, [{ contact_id: 'left', work_emails: [email] }]);

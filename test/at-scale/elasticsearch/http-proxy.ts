@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { ElasticsearchConfig } from '../../../services/shared/config.js';
 import { afterFile } from '../../support/opened.js';
 
-/** What happens to a request to the cluster. */
+/** Fate of a request to the cluster. */
 export type Fate =
   | 'pass'
   /** Never reaches the cluster. */

@@ -64,7 +64,7 @@ describe('The recovery job on Elasticsearch', () => {
     const logged: object[] = [];
 
     before(async () => {
-      // What it cannot see must not be resolved by the other store meanwhile.
+      // Close the other store, which must not resolve the reservation meanwhile.
       await store.close();
       proxy = await startHttpProxy(indices.config);
       const log = { info: () => undefined, warn: (details: object) => void logged.push(details) };

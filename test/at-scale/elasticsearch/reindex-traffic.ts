@@ -6,7 +6,7 @@ import type { ParsedStore } from '../../support/parsed-store.js';
 
 export const ORGANIZATION = 'org_reindexed';
 export const LOADED = 300;
-/** As many of each kind of request; all requests of a contact are of one of them. */
+/** Senders of each kind of request. All requests of a contact come from the same sender. */
 const SENDERS = 30;
 /** After each answer, so that a reindex keeps up. */
 const PAUSE_MS = 500;

@@ -4,7 +4,7 @@ import { openStore, testIndices } from './support.js';
 
 searchStoreContract('Elasticsearch', async (options) => {
   const indices = testIndices();
-  // Where an organization is on one shard, nothing has to be put together.
+  // Use two shards per organization: with a single shard no results are merged.
   const config = { ...indices.config, shardsPerOrganization: 2 };
   const open = ({ goesOn = false, ...hooks }: StoreHooks = {}) =>
     openStore(config, {

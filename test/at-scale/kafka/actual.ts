@@ -1,4 +1,4 @@
-/** What the stores hold of some organizations, read from the servers themselves and by key. */
+/** Reads the stored records of some organizations from the servers themselves, and by key. */
 import { createClient } from '@clickhouse/client';
 import { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
@@ -38,7 +38,7 @@ export async function actualDeliveries(
   );
 }
 
-/** What SQL reads of the visits. */
+/** The visits that SQL reads. */
 export async function queriedVisits(
   config: ClickHouseConfig,
   organizations: readonly string[],
@@ -73,7 +73,7 @@ async function everything(
   { nodes, indexPrefix }: ElasticsearchConfig,
   resource: string,
   organizations: readonly string[],
-  /** Of what a record is kept as. */
+  /** The key and the state of a stored record. */
   stateOf: (source: KeptRecord) => [string, string],
 ): Promise<Map<string, string>> {
   const client = new Client({ nodes });

@@ -29,7 +29,7 @@ describe('The doctor with Kafka', () => {
     const { code, stdout } = await doctor({ REACHLINE_TOPIC_PREFIX: prefix });
     expect({ code, stdout }).to.include({ code: 1 });
     const [, missing = ''] = /✗ Topics are missing: (.*)\. Run: reachline migrate\n/.exec(stdout) ?? [];
-    // Of each stream the records and the dead letters.
+    // Each stream has a topic of records and a topic of dead letters.
     expect(missing.split(', ')).to.have.lengthOf(2 * STREAM_NAMES.length);
     expect(missing.split(', ')).to.include.members([
       `${prefix}contacts`,

@@ -11,7 +11,7 @@ const WINDOW = 10_000;
 
 /** Records in the order in which they are sent, and the state they make by key. */
 export interface History {
-  /** Of this history alone, so that tests can share stores. */
+  /** Organizations that only this history uses, so that tests can share stores. */
   organizations: readonly string[];
   records: OutgoingRecord[];
   expected: Map<string, string>;
@@ -58,7 +58,7 @@ interface Delivery {
   reported_at: string;
 }
 
-/** The newest report of a key wins, of equally new ones the later. */
+/** The newest report of a key wins; among equally new reports the later. */
 export function deliveryHistory(random: Random, count: number): History {
   const organizations = freshOrganizations();
   const keys = Math.max(1, Math.floor(count / 3));
@@ -129,7 +129,7 @@ interface Contact {
   updated_at: string;
 }
 
-/** Fields given overwrite, absent ones stay; an older record changes nothing. */
+/** Given fields overwrite, absent fields stay, and an older record changes nothing. */
 export function contactHistory(random: Random, count: number): History {
   const organizations = freshOrganizations();
   const ids = Math.max(1, Math.floor(count / 4));

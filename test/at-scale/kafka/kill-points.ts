@@ -4,7 +4,7 @@ import { packageRoot } from '../../../services/shared/fs.js';
 import { type Ended, endOf, spawnServer } from '../../support/server-process.js';
 import type { Workers } from './workers.js';
 
-/** What a worker has done with a batch when it is killed. */
+/** Points of a batch at which a worker is killed. */
 export const KILL_POINTS = [
   'after decode',
   'during the write',

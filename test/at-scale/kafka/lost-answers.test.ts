@@ -34,7 +34,7 @@ describe('a broker that appends records and is cut off before it responds', func
   });
   after(() => proxy?.close());
   beforeEach(async () => {
-    // One partition, so that every request follows the one that failed.
+    // Use one partition, so that every request follows the failed request.
     topics = await testTopics({ brokers: kafka.address, partitions: 1 });
     behindProxy = { ...topics.config, brokers: [proxy.address] };
   });

@@ -21,7 +21,9 @@ const KINDS: Record<string, (good: OutgoingRecord) => Buffer | string | null> = 
   organization: ({ value }) => String(value).replace('org_', 'nobody !'),
 };
 
-/** Puts one record in so many behind a good one, where it can with its key, so that both have one partition. */
+/**
+ * Inserts a bad record after every so many good records; if possible with the key of the good record, so that both are in one partition.
+ */
 export function withPoison(
   random: Random,
   records: readonly OutgoingRecord[],

@@ -17,7 +17,7 @@ export interface TestTopics {
   environment: Record<string, string>;
   /** Sends records in their order; resolves when the broker has them. */
   produce(stream: StreamName, records: readonly OutgoingRecord[]): Promise<void>;
-  /** Resolves when readers see `count` records: those of a transaction appear some time after its commit was acknowledged. */
+  /** Resolves when readers see `count` records. Records of a transaction appear some time after the acknowledgement of its commit. */
   visible(stream: StreamName, count: number): Promise<void>;
   /** Resolves when the workers have committed every record that readers see. */
   drained(...streams: StreamName[]): Promise<void>;
@@ -30,7 +30,7 @@ const RECORDS_PER_REQUEST = 2000;
 export const POLLING = { pollMs: 100, timeoutMs: 600_000 };
 
 interface TopicOptions {
-  /** Of the environment when absent. */
+  /** Addresses of the brokers; by default from the environment. */
   brokers?: string;
   partitions?: number;
 }

@@ -16,7 +16,7 @@ export const SERVED_ALIKE = endpoints.filter(
   ({ path, tag }) =>
     !['/api/sql', '/api/rejections/list'].includes(path) && tag !== ('Keys and credits' satisfies Tag),
 );
-/** Those whose answers depend on the records alone. */
+/** Operations whose answers depend on the records alone. */
 export const COMPARED = SERVED_ALIKE.filter(({ path }) => path !== '/api/status');
 const OPERATIONS: readonly string[] = COMPARED.map(({ path }) => path);
 const LISTS = wordsOf('contacts visits website_visits audiences items contact_ids erased erasures');

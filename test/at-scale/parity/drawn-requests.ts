@@ -19,7 +19,7 @@ import type { Json, Records } from './records.js';
 /** Fields of a contact that a query looks into (contract 3.9). */
 const SEARCHED = `first_name last_name work_emails personal_emails phones job_title functional_area
 company_name company_domain city state_region country postal_code network_a_url`.split(/\s+/);
-/** Of which a deletion and an erasure take one. */
+/** Fields of which a deletion and an erasure take one. */
 const PERSON = ['contact_id', 'contact_ids', 'email', 'network_a_url'];
 /** Percentages of optional fields, where they are not the request's own. */
 const LIKELY = {

@@ -7,7 +7,7 @@ import { realLines } from '../../support/real-data.js';
 export type Json = Record<string, unknown>;
 export type Records = Record<StreamName, Json[]>;
 
-/** Of a stream of either, the newest. */
+/** Newest records of each stream, from the real data and from the sample. */
 const MOST = runs(1500);
 
 /** The real records of test/data, the sample of a day, and the records that random requests look for, of the organization of the API key. */
@@ -18,7 +18,7 @@ export function parityRecords(day: string): Records {
   for (const stream of STREAM_NAMES) {
     const real = realLines(stream).map((line) => JSON.parse(line) as Json);
     const known = (fuzzRecords[stream] ?? []) as Json[];
-    // Ingest assigns records without an organization to that of the API key.
+    // Ingest assigns records without an organization to the organization of the API key.
     all[stream] = [...real.slice(-MOST), ...sample[stream].slice(-MOST), ...known].map(
       ({ organization_id: _, organizationId: __, ...record }) => record,
     );

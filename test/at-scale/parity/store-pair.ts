@@ -134,7 +134,7 @@ export class GatewayPair {
       this.#atScale.send(this.#translated(request)),
     ]);
     this.#recordIds(request, embedded, atScale);
-    // Its job changes contacts after the answer; the time of a change is that of the job's step.
+    // The job of such a request changes contacts after the answer, each at the time of the job's step.
     if (/^\/api\/audiences\/(?:create|delete)/.test(request.path))
       await until(this.#haveJobsEnded, 'the jobs have ended');
     const one = this.#embedded.transcript(embedded);

@@ -65,7 +65,7 @@ export const bulkMemberships = gatewaySuite('Adding and removing many contacts',
   const idsOf = (items: unknown) => (items as { contact_id: string }[]).map(({ contact_id }) => contact_id);
   const members = async (audience_id: string) =>
     idsOf((await ask('/api/audiences/contacts/search', { audience_id, limit: 1000 })).contacts);
-  /** What a search for the filter finds. */
+  /** The contacts that a search with the filter finds. */
   const matching = async ({ audience_id, ...filter }: Json) => {
     const { contacts } = await ask('/api/contacts/search', { ...filter, match: 'all', limit: 1000 });
     const ids = (contacts as { contact_id: string; audience_ids: string[] }[])

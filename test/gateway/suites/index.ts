@@ -7,7 +7,7 @@ import { keptAnswers } from './kept-answers.js';
 import { lostStores } from './lost-stores.js';
 import { operations } from './operations.js';
 
-/** What depends on where a gateway keeps its records. */
+/** Suites whose results could depend on the stores of a gateway. */
 const SUITES = [operations, isolation, accounts, bulkMemberships, cursors, keptAnswers, lostStores];
 
 /** Everything a gateway has to do for each form of its stores. */

@@ -46,7 +46,7 @@ function recordsOf(
     'network-a-companies': upTo(counts.companies, (number) => ({
       ...{ id: `co_${number}`, network_a_company_id: '77', name, domain: 'shared.example', updated_at },
     })),
-    // Those of Beta are newer.
+    // The rates of Beta are newer.
     'currency-rates': (name === 'Beta' ? ['2026-11-02', '2026-11-20'] : ['2026-11-01']).flatMap((date) =>
       ['USD', 'CHF'].map((currency) => ({ date, currency, per_eur: `1.${name.length}` })),
     ),
@@ -55,7 +55,7 @@ function recordsOf(
         (delivery) => [
           { ...delivery, creative_id: 'cre_1', ad_spend: String(name.length) },
           { ...delivery, company_id: 'co_1' },
-          // Of Beta also to a company without a record.
+          // Beta also has a delivery to a company without a record.
           { ...delivery, company_id: name === 'Beta' ? 'co_9' : 'co_1' },
         ],
       ),
@@ -242,11 +242,11 @@ class Transcript {
   }
 
   #numbered(text: string): string {
-    // A cursor holds the id that it stands behind.
+    // A cursor holds the id of the last item before it.
     const read = text.replace(/cursor":"([\w-]+)"/g, (_, cursor: string) =>
       Buffer.from(cursor, 'base64url').toString(),
     );
-    // Of the proof of an erasure, what differs between installations and moments.
+    // Leave out the parts of an erasure's proof that differ between installations and moments.
     const same = read
       .replace(/"[0-9a-f]{64}"/g, '"hash"')
       .replace(/"(key_id|completed_at)":[^,]+/g, '"$1":"any"');
@@ -298,7 +298,7 @@ async function organizationOf(gateway: TestGateway, id: string): Promise<Organiz
   return new Organization(gateway, id, await gateway.keyFor(id));
 }
 
-/** All that A is told, before and after changes of its own. */
+/** All answers that A gets, before and after its own changes. */
 async function lifeOfA(a: Organization, gateway: TestGateway): Promise<string[]> {
   await a.load(recordsOfA);
   const before = await a.ask(questions(a.id));

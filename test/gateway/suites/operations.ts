@@ -224,7 +224,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     expect(ids((await search({ page: 3, limit: 3 })).audiences)).to.deep.equal(['aud_0']);
     expect(await search({ page: 9, limit: 3 })).to.deep.include({ audiences: [], total_count: 7 });
     expect(ids((await search({ query: 'bought utm-3' })).audiences)).to.deep.equal(['aud_3']);
-    // As a domain nobody matches it; as words every other audience does.
+    // No audience matches the text as a domain; every second audience matches its words.
     const words = { query: 'bought.buyers', limit: 2 };
     expect(ids((await search(words)).audiences)).to.deep.equal(['aud_5', 'aud_3']);
     expect(ids((await search({ ...words, page: 2 })).audiences)).to.deep.equal(['aud_1']);

@@ -13,7 +13,7 @@ const AT_ONCE = 12;
 
 const EXPORT = /^(?:text\/csv|application\/x-ndjson); charset=utf-8$/;
 
-/** What of an answer breaks the contract. */
+/** Faults of an answer against the contract. */
 function faultsOf(
   { method, path, headers: sent }: FuzzRequest,
   { status, headers, text }: Received,
@@ -22,7 +22,7 @@ function faultsOf(
   if (typeof id !== 'string' || id === '') return ['there is no X-Request-Id'];
   if (status >= 500) return [`the status is ${status}`];
   if (method === 'HEAD') return [];
-  // Who writes a statement is told in the words of its engine what is wrong with it.
+  // Errors of SQL statements may use the words of the engine.
   const words = status === 422 && path.startsWith('/api/sql') ? null : storeWords(text);
   if (words !== null) return [`it gives away …${words}…`];
   const type = headers['content-type'];

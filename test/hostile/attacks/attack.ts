@@ -6,14 +6,14 @@ import { HOSTILE_ORGANIZATION, type Target } from '../target.js';
 /** Something one client does to harm the others. Resolves when it has had its answers, and throws where one is wrong. */
 export interface Attack {
   title: string;
-  /** Left out where the run is short, as it takes over three seconds or is of a kind with another. */
+  /** Whether a short run leaves the attack out, because it takes over three seconds or resembles another attack. */
   nightly?: boolean;
   run(target: Target): Promise<void>;
 }
 
 export const organization_id = HOSTILE_ORGANIZATION;
 
-/** What an ordinary key may be answered; anything else is a failure of the server. */
+/** Status codes that an ordinary key may get; any other code is a failure of the server. */
 const EXPECTED = new Set([200, 400, 401, 404, 408, 409, 413, 422, 429, 503, 504]);
 
 /** Sends one request and expects an answer that a well-behaved server gives to anybody. */

@@ -6,7 +6,7 @@ import type { Attack } from './attack.js';
 
 const WRONG_KEYS = 100_000;
 
-/** With keys whose checksum is right, as anybody can make them. */
+/** Requests with keys whose checksum is right; anybody can make such keys. */
 function* requests(): Generator<string> {
   const body = JSON.stringify({ organization_id: DEMO_ORGANIZATION });
   for (let index = 0; index < WRONG_KEYS; index++) {

@@ -37,7 +37,7 @@ const STYLES: Record<string, Style> = {
   FR: { date: dayFirst('/'), group: '\u202f', mark: ',' },
   CH: { date: dayFirst('.'), group: '’', mark: '.' },
   ISO: { date: isoDate, group: '', mark: '.' },
-  /** As databases and spreadsheets of Europe write without groups. */
+  /** Numbers without groups, as databases and spreadsheets of Europe write them. */
   'ISO with commas': { date: isoDate, group: '', mark: ',' },
 };
 
@@ -184,7 +184,7 @@ describe('A table of deliveries', function () {
     [3, [1_234, 12_345, 3_400]],
     [0, [1_234_000, 12_000, 3_000]],
   ];
-  /** With days 1 to 12 alone and fewer than 1000 impressions, by the digits behind the mark: 2, 3, 0. */
+  /** Outcomes for tables with only days 1 to 12 and fewer than 1000 impressions, by the digits after the mark: 2, 3, 0. */
   const OUTCOMES = `
     US: ambiguous_date ambiguous_date ambiguous_date
     UK: ambiguous_date ambiguous_date ambiguous_date

@@ -33,7 +33,7 @@ const contact: IndexedContact = {
 };
 const visit = toVisit({ organizationId: 'org', id: 'v', createdAt: '', city: 'Rom' }, T0);
 
-/** What Elasticsearch keeps of a document, as it is read. */
+/** A document as Elasticsearch returns it. */
 function stored(resource: 'contacts' | 'visits', document: object): Record<string, unknown> {
   const { includes } = readDefinition(resource).mappings._source as { includes: string[] };
   const kept = Object.entries(document).filter(([name]) => includes.includes(name));

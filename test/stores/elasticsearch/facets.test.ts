@@ -10,7 +10,7 @@ const SIZE = 100;
 const byCount = ([left, more]: [string, number], [right, less]: [string, number]) =>
   less - more || Buffer.compare(Buffer.from(left), Buffer.from(right));
 
-/** What Elasticsearch makes of the most frequent values of each shard. */
+/** Merges the most frequent values of each shard as Elasticsearch does. */
 function merged(shards: readonly Shard[], perShard: number) {
   const counts = new Map<string, number>();
   const missed = new Map<string, number>();

@@ -28,7 +28,7 @@ async function startNode(handle: Handler): Promise<Server> {
 }
 
 const isCheck = ({ url = '' }: IncomingMessage) => /^\/_(nodes|cluster)\//.test(url);
-/** What a node says of itself and of those that it reaches, whichever of the two it is asked for. */
+/** Answer of a node to both requests: its state, and the nodes that it reaches. */
 const nodesSeen = (failed: number, ...ids: string[]) => ({
   version: 1,
   _nodes: { failed },

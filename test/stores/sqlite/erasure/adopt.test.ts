@@ -45,7 +45,7 @@ describe('Erasures that a restored database takes over', () => {
     const after = await open(newer);
     const changed = [
       { contact_id: 'bob', work_emails: [BOB], network_a_url: '' },
-      // Without the address when it was erased, and with it in the backup.
+      // The contact lacked the address when it was erased; in the backup it has the address.
       { contact_id: 'moved', personal_emails: ['moved@x.example'] },
     ];
     await write(after, changed, T0 + 1);
