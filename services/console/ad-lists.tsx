@@ -1,14 +1,13 @@
 /** Campaigns, creatives and companies: what their lists and their pages have in common. */
 import type { Metric } from '../advertising/metrics.js';
-import type { RequestOf } from './api.js';
+import type { RequestOf, ResponseOf } from './api.js';
 import { Fact } from './components/fact.js';
 import { reportParams } from './components/report-controls.js';
 import type { Column } from './components/table.js';
 import { change, figure, NONE, rangeText } from './format.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, METRICS, type Point, withParts } from './metrics.js';
 import { href } from './router.js';
-import { organizationId } from './session.js';
-import { useRequest } from './use-request.js';
+import { type Answer, shownOf, useRequest } from './use-request.js';
 
 /** What every item of the three lists has. */
 export interface AdItem {
@@ -156,39 +155,63 @@ export const AD_LISTS = {
   },
 } satisfies Record<string, AdList>;
 
+type Body = RequestOf<AdList['path']> & { currency?: string };
+
+/** An answer with its items, and whatever is said of them. */
+export interface ShownAds {
+  data: ResponseOf<AdList['path']>;
+  of: Body;
+  items: readonly AdItem[];
+  /** Of the items in the range that is compared with. */
+  previousItems: readonly AdItem[] | undefined;
+}
+
 /**
  * Items of a list and, where they are compared with an earlier range, their series in that range. `null` asks for nothing.
  */
 export function useAds(
   list: AdList,
-  body: (RequestOf<AdList['path']> & { currency?: string }) | null,
+  body: Body | null,
   charts: readonly Metric[],
-) {
-  const { data, error, loading, retry } = useRequest(list.path, body);
-  const currency = body?.currency && { currency: body.currency };
+): { answer: Answer<AdList['path']>; before: Answer<AdList['path']>; shown: ShownAds | undefined } {
+  const answer = useRequest(list.path, body);
+  const last = shownOf(answer);
+  const of: Body | undefined = last?.of;
   // Money that was converted is no longer in the currency of the campaign.
-  const itemsOf = (answer: typeof data): AdItem[] =>
-    ((answer?.items ?? []) as unknown as readonly AdItem[]).map((item) => ({ ...item, ...currency }));
-  const items = itemsOf(data);
-  const isCompared = data?.previous_start_date !== undefined;
-  const { data: before } = useRequest(
+  const itemsOf = (data: ResponseOf<AdList['path']>): AdItem[] =>
+    (data.items as unknown as readonly AdItem[]).map((item) => ({
+      ...item,
+      ...(of?.currency && { currency: of.currency }),
+    }));
+  const { data } = last ?? {};
+  const items = data ? itemsOf(data) : [];
+  const before = useRequest(
     list.path,
-    body && data?.previous_start_date && data.previous_end_date && items.length > 0 && !loading
+    of && data?.previous_start_date && data.previous_end_date && items.length > 0
       ? {
-          organization_id: organizationId.value,
+          organization_id: of.organization_id,
           start_date: data.previous_start_date,
           end_date: data.previous_end_date,
-          granularity: body.granularity,
-          campaign_ids: body.campaign_ids,
-          ...currency,
+          granularity: of.granularity,
+          campaign_ids: of.campaign_ids,
+          ...(of.currency && { currency: of.currency }),
           [list.ids]: items.map(({ id }) => id),
           metrics: withParts(charts) as 'impressions'[],
           page_size: items.length,
         }
       : null,
   );
-  return { data, items, previousItems: isCompared ? itemsOf(before) : undefined, error, loading, retry };
+  const previousItems = before.state === 'current' ? itemsOf(before.data) : undefined;
+  return { answer, before, shown: data && of && { data, of, items, previousItems } };
 }
+
+/** `These are the figures of 1 Oct – 25 Oct 2026, in EUR.` */
+export const oldFigures = ({ of }: ShownAds) =>
+  `These are the figures of ${rangeText(of.start_date ?? '', of.end_date ?? '')}${of.currency ? `, in ${of.currency}` : ''}.`;
+
+/** Those of the metrics that the answer has. */
+export const answered = (metrics: readonly Metric[], { of }: ShownAds) =>
+  metrics.filter((name) => (of.metrics as readonly Metric[] | undefined)?.includes(name));
 
 type Figures = Readonly<Record<string, unknown>>;
 

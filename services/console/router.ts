@@ -56,6 +56,18 @@ export function setParams(changes: Params, { replace = false } = {}): void {
 }
 
 export const param = (name: string): string => address.value.params.get(name) ?? '';
+/**
+ * For what goes on once an answer is there: changes parameters, unless the reader meanwhile left the view or whatever these parameters
+ * name, such as a panel. So a late answer never moves the reader.
+ */
+export function whileShown(...names: string[]): (changes: Params) => void {
+  const shown = () => JSON.stringify([path.value, ...names.map(param)]);
+  const before = shown();
+  return (changes) => {
+    if (shown() === before) setParams(changes);
+  };
+}
+
 /** From 1; what is no page is the first. */
 export function pageParam(): number {
   const text = param('page');

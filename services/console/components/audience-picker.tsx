@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { plural } from '../format.js';
 import type { AudienceName } from '../memberships.js';
-import { useRequest } from '../use-request.js';
+import { shownOf, useRequest } from '../use-request.js';
 import { Form, TextField } from './form.js';
+import { Failed } from './states.js';
 
 const SHOWN = 8;
 
@@ -30,7 +31,7 @@ export function AudiencePicker(props: AudiencePickerProps) {
     '/api/audiences/search',
     isAsked ? { ...(query === '' ? {} : { query }), limit: SHOWN } : null,
   );
-  const offered = isAsked ? (found.data?.audiences ?? []) : [];
+  const offered = isAsked ? (shownOf(found)?.data.audiences ?? []) : [];
   const isNew = query !== '' && !offered.some(({ name }) => name.toLowerCase() === query.toLowerCase());
   const pick = ({ id, name }: AudienceName) => {
     setTyped('');
@@ -55,6 +56,7 @@ export function AudiencePicker(props: AudiencePickerProps) {
           onText={setTyped}
         />
       </Form>
+      {isAsked && <Failed answer={found} />}
       <ul class="offers">
         {offered.map(({ id, name }) => (
           <li key={id}>
@@ -67,7 +69,7 @@ export function AudiencePicker(props: AudiencePickerProps) {
             </button>
           </li>
         ))}
-        {onCreate && isNew && !found.loading && (
+        {onCreate && isNew && found.state === 'current' && !found.loading && (
           <li>
             <button
               type="button"
@@ -82,12 +84,12 @@ export function AudiencePicker(props: AudiencePickerProps) {
           </li>
         )}
       </ul>
-      {isAsked && found.data && found.data.total_count > SHOWN && (
+      {isAsked && found.state === 'current' && found.data.total_count > SHOWN && (
         <p class="note">
           {SHOWN} of {plural(found.data.total_count, 'audience')}; type to find others.
         </p>
       )}
-      {!onCreate && query !== '' && found.data && offered.length === 0 && (
+      {!onCreate && query !== '' && found.state === 'current' && offered.length === 0 && (
         <p class="note">No audience matches.</p>
       )}
     </>

@@ -7,13 +7,13 @@ import { type AudienceName, changeMembership } from '../memberships.js';
 import { type Notice, perform } from '../notice.js';
 import { href, navigate } from '../router.js';
 import { call, missingScope, organizationId, send } from '../session.js';
-import { useRequest } from '../use-request.js';
+import { shownOf, useRequest } from '../use-request.js';
 import { AudiencePicker } from './audience-picker.js';
 import { ContactForm, updateContact } from './contact-form.js';
 import { EditOrDelete } from './edit-or-delete.js';
 import { Fact } from './fact.js';
 import { Panel } from './panel.js';
-import { Failure } from './states.js';
+import { Failed, Trouble } from './states.js';
 import { CurlButton } from './toolbar.js';
 
 /** Names of the audiences of a contact come with one request; beyond that their ids are shown. */
@@ -84,11 +84,11 @@ function Value({ contact, field }: { contact: Contact; field: Field }) {
 
 export function ContactCard({ contactId, closeHref }: { contactId: string; closeHref: string }) {
   const body = { organization_id: organizationId.value, contact_id: contactId };
-  const { data, error, retry } = useRequest('/api/contacts/get', body);
-  const contact = data?.contact;
+  const answer = useRequest('/api/contacts/get', body);
+  const contact = shownOf(answer)?.data.contact;
   return (
     <Panel label="Contact" closeHref={closeHref}>
-      {error && <Failure error={error} retry={retry} />}
+      <Trouble answer={answer} />
       {contact && (
         <>
           <h2>{fullName(contact)}</h2>
@@ -116,7 +116,7 @@ export function ContactCard({ contactId, closeHref }: { contactId: string; close
           <CurlButton url="/api/contacts/get" body={body} />
         </>
       )}
-      {!contact && !error && <p class="note">Loading …</p>}
+      {answer.state === 'none' && <p class="note">Loading …</p>}
     </Panel>
   );
 }
@@ -159,7 +159,7 @@ function Memberships({ contact }: { contact: Contact }) {
   const all = useRequest('/api/audiences/search', cannotRead ? null : { limit: NAMED_AUDIENCES });
   const [picked, setPicked] = useState<AudienceName>();
   const names = new Map(
-    [...(all.data?.audiences ?? []), ...(picked ? [picked] : [])].map(({ id, name }) => [id, name]),
+    [...(shownOf(all)?.data.audiences ?? []), ...(picked ? [picked] : [])].map(({ id, name }) => [id, name]),
   );
   const nameOf = (id: string) => names.get(id) ?? id;
 
@@ -173,6 +173,7 @@ function Memberships({ contact }: { contact: Contact }) {
   return (
     <section aria-label="Audiences of the contact">
       <h3>Audiences</h3>
+      <Failed answer={all} />
       {contact.audience_ids.length === 0 && <p class="note">In no audience.</p>}
       <ul class="chips">
         {contact.audience_ids.map((id) => (

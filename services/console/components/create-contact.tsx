@@ -7,10 +7,10 @@ import { type AudienceName, changeMembership } from '../memberships.js';
 import { perform } from '../notice.js';
 import { href, navigate } from '../router.js';
 import { call, missingScope, organizationId } from '../session.js';
-import { useRequest } from '../use-request.js';
+import { shownOf, useRequest } from '../use-request.js';
 import { Form, TextField } from './form.js';
 import { Panel } from './panel.js';
-import { Failure } from './states.js';
+import { Failed, Failure } from './states.js';
 
 const MAX_AUDIENCES = 200;
 const FIELDS = [
@@ -37,7 +37,8 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
   const scope = missingScope('contacts:write') ?? missingScope('audiences:read');
   const audiences = useRequest('/api/audiences/search', scope ? null : { limit: MAX_AUDIENCES });
 
-  const audienceName = audiences.data?.audiences.find(({ id }) => id === form.audience)?.name ?? '';
+  const offered = shownOf(audiences)?.data;
+  const audienceName = offered?.audiences.find(({ id }) => id === form.audience)?.name ?? '';
 
   const change = (name: keyof Entered) => (text: string) => {
     setForm({ ...form, [name]: text });
@@ -80,6 +81,7 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
       )}
       <Form onSubmit={() => void send(checked === undefined)}>
         <fieldset disabled={scope !== null || busy} class="stack">
+          <Failed answer={audiences} />
           <label class="field">
             <span>Audience</span>
             <select
@@ -88,14 +90,14 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
               onChange={(event) => change('audience')(event.currentTarget.value)}
             >
               <option value="">Choose one</option>
-              {audiences.data?.audiences.map(({ id, name }) => (
+              {offered?.audiences.map(({ id, name }) => (
                 <option key={id} value={id}>
                   {name}
                 </option>
               ))}
             </select>
           </label>
-          {(audiences.data?.total_count ?? 0) > MAX_AUDIENCES && (
+          {(offered?.total_count ?? 0) > MAX_AUDIENCES && (
             <p class="note">
               The newest {MAX_AUDIENCES} are listed. Others are added in the card of the contact.
             </p>
@@ -139,7 +141,8 @@ function Price({ checked, audience }: PriceProps) {
           : `This costs ${plural(price, 'credit')}${balance === null ? '' : `, which leaves ${plural(balance, 'credit')}`}.`}
       </p>
       {duplicates.length === 0 ? <p>No duplicate was found.</p> : <p>The same person, it seems:</p>}
-      {found.data?.contacts.map((contact) => (
+      <Failed answer={found} />
+      {shownOf(found)?.data.contacts.map((contact) => (
         <p key={contact.contact_id} class="row">
           <a href={href('/contacts', { contact: contact.contact_id })}>
             {[fullName(contact), contact.company_name].filter(Boolean).join(', ')}

@@ -1,7 +1,8 @@
 import type { RequestOf } from '../api.js';
 import { count, daysBefore, plural, shortPeriod, today } from '../format.js';
 import { hrefWith } from '../router.js';
-import { useRequest } from '../use-request.js';
+import { shownOf, useRequest } from '../use-request.js';
+import { Failed } from './states.js';
 
 const PATH = '/api/website-visits/search';
 const MAX_DAYS = 14;
@@ -31,11 +32,14 @@ export function DayBars({ filters, from, to }: DayBarsProps) {
     created_after: `${days[0]}T00:00:00Z`,
     created_before: `${daysBefore(days.at(-1) ?? today(), -1)}T00:00:00Z`,
   };
-  const { data } = useRequest(PATH, filters && { ...filters, ...range, limit: 1, facets: ['day'] });
+  const answer = useRequest(PATH, filters && { ...filters, ...range, limit: 1, facets: ['day'] });
+  // While the next ones are counted those of before stay, as the rows do.
+  const { data } = shownOf(answer) ?? {};
   const counts = new Map(data?.facets?.day?.map(({ value, count }) => [value, count]));
   const most = Math.max(1, ...days.map((day) => counts.get(day) ?? 0));
+  if (answer.error) return <Failed answer={answer} />;
   return (
-    <ol class="days" aria-label="Visits a day">
+    <ol class="days" aria-label="Visits a day" aria-busy={answer.state !== 'current'}>
       {days.map((day) => {
         const visits = data && (counts.get(day) ?? 0);
         const height = ((visits ?? 0) / most) * HEIGHT;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Pages } from '../use-request.js';
-import { Failure } from './states.js';
+import { Failure, Trouble } from './states.js';
 import { type Column, Table } from './table.js';
 
 interface EndlessListProps<Row> {
@@ -32,10 +32,10 @@ export function EndlessList<Row>({ label, columns, pages, keyOf, selected, empty
   }, [canLoad, pages.pages.length]);
 
   if (pages.error && pages.pages.length === 0) return <Failure error={pages.error} retry={pages.retry} />;
-  if (pages.total === 0 && !pages.error) return <>{empty}</>;
+  if (pages.total === 0 && pages.state === 'current') return <>{empty}</>;
   return (
     <>
-      {pages.error && <Failure error={pages.error} retry={pages.retry} />}
+      <Trouble answer={pages} old="These are still the rows of before." />
       <Table
         label={label}
         columns={columns}

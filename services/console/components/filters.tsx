@@ -4,8 +4,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RequestOf } from '../api.js';
 import { count, isDate } from '../format.js';
 import { param, setParams } from '../router.js';
-import { useRequest } from '../use-request.js';
+import { type Answer, shownOf, useRequest } from '../use-request.js';
 import { Form } from './form.js';
+import { Failed } from './states.js';
 import { Popover } from './toolbar.js';
 
 const DEBOUNCE_MS = 120;
@@ -58,7 +59,7 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
   const [typed, setTyped] = useState('');
   const select = useRef<HTMLSelectElement>(null);
   useEffect(() => select.current?.focus(), []);
-  const values = useValues(field, typed.trim(), within);
+  const [values, counted] = useValues(field, typed.trim(), within);
   const apply = (value: string) => {
     setParams({ [field.name]: value, page: null });
     close();
@@ -101,6 +102,7 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
           </>
         )}
       </div>
+      <Failed answer={counted} />
       {values && (
         <ul class="offers values" aria-label={`Values of ${field.label}`}>
           {values.map(([value, label, contacts]) => (
@@ -121,20 +123,27 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
 type Value = readonly [value: string, label: ComponentChildren, contacts?: number];
 
 /** The values that a field can be given, the most frequent first; undefined where they are not known. */
-function useValues(field: FilterField, typed: string, within?: ContactFilters): readonly Value[] | undefined {
+function useValues(
+  field: FilterField,
+  typed: string,
+  within?: ContactFilters,
+): [values: readonly Value[] | undefined, counted: Answer<typeof PATH>] {
   const name = field.name as FacetField;
   const words = useSettled(field.facet === 'words' ? typed : '');
-  const { data } = useRequest(
+  const counted = useRequest(
     PATH,
     within && field.facet
       ? { ...within, [name]: words === '' ? undefined : words, limit: 1, facets: [name] }
       : null,
   );
-  if (field.options) return field.options;
+  if (field.options) return [field.options, counted];
   const begins = field.facet === 'whole' ? typed.toLowerCase() : '';
-  return data?.facets?.[name]
+  // While one more letter is typed those of before stay; what they are counted in is the same.
+  const { data } = shownOf(counted) ?? {};
+  const values = data?.facets?.[name]
     ?.filter(({ value }) => value.toLowerCase().startsWith(begins))
     .map(({ value, count: contacts }): Value => [value, shown(field, value), contacts]);
+  return [counted.error ? undefined : values, counted];
 }
 
 /** A text once it is typed. */
@@ -147,14 +156,29 @@ function useSettled(text: string): string {
   return settled;
 }
 
-/** How many rows there are, and which filters are in force: a row of one height, which scrolls sideways. */
-export function FilterChips({
-  fields,
-  total,
-}: {
+/** The values of filters by their names. */
+export type FilterValues = Readonly<Record<string, unknown>>;
+
+interface FilterChipsProps {
   fields: readonly FilterField[];
+  /** Those of the request that is answered below; undefined where nothing is. */
+  shown: FilterValues | undefined;
   total: string | undefined;
-}) {
+}
+
+/**
+ * How many rows there are, and which filters they are of: a row of one height, which scrolls sideways. A filter that is asked for and
+ * not answered yet is dimmed.
+ */
+export function FilterChips({ fields, shown: values, total }: FilterChipsProps) {
+  const chips = fields.flatMap((field) => {
+    const asked = filterValue(field);
+    const value = values ? String(values[field.name] ?? '') : asked;
+    return [
+      { field, value, isRemovable: value === asked, isAsked: false },
+      { field, value: value === asked ? '' : asked, isRemovable: true, isAsked: true },
+    ].filter((chip) => chip.value !== '');
+  });
   const set = fields.filter((field) => filterValue(field) !== '');
   const remove = (names: readonly string[]) => {
     // The button goes with its chip.
@@ -165,14 +189,16 @@ export function FilterChips({
     <div class="status-row">
       <output class="total">{total}</output>
       <ul class="chips" aria-label="Filters in force">
-        {set.map((field) => (
-          <li key={field.name}>
+        {chips.map(({ field, value, isRemovable, isAsked }) => (
+          <li key={`${field.name} ${isAsked}`} class={isAsked ? 'asked' : undefined} aria-busy={isAsked}>
             <span>
-              {field.label}: {shown(field, filterValue(field))}
+              {field.label}: {shown(field, value)}
             </span>
-            <button type="button" aria-label={`Remove ${field.label}`} onClick={() => remove([field.name])}>
-              ×
-            </button>
+            {isRemovable && (
+              <button type="button" aria-label={`Remove ${field.label}`} onClick={() => remove([field.name])}>
+                ×
+              </button>
+            )}
           </li>
         ))}
       </ul>

@@ -3,9 +3,10 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { StreamName } from '../../client/index.js';
 import type { Scope } from '../../http/scopes.js';
-import type { FailureText } from '../api.js';
+import type { FailureText, OperationPath } from '../api.js';
 import { href, path, setParams } from '../router.js';
 import { missingScopeOf } from '../session.js';
+import type { Answer, Shown } from '../use-request.js';
 
 const RECOVERY_MS = 5000;
 
@@ -51,6 +52,45 @@ export function Failure({ error, retry }: { error: FailureText; retry?: () => vo
         ))}
     </div>
   );
+}
+
+interface FailedProps {
+  answer: { state: Answer<OperationPath>['state']; error?: FailureText; retry(): void };
+}
+
+/** Why there is no answer, if there is none. */
+export const Failed = ({ answer: { error, retry } }: FailedProps) =>
+  error ? <Failure error={error} retry={retry} /> : null;
+
+interface TroubleProps extends FailedProps {
+  /** What an old answer is of: `These are the figures of 1 Nov – 26 Nov 2026.` */
+  old?: string;
+}
+
+/** Why what is asked is not shown, and that what is shown in its place is old. */
+export function Trouble({ answer, old = 'This is still the answer of before.' }: TroubleProps) {
+  const { state, error } = answer;
+  return (
+    <>
+      <Failed answer={answer} />
+      {state === 'old' && (
+        <p class={error ? 'old' : 'old late'} role="status">
+          {old}
+          {!error && ' The new one is on its way.'}
+        </p>
+      )}
+    </>
+  );
+}
+
+interface WhenCurrentProps<P extends OperationPath> {
+  answer: Answer<P>;
+  children(shown: Shown<P>): ComponentChildren;
+}
+
+/** Draws an answer only while it is that to what is asked, and why it is not if that failed. */
+export function WhenCurrent<P extends OperationPath>({ answer, children }: WhenCurrentProps<P>) {
+  return answer.state === 'current' ? <>{children(answer)}</> : <Failed answer={answer} />;
 }
 
 export function Empty({ children }: { children: ComponentChildren }) {

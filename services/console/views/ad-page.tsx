@@ -5,9 +5,11 @@ import {
   AD_LISTS,
   type AdItem,
   type AdList,
+  answered,
   campaignOf,
   figureColumns,
   nameOf,
+  oldFigures,
   Totals,
   useAds,
   words,
@@ -26,14 +28,14 @@ import {
   Warnings,
 } from '../components/report-controls.js';
 import { SelectFilter } from '../components/search-box.js';
-import { Empty, Failure, NoPermission } from '../components/states.js';
+import { Empty, Failed, NoPermission, Trouble } from '../components/states.js';
 import { type Column, FigureTable, Table } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
 import { count, figure, fullName, NONE } from '../format.js';
 import { withParts } from '../metrics.js';
 import { href, pageParam, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
-import { useRequest } from '../use-request.js';
+import { shownOf, useRequest } from '../use-request.js';
 
 const CAMPAIGNS_PER_PAGE = 25;
 const TOP = 10;
@@ -71,15 +73,12 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
     metrics: withParts(metrics) as 'impressions'[],
     page_size: MAX_CANDIDATES,
   };
-  const { data, items, previousItems, error, loading, retry } = useAds(
-    list,
-    scope || !filter ? null : body,
-    charts,
-  );
+  const { answer, before, shown } = useAds(list, scope || !filter ? null : body, charts);
   if (scope) return <NoPermission scope={scope} what="advertising" />;
+  const { data, items = [] } = shown ?? {};
   const [item, another] = items;
   return (
-    <div class="view" aria-busy={loading}>
+    <div class="view" aria-busy={answer.loading}>
       <div class="toolbar">
         <a
           class="button"
@@ -95,7 +94,7 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
           <CurlButton url={list.path} body={body} />
         </div>
       </div>
-      {error && <Failure error={error} retry={retry} />}
+      {filter && <Trouble answer={answer} old={shown && oldFigures(shown)} />}
       {(!filter || data?.total_count === 0) && (
         <Empty>
           <p>There is no such {list.one}.</p>
@@ -110,7 +109,7 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
           ))}
         </Empty>
       )}
-      {data && item && !another && (
+      {shown && data && item && !another && (
         <>
           <Warnings warnings={data.warnings} />
           <dl class="facts-row">
@@ -128,23 +127,24 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
           </dl>
           {item.impressions === 0 && <p class="note">It has no figures in this range.</p>}
           <Totals
-            metrics={metrics}
-            main={charts}
+            metrics={answered(metrics, shown)}
+            main={answered(charts, shown)}
             answer={data}
             of={item}
             before={item.previous}
             currency={item.currency}
           />
+          <Failed answer={before} />
           <Charts
-            metrics={charts}
+            metrics={answered(charts, shown)}
             items={items}
-            previous={previousItems}
-            caption={report.granularity === 'daily' ? 'By day.' : 'By month.'}
+            previous={shown.previousItems}
+            caption={shown.of.granularity === 'monthly' ? 'By month.' : 'By day.'}
           />
           {children(item)}
         </>
       )}
-      {!data && filter && !error && <p class="note">Loading …</p>}
+      {filter && answer.state === 'none' && <p class="note">Loading …</p>}
     </div>
   );
 }
@@ -160,7 +160,7 @@ function TopItems({
   campaignId: string;
 }) {
   const list: AdList = AD_LISTS[tab];
-  const { data, items, error, loading, retry } = useAds(
+  const { answer, shown } = useAds(
     list,
     {
       ...reportOf(),
@@ -172,21 +172,22 @@ function TopItems({
     },
     [],
   );
+  const { data, items } = shown ?? {};
   return (
     <section class="related">
       <h2>{heading}</h2>
-      {error && <Failure error={error} retry={retry} />}
+      <Trouble answer={answer} old={shown && oldFigures(shown)} />
       {data?.total_count === 0 && <p class="note">None in this range.</p>}
-      {(data === undefined ? !error : data.total_count > 0) && (
+      {(data === undefined ? answer.state === 'none' : data.total_count > 0) && (
         <FigureTable
           label={list.label}
           columns={[
             ...list.columns.filter(({ label }) => !label.startsWith('Campaign')),
             ...figureColumns(list, list.metrics),
           ]}
-          rows={data && items}
+          rows={items}
           keyOf={({ id }) => id}
-          busy={loading}
+          busy={answer.loading}
         />
       )}
       {data && data.total_count > TOP && (
@@ -234,7 +235,12 @@ const CAMPAIGN_FACTS: Facts = [
 export function Campaign() {
   const id = param('campaign_id');
   return (
-    <AdPage tab="campaigns" filter={id === '' ? undefined : { campaign_ids: [id] }} facts={CAMPAIGN_FACTS}>
+    <AdPage
+      key={id}
+      tab="campaigns"
+      filter={id === '' ? undefined : { campaign_ids: [id] }}
+      facts={CAMPAIGN_FACTS}
+    >
       {({ id }) => (
         <>
           <TopItems tab="companies" heading="Companies it reached" campaignId={id} />
@@ -265,7 +271,12 @@ function VisitsOf({ page }: { page: string }) {
 export function Creative() {
   const id = param('creative_id');
   return (
-    <AdPage tab="creatives" filter={id === '' ? undefined : { creative_ids: [id] }} facts={CREATIVE_FACTS}>
+    <AdPage
+      key={id}
+      tab="creatives"
+      filter={id === '' ? undefined : { creative_ids: [id] }}
+      facts={CREATIVE_FACTS}
+    >
       {({ campaign_id: campaignId }) =>
         typeof campaignId === 'string' && (
           <>
@@ -296,8 +307,9 @@ function companyFilter(): Filter | undefined {
 }
 
 export function Company() {
+  const filter = companyFilter();
   return (
-    <AdPage tab="companies" filter={companyFilter()} facts={COMPANY_FACTS}>
+    <AdPage key={JSON.stringify(filter)} tab="companies" filter={filter} facts={COMPANY_FACTS}>
       {({ id, domain }) => (
         <>
           {domain && <People domain={String(domain)} />}
@@ -326,12 +338,13 @@ function People({ domain }: { domain: string }) {
   const isPermitted = missingScope('contacts:read') === null;
   const query = `"${domain}"`;
   const body = { organization_id: organizationId.value, query, match: 'all' as const, limit: TOP };
-  const { data, error, loading, retry } = useRequest('/api/contacts/search', isPermitted ? body : null);
+  const answer = useRequest('/api/contacts/search', isPermitted ? body : null);
+  const { data } = shownOf(answer) ?? {};
   if (!isPermitted) return null;
   return (
     <section class="related">
       <h2>People known there</h2>
-      {error && <Failure error={error} retry={retry} />}
+      <Trouble answer={answer} />
       {data?.total_count === 0 && <p class="note">No contact has the domain {domain}, or an email of it.</p>}
       {data && data.total_count > 0 && (
         <>
@@ -340,7 +353,7 @@ function People({ domain }: { domain: string }) {
             columns={PEOPLE_COLUMNS}
             pages={[data.contacts]}
             keyOf={({ contact_id }) => contact_id}
-            busy={loading}
+            busy={answer.loading}
           />
           <p>
             <a href={href('/contacts', { query })}>
@@ -357,7 +370,7 @@ function People({ domain }: { domain: string }) {
 function CampaignsOf({ companyId }: { companyId: string }) {
   const list: AdList = AD_LISTS.companies;
   const page = pageParam();
-  const { data, error, loading, retry } = useRequest('/api/advertising/network_a/company', {
+  const answer = useRequest('/api/advertising/network_a/company', {
     ...reportOf(),
     granularity: 'monthly',
     company_id: companyId,
@@ -365,11 +378,12 @@ function CampaignsOf({ companyId }: { companyId: string }) {
     campaign_page: page,
     campaign_page_size: CAMPAIGNS_PER_PAGE,
   });
+  const { data, of } = shownOf(answer) ?? {};
   const rows = data?.campaigns.map((campaign) => ({ ...campaign, id: campaign.campaign_id, timeseries: [] }));
   return (
     <section class="related">
       <h2>Campaigns that reached it</h2>
-      {error && <Failure error={error} retry={retry} />}
+      <Trouble answer={answer} />
       {data?.campaign_total_count === 0 && <p class="note">None in this range.</p>}
       {data && data.campaign_total_count > 0 && (
         <FigureTable
@@ -382,11 +396,16 @@ function CampaignsOf({ companyId }: { companyId: string }) {
           ]}
           rows={rows}
           keyOf={({ id }) => id}
-          busy={loading}
+          busy={answer.loading}
         />
       )}
-      {data && (data.campaign_total_count > CAMPAIGNS_PER_PAGE || page > 1) && (
-        <Pager page={page} pageSize={CAMPAIGNS_PER_PAGE} total={data.campaign_total_count} one="campaign" />
+      {data && of && (data.campaign_total_count > CAMPAIGNS_PER_PAGE || (of.campaign_page ?? 1) > 1) && (
+        <Pager
+          page={of.campaign_page ?? 1}
+          pageSize={CAMPAIGNS_PER_PAGE}
+          total={data.campaign_total_count}
+          one="campaign"
+        />
       )}
     </section>
   );

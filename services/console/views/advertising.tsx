@@ -3,15 +3,24 @@ import {
   AD_LISTS,
   type AdColumn,
   type AdList,
+  answered,
   campaignHref,
   figureColumns,
+  oldFigures,
   Totals,
   useAds,
   words,
 } from '../ad-lists.js';
+import type { RequestOf } from '../api.js';
 import { Charts } from '../components/charts.js';
 import { ColumnsButton, useColumns } from '../components/columns.js';
-import { FilterButton, FilterChips, type FilterField, filterValue } from '../components/filters.js';
+import {
+  FilterButton,
+  FilterChips,
+  type FilterField,
+  type FilterValues,
+  filterValue,
+} from '../components/filters.js';
 import { Pager } from '../components/pager.js';
 import {
   COMPARISONS,
@@ -25,7 +34,7 @@ import {
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox, SelectFilter } from '../components/search-box.js';
 import { Segments } from '../components/segments.js';
-import { Failure, NoMatch, NoPermission, NothingYet } from '../components/states.js';
+import { Failed, NoMatch, NoPermission, NothingYet, Trouble } from '../components/states.js';
 import { FigureTable } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { plural } from '../format.js';
@@ -84,6 +93,18 @@ const tabHref = (name: string) => {
   return hrefWith({ tab, ...Object.fromEntries(others.map((other) => [other, null])) });
 };
 
+/** The filters of a request as the address has them. */
+const filterValues = (
+  of: Partial<RequestOf<AdList['path']>> & {
+    statuses?: readonly string[];
+    objective_types?: readonly string[];
+  } = {},
+): FilterValues => ({
+  status: of.statuses?.[0],
+  objective: of.objective_types?.[0],
+  campaign: of.campaign_ids?.[0],
+});
+
 export function Advertising() {
   const scope = missingScope('advertising:read');
   const tab = isList(param('tab')) ? param('tab') : 'campaigns';
@@ -117,10 +138,12 @@ export function Advertising() {
     page,
     page_size: PAGE,
   };
-  const { data, items, previousItems, error, loading, retry } = useAds(list, scope ? null : body, charts);
+  const { answer, before, shown } = useAds(list, scope ? null : body, charts);
+  const { data, of, items = [] } = shown ?? {};
+  const shownCharts = shown ? answered(charts, shown) : charts;
   const totals = (data?.totals ?? []) as readonly Record<string, string | number | null>[];
   const previousTotals = (data?.previous_totals ?? []) as typeof totals;
-  const isFiltered = [param('query'), status, objective, campaign].some((value) => value !== '');
+  const isFiltered = of?.search ?? of?.campaign_ids ?? filterValues(of).status ?? filterValues(of).objective;
   if (scope) return <NoPermission scope={scope} what="advertising" />;
   return (
     <div class="view">
@@ -138,14 +161,15 @@ export function Advertising() {
           <CurlButton url={list.path} body={body} />
         </div>
       </div>
-      {error && <Failure error={error} retry={retry} />}
+      <Trouble answer={answer} old={shown && oldFigures(shown)} />
+      <Failed answer={before} />
       <Warnings warnings={data?.warnings ?? []} />
-      {items.length > 0 && (
+      {shown && items.length > 0 && (
         <Charts
-          metrics={charts}
+          metrics={shownCharts}
           items={items}
-          previous={previousItems}
-          caption={`The ${plural(items.length, list.one, list.many)} of this page together, ${report.granularity === 'daily' ? 'by day' : 'by month'}.`}
+          previous={shown.previousItems}
+          caption={`The ${plural(items.length, list.one, list.many)} of this page together, ${shown.of.granularity === 'monthly' ? 'by month' : 'by day'}.`}
         />
       )}
       <div class="toolbar">
@@ -165,14 +189,15 @@ export function Advertising() {
       </div>
       <FilterChips
         fields={[...fields, CAMPAIGN]}
+        shown={of && filterValues(of)}
         total={data && plural(data.total_count, list.one, list.many)}
       />
       {items.length > 0 &&
         totals.map((total) => (
           <Totals
             key={total.currency}
-            metrics={metrics}
-            main={charts}
+            metrics={shown ? answered(metrics, shown) : []}
+            main={shownCharts}
             answer={data ?? {}}
             label={totals.length > 1 ? String(total.currency ?? 'unknown') : undefined}
             of={total}
@@ -186,33 +211,40 @@ export function Advertising() {
         ) : (
           <NothingYet stream="network-a-deliveries">There are no {list.many} in this range.</NothingYet>
         ))}
-      {(data === undefined ? !error : data.total_count > 0) && (
+      {(data === undefined ? answer.state === 'none' : data.total_count > 0) && (
         <FigureTable
           label={list.label}
           columns={columns.map((column) => ({
             ...column,
-            heading: <SortHead key={column.label} {...column} current={sortBy} direction={direction} />,
+            heading: (
+              <SortHead
+                key={column.label}
+                {...column}
+                current={of?.sort_by ?? sortBy}
+                direction={of?.sort_direction ?? direction}
+              />
+            ),
           }))}
           rows={data && items}
           keyOf={({ id }) => id}
-          busy={loading}
+          busy={answer.loading}
         />
       )}
-      {data && data.total_count > 0 && (
-        <Pager page={page} pageSize={PAGE} total={data.total_count} one={list.one} many={list.many} />
+      {data && of && data.total_count > 0 && (
+        <Pager page={of.page ?? 1} pageSize={PAGE} total={data.total_count} one={list.one} many={list.many} />
       )}
     </div>
   );
 }
 
 function CampaignName({ id }: { id: string }) {
-  const { data } = useRequest('/api/advertising/network_a/campaigns', {
+  const answer = useRequest('/api/advertising/network_a/campaigns', {
     ...reportOf(),
     campaign_ids: [id],
     metrics: ['impressions'],
     granularity: 'monthly',
   });
-  return <a href={campaignHref(id)}>{data?.items[0]?.name ?? id}</a>;
+  return <a href={campaignHref(id)}>{(answer.state === 'current' && answer.data.items[0]?.name) || id}</a>;
 }
 
 interface SortHeadProps extends Pick<AdColumn, 'label' | 'sort' | 'class'> {

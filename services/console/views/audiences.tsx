@@ -9,7 +9,7 @@ import { Pager } from '../components/pager.js';
 import { Panel } from '../components/panel.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox } from '../components/search-box.js';
-import { Failure, NoMatch, NoPermission, NothingYet, ScopedLink } from '../components/states.js';
+import { NoMatch, NoPermission, NothingYet, ScopedLink, Trouble } from '../components/states.js';
 import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { count, fullName, NONE, plural } from '../format.js';
@@ -18,7 +18,7 @@ import { deleteAudience, MAX_IDS } from '../memberships.js';
 import { type Notice, perform } from '../notice.js';
 import { href, hrefWith, navigate, pageParam, param } from '../router.js';
 import { call, missingScope, organizationId } from '../session.js';
-import { usePages, useRequest } from '../use-request.js';
+import { shownOf, usePages, useRequest } from '../use-request.js';
 
 const PAGE = 50;
 /** `page` × `limit` may not exceed this (contract 3.11). */
@@ -71,8 +71,9 @@ export function Audiences() {
     page,
     limit: PAGE,
   };
-  const { data, error, loading, retry } = useRequest('/api/audiences/search', scope ? null : body);
-  const allColumns = columnsOf(queryWords(query));
+  const answer = useRequest('/api/audiences/search', scope ? null : body);
+  const { data, of } = shownOf(answer) ?? {};
+  const allColumns = columnsOf(queryWords(of?.query ?? ''));
   const columns = useColumns('audiences', allColumns);
   const selected = param('audience');
   const isCreating = selected === '' && param('new') !== '';
@@ -93,25 +94,25 @@ export function Audiences() {
             <CurlButton url="/api/audiences/search" body={body} />
           </div>
         </div>
-        <FilterChips fields={[]} total={data && plural(data.total_count, 'audience')} />
-        {error && <Failure error={error} retry={retry} />}
+        <FilterChips fields={[]} shown={undefined} total={data && plural(data.total_count, 'audience')} />
+        <Trouble answer={answer} old="These are still the rows of before." />
         {data?.total_count === 0 && query !== '' && <NoMatch what="audiences" clear={['query']} />}
         {data?.total_count === 0 && query === '' && (
           <NothingYet stream="audiences">This organization has no audiences yet.</NothingYet>
         )}
-        {(data === undefined ? !error : data.total_count > 0) && (
+        {(data === undefined ? answer.state === 'none' : data.total_count > 0) && (
           <Table
             label="Audiences"
             columns={columns}
             pages={data && [data.audiences]}
             keyOf={({ id }) => id}
             selected={selected}
-            busy={loading}
+            busy={answer.loading}
           />
         )}
-        {data && (data.total_count > PAGE || page > 1) && (
+        {data && of && (data.total_count > PAGE || (of.page ?? 1) > 1) && (
           <Pager
-            page={page}
+            page={of.page ?? 1}
             pageSize={PAGE}
             total={data.total_count}
             lastPage={WINDOW / PAGE}
@@ -163,13 +164,13 @@ async function updateAudience(
 function AudienceCard({ audienceId }: { audienceId: string }) {
   const scope = missingScope('contacts:read');
   const organization = { organization_id: organizationId.value, audience_id: audienceId };
-  const { data, error, retry } = useRequest('/api/audiences/get', organization);
+  const answer = useRequest('/api/audiences/get', organization);
   const body = { ...organization, limit: PAGE };
   const members = usePages('/api/audiences/contacts/search', scope ? null : body, ({ contacts }) => contacts);
-  const audience: Audience | undefined = data?.audience;
+  const audience: Audience | undefined = shownOf(answer)?.data.audience;
   return (
     <Panel label="Audience" closeHref={hrefWith({ audience: null })}>
-      {error && <Failure error={error} retry={retry} />}
+      <Trouble answer={answer} />
       {audience && (
         <>
           <h2>{audience.name}</h2>

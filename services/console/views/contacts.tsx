@@ -240,6 +240,7 @@ export function Contacts() {
         </div>
         <FilterChips
           fields={FILTERS}
+          shown={pages.of}
           total={pages.total === undefined ? undefined : plural(pages.total, 'contact')}
         />
         <PartialNote answer={pages.answer} />
@@ -258,7 +259,11 @@ export function Contacts() {
           }
         />
         <SelectionBar
-          everything={{ kind: 'all', filter, total: pages.answer?.partial ? 0 : (pages.total ?? 0) }}
+          everything={{
+            kind: 'all',
+            filter,
+            total: pages.state === 'current' && !pages.answer?.partial ? (pages.total ?? 0) : 0,
+          }}
           source={{ name: 'contacts', path: '/api/contacts/search', body }}
         />
       </div>

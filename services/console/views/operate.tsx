@@ -9,7 +9,7 @@ import { Fact } from '../components/fact.js';
 import { BusyForm, TextField } from '../components/form.js';
 import { Panel } from '../components/panel.js';
 import { Segments } from '../components/segments.js';
-import { Empty, NoPermission, ScopedLink } from '../components/states.js';
+import { Empty, NoPermission, ScopedLink, WhenCurrent } from '../components/states.js';
 import type { Column } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { count, fieldLabel, minute, NONE, plural } from '../format.js';
@@ -46,8 +46,7 @@ const when = (moment: string | null) => (moment === null ? NONE : minute(moment)
 
 export function Operate() {
   const tab = TABS.find(([name]) => name === param('tab'))?.[0] ?? 'keys';
-  const { data } = useRequest('/api/credits/get', {});
-  const balance = data?.credit_balance;
+  const credits = useRequest('/api/credits/get', {});
   const tabs = (
     <>
       <h1 class="hidden">Operate</h1>
@@ -60,7 +59,11 @@ export function Operate() {
         ])}
       />
       <output class="total">
-        {balance !== undefined && (balance === null ? 'Not metered' : `${plural(balance, 'credit')} left`)}
+        <WhenCurrent answer={credits}>
+          {({ data: { credit_balance: balance } }) =>
+            balance === null ? 'Not metered' : `${plural(balance, 'credit')} left`
+          }
+        </WhenCurrent>
       </output>
     </>
   );

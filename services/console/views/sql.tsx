@@ -50,12 +50,12 @@ export function Sql() {
     limit: MAX_ROWS,
   };
   // A statement may run for 30 s, so a write, such as an undo, does not run it again.
-  const { data, error, loading, retry } = useRequest(
-    '/api/sql',
-    scope || asked === '' ? null : body,
-    undefined,
-    { onlyWhenAsked: true },
-  );
+  const answer = useRequest('/api/sql', scope || asked === '' ? null : body, undefined, {
+    onlyWhenAsked: true,
+  });
+  const { error, loading, retry } = answer;
+  // The statement of an old result is no longer to be seen.
+  const data = answer.state === 'current' ? answer.data : undefined;
   if (scope) return <NoPermission scope={scope} what="everything together, as SQL does" />;
   const run = (next: string) => (next === asked ? retry() : setParams({ statement: next }));
   return (
@@ -133,7 +133,7 @@ export function Sql() {
           retry={error.isTemporary ? retry : undefined}
         />
       )}
-      {data && asked !== '' && !error && <Result columns={data.columns} rows={data.rows} loading={loading} />}
+      {data && <Result columns={data.columns} rows={data.rows} loading={loading} />}
     </div>
   );
 }

@@ -1,12 +1,12 @@
 import { useEffect } from 'preact/hooks';
 import type { ResponseOf } from '../api.js';
 import { Fact } from '../components/fact.js';
-import { Failure } from '../components/states.js';
+import { Trouble } from '../components/states.js';
 import { type Column, FigureTable } from '../components/table.js';
 import { CurlButton } from '../components/toolbar.js';
 import { count, minute, NONE } from '../format.js';
 import { currentKey, idOf, organizationId, session } from '../session.js';
-import { useRequest } from '../use-request.js';
+import { shownOf, useRequest } from '../use-request.js';
 
 const REFRESH_MS = 10_000;
 
@@ -29,7 +29,9 @@ const STORES: Record<keyof Answer['stores'], string> = {
 
 export function Status() {
   const body = { organization_id: organizationId.value };
-  const { data, error, loading, retry } = useRequest('/api/status', body);
+  const answer = useRequest('/api/status', body);
+  const { retry } = answer;
+  const { data } = shownOf(answer) ?? {};
   useEffect(() => {
     const timer = setInterval(() => document.hidden || retry(), REFRESH_MS);
     return () => clearInterval(timer);
@@ -46,8 +48,8 @@ export function Status() {
           <CurlButton url="/api/status" body={body} />
         </div>
       </div>
-      {error && <Failure error={error} retry={retry} />}
-      {(data || !error) && <Streams streams={data?.streams} loading={loading && !data} />}
+      <Trouble answer={answer} />
+      {answer.state !== 'failed' && <Streams streams={data?.streams} loading={answer.state === 'none'} />}
       <section class="facts">
         <h2>Stores</h2>
         <dl>

@@ -1,8 +1,16 @@
 import type { Visit } from '../../visits/schema.js';
+import type { RequestOf } from '../api.js';
 import { ColumnsButton, useColumns } from '../components/columns.js';
 import { DayBars } from '../components/day-bars.js';
 import { EndlessList } from '../components/endless-list.js';
-import { FilterButton, FilterChips, type FilterField, filterValue, namesOf } from '../components/filters.js';
+import {
+  FilterButton,
+  FilterChips,
+  type FilterField,
+  type FilterValues,
+  filterValue,
+  namesOf,
+} from '../components/filters.js';
 import { SavedFiltersButton } from '../components/saved-filters-button.js';
 import { SearchBox } from '../components/search-box.js';
 import { NoMatch, NoPermission, NothingYet } from '../components/states.js';
@@ -13,6 +21,7 @@ import { hasParam, href, param } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
 import { usePages } from '../use-request.js';
 
+const PATH = '/api/website-visits/search';
 const PAGE = 100;
 const FILTERS = [
   { name: 'country', label: 'Country' },
@@ -56,10 +65,21 @@ function requestOf() {
   return { filters, body, from, to };
 }
 
+/** The filters of a request as the address has them. */
+const filterValues = ({
+  created_after: from,
+  created_before: to,
+  ...filters
+}: RequestOf<typeof PATH>): FilterValues => ({
+  ...filters,
+  from: from?.slice(0, 10),
+  to: to && daysBefore(to.slice(0, 10), 1),
+});
+
 export function Visits() {
   const scope = missingScope('visits:read');
   const { filters, body, from, to } = requestOf();
-  const pages = usePages('/api/website-visits/search', scope ? null : body, ({ visits }) => visits);
+  const pages = usePages(PATH, scope ? null : body, ({ visits }) => visits);
   const columns = useColumns('visits', COLUMNS);
   if (scope) return <NoPermission scope={scope} what="visits" />;
   return (
@@ -77,9 +97,10 @@ export function Visits() {
       </div>
       <FilterChips
         fields={FILTERS}
+        shown={pages.of && filterValues(pages.of)}
         total={pages.total === undefined ? undefined : plural(pages.total, 'visit')}
       />
-      <DayBars filters={pages.loading || pages.error ? null : filters} from={from} to={to} />
+      <DayBars filters={pages.state === 'current' && !pages.loading ? filters : null} from={from} to={to} />
       <EndlessList
         label="Visits"
         columns={columns}
