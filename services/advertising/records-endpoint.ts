@@ -17,6 +17,8 @@ import {
   Type,
 } from '../shared/schema.js';
 import { utcDate } from '../shared/time.js';
+import { addDays } from './calendar.js';
+import { SUMMED_METRICS } from './metrics.js';
 import { type AdvertisingServices, advertising, endpoint } from './operation.js';
 import { run } from './page.js';
 import {
@@ -75,8 +77,6 @@ type Call = HandlerContext<ListRecordsRequest, unknown, AdvertisingServices>;
 
 /** Ids have no spaces (contract 3.1). */
 const SEPARATOR = ' ';
-/** Comes after every id. */
-const AFTER_IDS = ['~'];
 const LAST_DAY_MS = Date.parse('2149-06-06');
 /** Days of which a page looks for deliveries at once. */
 const MAX_DAYS_PER_PAGE = 400;
@@ -91,6 +91,8 @@ const toSortKey = ({ date, ids }: RecordPosition): SortKey => ({
   createdAt: Date.parse(date),
   id: ids.join(SEPARATOR),
 });
+
+const isMetric = (name: string) => Object.hasOwn(SUMMED_METRICS, name);
 
 interface Rows {
   rows: RecordRow[];
@@ -127,16 +129,21 @@ async function readRows(call: Call, after: RecordPosition, limit: number): Promi
   if (lastDay === undefined) return { rows: [], next: null };
   const query = deliveryRecordsQuery(organizationId, after, lastDay, limit);
   const found = page((await run<RecordRow>(call, query)).rows);
-  // Rows that were restated count once, so that a page may be short and others follow.
+  // Rows that were restated count once, so that a page may be short and later days follow.
   const isEnd = last === undefined && days.length < MAX_DAYS_PER_PAGE;
-  return found.next || isEnd ? found : { ...found, next: { date: lastDay, ids: AFTER_IDS } };
+  return found.next || isEnd ? found : { ...found, next: { date: addDays(lastDay, 1), ids: [] } };
 }
+
+/** Whether a stored value is one that the record leaves out: missing attributes, and ids and metrics that a delivery does not have. */
+const isAbsent = (stream: ListRecordsRequest['stream'], name: string, value: unknown): boolean =>
+  value === null ||
+  (stream === 'network-a-deliveries' && (isMetric(name) ? Number(value) === 0 : value === ''));
 
 /** A row as the record that ingest takes: without fields that have no value, and with its time. */
 function toRecord({ organizationId, body }: Call, row: RecordRow): Record<string, unknown> {
   const { day, version, ...values } = row;
   const given = Object.entries({ ...(day !== undefined && { date: day }), ...values }).filter(
-    ([, value]) => value !== null && value !== '' && value !== 0 && value !== '0',
+    ([name, value]) => !isAbsent(body.stream, name, value),
   );
   const time = timeOfOrder(version);
   return {

@@ -14,6 +14,7 @@ const LISTS: [path: string, body: object][] = [
   ['/api/contacts/erasures', {}],
   ['/api/keys/list', {}],
   ['/api/rejections/list', {}],
+  ['/api/advertising/network_a/records', { stream: 'network-a-deliveries' }],
 ];
 
 const EXTREMES = [
@@ -55,6 +56,11 @@ export const cursors = gatewaySuite('A forged cursor', (start) => {
     await ingest('contacts', contacts);
     await ingest('contacts', [{ contact_id: 5 }, { contact_id: 6 }]);
     const visit = (id: string) => ({ id, createdAt: '2026-11-05T00:00:00Z' });
+    const days = ['2026-11-05', '2026-11-06', '2026-11-07'];
+    await ingest(
+      'network-a-deliveries',
+      days.map((date) => ({ date, campaign_id: 'm1', creative_id: 'k1' })),
+    );
     await ingest('website-visits', ['v1', 'v2', 'v3'].map(visit));
     for (const contact_id of ['c5', 'c6'])
       await call('/api/contacts/erase', { organization_id: 'org_a', contact_id });

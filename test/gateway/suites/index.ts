@@ -1,5 +1,6 @@
 import type { StartGateway } from '../../support/gateway.js';
 import { accounts } from './accounts.js';
+import { advertisingRecords } from './advertising-records.js';
 import { bulkMemberships } from './bulk-memberships.js';
 import { cursors } from './cursors.js';
 import { isolation } from './isolation.js';
@@ -8,7 +9,16 @@ import { lostStores } from './lost-stores.js';
 import { operations } from './operations.js';
 
 /** Suites whose results could depend on the stores of a gateway. */
-const SUITES = [operations, isolation, accounts, bulkMemberships, cursors, keptAnswers, lostStores];
+const SUITES = [
+  operations,
+  isolation,
+  accounts,
+  advertisingRecords,
+  bulkMemberships,
+  cursors,
+  keptAnswers,
+  lostStores,
+];
 
 /** Everything a gateway has to do for each form of its stores. */
 export function gatewayContract(name: string, start: StartGateway): void {
