@@ -25,28 +25,39 @@ export interface UpdateAudience {
   organizationId: string;
   audienceId: string;
   changes: AudienceChanges;
+  /** When the audience last changed, as far as the request knows, in milliseconds since the epoch. */
+  ifUpdatedMs?: number;
   idempotency?: Idempotency;
 }
 
-export type UpdateAudienceOutcome = { kind: 'updated'; audience: Audience } | { kind: 'audience_not_found' };
+export type UpdateAudienceOutcome =
+  | { kind: 'updated'; audience: Audience }
+  | { kind: 'audience_not_found' }
+  | { kind: 'changed_meanwhile' };
 
 export interface DeleteAudience {
   organizationId: string;
   audienceId: string;
+  /** As of `UpdateAudience`. An audience that is not there has not changed. */
+  ifUpdatedMs?: number;
   idempotency?: Idempotency;
 }
 
 /** `deleted: false` when there is no such audience. */
-export interface DeleteAudienceOutcome {
-  kind: 'deleted';
-  deleted: boolean;
-}
+export type DeleteAudienceOutcome =
+  | {
+      kind: 'deleted';
+      deleted: boolean;
+      /** As it was; null where nothing was deleted, or where an earlier attempt deleted it. */
+      audience: Audience | null;
+    }
+  | { kind: 'changed_meanwhile' };
 
 /** Whether an outcome is kept under its idempotency key and replayed. Any other wrote nothing and frees the key. */
 export const isAudienceWritten = ({
   kind,
 }: CreateAudienceOutcome | UpdateAudienceOutcome | DeleteAudienceOutcome): boolean =>
-  kind !== 'audience_exists' && kind !== 'audience_not_found';
+  kind === 'created' || kind === 'updated' || kind === 'deleted';
 
 /**
  * Deleted audiences of an organization whose memberships are still stored. Whoever reads a contact leaves them out one by one, so further

@@ -5,7 +5,7 @@ import { Problem } from '../http/problems.js';
 import { type Page, readingsOf, type SortKey } from '../search/query.js';
 import type { Cancellable } from '../shared/async.js';
 import { newId } from '../shared/ids.js';
-import type { Clock } from '../shared/time.js';
+import { type Clock, parseTimestamp } from '../shared/time.js';
 import type { AudienceSearch, AudienceStore } from './audience-store.js';
 import {
   Audience,
@@ -39,6 +39,15 @@ export async function requireAudience(
   const audience = await store.getAudience(organizationId, audienceId, request);
   if (!audience) throw audienceNotFound(organizationId, audienceId);
   return audience;
+}
+
+function audienceChanged(organizationId: string, audienceId: string): Problem {
+  const detail =
+    'The audience has changed since if_updated_at. Get it again, and send the change with its updated_at.';
+  return new Problem('changed_meanwhile', detail, {
+    organization_id: organizationId,
+    audience_id: audienceId,
+  });
 }
 
 export function audienceNotFound(organizationId: string, audienceId: string): Problem {
@@ -176,21 +185,23 @@ const updateAudience = endpoint({
   name: 'UpdateAudience',
   summary: 'Change an audience',
   description:
-    'Fields given overwrite, `null` clears, the others stay. A later record of the stream `audiences` replaces the whole audience, an older one changes nothing.',
+    'Fields given overwrite, `null` clears, the others stay. With `if_updated_at`, an audience that has changed since is 409 `changed_meanwhile`, so that no change of somebody else is lost. A later record of the stream `audiences` replaces the whole audience, an older one changes nothing.',
   tag: 'Audiences',
   scope: ['audiences:write'],
   request: UpdateAudienceRequest,
   response: GetAudienceResponse,
   example: { organization_id: 'org_demo', audience_id: 'aud_newsletter', description: 'Weekly readers' },
-  problems: ['audience_not_found'],
+  problems: ['audience_not_found', 'changed_meanwhile'],
   idempotent: true,
   nullClears: true,
   async handle(context) {
     const { body, organizationId, services, idempotency } = context;
-    const { organization_id: _, audience_id: audienceId, ...changes } = body;
-    const command = { organizationId, audienceId, changes, idempotency };
+    const { organization_id: _, audience_id: audienceId, if_updated_at: ifUpdatedAt, ...changes } = body;
+    const ifUpdatedMs = ifUpdatedAt ? parseTimestamp(ifUpdatedAt) : undefined;
+    const command = { organizationId, audienceId, changes, ifUpdatedMs, idempotency };
     const outcome = unwrapIdempotent(context, await services.search.updateAudience(command));
     if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, audienceId);
+    if (outcome.kind === 'changed_meanwhile') throw audienceChanged(organizationId, audienceId);
     return { organization_id: organizationId, audience_id: audienceId, audience: outcome.audience };
   },
 });
@@ -200,20 +211,29 @@ const deleteAudience = endpoint({
   name: 'DeleteAudience',
   summary: 'Delete an audience',
   description:
-    'Its contacts stay and are no longer members. A record of the stream `audiences` brings it back only if its `updated_at`, or else its acceptance, is later than the deletion. The response comes as soon as nobody is a member any more; what is stored of the memberships is removed after it.',
+    'Its contacts stay and are no longer members. A record of the stream `audiences` brings it back only if its `updated_at`, or else its acceptance, is later than the deletion. The response comes as soon as nobody is a member any more; what is stored of the memberships is removed after it. With `if_updated_at`, an audience that has changed since is 409 `changed_meanwhile` and stays; with `return_deleted`, `deleted_audience` is the audience as it was.',
   tag: 'Audiences',
   scope: ['audiences:write'],
   slots: () => 2,
   request: DeleteAudienceRequest,
   response: DeleteAudienceResponse,
   example: { organization_id: 'org_demo', audience_id: 'aud_last_year' },
+  problems: ['changed_meanwhile'],
   idempotent: true,
   async handle(context) {
     const { body, organizationId, services, idempotency } = context;
-    const { audience_id } = body;
-    const command = { organizationId, audienceId: audience_id, idempotency };
-    const { deleted } = unwrapIdempotent(context, await services.search.deleteAudience(command));
-    return { organization_id: organizationId, audience_id, deleted };
+    const { audience_id, if_updated_at: ifUpdatedAt, return_deleted } = body;
+    const ifUpdatedMs = ifUpdatedAt ? parseTimestamp(ifUpdatedAt) : undefined;
+    const command = { organizationId, audienceId: audience_id, ifUpdatedMs, idempotency };
+    const outcome = unwrapIdempotent(context, await services.search.deleteAudience(command));
+    if (outcome.kind === 'changed_meanwhile') throw audienceChanged(organizationId, audience_id);
+    const { deleted, audience } = outcome;
+    return {
+      organization_id: organizationId,
+      audience_id,
+      deleted,
+      ...(return_deleted && { deleted_audience: audience }),
+    };
   },
 });
 

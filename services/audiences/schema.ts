@@ -33,6 +33,9 @@ export const Audience = looseObject(
     ...networks,
     tracking_utm_value: nullable(text('UTM value that marks visits of this audience.')),
     created_at: dateTime('When the audience was first recorded, UTC.'),
+    updated_at: dateTime(
+      'When the audience last changed, UTC; `created_at` for one that has not changed since this is kept.',
+    ),
     member_count: Type.Optional(
       integer('How many contacts are in it, exactly; only with `include_counts`.', { minimum: 0 }),
     ),
@@ -60,6 +63,10 @@ export const AudienceRecord = strictObject({
   deleted,
 });
 export type AudienceRecord = Static<typeof AudienceRecord>;
+
+const ifUpdatedAt = optional(
+  dateTime('`updated_at` of the audience as it is known; 409 `changed_meanwhile` if it has changed since.'),
+);
 
 const includeCounts = optional(boolean('Whether each audience has its `member_count`.'));
 
@@ -90,17 +97,27 @@ export const UpdateAudienceRequest = strictObject({
   audience_id: id('Identifier of the audience.'),
   name: Type.Optional(text('Name.', { minLength: 1 })),
   ...editableFields,
+  if_updated_at: ifUpdatedAt,
 });
 
 export const DeleteAudienceRequest = strictObject({
   organization_id: organizationId,
   audience_id: id('Identifier of the audience.'),
+  if_updated_at: ifUpdatedAt,
+  return_deleted: optional(boolean('Whether the response has the audience as it was when it was deleted.')),
 });
 
 export const DeleteAudienceResponse = looseObject({
   organization_id: id('Organization of the audience.'),
   audience_id: id('Identifier of the audience.'),
   deleted: Type.Boolean({ description: 'False when there was no such audience.' }),
+  deleted_audience: Type.Optional(
+    nullable({
+      ...Audience,
+      description:
+        'The audience as it was when it was deleted; only with `return_deleted`. Null where nothing was deleted, or where an earlier attempt of the request deleted it.',
+    }),
+  ),
 });
 
 export const SearchAudiencesRequest = strictObject({

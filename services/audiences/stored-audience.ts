@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Deletion,
   isDeletion,
@@ -7,34 +8,48 @@ import {
   type RecordVersion,
 } from '../shared/record-order.js';
 import { orNull } from '../shared/text.js';
-import { formatTimestamp } from '../shared/time.js';
+import { formatTimestamp, parseTimestamp } from '../shared/time.js';
 import type { Audience, AudienceRecord } from './schema.js';
 
-/** Everything of an audience but its time, which is kept apart, and what is counted. */
-export type AudienceBody = Omit<Audience, 'created_at' | 'member_count'>;
+/** Everything of an audience but its times, which are kept apart, and what is counted. */
+export type AudienceBody = Omit<Audience, 'created_at' | 'updated_at' | 'member_count'>;
 
 /** Fields that an update sets; null clears one, an absent one stays. */
 export type AudienceChanges = { [Field in keyof EditableFields]?: EditableFields[Field] | null };
 type EditableFields = Omit<AudienceBody, 'id' | 'organization_id'>;
 
 export interface StoredAudience extends RecordVersion {
+  /** Milliseconds since the epoch; `createdMs` for an audience that has not changed since this is kept. */
+  updatedMs: number;
   audience: AudienceBody;
 }
 
-export const toAudience = ({ audience, createdMs }: StoredAudience): Audience => ({
+export const toAudience = ({ audience, createdMs, updatedMs }: StoredAudience): Audience => ({
   ...audience,
   created_at: formatTimestamp(createdMs),
+  updated_at: formatTimestamp(updatedMs),
 });
 
 /** The audience after a stream record, which replaces all of it; as `nextVersion`. */
 export function applyAudienceRecord(
-  before: RecordVersion | Deletion | undefined,
+  before: StoredAudience | Deletion | undefined,
   ordered: OrderedRecord<AudienceRecord>,
 ): StoredAudience | Deletion | null {
   const version = nextVersion(before, ordered);
   if (version === null || isDeletion(version)) return version;
-  return { ...version, audience: audienceBody(ordered.record) };
+  const { record, acceptedAt } = ordered;
+  const audience = audienceBody(record);
+  const updatedMs = record.updated_at ? parseTimestamp(record.updated_at) : acceptedAt;
+  return {
+    ...version,
+    updatedMs: before && !isDeletion(before) ? laterThan(before, audience, updatedMs) : updatedMs,
+    audience,
+  };
 }
+
+/** When an audience changed: each state has a time of its own, also by a record that is older than a request of before. */
+const laterThan = (before: StoredAudience, audience: AudienceBody, updatedMs: number): number =>
+  Math.max(updatedMs, before.updatedMs + (isDeepStrictEqual(audience, before.audience) ? 0 : 1));
 
 /** The audience that a create request describes. */
 export const newAudience = (
@@ -50,9 +65,14 @@ export const createdAudience = (
   before: Deletion | undefined,
 ): StoredAudience => ({
   createdMs: now,
+  updatedMs: now,
   recordOrder: orderOfRequest(now, before ?? { recordOrder: null }),
   audience,
 });
+
+/** Whether it is another than a request knows, which says when that last changed, in milliseconds since the epoch. */
+export const hasChanged = ({ updatedMs }: StoredAudience, ifUpdatedMs: number | undefined): boolean =>
+  ifUpdatedMs !== undefined && ifUpdatedMs !== updatedMs;
 
 /** `name` is never null. */
 export const updatedAudience = (
@@ -61,6 +81,7 @@ export const updatedAudience = (
   now: number,
 ): StoredAudience => ({
   ...before,
+  updatedMs: Math.max(now, before.updatedMs + 1),
   recordOrder: orderOfRequest(now, before),
   audience: audienceBody({ ...before.audience, ...(changes as AudienceChanges & { name?: string }) }),
 });

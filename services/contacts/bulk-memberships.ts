@@ -25,12 +25,14 @@ type BulkContext = HandlerContext<RemoveContactsRequest, unknown, BulkServices>;
 const endpoint = endpointsWith<BulkServices>();
 
 const CONTACTS_PER_REQUEST = 10_000;
+/** Where the response names those that changed. */
+const NAMED_PER_REQUEST = 1000;
 /** Between two steps other requests are written. */
 const CONTACTS_PER_STEP = 500;
 /** A request that has worked for so long ends with a cursor, well before it would time out. */
 const MAX_WORK_MS = 10_000;
 
-const ALL_MATCHES = `By exactly one of \`contact_ids\` and \`filter\`. A filter is the body of a contact search and finds what \`match: all\` finds; an empty one finds every contact. A request works through at most ${CONTACTS_PER_REQUEST} contacts: repeat it with \`cursor\` until \`next_cursor\` is null. It may be repeated at any point, as a contact is not changed twice.`;
+const ALL_MATCHES = `By exactly one of \`contact_ids\` and \`filter\`. A filter is the body of a contact search and finds what \`match: all\` finds; an empty one finds every contact. A request works through at most ${CONTACTS_PER_REQUEST} contacts: repeat it with \`cursor\` until \`next_cursor\` is null. It may be repeated at any point, as a contact is not changed twice. With \`return_changed\`, \`changed_contact_ids\` names the contacts whose membership changed, to undo exactly that, and a request works through at most ${NAMED_PER_REQUEST}.`;
 
 const addContacts = endpoint({
   path: '/api/audiences/contacts/add-many',
@@ -96,13 +98,15 @@ async function changeMemberships(context: BulkContext, change: MembershipChange[
     : await findMatches(context);
   const endsAt = performance.now() + MAX_WORK_MS;
   const result = { changed: 0, unchanged: 0, not_found: [] as string[], full: [] as string[] };
+  const changed: string[] = [];
   let done = 0;
   do {
     signal.throwIfAborted();
     const contactIds = found.ids.slice(done, done + CONTACTS_PER_STEP);
     const outcome = await search.changeMemberships({ organizationId, audienceId, contactIds, change });
     if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, audienceId);
-    result.changed += outcome.changed;
+    result.changed += outcome.changed.length;
+    if (body.return_changed) changed.push(...outcome.changed);
     result.unchanged += outcome.unchanged;
     // A match that was deleted meanwhile is none.
     if (body.contact_ids) result.not_found.push(...outcome.notFound);
@@ -114,6 +118,7 @@ async function changeMemberships(context: BulkContext, change: MembershipChange[
     organization_id: organizationId,
     audience_id: audienceId,
     ...result,
+    ...(body.return_changed && { changed_contact_ids: changed }),
     next_cursor: found.cursorAfter(done),
   };
 }
@@ -123,7 +128,7 @@ async function findMatches(
   context: BulkContext,
 ): Promise<{ ids: string[]; cursorAfter(done: number): string | null }> {
   const { operation, body, organizationId, services, textQuery } = context;
-  const { audience_id, filter, cursor } = body;
+  const { audience_id, filter, cursor, return_changed } = body;
   const given = filter ?? {};
   const scope = { operation, organizationId, filters: { ...given, of: audience_id } };
   const after = cursor ? readCursor(scope, cursor, textQuery) : undefined;
@@ -133,7 +138,7 @@ async function findMatches(
     (search) => services.search.searchContactKeys(search, context),
     {
       ...withinFilter(() => toContactSearch(organizationId, given, textQuery)),
-      limit: CONTACTS_PER_REQUEST,
+      limit: return_changed ? NAMED_PER_REQUEST : CONTACTS_PER_REQUEST,
       after,
       skipsTotal: true,
     },

@@ -129,7 +129,7 @@ export interface MembershipChange {
 export type MembershipChangeOutcome =
   | {
       kind: 'changed';
-      changed: number;
+      changed: string[];
       /** Contacts that were members already, or were none. */
       unchanged: number;
       notFound: string[];
@@ -147,15 +147,43 @@ export interface ContactBatch {
   notReturned: string[];
 }
 
+/** The ids are different. */
+export interface DeleteContacts {
+  organizationId: string;
+  contactIds: readonly string[];
+  /** Whether the contacts are wanted as they were: the deletion then ends early where they would take more than `MAX_DELETED_BYTES`. */
+  returnsContacts?: boolean;
+}
+
+/** Of JSON. The first contact may be larger. */
+export const MAX_DELETED_BYTES = 1024 * 1024;
+
+/** What a deletion did to each id that it looked at; `contact` where it is wanted and the person is not about to be erased. */
+export type OneDeletion =
+  | { id: string; kind: 'deleted'; contact?: Json<Contact> }
+  | { id: string; kind: 'missing' }
+  | { id: string; kind: 'no_room' };
+
 /** The ids of each are different, and in the order asked. */
 export interface DeletionResult {
   deleted: string[];
   missing: string[];
+  /** Ids of contacts for which there was no room. They stay. */
+  notDeleted: string[];
+  /** As they were when they were deleted. */
+  contacts: Json<Contact>[];
 }
 
-export function deletionResult(asked: readonly string[], deleted: Iterable<string>): DeletionResult {
-  const gone = new Set(deleted);
-  return { deleted: asked.filter((id) => gone.has(id)), missing: asked.filter((id) => !gone.has(id)) };
+/** `deletions` in the order asked. */
+export function deletionResult(deletions: readonly OneDeletion[]): DeletionResult {
+  const idsOf = (wanted: OneDeletion['kind']) =>
+    deletions.filter(({ kind }) => kind === wanted).map(({ id }) => id);
+  return {
+    deleted: idsOf('deleted'),
+    missing: idsOf('missing'),
+    notDeleted: idsOf('no_room'),
+    contacts: deletions.flatMap((each) => ('contact' in each && each.contact ? [each.contact] : [])),
+  };
 }
 
 /** `removed: false` when the contact is unknown or was not a member. */
@@ -194,8 +222,11 @@ export interface ContactStore {
   removeMembership(membership: Membership): Promise<IdempotentResult<RemoveOutcome>>;
   /** Searches find it after `refresh`. */
   changeMemberships(change: MembershipChange): Promise<MembershipChangeOutcome>;
-  /** Deletes contacts with their memberships. Records older than the deletion do not bring them back. The ids are different. */
-  deleteContacts(organizationId: string, contactIds: readonly string[]): Promise<DeletionResult>;
+  /**
+   * Deletes contacts with their memberships. Records older than the deletion do not bring them back. Each contact is answered as it was
+   * when it was deleted: no change comes between.
+   */
+  deleteContacts(command: DeleteContacts): Promise<DeletionResult>;
   /**
    * A record changes a contact only when it comes after the last one that did, in the order of contract 6.2. Throws
    * `PartialWriteError` when some would give a contact more than it may have; all others are written.

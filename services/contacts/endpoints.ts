@@ -259,7 +259,7 @@ const deleteContacts = endpoint({
   name: 'DeleteContacts',
   summary: 'Delete contacts',
   description:
-    'By exactly one of `contact_id`, `contact_ids`, `email` and `network_a_url`; of an address, every contact that has it, at most 1 000 (422 `too_many_contacts`). The contacts leave their audiences. A record of the stream `contacts` brings one back only if its `updated_at`, or else its acceptance, is later than the deletion. Deleting again changes nothing.',
+    'By exactly one of `contact_id`, `contact_ids`, `email` and `network_a_url`; of an address, every contact that has it, at most 1 000 (422 `too_many_contacts`). The contacts leave their audiences. A record of the stream `contacts` brings one back only if its `updated_at`, or else its acceptance, is later than the deletion. Deleting again changes nothing. With `return_deleted`, `deleted_contacts` has the contacts as they were at that moment, so that sending them to the stream `contacts` without `updated_at` brings them back; contacts beyond 1 MiB stay and are named in `not_deleted`.',
   tag: 'Contacts',
   scope: ['contacts:write'],
   request: DeleteContactsRequest,
@@ -270,13 +270,19 @@ const deleteContacts = endpoint({
   async handle({ body, organizationId, services, signal }) {
     const given = body.contact_ids ?? (body.contact_id ? [body.contact_id] : null);
     const ids = given ?? (await findPerson(services.search, organizationId, body, { signal }));
-    const { deleted, missing } = await services.search.deleteContacts(organizationId, [...new Set(ids)]);
+    const returnsContacts = body.return_deleted ?? false;
+    const { deleted, missing, contacts, notDeleted } = await services.search.deleteContacts({
+      organizationId,
+      contactIds: [...new Set(ids)],
+      returnsContacts,
+    });
     return {
       organization_id: organizationId,
       deleted: deleted.length > 0,
       deleted_count: deleted.length,
       contact_ids: deleted,
       missing: given ? missing : [],
+      ...(returnsContacts && { deleted_contacts: jsonArray(contacts), not_deleted: notDeleted }),
     };
   },
 });

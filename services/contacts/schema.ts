@@ -180,6 +180,11 @@ export const DeleteContactsRequest = strictObject({
   organization_id: organizationId,
   ...person,
   contact_ids: optional(contactIds),
+  return_deleted: optional(
+    boolean(
+      'Whether the response has the contacts as they were when they were deleted, at most 1 MiB of them.',
+    ),
+  ),
 });
 
 export const DeleteContactsResponse = looseObject({
@@ -188,6 +193,18 @@ export const DeleteContactsResponse = looseObject({
   deleted_count: integer('How many contacts were deleted.', { minimum: 0 }),
   contact_ids: arrayOf('Identifiers of the contacts that were deleted.', id('A contact id.')),
   missing: arrayOf('Identifiers without a contact, in the order asked.', id('A contact id.')),
+  deleted_contacts: Type.Optional(
+    arrayOf(
+      'The contacts as they were when they were deleted; only with `return_deleted`, and without a person who is being erased.',
+      Contact,
+    ),
+  ),
+  not_deleted: Type.Optional(
+    arrayOf(
+      'Identifiers of contacts that stay, as the response has no room for them; only with `return_deleted`. Delete them with another request.',
+      id('A contact id.'),
+    ),
+  ),
 });
 
 export const EraseContactsRequest = strictObject({ organization_id: organizationId, ...person });
@@ -441,10 +458,18 @@ const bulkContacts = {
       maxLength: 2048,
     }),
   ),
+  return_changed: optional(
+    boolean(
+      'Whether the response names the contacts whose membership changed. The request then works through at most 1 000 contacts.',
+    ),
+  ),
 };
 
 const bulkResult = {
   changed: integer('Contacts of this request whose membership changed.', { minimum: 0 }),
+  changed_contact_ids: Type.Optional(
+    arrayOf('Contacts whose membership changed; only with `return_changed`.', id('A contact id.')),
+  ),
   unchanged: integer('Contacts that were members already, or were none.', { minimum: 0 }),
   not_found: arrayOf('Those of `contact_ids` without a contact. All others are done.', id('A contact id.')),
   next_cursor: nullable(

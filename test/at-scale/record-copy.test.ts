@@ -209,7 +209,7 @@ describe('The copy of records in ClickHouse', function () {
     expect(ann).to.have.deep.property('audience_ids', ['b']);
     expect((await rows('audiences', one)).map(({ audience_id }) => audience_id)).to.deep.equal(['a']);
 
-    await search.deleteContacts(one, ['ann']);
+    await search.deleteContacts({ organizationId: one, contactIds: ['ann'] });
     await copier.run();
     expect(await ids(one)).to.deep.equal([]);
     expect(await ids(other)).to.deep.equal(['ann']);

@@ -48,6 +48,7 @@ export function searchStoreAudiences(open: Open): void {
         network_c: false,
         tracking_utm_value: null,
         created_at: new Date(T0).toISOString(),
+        updated_at: new Date(T0).toISOString(),
       });
       expect(await opened.store.getAudience(freshOrganization(), 'a')).to.equal(null);
     });
@@ -189,6 +190,7 @@ export function searchStoreAudienceRequests(open: Open): void {
       const updated = await update({ name: 'South', description: null, network_b: null, network_c: true });
       const expected = {
         ...{ id: 'a', organization_id: organization, name: 'South', description: null, created_at },
+        updated_at: value(updated).audience?.updated_at,
         ...{ network_a: false, network_b: false, network_c: true, tracking_utm_value: 'utm-old' },
       };
       expect(value(updated)).to.deep.equal({ kind: 'updated', audience: expected });
@@ -197,6 +199,55 @@ export function searchStoreAudienceRequests(open: Open): void {
       for (const query of ['north', 'words']) expect(await findIds(query), query).to.deep.equal([]);
       expect(await found(opened.store, organization, {}, 'a')).to.deep.equal(['c']);
       expect(value(await update({ name: 'X' }, 'b'))).to.deep.equal({ kind: 'audience_not_found' });
+    });
+
+    it('each change has a later time, by which a change and a deletion refuse what has changed meanwhile', async () => {
+      const times = [value(await create('a')).audience?.updated_at];
+      const changeAt = (updated_at: string | undefined, audienceId = 'a') =>
+        opened.store.updateAudience({
+          ...{ organizationId: organization, audienceId, changes: { description: 'mine' } },
+          ifUpdatedMs: Date.parse(updated_at as string),
+        });
+      for (const name of ['B', 'B', 'C']) times.push(value(await update({ name })).audience?.updated_at);
+      await record({ id: 'a', name: 'Recorded', updated_at: at(1) }, Date.now() + 5000);
+      await record({ id: 'a', name: 'Recorded' }, Date.now() + 6000);
+      times.push((await get())?.updated_at);
+      expect(new Set(times).size).to.equal(5);
+      expect([...times].sort()).to.deep.equal(times);
+      const changed = { kind: 'changed_meanwhile' };
+      for (const time of times.slice(0, -1)) {
+        expect(value(await changeAt(time))).to.deep.equal(changed);
+        const deletion = {
+          organizationId: organization,
+          audienceId: 'a',
+          ifUpdatedMs: Date.parse(time as string),
+        };
+        expect(value(await opened.store.deleteAudience(deletion))).to.deep.equal(changed);
+      }
+      expect(await get()).to.include({ name: 'Recorded', description: null });
+      expect(value(await changeAt(times.at(-1), 'none'))).to.deep.equal({ kind: 'audience_not_found' });
+      expect(value(await changeAt(times.at(-1))).audience).to.include({ description: 'mine' });
+      expect(value(await changeAt(times.at(-1)))).to.deep.equal(changed);
+      const ifUpdatedMs = Date.parse((await get())?.updated_at as string);
+      const deletion = { organizationId: organization, audienceId: 'a', ifUpdatedMs };
+      expect(value(await opened.store.deleteAudience(deletion))).to.deep.include({ deleted: true });
+      expect(value(await opened.store.deleteAudience(deletion))).to.deep.include({ deleted: false });
+    });
+
+    it('of several changes that know the same state, one is made', async () => {
+      const other = await opened.another();
+      const { audience } = value(await create('a'));
+      const ifUpdatedMs = Date.parse(audience?.updated_at as string);
+      const outcomes = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          (index % 2 ? other : opened.store).updateAudience({
+            ...{ organizationId: organization, audienceId: 'a', ifUpdatedMs },
+            changes: { name: `N${index}` },
+          }),
+        ),
+      );
+      const kinds = outcomes.map((outcome) => (value(outcome) as { kind?: string }).kind).sort();
+      expect(kinds).to.deep.equal([...Array(7).fill('changed_meanwhile'), 'updated']);
     });
 
     it('keeps every one of concurrent changes to different fields, by two writers and with memberships between', async () => {
@@ -254,7 +305,8 @@ export function searchStoreAudienceRequests(open: Open): void {
       await create('a', { organization: other });
       await load(opened.store, other, [{ contact_id: 'c0', audience_ids: ['a'] }]);
 
-      expect(value(await remove())).to.deep.equal({ kind: 'deleted', deleted: true });
+      const before = await get();
+      expect(value(await remove())).to.deep.equal({ kind: 'deleted', deleted: true, audience: before });
       expect(await get()).to.equal(null);
       expect(await findIds()).to.deep.equal(['b']);
       const none = await opened.store.searchContacts(asked(organization, {}, { audienceId: 'a' }));
@@ -269,8 +321,8 @@ export function searchStoreAudienceRequests(open: Open): void {
       expect(total).to.equal(1201);
       for (const { audience_ids } of items) expect(audience_ids).not.to.include('a');
       expect(await found(opened.store, organization, {}, 'b')).to.have.lengthOf(601);
-      expect(value(await remove())).to.deep.equal({ kind: 'deleted', deleted: false });
-      expect(value(await remove('never'))).to.deep.equal({ kind: 'deleted', deleted: false });
+      expect(value(await remove())).to.deep.equal({ kind: 'deleted', deleted: false, audience: null });
+      expect(value(await remove('never'))).to.deep.equal({ kind: 'deleted', deleted: false, audience: null });
       expect(await found(opened.store, other, {}, 'a')).to.deep.equal(['c0']);
       expect(await get('a', other)).to.include({ id: 'a' });
     });
@@ -312,7 +364,7 @@ export function searchStoreAudienceRequests(open: Open): void {
       await opened.store.removeMembership({ ...member, contactId: 'c0' });
       await opened.store.removeMembership({ ...member, contactId: 'c3' });
       expect(await count()).to.deep.equal([2, 0, 3]);
-      await opened.store.deleteContacts(organization, ['c1']);
+      await opened.store.deleteContacts({ organizationId: organization, contactIds: ['c1'] });
       expect(await count()).to.deep.equal([1, 0, 2]);
       await remove();
       expect(await count()).to.deep.equal([1, 0, 0]);
@@ -329,7 +381,7 @@ export function searchStoreAudienceRequests(open: Open): void {
       };
       let version = 0;
       await leave();
-      expect(value(await remove())).to.deep.equal({ kind: 'deleted', deleted: false });
+      expect(value(await remove())).to.deep.equal({ kind: 'deleted', deleted: false, audience: null });
       expect(await opened.store.getContact(organization, 'c')).to.deep.include({ audience_ids: [] });
       await leave();
       await create('a');
@@ -338,7 +390,7 @@ export function searchStoreAudienceRequests(open: Open): void {
 
     it('keeps members that were there before the audience was created', async () => {
       await load(opened.store, organization, [{ contact_id: 'c', audience_ids: ['a'] }]);
-      expect(value(await remove())).to.deep.equal({ kind: 'deleted', deleted: false });
+      expect(value(await remove())).to.deep.equal({ kind: 'deleted', deleted: false, audience: null });
       await create('a');
       expect(await found(opened.store, organization, {}, 'a')).to.deep.equal(['c']);
     });

@@ -30,7 +30,7 @@ export function searchStoreDeletedAudiences(open: Open): void {
       );
       for (const audienceId of audienceIds) {
         const result = await process.deleteAudience({ organizationId: organization, audienceId });
-        expect(result).to.deep.include({ value: { kind: 'deleted', deleted: true } });
+        expect(result).to.have.deep.nested.include({ 'value.kind': 'deleted', 'value.deleted': true });
       }
       for (const store of [process, opened.store]) {
         expect(await store.countMembers(organization, audienceIds)).to.deep.equal([0, 0, 0]);

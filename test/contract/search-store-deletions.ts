@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { AudienceRecord } from '../../services/audiences/schema.js';
-import type { ContactRecord } from '../../services/contacts/schema.js';
+import { MAX_DELETED_BYTES } from '../../services/contacts/contact-store.js';
+import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
 import { DAY_MS } from '../../services/shared/time.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
@@ -15,6 +16,8 @@ import {
   useClock,
   withStale,
 } from './search-support.js';
+
+const parsed = (json: unknown): Contact => (typeof json === 'string' ? JSON.parse(json) : (json as Contact));
 
 const midnight = (day: string | undefined) => `${day}T00:00:00.000Z`;
 
@@ -48,8 +51,12 @@ export function searchStoreDeletions(open: Open): void {
     const isThere = async () => (await opened.store.getContact(organization, 'ada')) !== null;
 
     it('a deleted contact is gone from get, searches, audiences, counts and the words that typos mean', async () => {
-      const result = await opened.store.deleteContacts(organization, ['nobody', 'ada']);
-      expect(result).to.deep.equal({ deleted: ['ada'], missing: ['nobody'] });
+      const result = await opened.store.deleteContacts({
+        organizationId: organization,
+        contactIds: ['nobody', 'ada'],
+      });
+      const nothing = { deleted: [], missing: [], notDeleted: [], contacts: [] };
+      expect(result).to.deep.equal({ ...nothing, deleted: ['ada'], missing: ['nobody'] });
       expect(await isThere()).to.equal(false);
       expect(await found(opened.store, organization, {})).to.deep.equal(['bob']);
       expect(await found(opened.store, organization, {}, 'a')).to.deep.equal(['bob']);
@@ -57,14 +64,78 @@ export function searchStoreDeletions(open: Open): void {
       expect(await found(opened.store, organization, { query: 'zyxwvvt' })).to.deep.equal([]);
       const { contacts } = await opened.store.readFigures(organization);
       expect(contacts.records).to.equal(1);
-      expect(await opened.store.deleteContacts(organization, ['ada'])).to.deep.equal({
-        deleted: [],
+      expect(
+        await opened.store.deleteContacts({ organizationId: organization, contactIds: ['ada'] }),
+      ).to.deep.equal({
+        ...nothing,
         missing: ['ada'],
       });
     });
 
+    it('a deletion answers the contacts as they were when they were deleted, with the audiences that are left', async () => {
+      await loadAudiences(opened.store, organization, 'gone');
+      await load(opened.store, organization, [{ contact_id: 'ada', audience_ids: ['gone'], city: 'Bath' }]);
+      await opened.store.deleteAudience({ organizationId: organization, audienceId: 'gone' });
+      const { updated_at: _, ...ada } = (await opened.store.getContact(organization, 'ada')) as Contact;
+      const { contacts, ...ids } = await opened.store.deleteContacts({
+        ...{ organizationId: organization, contactIds: ['bob', 'nobody', 'ada'], returnsContacts: true },
+      });
+      expect(ids).to.deep.equal({ deleted: ['bob', 'ada'], missing: ['nobody'], notDeleted: [] });
+      const [bob, asItWas] = contacts.map(parsed);
+      expect(bob).to.deep.include({ contact_id: 'bob', audience_ids: ['a'] });
+      // The removal of former memberships goes on, and sets the time.
+      expect(asItWas).to.deep.include(ada);
+      expect(asItWas).to.deep.include({ city: 'Bath', audience_ids: ['a'] });
+    });
+
+    it('a change beside a deletion is lost only where the deletion did not find it', async () => {
+      const other = await opened.another();
+      const command = { organizationId: organization, contactIds: ['ada'], returnsContacts: true };
+      for (let round = 0; round < 20; round++) {
+        await write(record(now + round, { city: 'Before' }));
+        const [deletion, change] = await Promise.all([
+          other.deleteContacts(command),
+          opened.store.updateContact({
+            ...{ organizationId: organization, contactId: 'ada', changes: { city: 'After' } },
+          }),
+        ]);
+        const { contact_id, city } = parsed(deletion.contacts[0]);
+        expect(contact_id).to.equal('ada');
+        const wasFound = (change as { value: { kind: string } }).value.kind === 'updated';
+        expect(city, `round ${round}`).to.equal(wasFound ? 'After' : 'Before');
+        now += 100;
+      }
+    });
+
+    it('a deletion ends early where the contacts would take more than a mebibyte, and leaves the others as they are', async () => {
+      const ids = Array.from({ length: 60 }, (_, index) => `large${index}`);
+      const job_title = 'ü'.repeat(1000);
+      const phones = Array.from({ length: 40 }, (_, index) => `${index} ${'x'.repeat(700)}`);
+      await load(
+        opened.store,
+        organization,
+        ids.map((contact_id) => ({ contact_id, job_title, phones })),
+      );
+      const remove = (contactIds: string[]) =>
+        opened.store.deleteContacts({ organizationId: organization, contactIds, returnsContacts: true });
+      const first = await remove([...ids, 'ada']);
+      const bytes = first.contacts.reduce(
+        (sum, each) => sum + Buffer.byteLength(JSON.stringify(parsed(each))),
+        0,
+      );
+      expect(bytes).to.be.within(900_000, MAX_DELETED_BYTES);
+      expect(first.contacts.map((each) => parsed(each).contact_id)).to.deep.equal(first.deleted);
+      // A small one still has room.
+      expect(first.deleted).to.include('ada');
+      expect([...first.deleted, ...first.notDeleted]).to.have.members([...ids, 'ada']);
+      for (const id of first.notDeleted.slice(0, 3))
+        expect(await opened.store.getContact(organization, id)).to.include({ job_title });
+      const second = await remove(first.notDeleted);
+      expect(second.notDeleted.length).to.be.lessThan(first.notDeleted.length);
+    });
+
     it('a record older than the deletion does not bring a contact back, and a newer one makes a new one', async () => {
-      await opened.store.deleteContacts(organization, ['ada']);
+      await opened.store.deleteContacts({ organizationId: organization, contactIds: ['ada'] });
       await write(record(now - 1), now + 5);
       await write(record(null), now - 1);
       expect(await isThere()).to.equal(false);
@@ -80,7 +151,7 @@ export function searchStoreDeletions(open: Open): void {
     it('a contact whose last record is of the future stays deleted until a later one', async () => {
       const future = accepted([record(now + DAY_MS)], T0);
       await opened.store.upsertContacts(future);
-      await opened.store.deleteContacts(organization, ['ada']);
+      await opened.store.deleteContacts({ organizationId: organization, contactIds: ['ada'] });
       await opened.store.upsertContacts(future);
       expect(await isThere()).to.equal(false);
       await write(record(now + DAY_MS + 1));

@@ -48,7 +48,7 @@ const WRITERS = {
   record: ingest({ work_emails: [], first_name: 'Ann' }),
   deletingRecord: ingest({ deleted: true }),
   async deletion(store, organizationId, contactId) {
-    await store.deleteContacts(organizationId, [contactId]);
+    await store.deleteContacts({ organizationId, contactIds: [contactId] });
     return false;
   },
 } satisfies Record<string, Write>;

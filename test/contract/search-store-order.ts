@@ -209,7 +209,7 @@ export function searchStoreOrder(open: Open): void {
       });
       expect(await sorted('updated_at', 'desc')).to.deep.equal(['c', 'a', 'b']);
       expect(await sorted('last_name', 'asc')).to.deep.equal(['c', 'a', 'b']);
-      await opened.store.deleteContacts(organization, ['a']);
+      await opened.store.deleteContacts({ organizationId: organization, contactIds: ['a'] });
       expect(await sorted('last_name', 'desc')).to.deep.equal(['b', 'c']);
     });
 

@@ -95,7 +95,7 @@ export function searchStoreUpdates(open: Open): void {
     });
 
     it('an unknown, a deleted and another organization’s contact are not found', async () => {
-      await opened.store.deleteContacts(organization, ['bob']);
+      await opened.store.deleteContacts({ organizationId: organization, contactIds: ['bob'] });
       const other = freshOrganization();
       await load(opened.store, other, [{ contact_id: 'zoe' }]);
       for (const contactId of ['bob', 'zoe', 'nobody']) {

@@ -125,12 +125,13 @@ describe('Every operation', () => {
     const fields: { [path: string]: string } = {
       '/api/audiences/contacts/add': 'audiences:write contacts:read organization_id audience_id contact_id',
       '/api/audiences/contacts/add-many':
-        'audiences:write contacts:read organization_id! audience_id! contact_ids filter cursor',
+        'audiences:write contacts:read organization_id! audience_id! contact_ids filter cursor return_changed',
       '/api/audiences/contacts/remove-many':
-        'audiences:write contacts:read organization_id! audience_id! contact_ids filter cursor',
+        'audiences:write contacts:read organization_id! audience_id! contact_ids filter cursor return_changed',
       '/api/audiences/contacts/remove': 'audiences:write organization_id! audience_id! contact_id!',
       '/api/contacts/create': `contacts:write organization_id! audience_id! ${filters} company_network_a_url work_emails personal_emails phones age gender`,
-      '/api/contacts/delete': 'contacts:write organization_id! contact_id contact_ids email network_a_url',
+      '/api/contacts/delete':
+        'contacts:write organization_id! contact_id contact_ids email network_a_url return_deleted',
       '/api/contacts/erase': 'contacts:erase organization_id! contact_id email network_a_url',
       '/api/contacts/erasures': 'contacts:erase organization_id! limit cursor',
       '/api/contacts/get': 'contacts:read organization_id! contact_id!',
@@ -140,11 +141,11 @@ describe('Every operation', () => {
       '/api/audiences/contacts/search': `contacts:read organization_id! audience_id! ${filters} email updated_after sort_by sort_direction limit`,
       '/api/audiences/create':
         'audiences:write organization_id! id name! description network_a network_b network_c tracking_utm_value',
-      '/api/audiences/delete': 'audiences:write organization_id! audience_id!',
+      '/api/audiences/delete': 'audiences:write organization_id! audience_id! if_updated_at return_deleted',
       '/api/audiences/get': 'audiences:read organization_id! audience_id! include_counts',
       '/api/audiences/search': 'audiences:read organization_id query include_counts page limit',
       '/api/audiences/update':
-        'audiences:write organization_id! audience_id! name description network_a network_b network_c tracking_utm_value',
+        'audiences:write organization_id! audience_id! if_updated_at name description network_a network_b network_c tracking_utm_value',
       '/api/credits/get': 'organization_id',
       '/api/keys/create': 'keys:write organization_id name scopes expires_at',
       '/api/keys/list': 'keys:write organization_id limit cursor',

@@ -1,7 +1,5 @@
 /** Audiences as documents of their index. */
-import type { Audience } from '../../audiences/schema.js';
-import type { AudienceBody } from '../../audiences/stored-audience.js';
-import { formatTimestamp } from '../../shared/time.js';
+import type { AudienceBody, StoredAudience } from '../../audiences/stored-audience.js';
 import { type Documents, documentId } from './documents.js';
 
 export interface AudienceSource {
@@ -9,6 +7,10 @@ export interface AudienceSource {
   audience_id: string;
   /** Milliseconds since the epoch. */
   created_at: number;
+  /** Milliseconds since the epoch; absent for an audience that has not changed since this is kept. */
+  updated_at?: number;
+  /** Id of the request that changed it last. */
+  change?: string;
   /** Order of the last record. */
   record_order: string | null;
   audience: AudienceBody;
@@ -25,10 +27,12 @@ export interface AudienceTombstone {
 export const isAudience = (source: AudienceSource | AudienceTombstone): source is AudienceSource =>
   'audience' in source;
 
-export const toAudience = ({ audience, created_at }: AudienceSource): Audience => ({
-  ...audience,
-  created_at: formatTimestamp(created_at),
-});
+export const storedAudience = ({
+  audience,
+  created_at: createdMs,
+  updated_at: updatedMs = createdMs,
+  record_order: recordOrder,
+}: AudienceSource): StoredAudience => ({ createdMs, updatedMs, recordOrder, audience });
 
 /** Generations of audiences by the ids of their documents, without those that are 0. */
 export async function generationsOf(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { estypes } from '@elastic/elasticsearch';
 import {
@@ -11,30 +12,26 @@ import {
   type UpdateAudience,
   type UpdateAudienceOutcome,
 } from '../../audiences/audience-store.js';
-import type { AudienceRecord } from '../../audiences/schema.js';
+import type { Audience, AudienceRecord } from '../../audiences/schema.js';
 import {
   type AudienceBody,
   applyAudienceRecord,
   createdAudience,
+  hasChanged,
   type StoredAudience,
+  toAudience,
   updatedAudience,
 } from '../../audiences/stored-audience.js';
 import { nameKeys, nameWords } from '../../search/names.js';
 import { textWords } from '../../search/words.js';
-import {
-  type Deletion,
-  deletionAt,
-  isDeletion,
-  type OrderedRecord,
-  type RecordVersion,
-} from '../../shared/record-order.js';
+import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../shared/record-order.js';
 import { applyRecords } from './apply-records.js';
 import {
   type AudienceSource,
   type AudienceTombstone,
   generationsOf,
   isAudience,
-  toAudience,
+  storedAudience,
 } from './audience-documents.js';
 import type { ContactDocuments } from './contacts/documents.js';
 import { audienceToken } from './contacts/mapping.js';
@@ -97,10 +94,13 @@ const tombstoneOf = ({ recordOrder }: Deletion, generation?: number): AudienceTo
 });
 
 const sourceOf = (
-  { audience, createdMs, recordOrder }: StoredAudience,
+  { audience, createdMs, updatedMs, recordOrder }: StoredAudience,
   generation?: number,
+  change?: string,
 ): AudienceSource => ({
   generation,
+  updated_at: updatedMs,
+  change,
   organization_id: audience.organization_id,
   audience_id: audience.id,
   created_at: createdMs,
@@ -108,10 +108,10 @@ const sourceOf = (
   audience,
 });
 
-const toVersion = (source: AudienceSource | AudienceTombstone): RecordVersion | Deletion =>
-  isAudience(source)
-    ? { createdMs: source.created_at, recordOrder: source.record_order }
-    : { recordOrder: source.record_order };
+const toVersion = (source: AudienceSource | AudienceTombstone): StoredAudience | Deletion =>
+  isAudience(source) ? storedAudience(source) : { recordOrder: source.record_order };
+
+const answerOf = (source: AudienceSource): Audience => toAudience(storedAudience(source));
 
 export function audienceDocument(source: AudienceSource | AudienceTombstone): object {
   if (!isAudience(source)) return source;
@@ -208,58 +208,74 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
         const isOwn = isDeepStrictEqual(source.audience, audience) && (resumed || source.created_at === now);
         if (!isOwn) return { kind: 'audience_exists' };
         await audiences.waitUntilSearchable(found, organizationId);
-        return { kind: 'created', audience: toAudience(source) };
+        return { kind: 'created', audience: answerOf(source) };
       }
       const deletion = found ? { recordOrder: found.source.record_order as string } : undefined;
       const created = createdAudience(audience, now, deletion);
       const { generation } = found?.source ?? {};
       let source = sourceOf(created, generation);
       if (!found || !(await hasMembers(organizationId, id, generation)))
-        return (await write(source)) ? { kind: 'created', audience: toAudience(source) } : undefined;
+        return (await write(source)) ? { kind: 'created', audience: answerOf(source) } : undefined;
       return endMemberships(organizationId, id, found.source, async (next) => {
         source = sourceOf(created, next);
-        return (await write(source)) ? { kind: 'created', audience: toAudience(source) } : undefined;
+        return (await write(source)) ? { kind: 'created', audience: answerOf(source) } : undefined;
       });
     });
   }
 
+  /** `change`: id of the request, the same in every attempt. */
   function update(
-    { organizationId, audienceId, changes }: UpdateAudience,
+    { organizationId, audienceId, changes, ifUpdatedMs }: UpdateAudience,
+    change: string,
     now: number,
   ): Promise<UpdateAudienceOutcome> {
     return changeAudience<UpdateAudienceOutcome>(organizationId, audienceId, async (found, write) => {
       if (!found || !isAudience(found.source)) return { kind: 'audience_not_found' };
-      const { audience, created_at: createdMs, record_order: recordOrder, generation } = found.source;
-      const source = sourceOf(
-        updatedAudience({ audience, createdMs, recordOrder }, changes, now),
-        generation,
-      );
-      return (await write(source)) ? { kind: 'updated', audience: toAudience(source) } : undefined;
+      if (found.source.change === change) {
+        await audiences.waitUntilSearchable(found, organizationId);
+        return { kind: 'updated', audience: answerOf(found.source) };
+      }
+      const stored = storedAudience(found.source);
+      if (hasChanged(stored, ifUpdatedMs)) return { kind: 'changed_meanwhile' };
+      const source = sourceOf(updatedAudience(stored, changes, now), found.source.generation, change);
+      return (await write(source)) ? { kind: 'updated', audience: answerOf(source) } : undefined;
     });
   }
 
   /** Its memberships end at once; what is stored of them is removed by a job. `resumed`: an earlier attempt may have deleted it. */
   function remove(
-    { organizationId, audienceId }: DeleteAudience,
+    { organizationId, audienceId, ifUpdatedMs }: DeleteAudience,
     resumed: boolean,
     now: number,
   ): Promise<DeleteAudienceOutcome> {
     let attempted: string | undefined;
+    let removed: Audience | null = null;
     return changeAudience<DeleteAudienceOutcome>(organizationId, audienceId, async (found, write) => {
-      if (!found) return { kind: 'deleted', deleted: false };
+      if (!found) return { kind: 'deleted', deleted: false, audience: null };
       const { source } = found;
       if (!isAudience(source)) {
         // The response to the write may have been lost.
-        const outcome = { kind: 'deleted', deleted: resumed || source.record_order === attempted } as const;
+        const isOwn = source.record_order === attempted;
+        const outcome = {
+          kind: 'deleted',
+          deleted: resumed || isOwn,
+          audience: isOwn ? removed : null,
+        } as const;
         if (!(await hasMembers(organizationId, audienceId, source.generation))) return outcome;
         return endMemberships(organizationId, audienceId, source, async (generation) =>
           (await write({ ...source, generation })) ? outcome : undefined,
         );
       }
-      const deletion = deletionAt(now, { recordOrder: source.record_order });
+      const stored = storedAudience(source);
+      if (hasChanged(stored, ifUpdatedMs)) return { kind: 'changed_meanwhile' };
+      const audience = toAudience(stored);
+      const deletion = deletionAt(now, stored);
       attempted = deletion.recordOrder;
+      removed = audience;
       return endMemberships(organizationId, audienceId, source, async (generation) =>
-        (await write(tombstoneOf(deletion, generation))) ? { kind: 'deleted', deleted: true } : undefined,
+        (await write(tombstoneOf(deletion, generation)))
+          ? { kind: 'deleted', deleted: true, audience }
+          : undefined,
       );
     });
   }
@@ -268,7 +284,7 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
     async getAudience(organizationId, audienceId, request) {
       const id = documentId(organizationId, audienceId);
       const found = await audiences.get(id, organizationId, request?.signal);
-      return found && isAudience(found.source) ? toAudience(found.source) : null;
+      return found && isAudience(found.source) ? answerOf(found.source) : null;
     },
 
     searchAudiences(search, caller) {
@@ -277,7 +293,7 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
         const { hits } = await audiences.search(request, signal);
         const last = hits.hits.length < search.limit ? undefined : hits.hits.at(-1);
         return {
-          items: hits.hits.map(({ _source }) => toAudience(_source as AudienceSource)),
+          items: hits.hits.map(({ _source }) => answerOf(_source as AudienceSource)),
           total: totalHits(hits),
           next: last ? sortKey(last.sort as (string | number)[], bestScore) : null,
         };
@@ -329,7 +345,11 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
     },
 
     updateAudience(command) {
-      return idempotencyKeys.runIdempotent(command, (_, now) => update(command, now), isAudienceWritten);
+      return idempotencyKeys.runIdempotent(
+        command,
+        (key, now) => update(command, key?.useId ?? randomUUID(), now),
+        isAudienceWritten,
+      );
     },
 
     async deleteAudience(command) {

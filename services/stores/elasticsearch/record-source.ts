@@ -1,8 +1,14 @@
 /** Contacts and audiences as a whole, for the copy that SQL reads. */
 import type { estypes } from '@elastic/elasticsearch';
+import { toAudience } from '../../audiences/stored-audience.js';
 import { fromJson } from '../../shared/json.js';
 import type { CopiedKind, RecordSource } from '../common/record-copy.js';
-import { type AudienceSource, type AudienceTombstone, isAudience, toAudience } from './audience-documents.js';
+import {
+  type AudienceSource,
+  type AudienceTombstone,
+  isAudience,
+  storedAudience,
+} from './audience-documents.js';
 import type { Cluster } from './client.js';
 import {
   type AudienceToken,
@@ -30,7 +36,7 @@ const LINES: Record<CopiedKind, (source: unknown, former: FormerTokens) => strin
   },
   audiences(given) {
     const source = given as AudienceSource | AudienceTombstone;
-    return isAudience(source) ? JSON.stringify(toAudience(source)) : null;
+    return isAudience(source) ? JSON.stringify(toAudience(storedAudience(source))) : null;
   },
 };
 

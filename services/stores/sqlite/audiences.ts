@@ -12,6 +12,7 @@ import {
   type AudienceBody,
   applyAudienceRecord,
   createdAudience,
+  hasChanged,
   type StoredAudience,
   toAudience,
   updatedAudience,
@@ -21,13 +22,7 @@ import type { Page, SortKey } from '../../search/query.js';
 import { textWords } from '../../search/words.js';
 import { newId } from '../../shared/ids.js';
 import { type Json, toJson } from '../../shared/json.js';
-import {
-  type Deletion,
-  deletionAt,
-  isDeletion,
-  type OrderedRecord,
-  type RecordVersion,
-} from '../../shared/record-order.js';
+import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../shared/record-order.js';
 import { identifier, type Sql, sql } from '../../shared/sql.js';
 import { formatTimestamp } from '../../shared/time.js';
 import type { Connection } from './connection.js';
@@ -65,7 +60,7 @@ export function getAudience(
   id: string,
 ): Json<Audience | null> {
   const row = connection.row<AudienceColumns>(
-    sql`SELECT body, created_ms FROM audiences
+    sql`SELECT body, created_ms, coalesce(updated_ms, created_ms) FROM audiences
       WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND id = ? AND body IS NOT NULL`,
     organizationId,
     id,
@@ -117,16 +112,16 @@ export function countMembers(
   });
 }
 
-type AudienceColumns = readonly [body: string, createdMs: bigint];
+type AudienceColumns = readonly [body: string, createdMs: bigint, updatedMs: bigint];
 
 /** The audience as JSON, assembled without parsing. */
-function audienceJson([body, created]: AudienceColumns): string {
-  return `${body.slice(0, -1)},"created_at":"${formatTimestamp(created)}"}`;
+function audienceJson([body, created, updated]: AudienceColumns): string {
+  return `${body.slice(0, -1)},"created_at":"${formatTimestamp(created)}","updated_at":"${formatTimestamp(updated)}"}`;
 }
 
 function bodyOf(connection: Connection, organization: number, id: string): string {
   const row = connection.row<AudienceColumns>(
-    sql`SELECT body, created_ms FROM audiences WHERE organization = ? AND id = ?`,
+    sql`SELECT body, created_ms, coalesce(updated_ms, created_ms) FROM audiences WHERE organization = ? AND id = ?`,
     organization,
     id,
   );
@@ -146,7 +141,7 @@ export function upsertAudiences(
 function upsertAudience(session: WriteSession, ordered: OrderedRecord<AudienceRecord>): void {
   const { organization_id: organizationId, id } = ordered.record;
   const row = readRow(session, organizationId, id);
-  const stored = applyAudienceRecord(row.version, ordered);
+  const stored = applyAudienceRecord(row.stored, ordered);
   if (stored !== null) writeAudience(session, row, stored);
 }
 
@@ -157,22 +152,22 @@ export function createAudience(
   now: number,
 ): CreateAudienceOutcome {
   const row = readRow(session, audience.organization_id, audience.id);
-  if (row.body !== null) return { kind: 'audience_exists' };
-  if (row.version) endMemberships(session, row, audience.id, now);
-  const created = createdAudience(audience, now, row.version as Deletion | undefined);
+  if (row.stored && !isDeletion(row.stored)) return { kind: 'audience_exists' };
+  if (row.stored) endMemberships(session, row, audience.id, now);
+  const created = createdAudience(audience, now, row.stored);
   writeAudience(session, row, created);
   return { kind: 'created', audience: toAudience(created) };
 }
 
 export function updateAudience(
   session: WriteSession,
-  { organizationId, audienceId, changes }: UpdateAudience,
+  { organizationId, audienceId, changes, ifUpdatedMs }: UpdateAudience,
   now: number,
 ): UpdateAudienceOutcome {
   const row = findRow(session, organizationId, audienceId);
-  if (!row || row.body === null) return { kind: 'audience_not_found' };
-  const stored = { ...(row.version as RecordVersion), audience: row.body };
-  const updated = updatedAudience(stored, changes, now);
+  if (!row?.stored || isDeletion(row.stored)) return { kind: 'audience_not_found' };
+  if (hasChanged(row.stored, ifUpdatedMs)) return { kind: 'changed_meanwhile' };
+  const updated = updatedAudience(row.stored, changes, now);
   writeAudience(session, row, updated);
   return { kind: 'updated', audience: toAudience(updated) };
 }
@@ -180,14 +175,16 @@ export function updateAudience(
 /** Its memberships end at once; what is stored of them is removed by a job. */
 export function deleteAudience(
   session: WriteSession,
-  { organizationId, audienceId }: DeleteAudience,
+  { organizationId, audienceId, ifUpdatedMs }: DeleteAudience,
   now: number,
 ): DeleteAudienceOutcome {
   const row = findRow(session, organizationId, audienceId);
-  if (row?.version) endMemberships(session, row, audienceId, now);
-  const exists = row !== undefined && row.body !== null;
-  if (exists) writeAudience(session, row, deletionAt(now, row.version as RecordVersion));
-  return { kind: 'deleted', deleted: exists };
+  const stored = row?.stored && !isDeletion(row.stored) ? row.stored : undefined;
+  if (stored && hasChanged(stored, ifUpdatedMs)) return { kind: 'changed_meanwhile' };
+  if (row?.stored) endMemberships(session, row, audienceId, now);
+  if (!row || !stored) return { kind: 'deleted', deleted: false, audience: null };
+  writeAudience(session, row, deletionAt(now, stored));
+  return { kind: 'deleted', deleted: true, audience: toAudience(stored) };
 }
 
 /** Gives the key of an audience away for good: the id points to a new one, which no membership has. */
@@ -205,8 +202,7 @@ interface AudienceRow {
   key: number;
   position: RowId | null;
   /** Undefined for an audience that only memberships name. */
-  version: RecordVersion | Deletion | undefined;
-  body: AudienceBody | null;
+  stored: StoredAudience | Deletion | undefined;
 }
 
 /** Undefined when nothing was ever stored of the audience, not even a membership. */
@@ -224,48 +220,56 @@ function readRow(session: WriteSession, organizationId: string, id: string): Aud
   type Columns = [
     position: RowId | null,
     created: bigint | null,
+    updated: bigint | null,
     recordOrder: string | null,
     body: string | null,
   ];
-  const [position, created, recordOrder, body] = session.connection.row<Columns>(
-    sql`SELECT position, created_ms, record_order, body FROM audiences WHERE key = ?`,
+  const [position, created, updated, recordOrder, body] = session.connection.row<Columns>(
+    sql`SELECT position, created_ms, coalesce(updated_ms, created_ms), record_order, body FROM audiences WHERE key = ?`,
     key,
   ) as Columns;
-  const version = versionOf(created, recordOrder);
-  return { organization, key, position, version, body: body === null ? null : JSON.parse(body) };
-}
-
-function versionOf(created: bigint | null, recordOrder: string | null): AudienceRow['version'] {
-  if (created !== null) return { createdMs: Number(created), recordOrder };
-  return recordOrder === null ? undefined : { recordOrder };
+  const stored =
+    body !== null
+      ? {
+          createdMs: Number(created),
+          updatedMs: Number(updated),
+          recordOrder,
+          audience: JSON.parse(body) as AudienceBody,
+        }
+      : recordOrder === null
+        ? undefined
+        : { recordOrder };
+  return { organization, key, position, stored };
 }
 
 function writeAudience(
   session: WriteSession,
-  { organization, key, position, version, body }: AudienceRow,
+  { organization, key, position, stored: previous }: AudienceRow,
   stored: StoredAudience | Deletion,
 ): void {
   const changes = session.indexChanges('audience_terms', AUDIENCE_COLUMNS);
   const text = new TermEncoder(organization);
-  const before = body === null ? [] : audienceColumns(text, body);
+  const last = previous && !isDeletion(previous) ? previous : undefined;
+  const before = last ? audienceColumns(text, last.audience) : [];
   const wordsBefore = text.takeWords();
   if (isDeletion(stored)) {
     if (position !== null) changes.remove(position, before);
     session.forgetWords('audience_terms', organization, wordsBefore);
     session.connection.run(
-      sql`UPDATE audiences SET position = NULL, created_ms = NULL, record_order = ?, body = NULL WHERE key = ?`,
+      sql`UPDATE audiences SET position = NULL, created_ms = NULL, updated_ms = NULL, record_order = ?, body = NULL WHERE key = ?`,
       stored.recordOrder,
       key,
     );
     return;
   }
-  const { createdMs, audience } = stored;
-  const stays = position !== null && createdMs === version?.createdMs;
+  const { createdMs, updatedMs, audience } = stored;
+  const stays = position !== null && createdMs === last?.createdMs;
   const newRowId = stays ? position : session.newRowId('audience_terms', createdMs);
   session.connection.run(
-    sql`UPDATE audiences SET position = ?, created_ms = ?, record_order = ?, body = ? WHERE key = ?`,
+    sql`UPDATE audiences SET position = ?, created_ms = ?, updated_ms = ?, record_order = ?, body = ? WHERE key = ?`,
     newRowId,
     createdMs,
+    updatedMs,
     stored.recordOrder,
     JSON.stringify(audience),
     key,

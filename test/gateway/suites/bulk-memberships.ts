@@ -98,6 +98,25 @@ export const bulkMemberships = gatewaySuite('Adding and removing many contacts',
     expect(await members('aud_new')).to.deep.equal([]);
   });
 
+  it('names the contacts that it changed, where that is asked for: removing these undoes exactly that', async () => {
+    const audience_id = 'aud_new';
+    const named = { contact_ids: ['con_01', 'con_02', 'con_02', 'none', 'con_00'], return_changed: true };
+    await ask(ADD, { audience_id, contact_ids: ['con_02'] });
+    const added = await ask(ADD, { audience_id, ...named });
+    expect(added).to.deep.include({ changed: 2, changed_contact_ids: ['con_01', 'con_00'] });
+    expect(await ask(ADD, { audience_id, ...named })).to.deep.include({ changed_contact_ids: [] });
+    const all = await ask(ADD, { audience_id, filter: {}, return_changed: true });
+    expect(all).to.deep.include({ changed: people.length - 3, unchanged: 3 });
+    for (const { changed_contact_ids } of [added, all])
+      await ask(REMOVE, { audience_id, contact_ids: changed_contact_ids });
+    expect(await members(audience_id)).to.deep.equal(['con_02']);
+    const removed = await ask(REMOVE, { audience_id, filter: {}, return_changed: true });
+    expect(removed).to.deep.include({ changed_contact_ids: ['con_02'] });
+    expect(await ask(ADD, { audience_id, filter: { query: 'nobody' } })).not.to.have.property(
+      'changed_contact_ids',
+    );
+  });
+
   for (const filter of filters) {
     it(`adds what a search finds, and removing it gives what was: ${JSON.stringify(filter)}`, async () => {
       const before = await memberships();

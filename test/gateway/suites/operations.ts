@@ -296,7 +296,15 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     expect(await ask('/api/contacts/update', body, once)).to.deep.equal(changed);
     const again = await gateway.call('/api/contacts/update', body);
     expect(again.body.code).to.equal('changed_meanwhile');
-    await ask('/api/contacts/delete', named);
+    const deletion = await ask('/api/contacts/delete', { ...named, return_deleted: true });
+    expect(deletion).to.deep.include({ deleted: true, deleted_contacts: [contact], not_deleted: [] });
+    const { organization_id: _, ...stays } = await ask('/api/contacts/delete', named);
+    expect(stays).to.deep.equal({
+      deleted: false,
+      deleted_count: 0,
+      contact_ids: [],
+      missing: [named.contact_id],
+    });
   });
 
   it('audiences/create, update and delete change what get and searches answer, once per idempotency key', async () => {
@@ -309,6 +317,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     expect(audience).to.deep.equal({
       ...{ id: audience_id, ...organization, name: 'Guests', ...described },
       ...{ network_a: true, network_b: false, network_c: false, created_at: '2026-11-21T12:00:00.000Z' },
+      updated_at: '2026-11-21T12:00:00.000Z',
     });
     expect(await ask('/api/audiences/create', body, once)).to.deep.equal(created);
     const named = { ...organization, audience_id };
@@ -320,8 +329,13 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     const changed = await ask('/api/audiences/update', { ...named, ...changes });
     const cleared = { description: null, tracking_utm_value: null };
     const expected = { ...audience, ...cleared, name: 'Visitors', network_c: true };
-    expect(changed).to.deep.equal({ ...named, audience: expected });
-    expect(await ask('/api/audiences/update', named)).to.deep.equal(changed);
+    const { updated_at } = changed.audience as Json & { updated_at: string };
+    expect(changed).to.deep.equal({ ...named, audience: { ...expected, updated_at } });
+    const stale = { ...named, if_updated_at: audience.updated_at };
+    for (const path of ['/api/audiences/update', '/api/audiences/delete'])
+      expect((await gateway.call(path, stale)).body).to.include({ code: 'changed_meanwhile', audience_id });
+    const unchanged = await ask('/api/audiences/update', { ...named, if_updated_at: updated_at });
+    expect(unchanged.audience).to.deep.include({ ...cleared, name: 'Visitors', network_c: true });
     expect([await find('visitors'), await find('guests'), await find('may')]).to.deep.equal([
       [audience_id],
       [],
@@ -329,10 +343,13 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
     ]);
 
     await ask('/api/audiences/contacts/add', { ...named, contact_id: 'con_6' });
-    const remove = (headers = {}) => ask('/api/audiences/delete', named, headers);
-    expect(await remove(once)).to.deep.equal({ ...named, deleted: true });
-    expect(await remove(once)).to.deep.equal({ ...named, deleted: true });
-    expect(await remove()).to.deep.equal({ ...named, deleted: false });
+    const remove = (headers = {}) =>
+      ask('/api/audiences/delete', { ...named, return_deleted: true }, headers);
+    const { audience: deleted_audience } = unchanged;
+    for (let attempt = 0; attempt < 2; attempt++)
+      expect(await remove(once)).to.deep.equal({ ...named, deleted: true, deleted_audience });
+    expect(await remove()).to.deep.equal({ ...named, deleted: false, deleted_audience: null });
+    expect(await ask('/api/audiences/delete', named)).to.deep.equal({ ...named, deleted: false });
     expect((await get('con_6')).audience_ids).to.deep.equal([]);
     expect(await find('visitors')).to.deep.equal([]);
     const gone = await gateway.call('/api/audiences/contacts/add', { ...named, contact_id: 'con_6' });

@@ -99,7 +99,9 @@ describe('The write queue', () => {
     const before = removals();
     const session = new WriteSession(connection);
     const ids = Array.from({ length: 200 }, (_, index) => `c${index}`);
-    session.transaction(() => deleteContacts(session, 'org_a', ids, NOW + 1).step(() => false));
+    session.transaction(() =>
+      deleteContacts(session, { organizationId: 'org_a', contactIds: ids }, NOW + 1).step(() => false),
+    );
     expect(connection.number(sql`SELECT count(*) FROM contacts`)).to.equal(0);
     expect(connection.number(sql`SELECT count(*) FROM contact_terms_docsize`)).to.equal(0);
     expect(removals() - before).to.be.within(1, 10);

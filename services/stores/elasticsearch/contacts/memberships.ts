@@ -77,7 +77,7 @@ export async function changeMemberships(
   const withResult = (result: MembershipResult) => contactIds.filter((id) => results.get(id) === result);
   return {
     kind: 'changed',
-    changed: withResult('changed').length,
+    changed: withResult('changed'),
     unchanged: withResult('unchanged').length,
     notFound: withResult('notFound'),
     full: withResult('full'),

@@ -1,7 +1,9 @@
 /** Stream records and deletions. */
-import type { ContactRecord } from '../../../contacts/schema.js';
+import { MAX_DELETED_BYTES, type OneDeletion } from '../../../contacts/contact-store.js';
+import type { Contact, ContactRecord } from '../../../contacts/schema.js';
 import { applyRecord } from '../../../contacts/stored-contact.js';
 import { identifiersOf, suppressedRecord, uniqueIdentifiers } from '../../../contacts/suppression.js';
+import type { Json } from '../../../shared/json.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
 import { PartialWriteError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
@@ -125,18 +127,31 @@ const tombstoneOf = ({ recordOrder }: Deletion, now: number): Tombstone => ({
   record_order: recordOrder,
 });
 
-/**
- * Resolves with the ids of the contacts that existed. Where a suppression list is given, contacts of erased persons are left to their
- * erasure, which removes what else the person has, and count as deleted. `now` in milliseconds since the epoch.
- */
+interface Deletions {
+  /** Where it is given, contacts of erased persons are left to their erasure, which removes what else the person has, and count as deleted. */
+  suppression?: SuppressionList;
+  /** Writes what is wanted of each deleted contact; the deletion then ends early where that takes more than `MAX_DELETED_BYTES`. */
+  toJson?(contact: IndexedContact): Json<Contact>;
+}
+
+/** Resolves with what became of each contact, in order. `now` in milliseconds since the epoch. */
 export async function deleteContacts(
   contacts: ContactDocuments,
   organizationId: string,
   contactIds: readonly string[],
   now: number,
-  suppression?: SuppressionList,
-): Promise<Set<string>> {
-  const deleted = new Set<string>();
+  { suppression, toJson }: Deletions = {},
+): Promise<OneDeletion[]> {
+  const deletions = new Map<string, OneDeletion>();
+  /** Of what is deleted, so that a contact that is tried again counts once. */
+  const sizes = new Map<string, number>();
+  const takesRoom = (id: string, bytes: number): boolean => {
+    sizes.delete(id);
+    const taken = [...sizes.values()].reduce((sum, each) => sum + each, 0);
+    if (sizes.size > 0 && taken + bytes > MAX_DELETED_BYTES) return false;
+    sizes.set(id, bytes);
+    return true;
+  };
   try {
     await changeContacts(
       contacts,
@@ -145,14 +160,23 @@ export async function deleteContacts(
       (id) => id,
       (before, id) => {
         if (before === undefined || isTombstone(before)) return null;
-        deleted.add(id);
+        const contact = toJson?.(before);
+        if (contact !== undefined && !takesRoom(id, Buffer.byteLength(contact))) {
+          deletions.set(id, { id, kind: 'no_room' });
+          return null;
+        }
+        deletions.set(id, { id, kind: 'deleted', contact });
         return tombstoneOf(deletionAt(now, before), now);
       },
       suppression && erasedScreen<string>(suppression, () => now),
     );
   } catch (error) {
-    // Each of them is of an erased person.
     if (!(error instanceof PartialWriteError)) throw error;
+    // Each of them is of an erased person.
+    for (const index of error.rejected.keys()) {
+      const id = contactIds[index] as string;
+      deletions.set(id, { id, kind: 'deleted' });
+    }
   }
-  return deleted;
+  return contactIds.map((id) => deletions.get(id) ?? { id, kind: 'missing' });
 }

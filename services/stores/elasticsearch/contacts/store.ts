@@ -1,4 +1,5 @@
 import type { estypes } from '@elastic/elasticsearch';
+import { contactJson } from '../../../contacts/contact-json.js';
 import {
   type ContactSearch,
   type ContactStore,
@@ -22,6 +23,7 @@ import {
   type ContactSource,
   currentContact,
   isTombstone,
+  publicIds,
   publicOutcome,
 } from './mapping.js';
 import { addMembership, changeMemberships, removeMembership } from './memberships.js';
@@ -192,10 +194,17 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       return acceptance.noteWritten('contacts', records, written);
     },
 
-    async deleteContacts(organizationId, contactIds) {
-      const deleted = await deleteContacts(contacts, organizationId, contactIds, clock.now(), suppression);
-      if (deleted.size > 0) await refresh();
-      return deletionResult(contactIds, deleted);
+    async deleteContacts({ organizationId, contactIds, returnsContacts }) {
+      const former = await formerTokens(organizationId);
+      const deletions = await deleteContacts(contacts, organizationId, contactIds, clock.now(), {
+        suppression,
+        toJson: returnsContacts
+          ? (contact) => contactJson({ ...contact, audienceIds: publicIds(contact.audienceIds, former) })
+          : undefined,
+      });
+      const result = deletionResult(deletions);
+      if (result.deleted.length > 0) await refresh();
+      return result;
     },
   };
 }

@@ -11,7 +11,12 @@ import { sql } from '../../../shared/sql.js';
 import { compareCodePoints } from '../../../shared/text.js';
 import { rowsToFetch } from '../../common/page-builder.js';
 import type { Connection } from '../connection.js';
-import { findAudienceKey, findOrganization, type Organization } from '../organizations.js';
+import {
+  findAudienceKey,
+  findOrganization,
+  findOrganizationKey,
+  type Organization,
+} from '../organizations.js';
 import { buildPage, emptyPage } from '../pages.js';
 import type { RowId } from '../row-ids.js';
 import { type FtsQuery, OrganizationTerms } from '../text/fts-query.js';
@@ -32,15 +37,16 @@ import { currentContact, formerAudiences } from './former-audiences.js';
 import { CONTACT_GROUPS, filterQuery } from './mapping.js';
 
 export function getContact(connection: Connection, organizationId: string, id: string): Json<Contact> | null {
-  const row = connection.row<[Json<Contact>, bigint]>(
-    sql`SELECT body, organization FROM contacts
-      WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND id = ?`,
-    organizationId,
+  const organization = findOrganizationKey(connection, organizationId);
+  if (organization === undefined) return null;
+  // Before the contact: of what a job finishes between two statements, the contact still names the audience.
+  const former = formerAudiences(connection, organization);
+  const row = connection.row<[Json<Contact>]>(
+    sql`SELECT body FROM contacts WHERE organization = ? AND id = ?`,
+    organization,
     id,
   );
-  if (!row) return null;
-  const organization = Number(row[1]);
-  return currentContact(connection, organization, row[0], formerAudiences(connection, organization));
+  return row ? currentContact(connection, organization, row[0], former) : null;
 }
 
 /** Rows that a quick search may pass over, which takes about a millisecond, and contacts on its page. */

@@ -1,4 +1,4 @@
-import { type ContactStore, deletionResult } from '../../../contacts/contact-store.js';
+import type { ContactStore } from '../../../contacts/contact-store.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { KeyedMutex, TimeSlice } from '../../../shared/async.js';
 import { fromJson, type Json } from '../../../shared/json.js';
@@ -67,9 +67,7 @@ export function contactStore({ writer, writeOnce, searches, reader, clock }: Con
     changeMemberships: (change) =>
       writer.callFor(change.organizationId, 'changeMemberships', change, clock.now()),
     upsertContacts: (contacts) => writeRecords(writer, 'upsertContacts', contacts),
-    async deleteContacts(organizationId, contactIds) {
-      const args = [organizationId, contactIds, clock.now()] as const;
-      return deletionResult(contactIds, await writer.callFor(organizationId, 'deleteContacts', ...args));
-    },
+    deleteContacts: (command) =>
+      writer.callFor(command.organizationId, 'deleteContacts', command, clock.now()),
   };
 }

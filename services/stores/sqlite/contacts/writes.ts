@@ -1,14 +1,19 @@
 import { contactJson } from '../../../contacts/contact-json.js';
-import type {
-  AddOutcome,
-  CreateContact,
-  CreateOutcome,
-  Membership,
-  MembershipChange,
-  MembershipChangeOutcome,
-  RemoveOutcome,
-  UpdateContact,
-  UpdateOutcome,
+import {
+  type AddOutcome,
+  type CreateContact,
+  type CreateOutcome,
+  type DeleteContacts,
+  type DeletionResult,
+  deletionResult,
+  MAX_DELETED_BYTES,
+  type Membership,
+  type MembershipChange,
+  type MembershipChangeOutcome,
+  type OneDeletion,
+  type RemoveOutcome,
+  type UpdateContact,
+  type UpdateOutcome,
 } from '../../../contacts/contact-store.js';
 import { type CreationFacts, checkCredits, decideCreation } from '../../../contacts/creation.js';
 import {
@@ -43,7 +48,7 @@ import type { RowId } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import { TermEncoder } from '../text/term-encoder.js';
 import type { IndexChanges } from '../text/text-index.js';
-import { forEachStepped, oneStep, type SteppedWork } from '../writes/stepped-work.js';
+import { forEachStepped, oneStep, type SteppedWork, steppedFrom } from '../writes/stepped-work.js';
 import { type BatchResult, type IsTimeUp, writeBatch } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
 import { CONTACT_COLUMNS, contactColumns, duplicateQuery } from './mapping.js';
@@ -106,30 +111,45 @@ function upsertContact(
 /** Deletes contacts; the result holds the ids of those that existed. `now` in milliseconds since the epoch. */
 export function deleteContacts(
   session: WriteSession,
-  organizationId: string,
-  ids: readonly string[],
+  command: DeleteContacts,
   now: number,
-): SteppedWork<string[]> {
-  return forEachStepped(
-    ids,
-    (id) => (deleteContact(session, organizationId, id, now) ? [id] : []),
-    (deleted) => deleted.flat(),
+): SteppedWork<DeletionResult> {
+  const { contactIds } = command;
+  type State = { deletions: readonly OneDeletion[]; bytes: number };
+  return steppedFrom<State, DeletionResult>(
+    { deletions: [], bytes: 0 },
+    ({ deletions, bytes }) => {
+      const room = bytes === 0 ? Number.POSITIVE_INFINITY : MAX_DELETED_BYTES - bytes;
+      const one = deleteContact(session, command, contactIds[deletions.length] as string, room, now);
+      const { contact = '' } = one as { contact?: string };
+      return { deletions: [...deletions, one], bytes: bytes + Buffer.byteLength(contact) };
+    },
+    ({ deletions }) => (deletions.length === contactIds.length ? deletionResult(deletions) : undefined),
   );
 }
 
-function deleteContact(session: WriteSession, organizationId: string, id: string, now: number): boolean {
+/** `room`: bytes that the contact may take in the result. */
+function deleteContact(
+  session: WriteSession,
+  { organizationId, returnsContacts }: DeleteContacts,
+  id: string,
+  room: number,
+  now: number,
+): OneDeletion {
   const { connection } = session;
   const organization = findOrganizationKey(connection, organizationId);
   const row = organization === undefined ? undefined : readContactRow(connection, organization, id);
-  if (organization === undefined || !row) return false;
+  if (organization === undefined || !row) return { id, kind: 'missing' };
   // An erasure in progress removes it, and what else the person has.
   const suppression = new Suppression(connection);
-  if (suppression.includes(organizationId, () => identifiersOf(row.body))) return true;
+  if (suppression.includes(organizationId, () => identifiersOf(row.body))) return { id, kind: 'deleted' };
+  const contact = returnsContacts ? contactJson(row) : undefined;
+  if (contact !== undefined && Buffer.byteLength(contact) > room) return { id, kind: 'no_room' };
   deleteRow(session, organization, row);
   session.applyManyIndexChanges();
   writeDeletion(connection, organization, id, deletionAt(now, row));
   suppression.noteDeleted(organizationId, organization, row.body);
-  return true;
+  return { id, kind: 'deleted', contact };
 }
 
 /** Deletes a contact with everything derived from it. Nothing is left that would name it. */
@@ -453,7 +473,7 @@ function membershipOutcome(changes: readonly OneChange[]): MembershipChangeOutco
     changes.filter(({ kind }) => kind === wanted).map(({ id }) => id);
   return {
     kind: 'changed',
-    changed: idsOf('changed').length,
+    changed: idsOf('changed'),
     unchanged: idsOf('unchanged').length,
     notFound: idsOf('notFound'),
     full: idsOf('full'),

@@ -8,6 +8,7 @@ import {
 import type { AudienceRecord } from '../../../audiences/schema.js';
 import {
   type CreateContact,
+  type DeleteContacts,
   isReplayable,
   type Membership,
   type MembershipChange,
@@ -128,8 +129,7 @@ export function steppedOperations(session: WriteSession) {
   const { connection } = session;
   return {
     changeMemberships: (change: MembershipChange, now: number) => changeMemberships(session, change, now),
-    deleteContacts: (organizationId: string, contactIds: readonly string[], now: number) =>
-      deleteContacts(session, organizationId, contactIds, now),
+    deleteContacts: (command: DeleteContacts, now: number) => deleteContacts(session, command, now),
     stepJob: (id: string, now: number) => oneStep((isTimeUp) => stepJob(session, id, now, isTimeUp)),
     deleteVisitsBefore: (createdMs: number, limit: number) => deleteVisitsBefore(session, createdMs, limit),
     keepRejections: (organizationId: string, rejections: readonly Rejection[], now: number) =>

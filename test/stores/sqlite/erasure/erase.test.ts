@@ -75,7 +75,7 @@ describe('An erasure in SQLite', () => {
 
   it('reads the kept answers of the person and no other', async () => {
     await createTwo();
-    await store.deleteContacts(organizationId, ['ann']);
+    await store.deleteContacts({ organizationId, contactIds: ['ann'] });
     inDatabase((connection) =>
       connection.run(sql`UPDATE idempotency SET outcome = 'unreadable' WHERE key = 'key_bob'`),
     );
