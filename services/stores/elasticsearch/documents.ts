@@ -1,9 +1,9 @@
 /** Documents of one alias, written by compare-and-set on the version that was read. */
 import type { estypes } from '@elastic/elasticsearch';
+import DataLoader from 'dataloader';
 import { KeyedMutex } from '../../shared/async.js';
 import type { BulkOperation, Cluster } from './client.js';
 import { BlockedError, IndexMissingError, type ItemError, itemError } from './errors.js';
-import { Gathered } from './gathered.js';
 import { retryWhileBlocked, retryWithBackoff, throwIfReadOnly } from './retry.js';
 
 /** A document with its version. `index` names the index it was read from: sequence numbers are only comparable within an index. */
@@ -58,10 +58,17 @@ interface GetResult {
   error?: ItemError;
 }
 
+/** Runs all loads of one turn of the event loop together, at most `maxBatchSize` at a time. Nothing is cached. */
+const batched = <Key, Value>(
+  maxBatchSize: number,
+  batch: (keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
+): DataLoader<Key, Value> =>
+  new DataLoader(batch, { cache: false, maxBatchSize, batchScheduleFn: (run) => setImmediate(run) });
+
 export class Documents<Source> {
   readonly #cluster: Cluster;
-  readonly #gets: Gathered<Wanted, VersionedDocument<Source> | null>;
-  readonly #creates: Record<'shown' | 'hidden', Gathered<NewDocument, Created>>;
+  readonly #gets: DataLoader<Wanted, VersionedDocument<Source> | null>;
+  readonly #creates: Record<'shown' | 'hidden', DataLoader<NewDocument, Created>>;
   readonly alias: string;
   /** Orders the writes of this process by document id. */
   readonly keyedMutex = new KeyedMutex();
@@ -69,9 +76,9 @@ export class Documents<Source> {
   constructor(cluster: Cluster, alias: string) {
     this.#cluster = cluster;
     this.alias = alias;
-    this.#gets = new Gathered(DOCUMENTS_PER_MGET, (wanted) => this.#getTogether(wanted));
+    this.#gets = batched(DOCUMENTS_PER_MGET, (wanted: readonly Wanted[]) => this.#getTogether(wanted));
     const creates = (refresh: Refresh) =>
-      new Gathered<NewDocument, Created>(DOCUMENTS_PER_CREATION, (documents) =>
+      batched(DOCUMENTS_PER_CREATION, (documents: readonly NewDocument[]) =>
         this.#createTogether(documents, refresh),
       );
     this.#creates = { shown: creates('wait_for'), hidden: creates(false) };
@@ -79,7 +86,7 @@ export class Documents<Source> {
 
   /** The current document, searchable or not. Throws `IndexMissingError`. */
   get(id: string, routing?: string, signal?: AbortSignal): Promise<VersionedDocument<Source> | null> {
-    return signal ? this.#get(id, routing, signal) : this.#gets.add({ id, routing });
+    return signal ? this.#get(id, routing, signal) : this.#gets.load({ id, routing });
   }
 
   async #getTogether(wanted: readonly Wanted[]): Promise<(VersionedDocument<Source> | null | Error)[]> {
@@ -143,7 +150,7 @@ export class Documents<Source> {
   ): Promise<VersionedDocument<Next> | null> {
     const { routing, refresh } = options;
     const creates = refresh ? this.#creates.shown : this.#creates.hidden;
-    const body = await retryWhileBlocked(this.#cluster, () => creates.add({ id, document, routing }));
+    const body = await retryWhileBlocked(this.#cluster, () => creates.load({ id, document, routing }));
     return body && written(id, document, body);
   }
 
