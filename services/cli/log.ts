@@ -4,12 +4,8 @@ import { createLogger, logFile } from '../shared/logger.js';
 import { type Io, printable, styled } from './io.js';
 
 /** The log on standard error: readable lines on a terminal, JSON elsewhere, unless REACHLINE_LOG_FORMAT chooses. */
-export function openLog(
-  io: Io,
-  { logLevel, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>,
-  options?: Parameters<typeof logFile>[1],
-): Logger {
-  const file = logFile(2, options);
+export function openLog(io: Io, { logLevel, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>): Logger {
+  const file = logFile(2);
   const isReadable = logFormat === 'auto' ? io.stderr.isTTY === true : logFormat === 'text';
   return createLogger(logLevel, isReadable ? readableLines(io, file) : file);
 }

@@ -104,7 +104,6 @@ export function createMetrics(): Metrics {
     help: 'Whether a store answers and takes writes (1), or not (0), as one whose disk is full or that an operator blocked.',
     labelNames: ['store'],
     registers: [registry],
-    aggregator: 'min',
     async collect() {
       for (const [store, state] of Object.entries(await sources.storeStates()))
         if (state !== undefined) this.set({ store }, state === 'ok' ? 1 : 0);
@@ -114,8 +113,6 @@ export function createMetrics(): Metrics {
     name: 'reachline_credit_reservations_overdue',
     help: 'Credits reserved for more than a minute, for a contact that could neither be found nor ruled out; reservations.',
     registers: [registry],
-    // All processes see the same reservations.
-    aggregator: 'max',
     collect() {
       this.set(sources.recovery()?.overdueReservations ?? 0);
     },

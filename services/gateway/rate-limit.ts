@@ -22,7 +22,7 @@ export const keptTokens = (bytes: number): number => Math.max(0, Math.ceil(bytes
 export interface RateLimiter {
   /** Takes a token; returns the response headers of draft-ietf-httpapi-ratelimit-headers. Throws 429 when a bucket is empty. */
   take(caller: Caller): Record<string, string>;
-  /** Takes tokens for bodies and kept answers, and for requests that other workers admitted; the buckets may become negative. */
+  /** Takes tokens for bodies and kept answers; the buckets may become negative. */
   charge(caller: Caller, tokens: number): void;
 }
 

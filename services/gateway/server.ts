@@ -15,7 +15,6 @@ import { readVersion } from '../shared/version.js';
 import type { SqlReader } from '../sql-endpoint/sql-reader.js';
 import type { GatewayStores } from '../stores/open-stores.js';
 import { createApp } from './app.js';
-import type { ClusterWorker } from './cluster/worker.js';
 import { type ConnectionLimits, Connections, connectionLimits } from './connections.js';
 import type { ServeMcp } from './mcp-route.js';
 import { createMetrics, type Metrics } from './metrics.js';
@@ -38,7 +37,6 @@ export class ListenError extends Error {
 
 export interface GatewayOptions {
   clock?: Clock;
-  clusterWorker?: ClusterWorker;
   publisher?: Publisher;
   sql?: SqlReader;
   /** Streams that workers of this process do not consume at the moment. */
@@ -62,15 +60,13 @@ export async function startGateway(
   config: Config,
   stores: GatewayStores,
   logger: Logger,
-  { clock = systemClock, clusterWorker, publisher, sql, mcp, ...options }: GatewayOptions = {},
+  { clock = systemClock, publisher, sql, mcp, ...options }: GatewayOptions = {},
 ): Promise<Gateway> {
   let stopping = false;
   const limits = { ...connectionLimits(), ...options.limits };
-  const ownMetrics = createMetrics();
+  const metrics = createMetrics();
   const { jobs = new JobRuns(), copier = null, lastBackup = null, clocks = null } = stores;
-  registerBackgroundMetrics(ownMetrics.registry, { jobs, copier, lastBackup, clocks });
-  const metrics = clusterWorker ? clusterWorker.shareMetrics(ownMetrics) : ownMetrics;
-  const rateLimiter = createRateLimiter(config.rateLimit);
+  registerBackgroundMetrics(metrics.registry, { jobs, copier, lastBackup, clocks });
   const app = createApp({
     stores,
     publisher,
@@ -83,8 +79,7 @@ export async function startGateway(
     servesMetrics: config.metricsPort === 0,
     clock,
     version: readVersion(),
-    rateLimiter:
-      clusterWorker && config.rateLimit > 0 ? clusterWorker.shareRateLimit(rateLimiter) : rateLimiter,
+    rateLimiter: createRateLimiter(config.rateLimit),
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     requestTimeoutMs: config.requestTimeoutMs,

@@ -26,7 +26,6 @@ export function registerBackgroundMetrics(
     help: 'Longest expected time from one success of a background job to the next.',
     labelNames,
     registers,
-    aggregator: 'max',
     collect() {
       for (const [background_job, { intervalMs }] of jobs.all())
         this.set({ background_job }, intervalMs / 1000);
@@ -37,8 +36,6 @@ export function registerBackgroundMetrics(
     help: 'Unix time of the last success of a background job, or of its start before the first.',
     labelNames,
     registers,
-    // The work is shared: a run of one process does it for all.
-    aggregator: 'max',
     collect() {
       for (const [background_job, { succeededAt }] of jobs.all())
         this.set({ background_job }, succeededAt / 1000);
@@ -51,7 +48,6 @@ export function registerBackgroundMetrics(
       name: 'reachline_last_backup_seconds',
       help: 'Unix time of the last backup of the data folder; 0 before the first.',
       registers,
-      aggregator: 'max',
       collect() {
         this.set((lastBackup() ?? 0) / 1000);
       },
@@ -65,7 +61,6 @@ function registerCopyLag(registry: Registry, copier: NonNullable<BackgroundSourc
     name: 'reachline_copy_lag_seconds',
     help: 'Time since the copy of contacts and audiences in ClickHouse was begun, or since the start of the process before the first.',
     registers: [registry],
-    aggregator: 'min',
     async collect() {
       // The lag grows while ClickHouse does not answer.
       beganAt = (await copier.beganAt().catch(() => null)) ?? beganAt;
@@ -80,8 +75,6 @@ function registerClockSkew(registry: Registry, clocks: NonNullable<BackgroundSou
     help: 'Seconds by which the clock of this process is ahead of that of a store; data_folder: ahead of the time that the folder noted, 0 within 30 days of it. Beyond 30 s, the process deletes nothing by age.',
     labelNames: ['store'],
     registers: [registry],
-    // Processes of a gateway share a clock.
-    aggregator: 'average',
     collect() {
       for (const [store, skewMs] of clocks.skews()) this.set({ store }, skewMs / 1000);
     },

@@ -80,8 +80,6 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
   searchTimeoutMs: env.REACHLINE_SEARCH_TIMEOUT_MS,
   /** Time between two copies of records for SQL. */
   sqlCopyMs: env.REACHLINE_SQL_COPY_MINUTES * 60_000,
-  /** Gateway processes that share the port. */
-  processes: env.REACHLINE_PROCESSES,
   elasticsearch:
     listed(env.ELASTICSEARCH_URL).length === 0
       ? null
@@ -216,7 +214,6 @@ const isOrigin = (text: string) =>
 function brokenRules(env: Environment): string[] {
   const nodes = listed(env.ELASTICSEARCH_URL);
   const replicas = listed(env.CLICKHOUSE_URL);
-  const hasServers = nodes.length > 0 && replicas.length > 0;
   const hasUser = env.KAFKA_USERNAME !== '' && env.KAFKA_PASSWORD !== '';
   const rules: [holds: boolean, problem: string][] = [
     [nodes.every(isHttp), 'ELASTICSEARCH_URL is not an address such as http://127.0.0.1:9200'],
@@ -233,10 +230,6 @@ function brokenRules(env: Environment): string[] {
     [
       replicas.length < 2 || env.CLICKHOUSE_CLUSTER !== '',
       'CLICKHOUSE_URL names several servers, which are replicas of one another: name their cluster with CLICKHOUSE_CLUSTER',
-    ],
-    [
-      env.REACHLINE_PROCESSES === 1 || hasServers,
-      'REACHLINE_PROCESSES is more than 1 but the embedded stores belong to one process: set ELASTICSEARCH_URL and CLICKHOUSE_URL too',
     ],
     [
       env.REACHLINE_SQL_PORT > 0 === (env.REACHLINE_SQL_PASSWORD !== ''),

@@ -31,11 +31,15 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   return pino(options, destination ?? logFile(1));
 }
 
-/** PIPE_BUF: writes of several processes to a pipe do not interleave up to this size. */
-const ATOMIC_BYTES = 4096;
+const MAX_WRITE_BYTES = 16 * 1024;
 
-/** Buffers lines for up to 250 ms; `atomic` when other processes write to the same pipe. */
-export function logFile(dest: string | number, { atomic = false } = {}): DestinationStream {
-  const maxWrite = atomic ? ATOMIC_BYTES : 16 * 1024;
-  return pino.destination({ dest, sync: false, minLength: maxWrite - 1, maxWrite, periodicFlush: 250 });
+/** Buffers lines for up to 250 ms. */
+export function logFile(dest: string | number): DestinationStream {
+  return pino.destination({
+    dest,
+    sync: false,
+    minLength: MAX_WRITE_BYTES - 1,
+    maxWrite: MAX_WRITE_BYTES,
+    periodicFlush: 250,
+  });
 }

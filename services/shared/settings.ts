@@ -83,10 +83,6 @@ export const settingSchemas = {
     minimum: 100,
     maximum: 600_000,
   }),
-  REACHLINE_PROCESSES: integer(
-    'Gateway processes that share the port; more than 1 needs ELASTICSEARCH_URL and CLICKHOUSE_URL.',
-    { default: 1, minimum: 1, maximum: 256 },
-  ),
   ELASTICSEARCH_URL: string('Addresses of Elasticsearch nodes; empty for the data folder.'),
   ELASTICSEARCH_API_KEY: string('API key for Elasticsearch, encoded.'),
   ELASTICSEARCH_USERNAME: string('User name for Elasticsearch.'),

@@ -135,15 +135,6 @@ describe('the series of the alert rules', function () {
     expect(await jobsOf(server)).to.include.members([...RECOVERY_JOBS, 'copy', 'rollups']);
   });
 
-  it('exist where several processes share a port, and the latest success of all counts', async () => {
-    const { environment, key } = await onServers();
-    const begun = Date.now() / 1000;
-    const server = await gateway({ ...environment, REACHLINE_PROCESSES: '2' }, { key });
-    expect(await missing([...EVERYWHERE, 'reachline-copy'], [server])).to.deep.equal([]);
-    const [line = ''] = (await samplesOf(server)).get('reachline_job_last_success_seconds') ?? [];
-    expect(Number(line.split(' ').at(-1))).to.be.within(begun, Date.now() / 1000);
-  });
-
   it('exist where workers write what gateways take in', async () => {
     const { environment, key } = await onServers();
     const topics = await testTopics();

@@ -1,16 +1,12 @@
-import cluster from 'node:cluster';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Publisher } from '../../../ingest/publisher.js';
 import type { SupervisedWorker, superviseWorker } from '../../../ingest/worker/supervisor.js';
 import { DEMO_ORGANIZATION } from '../../demo/calendar.js';
-import { startPrimary } from '../../gateway/cluster/primary.js';
-import { connectToPrimary } from '../../gateway/cluster/worker.js';
 import { type GatewayOptions, startGateway } from '../../gateway/server.js';
 import { type Config, loadConfig } from '../../shared/config.js';
 import { utcDate } from '../../shared/time.js';
 import { openStores, type Stores } from '../../stores/open-stores.js';
-import { EXIT } from '../errors.js';
 import { runUntilSignal } from '../graceful-shutdown.js';
 import { type Io, printErr, printOut } from '../io.js';
 import { openLog } from '../log.js';
@@ -37,7 +33,6 @@ export interface ServeOptions {
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const config = loadConfig(io.env);
   if (options.port !== undefined) config.port = options.port;
-  if (!cluster.isPrimary) return serveAmongOthers(io, config);
   const logger = openLog(io, config);
   logIgnoredVariables(config, logger);
   const opened = await openStores(config, {
@@ -52,10 +47,6 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     logger.warn({ organization }, 'the engine ended under a SQL statement of this organization'),
   );
   const greeting = await orClose(stores, () => prepareGreeting(io, stores, options));
-  if (config.processes > 1) {
-    await stores.close();
-    return serveInProcesses(io, config, logger, greeting);
-  }
   const { url, closed } = await listen(config, stores, logger, { sql });
   if (sqlUrl !== null)
     printOut(io, `SQL of all organizations for analysts: ${sqlUrl} (docs/reference/sql.md)`);
@@ -63,38 +54,12 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   return closed;
 }
 
-/** Leaves the requests to cluster workers that this process supervises. */
-async function serveInProcesses(io: Io, config: Config, logger: Logger, greeting: Greeting): Promise<number> {
-  const primary = await startPrimary(config.processes, logger);
-  if (!primary) return EXIT.failed;
-  const closed = runUntilSignal(() => primary.stop(), logger, { delay: GRACE_MS + 2000 });
-  await sayListening(io, primary.url, greeting);
-  // The event loop of the primary is empty then, which would count as an orderly end.
-  void primary.failed.then(() => process.exit(EXIT.failed));
-  return closed;
-}
-
-/** A cluster worker. */
-async function serveAmongOthers(io: Io, config: Config): Promise<number> {
-  const logger = openLog(io, config, { atomic: true });
-  const clusterWorker = connectToPrimary();
-  try {
-    const stores = await openStores(config, startupOptions(logger, !(config.kafka && config.clickhouse)));
-    const { url, closed } = await listen(config, stores, logger, { clusterWorker });
-    clusterWorker.listening(url);
-    return await closed;
-  } catch (error) {
-    clusterWorker.unref();
-    throw error;
-  }
-}
-
 /** Ready for signals when it resolves, so that one sent on sight of the address is obeyed. */
 async function listen(
   config: Config,
   stores: Stores,
   logger: Logger,
-  { clusterWorker, sql }: Pick<GatewayOptions, 'clusterWorker' | 'sql'>,
+  { sql }: Pick<GatewayOptions, 'sql'>,
 ): Promise<{ url: string; closed: Promise<number> }> {
   const { kafka } = config;
   const publisher = kafka ? await createPublisher(kafka, logger) : undefined;
@@ -103,7 +68,6 @@ async function listen(
   let worker: SupervisedWorker | undefined;
   const gateway = await orClose(stores, () =>
     startGateway(config, stores, logger, {
-      clusterWorker,
       publisher,
       sql,
       mcp: loadMcp,
@@ -120,10 +84,7 @@ async function listen(
     await publisher?.close();
     await stores.close();
   };
-  const closed = runUntilSignal(stop, logger, {
-    delay: GRACE_MS,
-    repeatable: clusterWorker && ['SIGTERM', 'SIGINT', 'SIGHUP'],
-  });
+  const closed = runUntilSignal(stop, logger, { delay: GRACE_MS });
   return { url: gateway.url, closed };
 }
 
