@@ -12,6 +12,7 @@ import { presetMapping } from './presets/named-mappings.js';
 import { AUTO } from './presets/recognize.js';
 import { type Accepted, type DeadLetter, deadLetterOf } from './records/outcome.js';
 import { orderOf, type RawRecord, type RecordSource } from './records/raw-record.js';
+import type { PeopleResolver } from './resolve-people.js';
 import { LINE_TOO_LONG } from './sources/lines.js';
 import { recognizeText } from './sources/recognize-text.js';
 import { type ColumnUse, mapText, openText, type ReadingOptions, type TextFormat } from './sources/text.js';
@@ -52,6 +53,11 @@ export interface IngestResult {
   preset?: string;
   /** Accepted records whose unknown fields were ignored; absent where they are rejected. */
   ignored?: number;
+  /** Accepted contacts by whose they are, where people are looked up; absent otherwise. */
+  created?: number;
+  updated?: number;
+  matched?: number;
+  ambiguous?: number;
   /** The errors of the first 100 rejected lines, ascending. */
   errors: RejectedRecord[];
 }
@@ -68,10 +74,11 @@ export const emptyResult = (): IngestResult => ({
   errors: [],
 });
 
-/** Maximum records of one input, where it has one, and of those that are rejected. */
+/** Maximum records of one input, where it has one, of those that are rejected, and of the time that is spent on them. */
 export interface IngestLimits {
   records?: number;
   rejected: number;
+  milliseconds?: number;
 }
 
 /** An input was read up to one of its limits. What `result` counts as accepted is written. */
@@ -109,6 +116,8 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   onProgress?(accepted: number, rejected: number): void;
   /** Default `reject`. */
   unknownFields?: UnknownFields;
+  /** Looks up the people of contacts before they are written; absent for other streams, and where nobody is looked up. */
+  people?: PeopleResolver | undefined;
   /** None by default. */
   limits?: IngestLimits;
   signal?: AbortSignal;
@@ -178,6 +187,7 @@ export async function ingestRecords(
   const slice = new TimeSlice();
   let batch = new Batch();
   let records = 0;
+  const startedAt = performance.now();
   let reached: keyof IngestLimits | undefined;
   const write = async () => {
     await writer.write(batch);
@@ -197,7 +207,7 @@ export async function ingestRecords(
       pending = source.next();
       pending.catch(() => undefined);
       for (const raw of step.value) {
-        reached = reachedLimit(options.limits, records, report.result.rejected);
+        reached = reachedLimit(options.limits, records, report.result.rejected, startedAt);
         if (reached !== undefined) break;
         if (raw.fault !== undefined) options.onFault?.(raw.fault);
         decodeInto(batch, report, decode, raw, acceptance);
@@ -220,8 +230,15 @@ export async function ingestRecords(
 }
 
 /** The limit that rules out another record. */
-function reachedLimit(limits: IngestLimits | undefined, records: number, rejected: number) {
+function reachedLimit(
+  limits: IngestLimits | undefined,
+  records: number,
+  rejected: number,
+  startedAt: number,
+): keyof IngestLimits | undefined {
   if (limits === undefined) return undefined;
+  const { milliseconds = Number.POSITIVE_INFINITY } = limits;
+  if (records > 0 && performance.now() - startedAt > milliseconds) return 'milliseconds';
   if (limits.records !== undefined && records >= limits.records) return 'records';
   return rejected >= limits.rejected ? 'rejected' : undefined;
 }
@@ -254,8 +271,8 @@ const decodeAt = (decode: Decode, raw: RawRecord, { acceptedAt, sequence }: Retu
 
 /** Decoded records and their origins, to be written together. */
 class Batch {
-  readonly records: Accepted<object>[] = [];
-  readonly origins: RawRecord[] = [];
+  records: Accepted<object>[] = [];
+  origins: RawRecord[] = [];
   readonly startedAt = performance.now();
   bytes = 0;
 
@@ -264,6 +281,13 @@ class Batch {
     this.records.push(record);
     this.origins.push(origin);
     this.bytes += origin.bytes.length;
+  }
+
+  /** By their index. */
+  remove(indexes: Pick<ReadonlySet<number>, 'has'>): void {
+    const stays = (_: unknown, index: number) => !indexes.has(index);
+    this.records = this.records.filter(stays);
+    this.origins = this.origins.filter(stays);
   }
 }
 
@@ -298,12 +322,18 @@ class Report {
     this.#options = options;
     this.result = options.result ?? emptyResult();
     if (options.unknownFields === 'ignore') this.result.ignored = 0;
+    if (options.people) Object.assign(this.result, { created: 0, updated: 0, matched: 0, ambiguous: 0 });
   }
 
-  /** `failed` names the records that the store left out. */
-  accept(records: readonly Accepted<object>[], failed: readonly RejectedWrite[]): void {
+  /** `failed` are writes that changed nothing; `rejected` are their records that are not accepted. */
+  accept(all: readonly Accepted<object>[], failed: readonly RejectedWrite[], rejected: ReadonlySet<number>) {
     const { result } = this;
+    const records = all.filter((_, index) => !rejected.has(index));
     result.accepted += records.length;
+    const unchanged = new Set(failed.map(({ index }) => index));
+    for (const [index, { person }] of all.entries()) {
+      if (person !== undefined && !unchanged.has(index)) result[person] = (result[person] ?? 0) + 1;
+    }
     result.suppressed += failed.filter(({ reason }) => isSuppressed(reason)).length;
     result.stale += failed.filter(({ reason }) => isStale(reason)).length;
     for (const { isRounded, hadInvalidDomain, hadInvalidValue, hadUnknownFields } of records) {
@@ -341,6 +371,7 @@ class Writer {
   /** Starts to write a batch once fewer than `MAX_BATCHES_IN_FLIGHT` are under way. Rejects when an earlier one failed. */
   async write(batch: Batch): Promise<void> {
     if (this.#running.length >= MAX_BATCHES_IN_FLIGHT) await this.#running.shift();
+    await this.#resolvePeople(batch);
     const running = batch.records.length === 0 ? Promise.resolve() : this.#writeAll(batch);
     running.catch(() => undefined);
     this.#running.push(running);
@@ -356,6 +387,17 @@ class Writer {
     await Promise.allSettled(this.#running);
   }
 
+  /** One batch after another, as a person may be in several. */
+  async #resolvePeople(batch: Batch): Promise<void> {
+    const { people, signal } = this.#options;
+    const rejected = await people?.resolve(batch.records, signal);
+    if (rejected === undefined || rejected.size === 0) return;
+    for (const [index, rejection] of rejected) {
+      this.#report.reject(rejection, batch.origins[index] as RawRecord);
+    }
+    batch.remove(rejected);
+  }
+
   async #writeAll({ records, origins }: Batch): Promise<void> {
     const { stream, stores, signal } = this.#options;
     const failed = await writeRecords((part) => stream.write(stores, part), records, { signal });
@@ -367,9 +409,6 @@ class Writer {
     for (const { index, reason } of rejected) {
       this.#report.reject(deadLetterOf(reason), origins[index] as RawRecord);
     }
-    this.#report.accept(
-      records.filter((_, index) => !lost.has(index)),
-      failed,
-    );
+    this.#report.accept(records, failed, lost);
   }
 }

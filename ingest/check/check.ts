@@ -13,6 +13,7 @@ import {
 } from '../pipeline.js';
 import { PRESETS } from '../presets/index.js';
 import { type RawRecord, type RecordSource, UnreadableInputError } from '../records/raw-record.js';
+import type { PersonMatch } from '../resolve-people.js';
 import { mapText, openText, type ReadingOptions, type TextFormat } from '../sources/text.js';
 import { marksOf, type Proposal, type ProposeOptions, propose } from './propose.js';
 import { SampledWrites } from './sampled-writes.js';
@@ -21,7 +22,7 @@ export interface CheckOptions
   extends ProposeOptions,
     Pick<
       IngestOptions,
-      'stream' | 'stores' | 'organizationId' | 'unknownFields' | 'limits' | 'signal' | 'onFault'
+      'stream' | 'stores' | 'organizationId' | 'unknownFields' | 'people' | 'limits' | 'signal' | 'onFault'
     > {
   source: AsyncIterable<Uint8Array>;
   format: TextFormat;
@@ -41,6 +42,8 @@ export interface Check extends Proposal {
   result?: IngestResult & {
     /** The first records as the load would write them. */
     records: { line: number; record: object }[];
+    /** The first people who have a contact already. */
+    matches?: PersonMatch[] | undefined;
     /** Whether every record of the file was checked. */
     is_whole: boolean;
   };
@@ -82,7 +85,11 @@ export async function checkFile(options: CheckOptions): Promise<Check> {
     const source = await mapText(text, stream, mapping && compileMapping(mapping, stream));
     const outcome = await outcomeOf({ ...options, stream: samples.into(stream) }, source);
     const { records } = samples;
-    return { ...check, result: { ...outcome.result, records, is_whole: !isBeginning && !outcome.isEnded } };
+    const matches = options.people?.matches;
+    return {
+      ...check,
+      result: { ...outcome.result, records, matches, is_whole: !isBeginning && !outcome.isEnded },
+    };
   } finally {
     text.close();
   }

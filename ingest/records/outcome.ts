@@ -15,7 +15,12 @@ export interface Accepted<Record> extends OrderedRecord<Record> {
   hadInvalidValue?: boolean;
   /** Whether it had unknown fields, which were left out. */
   hadUnknownFields?: boolean;
+  /** Whose contact it is, where people are looked up. */
+  person?: PersonKind;
 }
+
+/** Whose contact a record is: a new person, the contact of its id, a person with one other id, or a person with several. */
+export type PersonKind = 'created' | 'updated' | 'matched' | 'ambiguous';
 
 /** The record can never be accepted as it is. `pointer` is a JSON Pointer into it, '' for all of it. */
 export interface DeadLetter {

@@ -55,6 +55,11 @@ export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number
       'line or row of the column names; those before it are left out',
       positiveNumber,
     )
+    .choice(
+      '--on-duplicate <way>',
+      'what becomes of a contact with a new id whose work email or profile one other contact has: it is created beside the other (create, the default), changes the other, or is rejected',
+      ['create', 'update', 'reject'],
+    )
     .option(
       '--dry-run',
       'write nothing: show what the first records become, and everything that would be rejected',

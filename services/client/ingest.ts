@@ -44,9 +44,30 @@ export interface IngestResult {
   invalid_values: number;
   /** Accepted records whose unknown fields were left out; absent where they are rejected. */
   ignored?: number;
+  /** Accepted contacts by whose they are; absent without `query.on_duplicate`. */
+  created?: number;
+  updated?: number;
+  matched?: number;
+  ambiguous?: number;
   /** Of each request the first 100, 1 000 in all. */
   errors: RejectedRecord[];
 }
+
+const COUNTS = [
+  'accepted',
+  'rejected',
+  'skipped',
+  'rounded',
+  'suppressed',
+  'stale',
+  'invalid_domains',
+  'invalid_values',
+  'ignored',
+  'created',
+  'updated',
+  'matched',
+  'ambiguous',
+] as const satisfies (keyof IngestResult)[];
 
 export interface IngestOptions {
   query?: IngestQuery;
@@ -118,10 +139,10 @@ export async function sendRecords(
       ({ errors, rejected } = await post(lines.slice(behind)));
       list(errors, sent + behind);
     }
-    if (first.ignored !== undefined) result.ignored ??= 0;
-    const { errors: _, ...counts } = result;
-    for (const name of Object.keys(counts) as (keyof typeof counts)[])
-      result[name] = (result[name] ?? 0) + (first[name] ?? 0);
+    for (const name of COUNTS) {
+      const more = first[name];
+      if (more !== undefined) result[name] = (result[name] ?? 0) + more;
+    }
     sent += lines.length;
     lines = [];
     bytes = 0;

@@ -3,13 +3,17 @@ import type { StreamName } from '../client/index.js';
 import { ReachlineProblem } from '../client/index.js';
 import type { CheckAnswer, IngestAnswer } from '../client/operations.js';
 import { csvCell } from './export.js';
-import { fieldLabel } from './format.js';
+import { count, fieldLabel } from './format.js';
 import { send, upload } from './session.js';
 
 export type { CheckAnswer, IngestAnswer };
 export type Question = CheckAnswer['questions'][number];
 export type FileColumn = CheckAnswer['columns'][number];
 export type RecordError = IngestAnswer['errors'][number];
+type CheckResult = NonNullable<CheckAnswer['result']>;
+export type PersonMatch = NonNullable<CheckResult['matches']>[number];
+/** What becomes of people who are there already. */
+export type OnDuplicate = 'update' | 'create' | 'reject';
 
 /** What a person has answered. */
 export interface Settings {
@@ -58,12 +62,15 @@ export function loadFile(
   { stream, media_type, mapping, header }: CheckAnswer,
   file: File,
   { charset }: Settings,
+  onDuplicate: OnDuplicate | undefined,
   options: { signal: AbortSignal; onProgress(sentBytes: number): void },
 ): Promise<IngestAnswer> {
   const parts: Record<string, string> = mapping === undefined ? {} : { mapping: JSON.stringify(mapping) };
   const query = new URLSearchParams({
     rejected_text: 'true',
     ...(charset && { charset }),
+    // To create all of them, nobody has to be looked up.
+    ...(onDuplicate && onDuplicate !== 'create' && { on_duplicate: onDuplicate }),
     ...(header && { header_row: String(header.line) }),
   });
   return upload(`/api/ingest/${stream}?${query}`, formOf(parts, file, media_type), options);
@@ -76,6 +83,27 @@ function formOf(parts: Record<string, string>, file: Blob, type: string): FormDa
   form.append('file', file.slice(0, file.size, type));
   return form;
 }
+
+/** Whose the contacts of a file are, in words. Empty for other streams. */
+export function peopleText({ created, updated = 0, matched = 0, ambiguous = 0 }: CheckResult): string {
+  if (created === undefined) return '';
+  const parts = [
+    [created, 'new'],
+    [updated, 'with an id that you have'],
+    [matched, 'that you have (by email or profile)'],
+    [ambiguous, 'that you have more than once'],
+  ] as const;
+  return parts.flatMap(([number, text]) => (number > 0 ? [`${count(number)} ${text}`] : [])).join(', ');
+}
+
+/** Rows that a load writes. */
+export const loadable = (
+  { accepted, matched = 0, ambiguous = 0 }: CheckResult,
+  onDuplicate: OnDuplicate | undefined,
+): number =>
+  accepted -
+  (onDuplicate === 'reject' ? matched : 0) -
+  (onDuplicate === undefined || onDuplicate === 'create' ? 0 : ambiguous);
 
 /** The charset that a check proposes, in its answer or in its problem. */
 export function proposedCharset(answer: CheckAnswer | unknown): string | undefined {

@@ -6,6 +6,7 @@ import type { Idempotency, IdempotentResult } from '../shared/idempotency.js';
 import type { Json } from '../shared/json.js';
 import type { OrderedRecord } from '../shared/record-order.js';
 import type { FieldError } from '../shared/validation.js';
+import type { KnownPeople, PeopleQuery } from './duplicates.js';
 import type { ContactSort, FacetField } from './fields.js';
 import type { Contact, ContactRecord } from './schema.js';
 import type { ValueField, WordField } from './searchable.js';
@@ -207,6 +208,8 @@ export interface ContactStore {
     contactIds: readonly string[],
     signal?: AbortSignal,
   ): Promise<ContactBatch>;
+  /** At most 1 000 ids and 10 000 keys. */
+  findPeople(query: PeopleQuery, signal?: AbortSignal): Promise<KnownPeople>;
   /** Ordered as contract 3.9 with a query, by its sort without. */
   searchContacts(search: ContactSearch, request?: Cancellable): Promise<ContactPage>;
   /**

@@ -1,6 +1,5 @@
 /** Which contacts are the same person (contract 3.3). */
-import { normalizeEmail } from '../search/normalize.js';
-import { searchableValues } from './searchable.js';
+import { normalizeEmail, normalizeProfileUrl } from '../search/normalize.js';
 import type { ContactBody } from './stored-contact.js';
 
 /** Duplicates that a dry run lists. */
@@ -16,15 +15,18 @@ export interface DuplicateKey {
 }
 
 /** Two contacts are duplicates when they share a key. A contact without keys has no duplicates. */
-export function duplicateKeys(body: ContactBody): DuplicateKey[] {
-  const keys: DuplicateKey[] = body.work_emails.map((email) => ({
+export function duplicateKeys({ work_emails, network_a_url }: Addresses): DuplicateKey[] {
+  const keys: DuplicateKey[] = (work_emails ?? []).map((email) => ({
     kind: 'email',
     value: normalizeEmail(email),
   }));
-  const { network_a_url: profile } = searchableValues(body);
+  const profile = network_a_url && normalizeProfileUrl(network_a_url);
   if (profile) keys.push({ kind: 'profile', value: profile });
   return keys;
 }
+
+/** Fields of a contact or of its record that keys are made of. */
+type Addresses = { [Field in 'work_emails' | 'network_a_url']?: ContactBody[Field] | null };
 
 /** Whether the contact has one of the keys. */
 export const hasKey = (body: ContactBody, keys: readonly DuplicateKey[]): boolean =>
@@ -38,3 +40,20 @@ export function addedKeys(before: ContactBody, after: ContactBody): DuplicateKey
 
 const includesKey = (keys: readonly DuplicateKey[], { kind, value }: DuplicateKey): boolean =>
   keys.some((key) => key.kind === kind && key.value === value);
+
+/** Holders of a key that `findPeople` answers: more than one is ambiguous, however many there are. */
+export const MAX_HOLDERS = 2;
+
+/** Ids and keys of people who may be in the store. All ids are different, and so are all keys. */
+export interface PeopleQuery {
+  organizationId: string;
+  contactIds: readonly string[];
+  keys: readonly DuplicateKey[];
+}
+
+export interface KnownPeople {
+  /** The given ids that contacts have. */
+  contactIds: string[];
+  /** Ids of contacts that have a key, for each key: the oldest `MAX_HOLDERS`. */
+  holders: string[][];
+}

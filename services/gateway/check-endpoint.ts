@@ -1,10 +1,8 @@
 /** `POST /api/ingest/{stream}/check`: how a file would be read, and what would become of its records. */
 import { checkFile } from '../../ingest/check/check.js';
 import { DRAFT, type ProposeOptions } from '../../ingest/check/propose.js';
-import type { DateOrder } from '../../ingest/mapping/date-format.js';
 import { fieldChoices } from '../../ingest/mapping/edit.js';
 import { MappingError, parseMappingFile } from '../../ingest/mapping/mapping-file.js';
-import type { DecimalMark } from '../../ingest/mapping/number-format.js';
 import { MAX_NAME_LENGTH } from '../../ingest/mapping/stored-mappings.js';
 import { AUTO } from '../../ingest/presets/recognize.js';
 import { parseJson } from '../../ingest/records/parse-json.js';
@@ -30,15 +28,16 @@ import {
   findMapping,
   type IngestServices,
   invalidMapping,
+  MATCHES,
   RESULT_FIELDS,
   toProblem,
 } from './ingest-endpoint.js';
-import { inTurn, PROPOSED, READING_PARAMETERS, Reading } from './reading-query.js';
+import { inTurn, PROPOSED, peopleOf, READING_PARAMETERS, Reading } from './reading-query.js';
 import { describeFile } from './record-schemas.js';
 import { openUpload, type Upload } from './upload.js';
 
-/** Records that a check reads. */
-const CHECK_LIMITS = { records: 100_000, rejected: 10_000 };
+/** What a check reads at most. Its time leaves room for the upload within the timeout of a request. */
+const CHECK_LIMITS = { records: 100_000, rejected: 10_000, milliseconds: 8000 };
 
 const text = (description: string) => Type.String({ description });
 
@@ -124,6 +123,7 @@ export const CheckResponse = looseObject(
               record: looseObject({}, { description: 'The record of the stream.' }),
             }),
           ),
+          matches: MATCHES,
           is_whole: boolean('Whether every record of the file was checked.'),
         },
         { description: 'What would become of the records; absent while a question is open.' },
@@ -148,6 +148,7 @@ export const check = endpointsWith<IngestServices>()({
   source: { read: readFileBody, describe: describeFile },
   request: strictObject({}),
   query: strictObject({
+    ...READING_PARAMETERS,
     map: Type.Optional(
       Type.String({
         description:
@@ -157,20 +158,6 @@ export const check = endpointsWith<IngestServices>()({
         examples: ['draft'],
       }),
     ),
-    date_order: Type.Optional(
-      stringEnum('Which comes first in dates of digits, the day (`dmy`) or the month (`mdy`).', [
-        'dmy',
-        'mdy',
-      ]),
-    ),
-    decimal: Type.Optional(stringEnum('Decimal mark of numbers.', ['.', ','])),
-    unknown_fields: Type.Optional(
-      stringEnum('What becomes of fields that the stream does not have, as in the ingest operation.', [
-        'reject',
-        'ignore',
-      ]),
-    ),
-    ...READING_PARAMETERS,
     beginning: withDefault(
       Type.Optional(
         boolean(
@@ -187,6 +174,7 @@ export const check = endpointsWith<IngestServices>()({
     const stream = findStream(params.stream as string);
     if (!stream) throw new Problem('stream_not_found', unknownStream(params.stream as string));
     const reading = new Reading(query, context.source?.charset);
+    const people = peopleOf(stream, query, services.search, 'create');
     const upload = await openUpload(context.source as BodySource, ['mapping', 'columns']);
     try {
       const { format, chunks } = await formatOf(upload);
@@ -201,10 +189,8 @@ export const check = endpointsWith<IngestServices>()({
           clock: services.clock,
           ...mappingOf(upload, query.map, services, stream),
           choices: choicesOf(upload.parts.get('columns'), stream),
-          declared: {
-            dateOrder: query.date_order as DateOrder | undefined,
-            decimal: query.decimal as DecimalMark | undefined,
-          },
+          declared: reading.declared,
+          people,
           isBeginning: query.beginning,
           unknownFields: (query.unknown_fields as UnknownFields | undefined) ?? services.unknownFields,
           limits: CHECK_LIMITS,
@@ -234,7 +220,6 @@ const wholeFile = () =>
 const mediaTypeOf = (format: TextFormat) =>
   Object.entries(INGEST_FORMATS).find(([, each]) => each === format)?.[0] ?? ANY_FORMAT;
 
-/** The format that the type of the file says, or its first bytes. Throws 415. */
 /** The mapping that comes with the file, or the mapping that the request names. Throws 422 and `MappingError`. */
 function mappingOf(
   { parts }: Upload,

@@ -2,12 +2,10 @@
 import { SampledWrites, withoutWrites } from '../../ingest/check/sampled-writes.js';
 import { AmbiguousInputError } from '../../ingest/mapping/column-forms.js';
 import { compileMapping } from '../../ingest/mapping/compile.js';
-import type { DateOrder } from '../../ingest/mapping/date-format.js';
 import type { Mapping } from '../../ingest/mapping/mapping.js';
 import { MappingError, parseMappingFile } from '../../ingest/mapping/mapping-file.js';
-import type { DecimalMark } from '../../ingest/mapping/number-format.js';
 import { rootOf } from '../../ingest/mapping/path.js';
-import { MAX_NAME_LENGTH, type StoredMapping } from '../../ingest/mapping/stored-mappings.js';
+import type { StoredMapping } from '../../ingest/mapping/stored-mappings.js';
 import {
   emptyResult,
   IngestLimitError,
@@ -23,6 +21,7 @@ import { AUTO } from '../../ingest/presets/recognize.js';
 import type { Publisher } from '../../ingest/publisher.js';
 import { parseJson } from '../../ingest/records/parse-json.js';
 import { orderOf, type RawRecord, UnreadableInputError } from '../../ingest/records/raw-record.js';
+import type { PeopleResolver } from '../../ingest/resolve-people.js';
 import { ColumnsError } from '../../ingest/sources/csv.js';
 import { replayable, TemporaryFileError } from '../../ingest/sources/replayable.js';
 import type { ColumnUse, TextFormat } from '../../ingest/sources/text.js';
@@ -51,7 +50,7 @@ import type { Stores } from '../stores/open-stores.js';
 import { toProblem as problemOf } from './error-handler.js';
 import { formatOf, readIngestBody } from './ingest-body.js';
 import type { Metrics } from './metrics.js';
-import { inTurn, PROPOSED, READING_PARAMETERS, Reading } from './reading-query.js';
+import { inTurn, PROPOSED, peopleOf, READING_PARAMETERS, Reading } from './reading-query.js';
 import { describeRecords } from './record-schemas.js';
 import { openUpload, type Upload } from './upload.js';
 
@@ -89,39 +88,29 @@ export const IngestQuery = strictObject({
     ),
     'keep',
   ),
-  unknown_fields: Type.Optional(
-    stringEnum(
-      'What becomes of fields that the stream does not have: `reject` rejects the record; `ignore` leaves them out and counts the record in `ignored`. Default: `REACHLINE_INGEST_UNKNOWN_FIELDS`.',
-      ['reject', 'ignore'],
-    ),
-  ),
   rejected_text: withDefault(
     Type.Optional(
       boolean('Answer with the text of the first 1 000 rejected records too, of at most 1 MiB in all.'),
     ),
     false,
   ),
-  map: Type.Optional(
-    Type.String({
-      description:
-        'Name of a mapping that turns the records of another tool into records of the stream: a preset, a file of the folder `REACHLINE_MAPPINGS`, or `auto` for the preset that the records are recognized by.',
-      minLength: 1,
-      maxLength: MAX_NAME_LENGTH,
-      examples: ['crm-contacts'],
-    }),
-  ),
-  date_order: Type.Optional(
-    stringEnum(
-      'Which comes first in dates of digits, the day (`dmy`) or the month (`mdy`): for CSV and mapped records that do not show it.',
-      ['dmy', 'mdy'],
-    ),
-  ),
-  decimal: Type.Optional(
-    stringEnum('Decimal mark of numbers, for CSV and mapped records that do not show it.', ['.', ',']),
-  ),
   ...READING_PARAMETERS,
 });
 const count = (description: string) => integer(description, { minimum: 0 });
+const person = (whose: string) =>
+  Type.Optional(count(`Accepted contacts ${whose}. Absent where nobody is looked up (\`on_duplicate\`).`));
+
+export const MATCHES = Type.Optional(
+  arrayOf(
+    'The first 10 records of people who have exactly one contact under another id; absent where nobody is looked up, and where records are written.',
+    looseObject({
+      line: integer('Line, or position in the array, from 1.'),
+      contact_id: Type.String({ description: 'The contact that the person has already.' }),
+      field: stringEnum('The field that both share.', ['work_emails', 'network_a_url']),
+      value: Type.String({ description: 'The address that both share, as the record writes it.' }),
+    }),
+  ),
+);
 
 /** What became of records, or would become. */
 export const RESULT_FIELDS = {
@@ -136,6 +125,12 @@ export const RESULT_FIELDS = {
   stale: count(
     'Accepted contacts and audiences without effect, because a newer record is there; 0 where workers write them.',
   ),
+  created: person('of new people'),
+  updated: person('of ids that contacts have, or that records before them have'),
+  matched: person(
+    'of new ids and of people who have exactly one contact under another id, by a work email or the profile. With `on_duplicate=update` they change this contact',
+  ),
+  ambiguous: person('of new ids and of people who have several contacts under other ids'),
   invalid_domains: count('Accepted records whose domain was none, such as `n/a`, and was left out.'),
   invalid_values: count(
     'Accepted records of which the mapping left out values that are none, such as `#N/A` or a phone number that a spreadsheet has rounded.',
@@ -183,6 +178,7 @@ export const IngestResponse = looseObject(
       ),
     ),
     proposed: PROPOSED,
+    matches: MATCHES,
     ...RESULT_FIELDS,
     rejected_records: Type.Optional(
       arrayOf(
@@ -213,7 +209,7 @@ export const ingest = endpointsWith<IngestServices>()({
   operationId: 'ingest',
   summary: 'Take in records of a stream',
   description:
-    'One JSON record per line, a JSON array or one object, or CSV; at most 1 GiB, of JSON arrays 16 MiB, gzip and zstd accepted. Good records are durable when the answer comes; rejected ones are named by line, and stop the others only with `on_reject=fail`, or once they are 10 000.',
+    'One JSON record per line, a JSON array or one object, CSV, or an XLSX workbook; at most 1 GiB, of JSON arrays 16 MiB, gzip and zstd accepted. Good records are durable when the answer comes; rejected ones are named by line, and stop the others only with `on_reject=fail`, or once they are 10 000.',
   tag: 'Ingest',
   scope: ['ingest:write'],
   source: { read: readIngestBody, describe: describeRecords },
@@ -252,7 +248,7 @@ async function ingestUpload(stream: Stream, upload: Upload, context: Ingestion['
   const destination = query.dry_run
     ? samples.into(stream)
     : (services.publisher?.toKafka(stream, signal) ?? stream);
-  const { result, limit, columns, kept } = await inTurn(format, context.organizationId, signal, () =>
+  const { result, limit, columns, people, kept } = await inTurn(format, context.organizationId, signal, () =>
     POLICIES[query.on_reject](ingestion, chunks, destination),
   );
   if (!query.dry_run) {
@@ -270,6 +266,7 @@ async function ingestUpload(stream: Stream, upload: Upload, context: Ingestion['
       dry_run: true,
       records: samples.records,
       columns,
+      matches: people?.matches,
       proposed: ingestion.reading.proposed,
     }),
   };
@@ -295,6 +292,7 @@ interface Outcome {
   limit?: keyof IngestLimits;
   /** Of CSV. */
   columns?: ColumnUse[];
+  people?: PeopleResolver | undefined;
   /** Whether the rejections are kept for operators. */
   kept?: boolean;
 }
@@ -355,12 +353,13 @@ interface IngestIntoOptions extends Pick<IngestOptions, 'onRejected'> {
 }
 
 async function ingestInto(
-  { format, reading, mapping, isBeside, acceptance, context, texts }: Ingestion,
+  { stream, format, reading, mapping, isBeside, acceptance, context, texts }: Ingestion,
   source: AsyncIterable<Uint8Array>,
   destination: Stream,
   { onRejected, isCheck = context.query.dry_run }: IngestIntoOptions = {},
 ): Promise<Outcome> {
   const { organizationId, query, services, signal } = context;
+  const people = peopleOf(stream, query, services.search);
   let columns: ColumnUse[] | undefined;
   const result = emptyResult();
   const withCounts = <T>(error: T, note?: string) => (isCheck ? error : withOutcome(error, result, note));
@@ -372,10 +371,8 @@ async function ingestInto(
     format,
     reading: reading.options,
     mapping,
-    declared: {
-      dateOrder: query.date_order as DateOrder | undefined,
-      decimal: query.decimal as DecimalMark | undefined,
-    },
+    declared: reading.declared,
+    people,
     unknownFields: (query.unknown_fields as UnknownFields | undefined) ?? services.unknownFields,
     organizationId,
     acceptance,
@@ -393,7 +390,7 @@ async function ingestInto(
     },
   });
   try {
-    return { result: await ingested, columns };
+    return { result: await ingested, columns, people };
   } catch (error) {
     if (error instanceof IngestLimitError) return { result: error.result, limit: error.limit };
     throw withCounts(reading.withProposed(toProblem(error)));

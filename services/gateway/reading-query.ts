@@ -1,10 +1,18 @@
 /** Query parameters that say how the text of a file is read. */
+import type { DeclaredForms } from '../../ingest/mapping/column-forms.js';
+import type { DateOrder } from '../../ingest/mapping/date-format.js';
+import type { DecimalMark } from '../../ingest/mapping/number-format.js';
+import { MAX_NAME_LENGTH } from '../../ingest/mapping/stored-mappings.js';
+import { type OnDuplicate, PeopleResolver } from '../../ingest/resolve-people.js';
 import { charsetOf } from '../../ingest/sources/charset.js';
 import type { ProposedReading } from '../../ingest/sources/csv.js';
 import type { ReadingOptions, TextFormat } from '../../ingest/sources/text.js';
+import { contacts } from '../../ingest/streams/contacts.js';
+import type { Stream } from '../../ingest/streams/stream.js';
+import type { ContactStore } from '../contacts/contact-store.js';
 import { invalid, Problem } from '../http/problems.js';
 import { FairSemaphore } from '../shared/fair-semaphore.js';
-import { integer, looseObject, Type } from '../shared/schema.js';
+import { integer, looseObject, stringEnum, Type } from '../shared/schema.js';
 import { MAX_HELD_BYTES } from './ingest-body.js';
 
 const MAX_HEADER_ROW = 1000;
@@ -22,7 +30,38 @@ export const inTurn = <T>(
   read: () => Promise<T>,
 ): Promise<T> => (format === 'xlsx' ? workbooks.run(organizationId, read, signal) : read());
 
+/** Parameters that a check and the load after it have. */
 export const READING_PARAMETERS = {
+  map: Type.Optional(
+    Type.String({
+      description:
+        'Name of a mapping that turns the records of another tool into records of the stream: a preset, a file of the folder `REACHLINE_MAPPINGS`, or `auto` for the preset that the records are recognized by.',
+      minLength: 1,
+      maxLength: MAX_NAME_LENGTH,
+      examples: ['crm-contacts'],
+    }),
+  ),
+  date_order: Type.Optional(
+    stringEnum(
+      'Which comes first in dates of digits, the day (`dmy`) or the month (`mdy`): for CSV and mapped records that do not show it.',
+      ['dmy', 'mdy'],
+    ),
+  ),
+  decimal: Type.Optional(
+    stringEnum('Decimal mark of numbers, for CSV and mapped records that do not show it.', ['.', ',']),
+  ),
+  unknown_fields: Type.Optional(
+    stringEnum(
+      'What becomes of fields that the stream does not have: `reject` rejects the record; `ignore` leaves them out and counts the record in `ignored`. Default: `REACHLINE_INGEST_UNKNOWN_FIELDS`.',
+      ['reject', 'ignore'],
+    ),
+  ),
+  on_duplicate: Type.Optional(
+    stringEnum(
+      'What becomes of a contact with a new id that has a work email or the profile of exactly one other contact: `create` creates it beside the other; `update` changes the other; `reject` rejects the record as `contact_exists`. With several others, `update` and `reject` reject it as `ambiguous_person`. Without the parameter, a load creates it and looks nobody up.',
+      ['create', 'update', 'reject'],
+    ),
+  ),
   charset: Type.Optional(
     Type.String({
       description:
@@ -51,13 +90,33 @@ export const PROPOSED = Type.Optional(
 );
 
 export interface ReadingQuery {
+  date_order?: string;
+  decimal?: string;
+  on_duplicate?: string;
   charset?: string;
   header_row?: number;
+}
+
+/** Looks up the people of contacts; undefined where nobody is looked up. Throws 422 for another stream. */
+export function peopleOf(
+  { name }: Stream,
+  { on_duplicate: asked }: ReadingQuery,
+  store: Pick<ContactStore, 'findPeople'>,
+  otherwise?: OnDuplicate,
+): PeopleResolver | undefined {
+  if (name !== contacts.name && asked !== undefined) {
+    const detail = `on_duplicate is for ${contacts.name}. Leave it out for ${name}.`;
+    throw invalid({ pointer: '?on_duplicate', code: 'not_for_stream', detail });
+  }
+  const onDuplicate = (asked as OnDuplicate | undefined) ?? otherwise;
+  if (name !== contacts.name || onDuplicate === undefined) return undefined;
+  return new PeopleResolver(store, onDuplicate);
 }
 
 /** How the text of a request is read, and what else may be right. Throws 422 for an unknown charset. */
 export class Reading {
   readonly options: ReadingOptions;
+  readonly declared: DeclaredForms;
   readonly #proposed: ProposedReading = {};
 
   constructor(query: ReadingQuery, declared: string | undefined) {
@@ -67,6 +126,10 @@ export class Reading {
       const detail = `There is no charset ${JSON.stringify(label?.slice(0, 64))}. Send its name, such as windows-1252, or the file in UTF-8.`;
       throw invalid({ pointer: '?charset', code: 'unknown_charset', detail });
     }
+    this.declared = {
+      dateOrder: query.date_order as DateOrder | undefined,
+      decimal: query.decimal as DecimalMark | undefined,
+    };
     this.options = {
       ...(charset !== null && { charset: label }),
       headerRow: query.header_row,

@@ -219,6 +219,39 @@ describe('Importing a file in the console', function () {
     await c.page.locator('output.total', { hasText: '1,000 contacts' }).waitFor();
   });
 
+  it('says who is there already, and changes, leaves out or creates these people', async () => {
+    const organization = 'org_again';
+    const key = await c.gateway.keyFor(organization);
+    const known = [
+      { contact_id: 'ada', last_name: 'Lovelace', work_emails: ['ada@acme.example'] },
+      { contact_id: '18', work_emails: ['bo@acme.example'] },
+      { contact_id: 'twin-1', work_emails: ['team@acme.example'] },
+      { contact_id: 'twin-2', work_emails: ['team@acme.example'] },
+    ];
+    await c.gateway.ingest('contacts', known, { key });
+    const list =
+      'ID,First Name,Last Name,Email,City\n17,Ada,King,ADA@acme.example,London\n18,Bo,Berg,bo@acme.example,Bern\n19,Cy,New,cy@acme.example,Rome\n20,Di,Twin,team@acme.example,Oslo\n';
+    await c.open('/import', key);
+    await choose('crm.csv', list);
+    await preview()
+      .getByText(
+        '4 rows can be loaded (1 new, 1 with an id that you have, 1 that you have (by email or profile), 1 that you have more than once)',
+      )
+      .waitFor();
+    await preview().getByRole('row', { name: '2 Work emails: ada@acme.example ada' }).waitFor();
+    await picture('people-there-already');
+    await c.expectAccessible();
+    const choice = preview().getByLabel('People that you have already');
+    await choice.selectOption('Leave their rows out');
+    await preview().getByRole('button', { name: 'Load 2 rows' }).waitFor();
+    await choice.selectOption('Update them');
+    await load('Load 3 rows');
+    await result().getByRole('heading', { name: '3 contacts loaded, 1 rejected' }).waitFor();
+    await result().getByText('1 row changed a person that you had already.').waitFor();
+    expect(await contact(organization, 'ada')).to.include({ last_name: 'King', city: 'London' });
+    expect(await contact(organization, '17')).to.equal(undefined);
+  });
+
   it('settles dates once for all rows, also of a file that a telling row ends', async () => {
     const organization = 'org_late';
     await c.open('/import', await c.gateway.keyFor(organization));

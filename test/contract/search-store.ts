@@ -17,6 +17,7 @@ import { searchStoreGetMany } from './search-store-get-many.js';
 import { searchStoreMatch } from './search-store-match.js';
 import { searchStoreMemberships } from './search-store-memberships.js';
 import { searchStoreOrder } from './search-store-order.js';
+import { searchStorePeople } from './search-store-people.js';
 import { searchStoreRecordOrder } from './search-store-record-order.js';
 import { searchStoreRecords } from './search-store-records.js';
 import { searchStoreRejections } from './search-store-rejections.js';
@@ -58,6 +59,7 @@ export function searchStoreContract(
 
     searchStoreFilters(open);
     searchStoreExamples(open);
+    searchStorePeople(open);
     searchStoreOrder(open);
     searchStoreMatch(open);
     searchStoreDeletions(open);

@@ -2,6 +2,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type IngestOptions, type IngestResult, ingestRecords } from '../../../ingest/pipeline.js';
 import type { RecordSource } from '../../../ingest/records/raw-record.js';
+import { type OnDuplicate, PeopleResolver } from '../../../ingest/resolve-people.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { untilAborted } from '../../shared/async.js';
 import { loadConfig } from '../../shared/config.js';
@@ -35,6 +36,7 @@ export interface IngestCommand
   files: string[];
   rejects?: string;
   dryRun?: boolean;
+  onDuplicate?: OnDuplicate;
 }
 
 /** Loads records and resolves with the exit code: 1 when any was rejected. */
@@ -45,6 +47,12 @@ export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   for (const path of [command.map, ...(command.with ?? []), command.rejects]) {
     if (path !== undefined && isStandardInput(path))
       throw new UsageError('Only the file of records can be standard input.');
+  }
+  if (command.onDuplicate !== undefined && (stream.name !== 'contacts' || command.dryRun)) {
+    const detail = command.dryRun
+      ? 'A dry run of this command looks at the files alone. Leave --on-duplicate out, or check the file over HTTP.'
+      : `--on-duplicate is for contacts. Leave it out for ${stream.name}.`;
+    throw new UsageError(detail);
   }
   const rejects = rejectsOf(command, files);
   const needsOrganization = command.organization === undefined && target === undefined;
@@ -89,6 +97,7 @@ async function loadFiles(
         ...options,
         target: gateway,
         findEveryRejected: rejects !== undefined,
+        onDuplicate: command.onDuplicate,
         onWait: (reason, wait) => printErr(io, `${reason}; trying again in ${(wait / 1000).toFixed(1)} s.`),
       }),
     );
@@ -97,8 +106,10 @@ async function loadFiles(
     if (!('search' in opened)) return loadThrough(opened);
     // One clock for all inputs, so that records are ordered as the inputs are.
     const accept = acceptanceClock(opened.search);
+    const { onDuplicate } = command;
+    const people = onDuplicate && new PeopleResolver(opened.search, onDuplicate);
     return loadWith(async (options) =>
-      ingestRecords({ ...options, ...rules(), stores: opened, acceptance: await accept() }),
+      ingestRecords({ ...options, ...rules(), people, stores: opened, acceptance: await accept() }),
     );
   });
 }

@@ -5,6 +5,7 @@ import {
   type RejectedRecord,
 } from '../../../ingest/pipeline.js';
 import type { RawRecord, RecordSource } from '../../../ingest/records/raw-record.js';
+import type { OnDuplicate } from '../../../ingest/resolve-people.js';
 import { LINE_TOO_LONG } from '../../../ingest/sources/lines.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
 import { createClient } from '../../client/client.js';
@@ -22,6 +23,7 @@ interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong' | 
   organizationId?: string;
   /** Whether to find every rejected record, also beyond those that an answer lists. */
   findEveryRejected: boolean;
+  onDuplicate?: OnDuplicate | undefined;
   /** Called before each wait. */
   onWait?(reason: string, milliseconds: number): void;
 }
@@ -31,7 +33,7 @@ interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong' | 
  * seconds when nothing answers at the start, as with a wrong port, and after retries when it fails later.
  */
 export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
-  const { stream, target, source, organizationId, findEveryRejected } = options;
+  const { stream, target, source, organizationId, findEveryRejected, onDuplicate } = options;
   const result = emptyResult();
   await requireReachable(target.url);
   const client = createClient({
@@ -76,7 +78,7 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
     }
     await client.ingest(stream.name as StreamName, texts(), {
       // The sender of the file sees each of them.
-      query: { on_reject: 'drop' },
+      query: { on_reject: 'drop', ...(onDuplicate && { on_duplicate: onDuplicate }) },
       findEveryRejected,
       onRejected({ line, code, pointer, detail }) {
         const sent = pending[line - answered - 1];

@@ -44,7 +44,7 @@ export class Rejects {
 }
 
 const { errors: _errors, preset: _preset, ...COUNTS } = emptyResult();
-const NO_COUNTS = { ...COUNTS, ignored: 0 };
+const NO_COUNTS = { ...COUNTS, ignored: 0, created: 0, updated: 0, matched: 0, ambiguous: 0 };
 
 /** Reports an import to people: rejected records, progress, and the summary. */
 export class Report {
@@ -122,10 +122,18 @@ export class Report {
       invalid_domains,
       invalid_values,
       ignored,
+      created,
+      updated,
+      matched,
+      ambiguous,
     } = this.total;
     const seconds = Math.max(0.001, this.#progress.seconds);
     const rate = formatCount((accepted + rejected) / seconds);
     const notes = [
+      [created, (count: string) => `${count} new`],
+      [updated, (count: string) => `${count} of known ids`],
+      [matched, (count: string) => `${count} of people known under another id`],
+      [ambiguous, (count: string) => `${count} of people known more than once`],
       [rounded, (count: string) => `money of ${count} rounded to 12 digits after the point`],
       [suppressed, (count: string) => `${count} of erased persons left out`],
       [stale, (count: string) => `${count} older than what is stored`],

@@ -14,7 +14,11 @@ import {
   type FileColumn,
   type IngestAnswer,
   isReadable,
+  loadable,
   loadFile,
+  type OnDuplicate,
+  type PersonMatch,
+  peopleText,
   proposedCharset,
   type Question,
   type RecordError,
@@ -43,7 +47,13 @@ type Step =
   | { name: 'check' }
   | { name: 'checked'; answer: CheckAnswer; error?: FailureText }
   | { name: 'load'; answer: CheckAnswer; sentBytes: number }
-  | { name: 'stopped'; answer: CheckAnswer; sentBytes: number; error?: FailureText }
+  | {
+      name: 'stopped';
+      answer: CheckAnswer;
+      onDuplicate: OnDuplicate | undefined;
+      sentBytes: number;
+      error?: FailureText;
+    }
   | { name: 'done'; answer: CheckAnswer; result: IngestAnswer };
 
 const CHANGED: FailureText = {
@@ -108,7 +118,7 @@ function Importer() {
     setStep({ name: 'choose' });
   }
 
-  async function load(answer: CheckAnswer) {
+  async function load(answer: CheckAnswer, onDuplicate?: OnDuplicate) {
     if (!file) return;
     controller.current = new AbortController();
     const { signal } = controller.current;
@@ -122,15 +132,15 @@ function Importer() {
       setStep({
         name: 'done',
         answer,
-        result: await loadFile(answer, file, settings, { signal, onProgress }),
+        result: await loadFile(answer, file, settings, onDuplicate, { signal, onProgress }),
       });
     } catch (reason) {
       const question = formQuestionOf(reason);
       if (question) setStep({ name: 'checked', answer: { ...answer, questions: [question] } });
-      else if (signal.aborted) setStep({ name: 'stopped', answer, sentBytes });
+      else if (signal.aborted) setStep({ name: 'stopped', answer, onDuplicate, sentBytes });
       else {
         const error = (await isReadable(file)) ? failureOf(reason) : CHANGED;
-        setStep({ name: 'stopped', answer, sentBytes, error });
+        setStep({ name: 'stopped', answer, onDuplicate, sentBytes, error });
       }
     }
   }
@@ -192,7 +202,7 @@ function Importer() {
           one={one}
           settings={settings}
           onSettings={setSettings}
-          onLoad={() => void load(step.answer)}
+          onLoad={(onDuplicate) => void load(step.answer, onDuplicate)}
           onCancel={startAgain}
         />
       )}
@@ -218,7 +228,7 @@ function Importer() {
           </p>
           <div class="row">
             {step.error !== CHANGED && (
-              <button type="button" class="primary" onClick={() => void load(step.answer)}>
+              <button type="button" class="primary" onClick={() => void load(step.answer, step.onDuplicate)}>
                 Load it again
               </button>
             )}
@@ -234,6 +244,12 @@ function Importer() {
             {plural(step.result.accepted, one, label.toLowerCase())} loaded
             {step.result.rejected > 0 && `, ${count(step.result.rejected)} rejected`}
           </h2>
+          {step.result.matched !== undefined && step.result.matched > 0 && (
+            <p>
+              {plural(step.result.matched, 'row')} changed {step.result.matched === 1 ? 'a person' : 'people'}{' '}
+              that you had already.
+            </p>
+          )}
           {step.result.skipped > 0 && <p>{count(step.result.skipped)} rows of other kinds were left out.</p>}
           {step.result.invalid_values > 0 && (
             <p>
@@ -312,25 +328,38 @@ interface PreviewProps {
   one: string;
   settings: Settings;
   onSettings(settings: Settings): void;
-  onLoad(): void;
+  onLoad(onDuplicate: OnDuplicate | undefined): void;
   onCancel(): void;
 }
+
+const WAYS: Record<OnDuplicate, string> = {
+  update: 'Update them',
+  create: 'Create them a second time',
+  reject: 'Leave their rows out',
+};
 
 type FirstRecord = NonNullable<CheckAnswer['result']>['records'][number];
 
 function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: PreviewProps) {
   const { columns, result, preset_description } = answer;
   const [isChoosing, setChoosing] = useState(false);
+  const [chosen, setChosen] = useState<OnDuplicate>('update');
   if (!result) return null;
   const { accepted, rejected, skipped, records, errors } = result;
   const { is_whole: isWhole, invalid_values: invalidValues } = result;
   const fields = answer.fields.filter((name) => records.some(({ record }) => name in record));
+  const { created, matched = 0, ambiguous = 0, matches = [] } = result;
+  const people = peopleText(result);
+  const isAsking = created !== undefined && (matched + ambiguous > 0 || !isWhole);
+  const onDuplicate = isAsking ? chosen : undefined;
+  const loaded = loadable(result, onDuplicate);
   const leftOut = columns.filter(({ fields: given }) => given.length === 0);
   return (
     <section aria-label="Preview">
       <p>
         {preset_description && `This is ${preset_description}. `}
         <strong>{plural(accepted, 'row')}</strong> can be loaded
+        {people && ` (${people})`}
         {rejected > 0 && `, ${count(rejected)} would be rejected`}
         {skipped > 0 && `, ${count(skipped)} are of other kinds`}
         {invalidValues > 0 &&
@@ -351,9 +380,29 @@ function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: Previe
           {leftOut.map(({ column }) => column).join(', ')}.
         </p>
       )}
+      {isAsking && (
+        <label class="field">
+          <span>People that you have already</span>
+          <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value as OnDuplicate)}>
+            {Object.entries(WAYS).map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+          {ambiguous > 0 && chosen !== 'create' && (
+            <span class="note">Rows of people that you have more than once are rejected.</span>
+          )}
+        </label>
+      )}
       <div class="row wraps">
-        <button type="button" class="primary" disabled={accepted === 0 && isWhole} onClick={onLoad}>
-          {isWhole ? `Load ${plural(accepted, one, accepted === 1 ? one : 'rows')}` : 'Load the file'}
+        <button
+          type="button"
+          class="primary"
+          disabled={loaded === 0 && isWhole}
+          onClick={() => onLoad(onDuplicate)}
+        >
+          {isWhole ? `Load ${plural(loaded, one, loaded === 1 ? one : 'rows')}` : 'Load the file'}
         </button>
         {columns.length > 0 && (
           <button type="button" aria-expanded={isChoosing} onClick={() => setChoosing(!isChoosing)}>
@@ -375,6 +424,24 @@ function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: Previe
               cell: ({ record }: FirstRecord) => textOf((record as Record<string, unknown>)[name]),
             }))}
             rows={records}
+            keyOf={({ line }) => String(line)}
+          />
+        </>
+      )}
+      {matches.length > 0 && (
+        <>
+          <h2>{matches.length < matched ? 'The first people that you have' : 'People that you have'}</h2>
+          <FigureTable
+            label="People that you have"
+            columns={[
+              { label: 'Line', cell: ({ line }: PersonMatch) => count(line) },
+              { label: 'The same', cell: ({ field, value }) => `${fieldLabel(field)}: ${value}` },
+              {
+                label: 'Contact',
+                cell: ({ contact_id: id }) => <a href={href('/contacts', { contact: id })}>{id}</a>,
+              },
+            ]}
+            rows={matches}
             keyOf={({ line }) => String(line)}
           />
         </>

@@ -7,6 +7,7 @@ import { isolation } from './isolation.js';
 import { keptAnswers } from './kept-answers.js';
 import { lostStores } from './lost-stores.js';
 import { operations } from './operations.js';
+import { peopleOfImports } from './people-of-imports.js';
 
 /** Suites whose results could depend on the stores of a gateway. */
 const SUITES = [
@@ -14,6 +15,7 @@ const SUITES = [
   isolation,
   accounts,
   advertisingRecords,
+  peopleOfImports,
   bulkMemberships,
   cursors,
   keptAnswers,

@@ -1,5 +1,13 @@
 /** Functions that reads and writes of contacts share. */
-import { type DuplicateKey, hasKey } from '../../../contacts/duplicates.js';
+import {
+  type DuplicateKey,
+  duplicateKeys,
+  hasKey,
+  type KnownPeople,
+  MAX_DUPLICATE_CANDIDATES,
+  MAX_HOLDERS,
+  type PeopleQuery,
+} from '../../../contacts/duplicates.js';
 import type { StoredContact } from '../../../contacts/stored-contact.js';
 import { identifiersOf, uniqueIdentifiers } from '../../../contacts/suppression.js';
 import type { Clock } from '../../../shared/time.js';
@@ -51,6 +59,53 @@ export async function findDuplicates(
   return hits.hits
     .map(({ _source }) => parseContactSource(_source as ContactSource))
     .filter(({ body }) => hasKey(body, keys));
+}
+
+/** Keys of one search, and the contacts that it may find: where there are more, each half of the keys is searched for by itself. */
+const KEYS_PER_SEARCH = { keys: 128, contacts: 256 };
+
+export async function findPeople(
+  contacts: ContactDocuments,
+  { organizationId, contactIds, keys }: PeopleQuery,
+  signal: AbortSignal,
+): Promise<KnownPeople> {
+  const wanted = contactIds.map((id) => ({ id: documentId(organizationId, id), routing: organizationId }));
+  const found = await contacts.getMany(wanted, signal);
+  const holders: string[][] = [];
+  for (let start = 0; start < keys.length; start += KEYS_PER_SEARCH.keys) {
+    const part = keys.slice(start, start + KEYS_PER_SEARCH.keys);
+    holders.push(...(await findHolders(contacts, organizationId, part, signal)));
+  }
+  return {
+    contactIds: contactIds.filter((_, index) => {
+      const source = found.get((wanted[index] as { id: string }).id)?.source;
+      return source && !isTombstone(source);
+    }),
+    holders,
+  };
+}
+
+async function findHolders(
+  contacts: ContactDocuments,
+  organizationId: string,
+  keys: readonly DuplicateKey[],
+  signal: AbortSignal,
+): Promise<string[][]> {
+  const size = keys.length === 1 ? MAX_DUPLICATE_CANDIDATES : KEYS_PER_SEARCH.contacts;
+  const { hits } = await contacts.search(duplicateQuery(organizationId, keys, size), signal);
+  if (keys.length > 1 && hits.hits.length === size) {
+    const half = Math.ceil(keys.length / 2);
+    return [
+      ...(await findHolders(contacts, organizationId, keys.slice(0, half), signal)),
+      ...(await findHolders(contacts, organizationId, keys.slice(half), signal)),
+    ];
+  }
+  const bodies = hits.hits.map(({ _source }) => parseContactSource(_source as ContactSource).body);
+  const holdersOf = new Map<string, string[]>(keys.map((key) => [lockOf(key), []]));
+  for (const body of bodies) {
+    for (const key of new Set(duplicateKeys(body).map(lockOf))) holdersOf.get(key)?.push(body.contact_id);
+  }
+  return keys.map((key) => (holdersOf.get(lockOf(key)) as string[]).slice(0, MAX_HOLDERS));
 }
 
 export const lockOf = ({ kind, value }: DuplicateKey): string => `${kind} ${value}`;

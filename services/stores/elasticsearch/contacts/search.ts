@@ -292,11 +292,15 @@ export const addressClause = (kind: 'email' | 'profile', value: string): Clause 
   kind === 'email' ? emailClause(value) : { term: { 'search.network_a_url_value': valueToken(value) } };
 
 /** Finds the contacts that may have one of the keys, of which there is at least one. */
-export function duplicateQuery(organizationId: string, keys: readonly DuplicateKey[]): estypes.SearchRequest {
+export function duplicateQuery(
+  organizationId: string,
+  keys: readonly DuplicateKey[],
+  size = MAX_DUPLICATE_CANDIDATES,
+): estypes.SearchRequest {
   const should = keys.map(({ kind, value }) => addressClause(kind, value));
   return {
     routing: organizationId,
-    size: MAX_DUPLICATE_CANDIDATES,
+    size,
     track_total_hits: false,
     query: {
       bool: {

@@ -15,7 +15,7 @@ import type { AcceptanceTimes } from '../figures.js';
 import type { IdempotencyKeys } from '../idempotency.js';
 import { type Bounded, fetchPage, sortKey, totalHits } from '../pages.js';
 import { createContact } from './creations.js';
-import type { WriteStores } from './documents.js';
+import { findPeople, type WriteStores } from './documents.js';
 import type { DuplicateLocks } from './duplicate-lock.js';
 import {
   type AudienceToken,
@@ -98,6 +98,9 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
         }),
       );
     },
+
+    findPeople: (query, caller) =>
+      bounded(caller, async (signal) => ({ result: await findPeople(contacts, query, signal), bytes: 0 })),
 
     async searchContacts(asked, caller) {
       const search = await withToken(asked);

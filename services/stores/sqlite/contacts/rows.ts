@@ -1,14 +1,25 @@
 /** Rows of the table of contacts. */
 
 import { parseContact } from '../../../contacts/contact-json.js';
+import {
+  type DuplicateKey,
+  hasKey,
+  type KnownPeople,
+  MAX_DUPLICATE_CANDIDATES,
+  MAX_HOLDERS,
+  type PeopleQuery,
+} from '../../../contacts/duplicates.js';
 import type { Contact } from '../../../contacts/schema.js';
 import type { StoredContact } from '../../../contacts/stored-contact.js';
 import type { Json } from '../../../shared/json.js';
 import type { Deletion } from '../../../shared/record-order.js';
 import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
+import { findOrganizationKey } from '../organizations.js';
 import type { RowId } from '../row-ids.js';
+import { OrganizationTerms } from '../text/fts-query.js';
 import { currentAudiences } from './former-audiences.js';
+import { duplicateQuery } from './mapping.js';
 
 export interface ContactRow extends StoredContact {
   rowId: RowId;
@@ -31,6 +42,47 @@ export function readContactRow(
   const stored = parseContact(body, recordOrder);
   const audienceIds = currentAudiences(connection, organization, id, stored.audienceIds);
   return { rowId, ...stored, audienceIds, namesFormerAudience: audienceIds !== stored.audienceIds };
+}
+
+/** The oldest contacts that have one of the keys, `most` of them. Of very many that may have one, the oldest are compared. */
+export function rowsWithKeys(
+  connection: Connection,
+  organization: number,
+  keys: readonly DuplicateKey[],
+  most: number,
+): ContactRow[] {
+  if (keys.length === 0) return [];
+  const query = duplicateQuery(new OrganizationTerms(organization), keys);
+  const candidates = connection.rows<[string]>(
+    sql`SELECT c.id FROM contact_terms t
+       CROSS JOIN contacts c ON c.organization = ? AND c.position = t.rowid
+      WHERE contact_terms MATCH ? ORDER BY c.created_ms, c.id LIMIT ?`,
+    organization,
+    query.text,
+    MAX_DUPLICATE_CANDIDATES,
+  );
+  const found: ContactRow[] = [];
+  for (const [id] of candidates) {
+    if (found.length >= most) break;
+    const row = readContactRow(connection, organization, id) as ContactRow;
+    if (hasKey(row.body, keys)) found.push(row);
+  }
+  return found;
+}
+
+export function findPeople(connection: Connection, query: PeopleQuery): KnownPeople {
+  return connection.readTransaction(() => {
+    const organization = findOrganizationKey(connection, query.organizationId);
+    if (organization === undefined) return { contactIds: [], holders: query.keys.map(() => []) };
+    return {
+      contactIds: query.contactIds.filter((id) =>
+        connection.row(sql`SELECT 1 FROM contacts WHERE organization = ? AND id = ?`, organization, id),
+      ),
+      holders: query.keys.map((key) =>
+        rowsWithKeys(connection, organization, [key], MAX_HOLDERS).map(({ body }) => body.contact_id),
+      ),
+    };
+  });
 }
 
 /** The deletion of a contact; undefined if the contact was never deleted or came back. */

@@ -51,6 +51,8 @@ export function contactStore({ writer, writeOnce, searches, reader, clock }: Con
         inFlight.hold(bytes, signal);
         return result;
       }),
+    findPeople: async (query, signal) =>
+      fromJson(await searches.call(query.organizationId, 'findPeople', [query], signal)),
     async searchContacts(search, request) {
       const page = reader.read((connection) => quickSearch(connection, search));
       if (page) return page;

@@ -16,14 +16,7 @@ import {
   type UpdateOutcome,
 } from '../../../contacts/contact-store.js';
 import { type CreationFacts, checkCredits, decideCreation } from '../../../contacts/creation.js';
-import {
-  addedKeys,
-  type DuplicateKey,
-  duplicateKeys,
-  hasKey,
-  MAX_DUPLICATE_CANDIDATES,
-  MAX_DUPLICATES,
-} from '../../../contacts/duplicates.js';
+import { addedKeys, type DuplicateKey, duplicateKeys, MAX_DUPLICATES } from '../../../contacts/duplicates.js';
 import type { ContactRecord } from '../../../contacts/schema.js';
 import { searchableValues, sortValues } from '../../../contacts/searchable.js';
 import {
@@ -45,14 +38,13 @@ import { addCredits, readCredits } from '../credits.js';
 import { Suppression } from '../erasure/suppression.js';
 import { findOrganizationKey } from '../organizations.js';
 import type { RowId } from '../row-ids.js';
-import { OrganizationTerms } from '../text/fts-query.js';
 import { TermEncoder } from '../text/term-encoder.js';
 import type { IndexChanges } from '../text/text-index.js';
 import { forEachStepped, oneStep, type SteppedWork, steppedFrom } from '../writes/stepped-work.js';
 import { type BatchResult, type IsTimeUp, writeBatch } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
-import { CONTACT_COLUMNS, contactColumns, duplicateQuery } from './mapping.js';
-import { type ContactRow, readContactRow, readDeletion } from './rows.js';
+import { CONTACT_COLUMNS, contactColumns } from './mapping.js';
+import { type ContactRow, readContactRow, readDeletion, rowsWithKeys } from './rows.js';
 
 /** Applies stream records (contract 6.2) until time is up. */
 export function upsertContacts(
@@ -362,30 +354,13 @@ function organizationOf(
   return hasAudience(session.connection, organization, audienceId) ? organization : undefined;
 }
 
-/** The oldest contacts that have one of the duplicate keys. If very many contacts may have one, only the oldest of them are checked. */
 function findDuplicates(
   session: WriteSession,
   organization: number,
   keys: readonly DuplicateKey[],
 ): ContactRow[] {
-  if (keys.length === 0) return [];
   session.applyIndexChanges();
-  const query = duplicateQuery(new OrganizationTerms(organization), keys);
-  const candidates = session.connection.rows<[string]>(
-    sql`SELECT c.id FROM contact_terms t
-       CROSS JOIN contacts c ON c.organization = ? AND c.position = t.rowid
-      WHERE contact_terms MATCH ? ORDER BY c.created_ms, c.id LIMIT ?`,
-    organization,
-    query.text,
-    MAX_DUPLICATE_CANDIDATES,
-  );
-  const duplicates: ContactRow[] = [];
-  for (const [id] of candidates) {
-    if (duplicates.length >= MAX_DUPLICATES) break;
-    const row = readContactRow(session.connection, organization, id) as ContactRow;
-    if (hasKey(row.body, keys)) duplicates.push(row);
-  }
-  return duplicates;
+  return rowsWithKeys(session.connection, organization, keys, MAX_DUPLICATES);
 }
 
 export function updateContact(session: WriteSession, command: UpdateContact, now: number): UpdateOutcome {
