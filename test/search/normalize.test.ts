@@ -2,13 +2,17 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   domainOf,
+  formerEmail,
+  formerProfileUrl,
   normalizeDomain,
   normalizeEmail,
   normalizePostalCode,
   normalizeProfileUrl,
   normalizeUrlText,
   normalizeWordStarts,
+  profileAddress,
   profileSlug,
+  slugOfProfile,
 } from '../../services/search/normalize.js';
 import { addressKey, addressRange } from '../../services/shared/ip-address.js';
 import { runs, SEED } from '../support/random.js';
@@ -32,6 +36,8 @@ const url = fc
     ([scheme, prefix, host, path, rest]) =>
       ` ${scheme}${prefix}${host}${path.length > 0 ? '/' : ''}${path.join('')}${rest}`,
   );
+const LONG_LABEL = `${'a'.repeat(64)}.com`;
+const LONG_DOMAIN = `${'abcdefg.'.repeat(31)}example`;
 const anyText = fc.string({ unit: 'grapheme' });
 const email = fc
   .tuple(
@@ -126,6 +132,8 @@ describe('normal forms', () => {
     ['mu\u0308nchen.example', 'münchen.example'],
     ['www.xn--e1afmkfd.xn--p1ai', 'пример.рф'],
     ['sub_domain.acme.com', 'sub_domain.acme.com'],
+    [' https://acme.com/ ', 'acme.com'],
+    ['Acme Inc.', 'acme inc'],
   ];
   for (const [given, normal] of domains) {
     it(`the domain of ${given} is ${normal}`, () => {
@@ -134,7 +142,18 @@ describe('normal forms', () => {
   }
 
   it('a text that is no domain has none', () => {
-    for (const text of ['n/a', 'Acme Inc.', 'localhost', '10.0.0.1', '', '-', 'acme.com; acme.de']) {
+    for (const text of [
+      'n/a',
+      'Acme Inc.',
+      'localhost',
+      '10.0.0.1',
+      '192.168.0.100',
+      '',
+      '-',
+      'acme.com; acme.de',
+      LONG_LABEL,
+      LONG_DOMAIN,
+    ]) {
       expect(domainOf(text), text).to.equal(null);
     }
     expect(domainOf('https://www.acme.co.uk/en')).to.equal('acme.co.uk');
@@ -167,6 +186,18 @@ describe('normal forms', () => {
     ['xn--mnchen-3ya.example/in/ann', 'münchen.example/in/ann', 'ann'],
     ['network.example/in/a%2Fb%25', 'network.example/in/a', 'a'],
     ['network.example/in/%E0%A4', 'network.example/in/%e0%a4', '%e0%a4'],
+    ['linkedin.com/in/eve%E0%A4', 'linkedin.com/in/eve%e0%a4', 'eve%e0%a4'],
+    ['https://network.example/comm/in/ann', 'network.example/in/ann', 'ann'],
+    ['https://network.example/mwlite/in/ann', 'network.example/in/ann', 'ann'],
+    ['https://notlinkedin.com/pub/ann', 'notlinkedin.com/pub/ann', 'ann'],
+    ['fr.example/in/ann', 'fr.example/in/ann', 'ann'],
+    ['network.example/company/j%C3%B6rg', 'network.example/company/jörg', 'jörg'],
+    ['www.a b.example/in/%41nn', 'a b.example/in/ann', 'ann'],
+    ['12345/', '12345', '12345'],
+    ['ann?u=a/b', 'ann', 'ann'],
+    ['ann%20 ', 'ann', 'ann'],
+    ['Ann-Lee,', 'ann-lee', 'ann-lee'],
+    ['…', '…', '…'],
   ];
   for (const [given, normal, slug] of profiles) {
     it(`the profile ${given} is ${normal}`, () => {
@@ -182,16 +213,31 @@ describe('normal forms', () => {
     const paths = ['', '/comm', '/mwlite', '/m', '/de', '/pt-br/mwlite', '/company/acme/people'];
     const ends = [
       ...wordsOf(
-        '/ // /en /recent-activity/all ?trk=x #top &trk=x %20 %2F %2f%2f %E2%80%8B . , ; : ) ] > " \' »',
+        '/ // /en /recent-activity/all ?trk=x #top &trk=x %20 %2F %2f%2f %5C %3Ftrk=x %23top %26x %E2%80%8B . , ; : ! … * | ) ] > " \' »',
       ),
       ...['', ' ', '\t', '\n', '\u00a0', '\u200b', '\u200e', '\ufeff', '%20 ', '),', '"\'.'],
     ];
     const slugs: [normal: string, spellings: string[]][] = [
       [
         'eve-x',
-        ['eve-x', 'Eve-X', 'ｅｖｅ-x', 'e\u200bve-x', 'eve%2Dx', '\u200eeve-x', '%65ve-x', 'eve%252Dx'],
+        [
+          'eve-x',
+          'Eve-X',
+          'ｅｖｅ-x',
+          'e\u200bve-x',
+          'eve%2Dx',
+          '\u200eeve-x',
+          '%65ve-x',
+          'eve%252Dx',
+          '%2545ve-x',
+          'ℰve-x',
+          '"eve-x',
+          '<Eve-X>',
+        ],
       ],
       ['zoë-w', ['zo%C3%AB-w', 'zoë-w', 'zoe\u0308-w', 'ZO%c3%8b-W', 'zo%25C3%25AB-w']],
+      // Small letters of it have a character of their own, capital ones have none.
+      ['ǰan', ['ǰan', 'J\u030cAN', 'j%CC%8Can', '%254A%25CC%258Can']],
       ['лев', ['лев', '%D0%BB%D0%B5%D0%B2', '%d0%9b%d0%95%d0%92']],
     ];
     const decorated = fc.record({
@@ -204,7 +250,7 @@ describe('normal forms', () => {
       path: fc.constantFrom(...paths),
       kind: fc.constantFrom('in', 'IN', 'pub'),
       end: fc.constantFrom(...ends),
-      before: fc.constantFrom('', ' ', '\u200e', '\ufeff', '\n', '<', '(', '"', ' “'),
+      before: fc.constantFrom('', ' ', '\u200e', '\ufeff', '\n', '<', '(', '"', "'", ' “'),
     });
     fc.assert(
       fc.property(decorated, ({ person, host, path, kind, end, before }) => {
@@ -236,12 +282,57 @@ describe('normal forms', () => {
     ['ａｎｎ．ｌｅｅ@x.example', 'ann.lee@x.example'],
     ['ann＠x.example', 'ann@x.example'],
     ['ann+news@x.example', 'ann+news@x.example'],
+    ['"a@b"@XN--MLLER-KVA.example', '"a@b"@müller.example'],
+    ['ann@\u1e9b\u0323.example', 'ann@ṩ.example'],
+    ['J\u030can@x.example', 'ǰan@x.example'],
+    ['xn--mller-kva.example', 'xn--mller-kva.example'],
   ];
   for (const [given, normal] of emails) {
     it(`the email ${given} is ${normal}`, () => {
       expect(normalizeEmail(given)).to.equal(normal);
     });
   }
+
+  it('a postal code has no spaces', () => {
+    expect(normalizePostalCode(' SW1A  1AA')).to.equal('sw1a1aa');
+  });
+
+  it('of earlier versions are as suppression lists hold their hashes', () => {
+    for (const [given, address, former] of [
+      ['https://www.linkedin.com/comm/in/Ann/?trk=1', 'linkedin.com/comm/in/ann', 'linkedin.com/comm/in/ann'],
+      ['https://m.linkedin.com/in/ann/details/', 'linkedin.com/in/ann', 'm.linkedin.com/in/ann/details'],
+      ['http://de.linkedin.com/in/J%C3%B6rg%2dM', 'linkedin.com/in/jörg-m', 'linkedin.com/in/jörg-m'],
+      ['n.example/in/jo\u0308rg%20', 'n.example/in/jörg%20', 'n.example/in/jörg%20'],
+      ['n.example/in/a%E2%80%8Bb', 'n.example/in/a%e2%80%8bb', 'n.example/in/a%e2%80%8bb'],
+      ['xn--mnchen-3ya.example:80/in/ann', 'münchen.example/in/ann', 'xn--mnchen-3ya.example:80/in/ann'],
+      ['www.xn--mnchen-3ya.example/in/ann', 'münchen.example/in/ann', 'münchen.example/in/ann'],
+      ['j%C3%B6rg', 'jörg', 'jörg'],
+      ['ann#top', 'ann', 'ann'],
+      ['ann?trk', 'ann', 'ann'],
+    ] as const) {
+      expect(profileAddress(given), given).to.equal(address);
+      expect(formerProfileUrl(given), given).to.equal(former);
+    }
+    for (const [given, former] of [
+      [' Ann.Lee@X.example', 'ann.lee@x.example'],
+      ['ｊo\u0308rg@MÜLLER.example', 'ｊörg@müller.example'],
+      ['"a@b"@xn--mller-kva.example', '"a@b"@müller.example'],
+      ['xn--mller-kva.example', 'xn--mller-kva.example'],
+    ] as const)
+      expect(formerEmail(given), given).to.equal(former);
+  });
+
+  it('only the address of a person gives a slug', () => {
+    expect(slugOfProfile('https://uk.linkedin.com/in/Ann/')).to.equal('ann');
+    for (const other of [
+      'ann',
+      'linkedin.com/company/acme',
+      'linkedin.com/in/',
+      'x.example/a/in/ann/b',
+      '/in/ann',
+    ])
+      expect(slugOfProfile(other), other).to.equal(null);
+  });
 
   it('equal IP addresses compare equal in any spelling', () => {
     expect(addressKey('10.0.0.1')).to.equal(addressKey('::ffff:10.0.0.1'));

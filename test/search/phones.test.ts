@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { nationalForms, phoneDigits, phoneWords } from '../../services/search/phones.js';
+import { nationalForms, phoneAlternatives, phoneDigits, phoneWords } from '../../services/search/phones.js';
 
 describe('A phone number', () => {
   const numbers: [written: string, digits: string][] = [
@@ -16,6 +16,9 @@ describe('A phone number', () => {
     ['202-555-0147 #12', '2025550147'],
     ['202-555-0147;ext=12', '2025550147'],
     ['2025550147,,12', '2025550147'],
+    ['2025550147;12', '2025550147'],
+    ['2025550147~12', '2025550147'],
+    ['12345 x6', '12345'],
     ['+7 495 123-45-67 доб. 89', '74951234567'],
     ['+49 30 123456 Durchwahl 7', '4930123456'],
     ['Tel. 1: 202 555 0147', '12025550147'],
@@ -37,6 +40,16 @@ describe('A phone number', () => {
     expect(phoneWords('0044 20 7946 0958')).to.deep.equal(['442079460958', '<859064970244']);
     expect(phoneWords('12 34 56')).to.deep.equal(['123456']);
     expect(phoneWords('none')).to.deep.equal([]);
+  });
+
+  it('in a query stands for its digits, its national number and its end, also without a zero before it', () => {
+    for (const [digits, ...alternatives] of [
+      ['12022243441', '2022243441', '12022243441', '<14434222021'],
+      ['02079460958', '02079460958', '<85906497020', '<8590649702'],
+      ['0123456', '0123456', '<6543210'],
+      ['123456', '123456'],
+    ])
+      expect(phoneAlternatives(digits as string), digits).to.deep.equal(alternatives);
   });
 
   it('has the same digits whatever separates them', () => {
@@ -63,6 +76,15 @@ describe('A phone number', () => {
       ['+1 (503) 555-0186', '5035550186', '05035550186'],
       ['+298 123456', '123456', '0123456'],
       ['+298 12345'],
+      ['+20 2 2345 6789', '223456789', '0223456789'],
+      ['+36 1 234 5678', '12345678', '012345678', '0612345678'],
+      ['+358 9 123 456', '9123456', '09123456'],
+      ['+421 2 1234 567', '21234567', '021234567'],
+      ['+590 590 12 34 56', '590123456', '0590123456'],
+      ['+672 3 12345', '312345', '0312345'],
+      ['+852 1234 5678', '12345678', '012345678'],
+      ['+961 1 123 456', '1123456', '01123456'],
+      ['(＋４４) 1273 555158', '1273555158', '01273555158'],
       ['44 1273 555158'],
       ['01273 555158'],
       ['+'],
