@@ -6,13 +6,14 @@ const DEBRIS = new Set([
   ...['#N/A', '#REF!', '#NAME?', '#VALUE!', '#DIV/0!', '#NUM!', '#NULL!', '#SPILL!', '#CALC!', '#FIELD!'],
   ...['#BEZUG!', '#WERT!', '#ZAHL!', '#NV', '#N/V', '#NOM?', '#VALEUR!', '#NOMBRE!', '#NUL!', '#N/D'],
   ...['#¡REF!', '#¡VALOR!', '#¿NOMBRE?', '#¡DIV/0!', '#¡NUM!', '#¡NULO!', '#ERROR!', '#GETTING_DATA'],
-  ...['NULL', '(null)', '(not set)', '\\N'],
+  ...['NULL', '(null)', '\\N', 'nan', 'NaN', 'NaT', '<NA>', 'None', 'undefined', 'Loading...'],
+  ...['(not set)', '(not provided)', '(none)', '(unknown)', '(other)', '(blank)'],
 ]);
 /** A column that was too narrow for its value, and errors of LibreOffice. */
 const unreadable = /^(?:#{2,}|Err:\d{3})$/;
 const MAX_DEBRIS_LENGTH = 256;
 
-/** Whether a text stands for no value. `NULL` has capitals alone: people are called Null. */
+/** Whether a text stands for no value, letter by letter: people are called Null and Nan. */
 export const isDebris = (text: string): boolean =>
   text.length <= MAX_DEBRIS_LENGTH && (DEBRIS.has(text) || unreadable.test(text));
 
@@ -49,11 +50,27 @@ const withoutScheme = (text: string) => (/^mailto:/i.test(text) ? text.slice(7).
 
 const roundedPhone = /^\+?\d(?:[.,]\d+)?E\+?\d{1,3}$/i;
 
-/** A phone without what programs add to numbers; null for one in powers of ten, whose digits are lost. */
-export function phoneIn(text: string): string | null {
+/** Digits from which each of the texts between slashes is a number of its own. */
+const MIN_PHONE_DIGITS = 7;
+const MAX_PHONES = 10;
+
+/** The phones of a cell, without what programs add to numbers; null for one in powers of ten, whose digits are lost. */
+export function phonesIn(text: string): string[] | string | null {
   if (roundedPhone.test(text)) return null;
-  return text.replace(/^tel:/i, '').replace(/^(\+?\d{6,})\.0$/, '$1');
+  const parts = text.split(/ [/|] /, MAX_PHONES + 1);
+  const areSeveral =
+    parts.length <= MAX_PHONES && parts.every((part) => part.replace(/\D/g, '').length >= MIN_PHONE_DIGITS);
+  return areSeveral && parts.length > 1 ? parts.map(plainPhone) : plainPhone(text);
 }
+
+const plainPhone = (text: string) =>
+  text
+    .trim()
+    .replace(/^tel:/i, '')
+    .replace(/^(\+?\d{6,})\.0$/, '$1');
+
+/** A postal code of digits that a program has made a float of. */
+const postalCodeIn = (text: string) => text.replace(/^(\d{3,10})\.0$/, '$1');
 
 /** The first address of a list, without port, brackets and zone; null for any other text. */
 export function ipAddressIn(text: string): string | null {
@@ -81,7 +98,8 @@ export type CellRule = (text: string) => string | string[] | null;
 const CELL_RULES: Readonly<Record<string, CellRule>> = {
   work_emails: emailsIn,
   personal_emails: emailsIn,
-  phones: phoneIn,
+  phones: phonesIn,
+  postal_code: postalCodeIn,
   ipAddress: ipAddressIn,
 };
 

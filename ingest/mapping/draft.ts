@@ -2,9 +2,10 @@
 import type { TObject } from 'typebox';
 import { isObject } from '../../services/shared/json.js';
 import type { Stream } from '../streams/stream.js';
-import { isReportLine } from './cells.js';
+import { emailsIn, isReportLine } from './cells.js';
 import { compileMapping } from './compile.js';
 import { compileDateFormat, dateOrders, exists, parseIsoDate } from './date-format.js';
+import { namesFrom } from './edit.js';
 import { pathsNamed, sourceNamed } from './field-names.js';
 import type { SourceRecord } from './mapping.js';
 import type { MappingFile, SourceOptions } from './mapping-file.js';
@@ -29,6 +30,13 @@ const DATE_FORMATS = [
   'MMM DD, YYYY',
   'YYYYMMDD',
 ];
+
+/** The field of a stream of entities whose names their `id` has. */
+const ID_NAMES: Readonly<Record<string, string>> = {
+  'network-a-campaigns': 'campaign_id',
+  'network-a-creatives': 'creative_id',
+  'network-a-companies': 'company_id',
+};
 
 const MAX_PATHS = 200;
 const MAX_MARKS = 8;
@@ -58,7 +66,9 @@ export function draftMapping(
   for (const [field, type] of types) {
     if (field === 'organization_id' || field === 'organizationId' || field === 'deleted' || field === 'type')
       continue;
-    const found = pathsNamed(field, paths).filter((path) => !used.has(path));
+    const found = pathsNamed(field === 'id' ? (ID_NAMES[stream.name] ?? field) : field, paths).filter(
+      (path) => !used.has(path),
+    );
     const [first] = type === 'list' ? found : found.slice(0, 1);
     if (first === undefined) continue;
     for (const path of type === 'list' ? found : [first]) used.add(path);
@@ -71,9 +81,21 @@ export function draftMapping(
   const [fullName] = pathsNamed('full_name', paths).filter((path) => !used.has(path));
   if (types.has('first_name') && !fields.first_name && !fields.last_name && fullName !== undefined) {
     used.add(fullName);
-    fields.first_name = { path: fullName, part: 'first_word' };
-    fields.last_name = { path: fullName, part: 'rest' };
-    todos.push(`first_name: the first word of ${fullName} is a guess, and last_name the rest.`);
+    const names = namesFrom(fullName, valuesAt(fullName, samples));
+    Object.assign(fields, names);
+    todos.push(
+      names.first_name.part === 'first_word'
+        ? `first_name: the first word of ${fullName} is a guess, and last_name the rest.`
+        : `first_name: what stands behind the comma of ${fullName} is a guess, and last_name what stands before it.`,
+    );
+  }
+  if (types.has('work_emails') && !fields.work_emails && !fields.personal_emails) {
+    const [column, ...others] = paths.filter((path) => !used.has(path) && holdsAddresses(path, samples));
+    if (column !== undefined && others.length === 0) {
+      used.add(column);
+      fields.work_emails = column;
+      todos.push(`work_emails: ${column} is a guess, as it holds email addresses.`);
+    }
   }
   if (types.has('startUrl') && !fields.startUrl) addAddress(fields, paths, used);
   todos.push(...whichEvents(stream, paths, samples));
@@ -104,6 +126,24 @@ export function draftMapping(
   compileMapping(mapping, stream);
   return { mapping, todos };
 }
+
+/** Says whose address it is not: that of the person. */
+const colleague =
+  /owner|manager|created|creator|assigned|sender|besitzer|erstellt|propri[eé]taire|propietario/i;
+const address = /^[^\s<>@,;]{1,64}@[^\s<>@,;]{1,190}\.[^\s<>@,;.]{2,63}$/;
+
+/** Whether nothing but email addresses of the persons stands in a column. */
+function holdsAddresses(path: string, samples: readonly SourceRecord[]): boolean {
+  const texts = colleague.test(path) ? [] : valuesAt(path, samples);
+  return (
+    texts.length > 0 &&
+    texts.every(
+      (text) => text.length <= MAX_ADDRESS_TEXT && emailsIn(text).some((each) => address.test(each)),
+    )
+  );
+}
+
+const MAX_ADDRESS_TEXT = 1024;
 
 /** The address of a page that two columns hold. */
 function addAddress(fields: MappingFile['fields'], paths: readonly string[], used: Set<string>): void {

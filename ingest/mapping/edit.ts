@@ -21,6 +21,22 @@ export function fieldChoices(stream: Stream): string[] {
   return names.includes('first_name') && names.includes('last_name') ? [FULL_NAME, ...names] : names;
 }
 
+const lastFirst = /^[^,]+,\s*[^,]+$/;
+/** Stands behind the comma of `Ann Lee, PhD`. */
+const suffix = /,\s*(?:[js]r|i{2,3}|iv|ph\.?\s?d|m\.?d|mba|m\.?sc|b\.?sc|m\.?a|b\.?a|esq|cpa|dds|pmp)\.?$/i;
+
+/** First and last name in a column that holds both: `Lee, Ann` where all of its texts look so, otherwise `Ann Lee`. */
+export function namesFrom(
+  path: string,
+  values: readonly string[],
+): Record<'first_name' | 'last_name', SourceOptions> {
+  const isLastFirst = values.length > 0 && values.every((text) => lastFirst.test(text) && !suffix.test(text));
+  const [first, last] = isLastFirst
+    ? (['behind_comma', 'before_comma'] as const)
+    : (['first_word', 'rest'] as const);
+  return { first_name: { path, part: first }, last_name: { path, part: last } };
+}
+
 /** How a column becomes a field. `values` are some of its texts. */
 export function sourceFor(field: string, column: string, values: readonly string[]): Source {
   if (field === 'company_domain' || field === 'domain') return { path: column, host: true };
@@ -53,8 +69,8 @@ export function withChoices(
   for (const [column, field] of Object.entries(choices)) {
     if (field === '') continue;
     if (field === FULL_NAME) {
-      fields.set('first_name', { path: column, part: 'first_word' });
-      fields.set('last_name', { path: column, part: 'rest' });
+      for (const [name, source] of Object.entries(namesFrom(column, valuesOf(column))))
+        fields.set(name, source);
       continue;
     }
     const source = sourceFor(field, column, valuesOf(column));

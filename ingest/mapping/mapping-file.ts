@@ -81,7 +81,10 @@ const modifiers = {
     }),
   ),
   part: Type.Optional(
-    stringEnum('Of a full name, the first word or the rest behind it.', ['first_word', 'rest']),
+    stringEnum(
+      'Part of a full name: the first word or the rest behind it; of `Lee, Ann`, what stands behind the comma or before it.',
+      ['first_word', 'rest', 'behind_comma', 'before_comma'],
+    ),
   ),
   email: Type.Optional(
     boolean(

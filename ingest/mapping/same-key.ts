@@ -5,6 +5,8 @@ import { isObject } from '../../services/shared/json.js';
 import { deadLetter } from '../records/outcome.js';
 import type { RawRecord, RecordSource } from '../records/raw-record.js';
 import type { Stream } from '../streams/stream.js';
+import { requiredFields } from './edit.js';
+import { isEmpty } from './target-types.js';
 
 /** Rows that wait for a row that contradicts them, and most bytes of them: such rows are rejected together. */
 const MAX_WAITING_ROWS = 10_000;
@@ -27,15 +29,16 @@ export function rejectContradictions(
   stream: Stream,
   options: Options = {},
 ): RecordSource {
-  return stream.rowKey === undefined ? source : withoutContradictions(source, stream.rowKey, options);
+  return stream.rowKey === undefined ? source : withoutContradictions(source, stream, stream.rowKey, options);
 }
 
 async function* withoutContradictions(
   source: RecordSource,
+  stream: Stream,
   rowKey: readonly string[],
   { isLive = false, waitingRows = MAX_WAITING_ROWS, keys = MAX_KEYS }: Options,
 ): AsyncGenerator<RawRecord[]> {
-  const known = new KnownRows(rowKey, keys);
+  const known = new KnownRows(rowKey, requiredFields(stream), keys);
   const iterator = source[Symbol.asyncIterator]();
   const slice = new TimeSlice();
   let waiting: RawRecord[][] = [];
@@ -107,19 +110,22 @@ interface Row {
 
 class KnownRows {
   readonly #rowKey: readonly string[];
+  readonly #required: readonly string[];
   readonly #maxKeys: number;
   readonly #rows = new Map<string, Row>();
   readonly #rowOf = new Map<RawRecord, Row>();
 
-  constructor(rowKey: readonly string[], maxKeys: number) {
+  constructor(rowKey: readonly string[], required: readonly string[], maxKeys: number) {
     this.#rowKey = rowKey;
+    this.#required = rowKey.filter((name) => required.includes(name));
     this.#maxKeys = maxKeys;
   }
 
   /** Rejects the record, and the earlier records of its key that still wait, where they differ. */
   add(raw: RawRecord): void {
     const record = recordOf(raw);
-    if (record === undefined) return;
+    // A record without a day or a campaign is rejected for that.
+    if (record === undefined || this.#required.some((name) => isEmpty(record[name]))) return;
     const key = digestOf(this.#rowKey.map((name) => record[name]));
     const values = digestOf(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
     const row = this.#rows.get(key);

@@ -43,10 +43,7 @@ export function changedText(
   { trim, part, email, host, profile, lower, lookup, salesforce, id }: TextChanges,
 ): string | undefined {
   let changed = trim === undefined ? text.trim() : trimmedOf(text.trim(), new Set(trim));
-  if (part !== undefined) {
-    const [first = '', ...rest] = changed.split(/\s+/);
-    changed = part === 'first_word' ? first : rest.join(' ');
-  }
+  if (part !== undefined) changed = partOf(changed, part);
   if (email) changed = emailsIn(changed)[0] ?? '';
   if (host) changed = domainOf(changed.includes('@') ? (emailsIn(changed)[0] ?? '') : changed) ?? '';
   if (profile) changed = slugOfProfile(changed) ?? '';
@@ -55,6 +52,15 @@ export function changedText(
   if (salesforce) changed = salesforceId(changed);
   if (id) changed = asId(changed);
   return changed === '' ? undefined : changed;
+}
+
+function partOf(name: string, part: NonNullable<SourceOptions['part']>): string {
+  if (part === 'first_word' || part === 'rest') {
+    const [first = '', ...rest] = name.split(/\s+/);
+    return part === 'first_word' ? first : rest.join(' ');
+  }
+  const [before = '', ...behind] = name.split(',');
+  return (part === 'before_comma' ? before : behind.join(',')).trim();
 }
 
 export type TextChanges = Pick<

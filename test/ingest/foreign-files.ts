@@ -5,6 +5,7 @@ import { compileMapping } from '../../ingest/mapping/compile.js';
 import { draftMapping, takesPeople } from '../../ingest/mapping/draft.js';
 import type { Mapping } from '../../ingest/mapping/mapping.js';
 import { PRESETS } from '../../ingest/presets/index.js';
+import { UnreadableInputError } from '../../ingest/records/raw-record.js';
 import { ColumnsError } from '../../ingest/sources/csv.js';
 import { peekRecords, recognizeText } from '../../ingest/sources/recognize-text.js';
 import { mapText, openText, type TextFormat } from '../../ingest/sources/text.js';
@@ -13,22 +14,36 @@ import type { Stream } from '../../ingest/streams/stream.js';
 
 export const FOREIGN_FILES = 'test/data/foreign';
 const HEADERS = Object.values(PRESETS).map(({ recognize }) => recognize);
-const FORMATS: Record<string, TextFormat> = { csv: 'csv', json: 'json', ndjson: 'ndjson' };
+const FORMATS: Record<string, TextFormat> = {
+  csv: 'csv',
+  tsv: 'csv',
+  json: 'json',
+  ndjson: 'ndjson',
+  xlsx: 'xlsx',
+};
 const ACCEPTED_AT = Date.parse('2026-11-27T12:00:00Z');
 
 export interface Load {
   stream: StreamName;
   /** A preset, `auto`, or `draft` for the mapping that is drafted; absent where the columns have the names of fields. */
   map?: string;
+  /** What the request says of the text. */
+  charset?: string;
+  headerRow?: number;
 }
 
 /** Resolves with records as they are stored, `skipped`, or the code and sentence of a rejection. */
-export async function loadForeign(file: string, { stream: name, map }: Load): Promise<unknown[]> {
+export async function loadForeign(
+  file: string,
+  { stream: name, map, charset, headerRow }: Load,
+): Promise<unknown[]> {
   const stream = STREAMS[name] as Stream;
   const format = FORMATS[file.split('.').at(-1) as string] as TextFormat;
   const isDrafted = map === 'draft';
   const text = await openText(createReadStream(`${FOREIGN_FILES}/${file}`), format, {
     headers: isDrafted ? 'any' : HEADERS,
+    ...(charset !== undefined && { charset }),
+    ...(headerRow !== undefined && { headerRow }),
   });
   try {
     let mapping: Mapping | undefined;
@@ -55,7 +70,8 @@ export async function loadForeign(file: string, { stream: name, map }: Load): Pr
     }
     return outcomes;
   } catch (error) {
-    if (error instanceof ColumnsError) return [{ refused: error.message }];
+    if (error instanceof ColumnsError || error instanceof UnreadableInputError)
+      return [{ refused: error.message }];
     throw error;
   } finally {
     text.close();

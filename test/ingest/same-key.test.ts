@@ -121,6 +121,18 @@ describe('Rows of one file with the same key', () => {
     );
   });
 
+  it('go on where they lack the day or the campaign, and are rejected for that', async () => {
+    for (const missing of ['date', 'campaign_id']) {
+      const rows = [ONE, { ...ONE, clicks: 2 }].map(rowOf);
+      for (const { mapped } of rows) delete (mapped as Record<string, unknown>)[missing];
+      for await (const _ of rejectContradictions(inChunks(rows), DELIVERIES));
+      expect(
+        rows.map(({ rejection }) => rejection),
+        missing,
+      ).to.deep.equal([undefined, undefined]);
+    }
+  });
+
   it('belong to deliveries alone: later records of a person change earlier ones', () => {
     const source = inChunks([]);
     expect(rejectContradictions(source, STREAMS.contacts as Stream)).to.equal(source);

@@ -5,7 +5,7 @@ import {
   ipAddressIn,
   isDebris,
   isReportLine,
-  phoneIn,
+  phonesIn,
   unwrapped,
 } from '../../../ingest/mapping/cells.js';
 import { ConversionFailure } from '../../../ingest/mapping/target-types.js';
@@ -100,8 +100,11 @@ describe('A cell', () => {
       ['01.02.03', '01.02.03'],
       ['4.93012E+11', null],
       ['4,9E+11', null],
+      ['030 / 1234567', '030 / 1234567'],
+      ['020 7946 0959 / tel:+442079460960', ['020 7946 0959', '+442079460960']],
+      ['1234567 | 1234568 | 12', '1234567 | 1234568 | 12'],
     ] as const)
-      expect(phoneIn(text), text).to.equal(phone);
+      expect(phonesIn(text), text).to.deep.equal(phone);
   });
 
   it('has the first address of a visitor, without port, brackets and zone', () => {
@@ -132,9 +135,26 @@ describe('A cell', () => {
       '(not set)',
       '#NV',
       'Err:502',
+      'nan',
+      'None',
+      '(blank)',
+      'Loading...',
     ])
       expect(isDebris(text), text).to.equal(true);
-    for (const text of ['Null', 'null', 'N/A', '#', '#1', '#sales', 'NULLARBOR', 'not set', 'Err', '-'])
+    for (const text of [
+      'Null',
+      'null',
+      'Nan',
+      'none',
+      'N/A',
+      '#',
+      '#1',
+      '#sales',
+      'NULLARBOR',
+      'not set',
+      'Err',
+      '-',
+    ])
       expect(isDebris(text), text).to.equal(false);
   });
 
@@ -168,7 +188,7 @@ describe('A cell', () => {
 
   it('of 64 KiB is read in time that grows with its length', () => {
     for (const text of ['<', '(', '@', '1', ' ', '#', 'a@', ',', '[', 'urn:', '="'])
-      for (const read of [emailsIn, ipAddressIn, phoneIn, toolId, isReportLine, isDebris, unwrapped]) {
+      for (const read of [emailsIn, ipAddressIn, phonesIn, toolId, isReportLine, isDebris, unwrapped]) {
         const began = performance.now();
         read(text.repeat(65_536 / text.length));
         expect(performance.now() - began, `${read.name} of ${text}`).to.be.below(500);
