@@ -6,6 +6,7 @@ import { type JudgedAnswer, precisionOf, relevanceOf, startJudgedGateway } from 
 import {
   crowdQueries,
   doorQueries,
+  fewQueries,
   forgivingQueries,
   judgedQueries,
   segmentFilters,
@@ -58,6 +59,7 @@ const PARTS = [
     queries: crowdQueries,
     atLeast: { first: 0.92, three: 0.95 },
   },
+  { name: 'the same among 44 people', queries: fewQueries, atLeast: { first: 0.97, three: 0.97 } },
 ];
 
 /** Least precision and recall of filters, over all of a kind. */

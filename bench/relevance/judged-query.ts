@@ -43,6 +43,9 @@ export const doorQueries = (): JudgedQuery[] => read('door.jsonl');
 /** The same with a relative and two colleagues beside each person. */
 export const crowdQueries = (): JudgedQuery[] => doorQueries().map((judged) => ({ ...judged, set: 'crowd' }));
 
+/** The same among the 44 people alone. */
+export const fewQueries = (): JudgedQuery[] => doorQueries().map((judged) => ({ ...judged, set: 'few' }));
+
 /** Filters of a segment: all that are right are wanted, and no other. */
 export const segmentFilters = (): JudgedQuery[] => read('segment-filters.jsonl');
 

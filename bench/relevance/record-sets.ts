@@ -92,6 +92,8 @@ export const RECORD_SETS = {
   mixed: recordSet('org_mixed', [...MADE_PEOPLE, ...others]),
   door: recordSet('org_door', [...DOOR_PEOPLE, ...others]),
   crowd: recordSet('org_crowd', [...DOOR_PEOPLE, ...NEIGHBOURS, ...others]),
+  /** The 44 people alone: of so few, no word is one in a hundred. */
+  few: recordSet('org_few', DOOR_PEOPLE),
   /** Of titles, countries, companies and last names that filters tell apart. */
   segments: recordSet('org_segments', readPeople('segments.jsonl')),
 } satisfies Record<string, RecordSet>;

@@ -77,7 +77,11 @@ export async function searchContacts<Found extends Page<unknown>>(
   for (let place = after?.otherwise ?? 0; ; place++) {
     const reading = readings[place] as TextQuery;
     const isLast = after !== undefined || place === readings.length - 1;
-    const page = await read({ ...search, query: reading, match: isLast ? match : undefined });
+    const page = await read({
+      ...search,
+      query: reading,
+      match: isLast ? matchOf(reading, match) : undefined,
+    });
     if (page.total === 0 && !isLast) continue;
     const otherwise = place === 0 ? undefined : { otherwise: place };
     return {
@@ -87,6 +91,9 @@ export async function searchContacts<Found extends Page<unknown>>(
     };
   }
 }
+
+const matchOf = ({ isDomain }: TextQuery, match: ContactSearch['match']) =>
+  isDomain && match === 'best' ? 'all' : match;
 
 /** The page of a search, with what of its query was not found. Its next page answers as partially. */
 export function withPartial(page: ContactPage, query: TextQuery | undefined) {

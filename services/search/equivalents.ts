@@ -196,6 +196,12 @@ const MAX_SHORT_FORM = 4;
 export const isShortForm = (word: string, kinds: readonly EquivalentKind[]): boolean =>
   word.length <= MAX_SHORT_FORM && TABLES.some(([of, { forms }]) => kinds.includes(of) && forms.has(word));
 
+const GIVEN_NAMES = TABLES[2][1];
+
+/** A given name of the table has one typo at most: what is two away is another name. */
+const ofGivenName = (term: WordTerm): WordTerm =>
+  term.typos > 1 && GIVEN_NAMES.forms.has(term.word) ? { ...term, typos: 1 } : term;
+
 /** In which fields the equivalents of a kind match, each with its group of the order. */
 export type EquivalentFields = Record<EquivalentKind, readonly Pick<Equivalent, 'field' | 'group'>[]>;
 
@@ -218,7 +224,8 @@ export function withEquivalents(query: TextQuery, fieldsOf: EquivalentFields): T
         .flatMap(({ kind, ...each }) => fieldsOf[kind].map((field): Equivalent => ({ ...field, ...each })))
         .slice(0, Math.min(MAX_ALTERNATIVES.ofWord, room));
       room -= equivalents.length;
-      required.push(equivalents.length === 0 ? word : { ...word, equivalents });
+      const term = ofGivenName(word);
+      required.push(equivalents.length === 0 ? term : { ...term, equivalents });
     }
     start += run.length;
   }

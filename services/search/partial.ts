@@ -8,6 +8,8 @@ export const MAX_COUNTED = 20_000;
 const TERMS_UNIT = 16;
 /** Rarity of a word that one in a hundred records has. */
 const RARE = rarity(1, 100);
+/** Weights are those among so many records where there are fewer: a word that ten have is rare. */
+const LEAST_RECORDS = 1000;
 
 /** The square of the information of a word, in bits, rounded: as rare words say much more than frequent ones. */
 function rarity(count: number, records: number): number {
@@ -20,7 +22,9 @@ function rarity(count: number, records: number): number {
  */
 export const weightsOf = (counts: readonly number[], records: number): number[] =>
   counts.map((count) =>
-    count === 0 ? 0 : rarity(Math.min(count, MAX_COUNTED), Math.max(records, count)) * TERMS_UNIT + 1,
+    count === 0
+      ? 0
+      : rarity(Math.min(count, MAX_COUNTED), Math.max(records, count, LEAST_RECORDS)) * TERMS_UNIT + 1,
   );
 
 /** Of 2^53 records. */

@@ -124,6 +124,8 @@ function readAll(pieces: readonly Piece[]): TextQuery | QueryProblem {
     const isNew = !('code' in query) && !read.some(({ required }) => isSame(required, query.required));
     if (isNew) read.push(query as TextQuery);
   }
+  const last = read.at(-1);
+  if (last && read.length > 1 && asked.every(isDomain)) last.isDomain = true;
   return read.reduceRight((otherwise, query) => ({ ...query, otherwise }));
 }
 
@@ -141,24 +143,39 @@ function withoutQuestion(pieces: readonly Piece[]): readonly Piece[] {
 /** A domain without its first label: the site of a company is often on one. */
 function shorterDomain(piece: Piece): Piece {
   const labels = labelsOf(piece);
-  return labels.length > 2 && !piece.compound?.includes('@')
-    ? { compound: labels.slice(1).join('.') }
-    : piece;
+  const hasSite = labels.length > 2 && namedLabels(labels).length > 1 && !isAddress(piece);
+  return hasSite ? { compound: labels.slice(1).join('.') } : piece;
 }
 
 /** An email or domain as words, without the end of the domain: it is that of most addresses. */
 function partsOfAddress(piece: Piece): Piece {
   const labels = labelsOf(piece);
   if (labels.length < 2) return piece.compound === undefined ? piece : { text: piece.compound };
-  const at = piece.compound?.lastIndexOf('@') ?? -1;
-  const local = at > 0 ? (piece.compound as string).slice(0, at) : '';
-  const before = labels.at(-2) as string;
-  const last = labels.at(-1) as string;
-  const isEnd = at > 0 || isOptional('end of a domain', last) || (last.length === 2 && before.length > 1);
-  const named = isEnd ? labels.slice(0, -1) : labels;
-  // The first of several labels says which site of the company, unless the others are the end, as in "acme.co.uk".
-  const isSite = isEnd && local === '' && named.length > 1 && before.length > 3;
-  return { text: [local, ...(isSite ? named.slice(1) : named)].join(' ') };
+  if (isAddress(piece)) {
+    const local = (piece.compound as string).replace(/@[^@]*$/, '');
+    return { text: [local, ...namedLabels(labels, 1)].join(' ') };
+  }
+  const named = namedLabels(labels);
+  // The first of several labels says which site of the company.
+  const isSite = named.length > 1 && named.length < labels.length;
+  return { text: (isSite ? named.slice(1) : named).join(' ') };
+}
+
+const isAddress = ({ compound }: Piece) => compound?.includes('@') === true;
+
+const isDomain = (piece: Piece): boolean => {
+  const labels = labelsOf(piece);
+  return !isAddress(piece) && namedLabels(labels).length < labels.length;
+};
+
+/** The labels before the end of a domain, which is `atLeast` one, such as ".com" or ".co.uk". */
+function namedLabels(labels: readonly string[], atLeast = 0): readonly string[] {
+  const [before = '', last = ''] = labels.slice(-2);
+  const isCountry = last.length === 2 && before.length > 1;
+  const isEnd = (label: string) => isOptional('end of a domain', label);
+  const isLong = isCountry && labels.length > 2 && before.length < 4 && isEnd(before);
+  const end = isLong ? 2 : isCountry || isEnd(last) ? 1 : atLeast;
+  return labels.slice(0, labels.length - end);
 }
 
 /** The labels of the domain of an email, of a domain or of a web address, which is no profile. */

@@ -38,6 +38,8 @@ export interface TextQuery {
   excluded: QueryTerm[];
   /** Another reading of the same text, asked where nobody matches this one. */
   otherwise?: TextQuery;
+  /** The words are the parts of a domain: some of them are no answer to it. */
+  isDomain?: true;
 }
 
 /** The query and its other readings, in the order in which they are asked. */

@@ -24,7 +24,8 @@ interface Ranked {
 
 /**
  * All contacts that match, in order; with `match: best` and none that has every word, those with the words that weigh most: each the square
- * of log2 of how many contacts there are for one that matches it. Fewer than half of the words need one that one in a hundred has.
+ * of log2 of how many contacts, at least 1 000, there are for one that matches it. Fewer than half of the words need one that one in a
+ * hundred has.
  */
 export function searchByHand(contacts: readonly Contact[], search: ContactSearch): Ranked[] {
   const every = searchOfTerms(contacts, search);
@@ -32,7 +33,7 @@ export function searchByHand(contacts: readonly Contact[], search: ContactSearch
   if (every.length > 0 || match !== 'best' || !query) return every;
   const among = (required: readonly QueryTerm[]) =>
     searchOfTerms(contacts, { ...search, query: { ...query, required: [...required] } });
-  const within = searchOfTerms(contacts, { ...search, query: undefined }).length;
+  const within = Math.max(1000, searchOfTerms(contacts, { ...search, query: undefined }).length);
   const bits = new Map(
     query.required.map((term) => {
       const { length } = among([term]);

@@ -23,7 +23,9 @@ const READINGS = [
   ['acme.example', 'acme.example', 'acme'],
   ['jobs.acme.com', 'jobs.acme.com', 'acme.com', 'acme'],
   ['https://jobs.acme.com/de?x=1', 'jobs.acme.com', 'acme.com', 'acme'],
-  ['www.acme.co.uk', 'acme.co.uk', 'co.uk', 'acme co'],
+  ['www.acme.co.uk', 'acme.co.uk', 'acme'],
+  ['jobs.ibm.com', 'jobs.ibm.com', 'ibm.com', 'ibm'],
+  ['shop.acme.co.uk', 'shop.acme.co.uk', 'acme.co.uk', 'acme'],
   ['https://n.example/in/ann', '/ann'],
   ['j.smith', 'j.smith', 'j smith'],
   ['j.wu', 'j.wu', 'j wu'],
@@ -154,6 +156,14 @@ describe('a query', () => {
       );
     for (const [text, ...expected] of READINGS)
       expect(readings(text as string), text).to.deep.equal(expected);
+  });
+
+  it('tells a query of domains alone, whose parts mean it only together', () => {
+    const isDomain = (text: string) => readingsOf(parsed(text)).some((each) => each.isDomain);
+    for (const text of ['acme-labs.com', 'https://jobs.acme.co.uk/de', 'email acme.de', 'acme.de beta.de'])
+      expect(isDomain(text), text).to.equal(true);
+    for (const text of ['ann acme.com', 'ann@acme.com', 'j.smith', 'https://n.example/in/ann', 'ann'])
+      expect(isDomain(text), text).to.equal(false);
   });
 
   it('takes words of digits next to each other also as one number', () => {
