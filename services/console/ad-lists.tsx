@@ -1,10 +1,12 @@
 /** Campaigns, creatives and companies: what their lists and their pages have in common. */
+import { useMemo } from 'preact/hooks';
 import type { Metric } from '../advertising/metrics.js';
+import type { CAMPAIGN_STATUSES } from '../advertising/normalization.js';
 import type { RequestOf, ResponseOf } from './api.js';
 import { Fact } from './components/fact.js';
 import { reportParams } from './components/report-controls.js';
 import type { Column } from './components/table.js';
-import { change, figure, NONE, rangeText } from './format.js';
+import { change, daysBetween, figure, NONE, periodsOf, rangeText } from './format.js';
 import { COMPANY_METRIC_NAMES, METRIC_NAMES, METRICS, type Point, withParts } from './metrics.js';
 import { href } from './router.js';
 import { type Answer, shownOf, useRequest } from './use-request.js';
@@ -69,6 +71,18 @@ const text = (label: string, field: string, sort?: string): AdColumn => ({
   cell: (item) => words(item[field]),
 });
 
+/** The server's, so a new one does not compile until it is here. */
+const STATUSES = Object.keys({
+  ACTIVE: true,
+  PAUSED: true,
+  COMPLETED: true,
+  ARCHIVED: true,
+  DRAFT: true,
+  CANCELED: true,
+  PENDING_DELETION: true,
+  REMOVED: true,
+} satisfies Record<(typeof CAMPAIGN_STATUSES)[number], true>);
+
 const COMPANY_SORTS: readonly Metric[] = ['impressions', 'clicks', 'engagements', 'engagement_rate'];
 export const nameOf = ({ id, name, headline, domain }: AdItem) => name ?? String(headline ?? domain ?? id);
 
@@ -93,7 +107,7 @@ export const AD_LISTS = {
     metrics: ['ad_spend', 'impressions', 'clicks', 'ctr', 'engagements', 'engagement_rate', 'leads'],
     charts: ['ad_spend', 'engagement_rate'],
     order: 'ad_spend',
-    statuses: ['ACTIVE', 'PAUSED', 'COMPLETED', 'ARCHIVED', 'DRAFT', 'CANCELED'],
+    statuses: STATUSES,
   },
   creatives: {
     label: 'Creatives',
@@ -122,7 +136,7 @@ export const AD_LISTS = {
     metrics: ['ad_spend', 'impressions', 'clicks', 'ctr', 'engagements', 'engagement_rate', 'leads'],
     charts: ['ad_spend', 'engagement_rate'],
     order: 'ad_spend',
-    statuses: ['ACTIVE', 'PAUSED', 'ARCHIVED', 'DRAFT', 'CANCELED'],
+    statuses: STATUSES,
   },
   companies: {
     label: 'Companies',
@@ -161,9 +175,39 @@ type Body = RequestOf<AdList['path']> & { currency?: string };
 export interface ShownAds {
   data: ResponseOf<AdList['path']>;
   of: Body;
+  granularity: 'daily' | 'monthly';
+  /** Of the range. */
+  periods: readonly string[];
   items: readonly AdItem[];
-  /** Of the items in the range that is compared with. */
+  /** The items in the range that is compared with, each point in the period that it is compared with. */
   previousItems: readonly AdItem[] | undefined;
+}
+
+/** Points of one answer. */
+const MAX_POINTS = 100_000;
+
+/**
+ * How the points of an earlier range are compared with the periods of the current one: day by day from the first one, or, where months of
+ * ranges of different lengths are compared, month by month.
+ */
+function comparisonOf(
+  { start_date: start = '', end_date: end = '' }: Body,
+  { previous_start_date: earlierStart, previous_end_date: earlierEnd }: ResponseOf<AdList['path']>,
+  granularity: 'daily' | 'monthly',
+) {
+  if (!earlierStart || !earlierEnd) return undefined;
+  const areAsLong = daysBetween(earlierStart, earlierEnd) === daysBetween(start, end);
+  const by = areAsLong ? 'daily' : granularity;
+  const earlier = periodsOf(earlierStart, earlierEnd, by);
+  const periods = periodsOf(start, end, by);
+  const places = new Map(earlier.map((period, index) => [period, periods[index]]));
+  return {
+    start_date: earlierStart,
+    end_date: earlierEnd,
+    granularity: by,
+    count: earlier.length,
+    periodOf: (period: string) => places.get(period)?.slice(0, granularity === 'monthly' ? 7 : 10) ?? '',
+  };
 }
 
 /**
@@ -176,33 +220,53 @@ export function useAds(
 ): { answer: Answer<AdList['path']>; before: Answer<AdList['path']>; shown: ShownAds | undefined } {
   const answer = useRequest(list.path, body);
   const last = shownOf(answer);
+  const data = last?.data;
   const of: Body | undefined = last?.of;
-  // Money that was converted is no longer in the currency of the campaign.
-  const itemsOf = (data: ResponseOf<AdList['path']>): AdItem[] =>
-    (data.items as unknown as readonly AdItem[]).map((item) => ({
-      ...item,
-      ...(of?.currency && { currency: of.currency }),
-    }));
-  const { data } = last ?? {};
-  const items = data ? itemsOf(data) : [];
+  const granularity = of?.granularity ?? 'daily';
+  const comparison = data && of && comparisonOf(of, data, granularity);
+  const ids = data?.items.map(({ id }) => id) ?? [];
   const before = useRequest(
     list.path,
-    of && data?.previous_start_date && data.previous_end_date && items.length > 0
+    of && comparison && ids.length > 0 && ids.length * comparison.count <= MAX_POINTS
       ? {
           organization_id: of.organization_id,
-          start_date: data.previous_start_date,
-          end_date: data.previous_end_date,
-          granularity: of.granularity,
+          start_date: comparison.start_date,
+          end_date: comparison.end_date,
+          granularity: comparison.granularity,
           campaign_ids: of.campaign_ids,
           ...(of.currency && { currency: of.currency }),
-          [list.ids]: items.map(({ id }) => id),
+          [list.ids]: ids,
           metrics: withParts(charts) as 'impressions'[],
-          page_size: items.length,
+          page_size: ids.length,
         }
       : null,
   );
-  const previousItems = before.state === 'current' ? itemsOf(before.data) : undefined;
-  return { answer, before, shown: data && of && { data, of, items, previousItems } };
+  const earlier = before.state === 'current' ? before.data : undefined;
+  const shown = useMemo((): ShownAds | undefined => {
+    if (!data || !of) return undefined;
+    // Money that was converted is no longer in the currency of the campaign.
+    const itemsOf = ({ items }: typeof data): AdItem[] =>
+      (items as unknown as readonly AdItem[]).map((item) => ({
+        ...item,
+        ...(of.currency && { currency: of.currency }),
+      }));
+    const inPeriods = ({ timeseries, ...item }: AdItem): AdItem => ({
+      ...item,
+      timeseries: timeseries.map((point) => ({
+        ...point,
+        period: comparison?.periodOf(point.period) ?? '',
+      })),
+    });
+    return {
+      data,
+      of,
+      granularity,
+      periods: periodsOf(of.start_date ?? '', of.end_date ?? '', granularity),
+      items: itemsOf(data),
+      previousItems: comparison && earlier && itemsOf(earlier).map(inPeriods),
+    };
+  }, [data, of, earlier]);
+  return { answer, before, shown };
 }
 
 /** `These are the figures of 1 Oct – 25 Oct 2026, in EUR.` */

@@ -8,6 +8,8 @@ export interface FailureText {
   title: string;
   detail: string;
   requestId?: string;
+  /** Before it, the same request is not taken. */
+  retryAfterMs?: number;
   /** The server is away or overloaded, so the same request may succeed later. */
   isTemporary?: boolean;
   /** Of the same request again, at once or later. */
@@ -17,13 +19,22 @@ export interface FailureText {
 const TEMPORARY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 export function failureOf(error: unknown): FailureText {
+  if (error instanceof ReachlineProblem && error.code === 'changed_meanwhile') {
+    return {
+      title: 'Somebody else changed it meanwhile',
+      detail: 'Nothing was saved. Look at what is there now, and make your change again.',
+      requestId: error.requestId,
+      canRetry: true,
+    };
+  }
   if (error instanceof ReachlineProblem) {
-    const { title, message, requestId, status, errors } = error;
+    const { title, message, requestId, status, errors, retryAfterMs } = error;
     const detail = errors.length > 1 ? errors.map((each) => each.detail).join(' ') : message;
     return {
       title,
       detail: detail === title ? '' : detail,
       requestId,
+      retryAfterMs,
       isTemporary: TEMPORARY.has(status),
       canRetry: status !== 422,
     };

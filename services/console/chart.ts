@@ -9,9 +9,9 @@ export interface ChartData {
   values: (number | null)[];
   /** Of the range that is compared with, in the same order. */
   previous?: (number | null)[];
-  provisional: boolean[];
+  provisional: readonly boolean[];
   /** `YYYY-MM-DD` of each day, or `YYYY-MM` of each month. */
-  periods: string[];
+  periods: readonly string[];
 }
 
 const HEIGHT = 132;

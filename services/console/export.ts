@@ -1,6 +1,7 @@
 /** Everything that matches as a file, by the export of the API. */
 import type { ExportFormat, ExportRequestOf, PagedPath } from '../client/index.js';
 import type { Contact } from '../contacts/schema.js';
+import { plural } from './format.js';
 import { exportMatches } from './session.js';
 
 export interface ExportSource {
@@ -11,29 +12,78 @@ export interface ExportSource {
   body: object;
 }
 
-/** Answers how many rows were saved. Throws as the client does. */
+/** A file that ended too early. Its message says so to a person. */
+export class BrokenFileError extends Error {}
+
+/** Longer than the server takes between two parts of a file. */
+const IDLE_MS = 60_000;
+
+interface Progress {
+  bytes: number;
+  rows: number;
+}
+
+/** What was saved, and how many rows matched when the export began. */
+interface Saved extends Progress {
+  total: number;
+}
+
+/** Saves a file and counts what it has. Throws as the client does, and `BrokenFileError` where the file has no end; then nothing is saved. */
 export async function download(
   { name, path, body }: ExportSource,
   format: ExportFormat,
-  signal: AbortSignal,
-  onProgress: (bytes: number, total: number) => void,
-): Promise<number> {
+  stop: AbortSignal,
+  onProgress: (progress: Saved) => void,
+): Promise<Saved> {
   const { limit, page, page_size, ...filters } = body as Record<string, unknown>;
   const request = filters as ExportRequestOf<PagedPath>;
-  const { total, stream } = await exportMatches(path, request, format, signal);
-  let bytes = 0;
+  const idle = new AbortController();
+  const { total, stream } = await exportMatches(path, request, format, AbortSignal.any([stop, idle.signal]));
+  const count = rowCounter(format);
+  const progress = { bytes: 0, rows: 0, total };
+  const wait = () => setTimeout(() => idle.abort(), IDLE_MS);
+  let timer = wait();
   const counted = stream.pipeThrough(
     new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
       transform(chunk, controller) {
-        bytes += chunk.length;
-        onProgress(bytes, total);
+        clearTimeout(timer);
+        timer = wait();
+        progress.bytes += chunk.length;
+        progress.rows = count(chunk);
+        onProgress(progress);
         controller.enqueue(chunk);
       },
     }),
   );
-  // The browser keeps a large one on disk.
-  save(`${name}.${format}`, await new Response(counted).blob());
-  return total;
+  try {
+    // The browser keeps a large one on disk.
+    save(`${name}.${format}`, await new Response(counted).blob());
+  } catch (cause) {
+    stop.throwIfAborted();
+    const reason = idle.signal.aborted ? `sent nothing for ${IDLE_MS / 1000} seconds` : 'ended too early';
+    throw new BrokenFileError(
+      `The server ${reason}, after ${plural(progress.rows, 'row')}. Nothing was saved.`,
+      { cause },
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+  return progress;
+}
+
+const [QUOTE, LINE_FEED] = [0x22, 0x0a];
+
+/** Counts the rows of a file part by part: lines, without those inside a quoted cell and without the names of columns. */
+function rowCounter(format: ExportFormat): (chunk: Uint8Array) => number {
+  let lines = 0;
+  let isQuoted = false;
+  return (chunk) => {
+    for (const byte of chunk) {
+      if (byte === LINE_FEED && !isQuoted) lines++;
+      else if (byte === QUOTE && format === 'csv') isQuoted = !isQuoted;
+    }
+    return Math.max(0, format === 'csv' ? lines - 1 : lines);
+  };
 }
 
 /** Text that a spreadsheet would run as a formula is marked, as in exports of the API. */

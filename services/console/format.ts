@@ -85,7 +85,8 @@ export function change(now: unknown, before: unknown): string {
   if (Number.isNaN(value) || Number.isNaN(earlier)) return '';
   if (earlier === 0) return value === 0 ? '±0%' : 'new';
   const percent = Math.round(((value - earlier) / Math.abs(earlier)) * 100);
-  return percent === 0 ? '±0%' : `${percent > 0 ? '+' : '−'}${count(Math.abs(percent))}%`;
+  if (value === earlier) return '±0%';
+  return `${value > earlier ? '+' : '−'}${percent === 0 ? '<1' : count(Math.abs(percent))}%`;
 }
 
 /** For the axis of a chart. */
@@ -104,6 +105,15 @@ export const isDate = (text: string) => {
 };
 
 const DAY_MS = 86_400_000;
+/** Days from one day to a later one; 0 for the same day. */
+export const daysBetween = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / DAY_MS;
+
+/** Every day or month of a range, ascending, as answers name them. */
+export function periodsOf(start: string, end: string, granularity: 'daily' | 'monthly'): string[] {
+  const days = Array.from({ length: daysBetween(start, end) + 1 }, (_, day) => daysBefore(start, -day));
+  return granularity === 'daily' ? days : [...new Set(days.map((day) => day.slice(0, 7)))];
+}
+
 export const today = () => new Date().toISOString().slice(0, 10);
 export const daysBefore = (date: string, days: number) =>
   new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10);

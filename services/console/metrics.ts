@@ -89,23 +89,22 @@ export function addable(items: readonly Charted[], name: Metric): [currency: str
   return [...groups];
 }
 
-/** The value of a metric over several items in each period; null where a rate has no denominator. */
-export function sumSeries(series: readonly (readonly Point[])[], name: Metric): Map<string, number | null> {
+/** The value of a metric over several items in each of the periods, in which some may have no point; null where a rate has no denominator. */
+export function sumSeries(
+  series: readonly (readonly Point[])[],
+  name: Metric,
+  periods: readonly string[],
+): (number | null)[] {
   const metric = METRICS[name];
-  const sums = new Map<string, { numerator: number; denominator: number }>();
-  for (const points of series) {
-    for (const point of points) {
-      const sum = sums.get(point.period) ?? { numerator: 0, denominator: 0 };
-      sum.numerator += Number(point['numerator' in metric ? metric.numerator : name] ?? 0);
-      if ('denominator' in metric) sum.denominator += Number(point[metric.denominator] ?? 0);
-      sums.set(point.period, sum);
-    }
+  const sums = new Map(periods.map((period) => [period, { numerator: 0, denominator: 0 }]));
+  for (const point of series.flat()) {
+    const sum = sums.get(point.period);
+    if (!sum) continue;
+    sum.numerator += Number(point['numerator' in metric ? metric.numerator : name] ?? 0);
+    if ('denominator' in metric) sum.denominator += Number(point[metric.denominator] ?? 0);
   }
-  const value = ({ numerator, denominator }: { numerator: number; denominator: number }) =>
-    'denominator' in metric
-      ? denominator === 0
-        ? null
-        : (metric.factor * numerator) / denominator
-      : numerator;
-  return new Map([...sums].map(([period, sum]) => [period, value(sum)]));
+  return [...sums.values()].map(({ numerator, denominator }) => {
+    if (!('denominator' in metric)) return numerator;
+    return denominator === 0 ? null : (metric.factor * numerator) / denominator;
+  });
 }

@@ -10,9 +10,15 @@ interface Address {
   params: URLSearchParams;
 }
 
+/** Characters that every server and proxy takes; longer parameters stay in the fragment, which no server sees. */
+const MAX_SEARCH = 4000;
+const FRAGMENT = '#?';
+
 const read = (): Address => ({
   path: location.pathname.slice(BASE.length).replace(/\/$/, ''),
-  params: new URLSearchParams(location.search),
+  params: new URLSearchParams(
+    location.hash.startsWith(FRAGMENT) ? location.hash.slice(FRAGMENT.length) : location.search,
+  ),
 });
 
 export const address = signal<Address>(read());
@@ -23,7 +29,8 @@ type Params = Record<string, string | number | boolean | null | undefined>;
 /** Leaves out what is not given, so that one state has one address. */
 function search(params: URLSearchParams): string {
   const text = params.toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
-  return text === '' ? '' : `?${text}`;
+  if (text === '') return '';
+  return text.length > MAX_SEARCH ? `${FRAGMENT}${text}` : `?${text}`;
 }
 
 function assign(params: URLSearchParams, changes: Params): URLSearchParams {

@@ -6,16 +6,18 @@ import { theme } from '../theme.js';
 
 interface ChartsProps {
   metrics: readonly Metric[];
+  /** Of the range, also those without a point. */
+  periods: readonly string[];
   items: readonly Charted[];
-  /** The same items in the range that is compared with. */
+  /** The same items in the range that is compared with, their points in the periods that they are compared with. */
   previous?: readonly Charted[];
   /** What the lines are of, for those who cannot see them. */
   caption: string;
 }
 
 /** One small chart per metric, and currency of money, below the same days, so that no two scales share an axis. */
-export function Charts({ metrics, items, previous = [], caption }: ChartsProps) {
-  const isProvisional = items[0]?.timeseries.some(({ provisional }) => provisional) ?? false;
+export function Charts({ metrics, periods, items, previous = [], caption }: ChartsProps) {
+  const isProvisional = items.some(({ timeseries }) => timeseries.some(({ provisional }) => provisional));
   return (
     <figure class="charts">
       <figcaption>
@@ -32,6 +34,7 @@ export function Charts({ metrics, items, previous = [], caption }: ChartsProps) 
               key={`${metric} ${currency}`}
               metric={metric}
               label={`${METRICS[metric].label}${groups.length > 1 ? `, ${currency ?? 'currency unknown'}` : ''}`}
+              periods={periods}
               series={some.map(({ timeseries }) => timeseries)}
               previous={addable(previous, metric).find(([its]) => its === currency)?.[1]}
               currency={currency}
@@ -46,34 +49,33 @@ export function Charts({ metrics, items, previous = [], caption }: ChartsProps) 
 interface ChartProps {
   metric: Metric;
   label: string;
+  periods: readonly string[];
   series: readonly (readonly Point[])[];
   previous: readonly Charted[] | undefined;
   currency: string | null;
 }
 
-function Chart({ metric, label, series, previous, currency }: ChartProps) {
+function Chart({ metric, label, periods, series, previous, currency }: ChartProps) {
   const data = useMemo((): ChartData => {
-    const values = sumSeries(series, metric);
-    const points = longest(series);
-    const before =
-      previous &&
-      [
-        ...sumSeries(
-          previous.map(({ timeseries }) => timeseries),
-          metric,
-        ),
-      ].sort();
+    const provisional = new Set(
+      series.flatMap((points) => points.filter((point) => point.provisional).map(({ period }) => period)),
+    );
     return {
       label,
       kind: METRICS[metric].kind,
       currency,
-      values: points.map(({ period }) => values.get(period) ?? null),
-      // Aligned by their first days.
-      previous: before && points.map((_, index) => before[index]?.[1] ?? null),
-      provisional: points.map(({ provisional }) => provisional),
-      periods: points.map(({ period }) => period),
+      values: sumSeries(series, metric, periods),
+      previous:
+        previous &&
+        sumSeries(
+          previous.map(({ timeseries }) => timeseries),
+          metric,
+          periods,
+        ),
+      provisional: periods.map((period) => provisional.has(period)),
+      periods,
     };
-  }, [series, previous, metric, label, currency]);
+  }, [periods, series, previous, metric, label, currency]);
   return <Plot data={data} />;
 }
 
@@ -105,9 +107,4 @@ export function Plot({ data }: { data: ChartData }) {
       {failed ? <p class="note">The chart could not be loaded.</p> : <div class="chart-plot" ref={place} />}
     </div>
   );
-}
-
-/** The series of the most periods; where a series is sparse the others have them. */
-function longest(series: ChartProps['series']): readonly Point[] {
-  return series.reduce<readonly Point[]>((best, points) => (points.length > best.length ? points : best), []);
 }

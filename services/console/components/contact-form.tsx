@@ -25,14 +25,10 @@ const FIELDS = [
 type Field = (typeof FIELDS)[number][0];
 type Fields = Pick<RequestOf<'/api/contacts/update'>, Field>;
 
-/** Several emails or phones are separated by commas. */
-const textOf = (contact: Contact, field: Field) => [contact[field] ?? []].flat().join(', ');
-
-function parseField(contact: Contact, field: Field, text: string): Fields[Field] {
-  const values = text.split(',').map((each) => each.trim());
-  if (Array.isArray(contact[field])) return values.filter(Boolean);
-  return text.trim() || null;
-}
+/** The texts of a field: several where it is a list. */
+const textsOf = (contact: Contact, field: Field): readonly string[] => [contact[field] ?? []].flat();
+const isList = (contact: Contact, field: Field) => Array.isArray(contact[field]);
+const given = (texts: readonly string[]) => texts.map((text) => text.trim()).filter(Boolean);
 
 /** Changes fields, unless somebody else changed the contact since; undone with the values of before. */
 export async function updateContact(before: Contact, fields: Fields, done = 'was saved'): Promise<Notice> {
@@ -57,25 +53,35 @@ interface ContactFormProps {
 
 export function ContactForm({ contact, onSubmit }: ContactFormProps) {
   // What was not typed here follows the contact, also when somebody else changes it meanwhile.
-  const [typed, setTyped] = useState<Partial<Record<Field, string>>>({});
-  const shown = (field: Field) => typed[field] ?? textOf(contact, field);
-  const changed = FIELDS.filter(([field]) => shown(field) !== textOf(contact, field));
+  const [typed, setTyped] = useState<Partial<Record<Field, readonly string[]>>>({});
+  const shown = (field: Field) => typed[field] ?? textsOf(contact, field);
+  const changed = FIELDS.filter(
+    ([field]) => given(shown(field)).join('\n') !== textsOf(contact, field).join('\n'),
+  );
   return (
     <BusyForm
       label="Edit"
       onSubmit={() => {
-        const fields = changed.map(([field]) => [field, parseField(contact, field, shown(field))]);
+        const fields = changed.map(([field]) => {
+          const texts = given(shown(field));
+          return [field, isList(contact, field) ? texts : (texts[0] ?? null)];
+        });
         return onSubmit(Object.fromEntries(fields) as Fields);
       }}
     >
-      {FIELDS.map(([field, label]) => (
-        <TextField
-          key={field}
-          label={label}
-          value={shown(field)}
-          onText={(text) => setTyped({ ...typed, [field]: text })}
-        />
-      ))}
+      {FIELDS.flatMap(([field, label]) => {
+        const texts = shown(field);
+        // One more than there are, for the next.
+        const inputs = isList(contact, field) && texts.at(-1) !== '' ? [...texts, ''] : texts;
+        return (inputs.length === 0 ? [''] : inputs).map((value, index) => (
+          <TextField
+            key={`${field} ${index}`}
+            label={index === 0 ? label : `${label}, ${index + 1}`}
+            value={value}
+            onText={(text) => setTyped({ ...typed, [field]: inputs.with(index, text) })}
+          />
+        ));
+      })}
       <button type="submit" class="primary" disabled={changed.length === 0}>
         Save
       </button>

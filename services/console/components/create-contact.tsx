@@ -4,13 +4,13 @@ import type { CreateContactRequest } from '../../contacts/schema.js';
 import { type FailureText, failureOf, type ResponseOf } from '../api.js';
 import { fullName, plural } from '../format.js';
 import { type AudienceName, changeMembership } from '../memberships.js';
-import { perform } from '../notice.js';
-import { href, navigate } from '../router.js';
+import { perform, writes } from '../notice.js';
+import { href, whileShown } from '../router.js';
 import { call, missingScope, organizationId } from '../session.js';
 import { shownOf, useRequest } from '../use-request.js';
 import { Form, TextField } from './form.js';
 import { Panel } from './panel.js';
-import { Failed, Failure } from './states.js';
+import { Failed, Failure, ScopedLink } from './states.js';
 
 const MAX_AUDIENCES = 200;
 const FIELDS = [
@@ -55,6 +55,7 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
     };
   }
   async function send(dryRun: boolean) {
+    const goOn = whileShown('new');
     setBusy(true);
     setError(undefined);
     try {
@@ -63,7 +64,11 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
       if (dryRun) {
         setChecked(answer);
         setIdempotencyKey(randomKey());
-      } else navigate(href('/contacts', { contact: answer.contact_id }));
+      } else {
+        // So that the list has it.
+        writes.value++;
+        goOn({ new: null, contact: answer.contact_id });
+      }
     } catch (reason) {
       setError(failureOf(reason));
     } finally {
@@ -97,6 +102,14 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
               ))}
             </select>
           </label>
+          {offered?.total_count === 0 && (
+            <div class="warnings">
+              <p>A contact is created in an audience, and there is none yet.</p>
+              <ScopedLink href={href('/audiences', { new: true })} scopes={['audiences:write']}>
+                New audience
+              </ScopedLink>
+            </div>
+          )}
           {(offered?.total_count ?? 0) > MAX_AUDIENCES && (
             <p class="note">
               The newest {MAX_AUDIENCES} are listed. Others are added in the card of the contact.
@@ -129,9 +142,9 @@ function Price({ checked, audience }: PriceProps) {
     duplicates.length === 0 ? null : { contact_ids: duplicates },
   );
   async function addInstead(contactId: string) {
-    if (await perform(() => changeMembership('add', audience, contactId))) {
-      navigate(href('/contacts', { contact: contactId }));
-    }
+    const goOn = whileShown('new');
+    if (await perform(() => changeMembership('add', audience, contactId)))
+      goOn({ new: null, contact: contactId });
   }
   return (
     <div class="warnings" role="status">

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Scope } from '../../http/scopes.js';
 import { type Notice, perform } from '../notice.js';
 import { ScopedButton } from './states.js';
@@ -16,10 +16,11 @@ interface EditOrDeleteProps {
 
 export function EditOrDelete({ noun, scope, edit, question, onDelete }: EditOrDeleteProps) {
   const [mode, setMode] = useState<'show' | 'edit' | 'delete'>('show');
+  const buttons = useRef<HTMLDivElement>(null);
   const toggle = (next: typeof mode) => () => setMode(mode === next ? 'show' : next);
   return (
     <>
-      <div class="row">
+      <div class="row" ref={buttons}>
         <ScopedButton scopes={[scope]} onClick={toggle('edit')}>
           Edit
         </ScopedButton>
@@ -29,7 +30,10 @@ export function EditOrDelete({ noun, scope, edit, question, onDelete }: EditOrDe
       </div>
       {mode === 'edit' &&
         edit(async (change) => {
-          if (await perform(change)) setMode('show');
+          if (!(await perform(change))) return;
+          setMode('show');
+          // Where the form was opened from.
+          buttons.current?.querySelector('button')?.focus();
         })}
       {mode === 'delete' && (
         <div class="warnings">

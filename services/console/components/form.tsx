@@ -1,6 +1,6 @@
 /** Forms and their fields. */
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 interface FormProps {
   label?: string;
@@ -27,7 +27,13 @@ export function Form({ label, class: name = 'stack', onSubmit, children }: FormP
 /** A form that takes nothing more while what it sends is on its way. */
 export function BusyForm({ onSubmit, children, ...form }: FormProps & { onSubmit(): Promise<unknown> }) {
   const [busy, setBusy] = useState(false);
+  // A field that is disabled loses the focus.
+  const focused = useRef<Element>(null);
+  useEffect(() => {
+    if (!busy && document.activeElement === document.body) (focused.current as HTMLElement | null)?.focus();
+  }, [busy]);
   async function submit() {
+    focused.current = document.activeElement;
     setBusy(true);
     await onSubmit();
     setBusy(false);

@@ -1,4 +1,5 @@
 /** The range, its granularity and the metrics of a chart: the same for the tables and for one company. */
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Metric } from '../../advertising/metrics.js';
 import { daysBefore, isDate, today } from '../format.js';
 import { METRICS } from '../metrics.js';
@@ -100,6 +101,10 @@ export function ReportControls({ report, withGranularity = true }: ReportControl
   );
 }
 
+/** After the last key of a date; each key before it makes another date. */
+const TYPING_MS = 1000;
+
+/** Takes a day at once where it is picked, and once it is whole where it is typed. */
 function DateField({
   label,
   name,
@@ -111,15 +116,38 @@ function DateField({
   min?: string;
   max?: string;
 }) {
+  const [text, setText] = useState(input.value);
+  const field = useRef<HTMLInputElement>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const isTyped = useRef(false);
+  useEffect(() => setText(input.value), [input.value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  function take() {
+    clearTimeout(timer.current);
+    isTyped.current = false;
+    const typed = field.current?.value ?? '';
+    // A year that is still typed begins with 0.
+    if (typed !== input.value && isDate(typed) && !typed.startsWith('0'))
+      setParams({ [name]: typed, page: null });
+  }
   return (
     <label class="field inline">
       <span>{label}</span>
       <input
+        ref={field}
         type="date"
         {...input}
-        onChange={(event) =>
-          isDate(event.currentTarget.value) && setParams({ [name]: event.currentTarget.value, page: null })
-        }
+        value={text}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') take();
+          isTyped.current = true;
+        }}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          clearTimeout(timer.current);
+          timer.current = setTimeout(take, isTyped.current ? TYPING_MS : 0);
+        }}
+        onBlur={take}
       />
     </label>
   );

@@ -16,12 +16,14 @@ export interface ResultColumn {
 }
 export type ResultRow = readonly unknown[];
 
-/** A value as the table and the bars write it. */
+/** A value as the table writes it: a number without groups of digits, as it may be a year or an id. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return NONE;
-  if (typeof value === 'number' && Number.isInteger(value)) return count(value);
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
+
+const barText = (value: unknown) =>
+  typeof value === 'number' && Number.isInteger(value) ? count(value) : textOf(value);
 
 export const isNumber = ({ type }: ResultColumn) => NUMBER.test(type);
 
@@ -53,19 +55,49 @@ function shapeOf(columns: readonly ResultColumn[]): Shape {
 
 const numberOf = (value: unknown) => (value === null || value === undefined ? null : Number(value));
 
+const MAX_TIMES = 5000;
+const millisecondsOf = (time: string) => Date.parse(time.length > 10 ? `${time.replace(' ', 'T')}Z` : time);
+const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
+
+/** Ascending times with those between them that no row has: months where each is the first of one, else by the step they have in common. */
+function withoutGaps(times: readonly string[]): string[] {
+  const first = times[0] ?? '';
+  const moments = times.map(millisecondsOf);
+  const end = moments.at(-1) ?? Number.NaN;
+  const all: string[] = [];
+  const monthly = times.every((time) => time.length === 7 || time.slice(7) === '-01');
+  const step = moments.reduce((step, at, index) => greatestDivisor(at - (moments[index - 1] ?? at), step), 0);
+  // Not of a time zone or a calendar that is not known here.
+  if (Number.isNaN(step) || (!monthly && (step <= 0 || (end - (moments[0] ?? end)) / step > MAX_TIMES)))
+    return [...times];
+  for (const at = new Date(moments[0] ?? end); at.getTime() <= end && all.length <= MAX_TIMES; ) {
+    all.push(at.toISOString().replace('T', ' ').slice(0, first.length));
+    if (monthly) at.setUTCMonth(at.getUTCMonth() + 1);
+    else at.setTime(at.getTime() + step);
+  }
+  const known = new Set(all);
+  return times.every((time) => known.has(time)) ? all : [...times];
+}
+
 /** One of each number and each name, as those of several names cannot be added up. */
 function linesOf({ metrics, nameOf }: Shape, rows: readonly ResultRow[]): ChartData[] {
   const groups = new Map<string, ResultRow[]>();
   for (const row of rows) groups.set(nameOf(row), [...(groups.get(nameOf(row)) ?? []), row]);
+  const times = withoutGaps([...new Set(rows.map(([time]) => String(time)))].sort());
   return metrics.flatMap(({ name, index, kind }) =>
     [...groups].slice(0, MAX_CHARTS).map(([group, members]): ChartData => {
-      const sorted = members.toSorted((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1));
+      const byTime = new Map(members.map((row) => [String(row[0]), row]));
+      // Of two rows of one time neither is left out.
+      const sorted =
+        byTime.size < members.length
+          ? members.toSorted((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1))
+          : undefined;
       return {
         label: [name, group].filter(Boolean).join(', '),
         kind,
-        values: sorted.map((row) => numberOf(row[index])),
+        values: (sorted ?? times.map((time) => byTime.get(time))).map((row) => numberOf(row?.[index])),
         provisional: [],
-        periods: sorted.map(([day]) => String(day)),
+        periods: sorted?.map(([time]) => String(time)) ?? times,
       };
     }),
   );
@@ -140,7 +172,7 @@ function Bars({
                 height="10"
               />
             </svg>
-            <span>{textOf(rows[row]?.[index])}</span>
+            <span>{barText(rows[row]?.[index])}</span>
           </li>
         ))}
       </ol>

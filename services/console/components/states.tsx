@@ -4,24 +4,33 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import type { StreamName } from '../../client/index.js';
 import type { Scope } from '../../http/scopes.js';
 import type { FailureText, OperationPath } from '../api.js';
+import { plural } from '../format.js';
 import { href, path, setParams } from '../router.js';
 import { missingScopeOf } from '../session.js';
 import type { Answer, Shown } from '../use-request.js';
 
 const RECOVERY_MS = 5000;
 
+/** Of what waits longer, a person decides. */
+const MAX_RECOVERY_MS = 3_600_000;
+
 /**
  * What the server is expected to get over is asked for again by itself: some seconds after each answer, so that it has time to come, and
- * when the device is online again.
+ * when the device is online again; never before the server takes it.
  */
 export function Failure({ error, retry }: { error: FailureText; retry?: () => void }) {
   const again = useRef(retry);
   again.current = retry;
-  const recovers = error.isTemporary === true && retry !== undefined;
+  const { retryAfterMs = 0 } = error;
+  const waitMs = Math.max(RECOVERY_MS, retryAfterMs);
+  const recovers = error.isTemporary === true && retry !== undefined && waitMs <= MAX_RECOVERY_MS;
   useEffect(() => {
     if (!recovers) return;
-    const recover = () => document.hidden || again.current?.();
-    const timer = setTimeout(recover, RECOVERY_MS);
+    const earliest = Date.now() + retryAfterMs;
+    const recover = () => {
+      if (!document.hidden && Date.now() >= earliest) again.current?.();
+    };
+    const timer = setTimeout(recover, waitMs);
     addEventListener('online', recover);
     document.addEventListener('visibilitychange', recover);
     return () => {
@@ -39,7 +48,13 @@ export function Failure({ error, retry }: { error: FailureText; retry?: () => vo
           Request <code>{error.requestId}</code>
         </p>
       )}
-      {recovers && <p class="note">Trying again every {RECOVERY_MS / 1000} seconds.</p>}
+      {recovers && (
+        <p class="note">
+          {retryAfterMs > RECOVERY_MS
+            ? `Trying again in ${plural(Math.ceil(waitMs / 1000), 'second')}.`
+            : `Trying again every ${RECOVERY_MS / 1000} seconds.`}
+        </p>
+      )}
       {retry &&
         (error.canRetry ? (
           <button type="button" onClick={retry}>

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { memo } from 'preact/compat';
+import { flushSync, memo } from 'preact/compat';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ScrollRegion } from './scroll-region.js';
 import { SkeletonRows } from './states.js';
@@ -137,7 +137,18 @@ function WindowedPart<Row>({ isFirst, ...props }: RowsProps<Row> & { isFirst: bo
       { rootMargin: `${NEAR}px`, scrollMargin: `${NEAR}px` },
     );
     observer.observe(element);
-    return () => observer.disconnect();
+    // What is printed, and what the browser searches, is what is drawn.
+    const draw = () => flushSync(() => setNear(true));
+    const drawToFind = (event: KeyboardEvent) => {
+      if (event.key === 'f' && (event.metaKey || event.ctrlKey)) draw();
+    };
+    addEventListener('beforeprint', draw);
+    addEventListener('keydown', drawToFind);
+    return () => {
+      observer.disconnect();
+      removeEventListener('beforeprint', draw);
+      removeEventListener('keydown', drawToFind);
+    };
   }, []);
   return <Part body={body} isNear={isNear} {...props} />;
 }

@@ -5,7 +5,7 @@ import type { ExportFormat } from '../../client/index.js';
 import type { Scope } from '../../http/scopes.js';
 import { failureOf } from '../api.js';
 import { curl } from '../curl.js';
-import { download, type ExportSource } from '../export.js';
+import { BrokenFileError, download, type ExportSource } from '../export.js';
 import { count, plural } from '../format.js';
 import { CodeBlock } from './code.js';
 import { Unpermitted } from './states.js';
@@ -28,32 +28,41 @@ export function CurlButton({ url, body }: { url: string; body: object }) {
 
 export function ExportButton({ source }: { source: ExportSource }) {
   const [progress, setProgress] = useState<string>();
-  const abort = useRef<AbortController>(undefined);
-  useEffect(() => () => abort.current?.abort(), []);
+  /** Of the export that runs. */
+  const [running, setRunning] = useState<AbortController>();
+  useEffect(() => () => running?.abort(), [running]);
   async function run(format: ExportFormat) {
-    abort.current?.abort();
-    abort.current = new AbortController();
+    const stop = new AbortController();
+    setRunning(stop);
     setProgress('Reading …');
     try {
-      const rows = await download(source, format, abort.current.signal, (bytes, total) =>
-        setProgress(`${count(Math.round(bytes / 1024))} KiB of ${plural(total, 'row')} …`),
+      const { rows, total } = await download(source, format, stop.signal, ({ bytes, rows, total }) =>
+        setProgress(`${count(Math.round(bytes / 1024))} KiB, ${count(rows)} of ${plural(total, 'row')} …`),
       );
-      setProgress(`${plural(rows, 'row')} saved.`);
+      const changed = rows === total ? '' : ` When it began ${plural(total, 'row')} matched.`;
+      setProgress(`${plural(rows, 'row')} saved.${changed}`);
     } catch (error) {
       const { title, detail } = failureOf(error);
-      setProgress(abort.current?.signal.aborted ? 'Stopped.' : `${title}. ${detail}`);
+      if (stop.signal.aborted) setProgress('Stopped. Nothing was saved.');
+      else setProgress(error instanceof BrokenFileError ? error.message : `${title}. ${detail}`);
     }
+    setRunning(undefined);
   }
   return (
     <Popover label="Export">
       <p class="note">Every row that matches, in this order.</p>
       <div class="row">
-        <button type="button" onClick={() => void run('csv')}>
+        <button type="button" disabled={running !== undefined} onClick={() => void run('csv')}>
           CSV
         </button>
-        <button type="button" onClick={() => void run('ndjson')}>
+        <button type="button" disabled={running !== undefined} onClick={() => void run('ndjson')}>
           NDJSON
         </button>
+        {running && (
+          <button type="button" onClick={() => running.abort()}>
+            Stop
+          </button>
+        )}
       </div>
       <p class="note" role="status">
         {progress}

@@ -137,9 +137,10 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
           <Failed answer={before} />
           <Charts
             metrics={answered(charts, shown)}
+            periods={shown.periods}
             items={items}
             previous={shown.previousItems}
-            caption={shown.of.granularity === 'monthly' ? 'By month.' : 'By day.'}
+            caption={shown.granularity === 'monthly' ? 'By month.' : 'By day.'}
           />
           {children(item)}
         </>

@@ -37,7 +37,7 @@ import { Segments } from '../components/segments.js';
 import { Failed, NoMatch, NoPermission, NothingYet, Trouble } from '../components/states.js';
 import { FigureTable } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
-import { plural } from '../format.js';
+import { count, plural } from '../format.js';
 import { withParts } from '../metrics.js';
 import { hrefWith, pageParam, param, setParams } from '../router.js';
 import { missingScope, organizationId } from '../session.js';
@@ -105,6 +105,13 @@ const filterValues = (
   campaign: of.campaign_ids?.[0],
 });
 
+/** What charts add up, and what they leave out of the totals. */
+function chartedText({ one, many }: AdList, items: number, total: number): string {
+  const all = plural(items, one, many);
+  if (items === total) return `${all} together`;
+  return `The ${all} of this page together, without the other ${count(total - items)}`;
+}
+
 export function Advertising() {
   const scope = missingScope('advertising:read');
   const tab = isList(param('tab')) ? param('tab') : 'campaigns';
@@ -167,13 +174,14 @@ export function Advertising() {
       {shown && items.length > 0 && (
         <Charts
           metrics={shownCharts}
+          periods={shown.periods}
           items={items}
           previous={shown.previousItems}
-          caption={`The ${plural(items.length, list.one, list.many)} of this page together, ${shown.of.granularity === 'monthly' ? 'by month' : 'by day'}.`}
+          caption={`${chartedText(list, items.length, shown.data.total_count)}, ${shown.granularity === 'monthly' ? 'by month' : 'by day'}.`}
         />
       )}
       <div class="toolbar">
-        <SearchBox label={`Search ${list.many}`} resets={['page']} />
+        <SearchBox key={tab} label={`Search ${list.many}`} resets={['page']} />
         {fields.length > 0 && <FilterButton fields={fields} />}
         <SelectFilter name="compare" label="Compare with" options={[['', 'nothing'], ...COMPARISONS]} />
         {hasMoney && (

@@ -1,0 +1,336 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { until } from '../support/until.js';
+import { daysAgo, useConsole } from './browser.js';
+
+describe('What the console adds up, saves and takes from a person', function () {
+  this.timeout(60_000);
+  const c = useConsole();
+  const alert = () => c.page.getByRole('alert');
+  const money = (text = '') => Number(text.replace(/[^\d.-]/g, ''));
+
+  /** What the chart of a label says of each of its periods, which the pointer goes through. */
+  async function readChart(label: string): Promise<Map<string, string>> {
+    const chart = c.page.locator('.chart').filter({ hasText: label }).first();
+    await chart.locator('.u-over').waitFor();
+    const box = await chart.locator('.u-over').boundingBox();
+    const said = new Map<string, string>();
+    if (!box) return said;
+    for (let x = 1; x < box.width; x += 4) {
+      await c.page.mouse.move(box.x + x, box.y + box.height / 2);
+      const [period = '', text = ''] = ((await chart.locator('.chart-value').textContent()) ?? '').split(
+        ': ',
+        2,
+      );
+      if (period) said.set(period, text);
+    }
+    return said;
+  }
+
+  /** An organization with two campaigns that spend 100 on some days. */
+  async function campaigns(
+    organization_id: string,
+    spend: readonly (readonly [campaign: string, date: string])[],
+  ) {
+    const key = await c.gateway.keyFor(organization_id);
+    const ids = [...new Set(spend.map(([campaign_id]) => campaign_id))];
+    const of = { organization_id, currency: 'EUR' };
+    await c.gateway.ingest(
+      'network-a-campaigns',
+      ids.map((id) => ({ ...of, id, name: id, status: 'ACTIVE' })),
+      { key },
+    );
+    await c.gateway.ingest(
+      'network-a-creatives',
+      ids.map((id) => ({ ...of, id: `${id}_ad`, campaign_id: id })),
+      { key },
+    );
+    const sent = await c.gateway.ingest(
+      'network-a-deliveries',
+      spend.map(([campaign_id, date]) => ({
+        organization_id,
+        campaign_id,
+        creative_id: `${campaign_id}_ad`,
+        date,
+        impressions: 1000,
+        clicks: 10,
+        ad_spend: '100.00',
+      })),
+      { key },
+    );
+    expect(sent.status, sent.text).to.equal(200);
+    return key;
+  }
+
+  it('compares a month with as many days before it, also where these are of two months', async () => {
+    const key = await campaigns('org_before', [
+      ['one', '2026-08-31'],
+      ['one', '2026-09-01'],
+      ['one', '2026-09-30'],
+      ['one', '2026-10-10'],
+    ]);
+    await c.open(
+      '/advertising/campaign?campaign_id=one&start=2026-10-01&end=2026-10-31&granularity=monthly&chart=ad_spend',
+      key,
+    );
+    await c.page.getByText('from €300.00').waitFor();
+    await c.page.locator('.previous-key').waitFor();
+    expect([...(await readChart('Spend'))]).to.deep.equal([['2026-10', '€100.00, before €300.00']]);
+  });
+
+  it('draws the days of every campaign where empty ones are left out of the answer', async () => {
+    const spend = Array.from({ length: 20 }, (_, number) =>
+      [['2025-03-01', '2026-03-01'], ['2026-03-02']]
+        .flat()
+        .map((date) => [`many_${number}`, number === 0 ? date : '2025-03-01'] as const),
+    ).flat();
+    const key = await campaigns('org_sparse', [
+      ...new Map(spend.map((each) => [each.join(), each])).values(),
+    ]);
+    await c.open('/advertising?start=2023-12-01&end=2026-11-20&granularity=daily&chart=ad_spend', key);
+    const total = money((await c.page.locator('.totals dd').first().textContent()) ?? '');
+    expect(total).to.equal(2200);
+    await c.page.locator('.chart .u-over').waitFor();
+    // Of more days than pixels the pointer reads only some: the months of the same series have all.
+    const daily = await readChart('Spend');
+    expect([...daily.keys()].some((day) => day.startsWith('2026'))).to.equal(true);
+    await c.page.getByRole('link', { name: 'Monthly' }).click();
+    await c.page.getByText('by month').waitFor();
+    const monthly = [...(await readChart('Spend')).values()].map(money);
+    expect(monthly.reduce((sum, value) => sum + value, 0)).to.equal(total);
+  });
+
+  it('writes of a result years and ids without groups of digits, and draws days without rows as gaps', async () => {
+    const statement = `SELECT toDate('2026-11-01') + [0, 1, 24][number + 1] AS day, 2026 AS year, 1000000 + number AS id FROM numbers(3)`;
+    await c.open(`/sql?statement=${encodeURIComponent(statement)}`);
+    const table = c.page.getByRole('table', { name: 'Result' });
+    await table.getByText('1000002').waitFor();
+    expect(await table.textContent()).not.to.contain(',');
+    const days = [...(await readChart('year')).keys()];
+    expect(days).to.have.length(25);
+  });
+
+  it('keeps a long statement in the address, also through a reload', async () => {
+    const statement = `SELECT '${'é'.repeat(3000)}' AS text`;
+    await c.open('/sql');
+    await c.page.getByLabel('Statement').fill(statement);
+    await c.page.getByRole('button', { name: 'Run' }).click();
+    await c.page.getByRole('table', { name: 'Result' }).waitFor();
+    await c.page.reload();
+    await c.page.getByRole('table', { name: 'Result' }).waitFor();
+    expect(await c.page.getByLabel('Statement').inputValue()).to.equal(statement);
+  });
+
+  it('counts what an export wrote', async () => {
+    await c.open('/contacts');
+    await c.page.getByRole('table', { name: 'Contacts' }).locator('tbody a').first().waitFor();
+    await c.page.route('**/api/contacts/search', (route) =>
+      route.fulfill({
+        headers: { 'Content-Type': 'text/csv', 'X-Total-Count': '94' },
+        body: 'contact_id,name\r\na,"two\r\nlines, and ""quotes"""\r\n',
+      }),
+    );
+    await c.page.locator('summary', { hasText: 'Export' }).click();
+    const [download] = await Promise.all([
+      c.page.waitForEvent('download'),
+      c.page.getByRole('button', { name: 'CSV', exact: true }).click(),
+    ]);
+    await c.page.getByText('1 row saved. When it began 94 rows matched.').waitFor();
+    expect(readFileSync(await download.path(), 'utf8')).to.contain('lines');
+  });
+
+  it('stops an export that sends nothing more, by a button and after a minute', async () => {
+    await c.page.addInitScript(`
+      const send = window.fetch;
+      window.fetch = (url, options) => {
+        if (!String(options?.headers?.Accept).includes('csv')) return send(url, options);
+        const body = new ReadableStream({
+          start(controller) {
+            controller.enqueue(new TextEncoder().encode('contact_id\\r\\na\\r\\n'));
+            options.signal.addEventListener('abort', () => controller.error(options.signal.reason));
+          },
+        });
+        return Promise.resolve(new Response(body, { headers: { 'X-Total-Count': '94' } }));
+      };
+    `);
+    await c.open('/contacts');
+    await c.page.getByRole('table', { name: 'Contacts' }).locator('tbody a').first().waitFor();
+    await c.page.locator('summary', { hasText: 'Export' }).click();
+    const csv = c.page.getByRole('button', { name: 'CSV', exact: true });
+    await csv.click();
+    await c.page.getByText('1 of 94 rows').waitFor();
+    await c.page.getByRole('button', { name: 'Stop' }).click();
+    await c.page.getByText('Stopped. Nothing was saved.').waitFor();
+    await c.page.clock.install();
+    await csv.click();
+    await c.page.getByText('1 of 94 rows').waitFor();
+    await c.page.clock.runFor(61_000);
+    await c.page.getByText('sent nothing for 60 seconds, after 1 row. Nothing was saved.').waitFor();
+  });
+
+  it('asks once for a day that is typed, and once more for one that is picked', async () => {
+    await c.open('/advertising');
+    await c.page.locator('tbody td.figure').first().waitFor();
+    const field = c.page.getByLabel('From', { exact: true });
+    const length = () => c.page.evaluate('history.length') as Promise<number>;
+    const before = await length();
+    const asked: string[] = [];
+    c.page.on('request', (request) => {
+      if (request.url().includes('/advertising/')) asked.push(String(request.postDataJSON().start_date));
+    });
+    await field.focus();
+    const [year, month, day] = daysAgo(20).split('-');
+    await c.page.keyboard.type(`${month}${day}${year}`, { delay: 30 });
+    await c.page.keyboard.press('Tab');
+    await until(
+      async () => new URL(c.page.url()).searchParams.get('start') === daysAgo(20),
+      'the day is taken',
+    );
+    await until(() => asked.length > 0, 'the day is asked for');
+    await c.page.waitForLoadState('networkidle');
+    expect([...new Set(asked)]).to.deep.equal([daysAgo(20)]);
+    expect(await length()).to.equal(before + 1);
+    await field.fill(daysAgo(10));
+    await until(async () => asked.at(-1) === daysAgo(10), 'the day that was picked is asked for');
+  });
+
+  it('drops a search that was typed when another table is chosen at once', async () => {
+    await c.open('/advertising');
+    await c.page.locator('tbody td.figure').first().waitFor();
+    await c.page.getByRole('searchbox').fill('nothing has this name');
+    await c.page.evaluate(
+      `[...document.querySelectorAll('a')].find((a) => a.textContent === 'Companies').click()`,
+    );
+    await c.page.getByRole('table', { name: 'Companies' }).locator('tbody a').first().waitFor();
+    await c.page.waitForTimeout(300);
+    expect(new URL(c.page.url()).searchParams.get('query')).to.equal(null);
+  });
+
+  it('leads from a new contact to a new audience where there is none, and lists the contact at once', async () => {
+    const key = await c.gateway.keyFor('org_first');
+    await c.open('/contacts?new=true', key);
+    const panel = c.page.getByRole('complementary', { name: 'New contact' });
+    await panel.getByRole('link', { name: 'New audience' }).click();
+    await c.page.getByRole('complementary', { name: 'New audience' }).getByLabel('Name').fill('First');
+    await c.page.getByRole('button', { name: 'Create' }).click();
+    await c.page.locator('.notice').getByText('The audience First was created.').waitFor();
+    await c.page.getByRole('link', { name: 'Contacts', exact: true }).click();
+    await c.page.getByRole('link', { name: 'New contact' }).click();
+    await panel.getByLabel('Audience').selectOption('First');
+    await panel.getByLabel('First name').fill('Ada');
+    await panel.getByLabel('Work email').fill('ada@first.example');
+    await panel.getByRole('button', { name: 'Check' }).click();
+    await panel.getByRole('button', { name: 'Create' }).click();
+    await c.page
+      .getByRole('table', { name: 'Contacts' })
+      .getByRole('link', { name: 'Ada', exact: true })
+      .waitFor();
+  });
+
+  it('edits each of several phones in a field of its own, and keeps the focus', async () => {
+    const contact_id = 'demo_contact_0007';
+    await c.read('/api/contacts/update', { contact_id, phones: ['+49 1, ext 5'] });
+    await c.open(`/contacts?contact=${contact_id}`);
+    const card = c.page.getByRole('complementary', { name: 'Contact' });
+    await card.getByRole('button', { name: 'Edit' }).click();
+    await card.getByLabel('Phones, 2').fill('+49 2');
+    await card.getByRole('button', { name: 'Save' }).press('Enter');
+    await c.page.locator('.notice').getByText('was saved').waitFor();
+    const { contact } = await c.read<{ contact: { phones: string[] } }>('/api/contacts/get', { contact_id });
+    expect(contact.phones).to.deep.equal(['+49 1, ext 5', '+49 2']);
+    const focused = () => c.page.evaluate('document.activeElement.textContent') as Promise<string>;
+    await until(async () => (await focused()) === 'Edit', 'the focus is where the form was opened from');
+    await card.getByRole('button', { name: 'Edit' }).click();
+    await card.getByLabel('Phones, 2').fill('+49 3');
+    // Somebody else is first.
+    await c.read('/api/contacts/update', { contact_id, job_title: 'Somebody else wrote this' });
+    await card.getByRole('button', { name: 'Save' }).press('Enter');
+    await c.page.locator('.notice').getByText('Somebody else changed it meanwhile').waitFor();
+    expect(await c.page.locator('.notice').textContent()).not.to.contain('if_updated_at');
+    await until(async () => (await focused()) === 'Save', 'the focus stays in the form');
+    c.forgetFailedRequests();
+  });
+
+  it('finds campaigns that wait for their deletion', async () => {
+    await c.open('/advertising');
+    await c.page.locator('summary', { hasText: '+ Filter' }).click();
+    await c.page.getByRole('button', { name: 'Pending deletion' }).click();
+    await c.page.getByRole('table', { name: 'Campaigns' }).getByText('Hiring – data team').waitFor();
+  });
+
+  it('shows words of a thousand letters inside the panel', async () => {
+    const contact_id = 'demo_contact_0008';
+    const word = 'x'.repeat(100);
+    await c.read('/api/contacts/update', {
+      contact_id,
+      job_title: word,
+      company_name: word,
+      first_name: word,
+    });
+    await c.open(`/contacts?contact=${contact_id}`);
+    await c.page.getByRole('complementary').getByRole('heading', { name: word }).waitFor();
+    expect(await c.page.evaluate(`document.querySelector('.panel').getBoundingClientRect().width`)).to.equal(
+      400,
+    );
+    expect(await c.page.evaluate('document.querySelector(".panel").scrollWidth')).to.be.at.most(400);
+  });
+
+  it('prints every row that is loaded, and has all of them for a search of the browser', async () => {
+    await c.open('/contacts');
+    const rows = c.page.getByRole('table', { name: 'Contacts' }).locator('tbody a[href*=contact]');
+    await rows.first().waitFor();
+    const loaded = () =>
+      c.page.evaluate(`[...document.querySelectorAll('main tbody tr')].length`) as Promise<number>;
+    const last = c.page.getByRole('button', { name: /Load more|Loading/ });
+    for (let turn = 0; turn < 6; turn++) {
+      await last.scrollIntoViewIfNeeded();
+      await c.page.waitForLoadState('networkidle');
+    }
+    await c.page.evaluate('scrollTo(0, 0)');
+    await until(async () => (await loaded()) < 250, 'only the rows near to what is shown are drawn');
+    await c.page.pdf();
+    const drawn = await rows.count();
+    expect(drawn).to.be.at.least(500);
+    expect(drawn % 100).to.equal(0);
+  });
+
+  it('asks an overloaded server again only when it said that it would answer', async () => {
+    await c.open('/status');
+    await c.page.clock.install();
+    let asked = 0;
+    await c.page.route('**/api/audiences/search', (route) => {
+      asked++;
+      return route.fulfill({
+        status: 429,
+        headers: { 'Retry-After': '60' },
+        body: JSON.stringify({ code: 'rate_limited', title: 'Too many requests' }),
+      });
+    });
+    await c.page.getByRole('link', { name: 'Audiences', exact: true }).click();
+    await alert().getByText('Trying again in 60 seconds.').waitFor();
+    await c.page.clock.runFor(50_000);
+    expect(asked).to.equal(1);
+    const again = c.page.waitForResponse('**/api/audiences/search');
+    await c.page.clock.runFor(11_000);
+    await again;
+    // The browser reports it after the answer.
+    await c.page.waitForTimeout(200);
+    c.forgetFailedRequests();
+  });
+
+  it('takes no half intent, and says so', async () => {
+    await c.open('/visits');
+    await c.page.locator('summary', { hasText: '+ Filter' }).click();
+    await c.page.getByLabel('Field').selectOption('Intent from');
+    await c.page.getByRole('spinbutton', { name: 'Intent from' }).fill('5.5');
+    await c.page.getByRole('button', { name: 'Apply' }).click();
+    expect(
+      await c.page
+        .getByRole('spinbutton')
+        .evaluate((field: never) => !(field as { checkValidity(): boolean }).checkValidity()),
+    ).to.equal(true);
+    await c.page.getByRole('spinbutton', { name: 'Intent from' }).fill('5');
+    await c.page.getByRole('button', { name: 'Apply' }).click();
+    await c.page.getByText('Intent from: 5').waitFor();
+  });
+});
