@@ -112,8 +112,8 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   onFault?(error: unknown): void;
   /** Counts what became of the records, also of those before an error; a new one when absent. */
   result?: IngestResult;
-  /** Called after every write. */
-  onProgress?(accepted: number, rejected: number): void;
+  /** Called after every write. Every record up to `line` is written or rejected. */
+  onProgress?(accepted: number, rejected: number, line: number): void;
   /** Default `reject`. */
   unknownFields?: UnknownFields;
   /** Looks up the people of contacts before they are written; absent for other streams, and where nobody is looked up. */
@@ -211,6 +211,7 @@ export async function ingestRecords(
         if (reached !== undefined) break;
         if (raw.fault !== undefined) options.onFault?.(raw.fault);
         decodeInto(batch, report, decode, raw, acceptance);
+        batch.line = raw.order === undefined ? raw.line : raw.line - 1;
         if (raw.overlong !== 'piece') records++;
         if (batch.records.length >= preferredBatchSize || batch.bytes >= MAX_BATCH_BYTES) {
           await write();
@@ -273,6 +274,8 @@ const decodeAt = (decode: Decode, raw: RawRecord, { acceptedAt, sequence }: Retu
 class Batch {
   records: Accepted<object>[] = [];
   origins: RawRecord[] = [];
+  /** The last line whose records are all in this batch or an earlier one. */
+  line = 0;
   readonly startedAt = performance.now();
   bytes = 0;
 
@@ -342,7 +345,10 @@ class Report {
       if (hadInvalidValue) result.invalid_values++;
       if (hadUnknownFields && result.ignored !== undefined) result.ignored++;
     }
-    this.#options.onProgress?.(this.result.accepted, this.result.rejected);
+  }
+
+  progress(line: number): void {
+    this.#options.onProgress?.(this.result.accepted, this.result.rejected, line);
   }
 
   reject({ code, pointer, detail }: DeadLetter, raw: RawRecord): void {
@@ -362,6 +368,9 @@ class Writer {
   readonly #options: IngestOptions;
   readonly #report: Report;
   readonly #running: Promise<void>[] = [];
+  /** Batches whose writes, or those of batches before them, are under way. */
+  #unsettled: { batch: Batch; isWritten: boolean }[] = [];
+  #line = 0;
 
   constructor(options: IngestOptions, report: Report) {
     this.#options = options;
@@ -372,7 +381,7 @@ class Writer {
   async write(batch: Batch): Promise<void> {
     if (this.#running.length >= MAX_BATCHES_IN_FLIGHT) await this.#running.shift();
     await this.#resolvePeople(batch);
-    const running = batch.records.length === 0 ? Promise.resolve() : this.#writeAll(batch);
+    const running = this.#writeInOrder(batch);
     running.catch(() => undefined);
     this.#running.push(running);
   }
@@ -396,6 +405,19 @@ class Writer {
       this.#report.reject(rejection, batch.origins[index] as RawRecord);
     }
     batch.remove(rejected);
+  }
+
+  /** Reports progress up to the first batch that is not written. */
+  async #writeInOrder(batch: Batch): Promise<void> {
+    const write = { batch, isWritten: false };
+    this.#unsettled.push(write);
+    if (batch.records.length > 0) await this.#writeAll(batch);
+    write.isWritten = true;
+    for (let [first] = this.#unsettled; first?.isWritten; [first] = this.#unsettled) {
+      this.#line = Math.max(this.#line, first.batch.line);
+      this.#unsettled.shift();
+    }
+    if (batch.records.length > 0) this.#report.progress(this.#line);
   }
 
   async #writeAll({ records, origins }: Batch): Promise<void> {

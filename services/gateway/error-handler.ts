@@ -16,7 +16,11 @@ export function answerErrors(logger: Logger) {
     } catch (error) {
       const problem = toProblem(error);
       const line = { request_id: state.requestId, path: loggedPath(ctx.path), code: problem.code };
-      if (ctx.res.headersSent && !isClientGone(error)) {
+      if (state.lines?.isBegun && !ctx.res.destroyed) {
+        state.problem = problem.code;
+        if (problem.status >= 500) logger.error({ ...line, err: error }, 'request failed');
+        state.lines.end(problemText(problem, state.requestId, ctx.path));
+      } else if (ctx.res.headersSent && !isClientGone(error)) {
         // The rest of an export is missing: without its last chunk the client sees that.
         ctx.respond = false;
         ctx.res.destroy();

@@ -209,10 +209,11 @@ export const ingest = endpointsWith<IngestServices>()({
   operationId: 'ingest',
   summary: 'Take in records of a stream',
   description:
-    'One JSON record per line, a JSON array or one object, CSV, or an XLSX workbook; at most 1 GiB, of JSON arrays 16 MiB, gzip and zstd accepted. Good records are durable when the answer comes; rejected ones are named by line, and stop the others only with `on_reject=fail`, or once they are 10 000.',
+    'One JSON record per line, a JSON array or one object, CSV, or an XLSX workbook; at most 1 GiB, of JSON arrays 16 MiB, gzip and zstd accepted. Good records are durable when the answer comes; rejected ones are named by line, and stop the others only with `on_reject=fail`, or once they are 10 000. With `Accept: application/x-ndjson` the answer is lines: `{"line", "accepted", "rejected"}` while records are taken, then this response, or a problem. Every record up to `line` is accepted or rejected, so a broken upload can go on behind it.',
   tag: 'Ingest',
   scope: ['ingest:write'],
   source: { read: readIngestBody, describe: describeRecords },
+  hasProgress: true,
   request: strictObject({}),
   query: IngestQuery,
   response: IngestResponse,
@@ -382,6 +383,9 @@ async function ingestInto(
       onRejected?.(rejected, untouched, raw);
     },
     onFault: services.onFault,
+    onProgress: isCheck
+      ? undefined
+      : (accepted, rejected, line) => context.onProgress?.({ line, accepted, rejected }),
     result,
     limits: INGEST_LIMITS,
     onColumns: (found) => {

@@ -1,4 +1,5 @@
 import type { Principal } from '../http/principal.js';
+import type { ProgressLines } from '../http/progress.js';
 
 /** `ctx.state`: what the middlewares share about one request. */
 export interface RequestState {
@@ -12,4 +13,6 @@ export interface RequestState {
   problem?: string;
   /** Status of the problem that ended a response after its headers. */
   cutOffStatus?: number;
+  /** The lines of a response that tells its progress: a problem is the last of them. */
+  lines?: ProgressLines;
 }

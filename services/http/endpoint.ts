@@ -69,6 +69,8 @@ export interface HandlerContext<Body, Query, Services = unknown> {
   idempotency?: { route: string; key: string; fingerprint: string };
   /** Aborted when the client leaves or the request's time is up. */
   signal: AbortSignal;
+  /** Tells the client how far the work is; absent where the client does not ask for it. */
+  onProgress?(progress: object): void;
   /** Headers of the response; a handler adds to them. */
   responseHeaders: Record<string, string>;
 }
@@ -161,6 +163,8 @@ export interface Endpoint<
   list?: MatchList<Parsed<Body>, Services>;
   /** The body is this instead of a JSON object. */
   source?: SourceDeclaration;
+  /** Whether the handler tells its progress to clients that accept lines of JSON. */
+  hasProgress?: boolean;
   /** Maximum size of a JSON body in bytes; default 1 MiB. */
   bodyLimit?: number;
   handle(context: HandlerContext<Parsed<Body>, Parsed<Query>, Services>): Promise<WithText<Static<Response>>>;

@@ -25,9 +25,13 @@ const ACCEPTED_AS: Readonly<Record<string, ExportFormat>> = {
   'application/ndjson': 'ndjson',
 };
 
-/** The format that the client prefers; null for a page as JSON, undefined where it accepts neither. */
-export function negotiateFormat(ctx: Context): ExportFormat | null | undefined {
-  const type = ctx.accepts(['application/json', ...Object.keys(ACCEPTED_AS)]);
+/** The format of `formats` that the client prefers; null for one JSON document, undefined where it accepts none of them. */
+export function negotiateFormat(
+  ctx: Context,
+  formats: Partial<Record<ExportFormat, string>>,
+): ExportFormat | null | undefined {
+  const types = Object.keys(ACCEPTED_AS).filter((type) => (ACCEPTED_AS[type] as ExportFormat) in formats);
+  const type = ctx.accepts(['application/json', ...types]);
   if (type === false) return ctx.accepts('application/problem+json') ? null : undefined;
   return ACCEPTED_AS[type] ?? null;
 }

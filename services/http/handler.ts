@@ -8,16 +8,15 @@ import { EXPORT_TYPES, negotiateFormat, sendExport } from './export.js';
 import { isReplay } from './idempotency.js';
 import { type Principal, requireScopes } from './principal.js';
 import { Problem } from './problems.js';
+import { ProgressLines } from './progress.js';
 import { parseRequest, propertiesOf, type SentRequest } from './request.js';
 import { serialize } from './serialize.js';
 
 /** Common clients reject more than 8 or 16 KiB of headers in total. */
 const MAX_HEADER_LENGTH = 4096;
 
-const JSON_TYPES = ['application/json', 'application/problem+json'];
-
 /**
- * Serves one request: resolves with the JSON of the response, or with undefined once an export is sent. Throws a Problem when it
+ * Serves one request: resolves with the JSON of the response, or with undefined once it has sent an export or lines. Throws a Problem when it
  * rejects the request.
  */
 export async function handleRequest<Services>(
@@ -27,14 +26,19 @@ export async function handleRequest<Services>(
   services: Services,
   admitted: AdmittedRequest,
 ): Promise<Buffer | undefined> {
-  const { list } = endpoint;
+  const { list, hasProgress = false } = endpoint;
   requireScopes(principal, endpoint.scope);
-  const format = responseFormat(ctx, list !== undefined);
+  const format = responseFormat(ctx, { isList: list !== undefined, hasProgress });
+  const lines = hasProgress && format !== null ? new ProgressLines(ctx) : undefined;
   const { body, source } = await readInput(endpoint, ctx, admitted);
   const idempotencyKey = ctx.req.headers['idempotency-key'] as string | undefined;
   const sent = { body, query: ctx.query, idempotencyKey };
-  const context = contextOf(endpoint, sent, principal, services, admitted, format);
+  const context = contextOf(endpoint, sent, principal, services, admitted, list ? format : null);
   context.source = source;
+  if (lines) {
+    ctx.state.lines = lines;
+    context.onProgress = (progress) => lines.send(progress);
+  }
   context.params = ctx.params as Record<string, string>;
   // Records are a body that is still arriving.
   if (!source) admitted.startWork(endpoint.slots?.(context.body) ?? 1);
@@ -46,7 +50,9 @@ export async function handleRequest<Services>(
   ctx.set(context.responseHeaders);
   const isRead = endpoint.scope.every((scope) => scope.endsWith(':read'));
   admitted.countResponse(json.length, { isRead });
-  return json;
+  if (!lines) return json;
+  lines.end(json);
+  return undefined;
 }
 
 /** Runs an operation within the request of another route, whose slots it adds to. Resolves with JSON. Throws as `handleRequest`. */
@@ -133,14 +139,18 @@ function ignoredFields(names: readonly string[]): string {
 }
 
 /** Null for JSON. Throws 406. */
-function responseFormat(ctx: Context, isList: boolean): ExportFormat | null {
+function responseFormat(
+  ctx: Context,
+  { isList, hasProgress }: { isList: boolean; hasProgress: boolean },
+): ExportFormat | null {
   const { accept } = ctx.req.headers;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return null;
-  const format = isList ? negotiateFormat(ctx) : ctx.accepts(JSON_TYPES) ? null : undefined;
+  const formats = isList ? EXPORT_TYPES : hasProgress ? { ndjson: EXPORT_TYPES.ndjson } : {};
+  const format = negotiateFormat(ctx, formats);
   if (format !== undefined) return format;
-  const others = isList ? `, ${Object.values(EXPORT_TYPES).join(' or ')}` : '';
+  const others = Object.values(formats);
   throw new Problem(
     'not_acceptable',
-    `Answers are application/json${others}; the Accept header excludes it.`,
+    `Answers are ${['application/json', ...others].join(' or ')}; the Accept header excludes it.`,
   );
 }

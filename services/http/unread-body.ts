@@ -18,6 +18,11 @@ export function answerUnreadBody(
   response.setHeader('Content-Length', Buffer.byteLength(body));
   // The whole response is sent now; `end`, which closes the connection, follows once the client has stopped sending.
   response.write(body);
+  endUnreadBody(request, response);
+}
+
+/** Ends a response that is written while the body is still arriving: once the client has stopped sending, or after a bounded time. */
+export function endUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   let bytes = 0;
   const end = () => {
     clearTimeout(timer);

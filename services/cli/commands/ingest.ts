@@ -161,11 +161,9 @@ function namesFor(files: readonly string[]): Map<string, string> {
 }
 
 type Write = (
-  options: Pick<
-    IngestOptions,
-    'stream' | 'organizationId' | 'onRejected' | 'onOverlong' | 'onProgress' | 'onFault'
-  > & {
+  options: Pick<IngestOptions, 'stream' | 'organizationId' | 'onRejected' | 'onOverlong' | 'onFault'> & {
     source: RecordSource;
+    onProgress(accepted: number, rejected: number): void;
   },
 ) => Promise<IngestResult>;
 

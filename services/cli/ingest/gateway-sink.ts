@@ -15,7 +15,7 @@ import { type GatewayTarget, gatewayError, requireReachable } from '../gateway.j
 
 const MAX_ATTEMPTS = 8;
 
-interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong' | 'onProgress'> {
+interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong'> {
   stream: Stream;
   target: GatewayTarget;
   source: RecordSource;
@@ -24,6 +24,8 @@ interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong' | 
   /** Whether to find every rejected record, also beyond those that an answer lists. */
   findEveryRejected: boolean;
   onDuplicate?: OnDuplicate | undefined;
+  /** Called after each response. */
+  onProgress?(accepted: number, rejected: number): void;
   /** Called before each wait. */
   onWait?(reason: string, milliseconds: number): void;
 }
