@@ -10,6 +10,7 @@ import type { TextFormat } from '../../ingest/sources/text.js';
 import { findStream, STREAM_NAMES, unknownStream } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { type BodySource, endpointsWith } from '../http/endpoint.js';
+import { hasScope } from '../http/principal.js';
 import { invalid, Problem } from '../http/problems.js';
 import { isObject } from '../shared/json.js';
 import {
@@ -32,7 +33,7 @@ import {
   RESULT_FIELDS,
   toProblem,
 } from './ingest-endpoint.js';
-import { inTurn, PROPOSED, peopleOf, READING_PARAMETERS, Reading } from './reading-query.js';
+import { inTurn, PROPOSED, peopleOf, peopleScope, READING_PARAMETERS, Reading } from './reading-query.js';
 import { describeFile } from './record-schemas.js';
 import { openUpload, type Upload } from './upload.js';
 
@@ -145,6 +146,7 @@ export const check = endpointsWith<IngestServices>()({
     'Recognizes the file, proposes a mapping, asks what the file leaves open, and says what would become of its records. Writes nothing. To load the file, send it to `/api/ingest/{stream}` as the part `file` behind the part `mapping`, the mapping of this answer.',
   tag: 'Ingest',
   scope: ['ingest:write'],
+  queryScope: peopleScope,
   source: { read: readFileBody, describe: describeFile },
   request: strictObject({}),
   query: strictObject({
@@ -174,7 +176,8 @@ export const check = endpointsWith<IngestServices>()({
     const stream = findStream(params.stream as string);
     if (!stream) throw new Problem('stream_not_found', unknownStream(params.stream as string));
     const reading = new Reading(query, context.source?.charset);
-    const people = peopleOf(stream, query, services.search, 'create');
+    const otherwise = hasScope(services, 'contacts:read') ? 'create' : undefined;
+    const people = peopleOf(stream, query, services.search, otherwise);
     const upload = await openUpload(context.source as BodySource, ['mapping', 'columns']);
     try {
       const { format, chunks } = await formatOf(upload);

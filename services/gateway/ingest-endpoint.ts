@@ -50,7 +50,7 @@ import type { Stores } from '../stores/open-stores.js';
 import { toProblem as problemOf } from './error-handler.js';
 import { formatOf, readIngestBody } from './ingest-body.js';
 import type { Metrics } from './metrics.js';
-import { inTurn, PROPOSED, peopleOf, READING_PARAMETERS, Reading } from './reading-query.js';
+import { inTurn, PROPOSED, peopleOf, peopleScope, READING_PARAMETERS, Reading } from './reading-query.js';
 import { describeRecords } from './record-schemas.js';
 import { openUpload, type Upload } from './upload.js';
 
@@ -61,6 +61,8 @@ export interface IngestServices extends Pick<Stores, 'search' | 'analytics'>, Pi
   mappings: ReadonlyMap<string, StoredMapping>;
   /** Default of requests without `unknown_fields`. */
   unknownFields: UnknownFields;
+  /** Scopes of the key of the request. */
+  scopes: ReadonlySet<string>;
   /** Called with an error that decoding a record failed with. */
   onFault?(error: unknown): void;
   /** The order of the records of one request. Throws `StoreUnavailableError` while the process cannot give one. */
@@ -212,6 +214,7 @@ export const ingest = endpointsWith<IngestServices>()({
     'One JSON record per line, a JSON array or one object, CSV, or an XLSX workbook; at most 1 GiB, of JSON arrays 16 MiB, gzip and zstd accepted. Good records are durable when the answer comes; rejected ones are named by line, and stop the others only with `on_reject=fail`, or once they are 10 000. With `Accept: application/x-ndjson` the answer is lines: `{"line", "accepted", "rejected"}` while records are taken, then this response, or a problem. Every record up to `line` is accepted or rejected, so a broken upload can go on behind it.',
   tag: 'Ingest',
   scope: ['ingest:write'],
+  queryScope: peopleScope,
   source: { read: readIngestBody, describe: describeRecords },
   hasProgress: true,
   request: strictObject({}),

@@ -11,6 +11,7 @@ import { contacts } from '../../ingest/streams/contacts.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import type { ContactStore } from '../contacts/contact-store.js';
 import { invalid, Problem } from '../http/problems.js';
+import type { Scope } from '../http/scopes.js';
 import { FairSemaphore } from '../shared/fair-semaphore.js';
 import { integer, looseObject, stringEnum, Type } from '../shared/schema.js';
 import { MAX_HELD_BYTES } from './ingest-body.js';
@@ -58,7 +59,7 @@ export const READING_PARAMETERS = {
   ),
   on_duplicate: Type.Optional(
     stringEnum(
-      'What becomes of a contact with a new id that has a work email or the profile of exactly one other contact: `create` creates it beside the other; `update` changes the other; `reject` rejects the record as `contact_exists`. With several others, `update` and `reject` reject it as `ambiguous_person`. Without the parameter, a load creates it and looks nobody up.',
+      'What becomes of a contact with a new id that has a work email or the profile of exactly one other contact: `create` creates it beside the other; `update` changes the other; `reject` rejects the record as `contact_exists`. With several others, `update` and `reject` reject it as `ambiguous_person`. Without the parameter, a load creates it and looks nobody up. Needs `contacts:read` too.',
       ['create', 'update', 'reject'],
     ),
   ),
@@ -96,6 +97,10 @@ export interface ReadingQuery {
   charset?: string;
   header_row?: number;
 }
+
+/** Scopes of a request that looks people up: whoever learns that a person is known reads contacts. */
+export const peopleScope = ({ on_duplicate }: ReadingQuery): Scope[] =>
+  on_duplicate === undefined ? [] : ['contacts:read'];
 
 /** Looks up the people of contacts; undefined where nobody is looked up. Throws 422 for another stream. */
 export function peopleOf(

@@ -16,10 +16,12 @@ export function invalidKey(): Problem {
   return new Problem('invalid_api_key', 'The API key is not valid.', {}, CHALLENGE);
 }
 
+export const hasScope = ({ scopes }: Pick<Principal, 'scopes'>, scope: Scope): boolean =>
+  scopes.has('*') || scopes.has(scope);
+
 /** Throws 403 `insufficient_scope`, naming the first scope that the key lacks. */
-export function requireScopes({ scopes }: Principal, required: readonly Scope[]): void {
-  if (scopes.has('*')) return;
-  const missing = required.find((scope) => !scopes.has(scope));
+export function requireScopes(principal: Principal, required: readonly Scope[]): void {
+  const missing = required.find((scope) => !hasScope(principal, scope));
   if (missing === undefined) return;
   throw new Problem('insufficient_scope', `This operation needs a key with the scope ${missing}.`, {
     required_scope: missing,

@@ -4,6 +4,7 @@ import { type IngestOptions, type IngestResult, ingestRecords } from '../../../i
 import type { RecordSource } from '../../../ingest/records/raw-record.js';
 import { type OnDuplicate, PeopleResolver } from '../../../ingest/resolve-people.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
+import type { Scope } from '../../http/scopes.js';
 import { untilAborted } from '../../shared/async.js';
 import { loadConfig } from '../../shared/config.js';
 import { acceptanceClock } from '../../shared/record-order.js';
@@ -39,10 +40,13 @@ export interface IngestCommand
   onDuplicate?: OnDuplicate;
 }
 
+const scopesOf = ({ onDuplicate }: IngestCommand): Scope[] =>
+  onDuplicate === undefined ? ['ingest:write'] : ['ingest:write', 'contacts:read'];
+
 /** Loads records and resolves with the exit code: 1 when any was rejected. */
 export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   const stream = requireStream(command.stream);
-  const target = namedGateway(io, command, ['ingest:write']);
+  const target = namedGateway(io, command, scopesOf(command));
   const files = findFiles(io, command.files);
   for (const path of [command.map, ...(command.with ?? []), command.rejects]) {
     if (path !== undefined && isStandardInput(path))
@@ -102,7 +106,7 @@ async function loadFiles(
       }),
     );
   if (target) return loadThrough(target);
-  return withFolder(io, { organization, scope: ['ingest:write'] }, (opened) => {
+  return withFolder(io, { organization, scope: scopesOf(command) }, (opened) => {
     if (!('search' in opened)) return loadThrough(opened);
     // One clock for all inputs, so that records are ordered as the inputs are.
     const accept = acceptanceClock(opened.search);

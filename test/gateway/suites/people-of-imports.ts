@@ -42,7 +42,7 @@ export const peopleOfImports = gatewaySuite('People who are there already', (sta
       }[];
       return contacts.sort((a, b) => (a.contact_id < b.contact_id ? -1 : 1));
     };
-    return { key, send, all };
+    return { organization, key, send, all };
   }
 
   const ada = {
@@ -170,6 +170,26 @@ export const peopleOfImports = gatewaySuite('People who are there already', (sta
     ]);
     expect(answer).to.include({ accepted: 2, created: 1, updated: 0, matched: 0 });
     expect((await all()).map(({ contact_id }) => contact_id)).to.deep.equal(['crm-7']);
+  });
+
+  it('a key that reads no contacts learns of nobody', async () => {
+    const { organization } = await organizationWith([ada]);
+    const key = await gateway.keyFor(organization, ['ingest:write']);
+    const call = async (path: string) => {
+      const raw = JSON.stringify({ ...ada, contact_id: 'crm-7' });
+      const headers = { 'Content-Type': 'application/x-ndjson' };
+      return (await gateway.call(path, undefined, { key, raw, headers })).body as Json;
+    };
+    for (const way of WAYS) {
+      for (const path of ['/api/ingest/contacts', '/api/ingest/contacts/check']) {
+        const answer = await call(`${path}?on_duplicate=${way}`);
+        expect(answer).to.include({ code: 'insufficient_scope', required_scope: 'contacts:read' });
+      }
+    }
+    const { result } = await call('/api/ingest/contacts/check');
+    expect(result).to.include({ accepted: 1 });
+    expect(result).not.to.have.any.keys('created', 'updated', 'matched', 'ambiguous', 'matches');
+    expect(await call('/api/ingest/contacts')).to.include({ accepted: 1 });
   });
 
   it('other streams have no people', async () => {
