@@ -27,6 +27,11 @@ const WORDS = [
   ...['vp', 'vice', 'president', 'svp', 'sr', 'alex', 'nyc', 'ny', 'ltd', 'limited', 'and', 'of', 'dr'],
   ...["O'Mara", 'Omara-Garcia', '李', '静', '东京', 'रीमा', 'रोमा', 'バナ'],
 ];
+/** Of a few names, as keyboards of several languages write them. */
+const SPELLINGS = [
+  ...['Müller', 'mueller', 'muller', 'Ågård', 'aagaard', 'agard', 'Jørgen', 'joergen', 'Haas'],
+  ...['علي', 'علی', 'على', 'كريم', 'کریم'],
+];
 const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 2 });
 const emails = fc.array(
   fc
@@ -34,7 +39,11 @@ const emails = fc.array(
     .map(([local, domain]) => `${local}@${domain}`),
   { maxLength: 2 },
 );
-const phone = fc.constantFrom('202-224-3441', '+1 202 224 3442', '42');
+const PHONES = [
+  ...['202-224-3441', '+1 202 224 3442', '42'],
+  ...['030 1234567', '+49 30 1234567', '0049 (0)30 1234567', '8 912 345-67-89', '+7 912 345 67 89'],
+];
+const phone = fc.constantFrom(...PHONES);
 const postalCode = fc.constantFrom('SW1A 1AA', 'sw1a1aa', '42', '42-7');
 const domain = fc.constantFrom('york.com', 'https://www.Mara.example/x');
 const profile = fc.constantFrom('network.example/in/maria-garcia', 'network.example/in/omar');
@@ -45,8 +54,13 @@ const sort = fc.record({
   direction: fc.constantFrom('asc' as const, 'desc' as const),
 });
 
+const fewWords = fc.oneof(
+  { weight: 2, arbitrary: fc.subarray(WORDS, { minLength: 3, maxLength: 6 }) },
+  { weight: 1, arbitrary: fc.subarray(SPELLINGS, { minLength: 3, maxLength: 6 }) },
+);
+
 /** Records and requests of few words, so that many match several of them. */
-export const drawn = fc.subarray(WORDS, { minLength: 3, maxLength: 6 }).chain((words) => {
+export const drawn = fewWords.chain((words) => {
   const word = fc.constantFrom(...words);
   const text = fc.array(word, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(' '));
   const record = fc.record({
@@ -89,6 +103,9 @@ export const drawn = fc.subarray(WORDS, { minLength: 3, maxLength: 6 }).chain((w
           'york.com',
           'mara.exam',
           '(202) 224-3441',
+          ...PHONES,
+          '+4930123',
+          '0074 912',
           'sw1a',
           '"1aa"',
           '李静',

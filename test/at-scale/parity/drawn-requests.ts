@@ -41,6 +41,14 @@ const texts = (...values: unknown[]): string[] => values.flat().filter(isText);
 const some = (...values: unknown[]) => (texts(...values).length > 0 ? oneOf(texts(...values)) : undefined);
 const wordsOf = (text: string) => text.split(/[\s,;:()/]+/).filter((word) => word !== '');
 
+/** Letters that keyboards of other languages write in another way. */
+const WRITTEN = [
+  ...['ä ae', 'ö oe', 'ü ue', 'å aa', 'ø oe', 'ae ä', 'oe ö', 'ue ü', 'aa å'],
+  ...['ي ی', 'ی ي', 'ي ى', 'ك ک', 'ک ك'],
+].map((pair) => pair.split(' ') as [string, string]);
+const otherLetters = (text: string) =>
+  oneOf([text, ...WRITTEN.map(([from, to]) => text.toLowerCase().replaceAll(from, to))]);
+
 /** Spellings that normalization folds to the same text, or nearly. */
 const spelled = (text: string) =>
   oneOf([
@@ -53,7 +61,7 @@ const spelled = (text: string) =>
     ` ${text.replaceAll(' ', '  ')}\t`,
     // Full width, as East Asian keyboards produce.
     text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0)),
-  ]);
+  ]).chain(otherLetters);
 
 /** One letter substituted, deleted, inserted or transposed. */
 const withTypo = (text: string) =>
@@ -137,6 +145,10 @@ function phone(text: string): fc.Arbitrary<string> {
     `+${digits.slice(0, 2)} (0)${digits.slice(2)}`,
     `${text} ext. 12`,
     digits.replace(/(?=(?:...)+$)/g, '-'),
+    // A national number with a country code.
+    `+49 ${digits.replace(/^0/, '')}`,
+    `0044${digits.replace(/^0/, '')}`,
+    `+7 ${digits.replace(/^8/, '')}`,
     digits.slice(-7),
     digits.slice(0, 5),
     digits.replace(/\d/g, (digit) => String.fromCodePoint(0x660 + Number(digit))),

@@ -37,6 +37,16 @@ const VARIED: Json[] = [
   { country: 'CD', work_emails: ['jorg@xn--mller-kva.example'], phones: ['٠١٢٣٤٥٦٧٨٩'] },
   { country: 'Côte d’Ivoire', network_a_url: 'https://n.example/in/j%C3%B6rg-m', postal_code: '98201-1234' },
   { country: 'UK', network_a_url: 'n.example/in/jörg-m', job_title: 'Editor of www.senate.gov' },
+  { country: 'Germany', last_name: 'Müller', company_name: 'Bäckerei Schön', phones: ['030 1234567'] },
+  {
+    country: 'Deutschland',
+    last_name: 'Mueller',
+    company_name: 'Baeckerei Schoen',
+    phones: ['+49 30 1234567'],
+  },
+  { country: 'Россия', last_name: 'Ågård', city: 'Aarhus', phones: ['8 912 345-67-89'] },
+  { country: 'ایران', first_name: 'علي', last_name: 'کریمی', phones: ['+7 912 345 67 89'] },
+  { country: 'Egypt', first_name: 'على', last_name: 'كريمي' },
 ].map((record, number) => ({
   contact_id: `varied_${number}`,
   first_name: 'Jörg',
