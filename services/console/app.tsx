@@ -5,14 +5,16 @@ import { Help } from './components/help.js';
 import { NoticeBar } from './components/notice-bar.js';
 import { Failure } from './components/states.js';
 import { focusContent, helpOpen } from './keys.js';
-import { address, href, navigate, path } from './router.js';
+import { address, hasLoss, href, mayLose, navigate, path } from './router.js';
 import {
   acceptOffer,
   askingTabs,
+  currentKey,
   idOf,
   missingScopeOf,
   offeredKey,
   organizationId,
+  SessionContext,
   session,
   signIn,
   signInError,
@@ -59,8 +61,23 @@ const PAGES: Record<string, () => preact.JSX.Element> = {
 };
 
 export function App() {
-  if (session.value || unconfirmedKey.value !== null) return <Shell />;
-  return askingTabs.value ? null : <SignIn />;
+  const key = currentKey.value;
+  if (key === '') return askingTabs.value ? null : <SignIn />;
+  return (
+    <SessionContext.Provider value={session.value}>
+      <Shell key={key} />
+    </SessionContext.Provider>
+  );
+}
+
+/** Asks before a session ends with something to lose: a form, or work in progress. */
+function mayEnd(): boolean {
+  const titles = session.value?.jobs.value.map(({ title }) => title).join(', ') ?? '';
+  return mayLose() && (titles === '' || confirm(`This is not done yet, and would stop: ${titles}. Stop it?`));
+}
+
+function warnBeforeUnload(event: BeforeUnloadEvent): void {
+  if (hasLoss() || (session.value?.jobs.value.length ?? 0) > 0) event.preventDefault();
 }
 
 /** Asks before a link with another key replaces the session. */
@@ -82,7 +99,7 @@ function OfferedKey() {
         >
           Stay signed in
         </button>
-        <button type="button" class="second" onClick={acceptOffer}>
+        <button type="button" class="second" onClick={() => mayEnd() && acceptOffer()}>
           Use the key of the link
         </button>
       </div>
@@ -115,6 +132,7 @@ function Boundary({ children }: { children: preact.ComponentChildren }) {
   return <Failure error={{ ...failureOf(error), canRetry: false }} retry={reset} />;
 }
 
+/** Everything that is drawn for one key: nothing of it is left once another one takes its place. */
 function Shell() {
   const current = path.value;
   const View = PAGES[current];
@@ -131,6 +149,10 @@ function Shell() {
     if (!isFirst.current) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [current]);
+  useEffect(() => {
+    addEventListener('beforeunload', warnBeforeUnload);
+    return () => removeEventListener('beforeunload', warnBeforeUnload);
+  }, []);
   useEffect(() => {
     document.title = title ? `${title} · Reachline` : 'Reachline';
   }, [title]);
@@ -183,7 +205,7 @@ function Shell() {
         >
           {theme.value === 'dark' ? 'Light' : 'Dark'}
         </button>
-        <button type="button" onClick={() => signOut()}>
+        <button type="button" onClick={() => mayEnd() && signOut()}>
           Sign out
         </button>
       </header>
@@ -191,7 +213,7 @@ function Shell() {
       <main ref={main} tabIndex={-1}>
         {session.value ? <Boundary key={current}>{View ? <View /> : <NoView />}</Boundary> : <Unconfirmed />}
       </main>
-      <NoticeBar />
+      {session.value && <NoticeBar />}
       <Help />
     </>
   );

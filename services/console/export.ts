@@ -2,7 +2,7 @@
 import type { ExportFormat, ExportRequestOf, PagedPath } from '../client/index.js';
 import type { Contact } from '../contacts/schema.js';
 import { plural } from './format.js';
-import { exportMatches } from './session.js';
+import type { Session } from './session.js';
 
 export interface ExportSource {
   /** Name of the file without its extension. */
@@ -30,6 +30,7 @@ interface Saved extends Progress {
 
 /** Saves a file and counts what it has. Throws as the client does, and `BrokenFileError` where the file has no end; then nothing is saved. */
 export async function download(
+  session: Session,
   { name, path, body }: ExportSource,
   format: ExportFormat,
   stop: AbortSignal,
@@ -38,7 +39,7 @@ export async function download(
   const { limit, page, page_size, ...filters } = body as Record<string, unknown>;
   const request = filters as ExportRequestOf<PagedPath>;
   const idle = new AbortController();
-  const { total, stream } = await exportMatches(path, request, format, AbortSignal.any([stop, idle.signal]));
+  const { total, stream } = await session.export(path, request, format, AbortSignal.any([stop, idle.signal]));
   const count = rowCounter(format);
   const progress = { bytes: 0, rows: 0, total };
   const wait = () => setTimeout(() => idle.abort(), IDLE_MS);

@@ -117,3 +117,6 @@ export function periodsOf(start: string, end: string, granularity: 'daily' | 'mo
 export const today = () => new Date().toISOString().slice(0, 10);
 export const daysBefore = (date: string, days: number) =>
   new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10);
+
+export const megabytes = (bytes: number) =>
+  bytes < 1_000_000 ? `${count(Math.ceil(bytes / 1000))} kB` : `${count(Math.round(bytes / 1_000_000))} MB`;

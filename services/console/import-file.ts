@@ -2,9 +2,10 @@
 import type { StreamName } from '../client/index.js';
 import { ReachlineProblem } from '../client/index.js';
 import type { CheckAnswer, IngestAnswer } from '../client/operations.js';
+import { type FailureText, failureOf } from './api.js';
 import { csvCell } from './export.js';
-import { count, fieldLabel } from './format.js';
-import { send, upload } from './session.js';
+import { count, fieldLabel, megabytes } from './format.js';
+import type { Session } from './session.js';
 
 export type { CheckAnswer, IngestAnswer };
 export type Question = CheckAnswer['questions'][number];
@@ -32,6 +33,7 @@ const ANY_FORMAT = 'application/octet-stream';
 
 /** What the file is and what would become of it. Of a large file its beginning is sent, where that says enough. */
 export async function checkFile(
+  session: Session,
   stream: StreamName,
   file: File,
   settings: Settings,
@@ -40,7 +42,7 @@ export async function checkFile(
   const check = (content: Blob, beginning: boolean) => {
     const { columns = {}, ...query } = settings;
     const body = formOf({ columns: JSON.stringify(columns) }, content, ANY_FORMAT);
-    return send<CheckAnswer>({
+    return session.send<CheckAnswer>({
       method: 'POST',
       path: `/api/ingest/${stream}/check`,
       query: { ...query, ...(beginning && { beginning }) },
@@ -57,14 +59,78 @@ export async function checkFile(
   }
 }
 
-/** Loads the same file with the mapping of its check, read in the same way. */
-export function loadFile(
-  { stream, media_type, mapping, header }: CheckAnswer,
-  file: File,
-  { charset }: Settings,
-  onDuplicate: OnDuplicate | undefined,
+/** A file that was checked, and how it is to be loaded. */
+export interface LoadRequest {
+  answer: CheckAnswer;
+  file: File;
+  settings: Settings;
+  onDuplicate: OnDuplicate | undefined;
+}
+
+/** What is loaded, and how far that has come. */
+export interface FileLoad extends LoadRequest {
+  sentBytes: number;
+  state: 'loading' | 'stopped' | 'done' | 'asks';
+  result?: IngestAnswer;
+  error?: FailureText;
+  /** What is open after all, as the check had not read so far. */
+  question?: Question;
+}
+
+export const CHANGED: FailureText = {
+  title: 'The file cannot be read any more',
+  detail: 'It was changed, moved or deleted after it was chosen. Choose it again.',
+};
+
+/** Loads a file that was checked, as a job of the session. Answers how that ended. */
+export function loadFile(session: Session, what: LoadRequest): Promise<FileLoad> {
+  const { file } = what;
+  return session.work(`Loading ${file.name}`, async ({ signal, progress }) => {
+    let load: FileLoad = { ...what, sentBytes: 0, state: 'loading' };
+    const show = (change: Partial<FileLoad>) => {
+      load = { ...load, ...change };
+      session.fileLoad.value = load;
+    };
+    const onProgress = (sent: number) => {
+      const sentBytes = Math.min(sent, file.size);
+      if (signal.aborted) return;
+      show({ sentBytes });
+      progress.value =
+        sentBytes < file.size
+          ? `${megabytes(sentBytes)} of ${megabytes(file.size)} sent`
+          : 'The file is sent. The server reads the last rows …';
+    };
+    onProgress(0);
+    try {
+      show({ state: 'done', result: await sendFile(session, what, { signal, onProgress }) });
+    } catch (reason) {
+      const question = formQuestionOf(reason);
+      if (question) show({ state: 'asks', question });
+      else if (signal.aborted) show({ state: 'stopped' });
+      else show({ state: 'stopped', error: (await isReadable(file)) ? failureOf(reason) : CHANGED });
+    }
+    session.writes.value++;
+    return load;
+  });
+}
+
+/** The question of a load that found what its check had not read yet. */
+function formQuestionOf(error: unknown): Question | undefined {
+  const code = error instanceof ReachlineProblem ? error.errors[0]?.code : undefined;
+  if (code === 'ambiguous_date') {
+    return { code, answer: 'date_order', choices: [{ value: 'dmy' }, { value: 'mdy' }] };
+  }
+  if (code !== 'ambiguous_number') return undefined;
+  return { code, answer: 'decimal', choices: [{ value: '.' }, { value: ',' }] };
+}
+
+/** Sends the file with the mapping of its check, read in the same way. */
+function sendFile(
+  session: Session,
+  { answer, file, settings: { charset }, onDuplicate }: LoadRequest,
   options: { signal: AbortSignal; onProgress(sentBytes: number): void },
 ): Promise<IngestAnswer> {
+  const { stream, media_type, mapping, header } = answer;
   const parts: Record<string, string> = mapping === undefined ? {} : { mapping: JSON.stringify(mapping) };
   const query = new URLSearchParams({
     rejected_text: 'true',
@@ -73,7 +139,7 @@ export function loadFile(
     ...(onDuplicate && onDuplicate !== 'create' && { on_duplicate: onDuplicate }),
     ...(header && { header_row: String(header.line) }),
   });
-  return upload(`/api/ingest/${stream}?${query}`, formOf(parts, file, media_type), options);
+  return session.upload(`/api/ingest/${stream}?${query}`, formOf(parts, file, media_type), options);
 }
 
 /** The parts come before the file, which is read as it arrives. */

@@ -1,58 +1,66 @@
 /** Contacts into and out of audiences, with what undoes it. */
 import type { Contact } from '../contacts/schema.js';
-import { failureOf, type RequestOf } from './api.js';
+import type { RequestOf } from './api.js';
+import type { ExportSource } from './export.js';
 import { count, plural } from './format.js';
-import type { Notice } from './notice.js';
-import { hrefWith, navigate, param } from './router.js';
-import { call, missingScope } from './session.js';
+import { failureNotice, type Notice } from './notice.js';
+import { param, whileShown } from './router.js';
+import type { Job, Session } from './session.js';
 
 export interface AudienceName {
   id: string;
   name: string;
 }
 
-/** Contacts by their ids, or all that a search matches. */
+/** Contacts that were chosen one by one, or all that a search matches. */
 export type Chosen =
   | { kind: 'ids'; contacts: readonly Contact[] }
-  | { kind: 'all'; filter: Filter; total: number };
+  | { kind: 'all'; filter: Filter; total: number; source: ExportSource };
 type Filter = Omit<RequestOf<'/api/contacts/search'>, 'limit' | 'cursor' | 'organization_id'>;
+
+type Target = { ids: readonly string[] } | { filter: Filter; total: number };
+const targetOf = (chosen: Chosen): Target =>
+  chosen.kind === 'all' ? chosen : { ids: chosen.contacts.map(({ contact_id }) => contact_id) };
 
 type Direction = 'add' | 'remove';
 const PATHS = {
   add: '/api/audiences/contacts/add-many',
   remove: '/api/audiences/contacts/remove-many',
 } as const;
+const OPPOSITE = { add: 'remove', remove: 'add' } as const;
 /** Ids of one request, and members that come back with a deleted audience. */
 export const MAX_IDS = 1000;
-
-export interface Work {
-  signal: AbortSignal;
-  /** Contacts that are done. */
-  onProgress(done: number): void;
-}
+/** Contacts whose change can be undone; their ids are kept here. */
+const MAX_UNDONE = 100_000;
 
 interface Changed {
-  changed: number;
+  /** Contacts whose membership changed, as the server named them. */
+  ids: string[];
   unchanged: number;
   /** Why it ended before the last request. */
   failure?: unknown;
 }
 
 async function changeMany(
+  session: Session,
   direction: Direction,
   audience: AudienceName,
-  target: { ids: readonly string[] } | { filter: Filter },
-  { signal, onProgress }: Work,
+  target: Target,
+  job?: Job,
 ): Promise<Changed> {
-  const sum: Changed = { changed: 0, unchanged: 0 };
-  const run = async (body: object) => {
-    const request = { audience_id: audience.id, ...body } as RequestOf<(typeof PATHS)[Direction]>;
-    const answer = await call(PATHS[direction], request, { signal });
-    sum.changed += answer.changed;
+  const sum: Changed = { ids: [], unchanged: 0 };
+  const total = plural('ids' in target ? target.ids.length : target.total, 'contact');
+  let done = 0;
+  const run = async (part: { contact_ids: string[] } | { filter: Filter; cursor?: string }) => {
+    const request = { audience_id: audience.id, return_changed: true, ...part };
+    const answer = await session.call(PATHS[direction], request, { signal: job?.signal });
+    sum.ids.push(...(answer.changed_contact_ids ?? []));
     sum.unchanged += answer.unchanged;
-    onProgress(sum.changed + sum.unchanged);
+    done += 'contact_ids' in part ? part.contact_ids.length : answer.changed + answer.unchanged;
+    if (job) job.progress.value = `${count(done)} of ${total}`;
     return answer.next_cursor;
   };
+  if (job) job.progress.value = `0 of ${total}`;
   try {
     if ('ids' in target) {
       for (let from = 0; from < target.ids.length; from += MAX_IDS) {
@@ -70,83 +78,51 @@ async function changeMany(
   return sum;
 }
 
-const OPPOSITE = { add: 'remove', remove: 'add' } as const;
-const unattended: Work = { signal: new AbortController().signal, onProgress: () => undefined };
-
-/** The contacts of a search, where they are few enough for one request. */
-async function byId(chosen: Chosen, { signal }: Work): Promise<Chosen> {
-  if (chosen.kind === 'ids' || chosen.total > MAX_IDS) return chosen;
-  const search = { ...chosen.filter, match: 'all' as const, limit: MAX_IDS };
-  const { contacts, next_cursor } = await call('/api/contacts/search', search, { signal });
-  return next_cursor === null ? { kind: 'ids', contacts } : chosen;
-}
-
-/**
- * Adds contacts to an audience or removes them. Of contacts by id, those whose membership would not change are left out, so that undoing
- * it touches no other; beyond 1 000 it can be undone where all that matched were changed.
- */
-export async function changeMembers(
+/** Adds contacts to an audience or removes them, as a job. Undoing it changes those that it changed, and no other. */
+export const changeMembers = (
+  session: Session,
   direction: Direction,
   audience: AudienceName,
-  given: Chosen,
-  work: Work,
-): Promise<Notice> {
-  const chosen = await byId(given, work);
-  const isMember = ({ audience_ids }: Contact) => audience_ids.includes(audience.id);
-  const target =
-    chosen.kind === 'all'
-      ? { filter: chosen.filter }
-      : {
-          ids: chosen.contacts
-            .filter((contact) => isMember(contact) === (direction === 'remove'))
-            .map(({ contact_id }) => contact_id),
-        };
-  const { changed, unchanged, failure } = await changeMany(direction, audience, target, work);
-  const before = chosen.kind === 'all' ? unchanged : chosen.contacts.length - changed;
-  const opposite = OPPOSITE[direction];
-  if (failure !== undefined)
-    return interrupted(textOf(direction, changed, unchanged, audience.name), failure);
-  const text = textOf(direction, changed, before, audience.name);
-  // Else some of them were not as they are shown, and undoing it would change these too.
-  const canUndo = changed > 0 && unchanged === 0;
-  if (!canUndo) return { text };
-  return {
-    text,
-    undo: async () => {
-      const undone = await changeMany(opposite, audience, target, unattended);
-      const undoneText = textOf(opposite, undone.changed, 0, audience.name);
-      return undone.failure === undefined ? { text: undoneText } : interrupted(undoneText, undone.failure);
-    },
-  };
-}
+  chosen: Chosen,
+): Promise<Notice> => changeTarget(session, direction, audience, targetOf(chosen));
 
-/** `done` is what was done before. */
-function interrupted(done: string, failure: unknown): Notice {
-  const { title, detail } = failureOf(failure);
-  return { text: [title, detail, `Until then ${done}`].filter(Boolean).join('. '), isFailure: true };
+function changeTarget(
+  session: Session,
+  direction: Direction,
+  audience: AudienceName,
+  target: Target,
+): Promise<Notice> {
+  const title = direction === 'add' ? `Adding to ${audience.name}` : `Removing from ${audience.name}`;
+  return session.work(title, async (job) => {
+    const { ids, unchanged, failure } = await changeMany(session, direction, audience, target, job);
+    const done = textOf(direction, ids.length, unchanged, audience.name);
+    const canUndo = ids.length > 0 && ids.length <= MAX_UNDONE;
+    const undo = canUndo ? () => changeTarget(session, OPPOSITE[direction], audience, { ids }) : undefined;
+    const text = ids.length > MAX_UNDONE ? `${done} They are too many to be undone.` : done;
+    if (failure === undefined) return { text, undo };
+    const why = failureNotice('its last step was done', failure);
+    return { text: `${why.text.replace(/\.$/, '')}. Until then ${text}`, isFailure: true, undo };
+  });
 }
 
 /** One contact. Only what it changed can be undone. */
 export async function changeMembership(
+  session: Session,
   direction: Direction,
   audience: AudienceName,
   contactId: string,
 ): Promise<Notice> {
-  const { changed, unchanged, failure } = await changeMany(
-    direction,
-    audience,
-    { ids: [contactId] },
-    unattended,
-  );
+  const target = { ids: [contactId] };
+  const { ids, unchanged, failure } = await changeMany(session, direction, audience, target);
   if (failure !== undefined) throw failure;
   const [done, already] =
     direction === 'add' ? ['Added to', 'It was already in'] : ['Removed from', 'It was not in'];
   if (unchanged > 0) return { text: `${already} ${audience.name}.` };
-  if (changed === 0)
+  if (ids.length === 0)
     return { text: 'The contact was deleted, or is in too many audiences.', isFailure: true };
   return {
     text: `${done} ${audience.name}.`,
-    undo: () => changeMembership(OPPOSITE[direction], audience, contactId),
+    undo: () => changeMembership(session, OPPOSITE[direction], audience, contactId),
   };
 }
 
@@ -158,42 +134,40 @@ function textOf(direction: Direction, changed: number, before: number, name: str
 }
 
 /** The ids of the members; undefined where they are too many to be put back, or may not be read. */
-async function membersOf(audience_id: string): Promise<string[] | undefined> {
-  if (missingScope('contacts:read') !== null) return undefined;
+async function membersOf(session: Session, audience_id: string): Promise<string[] | undefined> {
+  if (session.missingScope('contacts:read') !== null) return undefined;
   const search = { audience_id, limit: MAX_IDS };
-  const { contacts, next_cursor } = await call('/api/audiences/contacts/search', search);
+  const { contacts, next_cursor } = await session.call('/api/audiences/contacts/search', search);
   return next_cursor === null ? contacts.map(({ contact_id }) => contact_id) : undefined;
 }
 
-export async function deleteAudience({ id, name }: AudienceName): Promise<Notice> {
-  const [{ audience }, members] = await Promise.all([
-    call('/api/audiences/get', { audience_id: id }),
-    membersOf(id),
-  ]);
-  await call('/api/audiences/delete', { audience_id: id });
-  if (param('audience') === id) navigate(hrefWith({ audience: null }));
-  const text = `The audience ${name} was deleted.`;
-  if (!members) return { text };
-  const { organization_id: _, created_at: __, member_count: ___, ...fields } = audience;
+export async function deleteAudience(session: Session, { id, name }: AudienceName): Promise<Notice> {
+  const settle = param('audience') === id ? whileShown('audience') : undefined;
+  const members = await membersOf(session, id);
+  const request = { audience_id: id, return_deleted: true };
+  const { deleted_audience: audience } = await session.call('/api/audiences/delete', request);
+  settle?.({ audience: null });
+  const text = `The audience ${audience?.name ?? name} was deleted.`;
+  if (!members || !audience) return { text };
+  const { organization_id: _, created_at: __, updated_at: ___, member_count: ____, ...fields } = audience;
   return {
     text,
     undo: async () => {
-      await call('/api/audiences/create', fields);
-      const { failure } = await changeMany('add', audience, { ids: members }, unattended);
+      await session.call('/api/audiences/create', fields);
+      const { ids, failure } = await changeMany(session, 'add', audience, { ids: members });
       if (failure !== undefined) throw failure;
-      return { text: `The audience ${name} is back, with ${plural(members.length, 'member')}.` };
+      return { text: `The audience ${audience.name} is back, with ${plural(ids.length, 'member')}.` };
     },
   };
 }
 
-/** Undone by deleting the audience. */
-export async function createAudienceOf(name: string, chosen: Chosen, work: Work): Promise<Notice> {
-  const members = await byId(chosen, work);
-  const { audience } = await call('/api/audiences/create', { name }, { signal: work.signal });
-  const { text, isFailure } = await changeMembers('add', audience, members, work);
+/** Makes an audience of contacts; undone by deleting the audience. */
+export async function createAudienceOf(session: Session, name: string, chosen: Chosen): Promise<Notice> {
+  const { audience } = await session.call('/api/audiences/create', { name });
+  const { text, isFailure } = await changeMembers(session, 'add', audience, chosen);
   return {
     text: isFailure ? `The audience ${audience.name} was created. ${text}` : `Audience created: ${text}`,
     isFailure,
-    undo: () => deleteAudience(audience),
+    undo: () => deleteAudience(session, audience),
   };
 }

@@ -1,5 +1,6 @@
 /** The address is the state of the console and of the API reference: every view reads its parameters here and nowhere else. */
 import { computed, signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 
 /** `/console` or `/docs`. */
 const BASE = `/${location.pathname.split('/')[1]}`;
@@ -14,12 +15,11 @@ interface Address {
 const MAX_SEARCH = 4000;
 const FRAGMENT = '#?';
 
-const read = (): Address => ({
-  path: location.pathname.slice(BASE.length).replace(/\/$/, ''),
-  params: new URLSearchParams(
-    location.hash.startsWith(FRAGMENT) ? location.hash.slice(FRAGMENT.length) : location.search,
-  ),
+const addressOf = ({ pathname, search, hash }: Pick<URL, 'pathname' | 'search' | 'hash'>): Address => ({
+  path: pathname.slice(BASE.length).replace(/\/$/, ''),
+  params: new URLSearchParams(hash.startsWith(FRAGMENT) ? hash.slice(FRAGMENT.length) : search),
 });
+const read = () => addressOf(location);
 
 export const address = signal<Address>(read());
 export const path = computed(() => address.value.path);
@@ -82,9 +82,35 @@ export function pageParam(): number {
 }
 export const hasParam = (...names: string[]): boolean => names.some((name) => address.value.params.has(name));
 
+/** The parameters that open a panel. */
+const PANEL_PARAMS = ['contact', 'audience', 'key', 'new', 'tab'];
+const panelOf = ({ path, params }: Address) => [path, ...PANEL_PARAMS.map((name) => params.get(name))].join();
+
+/** What would be lost with the open panel, as questions. */
+const losses = new Set<string>();
+
+/** Asks the question before something is left that the person would lose; `null` asks nothing. */
+export function useLoss(question: string | null): void {
+  useEffect(() => {
+    if (question === null) return;
+    losses.add(question);
+    return () => void losses.delete(question);
+  }, [question]);
+}
+
+export const hasLoss = () => losses.size > 0;
+export const mayLose = (): boolean => [...losses].every((question) => confirm(question));
+
+/** Goes where a person chose to go; asks before that closes a panel with something to lose. */
+export function leaveTo(to: string): void {
+  if (panelOf(addressOf(new URL(to, location.href))) === panelOf(address.value) || mayLose()) navigate(to);
+}
+
 export function startRouter(): void {
   addEventListener('popstate', () => {
-    address.value = read();
+    const next = read();
+    if (panelOf(next) === panelOf(address.value) || mayLose()) address.value = next;
+    else history.pushState(null, '', hrefWith({}));
   });
   addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0) return;
@@ -94,6 +120,6 @@ export function startRouter(): void {
     // Not the plain text of a page, which has an extension.
     if (!link.pathname.startsWith(BASE) || !/^[\w/-]*$/.test(link.pathname.slice(BASE.length))) return;
     event.preventDefault();
-    navigate(link.pathname + link.search + link.hash);
+    leaveTo(link.pathname + link.search + link.hash);
   });
 }

@@ -1,6 +1,4 @@
 /** Filters that a person named, kept in this browser per organization. The address of a view is all there is to keep. */
-import { signal } from '@preact/signals';
-import { organizationId } from './session.js';
 
 export interface SavedFilter {
   name: string;
@@ -12,39 +10,37 @@ export interface SavedFilter {
 
 const PASSING_PARAMS = ['contact', 'audience', 'page'];
 
-const storageKey = () => `reachline.filters.${organizationId.value}`;
+const storageKey = (organizationId: string) => `reachline.filters.${organizationId}`;
 
-function read(): SavedFilter[] {
+/** Reads them each time, as another tab may have written them since. */
+export function savedFilters(organizationId: string): SavedFilter[] {
   try {
-    return JSON.parse(localStorage.getItem(storageKey()) ?? '[]') as SavedFilter[];
+    return JSON.parse(localStorage.getItem(storageKey(organizationId)) ?? '[]') as SavedFilter[];
   } catch {
     return [];
   }
 }
 
-export const savedFilters = signal<readonly SavedFilter[]>([]);
-
-/** Reads them again: another tab, or another organization, may have written them since. */
-export function loadSavedFilters(): void {
-  savedFilters.value = read();
+function write(organizationId: string, filters: SavedFilter[]): SavedFilter[] {
+  localStorage.setItem(storageKey(organizationId), JSON.stringify(filters));
+  return filters;
 }
 
-function write(filters: readonly SavedFilter[]): void {
-  localStorage.setItem(storageKey(), JSON.stringify(filters));
-  savedFilters.value = filters;
-}
+const others = (organizationId: string, { name, path }: Pick<SavedFilter, 'name' | 'path'>) =>
+  savedFilters(organizationId).filter((other) => other.name !== name || other.path !== path);
 
-const isSame = (a: { name: string; path: string }, b: { name: string; path: string }) =>
-  a.name === b.name && a.path === b.path;
-
-/** Replaces the filter of that name in the same view. */
-export function saveFilter(name: string, path: string, params: URLSearchParams): void {
+/** Replaces the filter of that name in the same view. Answers all. */
+export function saveFilter(
+  organizationId: string,
+  name: string,
+  path: string,
+  params: URLSearchParams,
+): SavedFilter[] {
   const kept = new URLSearchParams(params);
   for (const passing of PASSING_PARAMS) kept.delete(passing);
   const filter = { name, path, search: kept.toString() };
-  write([...read().filter((other) => !isSame(other, filter)), filter]);
+  return write(organizationId, [...others(organizationId, filter), filter]);
 }
 
-export function removeFilter(filter: SavedFilter): void {
-  write(read().filter((other) => !isSame(other, filter)));
-}
+export const removeFilter = (organizationId: string, filter: SavedFilter): SavedFilter[] =>
+  write(organizationId, others(organizationId, filter));

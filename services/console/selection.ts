@@ -1,50 +1,78 @@
-/** The rows of the list of contacts that are chosen. */
+/** The rows of the list of contacts that are chosen. They are held themselves, so that what is counted is what is acted upon. */
 import { computed, signal } from '@preact/signals';
 import type { Contact } from '../contacts/schema.js';
 import type { Chosen } from './memberships.js';
 
-/** In the order of the list, as far as it is loaded. */
-export const loaded = signal<readonly Contact[]>([]);
-const chosenIds = signal<ReadonlySet<string>>(new Set());
-/** All that match, loaded or not. */
-export const isEverything = signal(false);
+const NOBODY: Chosen = { kind: 'ids', contacts: [] };
 
-export const isChosen = (id: string) => isEverything.value || chosenIds.value.has(id);
-export const chosenCount = computed(() => chosenIds.value.size);
-export const isEveryLoaded = computed(
-  () => loaded.value.length > 0 && loaded.value.every(({ contact_id }) => isChosen(contact_id)),
-);
+export class Selection {
+  readonly chosen = signal<Chosen>(NOBODY);
+  /** In the order of the list, as far as it is loaded. */
+  readonly rows = signal<readonly Contact[]>([]);
+  /** Changes when the person chooses others. */
+  version = 0;
+  /** The request that the rows answer. */
+  #request = '';
+  #lastId: string | undefined;
+  readonly #ids = computed(() => new Set(this.contacts.map(({ contact_id }) => contact_id)));
 
-let lastId: string | undefined;
+  readonly count = computed(() => {
+    const chosen = this.chosen.value;
+    return chosen.kind === 'all' ? chosen.total : chosen.contacts.length;
+  });
+  readonly isEveryRow = computed(
+    () => this.rows.value.length > 0 && this.rows.value.every(({ contact_id }) => this.has(contact_id)),
+  );
 
-export function clearSelection(): void {
-  chosenIds.value = new Set();
-  isEverything.value = false;
-  lastId = undefined;
-}
-
-/** `isRange` goes on from the row that was toggled before. */
-export function toggle(id: string, isRange: boolean): void {
-  const ids = loaded.value.map(({ contact_id }) => contact_id);
-  const next = new Set(isEverything.value ? ids : chosenIds.value);
-  const choose = !next.has(id);
-  const [from, to] = [ids.indexOf(lastId ?? id), ids.indexOf(id)].sort((a, b) => a - b) as [number, number];
-  for (const each of isRange && from >= 0 ? ids.slice(from, to + 1) : [id]) {
-    if (choose) next.add(each);
-    else next.delete(each);
+  has(id: string): boolean {
+    return this.chosen.value.kind === 'all' || this.#ids.value.has(id);
   }
-  lastId = id;
-  isEverything.value = false;
-  chosenIds.value = next;
-}
 
-export function toggleLoaded(): void {
-  const ids = isEveryLoaded.value ? [] : loaded.value.map(({ contact_id }) => contact_id);
-  isEverything.value = false;
-  chosenIds.value = new Set(ids);
-}
+  /** Takes the rows of an answer. Those of another request end the selection; those of the same one end it for the contacts that are gone. */
+  show(request: string, rows: readonly Contact[], total: number): void {
+    const chosen = this.chosen.value;
+    this.rows.value = rows;
+    if (request !== this.#request) this.clear();
+    else if (chosen.kind === 'all') this.chosen.value = { ...chosen, total };
+    else if (chosen.contacts.length > 0)
+      this.chosen.value = {
+        kind: 'ids',
+        contacts: rows.filter(({ contact_id }) => this.#ids.value.has(contact_id)),
+      };
+    this.#request = request;
+  }
 
-export const chosenContacts = (): Chosen & { kind: 'ids' } => ({
-  kind: 'ids',
-  contacts: loaded.value.filter(({ contact_id }) => chosenIds.value.has(contact_id)),
-});
+  clear(): void {
+    this.choose(NOBODY);
+    this.#lastId = undefined;
+  }
+
+  choose(chosen: Chosen): void {
+    this.version++;
+    this.chosen.value = chosen;
+  }
+
+  /** `isRange` goes on from the row that was toggled before. */
+  toggle(id: string, isRange: boolean): void {
+    const ids = this.rows.value.map(({ contact_id }) => contact_id);
+    const next = new Set(ids.filter((each) => this.has(each)));
+    const choose = !next.has(id);
+    const ends = [ids.indexOf(this.#lastId ?? id), ids.indexOf(id)].sort((a, b) => a - b);
+    const [from, to] = ends as [number, number];
+    for (const each of isRange && from >= 0 ? ids.slice(from, to + 1) : [id]) {
+      if (choose) next.add(each);
+      else next.delete(each);
+    }
+    this.#lastId = id;
+    this.choose({ kind: 'ids', contacts: this.rows.value.filter(({ contact_id }) => next.has(contact_id)) });
+  }
+
+  toggleRows(): void {
+    this.choose(this.isEveryRow.value ? NOBODY : { kind: 'ids', contacts: this.rows.value });
+  }
+
+  /** The contacts that are chosen one by one. */
+  private get contacts(): readonly Contact[] {
+    return this.chosen.value.kind === 'ids' ? this.chosen.value.contacts : [];
+  }
+}

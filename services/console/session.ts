@@ -1,5 +1,7 @@
-/** The key in use. Tabs keep it for themselves and hand it to each other, and it is never in an address that a server or a history sees. */
-import { computed, signal } from '@preact/signals';
+/** The key in use, and what ends with it. Tabs hand the key to each other, and it is never in an address that a server or a history sees. */
+import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import {
   AuthenticationProblem,
   type CallOptions,
@@ -9,6 +11,7 @@ import {
   type Export,
   type ExportFormat,
   type ExportRequestOf,
+  type KeyDescription,
   type OperationPath,
   type PagedPath,
   type RequestOf,
@@ -18,6 +21,9 @@ import { problemOf } from '../client/problems.js';
 import { createTransport, type Transport, type TransportRequest } from '../client/transport.js';
 import type { Scope } from '../http/scopes.js';
 import { type FailureText, failureOf } from './api.js';
+import type { FileLoad } from './import-file.js';
+import { failureNotice, type Notice } from './notice.js';
+import { Selection } from './selection.js';
 
 /** Where a tab keeps its key, in the session storage. */
 const STORED_KEY = 'reachline.key';
@@ -27,38 +33,173 @@ export const RETRY = { maxAttempts: 2, maxWaitMs: 2000 };
 /** A tab that is signed in answers within some milliseconds, unless the browser has frozen it. */
 const OTHER_TABS_MS = 250;
 
-/** Of the largest request, which the server reads twice. */
+/** Timeout of the largest request, which the server reads twice. */
 const INGEST_TIMEOUT_MS = 300_000;
 
-interface Session {
-  client: Client;
-  /** For records as a file has them. */
-  transport: Transport;
-  key: string;
-  organizationId: string;
-  scopes: readonly string[];
+const MAX_JOBS = 3;
+
+/** Work that takes several requests. It goes on when its view is left. */
+export interface Job {
+  title: string;
+  /** How far it has come. */
+  progress: Signal<string>;
+  signal: AbortSignal;
+  stop(): void;
+}
+
+/** One key from sign-in to sign-out. Notices, selection and jobs belong to it, so that they end with it and act with its key alone. */
+export class Session {
+  readonly key: string;
+  readonly organizationId: string;
+  readonly scopes: readonly string[];
+  /** What was done last. */
+  readonly notice = signal<Notice | null>(null);
+  /** Number of changes made here, so that what is shown is read again after each. */
+  readonly writes = signal(0);
+  readonly jobs = signal<readonly Job[]>([]);
+  readonly selection = new Selection();
+  /** The file that is loaded, or was loaded last. */
+  readonly fileLoad = signal<FileLoad | null>(null);
+  readonly #client: Client;
+  readonly #transport: Transport;
+  #hasEnded = false;
+
+  constructor(key: string, { organization_id, scopes }: KeyDescription) {
+    const options = { apiKey: key, ...RETRY };
+    this.key = key;
+    this.organizationId = organization_id;
+    this.scopes = scopes;
+    this.#client = createClient({ ...options, organizationId: organization_id });
+    this.#transport = createTransport({ ...options, timeoutMs: INGEST_TIMEOUT_MS });
+  }
+
+  /** The scope when the key lacks it, else null. */
+  missingScope(scope: Scope): Scope | null {
+    return this.scopes.includes(scope) || this.scopes.includes('*') ? null : scope;
+  }
+
+  call<Path extends OperationPath>(
+    path: Path,
+    body: RequestOf<Path>,
+    options?: CallOptions<Path>,
+  ): Promise<ResponseOf<Path>> {
+    return this.#run(() => this.#client.call(path, body, options));
+  }
+
+  export<Path extends PagedPath>(
+    path: Path,
+    body: ExportRequestOf<Path>,
+    format: ExportFormat,
+    signal: AbortSignal,
+  ): Promise<Export> {
+    return this.#run(() => this.#client.export(path, body, format, { signal }));
+  }
+
+  /** Sends a request of any body, and answers the JSON of its response. */
+  send<T>(request: TransportRequest): Promise<T> {
+    return this.#run(() => this.#transport.send<T>(request));
+  }
+
+  /**
+   * Sends a form, and tells how many of its bytes are on their way; `fetch` does not. Throws as `send`, after one attempt: whoever waits
+   * for a file decides whether it is sent again.
+   */
+  upload<T>(
+    path: string,
+    form: FormData,
+    { signal, onProgress }: { signal: AbortSignal; onProgress(sentBytes: number): void },
+  ): Promise<T> {
+    const send = (resolve: (answer: T) => void, reject: (reason: unknown) => void) => {
+      const request = new XMLHttpRequest();
+      request.open('POST', path);
+      request.setRequestHeader('X-Api-Key', this.key);
+      request.upload.onprogress = ({ loaded }) => onProgress(loaded);
+      request.onload = () => {
+        const { status, responseText } = request;
+        const retryAfter = request.getResponseHeader('Retry-After');
+        const headers: HeadersInit = retryAfter === null ? [] : [['Retry-After', retryAfter]];
+        if (status < 300) resolve(JSON.parse(responseText) as T);
+        else reject(problemOf(new Response(null, { status, headers }), responseText));
+      };
+      request.onerror = () => reject(new ConnectionError('The connection broke.'));
+      const stop = () => request.abort();
+      request.onabort = () => reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+      request.onloadend = () => signal.removeEventListener('abort', stop);
+      request.send(form);
+    };
+    return this.#run(() => new Promise(send));
+  }
+
+  /**
+   * Runs a change and says what it did, or why it failed. `what` is what nobody knows when the answer is lost, such as "the contact was
+   * deleted". Answers whether the change succeeded.
+   */
+  async perform(what: string, change: () => Promise<Notice>): Promise<boolean> {
+    const done = await change().catch((error: unknown) => failureNotice(what, error));
+    this.notice.value = done;
+    this.writes.value++;
+    return done.isFailure !== true;
+  }
+
+  /** Runs work of several requests as a job, which is shown until it ends. */
+  async work<T>(title: string, run: (job: Job) => Promise<T>): Promise<T> {
+    if (this.#hasEnded) throw new Error('This session has ended.');
+    if (this.jobs.value.length >= MAX_JOBS) throw new Error('Wait for work in progress, or stop it.');
+    const controller = new AbortController();
+    const { signal: stopped } = controller;
+    const job = { title, progress: signal('begins …'), signal: stopped, stop: () => controller.abort() };
+    this.jobs.value = [...this.jobs.value, job];
+    try {
+      return await run(job);
+    } finally {
+      this.jobs.value = this.jobs.value.filter((each) => each !== job);
+    }
+  }
+
+  /** Stops all jobs. Nothing is sent with the key after this. */
+  end(): void {
+    this.#hasEnded = true;
+    for (const job of this.jobs.value) job.stop();
+  }
+
+  /** A key that is no longer valid ends its session, and no other one. */
+  async #run<T>(send: () => Promise<T>): Promise<T> {
+    if (this.#hasEnded) throw new Error('This session has ended.');
+    try {
+      return await send();
+    } catch (error) {
+      if (error instanceof AuthenticationProblem && session.value === this) endSession(failureOf(error));
+      throw error;
+    }
+  }
 }
 
 export const session = signal<Session | null>(null);
-/** A key that the server has not confirmed yet, because the answer is on its way or the server cannot be reached. */
+/** A key that the server has not confirmed yet, because the answer is on its way or the server cannot be reached. Nobody is signed in. */
 export const unconfirmedKey = signal<string | null>(null);
 /** Why there is no session; `null` when nobody tried. */
 export const signInError = signal<FailureText | null>(null);
 export const signingIn = signal(false);
-/** Until other tabs had time to answer. */
+/** Whether other tabs still have time to answer. */
 export const askingTabs = signal(false);
 
-/** Of the session, or the one that will be; else empty. */
+/** The session of the views that are shown. It stays theirs, whoever signs in after them. */
+export const SessionContext = createContext<Session | null>(null);
+export function useSession(): Session {
+  const current = useContext(SessionContext);
+  if (!current) throw new Error('Nobody is signed in.');
+  return current;
+}
+
+/** The key of the session, or the one that will be; else empty. */
 export const currentKey = computed(() => unconfirmedKey.value ?? session.value?.key ?? '');
 export const idOf = (key: string) => key.split('_')[2];
 
-export const organizationId = computed(() => session.value?.organizationId ?? '');
+export const organizationId: ReadonlySignal<string> = computed(() => session.value?.organizationId ?? '');
 
 /** The scope when the key lacks it, else null. */
-export function missingScope(scope: Scope): Scope | null {
-  const scopes = session.value?.scopes ?? ['*'];
-  return scopes.includes(scope) || scopes.includes('*') ? null : scope;
-}
+export const missingScope = (scope: Scope): Scope | null => session.value?.missingScope(scope) ?? null;
 
 /** The first of the scopes that the key lacks, else null. */
 export const missingScopeOf = (scopes: readonly Scope[]): Scope | null =>
@@ -76,7 +217,7 @@ const tabs = new BroadcastChannel('reachline.session');
 const post = (message: TabMessage) => tabs.postMessage(message);
 
 tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
-  if (data.kind === 'ask' && session.value) post({ kind: 'key', key: session.value.key });
+  if (data.kind === 'ask' && currentKey.value !== '') post({ kind: 'key', key: currentKey.value });
   if (data.kind === 'key' && !session.value && !signingIn.value) {
     if (offeredKey.value === data.key) offeredKey.value = null;
     void confirm(data.key);
@@ -84,31 +225,29 @@ tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
   if (data.kind === 'sign-out' && idOf(currentKey.value) === data.keyId) endSession(null);
 };
 
-/** Sessions that ended. An answer that comes behind the end of its own signs nobody in. */
+/** Number of sessions that ended. An answer that comes after the end of its own signs nobody in. */
 let ended = 0;
 
+/** Replaces the session once the server has confirmed the key; a key that is refused leaves the session as it is. */
 export async function signIn(key: string): Promise<void> {
   signingIn.value = true;
   signInError.value = null;
   const before = ended;
   try {
-    const options = { apiKey: key, ...RETRY };
-    const described = await createClient(options).describeKey();
+    const described = await createClient({ apiKey: key, ...RETRY }).describeKey();
     if (ended !== before) return;
+    session.value?.end();
     sessionStorage.setItem(STORED_KEY, key);
     unconfirmedKey.value = null;
-    session.value = {
-      client: createClient({ ...options, organizationId: described.organization_id }),
-      transport: createTransport({ ...options, timeoutMs: INGEST_TIMEOUT_MS }),
-      key,
-      organizationId: described.organization_id,
-      scopes: described.scopes,
-    };
+    session.value = new Session(key, described);
     post({ kind: 'key', key });
   } catch (error) {
     if (ended !== before) return;
-    if (error instanceof AuthenticationProblem) endSession(failureOf(error));
-    signInError.value = failureOf(error);
+    const failure = failureOf(error);
+    const text = `${failure.title}. You are still signed in with the API key of before.`;
+    if (session.value) session.value.notice.value = { text, isFailure: true };
+    else if (error instanceof AuthenticationProblem) endSession(failure);
+    signInError.value = failure;
   }
   signingIn.value = false;
 }
@@ -121,6 +260,7 @@ function confirm(key: string): Promise<void> {
 
 function endSession(error: FailureText | null): void {
   ended++;
+  session.value?.end();
   signingIn.value = false;
   sessionStorage.removeItem(STORED_KEY);
   signInError.value = error;
@@ -129,9 +269,9 @@ function endSession(error: FailureText | null): void {
   session.value = null;
 }
 
-/** In every tab that has this key. */
+/** In every tab that has this key, confirmed or not. */
 export function signOut(): void {
-  if (session.value) post({ kind: 'sign-out', keyId: idOf(session.value.key) });
+  post({ kind: 'sign-out', keyId: idOf(currentKey.value) });
   endSession(null);
 }
 
@@ -142,14 +282,16 @@ export function signOut(): void {
 export function restoreSession(): void {
   const linked = new URLSearchParams(location.hash.slice(1)).get('key');
   if (linked !== null) history.replaceState(null, '', location.pathname + location.search);
-  const own = session.value?.key ?? sessionStorage.getItem(STORED_KEY);
+  const open = currentKey.value;
+  const own = open || sessionStorage.getItem(STORED_KEY);
   if (linked !== null && linked !== own) offeredKey.value = linked;
-  if (own !== null) return void confirm(own);
+  if (open !== '') return;
+  if (own) return void confirm(own);
   askingTabs.value = true;
   post({ kind: 'ask' });
   setTimeout(() => {
     askingTabs.value = false;
-    if (!session.value && !signingIn.value) acceptOffer();
+    if (currentKey.value === '') acceptOffer();
   }, OTHER_TABS_MS);
 }
 
@@ -157,65 +299,5 @@ export function restoreSession(): void {
 export function acceptOffer(): void {
   const key = offeredKey.value;
   offeredKey.value = null;
-  if (key !== null) void confirm(key);
+  if (key !== null) void (session.value ? signIn(key) : confirm(key));
 }
-
-/** Runs with the session; a key that is no longer valid ends it. */
-async function inSession<T>(run: (session: Session) => Promise<T>): Promise<T> {
-  if (!session.value) throw new Error('Nobody is signed in.');
-  try {
-    return await run(session.value);
-  } catch (error) {
-    if (error instanceof AuthenticationProblem) endSession(failureOf(error));
-    throw error;
-  }
-}
-
-export const call = <Path extends OperationPath>(
-  path: Path,
-  body: RequestOf<Path>,
-  options?: CallOptions<Path>,
-): Promise<ResponseOf<Path>> => inSession(({ client }) => client.call(path, body, options));
-
-export const exportMatches = <Path extends PagedPath>(
-  path: Path,
-  body: ExportRequestOf<Path>,
-  format: ExportFormat,
-  signal: AbortSignal,
-): Promise<Export> => inSession(({ client }) => client.export(path, body, format, { signal }));
-
-/** The answer to a request of any body. */
-export const send = <T>(request: TransportRequest): Promise<T> =>
-  inSession(({ transport }) => transport.send<T>(request));
-
-/**
- * Sends a form, and tells how many of its bytes are on their way; `fetch` does not. Throws as `send`, after one attempt: whoever waits for
- * a file decides whether it is sent again.
- */
-export const upload = <T>(
-  path: string,
-  form: FormData,
-  { signal, onProgress }: { signal: AbortSignal; onProgress(sentBytes: number): void },
-): Promise<T> =>
-  inSession(
-    ({ key }) =>
-      new Promise<T>((resolve, reject) => {
-        const request = new XMLHttpRequest();
-        request.open('POST', path);
-        request.setRequestHeader('X-Api-Key', key);
-        request.upload.onprogress = ({ loaded }) => onProgress(loaded);
-        request.onload = () => {
-          const { status, responseText } = request;
-          const retryAfter = request.getResponseHeader('Retry-After');
-          const headers: HeadersInit = retryAfter === null ? [] : [['Retry-After', retryAfter]];
-          if (status < 300) resolve(JSON.parse(responseText) as T);
-          else reject(problemOf(new Response(null, { status, headers }), responseText));
-        };
-        request.onerror = () => reject(new ConnectionError('The connection broke.'));
-        const stop = () => request.abort();
-        request.onabort = () => reject(signal.reason);
-        signal.addEventListener('abort', stop, { once: true });
-        request.onloadend = () => signal.removeEventListener('abort', stop);
-        request.send(form);
-      }),
-  );

@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type FailureText, failureOf, type OperationPath, type RequestOf, type ResponseOf } from './api.js';
-import { writes } from './notice.js';
-import { call } from './session.js';
+import { useSession } from './session.js';
 
 /**
  * What there is to draw. `current` is the answer to what is asked now, which may be read again meanwhile. `old` is the last answer there
@@ -47,16 +46,17 @@ export function useRequest<P extends OperationPath>(
   again = (same: RequestOf<P>) => same,
   { onlyWhenAsked = false } = {},
 ): Answer<P> {
+  const session = useSession();
   const [held, setHeld] = useState<Held<P>>({});
   const [attempts, setAttempt] = useState(0);
-  const attempt = onlyWhenAsked ? attempts : attempts + writes.value;
+  const attempt = onlyWhenAsked ? attempts : attempts + session.writes.value;
   const request = body && `${path} ${JSON.stringify(body)}`;
   const hasEnded = held.ended === request && held.attempt === attempt;
   useEffect(() => {
     if (request === null || body === null || hasEnded) return;
     const abort = new AbortController();
     const end = { ended: request, attempt };
-    call(path, held.shown?.request === request ? again(body) : body, { signal: abort.signal }).then(
+    session.call(path, held.shown?.request === request ? again(body) : body, { signal: abort.signal }).then(
       (data) => abort.signal.aborted || setHeld({ shown: { data, of: body, request }, ...end }),
       (error: unknown) =>
         abort.signal.aborted || setHeld(({ shown }) => ({ shown, error: failureOf(error), ...end })),
@@ -125,6 +125,7 @@ export function usePages<P extends CursorPath, Row>(
   body: RequestOf<P> | null,
   rowsOf: (answer: ResponseOf<P>) => readonly Row[],
 ): Pages<Row, P> {
+  const session = useSession();
   const drawn = useRef(0);
   // After a change as many rows as before, so that the list does not jump.
   const first = useRequest(path, body, (same) => ({
@@ -148,7 +149,7 @@ export function usePages<P extends CursorPath, Row>(
     controller.current = new AbortController();
     const { signal } = controller.current;
     setFurther({ ...further, first: data, loading: true });
-    call(path, { ...of, cursor }, { signal }).then(
+    session.call(path, { ...of, cursor }, { signal }).then(
       (next) =>
         signal.aborted ||
         setFurther({ first: data, pages: [...further.pages, rowsOf(next)], answer: next, loading: false }),

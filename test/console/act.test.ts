@@ -49,10 +49,8 @@ describe('Acting in the console', function () {
     await undo();
     await notice('The audience Webinar guests is back, with 2 members.').waitFor();
     await row('Webinar guests').waitFor();
-    expect({ ...(await state()).audience, created_at: null }).to.deep.equal({
-      ...audience,
-      created_at: null,
-    });
+    const again = { created_at: null, updated_at: null };
+    expect({ ...(await state()).audience, ...again }).to.deep.equal({ ...audience, ...again });
     for (const id of contact_ids) expect(await audiencesOf(id)).to.include(audience_id);
   });
 
@@ -153,7 +151,11 @@ describe('Acting in the console', function () {
     const save = async (title: string) => {
       await card.getByRole('button', { name: 'Edit' }).click();
       await card.getByLabel('Job title').fill(title);
-      await card.getByLabel('Phones').fill('+49 30 1234567, +49 30 7654321');
+      await card.getByLabel('Phones', { exact: true }).fill('+49 30 1234567');
+      await card
+        .getByLabel(/^Phones, \d/)
+        .last()
+        .fill('+49 30 7654321');
       await card.getByRole('button', { name: 'Save' }).click();
     };
     await save('Chief of Everything');
@@ -165,7 +167,7 @@ describe('Acting in the console', function () {
     await c.read('/api/contacts/update', { contact_id: 'demo_contact_0004', city: 'Bern' });
     await card.getByLabel('Job title').fill('Chief of Nothing');
     await card.getByRole('button', { name: 'Save' }).click();
-    await notice('The contact has changed since').waitFor();
+    await notice('Somebody else changed it meanwhile').waitFor();
     c.forgetFailedRequests();
     const { contact } = await c.read<{ contact: { job_title: string } }>('/api/contacts/get', {
       contact_id: 'demo_contact_0004',
@@ -176,25 +178,6 @@ describe('Acting in the console', function () {
     await card.getByText('Chief of Nothing,').waitFor();
     const saved = await c.read<{ contact: object }>('/api/contacts/get', { contact_id: 'demo_contact_0004' });
     expect(saved.contact).to.include({ job_title: 'Chief of Nothing', city: 'Bern' });
-  });
-
-  it('saves of an audience what was typed, and takes that back, whatever somebody else changes meanwhile', async () => {
-    const audience_id = 'aud_newsletter';
-    const state = async () =>
-      (await c.read<{ audience: Record<string, unknown> }>('/api/audiences/get', { audience_id })).audience;
-    const { description } = await state();
-    await c.open(`/audiences?audience=${audience_id}`);
-    const card = c.page.getByRole('complementary', { name: 'Audience' });
-    await card.getByRole('button', { name: 'Edit' }).click();
-    await c.read('/api/audiences/update', { audience_id, tracking_utm_value: 'theirs', network_c: true });
-    await card.getByLabel('Description').fill('Ours');
-    await card.getByRole('button', { name: 'Save' }).click();
-    await notice('was saved.').waitFor();
-    expect(await state()).to.include({ description: 'Ours', tracking_utm_value: 'theirs', network_c: true });
-    await c.read('/api/audiences/update', { audience_id, tracking_utm_value: 'theirs again' });
-    await undo();
-    await card.getByText('theirs again').waitFor();
-    expect(await state()).to.include({ description, tracking_utm_value: 'theirs again', network_c: true });
   });
 
   it('says of a contact that a worker has yet to write that it was sent, not that it is back', async () => {
@@ -240,7 +223,7 @@ describe('Acting in the console', function () {
     await c.page.route('**/add-many', () => undefined);
     await bar.getByText('Add to audience').click();
     await bar.getByRole('button', { name: 'Add to Customers' }).click();
-    await bar.getByRole('button', { name: 'Stop' }).click();
+    await c.page.getByRole('button', { name: 'Stop' }).click();
     await notice('Stopped. Until then 0 contacts added to Customers.').waitFor();
     await bar.getByText('100 contacts selected').waitFor();
   });

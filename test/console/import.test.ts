@@ -288,7 +288,7 @@ describe('Importing a file in the console', function () {
     // The answer never comes.
     await c.page.route('**/api/ingest/contacts?*', () => undefined);
     await load('Load 200 rows');
-    await c.page.getByRole('region', { name: 'Progress' }).waitFor();
+    await c.page.getByRole('region', { name: 'Progress', exact: true }).waitFor();
     await picture('loading');
     await c.page.getByRole('button', { name: 'Stop' }).click();
     await result().getByText('Stopped after').waitFor();

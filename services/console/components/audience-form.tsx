@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Audience } from '../../audiences/schema.js';
 import type { RequestOf } from '../api.js';
-import { BusyForm, TextField } from './form.js';
+import { useLoss } from '../router.js';
+import { BusyForm, TextField, UNSAVED } from './form.js';
 
 export const AUDIENCE_FLAGS = [
   ['network_a', 'Network A'],
@@ -25,6 +26,7 @@ interface AudienceFormProps {
 export function AudienceForm({ audience, submit, onSubmit }: AudienceFormProps) {
   const [typed, setTyped] = useState<Partial<AudienceFields>>({});
   const fields: Partial<AudienceFields> = { ...audience, ...typed };
+  useLoss(Object.keys(typed).length > 0 ? UNSAVED : null);
   return (
     <BusyForm onSubmit={() => onSubmit(typed)}>
       <TextField

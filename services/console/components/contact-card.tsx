@@ -3,10 +3,11 @@ import { useState } from 'preact/hooks';
 import { ReachlineProblem } from '../../client/index.js';
 import type { Contact } from '../../contacts/schema.js';
 import { classLabel, fullName, minute } from '../format.js';
+import type { IngestAnswer } from '../import-file.js';
 import { type AudienceName, changeMembership } from '../memberships.js';
-import { type Notice, perform } from '../notice.js';
-import { href, navigate } from '../router.js';
-import { call, missingScope, organizationId, send } from '../session.js';
+import type { Notice } from '../notice.js';
+import { href, whileShown } from '../router.js';
+import { missingScope, organizationId, type Session, useSession } from '../session.js';
 import { shownOf, useRequest } from '../use-request.js';
 import { AudiencePicker } from './audience-picker.js';
 import { ContactForm, updateContact } from './contact-form.js';
@@ -83,6 +84,7 @@ function Value({ contact, field }: { contact: Contact; field: Field }) {
 }
 
 export function ContactCard({ contactId, closeHref }: { contactId: string; closeHref: string }) {
+  const session = useSession();
   const body = { organization_id: organizationId.value, contact_id: contactId };
   const answer = useRequest('/api/contacts/get', body);
   const contact = shownOf(answer)?.data.contact;
@@ -99,11 +101,11 @@ export function ContactCard({ contactId, closeHref }: { contactId: string; close
             edit={(save) => (
               <ContactForm
                 contact={contact}
-                onSubmit={(fields) => save(() => updateContact(contact, fields))}
+                onSubmit={(fields) => save(() => updateContact(session, contact, fields))}
               />
             )}
             question={`Delete ${fullName(contact)}? ${missingScope('ingest:write') ? 'This cannot be undone.' : 'You can undo it.'}`}
-            onDelete={() => deleteContact(contact, closeHref)}
+            onDelete={() => deleteContact(session, contact)}
           />
           <Memberships contact={contact} />
           <dl>
@@ -121,30 +123,43 @@ export function ContactCard({ contactId, closeHref }: { contactId: string; close
   );
 }
 
-async function deleteContact(contact: Contact, closeHref: string): Promise<Notice> {
-  await call('/api/contacts/delete', { contact_id: contact.contact_id });
-  navigate(closeHref);
-  const undo = missingScope('ingest:write') ? undefined : () => bringBack(contact);
-  return { text: `${fullName(contact)} was deleted.`, undo };
+async function deleteContact(session: Session, { contact_id, ...shown }: Contact): Promise<Notice> {
+  const settle = whileShown('contact');
+  const answer = await session.call('/api/contacts/delete', { contact_id, return_deleted: true });
+  settle({ contact: null });
+  if (!answer.deleted) return { text: `${fullName(shown)} was deleted already.` };
+  // What the server had, which may be newer than what is shown.
+  const [deleted] = answer.deleted_contacts ?? [];
+  const canUndo = deleted !== undefined && !session.missingScope('ingest:write');
+  return {
+    text: `${fullName(deleted ?? shown)} was deleted.`,
+    undo: canUndo ? () => bringBack(session, deleted) : undefined,
+  };
 }
 
 /** Sends it as a record, which is newer than the deletion: nothing is debited, and it keeps its id, its creation and its audiences. */
-async function bringBack({ id: _, updated_at: __, seniority: ___, department: ____, ...record }: Contact) {
-  await send({
+async function bringBack(session: Session, deleted: Contact): Promise<Notice> {
+  const { id: _, updated_at: __, seniority: ___, department: ____, ...record } = deleted;
+  const { rejected, suppressed, stale, errors } = await session.send<IngestAnswer>({
     method: 'POST',
     path: '/api/ingest/contacts',
     headers: { 'Content-Type': 'application/x-ndjson' },
     body: JSON.stringify(record),
   });
   const name = fullName(record);
+  if (suppressed > 0)
+    return { text: `${name} was erased meanwhile, and stays out of this organization.`, isFailure: true };
+  if (stale > 0) return { text: `${name} was written again meanwhile, and stays as it is.`, isFailure: true };
+  if (rejected > 0)
+    return { text: `${name} did not come back: ${errors[0]?.detail ?? 'rejected.'}`, isFailure: true };
   // If there is Kafka, the record waits for a worker.
-  return (await exists(record.contact_id))
+  return (await exists(session, record.contact_id))
     ? { text: `${name} is back.` }
     : { text: `${name} was sent, and is back once the record has been written.` };
 }
 
-const exists = (contact_id: string): Promise<boolean> =>
-  call('/api/contacts/get', { contact_id }).then(
+const exists = (session: Session, contact_id: string): Promise<boolean> =>
+  session.call('/api/contacts/get', { contact_id }).then(
     () => true,
     (error: unknown) => {
       if (error instanceof ReachlineProblem && error.status === 404) return false;
@@ -153,6 +168,7 @@ const exists = (contact_id: string): Promise<boolean> =>
   );
 
 function Memberships({ contact }: { contact: Contact }) {
+  const session = useSession();
   const [busy, setBusy] = useState(false);
   const cannotRead = missingScope('audiences:read');
   const cannotWrite = missingScope('audiences:write');
@@ -166,7 +182,9 @@ function Memberships({ contact }: { contact: Contact }) {
   async function change(direction: 'add' | 'remove', audience: AudienceName) {
     setBusy(true);
     setPicked(audience);
-    await perform(() => changeMembership(direction, audience, contact.contact_id));
+    await session.perform('the audience was changed', () =>
+      changeMembership(session, direction, audience, contact.contact_id),
+    );
     setBusy(false);
   }
 

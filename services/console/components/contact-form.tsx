@@ -3,8 +3,9 @@ import type { Contact } from '../../contacts/schema.js';
 import type { RequestOf } from '../api.js';
 import { fullName } from '../format.js';
 import type { Notice } from '../notice.js';
-import { call } from '../session.js';
-import { BusyForm, TextField } from './form.js';
+import { useLoss } from '../router.js';
+import type { Session } from '../session.js';
+import { BusyForm, TextField, UNSAVED } from './form.js';
 
 const FIELDS = [
   ['first_name', 'First name'],
@@ -31,9 +32,14 @@ const isList = (contact: Contact, field: Field) => Array.isArray(contact[field])
 const given = (texts: readonly string[]) => texts.map((text) => text.trim()).filter(Boolean);
 
 /** Changes fields, unless somebody else changed the contact since; undone with the values of before. */
-export async function updateContact(before: Contact, fields: Fields, done = 'was saved'): Promise<Notice> {
+export async function updateContact(
+  session: Session,
+  before: Contact,
+  fields: Fields,
+  done = 'was saved',
+): Promise<Notice> {
   const { contact_id, updated_at } = before;
-  const { contact } = await call('/api/contacts/update', {
+  const { contact } = await session.call('/api/contacts/update', {
     contact_id,
     if_updated_at: updated_at,
     ...fields,
@@ -42,7 +48,7 @@ export async function updateContact(before: Contact, fields: Fields, done = 'was
   const earlier = Object.fromEntries(Object.keys(fields).map((field) => [field, before[field as Field]]));
   return {
     text: `${fullName(contact)} ${done}.`,
-    undo: () => updateContact(contact, earlier as Fields, 'is as before'),
+    undo: () => updateContact(session, contact, earlier as Fields, 'is as before'),
   };
 }
 
@@ -58,6 +64,7 @@ export function ContactForm({ contact, onSubmit }: ContactFormProps) {
   const changed = FIELDS.filter(
     ([field]) => given(shown(field)).join('\n') !== textsOf(contact, field).join('\n'),
   );
+  useLoss(changed.length > 0 ? UNSAVED : null);
   return (
     <BusyForm
       label="Edit"

@@ -4,11 +4,10 @@ import type { CreateContactRequest } from '../../contacts/schema.js';
 import { type FailureText, failureOf, type ResponseOf } from '../api.js';
 import { fullName, plural } from '../format.js';
 import { type AudienceName, changeMembership } from '../memberships.js';
-import { perform, writes } from '../notice.js';
-import { href, whileShown } from '../router.js';
-import { call, missingScope, organizationId } from '../session.js';
+import { href, useLoss, whileShown } from '../router.js';
+import { missingScope, organizationId, useSession } from '../session.js';
 import { shownOf, useRequest } from '../use-request.js';
-import { Form, TextField } from './form.js';
+import { Form, TextField, UNSAVED } from './form.js';
 import { Panel } from './panel.js';
 import { Failed, Failure, ScopedLink } from './states.js';
 
@@ -28,6 +27,7 @@ type Created = ResponseOf<'/api/contacts/create'>;
 
 /** Shows price and duplicates, by a dry run, before anything is spent. */
 export function CreateContact({ closeHref }: { closeHref: string }) {
+  const session = useSession();
   const [form, setForm] = useState({ email: '', audience: '' } as Entered);
   const [checked, setChecked] = useState<Created>();
   /** One per check, so that a second click creates nothing more. */
@@ -36,6 +36,8 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
   const [busy, setBusy] = useState(false);
   const scope = missingScope('contacts:write') ?? missingScope('audiences:read');
   const audiences = useRequest('/api/audiences/search', scope ? null : { limit: MAX_AUDIENCES });
+
+  useLoss(Object.values(form).some((text) => text !== '') ? UNSAVED : null);
 
   const offered = shownOf(audiences)?.data;
   const audienceName = offered?.audiences.find(({ id }) => id === form.audience)?.name ?? '';
@@ -60,13 +62,13 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
     setError(undefined);
     try {
       const options = dryRun ? { query: { dry_run: true } } : { idempotencyKey };
-      const answer = await call('/api/contacts/create', body(), options);
+      const answer = await session.call('/api/contacts/create', body(), options);
       if (dryRun) {
         setChecked(answer);
         setIdempotencyKey(randomKey());
       } else {
         // So that the list has it.
-        writes.value++;
+        session.writes.value++;
         goOn({ new: null, contact: answer.contact_id });
       }
     } catch (reason) {
@@ -136,6 +138,7 @@ interface PriceProps {
 }
 
 function Price({ checked, audience }: PriceProps) {
+  const session = useSession();
   const { credits_consumed: price, credit_balance: balance, duplicates = [] } = checked;
   const found = useRequest(
     '/api/contacts/get-many',
@@ -143,7 +146,11 @@ function Price({ checked, audience }: PriceProps) {
   );
   async function addInstead(contactId: string) {
     const goOn = whileShown('new');
-    if (await perform(() => changeMembership('add', audience, contactId)))
+    if (
+      await session.perform('the contact was added', () =>
+        changeMembership(session, 'add', audience, contactId),
+      )
+    )
       goOn({ new: null, contact: contactId });
   }
   return (

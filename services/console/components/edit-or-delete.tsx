@@ -1,7 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { Scope } from '../../http/scopes.js';
-import { type Notice, perform } from '../notice.js';
+import type { Notice } from '../notice.js';
+import { mayLose } from '../router.js';
+import { useSession } from '../session.js';
 import { ScopedButton } from './states.js';
 
 interface EditOrDeleteProps {
@@ -16,11 +18,20 @@ interface EditOrDeleteProps {
 
 export function EditOrDelete({ noun, scope, edit, question, onDelete }: EditOrDeleteProps) {
   const [mode, setMode] = useState<'show' | 'edit' | 'delete'>('show');
-  const buttons = useRef<HTMLDivElement>(null);
-  const toggle = (next: typeof mode) => () => setMode(mode === next ? 'show' : next);
+  const session = useSession();
+  const row = useRef<HTMLDivElement>(null);
+  const toggle = (next: typeof mode) => () => {
+    if (mayLose()) setMode(mode === next ? 'show' : next);
+  };
+  async function save(change: () => Promise<Notice>) {
+    if (!(await session.perform(`the ${noun} was saved`, change))) return;
+    setMode('show');
+    // The button that had the focus goes with the form.
+    row.current?.querySelector('button')?.focus();
+  }
   return (
     <>
-      <div class="row" ref={buttons}>
+      <div class="row" ref={row}>
         <ScopedButton scopes={[scope]} onClick={toggle('edit')}>
           Edit
         </ScopedButton>
@@ -28,18 +39,12 @@ export function EditOrDelete({ noun, scope, edit, question, onDelete }: EditOrDe
           Delete
         </ScopedButton>
       </div>
-      {mode === 'edit' &&
-        edit(async (change) => {
-          if (!(await perform(change))) return;
-          setMode('show');
-          // Where the form was opened from.
-          buttons.current?.querySelector('button')?.focus();
-        })}
+      {mode === 'edit' && edit(save)}
       {mode === 'delete' && (
         <div class="warnings">
           <p>{question}</p>
           <div class="row">
-            <button type="button" onClick={() => void perform(onDelete)}>
+            <button type="button" onClick={() => void session.perform(`the ${noun} was deleted`, onDelete)}>
               Delete the {noun}
             </button>
             <button type="button" onClick={toggle('delete')}>

@@ -2,6 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
+/** Asked before something typed is thrown away. */
+export const UNSAVED = 'What you typed is not saved. Throw it away?';
+
 interface FormProps {
   label?: string;
   class?: string;

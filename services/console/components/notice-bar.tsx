@@ -1,42 +1,60 @@
 import { useState } from 'preact/hooks';
-import { notice, perform } from '../notice.js';
+import { useSession } from '../session.js';
 
-/** Stays until the next one, so that nobody has to hurry. */
+/** Work in progress with its end, and what was just done, which stays until the next notice, so that nobody has to hurry. */
 export function NoticeBar() {
   const [busy, setBusy] = useState(false);
+  const session = useSession();
+  const { notice, jobs } = session;
   const current = notice.value;
   async function undo() {
     if (!current?.undo) return;
     setBusy(true);
-    await perform(current.undo);
+    await session.perform('it was undone', current.undo);
     setBusy(false);
   }
   return (
-    <div class="notice-region" role="status">
-      {current && (
-        <div class={current.isFailure ? 'notice bad' : 'notice'}>
-          <span>{current.text}</span>
-          {current.undo && (
+    <div class="notice-region">
+      {jobs.value.length > 0 && (
+        <section class="jobs" aria-label="Work in progress">
+          {jobs.value.map((job) => (
+            <div key={job.title} class="job">
+              <span role="status">
+                {job.title}: {job.progress}
+              </span>
+              <button type="button" aria-label={`Stop: ${job.title}`} onClick={job.stop}>
+                Stop
+              </button>
+            </div>
+          ))}
+        </section>
+      )}
+      <div role="status">
+        {current && (
+          <div class={current.isFailure ? 'notice bad' : 'notice'}>
+            <span>{current.text}</span>
+            {current.undo && (
+              <button
+                type="button"
+                aria-keyshortcuts="Meta+Z Control+Z"
+                disabled={busy}
+                onClick={() => void undo()}
+              >
+                Undo
+              </button>
+            )}
             <button
               type="button"
-              aria-keyshortcuts="Meta+Z Control+Z"
-              disabled={busy}
-              onClick={() => void undo()}
+              aria-label="Dismiss"
+              onClick={() => {
+                notice.value = null;
+              }}
             >
-              Undo
+              ×
             </button>
-          )}
-          <button
-            type="button"
-            aria-label="Dismiss"
-            onClick={() => {
-              notice.value = null;
-            }}
-          >
-            ×
-          </button>
-        </div>
-      )}
+          </div>
+        )}
+      </div>
     </div>
   );
 }

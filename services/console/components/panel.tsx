@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { navigate } from '../router.js';
+import { leaveTo } from '../router.js';
 
 interface PanelProps {
   label: string;
@@ -9,7 +9,7 @@ interface PanelProps {
   children: ComponentChildren;
 }
 
-/** Beside the list where there is room, over it on a phone. Escape closes it. */
+/** Beside the list where there is room, over it on a phone. Escape closes it; where something would be lost, after a question. */
 export function Panel({ label, closeHref, children }: PanelProps) {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -25,7 +25,7 @@ export function Panel({ label, closeHref, children }: PanelProps) {
   useEffect(() => {
     const close = (event: KeyboardEvent) => {
       if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('dialog[open]'))
-        navigate(closeHref);
+        leaveTo(closeHref);
     };
     addEventListener('keydown', close);
     return () => removeEventListener('keydown', close);

@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { address, href, path } from '../router.js';
-import { loadSavedFilters, removeFilter, savedFilters, saveFilter } from '../saved-filters.js';
+import { removeFilter, savedFilters, saveFilter } from '../saved-filters.js';
+import { useSession } from '../session.js';
 import { Form } from './form.js';
 import { Popover } from './toolbar.js';
 
@@ -8,8 +9,9 @@ const MAX_NAME_LENGTH = 60;
 
 export function SavedFiltersButton() {
   const [name, setName] = useState('');
-  useEffect(loadSavedFilters, []);
-  const filters = savedFilters.value.filter((filter) => filter.path === path.value);
+  const { organizationId } = useSession();
+  const [saved, setSaved] = useState(() => savedFilters(organizationId));
+  const filters = saved.filter((filter) => filter.path === path.value);
   return (
     <Popover label="Saved">
       {filters.length === 0 && <p class="note">No saved filters in this view.</p>}
@@ -17,7 +19,11 @@ export function SavedFiltersButton() {
         {filters.map((filter) => (
           <li key={filter.name}>
             <a href={`${href(filter.path)}${filter.search && `?${filter.search}`}`}>{filter.name}</a>
-            <button type="button" aria-label={`Forget ${filter.name}`} onClick={() => removeFilter(filter)}>
+            <button
+              type="button"
+              aria-label={`Forget ${filter.name}`}
+              onClick={() => setSaved(removeFilter(organizationId, filter))}
+            >
               ×
             </button>
           </li>
@@ -26,7 +32,7 @@ export function SavedFiltersButton() {
       <Form
         class="row"
         onSubmit={() => {
-          saveFilter(name.trim(), path.value, address.value.params);
+          setSaved(saveFilter(organizationId, name.trim(), path.value, address.value.params));
           setName('');
         }}
       >

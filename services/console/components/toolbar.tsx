@@ -7,6 +7,7 @@ import { failureOf } from '../api.js';
 import { curl } from '../curl.js';
 import { BrokenFileError, download, type ExportSource } from '../export.js';
 import { count, plural } from '../format.js';
+import { useSession } from '../session.js';
 import { CodeBlock } from './code.js';
 import { Unpermitted } from './states.js';
 
@@ -27,6 +28,7 @@ export function CurlButton({ url, body }: { url: string; body: object }) {
 }
 
 export function ExportButton({ source }: { source: ExportSource }) {
+  const session = useSession();
   const [progress, setProgress] = useState<string>();
   /** Of the export that runs. */
   const [running, setRunning] = useState<AbortController>();
@@ -36,7 +38,7 @@ export function ExportButton({ source }: { source: ExportSource }) {
     setRunning(stop);
     setProgress('Reading …');
     try {
-      const { rows, total } = await download(source, format, stop.signal, ({ bytes, rows, total }) =>
+      const { rows, total } = await download(session, source, format, stop.signal, ({ bytes, rows, total }) =>
         setProgress(`${count(Math.round(bytes / 1024))} KiB, ${count(rows)} of ${plural(total, 'row')} …`),
       );
       const changed = rows === total ? '' : ` When it began ${plural(total, 'row')} matched.`;

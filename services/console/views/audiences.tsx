@@ -15,9 +15,9 @@ import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { count, fullName, NONE, plural } from '../format.js';
 import { Marked, queryWords } from '../highlight.js';
 import { deleteAudience, MAX_IDS } from '../memberships.js';
-import { type Notice, perform } from '../notice.js';
-import { href, hrefWith, navigate, pageParam, param } from '../router.js';
-import { call, missingScope, organizationId } from '../session.js';
+import type { Notice } from '../notice.js';
+import { href, hrefWith, pageParam, param, whileShown } from '../router.js';
+import { missingScope, organizationId, type Session, useSession } from '../session.js';
 import { shownOf, usePages, useRequest } from '../use-request.js';
 
 const PAGE = 50;
@@ -127,18 +127,20 @@ export function Audiences() {
 }
 
 function CreateAudience() {
+  const session = useSession();
   return (
     <Panel label="New audience" closeHref={hrefWith({ new: null })}>
       <h2>New audience</h2>
       <AudienceForm
         submit="Create"
         onSubmit={(fields) =>
-          perform(async () => {
-            const { audience } = await call('/api/audiences/create', { name: '', ...fields });
-            navigate(hrefWith({ new: null, audience: audience.id }));
+          session.perform('the audience was created', async () => {
+            const settle = whileShown('audience', 'new');
+            const { audience } = await session.call('/api/audiences/create', { name: '', ...fields });
+            settle({ new: null, audience: audience.id });
             return {
               text: `The audience ${audience.name} was created.`,
-              undo: () => deleteAudience(audience),
+              undo: () => deleteAudience(session, audience),
             };
           })
         }
@@ -147,21 +149,28 @@ function CreateAudience() {
   );
 }
 
+/** Changes fields, unless somebody else changed the audience since; undone with the values of before. */
 async function updateAudience(
+  session: Session,
   before: Audience,
   fields: Partial<AudienceFields>,
   done = 'was saved',
 ): Promise<Notice> {
-  const { audience } = await call('/api/audiences/update', { audience_id: before.id, ...fields });
+  const { audience } = await session.call('/api/audiences/update', {
+    audience_id: before.id,
+    if_updated_at: before.updated_at,
+    ...fields,
+  });
   const names = Object.keys(fields) as (keyof AudienceFields)[];
   const earlier = Object.fromEntries(names.map((name) => [name, before[name]]));
   return {
     text: `The audience ${audience.name} ${done}.`,
-    undo: () => updateAudience(audience, earlier, 'is as before'),
+    undo: () => updateAudience(session, audience, earlier, 'is as before'),
   };
 }
 
 function AudienceCard({ audienceId }: { audienceId: string }) {
+  const session = useSession();
   const scope = missingScope('contacts:read');
   const organization = { organization_id: organizationId.value, audience_id: audienceId };
   const answer = useRequest('/api/audiences/get', organization);
@@ -181,11 +190,11 @@ function AudienceCard({ audienceId }: { audienceId: string }) {
               <AudienceForm
                 audience={audience}
                 submit="Save"
-                onSubmit={(fields) => save(() => updateAudience(audience, fields))}
+                onSubmit={(fields) => save(() => updateAudience(session, audience, fields))}
               />
             )}
             question={`Delete ${audience.name}? ${members.total === undefined ? 'Its members' : `Its ${plural(members.total, 'member')}`} stay as contacts. ${(members.total ?? MAX_IDS + 1) > MAX_IDS ? 'This cannot be undone.' : 'You can undo it.'}`}
-            onDelete={() => deleteAudience(audience)}
+            onDelete={() => deleteAudience(session, audience)}
           />
           {audience.description && <p class="lead">{audience.description}</p>}
           <dl>

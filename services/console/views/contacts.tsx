@@ -17,8 +17,7 @@ import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { classLabel, fullName, minute, plural } from '../format.js';
 import { Marked, wordsOf } from '../highlight.js';
 import { hasParam, hrefWith, param } from '../router.js';
-import { clearSelection, isChosen, isEveryLoaded, loaded, toggle, toggleLoaded } from '../selection.js';
-import { missingScope, organizationId } from '../session.js';
+import { missingScope, organizationId, useSession } from '../session.js';
 import { usePages } from '../use-request.js';
 
 const PAGE = 100;
@@ -62,27 +61,29 @@ const wordsIn = (matches: readonly Match[], ...fields: Match['field'][]): string
   matches.flatMap(({ field, text }) => (fields.includes(field) ? wordsOf(text) : []));
 
 function RowCheckbox({ contact }: { contact: Contact }) {
+  const { selection } = useSession();
   const { contact_id: id } = contact;
-  const checked = useComputed(() => isChosen(id));
+  const checked = useComputed(() => selection.has(id));
   return (
     <input
       type="checkbox"
       aria-label={`Select ${fullName(contact)}`}
       checked={checked}
-      onClick={(event) => toggle(id, event.shiftKey)}
+      onClick={(event) => selection.toggle(id, event.shiftKey)}
     />
   );
 }
 
 function HeadCheckbox() {
+  const { selection } = useSession();
   return (
     <th class="check">
       <input
         type="checkbox"
         aria-label="Select the rows that are loaded"
-        checked={isEveryLoaded.value}
-        disabled={loaded.value.length === 0}
-        onClick={toggleLoaded}
+        checked={selection.isEveryRow.value}
+        disabled={selection.rows.value.length === 0}
+        onClick={() => selection.toggleRows()}
       />
     </th>
   );
@@ -203,12 +204,21 @@ export function Contacts() {
   const explained = query === '' ? body : { ...body, explain: true };
   const pages = usePages('/api/contacts/search', scope ? null : explained, foundContacts);
   const columns = useColumns('contacts', COLUMNS);
+  const { selection } = useSession();
   const { organization_id: _, ...filter } = filtered;
-  const filterKey = JSON.stringify(filter);
-  useEffect(() => clearSelection, [filterKey]);
+  const isWhole = pages.state === 'current' && !pages.answer?.partial;
+  const everything = {
+    kind: 'all',
+    filter,
+    total: isWhole ? (pages.total ?? 0) : 0,
+    source: { name: 'contacts', path: '/api/contacts/search', body },
+  } as const;
+  const answered = JSON.stringify(pages.of);
   useEffect(() => {
-    loaded.value = pages.pages.flatMap((rows) => rows.map(({ contact }) => contact));
-  }, [pages.pages]);
+    const contacts = pages.pages.flatMap((rows) => rows.map(({ contact }) => contact));
+    selection.show(answered, contacts, pages.total ?? 0);
+  }, [pages.pages, answered]);
+  useEffect(() => () => selection.clear(), []);
   const selected = param('contact');
   const isCreating = selected === '' && param('new') !== '';
   if (scope) return <NoPermission scope={scope} what="contacts" />;
@@ -234,7 +244,7 @@ export function Contacts() {
             </ScopedLink>
             <ColumnsButton list="contacts" columns={COLUMNS} />
             <SavedFiltersButton />
-            <ExportButton source={{ name: 'contacts', path: '/api/contacts/search', body }} />
+            <ExportButton source={everything.source} />
             <CurlButton url="/api/contacts/search" body={body} />
           </div>
         </div>
@@ -258,14 +268,7 @@ export function Contacts() {
             )
           }
         />
-        <SelectionBar
-          everything={{
-            kind: 'all',
-            filter,
-            total: pages.state === 'current' && !pages.answer?.partial ? (pages.total ?? 0) : 0,
-          }}
-          source={{ name: 'contacts', path: '/api/contacts/search', body }}
-        />
+        <SelectionBar everything={everything} />
       </div>
       {isCreating && <CreateContact closeHref={hrefWith({ new: null })} />}
       {selected !== '' && (

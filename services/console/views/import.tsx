@@ -1,33 +1,35 @@
 /** Loads a file into a stream: the server says what it is, the person answers what is open, sees the rows as they become, and loads it. */
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { ReachlineProblem, type StreamName } from '../../client/index.js';
+import { useEffect, useState } from 'preact/hooks';
+import type { StreamName } from '../../client/index.js';
 import { type FailureText, failureOf } from '../api.js';
 import { FileColumns } from '../components/file-columns.js';
 import { FileQuestion } from '../components/file-question.js';
 import { Failure, NoPermission } from '../components/states.js';
 import { FigureTable } from '../components/table.js';
 import { save } from '../export.js';
-import { count, fieldLabel, plural } from '../format.js';
+import { count, fieldLabel, megabytes, plural } from '../format.js';
 import {
+  CHANGED,
   type CheckAnswer,
   checkFile,
   type FileColumn,
+  type FileLoad,
   type IngestAnswer,
   isReadable,
+  type LoadRequest,
   loadable,
   loadFile,
   type OnDuplicate,
   type PersonMatch,
   peopleText,
   proposedCharset,
-  type Question,
   type RecordError,
   reasonOf,
   rejectedText,
   type Settings,
 } from '../import-file.js';
-import { href, param, setParams } from '../router.js';
-import { missingScope } from '../session.js';
+import { href, param, path, setParams } from '../router.js';
+import { missingScope, useSession } from '../session.js';
 
 /** Each with its view, and the name of one record. */
 export const STREAMS: Record<StreamName, readonly [label: string, view: string, one: string]> = {
@@ -45,21 +47,7 @@ const labelOf = (stream: string) => STREAMS[stream as StreamName]?.[0] ?? stream
 type Step =
   | { name: 'choose'; error?: FailureText }
   | { name: 'check' }
-  | { name: 'checked'; answer: CheckAnswer; error?: FailureText }
-  | { name: 'load'; answer: CheckAnswer; sentBytes: number }
-  | {
-      name: 'stopped';
-      answer: CheckAnswer;
-      onDuplicate: OnDuplicate | undefined;
-      sentBytes: number;
-      error?: FailureText;
-    }
-  | { name: 'done'; answer: CheckAnswer; result: IngestAnswer };
-
-const CHANGED: FailureText = {
-  title: 'The file cannot be read any more',
-  detail: 'It was changed, moved or deleted after it was chosen. Choose it again.',
-};
+  | { name: 'checked'; answer: CheckAnswer };
 
 export function Import() {
   const scope = missingScope('ingest:write');
@@ -68,37 +56,39 @@ export function Import() {
 }
 
 function Importer() {
-  const stream = (Object.hasOwn(STREAMS, param('stream')) ? param('stream') : 'contacts') as StreamName;
-  const [label, view, one] = STREAMS[stream];
-  const [file, setFile] = useState<File>();
+  const session = useSession();
+  const load = session.fileLoad.value;
+  const asked = (Object.hasOwn(STREAMS, param('stream')) ? param('stream') : 'contacts') as StreamName;
+  const stream = load ? (load.answer.stream as StreamName) : asked;
+  const [label, , one] = STREAMS[stream];
+  const [chosen, setFile] = useState<File>();
+  const file = load?.file ?? chosen;
   const [settings, setSettings] = useState<Settings>({});
   const [step, setStep] = useState<Step>({ name: 'choose' });
   /** What the file was taken for, and what it is. */
   const [switched, setSwitched] = useState<{ from: string; to: string; description: string }>();
-  const controller = useRef(new AbortController());
-  useEffect(() => () => controller.current.abort(), []);
 
   useEffect(() => {
-    if (!file) return;
+    if (!chosen) return;
     const checking = new AbortController();
     setStep({ name: 'check' });
-    checkFile(stream, file, settings, checking.signal).then(
+    checkFile(session, asked, chosen, settings, checking.signal).then(
       (answer) => {
         if (readAsProposed(answer)) return;
         const [other, another] = answer.questions.find(({ code }) => code === 'other_stream')?.choices ?? [];
         // Once: what a file is says nothing of what a person wants after that.
         if (other && !another && !switched) {
-          setSwitched({ from: stream, to: other.value, description: other.description ?? '' });
+          setSwitched({ from: asked, to: other.value, description: other.description ?? '' });
           setParams({ stream: other.value }, { replace: true });
         } else setStep({ name: 'checked', answer });
       },
       async (reason) => {
         if (checking.signal.aborted || readAsProposed(reason)) return;
-        setStep({ name: 'choose', error: (await isReadable(file)) ? failureOf(reason) : CHANGED });
+        setStep({ name: 'choose', error: (await isReadable(chosen)) ? failureOf(reason) : CHANGED });
       },
     );
     return () => checking.abort();
-  }, [file, stream, settings]);
+  }, [chosen, asked, settings]);
 
   /** Text that is not UTF-8 is read in the charset that the server proposes; the preview says so. */
   function readAsProposed(answer: unknown): boolean {
@@ -107,42 +97,31 @@ function Importer() {
     return charset !== undefined;
   }
 
-  function choose(chosen: File | undefined) {
-    if (!chosen || step.name === 'check' || step.name === 'load') return;
+  function choose(next: File | undefined) {
+    if (!next || step.name === 'check') return;
     setSwitched(undefined);
     setSettings({});
-    setFile(chosen);
+    setFile(next);
   }
   function startAgain() {
+    session.fileLoad.value = null;
     setFile(undefined);
     setStep({ name: 'choose' });
   }
-
-  async function load(answer: CheckAnswer, onDuplicate?: OnDuplicate) {
-    if (!file) return;
-    controller.current = new AbortController();
-    const { signal } = controller.current;
-    let sentBytes = 0;
-    const onProgress = (sent: number) => {
-      sentBytes = Math.min(sent, file.size);
-      if (!signal.aborted) setStep({ name: 'load', answer, sentBytes });
-    };
-    onProgress(0);
-    try {
-      setStep({
-        name: 'done',
-        answer,
-        result: await loadFile(answer, file, settings, onDuplicate, { signal, onProgress }),
-      });
-    } catch (reason) {
-      const question = formQuestionOf(reason);
-      if (question) setStep({ name: 'checked', answer: { ...answer, questions: [question] } });
-      else if (signal.aborted) setStep({ name: 'stopped', answer, onDuplicate, sentBytes });
-      else {
-        const error = (await isReadable(file)) ? failureOf(reason) : CHANGED;
-        setStep({ name: 'stopped', answer, onDuplicate, sentBytes, error });
-      }
+  async function start(what: LoadRequest) {
+    const { state, result, answer, question } = await loadFile(session, what);
+    if (state === 'asks' && question) {
+      session.fileLoad.value = null;
+      setStep({ name: 'checked', answer: { ...answer, questions: [question] } });
     }
+    // Here it is shown as it is.
+    if (path.value === '/import') return;
+    session.notice.value = {
+      text: result
+        ? `${loadedText(answer, result)} from ${what.file.name}.`
+        : `${what.file.name} was not loaded whole. Look under Import.`,
+      isFailure: result === undefined,
+    };
   }
 
   const [question] = step.name === 'checked' ? step.answer.questions : [];
@@ -154,8 +133,11 @@ function Importer() {
           <span>into</span>
           <select
             value={stream}
-            disabled={step.name === 'load'}
-            onChange={(event) => setParams({ stream: event.currentTarget.value })}
+            disabled={load?.state === 'loading'}
+            onChange={(event) => {
+              session.fileLoad.value = null;
+              setParams({ stream: event.currentTarget.value });
+            }}
           >
             {Object.entries(STREAMS).map(([name, [text]]) => (
               <option key={name} value={name}>
@@ -174,118 +156,125 @@ function Importer() {
           The file goes into {label}, not into {labelOf(switched.from)}.
         </p>
       )}
-      {(step.name === 'choose' || step.name === 'check') && (
-        <DropZone busy={step.name === 'check'} onFile={choose} />
-      )}
-      {step.name === 'choose' && step.error && <Failure error={step.error} />}
-      {step.name === 'checked' && question && question.code !== 'required_field' && (
-        <FileQuestion
-          question={question}
-          streamLabel={label}
-          labelOf={labelOf}
-          onAnswer={(answer, value) =>
-            answer === 'stream' ? setParams({ stream: value }) : setSettings({ ...settings, [answer]: value })
-          }
-        />
-      )}
-      {step.name === 'checked' && question?.code === 'required_field' && (
-        <FileColumns
-          answer={step.answer}
-          missing={question.field}
-          settings={settings}
-          onSettings={setSettings}
-        />
-      )}
-      {step.name === 'checked' && !question && (
-        <Preview
-          answer={step.answer}
-          one={one}
-          settings={settings}
-          onSettings={setSettings}
-          onLoad={(onDuplicate) => void load(step.answer, onDuplicate)}
-          onCancel={startAgain}
-        />
-      )}
-      {step.name === 'load' && file && (
-        <section class="facts" aria-label="Progress">
-          <progress max={file.size} value={step.sentBytes} aria-label="Bytes sent" />
-          <p role="status">
-            {step.sentBytes < file.size
-              ? `${megabytes(step.sentBytes)} of ${megabytes(file.size)} sent`
-              : 'The file is sent. The server reads the last rows …'}
-          </p>
-          <button type="button" onClick={() => controller.current.abort()}>
-            Stop
-          </button>
-        </section>
-      )}
-      {step.name === 'stopped' && file && (
-        <section class="facts" aria-label="Result">
-          {step.error && <Failure error={step.error} />}
-          <p role="status">
-            Stopped after {megabytes(step.sentBytes)} of {megabytes(file.size)}. Rows that the server had read
-            by then may be loaded. Loading the file again changes nothing of them.
-          </p>
-          <div class="row">
-            {step.error !== CHANGED && (
-              <button type="button" class="primary" onClick={() => void load(step.answer, step.onDuplicate)}>
-                Load it again
-              </button>
-            )}
-            <button type="button" onClick={startAgain}>
-              Choose another file
-            </button>
-          </div>
-        </section>
-      )}
-      {step.name === 'done' && file && (
-        <section class="facts" aria-label="Result">
-          <h2>
-            {plural(step.result.accepted, one, label.toLowerCase())} loaded
-            {step.result.rejected > 0 && `, ${count(step.result.rejected)} rejected`}
-          </h2>
-          {step.result.matched !== undefined && step.result.matched > 0 && (
-            <p>
-              {plural(step.result.matched, 'row')} changed {step.result.matched === 1 ? 'a person' : 'people'}{' '}
-              that you had already.
-            </p>
+      {load ? (
+        <Loaded load={load} onLoad={() => void start(load)} onClose={startAgain} />
+      ) : (
+        <>
+          {(step.name === 'choose' || step.name === 'check') && (
+            <DropZone busy={step.name === 'check'} onFile={choose} />
           )}
-          {step.result.skipped > 0 && <p>{count(step.result.skipped)} rows of other kinds were left out.</p>}
-          {step.result.invalid_values > 0 && (
-            <p>
-              {plural(step.result.invalid_values, 'row')} had values that are none, such as n/a, which were
-              left out.
-            </p>
+          {step.name === 'choose' && step.error && <Failure error={step.error} />}
+          {step.name === 'checked' && question && question.code !== 'required_field' && (
+            <FileQuestion
+              question={question}
+              streamLabel={label}
+              labelOf={labelOf}
+              onAnswer={(answer, value) =>
+                answer === 'stream'
+                  ? setParams({ stream: value })
+                  : setSettings({ ...settings, [answer]: value })
+              }
+            />
           )}
-          {step.result.suppressed > 0 && (
-            <p>{count(step.result.suppressed)} were left out, because the person was erased.</p>
+          {step.name === 'checked' && question?.code === 'required_field' && (
+            <FileColumns
+              answer={step.answer}
+              missing={question.field}
+              settings={settings}
+              onSettings={setSettings}
+            />
           )}
-          {step.result.rejected > 0 && <RejectedRows fileName={file.name} {...step} />}
-          <div class="row">
-            <a class="button" href={href(view, stream === 'contacts' ? { sort: 'changed' } : {})}>
-              Show {label.toLowerCase()}
-            </a>
-            <button type="button" onClick={startAgain}>
-              Import another file
-            </button>
-          </div>
-        </section>
+          {step.name === 'checked' && !question && (
+            <Preview
+              answer={step.answer}
+              one={one}
+              settings={settings}
+              onSettings={setSettings}
+              onLoad={(onDuplicate) =>
+                chosen && void start({ answer: step.answer, file: chosen, settings, onDuplicate })
+              }
+              onCancel={startAgain}
+            />
+          )}
+        </>
       )}
     </div>
   );
 }
 
-const megabytes = (bytes: number) =>
-  bytes < 1_000_000 ? `${count(Math.ceil(bytes / 1000))} kB` : `${count(Math.round(bytes / 1_000_000))} MB`;
+const loadedText = ({ stream }: CheckAnswer, { accepted, rejected }: IngestAnswer) => {
+  const [label, , one] = STREAMS[stream as StreamName];
+  return `${plural(accepted, one, label.toLowerCase())} loaded${rejected > 0 ? `, ${count(rejected)} rejected` : ''}`;
+};
 
-/** The question of a load that found what its check had not read yet. */
-function formQuestionOf(error: unknown): Question | undefined {
-  const code = error instanceof ReachlineProblem ? error.errors[0]?.code : undefined;
-  if (code === 'ambiguous_date') {
-    return { code, answer: 'date_order', choices: [{ value: 'dmy' }, { value: 'mdy' }] };
+interface LoadedProps {
+  load: FileLoad;
+  onLoad(): void;
+  onClose(): void;
+}
+
+/** A load on its way, or how it ended. */
+function Loaded({ load, onLoad, onClose }: LoadedProps) {
+  const { file, answer, state, sentBytes, error, result } = load;
+  const [label, view] = STREAMS[answer.stream as StreamName];
+  if (state === 'loading') {
+    return (
+      <section class="facts" aria-label="Progress">
+        <progress max={file.size} value={sentBytes} aria-label="Bytes sent" />
+        <p class="note">The load goes on when you open another view.</p>
+      </section>
+    );
   }
-  if (code !== 'ambiguous_number') return undefined;
-  return { code, answer: 'decimal', choices: [{ value: '.' }, { value: ',' }] };
+  if (!result) {
+    return (
+      <section class="facts" aria-label="Result">
+        {error && <Failure error={error} />}
+        <p role="status">
+          Stopped after {megabytes(sentBytes)} of {megabytes(file.size)}. Rows that the server had read by
+          then may be loaded. Loading the file again changes nothing of them.
+        </p>
+        <div class="row">
+          {error !== CHANGED && (
+            <button type="button" class="primary" onClick={onLoad}>
+              Load it again
+            </button>
+          )}
+          <button type="button" onClick={onClose}>
+            Choose another file
+          </button>
+        </div>
+      </section>
+    );
+  }
+  return (
+    <section class="facts" aria-label="Result">
+      <h2>{loadedText(answer, result)}</h2>
+      {result.matched !== undefined && result.matched > 0 && (
+        <p>
+          {plural(result.matched, 'row')} changed {result.matched === 1 ? 'a person' : 'people'} that you had
+          already.
+        </p>
+      )}
+      {result.skipped > 0 && <p>{count(result.skipped)} rows of other kinds were left out.</p>}
+      {result.invalid_values > 0 && (
+        <p>
+          {plural(result.invalid_values, 'row')} had values that are none, such as n/a, which were left out.
+        </p>
+      )}
+      {result.suppressed > 0 && (
+        <p>{count(result.suppressed)} were left out, because the person was erased.</p>
+      )}
+      {result.rejected > 0 && <RejectedRows fileName={file.name} answer={answer} result={result} />}
+      <div class="row">
+        <a class="button" href={href(view, answer.stream === 'contacts' ? { sort: 'changed' } : {})}>
+          Show {label.toLowerCase()}
+        </a>
+        <button type="button" onClick={onClose}>
+          Import another file
+        </button>
+      </div>
+    </section>
+  );
 }
 
 function DropZone({ busy, onFile }: { busy: boolean; onFile(file: File | undefined): void }) {

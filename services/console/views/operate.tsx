@@ -6,16 +6,15 @@ import type { ResponseOf } from '../api.js';
 import { CodeBlock } from '../components/code.js';
 import { EndlessList } from '../components/endless-list.js';
 import { Fact } from '../components/fact.js';
-import { BusyForm, TextField } from '../components/form.js';
+import { BusyForm, TextField, UNSAVED } from '../components/form.js';
 import { Panel } from '../components/panel.js';
 import { Segments } from '../components/segments.js';
 import { Empty, NoPermission, ScopedLink, WhenCurrent } from '../components/states.js';
 import type { Column } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { count, fieldLabel, minute, NONE, plural } from '../format.js';
-import { perform } from '../notice.js';
-import { hrefWith, param } from '../router.js';
-import { call, currentKey, idOf, missingScope, organizationId } from '../session.js';
+import { hrefWith, navigate, param, useLoss } from '../router.js';
+import { currentKey, idOf, missingScope, organizationId, useSession } from '../session.js';
 import { usePages, useRequest } from '../use-request.js';
 import { STREAMS } from './import.js';
 
@@ -134,17 +133,20 @@ function Keys({ tabs }: PartProps) {
 }
 
 function CreateKey() {
+  const session = useSession();
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<readonly Scope[]>([]);
   const [lastDay, setLastDay] = useState('');
   const [made, setMade] = useState<ResponseOf<'/api/keys/create'>>();
   const create = () =>
-    perform(async () => {
+    session.perform('the key was made', async () => {
       const expires_at = lastDay === '' ? undefined : `${lastDay}T23:59:59Z`;
-      const answer = await call('/api/keys/create', { name, scopes: [...scopes], expires_at });
+      const answer = await session.call('/api/keys/create', { name, scopes: [...scopes], expires_at });
       setMade(answer);
       return { text: `The key ${answer.api_key.name ?? answer.api_key.key_id} was made.` };
     });
+  const isTyped = name !== '' || scopes.length > 0 || lastDay !== '';
+  useLoss(made ? 'The key is not shown again. Close it?' : isTyped ? UNSAVED : null);
   const toggle = (scope: Scope, isOn: boolean) =>
     setScopes(isOn ? [...scopes, scope] : scopes.filter((each) => each !== scope));
   return (
@@ -154,6 +156,9 @@ function CreateKey() {
         <>
           <p>Keep it now: it is shown this once.</p>
           <CodeBlock label="The key" language="text" text={made.key} />
+          <button type="button" onClick={() => navigate(hrefWith({ new: null }))}>
+            I have kept it
+          </button>
         </>
       ) : (
         <BusyForm onSubmit={create}>
@@ -190,11 +195,12 @@ function CreateKey() {
 
 function KeyCard({ shown }: { shown: ApiKey }) {
   const { key_id, name, scopes, created_at, expires_at, revoked_at, last_used_at } = shown;
+  const session = useSession();
   const [isAsking, setAsking] = useState(false);
   const isOwn = key_id === idOf(currentKey.value);
   const revoke = () =>
-    perform(async () => {
-      await call('/api/keys/revoke', { key_id });
+    session.perform('the key was revoked', async () => {
+      await session.call('/api/keys/revoke', { key_id });
       return { text: `The key ${name ?? key_id} is revoked.` };
     });
   return (
