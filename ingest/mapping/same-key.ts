@@ -1,4 +1,7 @@
-/** Rejects the rows of a mapped file that contradict each other: one key, one time of report, different values (contract 6.2c). */
+/**
+ * Rejects the rows of a mapped file that contradict each other (contract 6.2c): one key, one time of report, and different values, or equal
+ * values and different texts in a column that the mapping leaves out.
+ */
 import { hash } from 'node:crypto';
 import { TimeSlice } from '../../services/shared/async.js';
 import { isObject } from '../../services/shared/json.js';
@@ -19,6 +22,8 @@ const MAX_KEYS = 250_000;
 interface Options {
   /** Whether somebody waits for the rows while they arrive, as in a pipe. */
   isLive?: boolean | undefined;
+  /** Columns that the mapping leaves out: each may be a dimension of the report. */
+  leftOut?: readonly string[];
   waitingRows?: number;
   keys?: number;
 }
@@ -36,9 +41,9 @@ async function* withoutContradictions(
   source: RecordSource,
   stream: Stream,
   rowKey: readonly string[],
-  { isLive = false, waitingRows = MAX_WAITING_ROWS, keys = MAX_KEYS }: Options,
+  { isLive = false, leftOut = [], waitingRows = MAX_WAITING_ROWS, keys = MAX_KEYS }: Options,
 ): AsyncGenerator<RawRecord[]> {
-  const known = new KnownRows(rowKey, requiredFields(stream), keys);
+  const known = new KnownRows(rowKey, requiredFields(stream), leftOut, keys);
   const iterator = source[Symbol.asyncIterator]();
   const slice = new TimeSlice();
   let waiting: RawRecord[][] = [];
@@ -101,6 +106,8 @@ async function nextOrSilence<T>(next: Promise<T>): Promise<T | 'silence'> {
 interface Row {
   line: number;
   values: string;
+  /** What its left-out columns say. */
+  parts: string;
   /** Rows that still wait, in order. */
   waiting: Set<RawRecord>;
   /** Whether one of them was passed on. */
@@ -111,13 +118,20 @@ interface Row {
 class KnownRows {
   readonly #rowKey: readonly string[];
   readonly #required: readonly string[];
+  readonly #leftOut: readonly string[];
   readonly #maxKeys: number;
   readonly #rows = new Map<string, Row>();
   readonly #rowOf = new Map<RawRecord, Row>();
 
-  constructor(rowKey: readonly string[], required: readonly string[], maxKeys: number) {
+  constructor(
+    rowKey: readonly string[],
+    required: readonly string[],
+    leftOut: readonly string[],
+    maxKeys: number,
+  ) {
     this.#rowKey = rowKey;
     this.#required = rowKey.filter((name) => required.includes(name));
+    this.#leftOut = leftOut.filter((name) => !name.startsWith('_'));
     this.#maxKeys = maxKeys;
   }
 
@@ -128,23 +142,45 @@ class KnownRows {
     if (record === undefined || this.#required.some((name) => isEmpty(record[name]))) return;
     const key = digestOf(this.#rowKey.map((name) => record[name]));
     const values = digestOf(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const texts = this.#dimensionsOf(raw);
+    const parts = texts.length === 0 ? '' : digestOf(texts);
     const row = this.#rows.get(key);
     if (row === undefined) {
       this.#remember(
         key,
-        { line: raw.line, values, waiting: new Set(), isReleased: false, isContradicted: false },
+        { line: raw.line, values, parts, waiting: new Set(), isReleased: false, isContradicted: false },
         raw,
       );
       return;
     }
-    if (!row.isContradicted && row.values === values) {
+    if (!row.isContradicted && row.values === values && row.parts === parts) {
       this.#wait(row, raw);
       return;
     }
-    for (const earlier of row.waiting) reject(earlier, raw.line, false);
+    const [first] = row.waiting;
+    const column = row.values === values && !row.isContradicted ? this.#difference(first, texts) : undefined;
+    for (const earlier of row.waiting) reject(earlier, raw.line, { isStored: false, column });
     row.waiting.clear();
     row.isContradicted = true;
-    reject(raw, row.line, row.isReleased);
+    reject(raw, row.line, { isStored: row.isReleased, column });
+  }
+
+  /** Texts of the left-out columns that may tell parts of a day apart; times, numbers and hashes of connectors do not. */
+  #dimensionsOf({ value }: RawRecord): Dimension[] {
+    if (!isObject(value)) return [];
+    return this.#leftOut.flatMap((name): Dimension[] => {
+      const text = value[name];
+      return typeof text === 'string' && isDimension(text) ? [[name, text.trim()]] : [];
+    });
+  }
+
+  /** The column in which a row differs from an earlier one, where that still waits. */
+  #difference(earlier: RawRecord | undefined, texts: readonly Dimension[]): string {
+    const before = new Map(earlier && this.#dimensionsOf(earlier));
+    const found =
+      texts.find(([name, text]) => before.get(name) !== text) ??
+      [...before].find(([name]) => texts.every(([other]) => other !== name));
+    return found?.[0] ?? texts.map(([name]) => name).join(', ');
   }
 
   /** The record is passed on, and can no longer be rejected. */
@@ -180,12 +216,32 @@ function recordOf({
   return mapped.deleted === true ? undefined : mapped;
 }
 
-function reject(raw: RawRecord, line: number, isStored: boolean): void {
+type Dimension = [column: string, text: string];
+
+const LETTER = /\p{L}/u;
+/** A day or a time, such as `2026-11-02T09:00:00Z`, `9:00 PM`, `Nov 2, 2026` or `2 November 2026`. */
+const TIME =
+  /^(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2}|\p{L}{3,9}\.? \d{1,2},? \d{4}|\d{1,2}\.? \p{L}{3,9}\.?,? \d{4})(?![\p{L}])/u;
+const HASH = /^[0-9a-f-]{16,}$/i;
+
+const isDimension = (text: string): boolean =>
+  LETTER.test(text) && !TIME.test(text.trimStart()) && !HASH.test(text.trim());
+
+/** `column`: only this column, which is left out, tells the rows apart. */
+function reject(
+  raw: RawRecord,
+  line: number,
+  { isStored, column }: { isStored: boolean; column: string | undefined },
+): void {
   const other = isStored ? `line ${line}, which is taken already,` : `line ${line}`;
+  const difference =
+    column === undefined
+      ? 'and their figures differ'
+      : `and only ${JSON.stringify(column)} tells them apart, which is left out`;
   raw.rejection = deadLetter(
     'same_key',
     '',
-    `The row and ${other} are about the same day, campaign, creative and company, and their figures differ. Export the report without the breakdown that tells them apart.`,
+    `The row and ${other} are about the same day, campaign, creative and company, ${difference}. Export the report without the breakdown that tells them apart.`,
   );
 }
 

@@ -140,7 +140,8 @@ export async function mapText(
       requireDays(period, rows, forms.get(period)?.order);
     }
     const mapped = mapSource(source, used.withForms(forms));
-    return rejectContradictions(mapped, stream, { isLive: text.isLive });
+    const leftOut = [...isHere].filter((name) => name !== period && used.fieldsOf(name).length === 0);
+    return rejectContradictions(mapped, stream, { isLive: text.isLive, leftOut });
   } catch (error) {
     text.close();
     throw error;

@@ -1,8 +1,11 @@
+import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { compileMapping } from '../../ingest/mapping/compile.js';
 import { rejectContradictions } from '../../ingest/mapping/same-key.js';
 import type { RawRecord } from '../../ingest/records/raw-record.js';
+import { mapText, openText } from '../../ingest/sources/text.js';
 import { STREAMS } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { runs, SEED } from '../support/random.js';
@@ -54,9 +57,69 @@ async function outcomes(
   return codes;
 }
 
+/** The codes of rows of one key with equal figures and these texts in a left-out column. */
+async function codesOf(texts: readonly string[], column = 'Device'): Promise<(string | undefined)[]> {
+  const rows = texts.map((text, index) => ({
+    ...rowOf({ day: 1, campaign: 1, clicks: 1 }, index),
+    value: { [column]: text },
+  }));
+  for await (const _ of rejectContradictions(inChunks(rows), DELIVERIES, { leftOut: [column] }));
+  return rows.map(({ rejection }: RawRecord) => rejection?.code);
+}
+
 const ONE = { day: 1, campaign: 1, clicks: 1 };
 
 describe('Rows of one file with the same key', () => {
+  it('and equal figures are parts of a day where a left-out column has different texts', async () => {
+    expect(await codesOf(['mobile', 'desktop'])).to.deep.equal(['same_key', 'same_key']);
+    expect(await codesOf(['mobile', 'mobile', 'desktop'])).to.deep.equal(Array(3).fill('same_key'));
+    expect(await codesOf(['Placement 1', 'Placement 2'])).to.deep.equal(['same_key', 'same_key']);
+    expect(await codesOf(['', 'desktop'])).to.deep.equal(['same_key', 'same_key']);
+    expect(await codesOf(['mobile', ' mobile '])).to.deep.equal([undefined, undefined]);
+  });
+
+  it('are compared by the columns that the mapping of a table leaves out', async () => {
+    const fields = { date: 'Day', campaign_id: 'Campaign', creative_id: 'Ad', impressions: 'Impressions' };
+    const mapping = compileMapping({ fields, ignore: 'rest' }, DELIVERIES);
+    const rowsOf = async (csv: string) => {
+      const text = await openText(Readable.from([Buffer.from(csv)]), 'csv');
+      const codes: (string | undefined)[] = [];
+      let detail = '';
+      for await (const rows of await mapText(text, DELIVERIES, mapping)) {
+        for (const { rejection } of rows) {
+          codes.push(rejection?.code);
+          detail = rejection?.detail ?? detail;
+        }
+      }
+      return { codes, detail };
+    };
+    const header = 'Day,Campaign,Ad,Impressions,Device,_synced\n';
+    const parts = await rowsOf(`${header}2026-09-01,c,k,100,mobile,a\n2026-09-01,c,k,100,desktop,b\n`);
+    expect(parts.codes).to.deep.equal(['same_key', 'same_key']);
+    expect(parts.detail).to.contain('only "Device" tells them apart, which is left out');
+    const copies = await rowsOf(`${header}2026-09-01,c,k,100,mobile,a\n2026-09-01,c,k,100,mobile,b\n`);
+    expect(copies.codes).to.deep.equal([undefined, undefined]);
+  });
+
+  it('and equal figures count once where only times, numbers or hashes of a connector differ', async () => {
+    const harmless = [
+      ['2026-11-02T09:00:00Z', '2026-11-03T09:00:00Z'],
+      ['2026-11-02 09:00:00 UTC', '2026-11-03 09:00:00 UTC'],
+      ['11/2/2026 9:00 PM', '11/3/2026 9:00 PM'],
+      ['Nov 2, 2026', '3 November 2026'],
+      ['17', '18.5'],
+      ['9f86d081884c7d659a2feaa0c55ad015', '60303ae22b998861bce3b28f33eec1be'],
+      ['123e4567-e89b-12d3-a456-426614174000', '123e4567-e89b-12d3-a456-426614174001'],
+    ];
+    for (const texts of harmless) {
+      expect(await codesOf(texts), String(texts)).to.deep.equal([undefined, undefined]);
+    }
+    expect(await codesOf(['batch one', 'batch two'], '_fivetran_synced')).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('and other figures are all rejected, whatever their order; equal rows and other times of report go on', async () => {
     const figures = fc.record({
       day: fc.integer({ min: 1, max: 2 }),
