@@ -8,7 +8,7 @@ export interface ExportSource {
   /** Name of the file without its extension. */
   name: string;
   path: PagedPath;
-  /** The request of the view; its page is left out. */
+  /** The request of the view; its page, and what that page is compared with, are left out. */
   body: object;
 }
 
@@ -36,7 +36,7 @@ export async function download(
   stop: AbortSignal,
   onProgress: (progress: Saved) => void,
 ): Promise<Saved> {
-  const { limit, page, page_size, ...filters } = body as Record<string, unknown>;
+  const { limit, page, page_size, compare_to, ...filters } = body as Record<string, unknown>;
   const request = filters as ExportRequestOf<PagedPath>;
   const idle = new AbortController();
   const { total, stream } = await session.export(path, request, format, AbortSignal.any([stop, idle.signal]));

@@ -67,11 +67,11 @@ export const param = (name: string): string => address.value.params.get(name) ??
  * For what goes on once an answer is there: changes parameters, unless the reader meanwhile left the view or whatever these parameters
  * name, such as a panel. So a late answer never moves the reader.
  */
-export function whileShown(...names: string[]): (changes: Params) => void {
+export function whileShown(...names: string[]): typeof setParams {
   const shown = () => JSON.stringify([path.value, ...names.map(param)]);
   const before = shown();
-  return (changes) => {
-    if (shown() === before) setParams(changes);
+  return (changes, options) => {
+    if (shown() === before) setParams(changes, options);
   };
 }
 

@@ -56,7 +56,7 @@ export function AudiencePicker(props: AudiencePickerProps) {
           onText={setTyped}
         />
       </Form>
-      {isAsked && <Failed answer={found} />}
+      {isAsked && <Failed what="The audiences" answer={found} />}
       <ul class="offers">
         {offered.map(({ id, name }) => (
           <li key={id}>

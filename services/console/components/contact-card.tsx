@@ -191,7 +191,7 @@ function Memberships({ contact }: { contact: Contact }) {
   return (
     <section aria-label="Audiences of the contact">
       <h3>Audiences</h3>
-      <Failed answer={all} />
+      <Failed what="The names of the audiences" answer={all} />
       {contact.audience_ids.length === 0 && <p class="note">In no audience.</p>}
       <ul class="chips">
         {contact.audience_ids.map((id) => (

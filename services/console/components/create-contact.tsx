@@ -88,7 +88,7 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
       )}
       <Form onSubmit={() => void send(checked === undefined)}>
         <fieldset disabled={scope !== null || busy} class="stack">
-          <Failed answer={audiences} />
+          <Failed what="The audiences" answer={audiences} />
           <label class="field">
             <span>Audience</span>
             <select
@@ -161,7 +161,7 @@ function Price({ checked, audience }: PriceProps) {
           : `This costs ${plural(price, 'credit')}${balance === null ? '' : `, which leaves ${plural(balance, 'credit')}`}.`}
       </p>
       {duplicates.length === 0 ? <p>No duplicate was found.</p> : <p>The same person, it seems:</p>}
-      <Failed answer={found} />
+      <Failed what="Those who may be the same person" answer={found} />
       {shownOf(found)?.data.contacts.map((contact) => (
         <p key={contact.contact_id} class="row">
           <a href={href('/contacts', { contact: contact.contact_id })}>

@@ -37,7 +37,7 @@ export function DayBars({ filters, from, to }: DayBarsProps) {
   const { data } = shownOf(answer) ?? {};
   const counts = new Map(data?.facets?.day?.map(({ value, count }) => [value, count]));
   const most = Math.max(1, ...days.map((day) => counts.get(day) ?? 0));
-  if (answer.error) return <Failed answer={answer} />;
+  if (answer.error) return <Failed what="The visits a day" answer={answer} />;
   return (
     <ol class="days" aria-label="Visits a day" aria-busy={answer.state !== 'current'}>
       {days.map((day) => {

@@ -102,7 +102,7 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
           </>
         )}
       </div>
-      <Failed answer={counted} />
+      <Failed what="The values" answer={counted} />
       {values && (
         <ul class="offers values" aria-label={`Values of ${field.label}`}>
           {values.map(([value, label, contacts]) => (

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { focusContent } from '../keys.js';
-import { param, setParams } from '../router.js';
+import { param, setParams, whileShown } from '../router.js';
 
 const DEBOUNCE_MS = 120;
 
@@ -23,9 +23,9 @@ export function SearchBox({ label, resets = [] }: SearchBoxProps) {
     setText(value);
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
-  const write = (next: string) => {
+  const write = (next: string, set: typeof setParams) => {
     written.current = next.trim();
-    setParams(
+    set(
       { query: next.trim(), ...Object.fromEntries(resets.map((reset) => [reset, null])) },
       { replace: true },
     );
@@ -50,7 +50,7 @@ export function SearchBox({ label, resets = [] }: SearchBoxProps) {
         const next = event.currentTarget.value;
         setText(next);
         clearTimeout(timer.current);
-        timer.current = setTimeout(write, DEBOUNCE_MS, next);
+        timer.current = setTimeout(write, DEBOUNCE_MS, next, whileShown('tab'));
       }}
     />
   );

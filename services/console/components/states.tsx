@@ -73,9 +73,12 @@ interface FailedProps {
   answer: { state: Answer<OperationPath>['state']; error?: FailureText; retry(): void };
 }
 
-/** Why there is no answer, if there is none. */
-export const Failed = ({ answer: { error, retry } }: FailedProps) =>
-  error ? <Failure error={error} retry={retry} /> : null;
+/** Why something beside the list of a view is missing, if it is: `what` names it, such as `The credits`. */
+export function Failed({ answer: { error, retry }, what }: FailedProps & { what: string }) {
+  if (!error) return null;
+  const detail = [error.title, error.detail].filter(Boolean).join('. ');
+  return <Failure error={{ ...error, title: `${what} could not be read`, detail }} retry={retry} />;
+}
 
 interface TroubleProps extends FailedProps {
   /** What an old answer is of: `These are the figures of 1 Nov – 26 Nov 2026.` */
@@ -87,7 +90,7 @@ export function Trouble({ answer, old = 'This is still the answer of before.' }:
   const { state, error } = answer;
   return (
     <>
-      <Failed answer={answer} />
+      {error && <Failure error={error} retry={answer.retry} />}
       {state === 'old' && (
         <p class={error ? 'old' : 'old late'} role="status">
           {old}
@@ -99,13 +102,14 @@ export function Trouble({ answer, old = 'This is still the answer of before.' }:
 }
 
 interface WhenCurrentProps<P extends OperationPath> {
+  what: string;
   answer: Answer<P>;
   children(shown: Shown<P>): ComponentChildren;
 }
 
 /** Draws an answer only while it is that to what is asked, and why it is not if that failed. */
-export function WhenCurrent<P extends OperationPath>({ answer, children }: WhenCurrentProps<P>) {
-  return answer.state === 'current' ? <>{children(answer)}</> : <Failed answer={answer} />;
+export function WhenCurrent<P extends OperationPath>({ what, answer, children }: WhenCurrentProps<P>) {
+  return answer.state === 'current' ? <>{children(answer)}</> : <Failed what={what} answer={answer} />;
 }
 
 export function Empty({ children }: { children: ComponentChildren }) {

@@ -134,7 +134,7 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
             before={item.previous}
             currency={item.currency}
           />
-          <Failed answer={before} />
+          <Failed what="The figures of before" answer={before} />
           <Charts
             metrics={answered(charts, shown)}
             periods={shown.periods}

@@ -169,7 +169,7 @@ export function Advertising() {
         </div>
       </div>
       <Trouble answer={answer} old={shown && oldFigures(shown)} />
-      <Failed answer={before} />
+      <Failed what="The figures of before" answer={before} />
       <Warnings warnings={data?.warnings ?? []} />
       {shown && items.length > 0 && (
         <Charts

@@ -58,7 +58,7 @@ export function Operate() {
         ])}
       />
       <output class="total">
-        <WhenCurrent answer={credits}>
+        <WhenCurrent what="The credits" answer={credits}>
           {({ data: { credit_balance: balance } }) =>
             balance === null ? 'Not metered' : `${plural(balance, 'credit')} left`
           }
