@@ -21,7 +21,28 @@ export class TemporaryFileError extends Error {
   override readonly name = 'TemporaryFileError';
 
   constructor(cause: unknown) {
-    super(`The folder for temporary files, ${tmpdir()}, cannot hold the input.`, { cause });
+    super(`The folder for temporary files, ${tmpdir()}, has no room for the input.`, { cause });
+  }
+}
+
+/** Bytes that temporary files may have together. */
+export class TemporarySpace {
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Throws `TemporaryFileError`. */
+  take(bytes: number): void {
+    if (this.#bytes + bytes > this.#maxBytes)
+      throw new TemporaryFileError(new Error(`temporary files have ${this.#bytes} bytes already`));
+    this.#bytes += bytes;
+  }
+
+  release(bytes: number): void {
+    this.#bytes -= bytes;
   }
 }
 
@@ -35,18 +56,30 @@ export const replayableFile = (path: string): Pick<Replayable, 'read' | 'close'>
  * Reads all chunks. Keeps up to 4 MiB in memory, and more in a temporary file, which has no name, so that it ends with the process. Throws
  * the errors of the chunks, and `TemporaryFileError`.
  */
-export async function replayable(chunks: AsyncIterable<Uint8Array>): Promise<Replayable> {
+export async function replayable(
+  chunks: AsyncIterable<Uint8Array>,
+  space?: TemporarySpace,
+): Promise<Replayable> {
   let held: Uint8Array[] = [];
   let heldBytes = 0;
+  let writtenBytes = 0;
   let file: FileHandle | undefined;
-  const close = async () => void (await file?.close());
+  const close = async () => {
+    space?.release(writtenBytes);
+    writtenBytes = 0;
+    await file?.close();
+  };
   try {
     for await (const chunk of chunks) {
       held.push(chunk);
       heldBytes += chunk.length;
       if (file === undefined && heldBytes <= MAX_MEMORY_BYTES) continue;
       file ??= await temporaryFile();
-      for (const each of held) await writeAll(file, each);
+      for (const each of held) {
+        space?.take(each.length);
+        writtenBytes += each.length;
+        await writeAll(file, each);
+      }
       held = [];
     }
   } catch (error) {

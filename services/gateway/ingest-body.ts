@@ -3,7 +3,7 @@ import { PassThrough, Readable, Transform } from 'node:stream';
 import type { Context } from 'koa';
 import { DamagedInputError, decompressed, type Encoding } from '../../ingest/sources/decompress.js';
 import { recognizeFormat } from '../../ingest/sources/recognize-format.js';
-import { replayable, TemporaryFileError } from '../../ingest/sources/replayable.js';
+import { replayable, TemporaryFileError, TemporarySpace } from '../../ingest/sources/replayable.js';
 import type { TextFormat } from '../../ingest/sources/text.js';
 import type { AdmittedRequest } from '../http/admission.js';
 import { mediaTypeOf, sendContinue } from '../http/body.js';
@@ -14,6 +14,9 @@ import { UPLOAD_TYPE, type Upload } from './upload.js';
 const MIB = 1024 * 1024;
 /** JSON is held as a whole, as are the first rows of a table. What follows is taken as it arrives, in pieces. */
 export const MAX_HELD_BYTES = 16 * MIB;
+
+/** Of the compressed bodies and of those with `on_reject=fail` that are being read. */
+export const TEMPORARY_SPACE = new TemporarySpace(2048 * MIB);
 
 /** Bytes that a compressed byte of records stands for at most: content beyond moves no deadline. */
 const MAX_RATIO = 32;
@@ -161,7 +164,7 @@ async function* contentOf(
   output: Transform,
   maxBytes: number,
 ): AsyncGenerator<Buffer> {
-  const source = await replayable(compressed);
+  const source = await replayable(compressed, TEMPORARY_SPACE);
   let bytes = 0;
   try {
     yield* decompressed(source, encoding, {
@@ -181,13 +184,18 @@ function problemOf(error: Error, encoding: Encoding): Error {
   if (error instanceof DamagedInputError) {
     return new Problem('invalid_body', `The body is ${encoding} encoded, but ${error.message}.`);
   }
-  if (error instanceof TemporaryFileError) {
-    return new Problem(
-      'body_too_large',
-      `${error.message} Send a smaller body, or one that is not compressed.`,
-    );
-  }
+  if (error instanceof TemporaryFileError) return noTemporarySpace(error);
   return error;
+}
+
+/** The server is what lacks room: the same body may be taken later. */
+export function noTemporarySpace(error: TemporaryFileError): Problem {
+  const problem = new Problem(
+    'overloaded',
+    `${error.message} None of these records was accepted. Send them again later, in smaller bodies, or without compression and on_reject=fail.`,
+  );
+  problem.cause = error;
+  return problem;
 }
 
 function tooLarge(limit: number): Problem {

@@ -48,7 +48,7 @@ import { StoreError } from '../shared/store-errors.js';
 import type { Clock } from '../shared/time.js';
 import type { Stores } from '../stores/open-stores.js';
 import { toProblem as problemOf } from './error-handler.js';
-import { formatOf, readIngestBody } from './ingest-body.js';
+import { formatOf, noTemporarySpace, readIngestBody, TEMPORARY_SPACE } from './ingest-body.js';
 import type { Metrics } from './metrics.js';
 import { inTurn, PROPOSED, peopleOf, peopleScope, READING_PARAMETERS, Reading } from './reading-query.js';
 import { describeRecords } from './record-schemas.js';
@@ -336,7 +336,9 @@ const POLICIES: Record<'keep' | 'drop' | 'fail', RejectPolicy> = {
     }
   },
   async fail(ingestion, body, destination) {
-    const held = await replayable(body);
+    const held = await replayable(body, TEMPORARY_SPACE).catch((error: unknown) => {
+      throw toProblem(error);
+    });
     try {
       const checked = await ingestInto(ingestion, held.read(), withoutWrites(ingestion.stream), {
         isCheck: true,
@@ -564,8 +566,7 @@ export function toProblem(error: unknown): unknown {
     const detail = error.message.replaceAll('--preset ', '?map=');
     return invalid({ pointer: '?map', code: 'unknown_mapping', detail });
   }
-  if (error instanceof TemporaryFileError)
-    return new Problem('body_too_large', `${error.message} Send a smaller body.`);
+  if (error instanceof TemporaryFileError) return noTemporarySpace(error);
   if (error instanceof UnreadableInputError) return new Problem(error.code, error.message);
   return error;
 }

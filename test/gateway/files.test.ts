@@ -66,6 +66,32 @@ describe('A file of another tool', () => {
     expect(body).to.nested.include({ 'errors[0].line': 22, 'errors[0].code': 'line_too_long' });
   });
 
+  it('finds no room for temporary files: nothing is taken, and the next file is', async () => {
+    const { TMPDIR } = process.env;
+    const noise = Array.from({ length: 5 }, () => randomBytes(1024 * 1024).toString('base64')).join('');
+    const lines = noise.replace(/.{800}/g, (text, at) => `{"contact_id":"room-${at}","notes":"${text}"}\n`);
+    const raw = lines.slice(0, lines.lastIndexOf('\n'));
+    const headers = { 'Content-Type': 'application/x-ndjson' };
+    const zipped = { ...headers, 'Content-Encoding': 'gzip' };
+    try {
+      process.env.TMPDIR = '/a-folder/that-is-missing';
+      const answers = [
+        await send('contacts', 'unknown_fields=ignore', gzipSync(raw), zipped),
+        await send('contacts', 'unknown_fields=ignore&on_reject=fail', raw, headers),
+      ];
+      for (const answer of answers) {
+        expectProblem(answer, 503, 'overloaded');
+        expect(answer.body.detail).to.match(/temporary files.+None of these records was accepted/);
+      }
+    } finally {
+      if (TMPDIR === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = TMPDIR;
+    }
+    expect(await contact('room-0')).to.equal(undefined);
+    const again = await send('contacts', 'unknown_fields=ignore', gzipSync(raw), zipped);
+    expect(again.body, again.text).to.include({ rejected: 0 });
+  });
+
   it('may have the charset that the request says, and proposes one where it is not UTF-8', async () => {
     const western = file('contacts-windows-1252.csv');
     const refused = await send('contacts', 'dry_run=true', western);
