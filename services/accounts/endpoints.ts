@@ -83,9 +83,10 @@ const createKey = endpoint({
   name: 'CreateKey',
   summary: 'Create a key',
   description:
-    'The answer alone has the key. It allows no more than the key that asks, and works no longer than that: it ends when that key expires or is revoked. Where an answer is lost, the key shows in the list and can be revoked.',
+    'The answer alone has the key. It allows no more than the key that asks, and works no longer than that: it ends when that key expires or is revoked. Repeating the request with its `Idempotency-Key` answers the key again: it is kept for 24 hours, encrypted by the `Idempotency-Key`, which the store does not have.',
   tag: 'Keys and credits',
   scope: ['keys:write'],
+  answersSecret: true,
   request: CreateKeyRequest,
   response: CreateKeyResponse,
   example: { organization_id: 'org_demo', name: 'Nightly export', scopes: ['contacts:read'] },

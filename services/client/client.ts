@@ -1,4 +1,5 @@
 /** The client: one method for every operation, typed by its path. */
+import { checkedExport, countedType } from './export.js';
 import {
   type IngestOptions,
   type IngestRecord,
@@ -6,6 +7,7 @@ import {
   type StreamName,
   sendRecords,
 } from './ingest.js';
+import { OPERATION_FACTS } from './operation-facts.js';
 import type { Operations } from './operations.js';
 import { createTransport, type TransportOptions } from './transport.js';
 
@@ -17,16 +19,13 @@ export type RequestOf<Path extends OperationPath> = Omit<Body<Path>, 'organizati
 };
 export type ResponseOf<Path extends OperationPath> = Operations[Path]['response'];
 
-/** The fields that hold the list of a page, whose operations can be iterated. */
-const LIST_FIELDS = ['contacts', 'audiences', 'visits', 'erasures', 'items'] as const;
-type ListField = (typeof LIST_FIELDS)[number];
-/** The operations that answer a page: by cursor or by number. */
+type Facts = typeof OPERATION_FACTS;
+/** The operations that answer a page of a list, by cursor or by number. */
 export type PagedPath = {
-  [Path in OperationPath]: ResponseOf<Path> extends { next_cursor: string | null } | { page: number }
-    ? Path
-    : never;
-}[OperationPath];
-export type ItemOf<Path extends PagedPath> = ResponseOf<Path>[ListField &
+  [Path in keyof Facts & OperationPath]: Facts[Path] extends { list: keyof ResponseOf<Path> } ? Path : never;
+}[keyof Facts & OperationPath];
+type ListField<Path extends PagedPath> = Facts[Path]['list'];
+export type ItemOf<Path extends PagedPath> = ResponseOf<Path>[ListField<Path> &
   keyof ResponseOf<Path>] extends readonly (infer Item)[]
   ? Item
   : never;
@@ -40,9 +39,12 @@ export type ExportRequestOf<Path extends PagedPath> = Omit<
 > & { organization_id?: string | null };
 
 export interface Export {
-  /** How many matched when the export began. */
+  /** How many matched when the export began; rows may come and go meanwhile. */
   total: number;
+  /** Fails with a ConnectionError where the export ends before its end. */
   stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** How many rows the server wrote, once the stream has ended and all of it has arrived; rejects where the stream fails. */
+  rows: Promise<number>;
 }
 
 export interface ClientOptions extends TransportOptions {
@@ -64,7 +66,10 @@ export interface KeyDescription {
   scopes: string[];
 }
 
-/** Every method throws ReachlineProblem, ConnectionError, and the reason of an aborted signal. */
+/**
+ * Every method throws ReachlineProblem, ConnectionError, and the reason of an aborted signal. The first two have `outcomeUnknown`, true
+ * where the request may have written something.
+ */
 export interface Client {
   /** Calls an operation. */
   call<Path extends OperationPath>(
@@ -84,7 +89,7 @@ export interface Client {
     body: RequestOf<Path>,
     options?: Pick<CallOptions<Path>, 'signal'>,
   ): AsyncGenerator<ItemOf<Path>, void, undefined>;
-  /** Everything that matches as one stream of CSV or NDJSON. The stream fails where the connection breaks. */
+  /** Everything that matches as one stream of CSV or NDJSON, which was complete if it does not fail. */
   export<Path extends PagedPath>(
     path: Path,
     body: ExportRequestOf<Path>,
@@ -120,7 +125,8 @@ export function createClient(options: ClientOptions): Client {
       method: 'POST',
       path,
       query,
-      // Operations that need none ignore it.
+      writes: 'writes' in factsOf(path),
+      // Operations that only read ignore it.
       headers: { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey },
       body: await complete(body, signal),
       signal,
@@ -139,14 +145,12 @@ export function createClient(options: ClientOptions): Client {
     const response = await transport.open({
       method: 'POST',
       path,
-      headers: { 'Content-Type': 'application/json', Accept: EXPORT_TYPES[format] },
+      headers: { 'Content-Type': 'application/json', Accept: countedType(EXPORT_TYPES[format]) },
       body: await complete(body, signal),
       signal,
     });
-    return {
-      total: Number(response.headers.get('X-Total-Count')),
-      stream: response.body ?? new ReadableStream(),
-    };
+    const total = Number(response.headers.get('X-Total-Count'));
+    return { total, ...checkedExport(response, { timeoutMs: options.timeoutMs, signal }) };
   }
 
   async function* pages<Path extends PagedPath>(
@@ -154,11 +158,12 @@ export function createClient(options: ClientOptions): Client {
     body: RequestOf<Path>,
     { signal }: Pick<CallOptions<Path>, 'signal'> = {},
   ): AsyncGenerator<ResponseOf<Path>, void, undefined> {
+    const list = listFieldOf(path);
     let next: object | undefined = {};
     while (next) {
       const page: ResponseOf<Path> = await call(path, { ...body, ...next }, { signal });
       yield page;
-      next = nextPage(page);
+      next = nextPage(page, list);
     }
   }
 
@@ -167,7 +172,10 @@ export function createClient(options: ClientOptions): Client {
     body: RequestOf<Path>,
     paging: Pick<CallOptions<Path>, 'signal'> = {},
   ): AsyncGenerator<ItemOf<Path>, void, undefined> {
-    for await (const page of pages(path, body, paging)) yield* listOf<ItemOf<Path>>(page);
+    const list = listFieldOf(path);
+    for await (const page of pages(path, body, paging)) {
+      yield* (page as Record<string, unknown>)[list] as readonly ItemOf<Path>[];
+    }
   }
 
   return {
@@ -188,16 +196,23 @@ interface Page {
   total_count?: number;
 }
 
-function listOf<Item>(page: object): readonly Item[] {
-  const field = LIST_FIELDS.find((name) => name in page);
-  return field === undefined ? [] : (page as Record<ListField, Item[]>)[field];
+const factsOf = (path: string): object =>
+  Object.hasOwn(OPERATION_FACTS, path) ? OPERATION_FACTS[path as keyof Facts] : {};
+
+/** The field that holds the list. Throws TypeError for an operation that lists nothing. */
+function listFieldOf(path: string): string {
+  const { list } = factsOf(path) as { list?: string };
+  if (list === undefined) throw new TypeError(`${path} answers no list.`);
+  return list;
 }
 
 /** What the request of the page after this one has in addition; undefined after the last. */
-function nextPage(response: object): object | undefined {
+function nextPage(response: object, list: string): object | undefined {
   const { next_cursor, page = 1, limit, page_size = limit ?? 0, total_count = 0 } = response as Page;
   if ('next_cursor' in response) return next_cursor === null ? undefined : { cursor: next_cursor };
-  return page * page_size < total_count && listOf(response).length > 0 ? { page: page + 1 } : undefined;
+  return page * page_size < total_count && (response as Record<string, unknown[]>)[list]?.length
+    ? { page: page + 1 }
+    : undefined;
 }
 
 /** An idempotency key. `crypto.randomUUID` is absent where a page came over plain HTTP. */

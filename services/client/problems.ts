@@ -31,6 +31,8 @@ export class ReachlineProblem extends Error {
   /** From `Retry-After`. */
   readonly retryAfterMs: number | undefined;
   readonly document: ProblemDocument;
+  /** Whether the request may have written something: it was to write, and what became of it is not known. */
+  outcomeUnknown = false;
 
   constructor(status: number, document: ProblemDocument, retryAfterMs?: number) {
     const title = document.title ?? `The server answered ${status}`;
@@ -94,6 +96,8 @@ export class UnavailableProblem extends ReachlineProblem {
 /** No complete answer came, after the last attempt. `cause` is the error of `fetch`. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
+  /** As of `ReachlineProblem`. */
+  outcomeUnknown = false;
 }
 
 const CLASSES: Record<number, typeof ReachlineProblem> = {
@@ -110,7 +114,7 @@ const CLASSES: Record<number, typeof ReachlineProblem> = {
 export function problemOf(response: Response, text: string): ReachlineProblem {
   const { status } = response;
   const Class = CLASSES[status] ?? (status >= 500 ? UnavailableProblem : ReachlineProblem);
-  return new Class(status, parse(text), retryAfterMs(response.headers.get('Retry-After')));
+  return new Class(status, parse(text), retryAfterMs(response.headers));
 }
 
 function parse(text: string): ProblemDocument {
@@ -122,9 +126,12 @@ function parse(text: string): ProblemDocument {
   }
 }
 
-/** Seconds or an HTTP date, as RFC 9110 permits. */
-function retryAfterMs(header: string | null): number | undefined {
-  if (header === null) return undefined;
-  const milliseconds = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+/** Seconds or an HTTP date, as RFC 9110 permits, which is read by the clock of the server. */
+export function retryAfterMs(headers: Headers): number | undefined {
+  const text = headers.get('Retry-After')?.trim() ?? '';
+  if (/^\d{1,12}(?:\.\d{1,12})?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  if (!/^[A-Z][a-z]{2,8},/.test(text)) return undefined;
+  const now = Date.parse(headers.get('Date') ?? '');
+  const milliseconds = Date.parse(text) - (Number.isNaN(now) ? Date.now() : now);
   return Number.isNaN(milliseconds) ? undefined : Math.max(0, milliseconds);
 }

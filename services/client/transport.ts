@@ -33,6 +33,8 @@ export interface TransportRequest {
   headers?: Record<string, string>;
   body?: string | Uint8Array<ArrayBuffer> | Blob | FormData;
   signal?: AbortSignal;
+  /** Whether it writes something that only a repetition with its idempotency key does not write twice. */
+  writes?: boolean;
 }
 
 export interface Transport {
@@ -50,8 +52,10 @@ export function createTransport(options: TransportOptions): Transport {
       try {
         return await sendOnce(options, request, read);
       } catch (error) {
+        if (request.writes && isUnknown(error)) error.outcomeUnknown = true;
         if (!isRetriable(error) || attempt >= maxAttempts) throw error;
-        const waitMs = (error as ReachlineProblem).retryAfterMs ?? backoffMs(attempt);
+        // The server may ask for no wait at all, or by a wrong clock.
+        const waitMs = Math.max((error as ReachlineProblem).retryAfterMs ?? 0, backoffMs(attempt));
         if (waitMs > maxWaitMs) throw error;
         options.onRetry?.({ error, attempt, waitMs });
         await wait(waitMs, request.signal);
@@ -70,6 +74,12 @@ const isRetriable = (error: unknown): error is ReachlineProblem | ConnectionErro
   (error instanceof ReachlineProblem &&
     error.status !== 504 &&
     (BUSY.has(error.status) || error.retryAfterMs !== undefined));
+
+/** Whether the request may have written something. One that is rejected as too many has not. */
+const isUnknown = (error: unknown): error is ReachlineProblem | ConnectionError =>
+  error instanceof ConnectionError ||
+  (error instanceof ReachlineProblem &&
+    (error.code === 'outcome_unknown' || (error.status >= 500 && error.code !== 'overloaded')));
 
 /** Doubled each time, and spread over its upper half, so that clients do not return together. */
 function backoffMs(attempt: number): number {

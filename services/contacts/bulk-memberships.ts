@@ -5,6 +5,7 @@ import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
 import { invalid, Problem } from '../http/problems.js';
 import { readCursor, writeCursor } from '../search/cursor.js';
 import type { SortKey } from '../search/query.js';
+import { OverloadedError } from '../shared/store-errors.js';
 import type { FieldError } from '../shared/validation.js';
 import type { ContactStore, MembershipChange } from './contact-store.js';
 import { exactlyOneOf } from './person.js';
@@ -15,6 +16,7 @@ import {
   RemoveContactsResponse,
 } from './schema.js';
 import { searchContacts, toContactSearch } from './search.js';
+import { type Identifier, idIdentifiers } from './suppression.js';
 
 interface BulkServices {
   search: ContactStore & Pick<AudienceStore, 'getAudience'> & { refresh(): Promise<void> };
@@ -27,8 +29,8 @@ const endpoint = endpointsWith<BulkServices>();
 const CONTACTS_PER_REQUEST = 10_000;
 /** Where the response names those that changed. */
 const NAMED_PER_REQUEST = 1000;
-/** Between two steps other requests are written. */
-const CONTACTS_PER_STEP = 500;
+/** One step for contacts by id. Between two steps other requests are written. */
+const CONTACTS_PER_STEP = 1000;
 /** A request that has worked for so long ends with a cursor, well before it would time out. */
 const MAX_WORK_MS = 10_000;
 
@@ -48,6 +50,7 @@ const addContacts = endpoint({
   example: { organization_id: 'org_demo', audience_id: 'aud_newsletter', filter: { country: 'US' } },
   problems: ['audience_not_found'],
   check: checkContacts,
+  shows: shownContacts,
   async handle(context) {
     const { full, ...result } = await changeMemberships(context, 'join');
     return { ...result, too_many_audiences: full };
@@ -71,11 +74,22 @@ const removeContacts = endpoint({
   },
   problems: ['audience_not_found'],
   check: checkContacts,
+  shows: shownContacts,
   async handle(context) {
     const { full: _, ...result } = await changeMemberships(context, 'leave');
     return result;
   },
 });
+
+function shownContacts({
+  changed_contact_ids = [],
+  too_many_audiences = [],
+}: {
+  changed_contact_ids?: readonly string[];
+  too_many_audiences?: readonly string[];
+}): Identifier[] {
+  return idIdentifiers([...changed_contact_ids, ...too_many_audiences]);
+}
 
 function checkContacts(_: unknown, sent: Readonly<Record<string, unknown>>): FieldError[] {
   const errors = exactlyOneOf('contact_ids', 'filter')(_, sent);
@@ -100,10 +114,18 @@ async function changeMemberships(context: BulkContext, change: MembershipChange[
   const result = { changed: 0, unchanged: 0, not_found: [] as string[], full: [] as string[] };
   const changed: string[] = [];
   let done = 0;
+  signal.throwIfAborted();
   do {
-    signal.throwIfAborted();
     const contactIds = found.ids.slice(done, done + CONTACTS_PER_STEP);
-    const outcome = await search.changeMemberships({ organizationId, audienceId, contactIds, change });
+    const step = search.changeMemberships({ organizationId, audienceId, contactIds, change });
+    // What is done is told, with a cursor behind it, also where the store is busy meanwhile.
+    const outcome = await (done === 0
+      ? step
+      : step.catch((error: unknown) => {
+          if (error instanceof OverloadedError) return null;
+          throw error;
+        }));
+    if (outcome === null) break;
     if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, audienceId);
     result.changed += outcome.changed.length;
     if (body.return_changed) changed.push(...outcome.changed);
@@ -112,7 +134,7 @@ async function changeMemberships(context: BulkContext, change: MembershipChange[
     if (body.contact_ids) result.not_found.push(...outcome.notFound);
     result.full.push(...outcome.full);
     done += contactIds.length;
-  } while (done < found.ids.length && (body.contact_ids || performance.now() < endsAt));
+  } while (done < found.ids.length && performance.now() < endsAt && !signal.aborted);
   await search.refresh();
   return {
     organization_id: organizationId,

@@ -119,7 +119,7 @@ export type AddOutcome =
   | { kind: 'too_many_audiences' }
   | { kind: 'contact_not_found' };
 
-/** Contacts that join or leave an audience together. The ids are different, at most 500. */
+/** Contacts that join or leave an audience together. The ids are different, at most 1 000. */
 export interface MembershipChange {
   organizationId: string;
   audienceId: string;

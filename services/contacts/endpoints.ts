@@ -46,7 +46,7 @@ import {
 } from './schema.js';
 import { searchContacts, toContactSearch, withPartial } from './search.js';
 import { newContact, TOO_MANY_AUDIENCES } from './stored-contact.js';
-import { namedIdentifiers } from './suppression.js';
+import { identifiersOf, idIdentifiers, namedIdentifiers } from './suppression.js';
 
 export interface ContactServices {
   search: ContactStore & ErasureStore & Pick<AudienceStore, 'getAudience'> & { refresh(): Promise<void> };
@@ -267,6 +267,10 @@ const deleteContacts = endpoint({
   response: DeleteContactsResponse,
   example: { organization_id: 'org_demo', contact_ids: ['demo_contact_9998', 'demo_contact_9999'] },
   check: exactlyOneOf('contact_id', 'contact_ids', 'email', 'network_a_url'),
+  shows: ({ contact_ids, deleted_contacts = [], not_deleted = [] }) => [
+    ...idIdentifiers([...contact_ids, ...not_deleted]),
+    ...deleted_contacts.flatMap(identifiersOf),
+  ],
   async handle({ body, organizationId, services, signal }) {
     const given = body.contact_ids ?? (body.contact_id ? [body.contact_id] : null);
     const ids = given ?? (await findPerson(services.search, organizationId, body, { signal }));
@@ -297,6 +301,8 @@ const eraseContacts = endpoint({
   scope: ['contacts:erase'],
   request: EraseContactsRequest,
   query: EraseContactsQuery,
+  // The erasure that it tells of would delete it.
+  answersSecret: true,
   slots: () => 4,
   response: EraseContactsResponse,
   example: { organization_id: 'org_demo', email: 'erased.person@mail.example' },

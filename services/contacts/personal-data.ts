@@ -51,8 +51,9 @@ export const PERSONAL_DATA = {
   idempotency_answers: {
     holds: 'responses kept for `Idempotency-Key`',
     eraser: 'trace',
-    removal: 'Found by the identifiers that a response shows.',
-    until: 'seconds',
+    removal:
+      'Found by the identifiers that a response shows. The response of an erasure stays encrypted by its `Idempotency-Key`, which the store does not have.',
+    until: 'seconds; the response of an erasure 24 hours',
     sqlite: ['idempotency', 'answer_identifiers'],
     elasticsearch: ['idempotency'],
   },

@@ -37,6 +37,9 @@ function profileIdentifiers(url: string | null): Identifier[] {
   return [withFormer('profile', profile, profileAddress(url), formerProfileUrl(url))];
 }
 
+export const idIdentifiers = (ids: readonly string[]): Identifier[] =>
+  ids.map((value) => ({ kind: 'id', value }));
+
 /** Every identifier of a contact. */
 export function identifiersOf(body: ContactBody): Identifier[] {
   const { contact_id, work_emails, personal_emails, network_a_url } = body;
@@ -67,6 +70,12 @@ export function uniqueIdentifiers(identifiers: readonly Identifier[]): Identifie
 
 /** By which the person of a kept answer is found. */
 export const identifierText = ({ kind, value }: Identifier): string => `${kind} ${value}`;
+
+/** The inverse of `identifierText`. */
+export function readIdentifier(text: string): Identifier {
+  const [kind = ''] = text.split(' ', 1);
+  return { kind: kind as Identifier['kind'], value: text.slice(kind.length + 1) };
+}
 
 /** Tells of kept answers whether they show a contact of the organization with one of the identifiers. */
 export function showsAny(

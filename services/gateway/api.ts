@@ -5,6 +5,7 @@ import { advertisingEndpoints } from '../advertising/endpoints.js';
 import type { AdvertisingServices } from '../advertising/operation.js';
 import { type AudienceServices, audienceEndpoints } from '../audiences/endpoints.js';
 import { type ContactServices, contactEndpoints } from '../contacts/endpoints.js';
+import type { AnswerServices } from '../http/answer-once.js';
 import type { Endpoint } from '../http/endpoint.js';
 import { type Json, openApiDocument } from '../http/openapi.js';
 import { type RejectionServices, rejectionEndpoints } from '../rejections/endpoints.js';
@@ -16,7 +17,8 @@ import { readExamples } from './examples.js';
 import { type IngestServices, ingest } from './ingest-endpoint.js';
 import { describeOperational } from './operational-routes.js';
 
-export type ApiServices = ContactServices &
+export type ApiServices = AnswerServices &
+  ContactServices &
   AudienceServices &
   VisitServices &
   AdvertisingServices &

@@ -67,7 +67,7 @@ export function addMcpRoute(
       const sent = {
         body: { ...body, ...(isOwn && { organization_id: organizationId }) },
         query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)])),
-        idempotencyKey: endpoint.idempotent ? idempotencyKey : undefined,
+        idempotencyKey,
       };
       try {
         const json = await runOperation(endpoint, sent, principal, services, admitted);

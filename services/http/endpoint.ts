@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { SortKey, TextQuery } from '../search/query.js';
+import type { ShownIdentifier } from '../shared/idempotency.js';
 import type { Json, JsonText } from '../shared/json.js';
 import type { WithDefault } from '../shared/schema.js';
 import type { FieldError } from '../shared/validation.js';
@@ -152,7 +153,12 @@ export interface Endpoint<
   exampleQuery?: Static<Query>;
   /** Problems of this operation in addition to those of every operation. */
   problems?: readonly ProblemCode[];
+  /** The store keeps the outcome with what it writes, and replays it. The answers of other writes are kept apart. */
   idempotent?: boolean;
+  /** The answer must not be readable in the store: a key that seals it has to be unguessable. */
+  answersSecret?: boolean;
+  /** The persons whom an answer shows that is kept apart, so that their erasure deletes it. */
+  shows?(answer: Static<Response>): readonly ShownIdentifier[];
   /** Null and blank fields clear what is stored: the body keeps them. */
   nullClears?: boolean;
   /** Rules beyond the schemas. Fields that broke their schema are absent from `body`; `sent` has all. */

@@ -17,12 +17,18 @@ export const EXPORT_PAGE_ITEMS = 1000;
 /** Characters that are sent at once. A client must read so much within the time of one request. */
 const CHUNK_CHARS = 64 * 1024;
 
+/** Parameter of a type: the export ends with a line that says how many rows and bytes it has. */
+const COUNTED = '; end=count';
+
 /** By what an `Accept` header names; the types are answered as in `EXPORT_TYPES`. */
 const ACCEPTED_AS: Readonly<Record<string, ExportFormat>> = {
   [EXPORT_TYPES.csv]: 'csv',
   'text/csv; header=present': 'csv',
   [EXPORT_TYPES.ndjson]: 'ndjson',
   'application/ndjson': 'ndjson',
+  // Behind those without it, which are answered to whoever does not ask for it.
+  [`${EXPORT_TYPES.csv}${COUNTED}`]: 'csv',
+  [`${EXPORT_TYPES.ndjson}${COUNTED}`]: 'ndjson',
 };
 
 /** The format of `formats` that the client prefers; null for one JSON document, undefined where it accepts none of them. */
@@ -30,10 +36,14 @@ export function negotiateFormat(
   ctx: Context,
   formats: Partial<Record<ExportFormat, string>>,
 ): ExportFormat | null | undefined {
-  const types = Object.keys(ACCEPTED_AS).filter((type) => (ACCEPTED_AS[type] as ExportFormat) in formats);
-  const type = ctx.accepts(['application/json', ...types]);
+  const type = acceptedType(ctx, formats);
   if (type === false) return ctx.accepts('application/problem+json') ? null : undefined;
   return ACCEPTED_AS[type] ?? null;
+}
+
+function acceptedType(ctx: Context, formats: Partial<Record<ExportFormat, string>>): string | false {
+  const types = Object.keys(ACCEPTED_AS).filter((type) => (ACCEPTED_AS[type] as ExportFormat) in formats);
+  return ctx.accepts(['application/json', ...types]);
 }
 
 /**
@@ -48,7 +58,9 @@ export async function sendExport<Services>(
   format: ExportFormat,
 ): Promise<void> {
   admitted.startExport();
-  const chunks = exportText(list, context, format, (total) => ctx.set(TOTAL_HEADER, String(total)));
+  const isCounted = (acceptedType(ctx, EXPORT_TYPES) || '').endsWith(COUNTED);
+  const onTotal = (total: number) => ctx.set(TOTAL_HEADER, String(total));
+  const chunks = exportText(list, context, format, { isCounted, onTotal });
   const first = await chunks.next();
   async function* progressing() {
     for (let chunk = first; !chunk.done; chunk = await chunks.next()) {
@@ -59,22 +71,30 @@ export async function sendExport<Services>(
   }
   ctx.vary('Accept');
   try {
-    await respond(ctx, { type: `${EXPORT_TYPES[format]}; charset=utf-8`, body: progressing() });
+    const type = `${EXPORT_TYPES[format]}; charset=utf-8${isCounted ? COUNTED : ''}`;
+    await respond(ctx, { type, body: progressing() });
   } finally {
     await chunks.return(undefined);
   }
 }
 
-/** Yields every match as text. `onTotal` learns first how many match. */
+/** Yields every match as text, and a last line where it is counted. `onTotal` learns first how many match. */
 async function* exportText<Services>(
   list: MatchList<never, Services>,
   context: HandlerContext<unknown, unknown, Services>,
   format: ExportFormat,
-  onTotal: (total: number) => void,
+  { isCounted, onTotal }: { isCounted: boolean; onTotal(total: number): void },
 ): AsyncGenerator<Buffer, undefined> {
   const slice = new TimeSlice();
   const columns = format === 'csv' ? columnsOf(list, context.body as never) : undefined;
   let text = columns ? `${columns.join(',')}\r\n` : '';
+  let rows = 0;
+  let bytes = 0;
+  const chunkOf = (part: string): Buffer => {
+    const chunk = Buffer.from(part);
+    bytes += chunk.length;
+    return chunk;
+  };
   let next: unknown;
   do {
     const page = await withOwnSignal(context.signal, (signal) =>
@@ -87,16 +107,20 @@ async function* exportText<Services>(
         ? csvLine(toObject(item), columns)
         : `${typeof item === 'string' ? item : JSON.stringify(item)}\n`;
       text += line;
+      rows++;
       if (text.length >= CHUNK_CHARS) {
-        yield Buffer.from(text);
+        yield chunkOf(text);
         text = '';
       }
       if (slice.shouldYield(line.length)) await slice.yieldToEventLoop(context.signal);
     }
     // A slow store must not hold back matches that were read.
-    if (text !== '') yield Buffer.from(text);
+    if (text !== '') yield chunkOf(text);
     text = '';
   } while (next !== null);
+  if (!isCounted) return;
+  const end = `${rows} rows, ${bytes} bytes`;
+  yield Buffer.from(columns ? `# ${end}\r\n` : `{"end":"${end}"}\n`);
 }
 
 /** The fields of a match without those that hold objects. */

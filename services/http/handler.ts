@@ -2,10 +2,11 @@
 import type { Context } from 'koa';
 import type { TSchema } from 'typebox';
 import type { AdmittedRequest } from './admission.js';
+import { type AnswerServices, answerOnce } from './answer-once.js';
 import { readBody } from './body.js';
 import type { Endpoint, ExportFormat, HandlerContext } from './endpoint.js';
 import { EXPORT_TYPES, negotiateFormat, sendExport } from './export.js';
-import { isReplay } from './idempotency.js';
+import { isReplay, repetitionOf } from './idempotency.js';
 import { type Principal, requireScopes } from './principal.js';
 import { Problem } from './problems.js';
 import { ProgressLines } from './progress.js';
@@ -19,7 +20,7 @@ const MAX_HEADER_LENGTH = 4096;
  * Serves one request: resolves with the JSON of the response, or with undefined once it has sent an export or lines. Throws a Problem when it
  * rejects the request.
  */
-export async function handleRequest<Services>(
+export async function handleRequest<Services extends AnswerServices>(
   endpoint: Endpoint<TSchema, TSchema, TSchema, Services>,
   ctx: Context,
   principal: Principal,
@@ -56,7 +57,7 @@ export async function handleRequest<Services>(
 }
 
 /** Runs an operation within the request of another route, whose slots it adds to. Resolves with JSON. Throws as `handleRequest`. */
-export async function runOperation<Services>(
+export async function runOperation<Services extends AnswerServices>(
   endpoint: Endpoint<TSchema, TSchema, TSchema, Services>,
   sent: SentRequest,
   principal: Principal,
@@ -69,11 +70,16 @@ export async function runOperation<Services>(
   return answerOf(endpoint, context, admitted);
 }
 
-async function answerOf<Services>(
+async function answerOf<Services extends AnswerServices>(
   endpoint: Endpoint<TSchema, TSchema, TSchema, Services>,
   context: HandlerContext<unknown, unknown, Services>,
   { costs }: AdmittedRequest,
 ): Promise<Buffer> {
+  const { idempotency } = context;
+  const isDryRun = (context.query as { dry_run?: boolean }).dry_run === true;
+  if (idempotency && !isDryRun && repetitionOf(endpoint) === 'answer') {
+    return answerOnce(endpoint, { ...context, idempotency }, (bytes) => costs.kept(bytes));
+  }
   const json = await serialize(await endpoint.handle(context));
   // Stores keep about as much for the next request with the key.
   if (context.idempotency && !isReplay(context)) costs.kept(json.length);

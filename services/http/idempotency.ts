@@ -1,21 +1,47 @@
 import { createHash } from 'node:crypto';
 import type { IdempotencyConflict, IdempotentResult } from '../shared/idempotency.js';
 import type { FieldError } from '../shared/validation.js';
-import type { HandlerContext } from './endpoint.js';
+import type { Endpoint, HandlerContext } from './endpoint.js';
 import { Problem } from './problems.js';
 
+type Repeated = Pick<Endpoint, 'method' | 'scope' | 'source' | 'idempotent'> & { list?: unknown };
+
 /**
- * The Idempotency-Key header, bare or as the quoted string of the draft, with an error when it is malformed. An operation that is not
- * idempotent ignores the key, but an empty header is an error there too (contract 1.4).
+ * How a repeated request with its key is answered: by the outcome that the store kept with the write, or by the answer, which is kept
+ * apart. Undefined where repeating is harmless: for reads, and for records, of which sending all again changes nothing.
+ */
+export function repetitionOf({
+  method,
+  scope,
+  list,
+  source,
+  idempotent,
+}: Repeated): 'outcome' | 'answer' | undefined {
+  const isRead = method === 'GET' || list || scope.every((each) => each.endsWith(':read'));
+  if (isRead || source) return undefined;
+  return idempotent ? 'outcome' : 'answer';
+}
+
+/** Of keys that seal a secret: as many as nobody guesses. */
+export const SECRET_KEY_LENGTH = 20;
+
+/**
+ * The Idempotency-Key header, bare or as the quoted string of the draft, with an error when it is malformed. An operation whose
+ * repetition is harmless ignores the key, but an empty header is an error there too (contract 1.4).
  */
 export function readIdempotencyKey(
   header: string | undefined,
-  isIdempotent: boolean | undefined,
+  endpoint: Repeated & Pick<Endpoint, 'answersSecret'>,
 ): { key: string | undefined; errors: FieldError[] } {
-  if (header === undefined || (header !== '' && !isIdempotent)) return { key: undefined, errors: [] };
+  if (header === undefined || (header !== '' && !repetitionOf(endpoint))) {
+    return { key: undefined, errors: [] };
+  }
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
-  if (/^[\x21-\x7e]{1,255}$/.test(key)) return { key, errors: [] };
-  const detail = 'Idempotency-Key must have 1 to 255 visible ASCII characters.';
+  const isKey = /^[\x21-\x7e]{1,255}$/.test(key);
+  if (isKey && (!endpoint.answersSecret || key.length >= SECRET_KEY_LENGTH)) return { key, errors: [] };
+  const detail = isKey
+    ? `Idempotency-Key encrypts the kept answer of this operation: give ${SECRET_KEY_LENGTH} or more characters that nobody guesses, such as a UUID.`
+    : 'Idempotency-Key must have 1 to 255 visible ASCII characters.';
   return {
     key: undefined,
     errors: [{ pointer: '#Idempotency-Key', code: 'invalid_idempotency_key', detail }],

@@ -5,6 +5,7 @@ import { MAX_FOLDED_LENGTH, TEXT_QUERY } from '../shared/schema.js';
 import { BODY_LIMIT } from './body.js';
 import { type Endpoint, type MatchList, TAGS, type Tag } from './endpoint.js';
 import { TOTAL_HEADER } from './export.js';
+import { repetitionOf, SECRET_KEY_LENGTH } from './idempotency.js';
 import { PASSING, PROBLEMS, type ProblemCode } from './problems.js';
 
 export type Json = Record<string, unknown>;
@@ -33,7 +34,10 @@ const BODY_PROBLEMS: readonly ProblemCode[] = [
   'unsupported_media_type',
 ];
 const JSON_PROBLEMS: readonly ProblemCode[] = ['too_many_values'];
-const IDEMPOTENCY_PROBLEMS: readonly ProblemCode[] = ['idempotency_in_progress', 'idempotency_key_reused'];
+const IDEMPOTENCY_PROBLEMS: Record<'outcome' | 'answer', readonly ProblemCode[]> = {
+  outcome: ['idempotency_in_progress', 'idempotency_key_reused'],
+  answer: ['idempotency_in_progress', 'outcome_unknown', 'idempotency_key_reused'],
+};
 
 /** Content of the document besides the endpoints. */
 export interface DocumentOptions {
@@ -84,21 +88,22 @@ export function openApiDocument(served: readonly Endpoint[], options: DocumentOp
 }
 
 function operationOf(endpoint: Endpoint, responseExample: unknown, schemas: Json): Json {
-  const { name, path, response, idempotent = false, list, query } = endpoint;
+  const { name, path, response, list, query } = endpoint;
+  const repetition = repetitionOf(endpoint);
   const hasBody = endpoint.method !== 'GET';
   const hasJsonBody = hasBody && !endpoint.source;
   const problems = [
     ...(hasBody ? BODY_PROBLEMS : []),
     ...(hasJsonBody ? JSON_PROBLEMS : []),
     ...STANDARD_PROBLEMS,
-    ...(idempotent ? IDEMPOTENCY_PROBLEMS : []),
+    ...(repetition ? IDEMPOTENCY_PROBLEMS[repetition] : []),
     ...(endpoint.problems ?? []),
   ];
   const headers = [
     ...KEYED_HEADERS,
     ...(hasJsonBody ? ['X-Ignored-Fields'] : []),
     'Server-Timing',
-    ...(idempotent ? ['Idempotency-Replayed'] : []),
+    ...(repetition ? ['Idempotency-Replayed'] : []),
     ...(list ? [TOTAL_HEADER] : []),
   ];
   const schema = publish({ $id: `${name}Response`, ...(response as Json) }, schemas);
@@ -111,7 +116,7 @@ function operationOf(endpoint: Endpoint, responseExample: unknown, schemas: Json
     parameters: [
       ...parametersOf('path', endpoint.params),
       ...parametersOf('query', query, endpoint.exampleQuery as Json),
-      ...(idempotent ? [idempotencyParameter] : []),
+      ...(repetition ? [idempotencyParameterOf(endpoint)] : []),
       ...(hasJsonBody ? [preferParameter] : []),
     ],
     ...(hasBody ? { requestBody: requestBodyOf(endpoint, schemas) } : {}),
@@ -166,13 +171,18 @@ function parametersOf(place: 'path' | 'query', schema: TSchema | undefined, samp
   }));
 }
 
-const idempotencyParameter = {
+const idempotencyParameterOf = ({ answersSecret = false }: Pick<Endpoint, 'answersSecret'>) => ({
   name: 'Idempotency-Key',
   in: 'header',
   description:
     'Repeating a request with its key replays the first answer for 24 hours instead of doing it again. Visible ASCII characters.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
-};
+  schema: {
+    type: 'string',
+    minLength: answersSecret ? SECRET_KEY_LENGTH : 1,
+    maxLength: 255,
+    pattern: '^[\\x21-\\x7e]+$',
+  },
+});
 
 const preferParameter = {
   name: 'Prefer',

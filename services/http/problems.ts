@@ -27,6 +27,7 @@ export const PROBLEMS = {
   audience_exists: [409, 'The audience already exists'],
   contact_exists: [409, 'The contact already exists'],
   contact_suppressed: [409, 'The person was erased'],
+  outcome_unknown: [409, 'What an earlier request did is unknown'],
   idempotency_in_progress: [409, 'A request with this idempotency key is still running'],
   body_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The body must be JSON in UTF-8'],

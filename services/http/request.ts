@@ -46,7 +46,19 @@ export const propertiesOf = (schema: unknown): Properties =>
 
 /** `format` is that of an export, null for JSON. Throws 403 for another organization, and 422 with every broken rule. */
 export function parseRequest(
-  endpoint: Pick<Endpoint, 'path' | 'request' | 'query' | 'check' | 'idempotent' | 'nullClears'> & {
+  endpoint: Pick<
+    Endpoint,
+    | 'method'
+    | 'path'
+    | 'scope'
+    | 'source'
+    | 'request'
+    | 'query'
+    | 'check'
+    | 'idempotent'
+    | 'answersSecret'
+    | 'nullClears'
+  > & {
     list?: Pick<MatchList, 'pageFields'>;
   },
   sent: SentRequest,
@@ -59,7 +71,7 @@ export function parseRequest(
   const body = normalizeStrings(sent.body, properties, errors, { nullClears: endpoint.nullClears });
   requireOwnOrganization(body.organization_id, organizationId);
   const { query, errors: queryErrors } = readQuery(sent.query ?? {}, endpoint.query);
-  const { key, errors: keyErrors } = readIdempotencyKey(sent.idempotencyKey, endpoint.idempotent);
+  const { key, errors: keyErrors } = readIdempotencyKey(sent.idempotencyKey, endpoint);
   errors.push(...compileValidator(endpoint.request)(body), ...queryErrors, ...keyErrors);
   if (format && list) errors.push(...pageFieldErrors(body, list));
   const request: ParsedRequest = { operation: path, body, query };

@@ -184,7 +184,7 @@ describe('reachline export', () => {
       { env },
     );
     expect(code, stderr).to.equal(0);
-    expect(stdout).to.match(/^id,organization_id,name,.*created_at\r\naud_x,org_x,X,/);
+    expect(stdout).to.match(/^id,organization_id,name,.*updated_at\r\naud_x,org_x,X,/);
     const unnamed = await run(['export', 'audiences'], { env });
     expect(unnamed).to.include({ code: 2 });
     expect(unnamed.stderr).to.include('--organization');

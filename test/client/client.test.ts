@@ -147,7 +147,7 @@ describe('The client', function () {
       const patient = createClient({ ...options, onRetry: ({ waitMs }) => waits.push(waitMs) });
       await Promise.all(Array.from({ length: 33 }, () => patient.call('/api/contacts/search', {})));
       expect(waits).to.have.length.above(0);
-      for (const waitMs of waits) expect(waitMs).to.be.oneOf([1000, 2000]);
+      for (const waitMs of waits) expect(waitMs).to.be.at.least(1000);
       const impatient = createClient({ ...options, maxWaitMs: 500 });
       let error: unknown;
       while (error === undefined) {

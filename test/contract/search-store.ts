@@ -3,6 +3,7 @@ import type { SearchStore } from '../../services/stores/common/search-store.js';
 import { closedWithFile } from '../support/opened.js';
 import { parsed } from '../support/parsed-store.js';
 import { searchStoreAccounts } from './search-store-accounts.js';
+import { searchStoreAnswers } from './search-store-answers.js';
 import { searchStoreAudienceRequests, searchStoreAudiences } from './search-store-audiences.js';
 import { searchStoreCreate } from './search-store-create.js';
 import { searchStoreDeletedAudiences } from './search-store-deleted-audiences.js';
@@ -63,6 +64,7 @@ export function searchStoreContract(
     searchStoreOrder(open);
     searchStoreMatch(open);
     searchStoreDeletions(open);
+    searchStoreAnswers(open);
     searchStoreErasures(open);
     searchStoreExplain(open);
     searchStoreFacets(open);

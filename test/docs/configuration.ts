@@ -30,7 +30,7 @@ const INTRODUCTION = `# Configuration
 
 <!-- Generated from services/shared/settings.ts by \`npm run docs\`; a test compares. -->
 
-Settings are environment variables; empty ones count as absent, and commas separate the entries of a list. \`reachline doctor\` checks them. An unknown name close to a \`REACHLINE_\`
+Settings are environment variables. An empty variable counts as absent, and commas separate the entries of a list. \`reachline doctor\` checks them. An unknown name close to a \`REACHLINE_\`
 setting is an error; other unknown names are ignored with a warning. Give each command the settings of the stores that it uses.
 `;
 

@@ -3,6 +3,7 @@ import { readFigures, withFigures } from '../../bench/page.js';
 import { readExamples } from '../../services/gateway/examples.js';
 import { configurationPage } from './configuration.js';
 import { equivalentsPage } from './equivalents.js';
+import { operationFacts } from './operation-facts.js';
 import { responseExamples } from './response-examples.js';
 import { readDoc } from './support.js';
 
@@ -10,6 +11,7 @@ describe('What npm run docs writes', () => {
   for (const [path, page] of [
     ['docs/operating/configuration.md', configurationPage],
     ['docs/reference/equivalents.md', equivalentsPage],
+    ['services/client/operation-facts.ts', operationFacts],
   ] as const) {
     it(`is ${path} as it is`, () => {
       expect(readDoc(path)).to.equal(page());

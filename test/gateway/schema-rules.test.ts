@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { STREAM_NAMES, STREAMS } from '../../ingest/streams/index.js';
 import { endpoints } from '../../services/gateway/api.js';
+import { repetitionOf } from '../../services/http/idempotency.js';
 import { PROBLEMS } from '../../services/http/problems.js';
 import { SCOPES } from '../../services/http/scopes.js';
 import { systemClock } from '../../services/shared/time.js';
@@ -93,7 +94,7 @@ describe('Every schema', () => {
 });
 
 describe('Every operation', () => {
-  for (const { path, summary, scope, request, example, problems = [], idempotent } of endpoints) {
+  for (const { path, summary, scope, request, example, problems = [], ...endpoint } of endpoints) {
     it(`${path} is documented as declared`, () => {
       expect(summary).to.match(/^[A-Z].*[a-z]$/);
       expect(SCOPES).to.include.members([...scope]);
@@ -114,7 +115,7 @@ describe('Every operation', () => {
         expect(post.responses, code).to.have.property(String(PROBLEMS[code][0]));
       }
       const header = post.parameters.some(({ name }) => name === 'Idempotency-Key');
-      expect(header).to.equal(idempotent ?? false);
+      expect(header).to.equal(repetitionOf({ ...endpoint, scope }) !== undefined);
     });
   }
 

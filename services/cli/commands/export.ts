@@ -40,7 +40,7 @@ function listOf(what: string, names: readonly string[]): { path: string; fields:
   return path === undefined ? { path: RECORDS, fields: { stream: what } } : { path, fields: {} };
 }
 
-/** Writes every match, and says on standard error how many there were when it began. */
+/** Writes every match, and says on standard error how many rows it wrote. */
 export async function exportCommand(io: Io, command: ExportCommand): Promise<void> {
   const { what, out } = command;
   if (out !== undefined) requireOutsideStores(out);
@@ -58,8 +58,7 @@ export async function exportCommand(io: Io, command: ExportCommand): Promise<voi
   let matches = 0;
   const seconds = await withProgress(io, async (progress) => {
     await withClient(io, command, endpoint.scope, async (client) => {
-      const { total, stream } = await client.export(endpoint.path as PagedPath, body, format);
-      matches = total;
+      const { total, stream, rows } = await client.export(endpoint.path as PagedPath, body, format);
       async function* counted() {
         let bytes = 0;
         for await (const chunk of unbroken(stream)) {
@@ -69,6 +68,7 @@ export async function exportCommand(io: Io, command: ExportCommand): Promise<voi
         }
       }
       await writeOutput(io.stdout, out, Readable.from(counted()));
+      matches = await rows;
     });
     return Math.max(0.001, progress.seconds);
   });

@@ -13,6 +13,7 @@ import type { AudienceStore } from '../../audiences/audience-store.js';
 import type { ContactStore } from '../../contacts/contact-store.js';
 import type { ErasureStore } from '../../contacts/erasure-store.js';
 import type { RejectionStore } from '../../rejections/rejection-store.js';
+import type { AnswerStore } from '../../shared/idempotency.js';
 import type { OrderSlots } from '../../shared/record-order.js';
 import type { SearchFiguresStore } from '../../status/status-store.js';
 import type { VisitStore } from '../../visits/visit-store.js';
@@ -40,6 +41,7 @@ export interface SearchStore
     KeyStore,
     CreditStore,
     RejectionStore,
+    AnswerStore,
     OrderSlots {
   /** Records per write where many are waiting. */
   readonly preferredBatchSize: number;

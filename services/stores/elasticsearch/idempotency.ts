@@ -1,8 +1,14 @@
 /** Requests with an idempotency key (contract 3.4): the first one acquires the key, the others meet its document. */
 import { createHash } from 'node:crypto';
 import type { ContactBody } from '../../contacts/stored-contact.js';
-import { type Identifier, identifiersOf, identifierText } from '../../contacts/suppression.js';
 import {
+  type Identifier,
+  identifiersOf,
+  identifierText,
+  readIdentifier,
+} from '../../contacts/suppression.js';
+import {
+  type AnswerClaim,
   IDEMPOTENCY_RETENTION_MS,
   type Idempotency,
   type IdempotencyConflict,
@@ -50,7 +56,7 @@ export interface IdempotentRequest {
 
 type AcquireResult<T> =
   | { kind: 'acquired'; key: AcquiredKey }
-  | { kind: 'completed'; outcome: T }
+  | { kind: 'completed'; outcome: T; identifiers: readonly string[] }
   | IdempotencyConflict;
 
 const LEASE_MS = 10_000;
@@ -71,6 +77,11 @@ const FORGOTTEN: IdempotencySource = {
 
 const shownContact = (outcome: unknown): ContactBody | undefined =>
   ((outcome ?? {}) as { contact?: ContactBody }).contact;
+
+const shownIdentifiers = (outcome: unknown): Identifier[] => {
+  const contact = shownContact(outcome);
+  return contact ? identifiersOf(contact) : [];
+};
 
 export function shownPerson(outcome: unknown): ShownPerson {
   const contact = shownContact(outcome);
@@ -127,7 +138,7 @@ export class IdempotencyKeys {
     if (!request.idempotency) return { kind: 'done', value: await work(undefined, now), replayed: false };
     const acquired = await this.#acquire<T>(request, request.idempotency);
     if (acquired.kind === 'completed') {
-      if (await this.#forgetErased(request, acquired.outcome))
+      if (await this.#forgetErased(request, shownIdentifiers(acquired.outcome)))
         return this.#runIdempotent(request, work, isKept);
       return { kind: 'done', value: acquired.outcome, replayed: true };
     }
@@ -137,7 +148,7 @@ export class IdempotencyKeys {
       const value = await work(key, now);
       if (isKept(value)) {
         await complete(key, value);
-        await this.#forgetErased(request, value);
+        await this.#forgetErased(request, shownIdentifiers(value));
       } else await release(key);
       return { kind: 'done', value, replayed: false };
     } catch (error) {
@@ -146,6 +157,36 @@ export class IdempotencyKeys {
       if (!(error instanceof StoreUnavailableError)) await expired;
       throw error;
     }
+  }
+
+  /** As `AnswerStore`. A sealed answer is an outcome that cannot be read. */
+  async claimAnswer(request: Required<Omit<IdempotentRequest, 'newId'>>): Promise<AnswerClaim> {
+    const acquired = await this.#acquire<{ sealed: string }>(request, request.idempotency);
+    if (acquired.kind === 'completed') {
+      const isForgotten = await this.#forgetErased(request, acquired.identifiers.map(readIdentifier));
+      return isForgotten ? { kind: 'outcome_unknown' } : { kind: 'kept', sealed: acquired.outcome.sealed };
+    }
+    if (acquired.kind !== 'acquired') return acquired;
+    const { key } = acquired;
+    if (key.resumed) {
+      await expire(key);
+      return { kind: 'outcome_unknown' };
+    }
+    return {
+      kind: 'claimed',
+      claim: {
+        keep: async ({ sealed, shown }) => {
+          await key.lease.release({
+            outcome: { sealed },
+            organization_id: request.organizationId,
+            identifiers: shown.map(identifierText),
+          });
+          await this.#forgetErased(request, shown);
+        },
+        release: () => release(key),
+        leave: () => expire(key),
+      },
+    };
   }
 
   async #acquire<T>(
@@ -164,7 +205,13 @@ export class IdempotencyKeys {
         if (!previous || !isKept(previous)) return { acquire: fresh };
         if (previous.fingerprint !== fingerprint) return { reject: { kind: 'idempotency_key_reused' } };
         if (previous.outcome !== null) {
-          return { reject: { kind: 'completed', outcome: previous.outcome as T } };
+          return {
+            reject: {
+              kind: 'completed',
+              outcome: previous.outcome as T,
+              identifiers: previous.identifiers ?? [],
+            },
+          };
         }
         if (held) return { reject: { kind: 'idempotency_in_progress' } };
         return { acquire: { ...fresh, contact_id: previous.contact_id, claimed_at: previous.claimed_at } };
@@ -207,12 +254,10 @@ export class IdempotencyKeys {
   /** Overwrites a kept outcome that shows an erased person. */
   async #forgetErased(
     { organizationId, idempotency }: IdempotentRequest,
-    outcome: unknown,
+    identifiers: readonly Identifier[],
   ): Promise<boolean> {
-    const contact = shownContact(outcome);
-    if (!contact || !idempotency) return false;
-    if (!(await this.#suppression.includes({ organizationId, identifiers: identifiersOf(contact) })))
-      return false;
+    if (identifiers.length === 0 || !idempotency) return false;
+    if (!(await this.#suppression.includes({ organizationId, identifiers: [...identifiers] }))) return false;
     const { route, key } = idempotency;
     await this.#documents.update(idempotencyId(organizationId, route, key), (source) =>
       // Without an outcome, the key is in use again.

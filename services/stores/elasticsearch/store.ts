@@ -170,6 +170,7 @@ function composeStore(
       searchTimeoutMs,
     }),
     ...visitStore({ cluster, names, visits, acceptance, clock, bounded, log }),
+    claimAnswer: (request) => idempotencyKeys.claimAnswer(request),
     ...keyStore(cluster, names),
     getCredits: (organizationId) => ledger.balance(organizationId),
     setCredits: (organizationId, balance) => ledger.set(organizationId, balance),

@@ -36,12 +36,7 @@ export function runIdempotent<T>(
   }
   const value = work();
   if (isKept(value)) {
-    connection.run(
-      sql`DELETE FROM idempotency WHERE (organization_id, route, key) IN (
-         SELECT organization_id, route, key FROM idempotency WHERE saved_ms <= ? ORDER BY saved_ms LIMIT ?)`,
-      now - IDEMPOTENCY_RETENTION_MS,
-      EXPIRED_PER_WRITE,
-    );
+    deleteExpiredAnswers(connection, now);
     deleteAnswer(connection, organizationId, route, key);
     connection.run(
       sql`INSERT INTO idempotency (organization_id, route, key, fingerprint, saved_ms, outcome)
@@ -54,17 +49,40 @@ export function runIdempotent<T>(
       JSON.stringify(value),
     );
     const { contact } = value as { contact?: ContactBody };
-    for (const identifier of contact ? identifiersOf(contact) : []) {
-      connection.run(
-        sql`INSERT OR IGNORE INTO answer_identifiers (organization_id, identifier, route, key) VALUES (?, ?, ?, ?)`,
-        organizationId,
-        identifierText(identifier),
-        route,
-        key,
-      );
-    }
+    noteShown(
+      connection,
+      { organizationId, route, key },
+      contact ? identifiersOf(contact).map(identifierText) : [],
+    );
   }
   return { kind: 'done', value, replayed: false };
+}
+
+/** Deletes some answers that have expired; `now` in milliseconds since 1970. */
+export function deleteExpiredAnswers(connection: Connection, now: number): void {
+  connection.run(
+    sql`DELETE FROM idempotency WHERE (organization_id, route, key) IN (
+       SELECT organization_id, route, key FROM idempotency WHERE saved_ms <= ? ORDER BY saved_ms LIMIT ?)`,
+    now - IDEMPOTENCY_RETENTION_MS,
+    EXPIRED_PER_WRITE,
+  );
+}
+
+/** Notes whom an answer shows. */
+export function noteShown(
+  connection: Connection,
+  { organizationId, route, key }: { organizationId: string; route: string; key: string },
+  identifiers: readonly string[],
+): void {
+  for (const identifier of identifiers) {
+    connection.run(
+      sql`INSERT OR IGNORE INTO answer_identifiers (organization_id, identifier, route, key) VALUES (?, ?, ?, ?)`,
+      organizationId,
+      identifier,
+      route,
+      key,
+    );
+  }
 }
 
 /** Deletes the kept answers that show one of the persons; returns how many. */
@@ -87,7 +105,7 @@ export function forgetAnswersOf(
   }, 0);
 }
 
-/** Deletes the kept answers of the organization that show such a contact. Reads all. */
+/** Deletes the kept answers of the organization that show such a contact, and those that are sealed. Reads all. */
 export function forgetAnswers(
   connection: Connection,
   organizationId: string,
@@ -108,12 +126,21 @@ function forgetShown(
   answers: readonly Answer[],
   isShown: (outcome: unknown) => boolean,
 ): number {
-  const shown = answers.filter(([, , outcome]) => isShown(JSON.parse(outcome)));
+  // A sealed answer is found by those whom it shows, and cannot be read.
+  const shown = answers.filter(([, , outcome]) => {
+    const value = JSON.parse(outcome) as object;
+    return 'sealed' in value || isShown(value);
+  });
   for (const [route, key] of shown) deleteAnswer(connection, organizationId, route, key);
   return shown.length;
 }
 
-function deleteAnswer(connection: Connection, organizationId: string, route: string, key: string): void {
+export function deleteAnswer(
+  connection: Connection,
+  organizationId: string,
+  route: string,
+  key: string,
+): void {
   connection.run(
     sql`DELETE FROM idempotency WHERE organization_id = ? AND route = ? AND key = ?`,
     organizationId,

@@ -29,6 +29,7 @@ import { startSearchProcess } from './workers/process-client.js';
 import { SearchPool } from './workers/search-pool.js';
 import type { SearchOperations } from './workers/search-process.js';
 import { WorkerClient } from './workers/worker-client.js';
+import { answerStore } from './writes/kept-answers.js';
 import { RECORDS_PER_MESSAGE, type Writer, writeRecords } from './writes/record-messages.js';
 import { writeOnceWith } from './writes/write-once.js';
 
@@ -102,6 +103,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
     preferredBatchSize: BATCH_RECORDS,
     /** Reads always see earlier writes. */
     refresh: async () => undefined,
+    ...answerStore(writer, ageClock),
     ...contactStore({ writer, writeOnce, searches, reader, clock }),
     eraseContacts: (command) => eraseContacts({ writer, reader, clock, jobs }, command),
     listErasures: async (search, signal) =>

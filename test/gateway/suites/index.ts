@@ -8,6 +8,7 @@ import { keptAnswers } from './kept-answers.js';
 import { lostStores } from './lost-stores.js';
 import { operations } from './operations.js';
 import { peopleOfImports } from './people-of-imports.js';
+import { repetitions } from './repetitions.js';
 
 /** Suites whose results could depend on the stores of a gateway. */
 const SUITES = [
@@ -20,6 +21,7 @@ const SUITES = [
   cursors,
   keptAnswers,
   lostStores,
+  repetitions,
 ];
 
 /** Everything a gateway has to do for each form of its stores. */

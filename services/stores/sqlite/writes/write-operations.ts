@@ -38,6 +38,7 @@ import { insertKey, recordKeyUse, revokeKey } from '../keys.js';
 import { deleteRejections, keepRejections } from '../rejections.js';
 import { deleteVisitsBefore, insertVisits } from '../visits.js';
 import { done } from '../workers/rpc.js';
+import { type AnswerKey, claimAnswer, keepAnswer, releaseAnswer } from './kept-answers.js';
 import { oneStep, type SteppedWork } from './stepped-work.js';
 import type { BatchResult, IsTimeUp } from './write-batch.js';
 import type { WriteSession } from './write-session.js';
@@ -109,6 +110,9 @@ export function writeOperations(session: WriteSession) {
           isAudienceWritten,
         ),
       ),
+    claimAnswer: (request: AnswerKey, keptMs: number) => toJson(claimAnswer(connection, request, keptMs)),
+    keepAnswer: (answer: Parameters<typeof keepAnswer>[1]) => done(keepAnswer(connection, answer)),
+    releaseAnswer: (request: AnswerKey) => done(releaseAnswer(connection, request)),
     beginErasure: (command: EraseCommand, now: number) => done(beginErasure(session, command, now)),
     /** Starts the thread, which completes erasures while it has nothing else to do. */
     wake: () => done(undefined),

@@ -1,0 +1,105 @@
+/** The end of an export: a last line, which the server adds where it is asked for, says what it wrote. */
+import { ConnectionError } from './problems.js';
+
+/** Asks for the last line; a server that does not know it answers without. */
+export const countedType = (type: string): string => `${type}; end=count, ${type}; q=0.5`;
+
+/** The last line in both formats. */
+const END = /(?:# |\{"end":")(\d{1,15}) rows, (\d{1,15}) bytes(?:"\})?\r?\n$/;
+/** Bytes that the last line may have. */
+const MAX_END = 80;
+const TIMEOUT_MS = 120_000;
+
+interface CheckedExport {
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+  rows: Promise<number>;
+}
+
+/** The body without its last line. Fails with a ConnectionError where it breaks, is silent for `timeoutMs`, or is not all that was written. */
+export function checkedExport(
+  { body, headers }: Response,
+  { timeoutMs = TIMEOUT_MS, signal }: { timeoutMs?: number; signal?: AbortSignal },
+): CheckedExport {
+  const isCounted = /;\s*end=count/.test(headers.get('Content-Type') ?? '');
+  const reader = (body ?? new ReadableStream<Uint8Array<ArrayBuffer>>()).getReader();
+  let tail: Uint8Array<ArrayBuffer> = new Uint8Array();
+  let bytes = 0;
+  let resolve: (rows: number) => void;
+  let reject: (reason: unknown) => void;
+  const rows = new Promise<number>((...settle) => {
+    [resolve, reject] = settle;
+  });
+  // Whoever reads the stream alone gets the error there.
+  rows.catch(() => undefined);
+  const broken = (detail: string, cause?: unknown) =>
+    new ConnectionError(`The export ended before its end, after ${bytes} bytes. ${detail}`, { cause });
+
+  async function read() {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const silence = new Promise<never>((_, fail) => {
+      timer = setTimeout(() => fail(broken(`Nothing came within ${timeoutMs} ms.`)), timeoutMs);
+    });
+    try {
+      return await Promise.race([reader.read(), silence]);
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error instanceof ConnectionError ? error : broken(String(error), error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Checks the last line. */
+  function end(): number {
+    const found = END.exec(new TextDecoder().decode(tail));
+    if (!found) throw broken('The last line, which says how many rows there are, is missing.');
+    const [line, count, written] = found;
+    const rest = tail.subarray(0, tail.length - line.length);
+    bytes += rest.length;
+    if (Number(written) !== bytes) throw broken(`The server wrote ${written}.`);
+    tail = rest;
+    return Number(count);
+  }
+
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      try {
+        for (;;) {
+          const { done, value } = await read();
+          if (done) {
+            const count = isCounted ? end() : Number.NaN;
+            if (tail.length > 0) controller.enqueue(tail);
+            controller.close();
+            resolve(count);
+            return;
+          }
+          const chunk = isCounted ? joined(tail, value) : value;
+          const held = isCounted ? Math.min(MAX_END, chunk.length) : 0;
+          tail = chunk.slice(chunk.length - held);
+          const passed = chunk.subarray(0, chunk.length - held);
+          bytes += passed.length;
+          if (passed.length === 0) continue;
+          controller.enqueue(passed);
+          return;
+        }
+      } catch (error) {
+        reject(error);
+        reader.cancel(error).catch(() => undefined);
+        controller.error(error);
+      }
+    },
+    async cancel(reason) {
+      reject(reason);
+      await reader.cancel(reason);
+    },
+  });
+  return { stream, rows };
+}
+
+function joined(first: Uint8Array<ArrayBuffer>, second: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  if (first.length === 0) return second;
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}

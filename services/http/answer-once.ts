@@ -1,0 +1,109 @@
+/** Answers of writes that keep no outcome with what they write: kept for the next request with the idempotency key (contract 3.4). */
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import type { TSchema } from 'typebox';
+import type { AnswerStore, Idempotency } from '../shared/idempotency.js';
+import { OverloadedError } from '../shared/store-errors.js';
+import type { Endpoint, HandlerContext } from './endpoint.js';
+import { unwrapIdempotent } from './idempotency.js';
+import { Problem } from './problems.js';
+import { serialize } from './serialize.js';
+
+export interface AnswerServices {
+  search: AnswerStore;
+}
+
+type Context<Services> = HandlerContext<unknown, unknown, Services> & { idempotency: Idempotency };
+
+/**
+ * Runs the operation, or answers what it answered before. `onKept` gets the size of an answer that is kept. Throws 409
+ * `outcome_unknown` where an earlier attempt ended without an answer.
+ */
+export async function answerOnce<Services extends AnswerServices>(
+  endpoint: Endpoint<TSchema, TSchema, TSchema, Services>,
+  context: Context<Services>,
+  onKept: (bytes: number) => void,
+): Promise<Buffer> {
+  const { organizationId, services } = context;
+  const seal = new Seal(organizationId, context.idempotency);
+  const found = await services.search.claimAnswer({ organizationId, idempotency: seal.stored });
+  if (found.kind === 'outcome_unknown') throw outcomeUnknown();
+  if (found.kind !== 'claimed') {
+    const sealed = unwrapIdempotent(
+      context,
+      found.kind === 'kept' ? { kind: 'done', value: found.sealed, replayed: true } : found,
+    );
+    return seal.open(sealed);
+  }
+  const { claim } = found;
+  try {
+    const answer = await endpoint.handle(context);
+    const json = await serialize(answer);
+    onKept(json.length);
+    const shown = endpoint.shows?.(JSON.parse(json.toString())) ?? [];
+    // The work is done: without the answer of before, a next attempt is told that its outcome is unknown.
+    await claim.keep({ sealed: seal.close(json), shown }).catch(() => undefined);
+    return json;
+  } catch (error) {
+    await (wroteNothing(error, context.signal) ? claim.release() : claim.leave()).catch(() => undefined);
+    throw error;
+  }
+}
+
+const outcomeUnknown = (): Problem =>
+  new Problem(
+    'outcome_unknown',
+    'The first request with this Idempotency-Key ended without an answer, and what it did is unknown. See what is there, then send what is missing with another key.',
+  );
+
+/** An operation reads, with the signal of the request, before it writes, and throws problems before it writes. */
+const wroteNothing = (error: unknown, signal: AbortSignal): boolean =>
+  error instanceof Problem || error instanceof OverloadedError || (signal.aborted && error === signal.reason);
+
+const CIPHER = 'aes-256-gcm';
+const SALT_BYTES = 16;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * Encrypts an answer by the idempotency key, of which the store gets a hash alone: whoever reads the store reads no answer, such as the
+ * secret of a key. The fingerprint of the request is made with the key too, so that nobody can test whom a request named.
+ */
+class Seal {
+  readonly stored: Idempotency;
+  readonly #key: string;
+  readonly #purpose: string;
+
+  constructor(organizationId: string, { route, key, fingerprint }: Idempotency) {
+    this.#key = key;
+    this.#purpose = JSON.stringify(['answer', organizationId, route]);
+    this.stored = {
+      route,
+      key: createHash('sha256')
+        .update(JSON.stringify([this.#purpose, key]))
+        .digest('base64url'),
+      fingerprint: createHmac('sha256', key).update(fingerprint).digest('base64url'),
+    };
+  }
+
+  close(json: Buffer): string {
+    const salt = randomBytes(SALT_BYTES);
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#secretOf(salt), iv);
+    const text = Buffer.concat([cipher.update(json), cipher.final()]);
+    return Buffer.concat([salt, iv, cipher.getAuthTag(), text]).toString('base64');
+  }
+
+  open(sealed: string): Buffer {
+    const bytes = Buffer.from(sealed, 'base64');
+    const salt = bytes.subarray(0, SALT_BYTES);
+    const iv = bytes.subarray(SALT_BYTES, SALT_BYTES + IV_BYTES);
+    const start = SALT_BYTES + IV_BYTES + TAG_BYTES;
+    const decipher = createDecipheriv(CIPHER, this.#secretOf(salt), iv);
+    decipher.setAuthTag(bytes.subarray(start - TAG_BYTES, start));
+    return Buffer.concat([decipher.update(bytes.subarray(start)), decipher.final()]);
+  }
+
+  #secretOf(salt: Buffer): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.#key, salt, this.#purpose, 32));
+  }
+}

@@ -1,0 +1,119 @@
+/** Answers of writes that keep no outcome with what they write (contract 3.4). */
+import { identifierText } from '../../../contacts/suppression.js';
+import {
+  type AnswerClaim,
+  type AnswerStore,
+  IDEMPOTENCY_RETENTION_MS,
+  type Idempotency,
+  type ShownIdentifier,
+} from '../../../shared/idempotency.js';
+import { sql } from '../../../shared/sql.js';
+import type { Clock } from '../../../shared/time.js';
+import type { Connection } from '../connection.js';
+import { Suppression } from '../erasure/suppression.js';
+import { deleteAnswer, deleteExpiredAnswers, noteShown } from '../idempotency.js';
+import type { Writer } from './record-messages.js';
+
+export interface AnswerKey {
+  organizationId: string;
+  idempotency: Idempotency;
+}
+
+type Claim = Exclude<AnswerClaim, { kind: 'claimed' }> | { kind: 'claimed' };
+
+/** A claimed key has an outcome without an answer. `now`, by which answers expire, in milliseconds since 1970. */
+export function claimAnswer(
+  connection: Connection,
+  { organizationId, idempotency: { route, key, fingerprint } }: AnswerKey,
+  now: number,
+): Claim {
+  const saved = connection.row<[string, string]>(
+    sql`SELECT fingerprint, outcome FROM idempotency
+      WHERE organization_id = ? AND route = ? AND key = ? AND saved_ms > ?`,
+    organizationId,
+    route,
+    key,
+    now - IDEMPOTENCY_RETENTION_MS,
+  );
+  if (saved) {
+    const [before, outcome] = saved;
+    if (before !== fingerprint) return { kind: 'idempotency_key_reused' };
+    const { sealed } = JSON.parse(outcome) as { sealed: string | null };
+    return sealed === null ? { kind: 'outcome_unknown' } : { kind: 'kept', sealed };
+  }
+  deleteExpiredAnswers(connection, now);
+  connection.run(
+    sql`INSERT OR REPLACE INTO idempotency (organization_id, route, key, fingerprint, saved_ms, outcome)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    organizationId,
+    route,
+    key,
+    fingerprint,
+    now,
+    JSON.stringify({ sealed: null }),
+  );
+  return { kind: 'claimed' };
+}
+
+/** Does nothing where an erasure that is suppressing one of the persons has not found the answer. */
+export function keepAnswer(
+  connection: Connection,
+  { organizationId, idempotency: { route, key }, sealed, shown }: AnswerKey & KeptAnswer,
+): void {
+  if (new Suppression(connection).includes(organizationId, () => shown)) return;
+  connection.run(
+    sql`UPDATE idempotency SET outcome = ? WHERE organization_id = ? AND route = ? AND key = ?`,
+    JSON.stringify({ sealed }),
+    organizationId,
+    route,
+    key,
+  );
+  noteShown(connection, { organizationId, route, key }, shown.map(identifierText));
+}
+
+interface KeptAnswer {
+  sealed: string;
+  shown: readonly ShownIdentifier[];
+}
+
+export const releaseAnswer = (
+  connection: Connection,
+  { organizationId, idempotency: { route, key } }: AnswerKey,
+): void => deleteAnswer(connection, organizationId, route, key);
+
+/** Claimed keys whose attempt this process does not run are those of a process that ended. Answers expire by `ageClock`. */
+export function answerStore(writer: Writer, ageClock: Clock): AnswerStore {
+  const running = new Set<string>();
+  return {
+    async claimAnswer(request) {
+      const { organizationId, idempotency } = request;
+      const name = JSON.stringify([organizationId, idempotency.route, idempotency.key]);
+      if (running.has(name)) return { kind: 'idempotency_in_progress' };
+      running.add(name);
+      const call = writer.callFor(organizationId, 'claimAnswer', request, ageClock.now());
+      const found = await call.catch((error: unknown) => {
+        running.delete(name);
+        throw error;
+      });
+      if (found.kind !== 'claimed') {
+        running.delete(name);
+        return found;
+      }
+      const ended = async (write?: Promise<unknown>) => {
+        try {
+          await write;
+        } finally {
+          running.delete(name);
+        }
+      };
+      return {
+        kind: 'claimed',
+        claim: {
+          keep: (answer) => ended(writer.callFor(organizationId, 'keepAnswer', { ...request, ...answer })),
+          release: () => ended(writer.callFor(organizationId, 'releaseAnswer', request)),
+          leave: () => ended(),
+        },
+      };
+    },
+  };
+}
