@@ -32,7 +32,7 @@ import {
 import { findPartialMatch, MAX_RANKED_ROWS, type MatchedRow } from '../text/partial-match.js';
 import { planMatch } from '../text/query-plan.js';
 import { rankedRows } from '../text/ranked-rows.js';
-import { similarWords } from '../text/vocabulary.js';
+import { similarWords, withHeldEquivalents } from '../text/vocabulary.js';
 import { currentContact, formerAudiences } from './former-audiences.js';
 import { CONTACT_GROUPS, filterQuery } from './mapping.js';
 
@@ -153,7 +153,8 @@ function findRows(
   limit: number,
   mostRanked = MAX_RANKED_ROWS,
 ): FoundRows {
-  const { filters, query, sort, updatedAfter, after, match } = search;
+  const { filters, sort, updatedAfter, after, match } = search;
+  const query = search.query && withHeldEquivalents(connection, 'contact_terms', organization, search.query);
   const [first, ...others] = filters;
   // Together with anything else it is a term of the text index.
   const isCountry = first?.kind === 'value' && first.field === 'country' && others.length === 0;

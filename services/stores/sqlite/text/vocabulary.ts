@@ -1,5 +1,8 @@
 /** The words of letters in the text indexes of an organization, for queries with typos. */
 
+import type { Equivalent, TextQuery } from '../../../search/query.js';
+import { equivalentsOf } from '../../../search/ranking.js';
+import { isTypoCandidate } from '../../../search/typos.js';
 import { sql } from '../../../shared/sql.js';
 import { codePoints, distanceWithin } from '../../../shared/text.js';
 import type { Connection } from '../connection.js';
@@ -66,6 +69,38 @@ export function similarWords(connection: Connection, index: TextIndex, organizat
       return nearest;
     });
   };
+}
+
+/** The query without the equivalents of words that no row holds: the index would look for them again for each class of the order. */
+export function withHeldEquivalents(
+  connection: Connection,
+  index: TextIndex,
+  organization: number,
+  query: TextQuery,
+): TextQuery {
+  const words = new Set(
+    query.required.flatMap((term) =>
+      equivalentsOf(term).flatMap((each) => each.words.filter(isTypoCandidate)),
+    ),
+  );
+  if (words.size === 0) return query;
+  const held = new Set(
+    connection
+      .rows<[string]>(
+        sql`SELECT v.word FROM json_each(?) w CROSS JOIN vocabulary v ON v.organization = ? AND v.indexed = ?
+          AND v.first = substr(w.value, 1, 1) AND v.length = length(w.value) AND v.word = w.value`,
+        JSON.stringify([...words]),
+        organization,
+        TEXT_INDEXES[index],
+      )
+      .map(([word]) => word),
+  );
+  const isHeld = (equivalent: Equivalent) =>
+    equivalent.words.every((word) => !words.has(word) || held.has(word));
+  const required = query.required.map((term) =>
+    equivalentsOf(term).length > 0 ? { ...term, equivalents: equivalentsOf(term).filter(isHeld) } : term,
+  );
+  return { ...query, required };
 }
 
 function firstLetter(word: string): string {
