@@ -1,4 +1,5 @@
 /** Proposes how a text becomes records of a stream: the preset that it is recognized by, or a drafted mapping, with what is open as questions. */
+import { didYouMean } from '../../services/shared/did-you-mean.js';
 import { isObject } from '../../services/shared/json.js';
 import type { DeclaredForms, FormDoubt } from '../mapping/column-forms.js';
 import { readForms } from '../mapping/column-forms.js';
@@ -15,6 +16,7 @@ import {
 } from '../mapping/mapping-file.js';
 import { UnrecognizedInputError } from '../pipeline.js';
 import { AUTO } from '../presets/recognize.js';
+import { ColumnsError } from '../sources/csv.js';
 import { peekRecords, recognizeText } from '../sources/recognize-text.js';
 import { type OpenedText, readFirstRows } from '../sources/text.js';
 import { STREAMS } from '../streams/index.js';
@@ -69,6 +71,20 @@ const DRAFT_SAMPLES = 100;
 /** A longer name is no path of a mapping, and its column is left out. */
 const MAX_NAME_LENGTH = 256;
 const MAX_MARKS = 16;
+const MAX_UNKNOWN_COLUMNS = 20;
+
+/** Throws `ColumnsError` for choices of columns that the table does not have. */
+function requireColumns(choices: Readonly<Record<string, string>>, columns: readonly string[]): void {
+  const known = new Set(columns);
+  const problems = Object.keys(choices)
+    .filter((name) => !known.has(name))
+    .slice(0, MAX_UNKNOWN_COLUMNS)
+    .map((name) => {
+      const detail = `columns names ${JSON.stringify(name.slice(0, MAX_NAME_LENGTH))}, which is no column of the file.`;
+      return `${detail} ${didYouMean(name, columns)}`.trimEnd();
+    });
+  if (problems.length > 0) throw new ColumnsError(problems.join('\n'));
+}
 
 /** Reads the first rows of the text, which keeps them. Throws `MappingError` for choices that the stream does not have. */
 export async function propose(
@@ -78,6 +94,7 @@ export async function propose(
 ): Promise<Proposal> {
   const { rows, samples, isWhole } = await beginningOf(text);
   const columns = text.header?.columns;
+  if (columns !== undefined) requireColumns(choices, columns);
   const questions: Question[] = [];
   let recognized: Pick<Proposal, 'preset' | 'preset_description'> = {};
   let file = given;

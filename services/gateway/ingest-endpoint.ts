@@ -211,7 +211,7 @@ export const ingest = endpointsWith<IngestServices>()({
   operationId: 'ingest',
   summary: 'Take in records of a stream',
   description:
-    'One JSON record per line, a JSON array or one object, CSV, or an XLSX workbook; at most 1 GiB, of JSON arrays 16 MiB, gzip and zstd accepted. Good records are durable when the answer comes; rejected ones are named by line, and stop the others only with `on_reject=fail`, or once they are 10 000. With `Accept: application/x-ndjson` the answer is lines: `{"line", "accepted", "rejected"}` while records are taken, then this response, or a problem. Every record up to `line` is accepted or rejected, so a broken upload can go on behind it.',
+    'One JSON record per line, a JSON array or one object, CSV, or an XLSX workbook; at most 1 GiB, of JSON arrays 16 MiB, gzip and zstd accepted. `multipart/form-data` holds such a file as its last part, `file`, behind the part `mapping`: how the records of the file become records of the stream, as JSON of at most 256 KiB. Good records are durable when the answer comes; rejected ones are named by line, and stop the others only with `on_reject=fail`, or once they are 10 000. With `Accept: application/x-ndjson` the answer is lines: `{"line", "accepted", "rejected"}` while records are taken, then this response, or a problem. Every record up to `line` is accepted or rejected, so a broken upload can go on behind it.',
   tag: 'Ingest',
   scope: ['ingest:write'],
   queryScope: peopleScope,

@@ -245,6 +245,10 @@ describe('The check of a file', () => {
       [form('a\n1', { mapping: { fields: { x: 'y'.repeat(300_000) } } }), /413.*262144/],
       [form('a\n1', { mapping: { fields: { nonsense: 'a' } } }), /422.*nonsense/],
       [form('a\n1', { columns: [] }), /422.*JSON object/],
+      [
+        form('Email\na@x.example', { columns: { Emial: '', __proto__: '' } }),
+        /422.*\\"Emial\\", which is no column of the file. Did you mean Email/,
+      ],
     ] as const) {
       const { status, text } = await check(sent as ReturnType<typeof form>);
       expect([status, text]).to.match(said);

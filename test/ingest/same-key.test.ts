@@ -196,6 +196,75 @@ describe('Rows of one file with the same key', () => {
     }
   });
 
+  it('wait in a bounded number and size, and what waits is rejected together', async () => {
+    const between = Array.from({ length: 9 }, (_, index) => ({ ...ONE, campaign: 2 + index }));
+    const pair = [
+      { ...ONE, campaign: 20 },
+      { ...ONE, campaign: 20, clicks: 2 },
+    ];
+    const both = ['same_key', 'same_key'];
+    expect(await outcomes([...between, ...pair], { waitingRows: 3 })).to.deep.equal([
+      ...Array(9).fill(null),
+      ...both,
+    ]);
+    // A row of more bytes than may wait goes on at once, and no longer counts.
+    const rows = [ONE, { ...ONE, campaign: 3 }, { ...ONE, campaign: 4 }, ...pair, { ...ONE, clicks: 2 }].map(
+      rowOf,
+    );
+    (rows[0] as RawRecord).bytes = Buffer.alloc(16 * 1024 * 1024 + 1);
+    for await (const _ of rejectContradictions(inChunks(rows), DELIVERIES));
+    expect(rows.map(({ rejection }) => rejection?.code ?? null)).to.deep.equal([
+      ...Array(3).fill(null),
+      ...both,
+      'same_key',
+    ]);
+    expect(rows.at(-1)?.rejection?.detail).to.include('line 2, which is taken already,');
+    expect(rows.at(-2)?.rejection?.detail).to.include('line 5 are about');
+  });
+
+  it('of which one is rejected, skipped, too long or a deletion do not contradict each other', async () => {
+    const others: Partial<RawRecord>[] = [
+      { rejection: { kind: 'dead_letter', code: 'other', pointer: '', detail: '' } as never },
+      { isSkipped: true },
+      { overlong: true } as never,
+      { mapped: { ...(rowOf(ONE, 0).mapped as object), clicks: 2, deleted: true } },
+    ];
+    for (const other of others) {
+      const rows = [rowOf(ONE, 0), { ...rowOf({ ...ONE, clicks: 2 }, 1), ...other }];
+      for await (const _ of rejectContradictions(inChunks(rows), DELIVERIES));
+      expect(
+        rows.map(({ rejection }) => rejection?.code),
+        JSON.stringify(other),
+      ).to.deep.equal([undefined, other.rejection?.code]);
+    }
+  });
+
+  it('are those of one organization, and have their values in any order', async () => {
+    const [one, other, reordered] = [ONE, { ...ONE, clicks: 2 }, ONE].map(rowOf) as [
+      RawRecord,
+      RawRecord,
+      RawRecord,
+    ];
+    other.mapped = { ...(other.mapped as object), organization_id: 'org_b' };
+    reordered.mapped = Object.fromEntries(Object.entries(reordered.mapped as object).reverse());
+    const rows = [one, other, reordered];
+    for await (const _ of rejectContradictions(inChunks(rows), DELIVERIES));
+    expect(rows.map(({ rejection }) => rejection)).to.deep.equal([undefined, undefined, undefined]);
+  });
+
+  it('are read no further once nobody reads them', async () => {
+    let isClosed = false;
+    const source = (async function* () {
+      try {
+        for (let day = 1; ; day++) yield [rowOf({ ...ONE, day: 1 + (day % 9) }, day)];
+      } finally {
+        isClosed = true;
+      }
+    })();
+    for await (const _ of rejectContradictions(source, DELIVERIES, { waitingRows: 1 })) break;
+    expect(isClosed).to.equal(true);
+  });
+
   it('belong to deliveries alone: later records of a person change earlier ones', () => {
     const source = inChunks([]);
     expect(rejectContradictions(source, STREAMS.contacts as Stream)).to.equal(source);

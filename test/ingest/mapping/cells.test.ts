@@ -29,7 +29,15 @@ describe('An id of a tool', () => {
   });
 
   it('is refused in powers of ten, which stand for many ids', () => {
-    for (const text of ['1.23E8', '1.23E+8', '1,23E+08', '4.93012e+11', '1E+08', '7.2e+02'])
+    for (const text of [
+      '1.23E8',
+      '1.23E+8',
+      '1,23E+08',
+      '4.93012e+11',
+      '1E+08',
+      '7.2e+02',
+      'urn:li:sponsoredCampaign:7.2E8',
+    ])
       expect(toolId(text), text).to.be.instanceOf(ConversionFailure).and.to.include({ code: 'rounded_id' });
   });
 
