@@ -22,7 +22,7 @@ const USUAL_PATHS = [
 export const chromiumPath = process.env.CHROMIUM_PATH ?? USUAL_PATHS.find((path) => existsSync(path));
 
 /** Skips the suite where the machine has no Chromium. */
-async function launchBrowser(context: Mocha.Context): Promise<Browser> {
+export async function launchBrowser(context: Mocha.Context): Promise<Browser> {
   if (chromiumPath === undefined) return context.skip();
   // One process for the pages of all tests; a fresh one for each, with a spare one, takes more time than the page that it shows.
   return chromium.launch({ executablePath: chromiumPath, args: ['--renderer-process-limit=1'] });

@@ -1,0 +1,138 @@
+/** What a person sees of a tab at one moment, by roles, labels and texts. */
+import type { Page } from 'playwright-core';
+
+export interface ShownTable {
+  label: string;
+  isBusy: boolean;
+  heads: string[];
+  /** The column by which rows are in order, as `Spend descending`. */
+  sorted: string;
+  rows: string[][];
+  checked: number;
+  /** Whether rows are left out that are far from what is shown. */
+  hasGaps: boolean;
+}
+
+export interface Screen {
+  url: string;
+  organization: string | undefined;
+  asksForKey: boolean;
+  chips: string[];
+  /** Such as `94 contacts`. */
+  count: string | undefined;
+  query: string | undefined;
+  /** The chosen text of each choice, by its label. */
+  choices: Record<string, string>;
+  from: string | undefined;
+  to: string | undefined;
+  granularity: string | undefined;
+  tab: string | undefined;
+  page: string | undefined;
+  tables: ShownTable[];
+  /** Each list of figures: label and figure in turn. */
+  totals: [label: string, figure: string][][];
+  comparisons: string[];
+  days: string[];
+  alerts: string[];
+  /** Everything that explains, outside of tables. */
+  notes: string[];
+  selection: string | undefined;
+  selectAll: string | undefined;
+  notice: string | undefined;
+  canUndo: boolean;
+  buttons: string[];
+  /** Work that goes on whatever view is open. */
+  doing: string[];
+  /** Where the words of organizations are: the text around each. */
+  markers: Record<string, string[]>;
+}
+
+/** `chart-value` is what a person reads who points at a period. */
+const READ = `(markers) => {
+  const text = (element) => (element?.textContent ?? '').replace(/\\s+/g, ' ').trim();
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const visible = (element) => element.checkVisibility();
+  const named = (selector, label) => all(selector).find((element) => text(element) === label);
+  const segment = (label) => text(document.querySelector('main [aria-label="' + label + '"] [aria-current]'));
+  const labelOf = (element) =>
+    element.getAttribute('aria-label') ?? text(element.closest('label')?.querySelector('span'));
+  const tables = all('main table').filter(visible).map((table) => {
+    const rows = all('tbody:not([aria-hidden]) tr', table);
+    const drawn = rows.filter((row) => row.cells.length > 1);
+    const sorted = table.querySelector('th[aria-sort]:not([aria-sort=none])');
+    return {
+      label: table.getAttribute('aria-label') ?? '',
+      isBusy: table.getAttribute('aria-busy') === 'true' || table.querySelector('tbody[aria-hidden]') !== null,
+      heads: all('thead th', table).map((head) => text(head).replace(/ ?[↑↓]$/, '')),
+      sorted: sorted ? text(sorted).replace(/ ?[↑↓]$/, '') + ' ' + sorted.getAttribute('aria-sort') : '',
+      rows: drawn.map((row) => [...row.cells].map(text)),
+      checked: drawn.filter((row) => row.querySelector('input[type=checkbox]:checked')).length,
+      hasGaps: rows.length > drawn.length,
+    };
+  });
+  const selection = document.querySelector('main [aria-label=Selection]');
+  const notice = all('[role=status]').find((element) => !element.closest('main') && named('[role=status] button[aria-label=Dismiss]', '×') && element.contains(named('[role=status] button[aria-label=Dismiss]', '×')));
+  const buttons = all('button, summary, a.button').filter(visible).filter((button) => !button.disabled).map(text);
+  const found = {};
+  const values = all('input, textarea, select').map(({ value }) => value).join(' ');
+  const everything = document.documentElement.outerHTML + ' ' + values + ' ' + decodeURIComponent(location.href.replace(/%(?![0-9a-f]{2})/gi, '%25')) + ' ' + document.title;
+  for (const marker of markers) {
+    found[marker] = [...everything.matchAll(new RegExp('.{0,40}' + marker + '.{0,30}', 'gi'))].slice(0, 3).map(([match]) => match);
+  }
+  const choices = {};
+  for (const select of all('main select').filter(visible))
+    choices[labelOf(select)] = text(select.selectedOptions[0]);
+  return {
+    url: location.pathname + location.search,
+    organization: document.querySelector('[title="Organization of the key"]')?.textContent ?? undefined,
+    asksForKey: all('input[name=key]').some(visible),
+    chips: all('main [aria-label="Filters in force"] li:not([aria-busy=true]) > span').map(text),
+    count: all('main output').map(text).find((each) => /^[\\d,]+ (contact|visit|audience|campaign|creative|compan)/.test(each)),
+    query: document.querySelector('main input[type=search]')?.value,
+    choices,
+    from: all('main input[type=date]').find((input) => labelOf(input) === 'From')?.value,
+    to: all('main input[type=date]').find((input) => labelOf(input) === 'To')?.value,
+    granularity: segment('Granularity') || undefined,
+    tab: segment('Table') || undefined,
+    page: all('main nav[aria-label=Pages] span').map(text)[0],
+    tables,
+    totals: all('main dl.totals').map((list) => all('dt', list).map((term) => [text(term), text(term.nextElementSibling)])),
+    comparisons: all('main p').map(text).filter((each) => /gainst \\d/.test(each)),
+    days: all('main [aria-label="Visits a day"]:not([aria-busy=true]) a').map((link) => link.title),
+    alerts: all('main [role=alert]').filter(visible).map(text),
+    notes: all('main :is([role=alert], [role=status], output, p, figcaption)').filter((each) => visible(each) && !each.closest('tbody')).map(text),
+    selection: selection ? text(selection.querySelector('[role=status]')) : undefined,
+    selectAll: selection ? all('button', selection).filter((button) => visible(button) && !button.disabled).map(text).find((each) => /^Select all/.test(each)) : undefined,
+    notice: notice && text(notice) !== '' ? text(notice.querySelector('span')) : undefined,
+    canUndo: buttons.includes('Undo'),
+    buttons,
+    doing: all('[aria-label="Work in progress"] [role=status]').map(text),
+    markers: found,
+  };
+}`;
+
+export const readScreen = (page: Page, markers: readonly string[]): Promise<Screen> =>
+  page.evaluate(`(${READ})(${JSON.stringify(markers)})`);
+
+export interface ShownChart {
+  label: string;
+  /** As it is read when each period is pointed at: `2026-10: $6,399.78, before $162.00`. */
+  values: string[];
+}
+
+/** Points at each period of each chart. */
+const POINT = `() => [...document.querySelectorAll('main .chart')].map((chart) => {
+  const over = chart.querySelector('.u-over');
+  const box = over?.getBoundingClientRect();
+  const values = new Set();
+  for (let left = 0; box && left < box.width; left += 2) {
+    const at = { bubbles: true, clientX: box.left + left, clientY: box.top + 10 };
+    if (left === 0) over.dispatchEvent(new MouseEvent('mouseenter', at));
+    over.dispatchEvent(new MouseEvent('mousemove', at));
+    values.add(chart.querySelector('.chart-value').textContent);
+  }
+  over?.dispatchEvent(new MouseEvent('mouseleave', { bubbles: true }));
+  return { label: chart.querySelector('strong').textContent, values: [...values].filter(Boolean) };
+})`;
+
+export const readCharts = (page: Page): Promise<ShownChart[]> => page.evaluate(`(${POINT})()`);
