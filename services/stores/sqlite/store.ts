@@ -29,7 +29,7 @@ import { startSearchProcess } from './workers/process-client.js';
 import { SearchPool } from './workers/search-pool.js';
 import type { SearchOperations } from './workers/search-process.js';
 import { WorkerClient } from './workers/worker-client.js';
-import { answerStore } from './writes/kept-answers.js';
+import { answerStore } from './writes/answer-store.js';
 import { RECORDS_PER_MESSAGE, type Writer, writeRecords } from './writes/record-messages.js';
 import { writeOnceWith } from './writes/write-once.js';
 

@@ -2,17 +2,14 @@
 import { identifierText } from '../../../contacts/suppression.js';
 import {
   type AnswerClaim,
-  type AnswerStore,
   IDEMPOTENCY_RETENTION_MS,
   type Idempotency,
   type ShownIdentifier,
 } from '../../../shared/idempotency.js';
 import { sql } from '../../../shared/sql.js';
-import type { Clock } from '../../../shared/time.js';
 import type { Connection } from '../connection.js';
 import { Suppression } from '../erasure/suppression.js';
 import { deleteAnswer, deleteExpiredAnswers, noteShown } from '../idempotency.js';
-import type { Writer } from './record-messages.js';
 
 export interface AnswerKey {
   organizationId: string;
@@ -80,40 +77,3 @@ export const releaseAnswer = (
   connection: Connection,
   { organizationId, idempotency: { route, key } }: AnswerKey,
 ): void => deleteAnswer(connection, organizationId, route, key);
-
-/** Claimed keys whose attempt this process does not run are those of a process that ended. Answers expire by `ageClock`. */
-export function answerStore(writer: Writer, ageClock: Clock): AnswerStore {
-  const running = new Set<string>();
-  return {
-    async claimAnswer(request) {
-      const { organizationId, idempotency } = request;
-      const name = JSON.stringify([organizationId, idempotency.route, idempotency.key]);
-      if (running.has(name)) return { kind: 'idempotency_in_progress' };
-      running.add(name);
-      const call = writer.callFor(organizationId, 'claimAnswer', request, ageClock.now());
-      const found = await call.catch((error: unknown) => {
-        running.delete(name);
-        throw error;
-      });
-      if (found.kind !== 'claimed') {
-        running.delete(name);
-        return found;
-      }
-      const ended = async (write?: Promise<unknown>) => {
-        try {
-          await write;
-        } finally {
-          running.delete(name);
-        }
-      };
-      return {
-        kind: 'claimed',
-        claim: {
-          keep: (answer) => ended(writer.callFor(organizationId, 'keepAnswer', { ...request, ...answer })),
-          release: () => ended(writer.callFor(organizationId, 'releaseAnswer', request)),
-          leave: () => ended(),
-        },
-      };
-    },
-  };
-}
