@@ -90,7 +90,7 @@ const createKey = endpoint({
   request: CreateKeyRequest,
   response: CreateKeyResponse,
   example: { organization_id: 'org_demo', name: 'Nightly export', scopes: ['contacts:read'] },
-  async handle({ body, organizationId, services, keyId, signal }) {
+  async handle({ body, organizationId, services, keyId, signal, beginsToWrite }) {
     const { search, clock, scopes: held } = services;
     if (body.name === RUN_KEY_NAME) {
       const detail = 'The command line gives this name to the keys of its runs; choose another.';
@@ -122,6 +122,7 @@ const createKey = endpoint({
       const detail = `Keys made one another ${MAX_ANCESTORS} times; use an older key, or the command line.`;
       throw invalid({ pointer: '', code: 'too_many_ancestors', detail });
     }
+    beginsToWrite();
     const insertion = await search.insertKey(stored, { maxKeys: MAX_KEYS, makerActiveAt: clock.now() });
     // Requests know a key for a few seconds longer than it works.
     if (insertion === 'maker_ended') throw invalidKey();
@@ -153,7 +154,7 @@ const revokeKey = endpoint({
   response: RevokeKeyResponse,
   example: { organization_id: 'org_demo', key_id: 'sample00' },
   problems: ['key_not_found'],
-  async handle({ body, organizationId, services, signal }) {
+  async handle({ body, organizationId, services, signal, beginsToWrite }) {
     const { search, clock } = services;
     const stored = await search.findKey(body.key_id, signal);
     if (stored?.organization_id !== organizationId) {
@@ -167,6 +168,7 @@ const revokeKey = endpoint({
     const descendants = keepDescendants
       ? 0
       : await search.countDescendants(organizationId, stored.id, clock.now(), signal);
+    beginsToWrite();
     await search.revokeKey(stored.id, revokedAt, keepDescendants ?? false);
     const revoked = { ...stored, revoked_at: stored.revoked_at ?? revokedAt };
     return {

@@ -43,8 +43,8 @@ export interface Export {
   total: number;
   /** Fails with a ConnectionError where the export ends before its end. */
   stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** How many rows the server wrote, once the stream has ended and all of it has arrived; rejects where the stream fails. */
-  rows: Promise<number>;
+  /** How many rows the server wrote, once all of the stream has arrived; null where an older server does not count. Rejects where the stream fails. */
+  rows: Promise<number | null>;
 }
 
 export interface ClientOptions extends TransportOptions {

@@ -12,7 +12,7 @@ const TIMEOUT_MS = 120_000;
 
 interface CheckedExport {
   stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  rows: Promise<number>;
+  rows: Promise<number | null>;
 }
 
 /** The body without its last line. Fails with a ConnectionError where it breaks, is silent for `timeoutMs`, or is not all that was written. */
@@ -24,9 +24,9 @@ export function checkedExport(
   const reader = (body ?? new ReadableStream<Uint8Array<ArrayBuffer>>()).getReader();
   let tail: Uint8Array<ArrayBuffer> = new Uint8Array();
   let bytes = 0;
-  let resolve: (rows: number) => void;
+  let resolve: (rows: number | null) => void;
   let reject: (reason: unknown) => void;
-  const rows = new Promise<number>((...settle) => {
+  const rows = new Promise<number | null>((...settle) => {
     [resolve, reject] = settle;
   });
   // Whoever reads the stream alone gets the error there.
@@ -67,7 +67,7 @@ export function checkedExport(
         for (;;) {
           const { done, value } = await read();
           if (done) {
-            const count = isCounted ? end() : Number.NaN;
+            const count = isCounted ? end() : null;
             if (tail.length > 0) controller.enqueue(tail);
             controller.close();
             resolve(count);

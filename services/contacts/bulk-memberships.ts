@@ -83,12 +83,14 @@ const removeContacts = endpoint({
 
 function shownContacts({
   changed_contact_ids = [],
+  not_found,
   too_many_audiences = [],
 }: {
   changed_contact_ids?: readonly string[];
+  not_found: readonly string[];
   too_many_audiences?: readonly string[];
 }): Identifier[] {
-  return idIdentifiers([...changed_contact_ids, ...too_many_audiences]);
+  return idIdentifiers([...changed_contact_ids, ...not_found, ...too_many_audiences]);
 }
 
 function checkContacts(_: unknown, sent: Readonly<Record<string, unknown>>): FieldError[] {
@@ -115,6 +117,7 @@ async function changeMemberships(context: BulkContext, change: MembershipChange[
   const changed: string[] = [];
   let done = 0;
   signal.throwIfAborted();
+  context.beginsToWrite();
   do {
     const contactIds = found.ids.slice(done, done + CONTACTS_PER_STEP);
     const step = search.changeMemberships({ organizationId, audienceId, contactIds, change });

@@ -259,22 +259,25 @@ const deleteContacts = endpoint({
   name: 'DeleteContacts',
   summary: 'Delete contacts',
   description:
-    'By exactly one of `contact_id`, `contact_ids`, `email` and `network_a_url`; of an address, every contact that has it, at most 1 000 (422 `too_many_contacts`). The contacts leave their audiences. A record of the stream `contacts` brings one back only if its `updated_at`, or else its acceptance, is later than the deletion. Deleting again changes nothing. With `return_deleted`, `deleted_contacts` has the contacts as they were at that moment, so that sending them to the stream `contacts` without `updated_at` brings them back; contacts beyond 1 MiB stay and are named in `not_deleted`.',
+    'By exactly one of `contact_id`, `contact_ids`, `email` and `network_a_url`; of an address, every contact that has it, at most 1 000 (422 `too_many_contacts`). The contacts leave their audiences. A record of the stream `contacts` brings one back only if its `updated_at`, or else its acceptance, is later than the deletion. Deleting again changes nothing. With `return_deleted`, `deleted_contacts` has the contacts as they were at that moment, so that sending them to the stream `contacts` without `updated_at` brings them back; contacts beyond 1 MiB stay and are named in `not_deleted`. `return_deleted` needs `contacts:read` too.',
   tag: 'Contacts',
   scope: ['contacts:write'],
+  // The answer is then what a search would find.
+  bodyScope: ({ return_deleted }) => (return_deleted ? ['contacts:read'] : []),
   request: DeleteContactsRequest,
   slots: ({ contact_ids }) => 1 + slotsOfPage(contact_ids?.length),
   response: DeleteContactsResponse,
   example: { organization_id: 'org_demo', contact_ids: ['demo_contact_9998', 'demo_contact_9999'] },
   check: exactlyOneOf('contact_id', 'contact_ids', 'email', 'network_a_url'),
-  shows: ({ contact_ids, deleted_contacts = [], not_deleted = [] }) => [
-    ...idIdentifiers([...contact_ids, ...not_deleted]),
+  shows: ({ contact_ids, missing, deleted_contacts = [], not_deleted = [] }) => [
+    ...idIdentifiers([...contact_ids, ...missing, ...not_deleted]),
     ...deleted_contacts.flatMap(identifiersOf),
   ],
-  async handle({ body, organizationId, services, signal }) {
+  async handle({ body, organizationId, services, signal, beginsToWrite }) {
     const given = body.contact_ids ?? (body.contact_id ? [body.contact_id] : null);
     const ids = given ?? (await findPerson(services.search, organizationId, body, { signal }));
     const returnsContacts = body.return_deleted ?? false;
+    beginsToWrite();
     const { deleted, missing, contacts, notDeleted } = await services.search.deleteContacts({
       organizationId,
       contactIds: [...new Set(ids)],
@@ -308,7 +311,7 @@ const eraseContacts = endpoint({
   example: { organization_id: 'org_demo', email: 'erased.person@mail.example' },
   exampleQuery: { dry_run: true },
   check: exactlyOneOf('contact_id', 'email', 'network_a_url'),
-  async handle({ body, query, organizationId, services, signal, keyId }) {
+  async handle({ body, query, organizationId, services, signal, keyId, beginsToWrite }) {
     const { search, clock } = services;
     const contactIds = body.contact_id
       ? (await search.getContacts(organizationId, [body.contact_id], signal)).contacts.length > 0
@@ -318,6 +321,7 @@ const eraseContacts = endpoint({
     const answer = { organization_id: organizationId, erased: contactIds };
     if (query.dry_run) return { ...answer, dry_run: true, related: [], proof_id: null };
     const identifiers = namedIdentifiers(body);
+    beginsToWrite();
     const { erased, related, proof } = await search.eraseContacts({
       organizationId,
       proofId: newId('era', clock.now()),

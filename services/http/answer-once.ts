@@ -2,7 +2,7 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { TSchema } from 'typebox';
 import type { AnswerStore, Idempotency } from '../shared/idempotency.js';
-import { OverloadedError } from '../shared/store-errors.js';
+import { OverloadedError, StoreUnavailableError } from '../shared/store-errors.js';
 import type { Endpoint, HandlerContext } from './endpoint.js';
 import { unwrapIdempotent } from './idempotency.js';
 import { Problem } from './problems.js';
@@ -23,8 +23,10 @@ export async function answerOnce<Services extends AnswerServices>(
   context: Context<Services>,
   onKept: (bytes: number) => void,
 ): Promise<Buffer> {
-  const { organizationId, services } = context;
-  const seal = new Seal(organizationId, context.idempotency);
+  const { organizationId, keyId, services } = context;
+  // What a key may make, another key may not.
+  const owner = endpoint.answersSecret ? [organizationId, keyId] : [organizationId];
+  const seal = new Seal(owner, context.idempotency);
   const found = await services.search.claimAnswer({ organizationId, idempotency: seal.stored });
   if (found.kind === 'outcome_unknown') throw outcomeUnknown();
   if (found.kind !== 'claimed') {
@@ -35,8 +37,12 @@ export async function answerOnce<Services extends AnswerServices>(
     return seal.open(sealed);
   }
   const { claim } = found;
+  let hasBegun = false;
+  const beginsToWrite = () => {
+    hasBegun = true;
+  };
   try {
-    const answer = await endpoint.handle(context);
+    const answer = await endpoint.handle({ ...context, beginsToWrite });
     const json = await serialize(answer);
     onKept(json.length);
     const shown = endpoint.shows?.(JSON.parse(json.toString())) ?? [];
@@ -44,7 +50,10 @@ export async function answerOnce<Services extends AnswerServices>(
     await claim.keep({ sealed: seal.close(json), shown }).catch(() => undefined);
     return json;
   } catch (error) {
-    await (wroteNothing(error, context.signal) ? claim.release() : claim.leave()).catch(() => undefined);
+    const isUnwritten = !hasBegun || wroteNothing(error, context.signal);
+    const ended = (isUnwritten ? claim.release() : claim.leave()).catch(() => undefined);
+    // A store that is away would delay the answer as it delayed the work.
+    if (!(error instanceof StoreUnavailableError)) await ended;
     throw error;
   }
 }
@@ -55,7 +64,7 @@ const outcomeUnknown = (): Problem =>
     'The first request with this Idempotency-Key ended without an answer, and what it did is unknown. See what is there, then send what is missing with another key.',
   );
 
-/** An operation reads, with the signal of the request, before it writes, and throws problems before it writes. */
+/** An operation throws problems before it writes, and hands no write the signal of the request. */
 const wroteNothing = (error: unknown, signal: AbortSignal): boolean =>
   error instanceof Problem || error instanceof OverloadedError || (signal.aborted && error === signal.reason);
 
@@ -73,9 +82,10 @@ class Seal {
   readonly #key: string;
   readonly #purpose: string;
 
-  constructor(organizationId: string, { route, key, fingerprint }: Idempotency) {
+  /** `owner`: the organization and, for an answer that only one API key may get, the id of the key. */
+  constructor(owner: readonly string[], { route, key, fingerprint }: Idempotency) {
     this.#key = key;
-    this.#purpose = JSON.stringify(['answer', organizationId, route]);
+    this.#purpose = JSON.stringify(['answer', ...owner, route]);
     this.stored = {
       route,
       key: createHash('sha256')

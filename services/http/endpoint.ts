@@ -70,6 +70,8 @@ export interface HandlerContext<Body, Query, Services = unknown> {
   idempotency?: { route: string; key: string; fingerprint: string };
   /** Aborted when the client leaves or the request's time is up. */
   signal: AbortSignal;
+  /** Says that the next call may write. An error before it leaves nothing behind, so that the request may be repeated (contract 3.4). */
+  beginsToWrite(): void;
   /** Tells the client how far the work is; absent where the client does not ask for it. */
   onProgress?(progress: object): void;
   /** Headers of the response; a handler adds to them. */
@@ -144,6 +146,8 @@ export interface Endpoint<
   scope: readonly Scope[];
   /** Further scopes that some query parameters need. */
   queryScope?(query: Parsed<Query>): readonly Scope[];
+  /** Further scopes that some fields of the body need. */
+  bodyScope?(body: Parsed<Body>): readonly Scope[];
   request: Body;
   query?: Query;
   response: Response;

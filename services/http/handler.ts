@@ -98,7 +98,18 @@ function contextOf<Services>(
   const { organizationId, keyId } = principal;
   const request = parseRequest(endpoint, sent, organizationId, format);
   if (endpoint.queryScope) requireScopes(principal, endpoint.queryScope(request.query));
-  return { ...request, params: {}, organizationId, keyId, services, signal, responseHeaders: {} };
+  if (endpoint.bodyScope) requireScopes(principal, endpoint.bodyScope(request.body));
+  const beginsToWrite = () => undefined;
+  return {
+    ...request,
+    params: {},
+    organizationId,
+    keyId,
+    services,
+    signal,
+    beginsToWrite,
+    responseHeaders: {},
+  };
 }
 
 async function readInput(

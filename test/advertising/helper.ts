@@ -33,6 +33,7 @@ export async function callText<Body extends TSchema, Query extends TSchema, Answ
       provisionalDays: 7,
     },
     signal,
+    beginsToWrite: () => undefined,
     responseHeaders: {},
   });
   return String(await serialize(answer));

@@ -68,7 +68,7 @@ export async function exportCommand(io: Io, command: ExportCommand): Promise<voi
         }
       }
       await writeOutput(io.stdout, out, Readable.from(counted()));
-      matches = await rows;
+      matches = (await rows) ?? total;
     });
     return Math.max(0.001, progress.seconds);
   });

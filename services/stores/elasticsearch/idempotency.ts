@@ -160,7 +160,11 @@ export class IdempotencyKeys {
   }
 
   /** As `AnswerStore`. A sealed answer is an outcome that cannot be read. */
-  async claimAnswer(request: Required<Omit<IdempotentRequest, 'newId'>>): Promise<AnswerClaim> {
+  claimAnswer(request: Required<Omit<IdempotentRequest, 'newId'>>): Promise<AnswerClaim> {
+    return this.#cluster.failIfNodeHangs(this.#claimAnswer(request));
+  }
+
+  async #claimAnswer(request: Required<Omit<IdempotentRequest, 'newId'>>): Promise<AnswerClaim> {
     const acquired = await this.#acquire<{ sealed: string }>(request, request.idempotency);
     if (acquired.kind === 'completed') {
       const isForgotten = await this.#forgetErased(request, acquired.identifiers.map(readIdentifier));
