@@ -44,6 +44,8 @@ describe('An idempotency key of a request that failed', () => {
 
   function change(sql: (database: InstanceType<typeof DatabaseSync>) => void): void {
     const database = new DatabaseSync(join(gateway.dataDir, 'reachline.db'));
+    // The writer of the gateway may be at work.
+    database.exec('PRAGMA busy_timeout = 10000');
     sql(database);
     database.close();
   }
