@@ -16,21 +16,16 @@ export interface FailureText {
   canRetry?: boolean;
 }
 
-/** Problems that the API states in words of its own, said to people. */
-const PEOPLES_WORDS: Partial<Record<string, Pick<FailureText, 'title' | 'detail'>>> = {
-  changed_meanwhile: {
-    title: 'Somebody else changed it meanwhile',
-    detail: 'Nothing was overwritten. Look at what is there now, and do it again if you still want to.',
-  },
+/** The problem `changed_meanwhile`, said to people. */
+const CHANGED_MEANWHILE = {
+  title: 'Somebody else changed it meanwhile',
+  detail: 'Nothing was overwritten. Look at it, and do it again if you still want to.',
 };
 
-/** Answers of proxies and of a server that gave up: the change may have been made, or not. */
-const UNKNOWN_OUTCOMES: ReadonlySet<number> = new Set([500, 502, 504]);
-
-/** Whether a change may have been made although it failed, because its answer was lost. */
+/** Whether a change may have been made although it failed, because a proxy or a server that gave up answered, or nobody did. */
 export const isOutcomeUnknown = (error: unknown): boolean =>
   error instanceof ConnectionError ||
-  (error instanceof ReachlineProblem && UNKNOWN_OUTCOMES.has(error.status));
+  (error instanceof ReachlineProblem && [500, 502, 504].includes(error.status));
 
 const TEMPORARY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
@@ -49,7 +44,7 @@ export function failureOf(error: unknown): FailureText {
     return {
       title,
       detail: detail === title ? '' : detail,
-      ...PEOPLES_WORDS[error.code],
+      ...(error.code === 'changed_meanwhile' && CHANGED_MEANWHILE),
       requestId,
       retryAfterMs,
       isTemporary: TEMPORARY.has(status),

@@ -70,7 +70,7 @@ export interface LoadRequest {
 /** What is loaded, and how far that has come. */
 export interface FileLoad extends LoadRequest {
   sentBytes: number;
-  state: 'loading' | 'stopped' | 'done' | 'asks';
+  state: 'loading' | 'stopped' | 'done';
   result?: IngestAnswer;
   error?: FailureText;
   /** What is open after all, as the check had not read so far. */
@@ -105,7 +105,7 @@ export function loadFile(session: Session, what: LoadRequest): Promise<FileLoad>
       show({ state: 'done', result: await sendFile(session, what, { signal, onProgress }) });
     } catch (reason) {
       const question = formQuestionOf(reason);
-      if (question) show({ state: 'asks', question });
+      if (question) show({ state: 'stopped', question });
       else if (signal.aborted) show({ state: 'stopped' });
       else show({ state: 'stopped', error: (await isReadable(file)) ? failureOf(reason) : CHANGED });
     }

@@ -37,6 +37,8 @@ interface Changed {
   /** Contacts whose membership changed, as the server named them. */
   ids: string[];
   unchanged: number;
+  /** Contacts that were deleted, or are in too many audiences. */
+  left: number;
   /** Why it ended before the last request. */
   failure?: unknown;
 }
@@ -48,16 +50,19 @@ async function changeMany(
   target: Target,
   job?: Job,
 ): Promise<Changed> {
-  const sum: Changed = { ids: [], unchanged: 0 };
+  const sum: Changed = { ids: [], unchanged: 0, left: 0 };
   const total = plural('ids' in target ? target.ids.length : target.total, 'contact');
-  let done = 0;
   const run = async (part: { contact_ids: string[] } | { filter: Filter; cursor?: string }) => {
     const request = { audience_id: audience.id, return_changed: true, ...part };
-    const answer = await session.call(PATHS[direction], request, { signal: job?.signal });
+    // Stop waits for the answer, which names what is to be undone.
+    job?.signal.throwIfAborted();
+    const answer = await session.call(PATHS[direction], request);
     sum.ids.push(...(answer.changed_contact_ids ?? []));
     sum.unchanged += answer.unchanged;
-    done += 'contact_ids' in part ? part.contact_ids.length : answer.changed + answer.unchanged;
-    if (job) job.progress.value = `${count(done)} of ${total}`;
+    const { not_found: missing, too_many_audiences: full = [] } = { too_many_audiences: [], ...answer };
+    sum.left += missing.length + full.length;
+    const done = sum.ids.length + sum.unchanged + sum.left;
+    if (job && !job.signal.aborted) job.progress.value = `${count(done)} of ${total}`;
     return answer.next_cursor;
   };
   if (job) job.progress.value = `0 of ${total}`;
@@ -94,8 +99,9 @@ function changeTarget(
 ): Promise<Notice> {
   const title = direction === 'add' ? `Adding to ${audience.name}` : `Removing from ${audience.name}`;
   return session.work(title, async (job) => {
-    const { ids, unchanged, failure } = await changeMany(session, direction, audience, target, job);
-    const done = textOf(direction, ids.length, unchanged, audience.name);
+    const changed = await changeMany(session, direction, audience, target, job);
+    const { ids, failure } = changed;
+    const done = textOf(direction, changed, audience.name);
     const canUndo = ids.length > 0 && ids.length <= MAX_UNDONE;
     const undo = canUndo ? () => changeTarget(session, OPPOSITE[direction], audience, { ids }) : undefined;
     const text = ids.length > MAX_UNDONE ? `${done} They are too many to be undone.` : done;
@@ -126,11 +132,13 @@ export async function changeMembership(
   };
 }
 
-function textOf(direction: Direction, changed: number, before: number, name: string): string {
-  const done = direction === 'add' ? `added to ${name}` : `removed from ${name}`;
-  const rest =
-    direction === 'add' ? `${count(before)} were in it already` : `${count(before)} were not in it`;
-  return `${plural(changed, 'contact')} ${done}${before > 0 ? `; ${rest}` : ''}.`;
+function textOf(direction: Direction, { ids, unchanged, left }: Changed, name: string): string {
+  const [done, rest] =
+    direction === 'add'
+      ? [`added to ${name}`, `${count(unchanged)} were in it already`]
+      : [`removed from ${name}`, `${count(unchanged)} were not in it`];
+  const others = left > 0 ? `; ${count(left)} were deleted, or are in too many audiences` : '';
+  return `${plural(ids.length, 'contact')} ${done}${unchanged > 0 ? `; ${rest}` : ''}${others}.`;
 }
 
 /** The ids of the members; undefined where they are too many to be put back, or may not be read. */

@@ -36,8 +36,6 @@ const OTHER_TABS_MS = 250;
 /** Timeout of the largest request, which the server reads twice. */
 const INGEST_TIMEOUT_MS = 300_000;
 
-const MAX_JOBS = 3;
-
 /** Work that takes several requests. It goes on when its view is left. */
 export interface Job {
   title: string;
@@ -144,11 +142,14 @@ export class Session {
 
   /** Runs work of several requests as a job, which is shown until it ends. */
   async work<T>(title: string, run: (job: Job) => Promise<T>): Promise<T> {
-    if (this.#hasEnded) throw new Error('This session has ended.');
-    if (this.jobs.value.length >= MAX_JOBS) throw new Error('Wait for work in progress, or stop it.');
     const controller = new AbortController();
     const { signal: stopped } = controller;
-    const job = { title, progress: signal('begins …'), signal: stopped, stop: () => controller.abort() };
+    const progress = signal('begins …');
+    const stop = () => {
+      progress.value = 'stops …';
+      controller.abort();
+    };
+    const job = { title, progress, signal: stopped, stop };
     this.jobs.value = [...this.jobs.value, job];
     try {
       return await run(job);
@@ -218,7 +219,9 @@ const post = (message: TabMessage) => tabs.postMessage(message);
 
 tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
   if (data.kind === 'ask' && currentKey.value !== '') post({ kind: 'key', key: currentKey.value });
-  if (data.kind === 'key' && !session.value && !signingIn.value) {
+  // Not in place of a key that waits for the server.
+  const isFree = !session.value && ['', data.kind === 'key' && data.key].includes(currentKey.value);
+  if (data.kind === 'key' && isFree && !signingIn.value) {
     if (offeredKey.value === data.key) offeredKey.value = null;
     void confirm(data.key);
   }

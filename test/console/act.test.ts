@@ -215,19 +215,6 @@ describe('Acting in the console', function () {
     expect(await c.page.getByRole('button', { name: 'Undo' }).count()).to.equal(0);
   });
 
-  it('says how far it came when it is stopped', async () => {
-    await c.open('/contacts?job_title=manager');
-    await c.page.getByRole('checkbox', { name: 'Select the rows that are loaded' }).check();
-    const bar = c.page.getByRole('region', { name: 'Selection' });
-    await bar.getByText('100 contacts selected').waitFor();
-    await c.page.route('**/add-many', () => undefined);
-    await bar.getByText('Add to audience').click();
-    await bar.getByRole('button', { name: 'Add to Customers' }).click();
-    await c.page.getByRole('button', { name: 'Stop' }).click();
-    await notice('Stopped. Until then 0 contacts added to Customers.').waitFor();
-    await bar.getByText('100 contacts selected').waitFor();
-  });
-
   it('deletes a contact once it was asked again, and brings it back as it was', async () => {
     const contact_id = 'demo_contact_0010';
     const read = () => c.read<{ contact: Record<string, unknown> }>('/api/contacts/get', { contact_id });

@@ -97,6 +97,15 @@ function Importer() {
     return charset !== undefined;
   }
 
+  // A question is answered here, also when it came up while another view was open.
+  useEffect(() => {
+    if (!load?.question) return;
+    session.fileLoad.value = null;
+    setFile(load.file);
+    setSettings(load.settings);
+    setStep({ name: 'checked', answer: { ...load.answer, questions: [load.question] } });
+  }, [load?.question]);
+
   function choose(next: File | undefined) {
     if (!next || step.name === 'check') return;
     setSwitched(undefined);
@@ -109,11 +118,7 @@ function Importer() {
     setStep({ name: 'choose' });
   }
   async function start(what: LoadRequest) {
-    const { state, result, answer, question } = await loadFile(session, what);
-    if (state === 'asks' && question) {
-      session.fileLoad.value = null;
-      setStep({ name: 'checked', answer: { ...answer, questions: [question] } });
-    }
+    const { result, answer } = await loadFile(session, what);
     // Here it is shown as it is.
     if (path.value === '/import') return;
     session.notice.value = {
