@@ -1,5 +1,5 @@
 /** What the console adds to the client of the API: failures as it shows them. */
-import { ConnectionError, ReachlineProblem } from '../client/index.js';
+import { ConnectionError, type PagedPath, ReachlineProblem } from '../client/index.js';
 
 export type { OperationPath, RequestOf, ResponseOf } from '../client/index.js';
 
@@ -61,4 +61,13 @@ export function failureOf(error: unknown): FailureText {
   }
   if ((error as Error).name === 'AbortError') return { title: 'Stopped', detail: '' };
   return { title: 'The console failed', detail: String(error), canRetry: true };
+}
+
+/** What an export writes. */
+export interface ExportSource {
+  /** Name of the file without its extension. */
+  name: string;
+  path: PagedPath;
+  /** The request of the view; its page, and what that page is compared with, are left out. */
+  body: object;
 }

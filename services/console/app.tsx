@@ -1,6 +1,6 @@
-import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import type { Scope } from '../http/scopes.js';
-import { failureOf } from './api.js';
+import { type FailureText, failureOf } from './api.js';
 import { Help } from './components/help.js';
 import { NoticeBar } from './components/notice-bar.js';
 import { Failure } from './components/states.js';
@@ -25,9 +25,7 @@ import { theme, toggleTheme } from './theme.js';
 import { Campaign, Company, Creative } from './views/ad-page.js';
 import { Advertising } from './views/advertising.js';
 import { Audiences } from './views/audiences.js';
-
 import { Contacts } from './views/contacts.js';
-import { Import } from './views/import.js';
 import { Operate } from './views/operate.js';
 import { SignIn } from './views/sign-in.js';
 import { SQL_SCOPES, Sql } from './views/sql.js';
@@ -46,6 +44,22 @@ const VIEWS: readonly (readonly [path: string, label: string, scopes: readonly S
   ['/status', 'Status', []],
 ];
 
+/** The import is a file of its own, which is loaded when the view is opened. */
+function LoadedImport() {
+  const [View, setView] = useState<() => preact.JSX.Element>();
+  const [error, setError] = useState<FailureText>();
+  const load = () => {
+    setError(undefined);
+    import('./views/import.js').then(
+      ({ Import }) => setView(() => Import),
+      (reason: unknown) => setError(failureOf(reason)),
+    );
+  };
+  useEffect(load, []);
+  if (error) return <Failure error={error} retry={load} />;
+  return View ? <View /> : <p class="note">Loading …</p>;
+}
+
 const PAGES: Record<string, () => preact.JSX.Element> = {
   '/contacts': Contacts,
   '/audiences': Audiences,
@@ -55,7 +69,7 @@ const PAGES: Record<string, () => preact.JSX.Element> = {
   '/advertising/creative': Creative,
   '/advertising/company': Company,
   '/sql': Sql,
-  '/import': Import,
+  '/import': LoadedImport,
   '/operate': Operate,
   '/status': Status,
 };

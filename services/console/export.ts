@@ -1,16 +1,9 @@
 /** Everything that matches as a file, by the export of the API. */
 import type { ExportFormat, ExportRequestOf, PagedPath } from '../client/index.js';
 import type { Contact } from '../contacts/schema.js';
+import type { ExportSource } from './api.js';
 import { plural } from './format.js';
 import type { Session } from './session.js';
-
-export interface ExportSource {
-  /** Name of the file without its extension. */
-  name: string;
-  path: PagedPath;
-  /** The request of the view; its page, and what that page is compared with, are left out. */
-  body: object;
-}
 
 /** A file that ended too early. Its message says so to a person. */
 export class BrokenFileError extends Error {}

@@ -4,29 +4,16 @@ import { ReachlineProblem } from '../client/index.js';
 import type { CheckAnswer, IngestAnswer } from '../client/operations.js';
 import { type FailureText, failureOf } from './api.js';
 import { csvCell } from './export.js';
+import type { FileLoad, LoadRequest, OnDuplicate, Question, Settings } from './file-load.js';
 import { count, fieldLabel, megabytes } from './format.js';
 import type { Session } from './session.js';
 
 export type { CheckAnswer, IngestAnswer };
-export type Question = CheckAnswer['questions'][number];
+
 export type FileColumn = CheckAnswer['columns'][number];
 export type RecordError = IngestAnswer['errors'][number];
 type CheckResult = NonNullable<CheckAnswer['result']>;
 export type PersonMatch = NonNullable<CheckResult['matches']>[number];
-/** What becomes of people who are there already. */
-export type OnDuplicate = 'update' | 'create' | 'reject';
-
-/** What a person has answered. */
-export interface Settings {
-  map?: string;
-  date_order?: string;
-  decimal?: string;
-  charset?: string;
-  header_row?: number;
-  /** The field of each column that a person chose. */
-  columns?: Record<string, string>;
-}
-
 /** Of a larger file a beginning is checked. */
 const CHECKED_BYTES = 8 * 1024 * 1024;
 const ANY_FORMAT = 'application/octet-stream';
@@ -57,24 +44,6 @@ export async function checkFile(
     if (!(error instanceof ReachlineProblem && error.errors[0]?.code === 'whole_file')) throw error;
     return check(file, false);
   }
-}
-
-/** A file that was checked, and how it is to be loaded. */
-export interface LoadRequest {
-  answer: CheckAnswer;
-  file: File;
-  settings: Settings;
-  onDuplicate: OnDuplicate | undefined;
-}
-
-/** What is loaded, and how far that has come. */
-export interface FileLoad extends LoadRequest {
-  sentBytes: number;
-  state: 'loading' | 'stopped' | 'done';
-  result?: IngestAnswer;
-  error?: FailureText;
-  /** What is open after all, as the check had not read so far. */
-  question?: Question;
 }
 
 export const CHANGED: FailureText = {

@@ -1,22 +1,13 @@
-/** Contacts into and out of audiences, with what undoes it. */
-import type { Contact } from '../contacts/schema.js';
-import type { RequestOf } from './api.js';
-import type { ExportSource } from './export.js';
 import { count, plural } from './format.js';
 import { failureNotice, type Notice } from './notice.js';
 import { param, whileShown } from './router.js';
+import type { Chosen, Filter } from './selection.js';
 import type { Job, Session } from './session.js';
 
 export interface AudienceName {
   id: string;
   name: string;
 }
-
-/** Contacts that were chosen one by one, or all that a search matches. */
-export type Chosen =
-  | { kind: 'ids'; contacts: readonly Contact[] }
-  | { kind: 'all'; filter: Filter; total: number; source: ExportSource };
-type Filter = Omit<RequestOf<'/api/contacts/search'>, 'limit' | 'cursor' | 'organization_id'>;
 
 type Target = { ids: readonly string[] } | { filter: Filter; total: number };
 const targetOf = (chosen: Chosen): Target =>

@@ -1,7 +1,13 @@
 /** The rows of the list of contacts that are chosen. They are held themselves, so that what is counted is what is acted upon. */
 import { computed, signal } from '@preact/signals';
 import type { Contact } from '../contacts/schema.js';
-import type { Chosen } from './memberships.js';
+import type { ExportSource, RequestOf } from './api.js';
+
+/** Contacts that were chosen one by one, or all that a search matches. */
+export type Chosen =
+  | { kind: 'ids'; contacts: readonly Contact[] }
+  | { kind: 'all'; filter: Filter; total: number; source: ExportSource };
+export type Filter = Omit<RequestOf<'/api/contacts/search'>, 'limit' | 'cursor' | 'organization_id'>;
 
 const NOBODY: Chosen = { kind: 'ids', contacts: [] };
 

@@ -21,7 +21,7 @@ import { problemOf } from '../client/problems.js';
 import { createTransport, type Transport, type TransportRequest } from '../client/transport.js';
 import type { Scope } from '../http/scopes.js';
 import { type FailureText, failureOf } from './api.js';
-import type { FileLoad } from './import-file.js';
+import type { FileLoad } from './file-load.js';
 import { failureNotice, type Notice } from './notice.js';
 import { Selection } from './selection.js';
 

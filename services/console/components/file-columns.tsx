@@ -1,7 +1,8 @@
 /** Form in which a person chooses the field of each column of a file. */
 import { useState } from 'preact/hooks';
+import type { Settings } from '../file-load.js';
 import { fieldLabel } from '../format.js';
-import type { CheckAnswer, Settings } from '../import-file.js';
+import type { CheckAnswer } from '../import-file.js';
 import { Form } from './form.js';
 
 interface FileColumnsProps {

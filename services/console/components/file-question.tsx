@@ -1,5 +1,5 @@
 /** Something that a file leaves open, with a button for each answer. */
-import type { Question } from '../import-file.js';
+import type { Question } from '../file-load.js';
 
 interface FileQuestionProps {
   question: Question;

@@ -1,8 +1,9 @@
 /** What can be done with the chosen contacts. */
 import { downloadContacts } from '../export.js';
 import { count, plural } from '../format.js';
-import { type AudienceName, type Chosen, changeMembers, createAudienceOf } from '../memberships.js';
+import { type AudienceName, changeMembers, createAudienceOf } from '../memberships.js';
 import type { Notice } from '../notice.js';
+import type { Chosen } from '../selection.js';
 import { missingScopeOf, useSession } from '../session.js';
 import { AudiencePicker } from './audience-picker.js';
 import { ExportButton, Popover } from './toolbar.js';

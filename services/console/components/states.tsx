@@ -109,7 +109,7 @@ interface WhenCurrentProps<P extends OperationPath> {
 
 /** Draws an answer only while it is that to what is asked, and why it is not if that failed. */
 export function WhenCurrent<P extends OperationPath>({ what, answer, children }: WhenCurrentProps<P>) {
-  return answer.state === 'current' ? <>{children(answer)}</> : <Failed what={what} answer={answer} />;
+  return answer.state === 'current' ? children(answer) : <Failed what={what} answer={answer} />;
 }
 
 export function Empty({ children }: { children: ComponentChildren }) {

@@ -7,41 +7,28 @@ import { FileQuestion } from '../components/file-question.js';
 import { Failure, NoPermission } from '../components/states.js';
 import { FigureTable } from '../components/table.js';
 import { save } from '../export.js';
+import type { FileLoad, LoadRequest, OnDuplicate, Settings } from '../file-load.js';
 import { count, fieldLabel, megabytes, plural } from '../format.js';
 import {
   CHANGED,
   type CheckAnswer,
   checkFile,
   type FileColumn,
-  type FileLoad,
   type IngestAnswer,
   isReadable,
-  type LoadRequest,
   loadable,
   loadFile,
-  type OnDuplicate,
   type PersonMatch,
   peopleText,
   proposedCharset,
   type RecordError,
   reasonOf,
   rejectedText,
-  type Settings,
 } from '../import-file.js';
 import { href, param, path, setParams } from '../router.js';
 import { missingScope, useSession } from '../session.js';
+import { STREAMS } from '../streams.js';
 
-/** Each with its view, and the name of one record. */
-export const STREAMS: Record<StreamName, readonly [label: string, view: string, one: string]> = {
-  contacts: ['Contacts', '/contacts', 'contact'],
-  audiences: ['Audiences', '/audiences', 'audience'],
-  'website-visits': ['Visits', '/visits', 'visit'],
-  'network-a-campaigns': ['Campaigns', '/advertising', 'campaign'],
-  'network-a-creatives': ['Creatives', '/advertising', 'creative'],
-  'network-a-companies': ['Advertising companies', '/advertising', 'company'],
-  'network-a-deliveries': ['Deliveries', '/advertising', 'delivery'],
-  'currency-rates': ['Currency rates', '/advertising', 'rate'],
-};
 const labelOf = (stream: string) => STREAMS[stream as StreamName]?.[0] ?? stream;
 
 type Step =

@@ -15,8 +15,8 @@ import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { count, fieldLabel, minute, NONE, plural } from '../format.js';
 import { hrefWith, navigate, param, useLoss } from '../router.js';
 import { currentKey, idOf, missingScope, organizationId, useSession } from '../session.js';
+import { STREAMS } from '../streams.js';
 import { usePages, useRequest } from '../use-request.js';
-import { STREAMS } from './import.js';
 
 type ApiKey = ResponseOf<'/api/keys/list'>['keys'][number];
 type Rejection = ResponseOf<'/api/rejections/list'>['rejections'][number];
