@@ -32,7 +32,7 @@ export interface Table {
 export interface FormDoubt {
   code: 'ambiguous_date' | 'ambiguous_number';
   column: string;
-  /** What the text of an example becomes with each choice. */
+  /** The value of an example's text with each choice. */
   readings: { choice: DateOrder | DecimalMark; text: string; reading: string | undefined }[];
 }
 
@@ -98,20 +98,20 @@ export async function readForms(
   return { forms, doubts };
 }
 
-/** The one value that all that are defined have. */
+/** The value that all defined values share; undefined if they differ. */
 function only<T>(values: readonly (T | undefined)[]): T | undefined {
   const different = new Set(values.filter((value) => value !== undefined));
   return different.size === 1 ? [...different][0] : undefined;
 }
 
-/** Of the lines before a header, in characters: they name a period at their beginning. */
+/** Characters that are read of the lines before a header, which name a period at their beginning. */
 const MAX_PREAMBLE = 8192;
 
-/** What the numbers of a column say of their decimal mark. */
+/** Numbers of a column, which show its decimal mark. */
 class NumberColumn {
   readonly name: string;
   readonly #isCount: boolean;
-  /** The first text with each mark, and one that is another number with each, with a comma if any has. */
+  /** The first text with each mark, and a text that is another number with each mark; if possible a text with a comma. */
   readonly #texts: Partial<Record<DecimalMark | 'ambiguous', string>> = {};
 
   constructor(name: string, isCount: boolean) {
@@ -170,10 +170,10 @@ class NumberColumn {
   }
 }
 
-/** What the dates of a column say of their order. */
+/** Dates of a column, which show the order of day and month. */
 class DateColumn {
   readonly name: string;
-  /** The first text that can have one order alone, and one that can have both, in which they differ if any do. */
+  /** The first text that can have only one order, and a text that can have both orders; if possible a text whose readings differ. */
   readonly #texts: Partial<Record<DateOrder | 'ambiguous', string>> = {};
 
   constructor(name: string) {

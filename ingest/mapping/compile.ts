@@ -59,10 +59,10 @@ export function compileMapping(file: MappingFile, stream: Stream): Mapping {
   return new Compiler(file, stream).compile();
 }
 
-/** What a mapping is compiled with, once its tables are read. */
+/** Tables with which a mapping is compiled, once they are read. */
 interface Tables {
   joins: { [name: string]: JoinedRows };
-  /** By column, or of every value; undefined for JSON. */
+  /** Forms by column, or the form of every value; undefined for JSON. */
   forms?: ReadonlyMap<string, ColumnForm> | ColumnForm;
 }
 
@@ -70,12 +70,12 @@ class Compiler {
   readonly #file: MappingFile;
   readonly #stream: Stream;
   readonly #types: ReadonlyMap<string, TargetType>;
-  /** What cannot be used, each behind its path in the file. */
+  /** Problems of the mapping, each after its path in the file. */
   readonly #problems: string[] = [];
   readonly #zones = new Map<string, TimeZone | undefined>();
   /** Every path of the source record, as written, with the fields that it goes to. */
   readonly #paths = new Map<string, Set<string>>();
-  /** The one that is compiled. */
+  /** The field that is being compiled. */
   #field: string | undefined;
   /** The paths into each joined row. */
   readonly #joinPaths = new Map<string, Set<string>>();
@@ -156,7 +156,7 @@ class Compiler {
       const message = isObject(first) ? first : given;
       const source = open(message);
       const isOpened = source !== message;
-      // What kind of record it is stands on the envelope first, everything else in the record.
+      // The kind of the record is read from the envelope first, every other field from the record first.
       const kind = isOpened ? { ...source, ...message } : source;
       return { source, whole: isOpened ? { ...message, ...source } : source, isLeftOut: isLeftOut(kind) };
     };
@@ -280,7 +280,7 @@ class Compiler {
     return this.#isOwnForm ? undefined : cellRuleOf(this.#field);
   }
 
-  /** What the rule of a field makes of a text, or of each entry of a list. Counts texts that are no value. */
+  /** Applies the rule of a field to a text, or to each entry of a list. Counts texts that are no value. */
   #applyRule(rule: CellRule, value: unknown): unknown {
     const ruled = (entry: unknown) => {
       if (typeof entry !== 'string' || entry === '') return entry;
@@ -300,8 +300,8 @@ class Compiler {
   }
 
   /**
-   * What the field that is compiled takes a text for: without what spreadsheets leave in a cell, and ids in their one form. Undefined where
-   * texts are taken letter by letter.
+   * Cleans the texts of the field: removes what spreadsheets leave in a cell, and gives ids their normal form. Undefined if texts are taken
+   * letter by letter.
    */
   #cleaner(type: TargetType): ((value: unknown) => unknown) | undefined {
     const isOwnForm = this.#isOwnForm;
@@ -312,7 +312,7 @@ class Compiler {
       if (typeof value !== 'string' || value === '') return value;
       if (isOwnForm) return toolId(value.trim());
       const text = unwrapped(value.trim());
-      // A figure that is lost is no 0: its record is rejected.
+      // A lost number is not 0: its record is rejected.
       if (isDebris(text) && !(isNumber && isSpreadsheetError(text))) {
         this.#leftOut++;
         return undefined;
@@ -501,7 +501,7 @@ class Compiler {
   }
 
   #join(name: string, { table, key, newest = [], where = {} }: Join): JoinPlan {
-    // Its paths are those of another table.
+    // The paths of the key belong to another table.
     const own = new Compiler({ fields: {} }, this.#stream);
     const keyOf = own.#text(`join.${name}.key`, key);
     const isLeftOut = own.#condition(where);

@@ -6,7 +6,7 @@ import type { TimeZone } from './time-zone.js';
 export type ParsedDate =
   /** Milliseconds since the epoch. */
   | { instant: number }
-  /** With an offset, in the form of RFC 3339. */
+  /** A time with an offset, in the form of RFC 3339. */
   | { timestamp: string }
   /** `YYYY-MM-DD` and `HH:mm:ss` with any fraction. */
   | { day: string; time: string };
@@ -29,7 +29,7 @@ export const parseIsoDate: DateParser = (value) => {
   return utc === undefined ? { day, time: minute + second } : { timestamp: `${day}T${minute}${second}Z` };
 };
 
-/** Which of two numbers before the year is the day. */
+/** Order of day and month before the year. */
 export type DateOrder = 'dmy' | 'mdy';
 
 const numericDate =
@@ -204,7 +204,7 @@ export function exists(parsed: ParsedDate): boolean {
   return !Number.isNaN(instant) && utcDate(instant) === day;
 }
 
-/** A date-time with an offset; null for one that has none, where no time zone is known. */
+/** A date-time with an offset; null if it has no offset and no time zone is known. */
 export function toDateTime(parsed: ParsedDate, zone: TimeZone | undefined): string | null {
   if ('instant' in parsed) return formatTimestamp(parsed.instant);
   if ('timestamp' in parsed) return parsed.timestamp;

@@ -15,7 +15,7 @@ import { type TargetType, targetTypes } from './target-types.js';
 
 export interface MappingDraft {
   mapping: MappingFile;
-  /** What to look at before the mapping is used. */
+  /** Points to check before the mapping is used. */
   todos: string[];
 }
 
@@ -132,7 +132,7 @@ const colleague =
   /owner|manager|created|creator|assigned|sender|besitzer|erstellt|propri[eé]taire|propietario/i;
 const address = /^[^\s<>@,;]{1,64}@[^\s<>@,;]{1,190}\.[^\s<>@,;.]{2,63}$/;
 
-/** Whether nothing but email addresses of the persons stands in a column. */
+/** Whether a column holds only email addresses of the persons. */
 function holdsAddresses(path: string, samples: readonly SourceRecord[]): boolean {
   const texts = colleague.test(path) ? [] : valuesAt(path, samples);
   return (
@@ -221,7 +221,7 @@ function dateFormat(source: SourceOptions, type: TargetType, samples: readonly S
     : [];
 }
 
-/** What the stream requires and no column gives. */
+/** Completes the fields that the stream requires and no column gives. */
 function complete(
   stream: Stream,
   fields: MappingFile['fields'],

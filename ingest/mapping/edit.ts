@@ -11,7 +11,7 @@ export const FULL_NAME = 'full_name';
 
 type Source = string | SourceOptions;
 
-/** The required fields of a record but its organization, which is that of the key. */
+/** The required fields of a record except its organization, which the key decides. */
 export const requiredFields = ({ schema, organizationField }: Stream): string[] =>
   ((schema as TObject).required ?? []).filter((field) => field !== organizationField);
 
@@ -22,7 +22,7 @@ export function fieldChoices(stream: Stream): string[] {
 }
 
 const lastFirst = /^[^,]+,\s*[^,]+$/;
-/** Stands behind the comma of `Ann Lee, PhD`. */
+/** Suffix after the comma of `Ann Lee, PhD`. */
 const suffix = /,\s*(?:[js]r|i{2,3}|iv|ph\.?\s?d|m\.?d|mba|m\.?sc|b\.?sc|m\.?a|b\.?a|esq|cpa|dds|pmp)\.?$/i;
 
 /** First and last name in a column that holds both: `Lee, Ann` where all of its texts look so, otherwise `Ann Lee`. */
@@ -43,14 +43,14 @@ export function sourceFor(field: string, column: string, values: readonly string
   // A placeholder beside addresses is nobody's id.
   if (field === 'contact_id' && values.some((value) => value.includes('@')))
     return { path: column, email: true, lower: true, id: true };
-  // What is no identifier, such as a name, becomes one.
+  // Turn other texts, such as a name, into an identifier.
   if (field === 'contact_id' && !values.every(isId)) return { path: column, lower: true, id: true };
   return column;
 }
 
 /**
- * The mapping with the field that each of the columns becomes, '' where it is left out. What the mapping made of these columns before
- * goes; of the others it stays.
+ * The mapping with the field that each of the columns becomes, '' where it is left out. Fields that the mapping made of these columns
+ * before are removed; fields of other columns stay.
  */
 export function withChoices(
   file: MappingFile,

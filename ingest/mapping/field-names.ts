@@ -53,7 +53,7 @@ function groupedBy(paths: readonly string[], nameOf: (path: string) => string): 
   return groups;
 }
 
-/** The paths that have a name of the field, and those of which the last part has it, each in the order of the names. */
+/** The paths that have a name of the field, then the paths whose last part has such a name, each in the order of the names. */
 export function pathsNamed(field: string, paths: readonly string[]): string[] {
   const names = [plain(field), ...(NAMES[field]?.split(' ') ?? [])];
   const { whole, last } = indexOf(paths);

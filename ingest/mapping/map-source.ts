@@ -122,7 +122,7 @@ function rejectFor(raw: RawRecord, error: unknown): void {
   raw.fault = error;
 }
 
-/** The source record of a raw one; undefined for one that is none. */
+/** The source record of a raw record; undefined if the raw record is no JSON object or row. */
 export function sourceRecordOf(raw: RawRecord): SourceRecord | undefined {
   const value = raw.overlong || raw.rejection || raw.isSkipped ? undefined : parsedValue({ ...raw });
   return isObject(value) ? value : undefined;
@@ -137,7 +137,7 @@ export function renamed(row: SourceRecord, names: ReadonlyMap<string, string>): 
 const textOrNumber = /"(?:[^"\\]|\\.)*"?|[\d.eE+-]+/gs;
 const longNumber = /^-?\d[\d.]{15,}(?:[eE][+-]?\d{1,3})?$/;
 
-/** As text, every digit of a number stays; `JSON.parse` keeps about 16. */
+/** Quotes long numbers, so that every digit stays; `JSON.parse` keeps about 16. */
 const quoteLongNumbers = (json: string) =>
   json.replace(textOrNumber, (found) => (longNumber.test(found) ? `"${found}"` : found));
 

@@ -1,4 +1,4 @@
-/** What a compiled mapping does. */
+/** Interface of a compiled mapping. */
 import type { DeadLetter } from '../records/outcome.js';
 import type { DeclaredForms, OpenColumns } from './column-forms.js';
 import type { ColumnForm } from './target-types.js';
@@ -42,7 +42,7 @@ export interface Mapping {
   missingMarks(source: SourceRecord): string[] | null;
   /** The columns of a table that decide what `missingMarks` says of its rows. */
   marksOfTable(columns: readonly NamedColumn[]): NamedColumn[];
-  /** What to read of each join before `apply`. */
+  /** Columns to read of each join before `apply`. */
   joins: { [name: string]: JoinPlan };
   /** The mapping with the rows of other tables. */
   withJoins(rows: { [name: string]: JoinedRows }): Mapping;

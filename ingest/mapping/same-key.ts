@@ -106,7 +106,7 @@ async function nextOrSilence<T>(next: Promise<T>): Promise<T | 'silence'> {
 interface Row {
   line: number;
   values: string;
-  /** What its left-out columns say. */
+  /** Texts of its left-out columns. */
   parts: string;
   /** Rows that still wait, in order. */
   waiting: Set<RawRecord>;

@@ -37,7 +37,7 @@ export function withPrefix(value: unknown, prefix: string, isKept: boolean, isLi
   return isList ? found : found[0];
 }
 
-/** What the options of a source make of a text; undefined for what is left of none. */
+/** Applies the options of a source to a text; undefined if nothing is left. */
 export function changedText(
   text: string,
   { trim, part, email, host, profile, lower, lookup, salesforce, id }: TextChanges,
@@ -80,7 +80,7 @@ function trimmedOf(text: string, signs: ReadonlySet<string>): string {
   return text.slice(start, end);
 }
 
-/** Longest text that a template gives: that of the longest field. */
+/** Longest text that a template gives: the length of the longest field. */
 const MAX_TEMPLATE_TEXT = 8192;
 const tooLong = new ConversionFailure('too_long', `would have more than ${MAX_TEMPLATE_TEXT} characters`);
 

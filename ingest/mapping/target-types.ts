@@ -68,9 +68,9 @@ export const isEmpty = (value: unknown): boolean =>
   (typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0);
 
 /**
- * Compiles the conversion to a type, of values that are not empty. A value that fits no type of the field stays as it is, and validation
- * rejects it; a date, and a number of a table, return `ConversionFailure`. `form` is that of a column of a table; values of JSON have
- * none. Throws a `RangeError` for a format that cannot be used.
+ * Compiles the conversion of values that are not empty to a type. A value that fits no type of the field stays as it is, and validation
+ * rejects it. A date, and a number of a table, return `ConversionFailure`. `form` is the form of a column of a table; values of JSON have
+ * no form. Throws a `RangeError` for a format that cannot be used.
  */
 export function converterTo(
   type: TargetType,
@@ -94,7 +94,7 @@ export function converterTo(
   }
 }
 
-/** Ids are often numbers in the source; one that JSON has rounded stays a number. */
+/** Ids are often numbers in the source. A number that JSON has rounded stays a number. */
 function toText(value: unknown): unknown {
   if (typeof value === 'string') return value.trim();
   if (typeof value !== 'number') return value;

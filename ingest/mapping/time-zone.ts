@@ -6,8 +6,8 @@ export interface TimeZone {
   /** Milliseconds to add to UTC at an instant. */
   offsetAt(instant: number): number;
   /**
-   * The same for a local time, given as if it were UTC. Of a local time that occurs twice, the first occurrence counts; one that a clock
-   * change skips is moved on by the length of the gap (`compatible` of Temporal, and RFC 5545).
+   * The offset of a local time, which is given as if it were UTC. If a local time occurs twice, the first occurrence counts. A local time
+   * that a clock change skips moves on by the length of the gap (`compatible` of Temporal, and RFC 5545).
    */
   offsetOfLocal(local: number): number;
 }

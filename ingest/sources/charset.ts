@@ -4,7 +4,7 @@ import { UnreadableInputError } from '../records/raw-record.js';
 
 /** Charsets that are bytes of something else than text. */
 const NO_CHARSETS = new Set(['base64', 'hex', 'internal', 'utf7', 'utf7imap']);
-/** What declares itself as one of these has the quotes and the euro sign of Windows, as browsers know. */
+/** Text that declares one of these charsets is read as windows-1252, like browsers do: it has the quotes and the euro sign of Windows. */
 const WESTERN = new Set(['ascii', 'usascii', 'iso88591', 'latin1', 'l1', 'binary']);
 const UTF8 = new Set(['utf8', 'unicode11utf8']);
 

@@ -10,7 +10,7 @@ import { resumed } from './resumed.js';
 
 const ROWS_PER_CHUNK = 100;
 const HEADER_SEARCH_BYTES = 64 * 1024;
-/** Of a header or row. A row of a mebibyte could have a million empty cells. */
+/** Columns of a header or row. A row of a mebibyte could have a million empty cells. */
 const MAX_COLUMNS = 10_000;
 
 /** The columns of a file cannot be used; no record was read. The message says what to change. */
@@ -43,13 +43,16 @@ export interface ProposedReading {
 export interface CsvOptions {
   /** Line of the header, from 1: lines before it are no part of the table, and no other line is searched for. */
   headerRow?: number;
-  /** The text was made of a sheet: cells are divided by commas, a CR is a line break within a cell, and rows may end early. */
+  /** Whether the text comes from a sheet: commas divide cells, a CR is a line break within a cell, and rows may end early. */
   isSheet?: boolean;
   /** Called with what else would make the text readable, before an error about it or while its records are read. */
   onProposed?: (proposed: ProposedReading) => void;
-  /** Columns of known tables: lines before one that has all columns of a table are no part of it. `any`: before the one with most cells. */
+  /**
+   * Columns of known tables. Lines before the line that has all columns of a table are skipped. `any`: lines before the line with most
+   * cells are skipped.
+   */
   headers?: Headers;
-  /** Where none of these tables is found, the widest line is the header, as with `any`. */
+  /** Whether the widest line is the header, as with `any`, if none of these tables is found. */
   orWidest?: boolean;
 }
 
@@ -90,7 +93,7 @@ export async function openCsv(chunks: AsyncIterable<Uint8Array>, options: CsvOpt
   }
 }
 
-/** What is known of the rows of a table. */
+/** Properties of the rows of a table. */
 interface Table extends Pick<CsvOptions, 'isSheet' | 'onProposed'> {
   header: readonly string[];
   skippedLines: number;
@@ -208,7 +211,7 @@ function objectOf(
   return { value };
 }
 
-/** Without the `'` that keeps a spreadsheet from running a cell as a formula, as exports put it (contract 3.13). */
+/** Removes the `'` with which exports keep a spreadsheet from running a cell as a formula (contract 3.13). */
 const unmarkFormula = (text: string) => text.replace(/^'(?='*[=+\-@\t\r\n＝＋－＠])/, '');
 
 const decodeCell = (cell: string) => Buffer.from(cell, 'latin1').toString('utf8');

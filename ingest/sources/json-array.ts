@@ -43,7 +43,7 @@ export async function* jsonArray(
   }
 }
 
-/** Without line breaks, which JSON has between values only: a record is a line wherever it is sent or written to. */
+/** Removes line breaks, which JSON has only between values: a record is a line wherever it is sent or written. */
 function onOneLine(element: Buffer): Buffer {
   if (!element.includes(NEWLINE) && !element.includes(RETURN)) return element;
   return Buffer.from(element.map((byte) => (byte === NEWLINE || byte === RETURN ? SPACE : byte)));

@@ -25,13 +25,13 @@ export interface TextOptions extends CsvOptions {
   maxJsonBytes?: number;
   /** The charset of text without a byte order mark; UTF-8 where it is absent. */
   charset?: string;
-  /** Limit of the sheet of an XLSX file and of what is made of it, in bytes; 1 GiB where it is absent. */
+  /** Limit of the sheet of an XLSX file and of its CSV, in bytes; default 1 GiB. */
   maxSheetBytes?: number;
   /** Ends the reading of an XLSX file, which goes on without new bytes. */
   signal?: AbortSignal;
 }
 
-/** What a request says of a text. */
+/** Options of a request for reading a text. */
 export type ReadingOptions = Pick<
   TextOptions,
   'charset' | 'headerRow' | 'maxJsonBytes' | 'maxSheetBytes' | 'onProposed'

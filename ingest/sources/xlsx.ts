@@ -32,8 +32,8 @@ const broken = (detail: string) =>
   new UnreadableInputError('invalid_body', `The file cannot be read as XLSX: ${detail}.`);
 
 /**
- * Yields CSV in UTF-8, divided by commas. Throws `UnreadableInputError`, or the reason of an aborted `signal`. `maxBytes` bounds the
- * sheet and what is made of it.
+ * Yields the sheet as CSV in UTF-8, divided by commas. Throws `UnreadableInputError`, or the reason of an aborted `signal`. `maxBytes`
+ * limits the sheet and its CSV.
  */
 export async function* sheetAsCsv(
   source: Replayable,

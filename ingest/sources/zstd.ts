@@ -22,7 +22,7 @@ export const ZSTD_MAGIC = 0xfd2fb528;
 /** The lower four bits of the number are free. */
 const ZSTD_SKIPPABLE = 0x184d2a50;
 const MAX_BLOCK_BYTES = 128 * 1024;
-/** What a frame or block without content costs, in bytes that could be moved meanwhile. */
+/** Cost of a frame or block without content, in bytes that could be copied in the same time. */
 const STEP_BYTES = 16 * 1024;
 const HAS_CHECKSUM = 0x04;
 const IS_SINGLE_SEGMENT = 0x20;
@@ -36,11 +36,11 @@ function zstdHeader(descriptor: number) {
   const sizeBytes = sizeFlag === 0 ? Number(isSingleSegment) : 1 << sizeFlag;
   const sizeAt = (isSingleSegment ? 5 : 6) + ([0, 1, 2, 4][descriptor & 3] as number);
   return {
-    /** With the magic number. */
+    /** Size of the header with the magic number. */
     bytes: sizeAt + sizeBytes,
     isSingleSegment,
     hasChecksum: (descriptor & HAS_CHECKSUM) !== 0,
-    /** What a decoder allocates; `header` begins with the magic number. */
+    /** Bytes that a decoder allocates; `header` begins with the magic number. */
     windowBytes(header: Buffer): number {
       if (!isSingleSegment) {
         const window = header[5] as number;

@@ -38,7 +38,7 @@ export type UpdateAudienceOutcome =
 export interface DeleteAudience {
   organizationId: string;
   audienceId: string;
-  /** As of `UpdateAudience`. An audience that is not there has not changed. */
+  /** Like `ifUpdatedMs` of `UpdateAudience`. A missing audience counts as unchanged. */
   ifUpdatedMs?: number;
   idempotency?: Idempotency;
 }
@@ -48,7 +48,7 @@ export type DeleteAudienceOutcome =
   | {
       kind: 'deleted';
       deleted: boolean;
-      /** As it was; null where nothing was deleted, or where an earlier attempt deleted it. */
+      /** The audience as it was; null if nothing was deleted, or if an earlier attempt deleted it. */
       audience: Audience | null;
     }
   | { kind: 'changed_meanwhile' };
@@ -67,7 +67,7 @@ export const MAX_FORMER_AUDIENCES = 50;
 
 export interface AudienceStore {
   getAudience(organizationId: string, audienceId: string, request?: Cancellable): Promise<Audience | null>;
-  /** Behind a full page there may be nothing more. */
+  /** Searches audiences. A full page may be the last page. */
   searchAudiences(search: AudienceSearch, signal?: AbortSignal): Promise<Page<Audience>>;
   /** How many contacts are in each of the audiences, in their order. The ids are different. */
   countMembers(
@@ -79,11 +79,11 @@ export interface AudienceStore {
   createAudience(command: CreateAudience): Promise<IdempotentResult<CreateAudienceOutcome>>;
   updateAudience(command: UpdateAudience): Promise<IdempotentResult<UpdateAudienceOutcome>>;
   /**
-   * Deletes an audience, and with it its memberships: the audience that has the id next starts without members. Resolves once nobody is a
-   * member any more and a job is noted, which removes what is stored of the memberships step by step and goes on after a restart; with
-   * `MAX_FORMER_AUDIENCES` of the organization, once some are done. Records older than the deletion do not bring the audience back.
+   * Deletes an audience and its memberships: the next audience with the id starts without members. Resolves once nobody is a member any
+   * more and a job is stored. The job removes the stored memberships step by step and goes on after a restart. If the organization has
+   * `MAX_FORMER_AUDIENCES` such jobs, resolves once some are done. Records older than the deletion do not bring the audience back.
    */
   deleteAudience(command: DeleteAudience): Promise<IdempotentResult<DeleteAudienceOutcome>>;
-  /** As records of contacts, each whole. */
+  /** Writes records of audiences in their order, like records of contacts. Each record replaces the whole audience. */
   upsertAudiences(records: readonly OrderedRecord<AudienceRecord>[]): Promise<void>;
 }

@@ -48,14 +48,14 @@ export interface Export {
 }
 
 export interface ClientOptions extends TransportOptions {
-  /** By default that of the key, which the first request asks for. */
+  /** By default the organization of the key, which the first request reads. */
   organizationId?: string;
 }
 
 export interface CallOptions<Path extends OperationPath> {
   query?: Operations[Path]['query'];
   signal?: AbortSignal;
-  /** By default a new one for each call, so that its attempts have an effect once. */
+  /** By default a new key for each call, so that its attempts have an effect once. */
   idempotencyKey?: string;
 }
 
@@ -77,13 +77,13 @@ export interface Client {
     body: RequestOf<Path>,
     options?: CallOptions<Path>,
   ): Promise<ResponseOf<Path>>;
-  /** Every page from the one that `body` names, or the first, on. */
+  /** Every page, from the page that `body` names or the first page on. */
   pages<Path extends PagedPath>(
     path: Path,
     body: RequestOf<Path>,
     options?: Pick<CallOptions<Path>, 'signal'>,
   ): AsyncGenerator<ResponseOf<Path>, void, undefined>;
-  /** What the pages list, one by one. */
+  /** The items of all pages, one by one. */
   items<Path extends PagedPath>(
     path: Path,
     body: RequestOf<Path>,
@@ -110,7 +110,7 @@ export function createClient(options: ClientOptions): Client {
   const describeKey = ({ signal }: { signal?: AbortSignal } = {}) =>
     transport.send<KeyDescription>({ method: 'GET', path: '/api/key', signal });
   let known = options.organizationId;
-  /** A key belongs to one organization, so it is asked for once. */
+  /** A key belongs to one organization, so it is read once. */
   const organization = async (signal?: AbortSignal): Promise<string> => {
     known ??= (await describeKey({ signal })).organization_id;
     return known;
@@ -206,7 +206,7 @@ function listFieldOf(path: string): string {
   return list;
 }
 
-/** What the request of the page after this one has in addition; undefined after the last. */
+/** Fields that the request of the next page adds; undefined after the last page. */
 function nextPage(response: object, list: string): object | undefined {
   const { next_cursor, page = 1, limit, page_size = limit ?? 0, total_count = 0 } = response as Page;
   if ('next_cursor' in response) return next_cursor === null ? undefined : { cursor: next_cursor };

@@ -1,4 +1,4 @@
-/** The end of an export: a last line, which the server adds where it is asked for, says what it wrote. */
+/** Checks the end of an export. On request the server adds a last line that says how much it wrote. */
 import { ConnectionError } from './problems.js';
 
 /** Asks for the last line; a server that does not know it answers without. */

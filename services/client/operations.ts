@@ -27,7 +27,7 @@ export type StreamRecords = {
 };
 
 export type IngestQuery = Static<typeof IngestQuerySchema>;
-/** What became of the records of one request, and what would become of a file. */
+/** Answers of ingest and of its check. */
 export type IngestAnswer = Static<typeof IngestResponse>;
 export type CheckAnswer = Static<typeof CheckResponse>;
 export type { ProblemCode };

@@ -3,7 +3,10 @@ import { ConnectionError, problemOf, ReachlineProblem } from './problems.js';
 
 const FIRST_WAIT_MS = 250;
 const MAX_BACKOFF_MS = 16_000;
-/** Of proxies and of the gateway; any other answer but 504 is repeated where it has `Retry-After`. */
+/**
+ * Statuses of proxies and of the gateway after which a request is repeated. Any other answer except 504 is repeated if it has
+ * `Retry-After`.
+ */
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503]);
 
 export interface RetryOptions {
@@ -18,10 +21,10 @@ export interface RetryOptions {
 }
 
 export interface TransportOptions extends RetryOptions {
-  /** Base address of the gateway, such as `https://reachline.example.com`; in a browser by default that of the page. */
+  /** Base address of the gateway, such as `https://reachline.example.com`; in a browser by default the address of the page. */
   url?: string | URL;
   apiKey?: string;
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
 }
 
@@ -75,7 +78,7 @@ const isRetriable = (error: unknown): error is ReachlineProblem | ConnectionErro
     error.status !== 504 &&
     (BUSY.has(error.status) || error.retryAfterMs !== undefined));
 
-/** Whether the request may have written something. One that is rejected as too many has not. */
+/** Whether the request may have written something. A request that exceeds a limit has written nothing. */
 const isUnknown = (error: unknown): error is ReachlineProblem | ConnectionError =>
   error instanceof ConnectionError ||
   (error instanceof ReachlineProblem &&

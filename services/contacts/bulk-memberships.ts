@@ -27,7 +27,7 @@ type BulkContext = HandlerContext<RemoveContactsRequest, unknown, BulkServices>;
 const endpoint = endpointsWith<BulkServices>();
 
 const CONTACTS_PER_REQUEST = 10_000;
-/** Where the response names those that changed. */
+/** Contacts per request, if the response names the contacts that changed. */
 const NAMED_PER_REQUEST = 1000;
 /** One step for contacts by id. Between two steps other requests are written. */
 const CONTACTS_PER_STEP = 1000;
@@ -121,7 +121,7 @@ async function changeMemberships(context: BulkContext, change: MembershipChange[
   do {
     const contactIds = found.ids.slice(done, done + CONTACTS_PER_STEP);
     const step = search.changeMemberships({ organizationId, audienceId, contactIds, change });
-    // What is done is told, with a cursor behind it, also where the store is busy meanwhile.
+    // Later steps: if the store is busy, the response tells the finished steps, and its cursor goes on after them.
     const outcome = await (done === 0
       ? step
       : step.catch((error: unknown) => {

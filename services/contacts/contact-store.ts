@@ -13,8 +13,8 @@ import type { ValueField, WordField } from './searchable.js';
 import type { ContactChanges } from './stored-contact.js';
 
 /**
- * A word of a filter: one of its spellings is a word of the field or begins one, or one of `whole` is a word of it, or all words of one
- * of the equivalents are in it.
+ * A word of a filter. It matches a field if one of its spellings is a word of the field or begins a word. It also matches if one of `whole`
+ * is a word of the field, or if the field has all words of an equivalent.
  */
 export interface FilterWord {
   spellings: string[];
@@ -35,9 +35,9 @@ export interface ContactSearch {
   /** Milliseconds, exclusive. */
   updatedAfter?: number;
   query?: TextQuery;
-  /** Of a search without a query; without it, the newest come first. */
+  /** Order of a search without a query; by default the newest contacts come first. */
   sort?: Sort<ContactSort>;
-  /** What to do where no contact matches every term: answer the best, or say which terms none matches. Absent: neither. */
+  /** Action if no contact matches every term: answer the best contacts, or say which terms no contact matches. Absent: neither. */
   match?: (typeof MATCH_MODES)[number];
   /** Counted over all matches, not over the page. Null is not counted. */
   facets?: readonly FacetField[];
@@ -50,7 +50,7 @@ export interface ContactSearch {
 }
 
 export interface ContactPage extends FacetedPage<Json<Contact>, FacetField> {
-  /** Where no contact matches every term and the search has a `match`. */
+  /** Present if no contact matches every term and the search has a `match`. */
   partial?: PartialMatch;
 }
 
@@ -156,10 +156,10 @@ export interface DeleteContacts {
   returnsContacts?: boolean;
 }
 
-/** Of JSON. The first contact may be larger. */
+/** Limit of the JSON of deleted contacts in a response. The first contact may be larger. */
 export const MAX_DELETED_BYTES = 1024 * 1024;
 
-/** What a deletion did to each id that it looked at; `contact` where it is wanted and the person is not about to be erased. */
+/** Result of a deletion for one id. `contact` is present if the caller wants it and no erasure of the person is running. */
 export type OneDeletion =
   | { id: string; kind: 'deleted'; contact?: Json<Contact> }
   | { id: string; kind: 'missing' }
@@ -171,7 +171,7 @@ export interface DeletionResult {
   missing: string[];
   /** Ids of contacts for which there was no room. They stay. */
   notDeleted: string[];
-  /** As they were when they were deleted. */
+  /** The contacts as they were when they were deleted. */
   contacts: Json<Contact>[];
 }
 
@@ -208,12 +208,12 @@ export interface ContactStore {
     contactIds: readonly string[],
     signal?: AbortSignal,
   ): Promise<ContactBatch>;
-  /** At most 1 000 ids and 10 000 keys. */
+  /** Finds contacts by their ids and by duplicate keys: at most 1 000 ids and 10 000 keys. */
   findPeople(query: PeopleQuery, signal?: AbortSignal): Promise<KnownPeople>;
   /** Ordered as contract 3.9 with a query, by its sort without. */
   searchContacts(search: ContactSearch, request?: Cancellable): Promise<ContactPage>;
   /**
-   * Where the contacts of a search stand, in its order, at most 10 000. Behind a full page there may be nothing more. Without facets,
+   * Sort keys of the contacts that a search finds, in its order, at most 10 000. A full page may be the last page. There are no facets,
    * explanations and partial matches.
    */
   searchContactKeys(search: ContactSearch, request?: Cancellable): Promise<Page<SortKey>>;
@@ -231,8 +231,8 @@ export interface ContactStore {
    */
   deleteContacts(command: DeleteContacts): Promise<DeletionResult>;
   /**
-   * A record changes a contact only when it comes after the last one that did, in the order of contract 6.2. Throws
-   * `PartialWriteError` when some would give a contact more than it may have; all others are written.
+   * A record changes a contact only if it comes after the last record that changed it, in the order of contract 6.2. Throws
+   * `PartialWriteError` if some records would give a contact more than it may have; all other records are written.
    */
   upsertContacts(records: readonly OrderedRecord<ContactRecord>[]): Promise<void>;
 }

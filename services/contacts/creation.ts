@@ -10,14 +10,14 @@ export type CreditCheck =
   /** `balance` is what remains. */
   | { kind: 'reserved'; balance: number };
 
-/** Whether a balance covers the credits; a null balance is that of an organization that is not metered. */
+/** Whether a balance covers the credits. An organization that is not metered has the balance null. */
 export function checkCredits(balance: number | null, requiredCredits: number): CreditCheck {
   if (balance === null) return { kind: 'unmetered' };
   if (balance < requiredCredits) return { kind: 'insufficient', balance };
   return { kind: 'reserved', balance: balance - requiredCredits };
 }
 
-/** What a store knows about a creation; a fact is absent until it was looked up. */
+/** Facts that a store knows about a creation; a fact is absent until it was looked up. */
 export interface CreationFacts {
   hasAudience?: boolean;
   /** Whether the person was erased. */
@@ -36,7 +36,7 @@ export interface CreationFacts {
   created?: StoredContact | null;
 }
 
-/** The outcome, or the fact to look up next. No fact is looked up before it is asked for: the later ones write. */
+/** The outcome, or the fact to look up next. A store looks up a fact only when it is requested, because looking up a later fact writes. */
 export function decideCreation(
   command: Pick<CreateContact, 'contact' | 'onDuplicate' | 'requiredCredits' | 'dryRun'>,
   facts: CreationFacts,
@@ -82,7 +82,7 @@ export function decideCreation(
   return { kind: 'created', contact: toContact(created), ...creationTerms(command, facts) };
 }
 
-/** What a creation cost, and the duplicates that it was made in spite of. */
+/** Cost of a creation, and the duplicates that existed when it was made. */
 export function creationTerms(
   { requiredCredits }: Pick<CreateContact, 'requiredCredits'>,
   facts: CreationFacts,

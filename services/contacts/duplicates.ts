@@ -1,4 +1,4 @@
-/** Which contacts are the same person (contract 3.3). */
+/** Decides which contacts are the same person (contract 3.3). */
 import { normalizeEmail, normalizeProfileUrl } from '../search/normalize.js';
 import type { ContactBody } from './stored-contact.js';
 
@@ -25,7 +25,7 @@ export function duplicateKeys({ work_emails, network_a_url }: Addresses): Duplic
   return keys;
 }
 
-/** Fields of a contact or of its record that keys are made of. */
+/** Fields of a contact or of its record from which keys are made. */
 type Addresses = { [Field in 'work_emails' | 'network_a_url']?: ContactBody[Field] | null };
 
 /** Whether the contact has one of the keys. */

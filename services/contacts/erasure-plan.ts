@@ -5,8 +5,8 @@ import { type Identifier, identifiersOf, identifierText, uniqueIdentifiers } fro
 export const MAX_RELATED = 100;
 
 /**
- * What a contact that an erasure removes has beside the identifiers that the request named. Those are suppressed before any contact is
- * looked for, whoever else has them.
+ * Identifiers of a contact that an erasure removes, without the identifiers that the request named. Named identifiers are suppressed before
+ * any contact is searched, whoever else has them.
  */
 export function foundIdentifiers(named: readonly Identifier[], body: ContactBody): Identifier[] {
   const known = new Set(named.map(identifierText));

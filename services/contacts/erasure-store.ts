@@ -66,7 +66,7 @@ export interface ErasureResult {
 export interface ErasureSearch {
   organizationId: string;
   limit: number;
-  /** Where the page before ended, by `requested_at` and `proof_id`. */
+  /** End of the page before, by `requested_at` and `proof_id`. */
   after?: SortKey;
 }
 

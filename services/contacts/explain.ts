@@ -8,7 +8,7 @@ import type { ContactPage } from './contact-store.js';
 import type { Contact, Explanation } from './schema.js';
 import { searchedValues } from './searchable.js';
 
-/** One of each contact of a page. Tier and typos are those of the rank by which the store ordered. */
+/** An explanation of each contact of a page. Tier and typos come from the rank by which the store ordered. */
 export async function explainPage(
   { items, ranks = [], partial }: Page<Json<Contact>> & Pick<ContactPage, 'partial'>,
   query: TextQuery | undefined,

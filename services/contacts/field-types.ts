@@ -1,4 +1,7 @@
-/** What the fields of a contact hold, in the order of responses. Apart from their schemas (fields.ts), so that the threads of a store load none. */
+/**
+ * Types of the fields of a contact, in the order of responses. The schemas are in fields.ts, so that the threads of a store need not load
+ * them.
+ */
 export const FIELD_TYPES = {
   first_name: 'string',
   last_name: 'string',

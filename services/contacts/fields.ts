@@ -107,7 +107,7 @@ export const FACET_FIELDS = [
 ] as const satisfies (ContactField | DerivedField)[];
 export type FacetField = (typeof FACET_FIELDS)[number];
 
-/** What contacts are sorted by (contract 3.17). */
+/** Fields by which contacts can be sorted (contract 3.17). */
 export const CONTACT_SORTS = ['created_at', 'updated_at', 'last_name', 'company_name'] as const;
 export type ContactSort = (typeof CONTACT_SORTS)[number];
 

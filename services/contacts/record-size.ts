@@ -1,6 +1,6 @@
 import type { FieldError } from '../shared/validation.js';
 
-/** Of a contact as JSON, without its audiences (contract 3.2). */
+/** Size of a contact as JSON, without its audiences (contract 3.2). */
 const MAX_CONTACT_BYTES = 32 * 1024;
 
 /** A control character becomes `\u0001`. */

@@ -58,7 +58,7 @@ export const Contact = looseObject(
 );
 export type Contact = Static<typeof Contact>;
 
-/** A record of the `contacts` stream (contract 6.1, 6.2): given fields overwrite, absent ones stay, null clears. */
+/** A record of the `contacts` stream (contract 6.1, 6.2): given fields overwrite, absent fields stay, null clears a field. */
 export const ContactRecord = strictObject({
   organization_id: organizationId,
   contact_id: id('Identifier of the contact.'),

@@ -34,7 +34,7 @@ import {
 /** Each is a filter on every row (contract 3.8). */
 const MAX_FILTER_WORDS = 32;
 const MAX_FILTER_EQUIVALENTS = 128;
-/** Whose words are also found as what they form with their neighbours. */
+/** Fields whose words are also found joined with their neighbours. */
 const JOINED_FIELDS: ReadonlySet<WordField> = new Set(['first_name', 'last_name', 'company_name']);
 
 type GivenFilters = Omit<
@@ -182,7 +182,7 @@ function filterWords(field: WordField, text: string): FilterWord[] {
       detail: `${field} has ${different.length} different words; at most ${MAX_FILTER_WORDS} are allowed.`,
     });
   }
-  // In order, a word stands right before the words it begins.
+  // Sorted, a word stands right before the words that it begins.
   return different
     .filter((word, index) => isWhole(word, kinds) || !different[index + 1]?.startsWith(word))
     .map((word) => ({

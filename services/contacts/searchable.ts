@@ -1,4 +1,4 @@
-/** What of a contact can be found, as words and normal forms. Both search stores index exactly this (contract 3.8, 3.9). */
+/** Searchable parts of a contact, as words and normal forms. Both search stores index exactly these (contract 3.8, 3.9). */
 
 import { countryWords, normalizeCountry } from '../search/countries.js';
 import type { EquivalentFields, EquivalentKind } from '../search/equivalents.js';
@@ -72,7 +72,7 @@ export type ValueField =
   | 'network_a_slug'
   | DerivedField;
 
-/** Fields in which the equivalents of a kind match a query; those of a filter match in its own field. */
+/** Fields in which the equivalents of a kind match a query. Equivalents of a filter match in the field of the filter. */
 export const EQUIVALENT_FIELDS: EquivalentFields = mapKinds({
   title: ['job_title', 'functional_area'],
   title_abroad: ['job_title'],
@@ -102,18 +102,18 @@ export const FILTER_EQUIVALENTS: Partial<Record<WordField, readonly EquivalentKi
 /** Characters that text is sorted by. */
 const MAX_SORTED = 128;
 
-/** What text is sorted by, by code points; null where nothing is left of it. */
+/** Sort key of a text, compared by code points; null if nothing is left of the text. */
 function sortText(text: string | null): string | null {
   if (text === null) return null;
   const folded = foldValue(text);
-  // Not within a surrogate pair.
+  // Do not cut within a surrogate pair.
   return (
     (folded.length > MAX_SORTED ? folded.slice(0, MAX_SORTED).replace(/[\ud800-\udbff]$/, '') : folded) ||
     null
   );
 }
 
-/** What contacts are sorted by, besides their times. */
+/** Sort keys of a contact besides its times. */
 export const sortValues = ({ last_name, company_name }: SearchableContact) => ({
   last_name: sortText(last_name),
   company_name: sortText(company_name),

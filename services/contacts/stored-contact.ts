@@ -138,7 +138,7 @@ export function withoutAudience<T extends StoredContact>(stored: T, audienceId: 
   return { ...stored, audienceIds, updatedMs: Math.max(stored.updatedMs, now) };
 }
 
-/** As `joinedAudience` and `withoutAudience`. */
+/** The contact after it joined or left an audience, like `joinedAudience` and `withoutAudience`. */
 export const withMembership = <T extends StoredContact>(
   stored: T,
   { audienceId, change }: { audienceId: string; change: 'join' | 'leave' },
@@ -187,7 +187,7 @@ export type ContactChanges = Partial<
   >
 >;
 
-/** What a request that created this contact gave: neither null nor an empty list, which count as not given. */
+/** Fields that the request gave which created this contact. Null and an empty list count as not given. */
 export const givenFields = (body: ContactBody): ContactChanges =>
   Object.fromEntries(
     CONTACT_FIELD_NAMES.map((name) => [name, body[name]] as const).filter(
@@ -195,7 +195,10 @@ export const givenFields = (body: ContactBody): ContactChanges =>
     ),
   );
 
-/** The body after the changes: given fields overwrite, absent ones and a domain that is none stay, null and blank clear (contract 6.2). */
+/**
+ * The body after the changes: given fields overwrite, absent fields and invalid domains change nothing, null and blank clear (contract
+ * 6.2).
+ */
 function mergeBody(before: ContactBody, changes: ContactChanges): ContactBody {
   const body = { ...before };
   for (const field of TEXTS) {
@@ -226,7 +229,7 @@ function withoutBlanks(values: readonly string[] | null): string[] {
   return (values ?? []).filter((value) => value.trim() !== '');
 }
 
-/** In lower case, each address once. */
+/** The addresses in lower case, each address once. */
 function differentEmails(emails: readonly string[]): string[] {
   if (emails.length < 2) return emails.map((email) => email.toLowerCase());
   const different = new Map<string, string>();

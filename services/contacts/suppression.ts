@@ -68,7 +68,7 @@ export function uniqueIdentifiers(identifiers: readonly Identifier[]): Identifie
   return [...new Map(identifiers.map((each) => [`${each.kind} ${each.value}`, each])).values()];
 }
 
-/** By which the person of a kept answer is found. */
+/** Text by which the person of a kept answer is found. */
 export const identifierText = ({ kind, value }: Identifier): string => `${kind} ${value}`;
 
 /** The inverse of `identifierText`. */
@@ -106,7 +106,7 @@ export function namedIdentifiers({ contact_id, email, network_a_url }: PersonReq
   return profile.includes('/') ? [{ kind: 'profile', value: profile }] : [];
 }
 
-/** By any of which the list may hold an identifier. */
+/** Hashes under which the list may hold an identifier. */
 export const listedHashes = (secret: string, organizationId: string, identifier: Identifier): string[] =>
   [identifier.value, ...(identifier.former ?? [])].map((value) =>
     identifierHash(secret, organizationId, { kind: identifier.kind, value }),

@@ -24,7 +24,7 @@ export async function answerOnce<Services extends AnswerServices>(
   onKept: (bytes: number) => void,
 ): Promise<Buffer> {
   const { organizationId, keyId, services } = context;
-  // What a key may make, another key may not.
+  // A key may make a key that another API key may not make.
   const owner = endpoint.answersSecret ? [organizationId, keyId] : [organizationId];
   const seal = new Seal(owner, context.idempotency);
   const found = await services.search.claimAnswer({ organizationId, idempotency: seal.stored });
@@ -46,7 +46,7 @@ export async function answerOnce<Services extends AnswerServices>(
     const json = await serialize(answer);
     onKept(json.length);
     const shown = endpoint.shows?.(JSON.parse(json.toString())) ?? [];
-    // The work is done: without the answer of before, a next attempt is told that its outcome is unknown.
+    // The work is done. If the answer cannot be kept, the next attempt is told that its outcome is unknown.
     await claim.keep({ sealed: seal.close(json), shown }).catch(() => undefined);
     return json;
   } catch (error) {

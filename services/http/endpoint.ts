@@ -59,7 +59,7 @@ export interface HandlerContext<Body, Query, Services = unknown> {
   textQuery?: TextQuery;
   /** The `cursor` of the body, decoded: where the page begins. */
   after?: SortKey;
-  /** Of an endpoint that declares `source`. */
+  /** Body of an endpoint that declares `source`. */
   source?: BodySource;
   organizationId: string;
   /** Id of the API key. */
@@ -86,7 +86,7 @@ export interface MatchPage {
   items: readonly (object | Json<object>)[];
   /** All that match; read from the first page alone. */
   total: number;
-  /** Where the next page begins; null at the end. */
+  /** Beginning of the next page; null at the end. */
   next: unknown;
 }
 
@@ -129,7 +129,7 @@ export interface Endpoint<
   Response extends TSchema = TSchema,
   Services = unknown,
 > {
-  /** Without a body for GET. Default POST. */
+  /** Default POST. A GET has no body. */
   method?: 'GET';
   /** Path parameters are written `{name}`. */
   path: `/api/${string}`;
@@ -155,7 +155,7 @@ export interface Endpoint<
   example: Static<Body>;
   /** The query parameters of the example. */
   exampleQuery?: Static<Query>;
-  /** Problems of this operation in addition to those of every operation. */
+  /** Problems of this operation, besides the problems of every operation. */
   problems?: readonly ProblemCode[];
   /** The store keeps the outcome with what it writes, and replays it. The answers of other writes are kept apart. */
   idempotent?: boolean;

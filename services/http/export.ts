@@ -20,13 +20,13 @@ const CHUNK_CHARS = 64 * 1024;
 /** Parameter of a type: the export ends with a line that says how many rows and bytes it has. */
 const COUNTED = '; end=count';
 
-/** By what an `Accept` header names; the types are answered as in `EXPORT_TYPES`. */
+/** Formats by the types of an `Accept` header; responses have the types of `EXPORT_TYPES`. */
 const ACCEPTED_AS: Readonly<Record<string, ExportFormat>> = {
   [EXPORT_TYPES.csv]: 'csv',
   'text/csv; header=present': 'csv',
   [EXPORT_TYPES.ndjson]: 'ndjson',
   'application/ndjson': 'ndjson',
-  // Behind those without it, which are answered to whoever does not ask for it.
+  // After the types without a count, which are the answer for clients that do not request it.
   [`${EXPORT_TYPES.csv}${COUNTED}`]: 'csv',
   [`${EXPORT_TYPES.ndjson}${COUNTED}`]: 'ndjson',
 };
@@ -47,8 +47,8 @@ function acceptedType(ctx: Context, formats: Partial<Record<ExportFormat, string
 }
 
 /**
- * Sends every match. The first page is read before the headers, so its errors are problems; later ones destroy the connection, so that
- * no client takes a part for the whole. Rejects with what ended it.
+ * Sends every match. The first page is read before the headers, so its errors are problems. Later errors destroy the connection, so that no
+ * client takes a part for the whole. Rejects with the error that ended it.
  */
 export async function sendExport<Services>(
   ctx: Context,

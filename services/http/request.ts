@@ -44,7 +44,10 @@ type Properties = Record<string, Property>;
 export const propertiesOf = (schema: unknown): Properties =>
   (schema as { properties?: Properties } | undefined)?.properties ?? {};
 
-/** `format` is that of an export, null for JSON. Throws 403 for another organization, and 422 with every broken rule. */
+/**
+ * Parses and checks a request. `format` is the format of an export, null for JSON. Throws 403 for another organization, and 422 with every
+ * broken rule.
+ */
 export function parseRequest(
   endpoint: Pick<
     Endpoint,

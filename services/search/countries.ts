@@ -93,7 +93,7 @@ interface Country {
   names: string[];
 }
 
-/** By alpha-2 in lower case. */
+/** Countries by their alpha-2 code in lower case. */
 const byCode = new Map<string, Country>();
 const codeByKey = new Map<string, string>();
 

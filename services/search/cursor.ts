@@ -6,7 +6,7 @@ import { type PartialMatch, readingsOf, type SortKey, type TextQuery } from './q
 import { Ranking } from './ranking.js';
 import { isTime, sortOf } from './sort.js';
 
-/** What a request of pages by cursor has besides its filters. */
+/** Fields of a request of pages by cursor besides its filters. */
 export const cursorRequest = (noun: string) => ({
   limit: withDefault(optional(integer(`${noun} a page.`, { minimum: 1, maximum: 1000 })), 50),
   cursor: optional(
@@ -14,7 +14,7 @@ export const cursorRequest = (noun: string) => ({
   ),
 });
 
-/** What its response has besides the items. */
+/** Fields of the response besides its items. */
 export const cursorResponse = (noun: string) => ({
   next_cursor: nullable(Type.String({ description: '`cursor` of the next page; null at the end.' })),
   total_count: integer(`How many ${noun} match, exactly.`, { minimum: 0 }),

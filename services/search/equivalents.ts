@@ -1,7 +1,6 @@
 /**
- * What counts as a word of a query besides the word itself: titles and their short forms, legal forms, nicknames, cities with several
- * names, states and their codes (contract 3.9). The tables are data in `equivalents/`; they are applied to the query alone, so a new
- * version needs no reindex.
+ * Equivalents of the words of a query: titles and their short forms, legal forms, nicknames, cities with several names, states and their
+ * codes (contract 3.9). The tables are data in `equivalents/`. They are applied to the query alone, so a new version needs no reindex.
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -32,7 +31,7 @@ export const TEXTS = {
 /** Changes with every row of the tables. */
 export const EQUIVALENTS_VERSION: string = hash('sha256', JSON.stringify(TEXTS)).slice(0, 12);
 
-/** What a table is about, which decides in which fields its equivalents match. */
+/** Subject of a table, which decides in which fields its equivalents match. */
 export const EQUIVALENT_KINDS = [
   'title',
   'title_abroad',
@@ -166,7 +165,7 @@ const alternativesOf = memoize((text: string): Alternative[][] => {
   return found;
 });
 
-/** Of each word of a legal form, the word before it: a company may be recorded without its form. */
+/** For each word of a legal form, the word before it: a company may be recorded without its form. */
 function legalForms(given: readonly string[]): (string | undefined)[] {
   const names: (string | undefined)[] = given.map(() => undefined);
   for (let start = 1; start < given.length; start++) {
@@ -202,7 +201,7 @@ const GIVEN_NAMES = TABLES[2][1];
 const ofGivenName = (term: WordTerm): WordTerm =>
   term.typos > 1 && GIVEN_NAMES.forms.has(term.word) ? { ...term, typos: 1 } : term;
 
-/** In which fields the equivalents of a kind match, each with its group of the order. */
+/** Fields in which the equivalents of a kind match, each with its group of the order. */
 export type EquivalentFields = Record<EquivalentKind, readonly Pick<Equivalent, 'field' | 'group'>[]>;
 
 /** The query with the equivalents of its words; a phrase and an excluded word have none. */

@@ -16,7 +16,7 @@ export interface SearchedValue<Field extends string> {
 export const MATCH_KINDS = ['exact', 'equivalent', 'beginning', 'typo'] as const;
 type MatchKind = (typeof MATCH_KINDS)[number];
 
-/** Where a word or a phrase of a query matched best. */
+/** Best match of a word or a phrase of a query. */
 export interface WordMatch<Field extends string> {
   /** Folded; the words of a phrase separated by spaces. */
   word: string;
@@ -32,7 +32,7 @@ export interface WordMatch<Field extends string> {
 
 /** Longer words of records are cut. */
 export const MAX_MATCH_CHARACTERS = 64;
-/** Of the JSON of a match, without the word of the query: keys, names, numbers and a row, and text of four bytes a character. */
+/** Size of the JSON of a match, without the word of the query: keys, names, numbers and a row, and four bytes per character of text. */
 const MATCH_BYTES = 200 + 4 * MAX_MATCH_CHARACTERS;
 
 /** Most bytes that the matches of one record take as JSON. */
@@ -66,7 +66,7 @@ export function explainMatch<Field extends string>(
 /** More than there are groups of fields. */
 const GROUPS = 16;
 
-/** As explanations name it. */
+/** The term as explanations name it. */
 export const givenWord = (term: QueryTerm): string =>
   term.kind === 'word' ? withoutMark(term.word) : term.words.join(' ');
 

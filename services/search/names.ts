@@ -41,7 +41,9 @@ export function nameWords(name: string): string[] {
 /** A company name in Han, kana or Hangul is found by any run of as many of its first characters. */
 const MAX_RUN_CHARACTERS = 64;
 const runWithoutSpaces = /[\p{sc=Han}\p{sc=Kana}\p{sc=Hang}\p{M}ー々]{3,}/gu;
-/** Not within a syllable of Hangul, which is folded to two or three letters, nor before a mark. */
+/**
+ * Whether a position begins a character: not within a syllable of Hangul, which is folded to two or three letters, and not before a mark.
+ */
 const beginsCharacter = /^[^\p{M}\u1160-\u11ff]/u;
 
 /** The words of a name, and those that begin within a run of Han, kana or Hangul. */
@@ -160,7 +162,7 @@ const MIN_JOINED_LENGTH = 4;
 const letters = /^[\p{L}\p{M}]+$/u;
 const oneLetter = /^\p{L}\p{M}*$/u;
 
-/** For each word, the words it forms with its neighbours: "mc", "connell" may mean "mcconnell", and "t", "j" "tj". */
+/** The words that each word forms with its neighbours: "mc", "connell" may mean "mcconnell", and "t", "j" may mean "tj". */
 export function joinedNeighbours(given: readonly string[]): string[][] {
   const initials = given.map((): string[] => []);
   for (let start = 0, end = 0; start < given.length; start = end + 1) {

@@ -118,7 +118,7 @@ export function profileAddress(value: string): string {
   return withoutSubdomain(host) + path.replace(/^(\/in\/[^/]+)\/.*$/s, '$1');
 }
 
-/** Of which parsing changes nothing, unless it has punycode: parsing takes longer than the rest. */
+/** Addresses that parsing would not change, unless they have punycode. Parsing takes longer than the rest. */
 const usualProfile = /^(?:https?:\/\/)?((?:[a-z0-9-]+\.)+[a-z]{2,})(\/in\/[a-z0-9_-]+)\/?$/;
 
 const withoutSubdomain = (host: string) => host.replace(/^(?:(?:www|m|mobile|[a-z]{2})\.)+(?=.+\.)/, '');
@@ -172,7 +172,7 @@ export function formerEmail(value: string): string {
   return (email.slice(0, at) + (at === 0 ? host : unicodeHost(host))).normalize('NFC');
 }
 
-/** What follows the last slash of a normal profile address: the slug, or a bare slug itself. */
+/** The slug of a normal profile address, after its last slash; or a bare slug itself. */
 export function profileSlug(normalUrl: string): string {
   return normalUrl.slice(normalUrl.lastIndexOf('/') + 1);
 }

@@ -1,4 +1,4 @@
-/** Which words of a query count how much where no record matches all of them (contract 3.9). */
+/** Weighs the words of a query, if no record matches all of them (contract 3.9). */
 import { type PartialMatch, phrasesOf, type TextQuery } from './query.js';
 
 /** Up to here the records of a word are counted: beyond, it is frequent. */
@@ -11,7 +11,7 @@ const RARE = rarity(1, 100);
 /** Weights are those among so many records where there are fewer: a word that ten have is rare. */
 const LEAST_RECORDS = 1000;
 
-/** The square of the information of a word, in bits, rounded: as rare words say much more than frequent ones. */
+/** The square of the information of a word, in bits, rounded. Rare words say much more than frequent words. */
 function rarity(count: number, records: number): number {
   return Math.max(1, Math.round(Math.log2(records / count) ** 2));
 }

@@ -21,13 +21,15 @@ export function phoneDigits(phone: string): string {
   return digits.startsWith('00') ? digits.slice(2) : digits;
 }
 
-/** The words of a number. North American ones are also found without their country code, 1. */
+/** The words of a number. North American numbers are also found without their country code 1. */
 export function phoneWords(phone: string): string[] {
   const digits = phoneDigits(phone);
   return digits === '' ? [] : [...new Set([digits, nationalDigits(digits), ...endWord(digits)])];
 }
 
-/** What a number in a query matches exactly or as a beginning: its digits, or the end of a number, also without its trunk zero. */
+/**
+ * Digits that a number in a query matches exactly or as a beginning: its own digits, or the end of a number, also without its trunk zero.
+ */
 export function phoneAlternatives(digits: string): string[] {
   const withoutZero = digits.startsWith('0') ? endWord(digits.slice(1)) : [];
   return [...new Set([nationalDigits(digits), digits, ...endWord(digits), ...withoutZero])];
@@ -35,14 +37,14 @@ export function phoneAlternatives(digits: string): string[] {
 
 /** Country codes of one and two digits (ITU-T E.164); all others have three. */
 const countryCode = /^(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})/;
-/** What is dialled before a national number, besides 0. */
+/** Trunk prefixes that are dialled before a national number, other than 0. */
 const OTHER_TRUNKS: Readonly<Record<string, string>> = { 7: '8', 36: '06' };
 /** Digits from which a number without its country code is one. */
 const MIN_NATIONAL_DIGITS = 6;
 
 const international = /^\P{N}*\+|^\P{N}*00/u;
 
-/** What an international number of a query, with `+` or `00`, may be stored as by those who dial it within the country. */
+/** National forms under which an international number of a query, with `+` or `00`, may be stored. */
 export function nationalForms(phone: string): string[] {
   if (!international.test(fold(phone))) return [];
   const digits = phoneDigits(phone);

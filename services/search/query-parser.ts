@@ -132,7 +132,7 @@ function readAll(pieces: readonly Piece[]): TextQuery | QueryProblem {
 const isSame = (left: readonly QueryTerm[], right: readonly QueryTerm[]) =>
   left.length === right.length && JSON.stringify(left) === JSON.stringify(right);
 
-/** Without words that ask for something of a person, where others are left. */
+/** The query without words that ask for something of a person, if other words are left. */
 function withoutQuestion(pieces: readonly Piece[]): readonly Piece[] {
   const isOfQuestion = ({ text, possessive: s }: Piece) =>
     s !== undefined || (text !== undefined && isOptional('asked', text));
@@ -147,7 +147,7 @@ function shorterDomain(piece: Piece): Piece {
   return hasSite ? { compound: labels.slice(1).join('.') } : piece;
 }
 
-/** An email or domain as words, without the end of the domain: it is that of most addresses. */
+/** The words of an email or domain, without the end of the domain, which most addresses share. */
 function partsOfAddress(piece: Piece): Piece {
   const labels = labelsOf(piece);
   if (labels.length < 2) return piece.compound === undefined ? piece : { text: piece.compound };
@@ -252,7 +252,7 @@ interface Reading {
   instead?: string[];
   /** See `WordTerm`. */
   weaker?: string[];
-  /** What stands for all of it, where it is an address or a phone number; each excludes. */
+  /** Terms that stand for the whole piece, if it is an address or a phone number; each of them excludes. */
   whole?: string[];
 }
 

@@ -18,7 +18,7 @@ export interface WordTerm {
   /** Matches as the first letter of a word of a name. */
   initial?: true;
   typos: 0 | 1 | 2;
-  /** What it may form with its neighbours in the query; matches in its place, exactly or as a beginning. */
+  /** Words that it may form with its neighbours in the query. They match in its place, exactly or as a beginning. */
   joined?: string[];
   /** Whole words that match in its place, and count as a beginning. */
   weaker?: string[];
@@ -51,13 +51,13 @@ export function readingsOf(query: TextQuery): TextQuery[] {
 /** Whether a search that finds no record with every term answers those with the terms that weigh most (contract 3.9). */
 export const MATCH_MODES = ['best', 'all'] as const;
 
-/** Of a search whose records match only some of the terms of its query (contract 3.9). */
+/** Match of a search whose records match only some of the terms of its query (contract 3.9). */
 export interface PartialMatch {
   /** Terms that each record of the answer matches; 0 where the answer is empty. */
   matched: number;
   /** The sum of the weights of the terms that a record of the answer matches. */
   weight: number;
-  /** Of each term, see `partial.ts`; 0 where no record matches it. */
+  /** Weight of each term, see `partial.ts`; 0 if no record matches the term. */
   weights: readonly number[];
 }
 
@@ -82,7 +82,7 @@ export interface SortKey {
   sorted?: string | number | null;
   /** The place of the reading that found it in `readingsOf`, where it is not the first. */
   otherwise?: number;
-  /** Of a search by `best` that found no record with every term. */
+  /** Present for a search by `best` that found no record with every term. */
   partial?: PartialMatch;
 }
 
@@ -90,8 +90,8 @@ export interface Page<T> {
   items: T[];
   /** All that match, exactly. */
   total: number;
-  /** Where the next page begins; null at the end. */
+  /** Beginning of the next page; null at the end. */
   next: SortKey | null;
-  /** Of each item, see `SortKey.rank`; only where they were asked for. */
+  /** Rank of each item, see `SortKey.rank`; only if the caller requests ranks. */
   ranks?: number[];
 }

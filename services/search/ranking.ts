@@ -45,7 +45,7 @@ export class Ranking {
     return { tier: typos > 0 ? 'typo' : (TIERS[rankClass] as Tier), typos };
   }
 
-  /** Of the last class. */
+  /** Rank of the last class. */
   get worst(): number {
     return this.lastRank(RANK_CLASSES.beginnings + this.typos);
   }
@@ -56,10 +56,10 @@ export class Ranking {
   }
 }
 
-/** By how much a rank is better for each term that matches in a name. More than any other group is worth. */
+/** Points of a rank for each term that matches in a name, more than for any other group. */
 export const NAME_POINTS = 3;
 
-/** By how much a rank is better where no term matches in a name and one does in this group, 1 or 2, the best of several. */
+/** Points of a rank if no term matches in a name and a term matches in this group, 1 or 2; the best group counts. */
 export const groupPoints = (group: number): number => NAME_POINTS - group;
 
 export const typosOf = (term: QueryTerm): number => (term.kind === 'word' ? term.typos : 0);

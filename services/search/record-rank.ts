@@ -4,7 +4,7 @@ import type { NameKeys } from './names.js';
 import type { QueryTerm, TextQuery } from './query.js';
 import { groupPoints, NAME_POINTS, queryKey, RANK_CLASSES, Ranking, typosOf } from './ranking.js';
 
-/** Of a record that matches every term. */
+/** Rank of a record that matches every term. */
 export function rankOf(query: TextQuery, values: readonly SearchedValue<string>[], name: NameKeys): number {
   const ranking = new Ranking(query);
   const terms = query.required.map((term) => bestOf(term, values));

@@ -73,7 +73,10 @@ function tableOf<Class extends string>(text: string): Table<Class> {
 const seniorities = tableOf<Seniority>(TEXTS.seniority);
 const departments = tableOf<Department>(TEXTS.department);
 
-/** From left to right the longest run of words in the table, each word in one run at most; of their classes the one on the first line. */
+/**
+ * Takes the longest runs of words in the table from left to right; a word belongs to at most one run. Returns the class of theirs that is
+ * on the first line.
+ */
 function classOf<Class extends string>(
   { rows, longest }: Table<Class>,
   title: readonly string[],

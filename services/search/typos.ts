@@ -1,4 +1,4 @@
-/** Which words may be misspelt, and by how much (contract 3.9). */
+/** Decides which words may have typos, and how many (contract 3.9). */
 import { codePoints } from '../shared/text.js';
 
 /** Letters of a query word from which it may have one typo, and two. */

@@ -45,7 +45,7 @@ const joinLetters = (dotted: string) => dotted.replace(/[.\s]/g, '');
 export const joinDottedLetters = (folded: string): string =>
   folded.includes('.') ? folded.replace(dottedLetters, joinLetters) : folded;
 
-/** The one word that stands for an email or domain of a text. */
+/** The single word that stands for an email or domain of a text. */
 export function compoundWord(compound: string): string {
   return compound.includes('@') ? emailWord(compound) : fold(normalizeDomain(compound));
 }
@@ -72,7 +72,7 @@ export function emailWords(email: string): string[] {
 
 const partOfEmail = (part: string) => (part.includes('@') ? foldedEmail(part) : part);
 
-/** The one word that stands for an email address in a query, accents dropped. */
+/** The single word that stands for an email address in a query, without accents. */
 export function emailWord(email: string): string {
   return fold(normalizeEmail(email));
 }
@@ -86,7 +86,7 @@ export function slugWords(url: string): string[] {
   return [...textWords(slug), slugWord(slug)];
 }
 
-/** The one word that stands for a profile address. No other word begins with a slash. */
+/** The single word that stands for a profile address. No other word begins with a slash. */
 export const slugWord = (slug: string) => `/${fold(slug)}`;
 
 /** The words of a postal code, and all of it as one: "SW1A 1AA" is also found as "sw1a1aa". */
