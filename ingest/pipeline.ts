@@ -25,7 +25,7 @@ const MAX_BATCH_BYTES = 2 * 1024 * 1024;
 const MAX_BATCHES_IN_FLIGHT = 4;
 /** Records of a slow source are written after this time. */
 const FLUSH_MS = 250;
-const MAX_REPORTED_ERRORS = 100;
+export const DEFAULT_MAX_ERRORS = 100;
 
 export interface RejectedRecord {
   line: number;
@@ -58,7 +58,7 @@ export interface IngestResult {
   updated?: number;
   matched?: number;
   ambiguous?: number;
-  /** The errors of the first 100 rejected lines, ascending. */
+  /** The errors of the first rejected lines, ascending. */
   errors: RejectedRecord[];
 }
 
@@ -120,6 +120,8 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   people?: PeopleResolver | undefined;
   /** None by default. */
   limits?: IngestLimits;
+  /** Of the result; default 100. */
+  maxErrors?: number;
   signal?: AbortSignal;
 }
 
@@ -309,12 +311,12 @@ async function nextOrFlush<T>(next: Promise<T>, batch: Batch): Promise<T | 'flus
 }
 
 /** Inserts an error by its line: stores tell theirs later than the decoder, and several batches are written at once. */
-function addError(errors: RejectedRecord[], error: RejectedRecord): void {
+function addError(errors: RejectedRecord[], error: RejectedRecord, maxErrors: number): void {
   let place = errors.length;
   while (place > 0 && (errors[place - 1] as RejectedRecord).line > error.line) place--;
-  if (place === MAX_REPORTED_ERRORS) return;
+  if (place >= maxErrors) return;
   errors.splice(place, 0, error);
-  if (errors.length > MAX_REPORTED_ERRORS) errors.pop();
+  if (errors.length > maxErrors) errors.pop();
 }
 
 class Report {
@@ -354,7 +356,7 @@ class Report {
   reject({ code, pointer, detail }: DeadLetter, raw: RawRecord): void {
     const rejected = { line: raw.line, code, pointer, detail };
     this.result.rejected++;
-    addError(this.result.errors, rejected);
+    addError(this.result.errors, rejected, this.#options.maxErrors ?? DEFAULT_MAX_ERRORS);
     this.#options.onRejected?.(rejected, raw.untouched ?? raw.bytes, raw);
   }
 

@@ -6,6 +6,8 @@ import type { Transport } from './transport.js';
 /** Well below the 16 MiB that a gateway accepts, and answered in seconds. */
 const REQUEST_BYTES: number = 4 * 1024 * 1024;
 const REQUEST_RECORDS = 5000;
+/** A request ends after so many. */
+const MAX_REJECTED = 10_000;
 /** Records of a slow source are sent after this time. */
 const MAX_WAIT_MS = 500;
 const NEWLINE = 10;
@@ -49,7 +51,7 @@ export interface IngestResult {
   updated?: number;
   matched?: number;
   ambiguous?: number;
-  /** Of each request the first 100, 1 000 in all. */
+  /** Of each request the first 100, or all with `findEveryRejected`; 1 000 in all. */
   errors: RejectedRecord[];
 }
 
@@ -78,7 +80,7 @@ export interface IngestOptions {
   requestRecords?: number;
   /** Called for each rejected record that an answer lists, in order. */
   onRejected?(rejected: RejectedRecord): void;
-  /** Lists those beyond the first 100 of a request too, by sending again what lies behind the last one listed; default false. */
+  /** Has answers list those beyond the first 100 of a request too; default false. */
   findEveryRejected?: boolean;
   /** Called after each request with the result so far: the records it counts are durable. */
   onProgress?(result: Readonly<IngestResult>): void;
@@ -113,34 +115,23 @@ export async function sendRecords(
     return send<IngestResult>({
       method: 'POST',
       path: `/api/ingest/${encodeURIComponent(stream)}`,
-      query,
+      query: findEveryRejected ? { ...query, max_errors: MAX_REJECTED } : query,
       headers: { 'Content-Type': 'application/x-ndjson', 'Content-Encoding': 'gzip' },
       body: await gzip(new Blob(batch)),
       signal,
     });
   }
 
-  /** `before` records of the input precede the batch. */
-  function list(errors: readonly RejectedRecord[], before: number): void {
-    for (const error of errors) {
-      const rejected = { ...error, line: error.line + before };
+  async function flush(): Promise<void> {
+    if (lines.length === 0) return;
+    const answer = await post(lines);
+    for (const error of answer.errors) {
+      const rejected = { ...error, line: error.line + sent };
       if (result.errors.length < MAX_ERRORS) result.errors.push(rejected);
       onRejected?.(rejected);
     }
-  }
-
-  async function flush(): Promise<void> {
-    if (lines.length === 0) return;
-    const first = await post(lines);
-    let { errors, rejected } = first;
-    list(errors, sent);
-    for (let behind = 0; findEveryRejected && errors.length > 0 && rejected > errors.length; ) {
-      behind += errors.at(-1)?.line ?? 0;
-      ({ errors, rejected } = await post(lines.slice(behind)));
-      list(errors, sent + behind);
-    }
     for (const name of COUNTS) {
-      const more = first[name];
+      const more = answer[name];
       if (more !== undefined) result[name] = (result[name] ?? 0) + more;
     }
     sent += lines.length;

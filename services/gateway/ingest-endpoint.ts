@@ -7,6 +7,7 @@ import { MappingError, parseMappingFile } from '../../ingest/mapping/mapping-fil
 import { rootOf } from '../../ingest/mapping/path.js';
 import type { StoredMapping } from '../../ingest/mapping/stored-mappings.js';
 import {
+  DEFAULT_MAX_ERRORS,
   emptyResult,
   IngestLimitError,
   type IngestLimits,
@@ -96,6 +97,15 @@ export const IngestQuery = strictObject({
     ),
     false,
   ),
+  max_errors: withDefault(
+    Type.Optional(
+      integer('How many rejected records `errors` lists. A request ends after 10 000.', {
+        minimum: 1,
+        maximum: INGEST_LIMITS.rejected,
+      }),
+    ),
+    DEFAULT_MAX_ERRORS,
+  ),
   ...READING_PARAMETERS,
 });
 const count = (description: string) => integer(description, { minimum: 0 });
@@ -138,7 +148,7 @@ export const RESULT_FIELDS = {
     'Accepted records of which the mapping left out values that are none, such as `#N/A` or a phone number that a spreadsheet has rounded.',
   ),
   errors: arrayOf(
-    'Why, for the first 100 rejected records, by line.',
+    'Why, for the first rejected records, by line: as many as `max_errors`, else 100.',
     looseObject(
       {
         line: integer('Line, or position in the array, from 1.'),
@@ -393,6 +403,7 @@ async function ingestInto(
       : (accepted, rejected, line) => context.onProgress?.({ line, accepted, rejected }),
     result,
     limits: INGEST_LIMITS,
+    maxErrors: query.max_errors,
     onColumns: (found) => {
       columns = found;
       if (isBeside && mapping && 'marks' in mapping) requireMarks(mapping, found);

@@ -311,7 +311,9 @@ const problemSchema = {
     accepted: integer(
       '`records_rejected`, and other problems of an ingest that ended early: how many records are durable nevertheless.',
     ),
-    rejected: integer('`records_rejected`: how many records; `errors` lists the first 100.'),
+    rejected: integer(
+      '`records_rejected`: how many records; `errors` lists the first 100, or as many as `max_errors`.',
+    ),
     required_credits: integer('`insufficient_credits`: the credits the creation costs.'),
     credit_balance: integer('`insufficient_credits`: the credits the organization has.'),
     days: {

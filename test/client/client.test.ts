@@ -306,6 +306,30 @@ describe('The client', function () {
     expect(result.errors).to.have.length(200);
   });
 
+  it('finds every rejected record without sending any twice, which could be taken then', async () => {
+    const [known, alias] = ['known@twice.example', 'alias@twice.example'];
+    await client.ingest('contacts', [{ contact_id: 'known', work_emails: [known] }]);
+    const input = [
+      { contact_id: 'first', work_emails: [known, alias] },
+      ...Array.from({ length: 150 }, () => ({ contact_id: '!' })),
+      { contact_id: 'last', work_emails: [alias] },
+    ];
+    await behindProxy([], async (behind, proxy) => {
+      const found: number[] = [];
+      const { accepted, rejected } = await behind.ingest('contacts', input, {
+        query: { on_duplicate: 'reject' },
+        findEveryRejected: true,
+        onRejected: ({ line }) => found.push(line),
+      });
+      expect({ accepted, rejected }).to.deep.equal({ accepted: 0, rejected: 152 });
+      expect(found).to.deep.equal(input.map((_, index) => index + 1));
+      expect(proxy.seen).to.have.length(1);
+    });
+    expect(await fail(client.call('/api/contacts/get', { contact_id: 'last' }))).to.be.instanceOf(
+      NotFoundProblem,
+    );
+  });
+
   it('refuses a record in bytes of several lines, which would be several records', async () => {
     const broken = client.ingest('audiences', [new TextEncoder().encode('{"id":"lf",\n"name":"A"}')]);
     expect((await broken.catch((error: Error) => error)).toString()).to.match(/^TypeError: .*line feed/);
