@@ -104,18 +104,18 @@ describe('Importing a file in the console', function () {
 
     // A list whose columns nobody knows.
     await c.page.getByRole('button', { name: 'Import another file' }).click();
-    await choose('unusual.csv', 'Who,Firm,Mailbox\nAlan Turing,Bletchley,alan@park.example\n');
+    await choose('unusual.csv', 'Who,Firm,Handle\nAlan Turing,Bletchley,aturing\n');
     await c.page.getByRole('heading', { name: 'Which column is the contact id?' }).waitFor();
     await picture('question-columns');
     await c.expectAccessible();
     await c.page.getByLabel('Who').selectOption('Full name');
     await c.page.getByLabel('Firm').selectOption('Company name');
-    await c.page.getByLabel('Mailbox').selectOption('Work emails');
+    await c.page.getByLabel('Handle').selectOption('Contact id');
     await c.page.getByRole('button', { name: 'Check again' }).click();
     await preview().getByText('1 row can be loaded').waitFor();
     await load('Load 1 contact');
     await result().getByRole('heading', { name: '1 contact loaded' }).waitFor();
-    expect(await contact(organization, 'alan_40park.example')).to.include({
+    expect(await contact(organization, 'aturing')).to.include({
       first_name: 'Alan',
       company_name: 'Bletchley',
     });
