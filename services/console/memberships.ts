@@ -1,3 +1,5 @@
+/** Contacts into and out of audiences, with what undoes it. */
+import type { Audience } from '../audiences/schema.js';
 import { count, plural } from './format.js';
 import { failureNotice, type Notice } from './notice.js';
 import { param, whileShown } from './router.js';
@@ -74,20 +76,25 @@ async function changeMany(
   return sum;
 }
 
+interface ChangeNotice extends Notice {
+  /** How many memberships are known to have changed. */
+  changed: number;
+}
+
 /** Adds contacts to an audience or removes them, as a job. Undoing it changes those that it changed, and no other. */
 export const changeMembers = (
   session: Session,
   direction: Direction,
   audience: AudienceName,
   chosen: Chosen,
-): Promise<Notice> => changeTarget(session, direction, audience, targetOf(chosen));
+): Promise<ChangeNotice> => changeTarget(session, direction, audience, targetOf(chosen));
 
 function changeTarget(
   session: Session,
   direction: Direction,
   audience: AudienceName,
   target: Target,
-): Promise<Notice> {
+): Promise<ChangeNotice> {
   const title = direction === 'add' ? `Adding to ${audience.name}` : `Removing from ${audience.name}`;
   return session.work(title, async (job) => {
     const changed = await changeMany(session, direction, audience, target, job);
@@ -96,9 +103,14 @@ function changeTarget(
     const canUndo = ids.length > 0 && ids.length <= MAX_UNDONE;
     const undo = canUndo ? () => changeTarget(session, OPPOSITE[direction], audience, { ids }) : undefined;
     const text = ids.length > MAX_UNDONE ? `${done} They are too many to be undone.` : done;
-    if (failure === undefined) return { text, undo };
+    if (failure === undefined) return { text, undo, changed: ids.length };
     const why = failureNotice('its last step was done', failure);
-    return { text: `${why.text.replace(/\.$/, '')}. Until then ${text}`, isFailure: true, undo };
+    return {
+      text: `${why.text.replace(/\.$/, '')}. Until then ${text}`,
+      isFailure: true,
+      undo,
+      changed: ids.length,
+    };
   });
 }
 
@@ -140,10 +152,15 @@ async function membersOf(session: Session, audience_id: string): Promise<string[
   return next_cursor === null ? contacts.map(({ contact_id }) => contact_id) : undefined;
 }
 
-export async function deleteAudience(session: Session, { id, name }: AudienceName): Promise<Notice> {
+/** With `ifUpdatedAt`, only where nobody has changed it since. */
+export async function deleteAudience(
+  session: Session,
+  { id, name }: AudienceName,
+  ifUpdatedAt?: string,
+): Promise<Notice> {
   const settle = param('audience') === id ? whileShown('audience') : undefined;
   const members = await membersOf(session, id);
-  const request = { audience_id: id, return_deleted: true };
+  const request = { audience_id: id, return_deleted: true, if_updated_at: ifUpdatedAt };
   const { deleted_audience: audience } = await session.call('/api/audiences/delete', request);
   settle?.({ audience: null });
   const text = `The audience ${audience?.name ?? name} was deleted.`;
@@ -160,13 +177,31 @@ export async function deleteAudience(session: Session, { id, name }: AudienceNam
   };
 }
 
-/** Makes an audience of contacts; undone by deleting the audience. */
+/** Makes an audience of contacts. */
 export async function createAudienceOf(session: Session, name: string, chosen: Chosen): Promise<Notice> {
   const { audience } = await session.call('/api/audiences/create', { name });
-  const { text, isFailure } = await changeMembers(session, 'add', audience, chosen);
+  const { text, isFailure, changed } = await changeMembers(session, 'add', audience, chosen);
   return {
     text: isFailure ? `The audience ${audience.name} was created. ${text}` : `Audience created: ${text}`,
     isFailure,
-    undo: () => deleteAudience(session, audience),
+    undo: undoOfCreation(session, audience, changed),
+  };
+}
+
+/** Deletes an audience that was just made, as long as nobody has changed it or put others into it. */
+export function undoOfCreation(session: Session, made: Audience, added = 0): Notice['undo'] {
+  if (session.missingScope('audiences:read') !== null) return undefined;
+  return async () => {
+    const asked = { audience_id: made.id, include_counts: true };
+    const { audience } = await session.call('/api/audiences/get', asked);
+    const { name, member_count: members = 0 } = audience;
+    const stays = (why: string): Notice => ({
+      text: `The audience ${name} ${why}. It stays.`,
+      isFailure: true,
+    });
+    if (audience.updated_at !== made.updated_at) return stays('was changed meanwhile');
+    if (members > added)
+      return stays(`has ${plural(members, 'member')} now, and ${count(added)} were added with it`);
+    return deleteAudience(session, made, made.updated_at);
   };
 }

@@ -169,6 +169,37 @@ describe('An act in the console is bound to what it acts on', function () {
     await notice(/was erased meanwhile, and stays out/);
   });
 
+  it('leaves a deleted contact as somebody wrote it again, and makes no second one of a person who is there', async () => {
+    const record = { contact_id: 'again', first_name: 'Agatha', work_emails: ['a@again.example'] };
+    const write = (fields: object) =>
+      c.gateway.ingest('contacts', [{ ...record, ...fields }], { key: c.key });
+    const sent: string[] = [];
+    c.page.on('request', (request) => request.url().includes('/api/ingest/') && sent.push(request.url()));
+    await write({ job_title: 'Known' });
+    await c.open('/contacts?contact=again');
+    await deleteShown();
+    await notice('Agatha was deleted.');
+    await write({ job_title: 'Newer' });
+    await undo();
+    await notice('Agatha was written again meanwhile, and stays as it is.');
+    expect(sent).to.deep.equal([]);
+    expect(
+      (await c.read<{ contact: object }>('/api/contacts/get', { contact_id: 'again' })).contact,
+    ).to.include({
+      job_title: 'Newer',
+    });
+
+    await c.page.goto(`${c.gateway.url}/console/contacts?contact=again`);
+    await deleteShown();
+    await notice('Agatha was deleted.');
+    await write({ contact_id: 'again_2' });
+    await undo();
+    await notice(/^Agatha stays deleted: another contact has the same work email or profile/);
+    expect(await total({ query: 'Agatha' })).to.equal(1);
+    await c.read('/api/contacts/delete', { contact_id: 'again_2' });
+    c.forgetFailedRequests();
+  });
+
   it('tells of a lost answer that nobody knows whether the contact was deleted', async () => {
     await c.open('/contacts?contact=demo_contact_0031');
     await c.page.route('**/api/contacts/delete', (route) => route.abort());
@@ -201,6 +232,59 @@ describe('An act in the console is bound to what it acts on', function () {
     await undo();
     await notice(/Somebody else changed/);
     expect(await description()).to.equal('Theirs again');
+    c.forgetFailedRequests();
+  });
+
+  it('deletes a new audience by Undo only as it was made, and nothing that a colleague put into it', async () => {
+    const make = async (name: string) => {
+      await c.open('/audiences?new=true');
+      await card('New audience').getByLabel('Name').fill(name);
+      await card('New audience').getByRole('button', { name: 'Create' }).click();
+      await notice(`The audience ${name} was created.`);
+      return new URL(c.page.url()).searchParams.get('audience') as string;
+    };
+    const isThere = async (audience_id: string) =>
+      'audience' in (await c.read<object>('/api/audiences/get', { audience_id }));
+    const filled = await make('Filled');
+    await c.read('/api/audiences/contacts/add', { audience_id: filled, contact_id: 'demo_contact_0001' });
+    await undo();
+    await notice('The audience Filled has 1 member now, and 0 were added with it. It stays.');
+    expect(await countOf(filled)).to.equal(1);
+
+    const renamed = await make('Renamed');
+    await c.read('/api/audiences/update', { audience_id: renamed, name: 'Theirs' });
+    await undo();
+    await notice('The audience Theirs was changed meanwhile. It stays.');
+    expect(await isThere(renamed)).to.equal(true);
+
+    // With its own members it goes, unless there are more.
+    for (const [name, others] of [
+      ['Chosen', 0],
+      ['Chosen and more', 1],
+    ] as const) {
+      await c.open('/contacts?country=FR');
+      for (const index of [0, 1]) await rows().nth(index).getByRole('checkbox').check();
+      await bar().getByText('Add to audience').click();
+      await bar().getByLabel('Add to an audience').fill(name);
+      await bar()
+        .getByRole('button', { name: `New audience “${name}”` })
+        .click();
+      await notice(`Audience created: 2 contacts added to ${name}.`);
+      const { audiences } = await c.read<{ audiences: { id: string; name: string }[] }>(
+        '/api/audiences/search',
+        { query: name, limit: 10 },
+      );
+      const audience_id = audiences.find((audience) => audience.name === name)?.id as string;
+      if (others)
+        await c.read('/api/audiences/contacts/add', { audience_id, contact_id: 'demo_contact_0001' });
+      await undo();
+      await notice(
+        others
+          ? `The audience ${name} has 3 members now, and 2 were added with it. It stays.`
+          : `The audience ${name} was deleted.`,
+      );
+      expect(await isThere(audience_id)).to.equal(others === 1);
+    }
     c.forgetFailedRequests();
   });
 

@@ -1,6 +1,5 @@
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
-import { ReachlineProblem } from '../../client/index.js';
 import type { Contact } from '../../contacts/schema.js';
 import { classLabel, fullName, minute } from '../format.js';
 import type { IngestAnswer } from '../import-file.js';
@@ -140,32 +139,39 @@ async function deleteContact(session: Session, { contact_id, ...shown }: Contact
 /** Sends it as a record, which is newer than the deletion: nothing is debited, and it keeps its id, its creation and its audiences. */
 async function bringBack(session: Session, deleted: Contact): Promise<Notice> {
   const { id: _, updated_at: __, seniority: ___, department: ____, ...record } = deleted;
+  const name = fullName(record);
+  const failed = (text: string): Notice => ({ text: `${name} ${text}`, isFailure: true });
+  const WRITTEN_AGAIN = 'was written again meanwhile, and stays as it is.';
+  // Whoever wrote it since the deletion knew more, and the record would be later than that.
+  if (await exists(session, record.contact_id)) return failed(WRITTEN_AGAIN);
   const { rejected, suppressed, stale, errors } = await session.send<IngestAnswer>({
     method: 'POST',
     path: '/api/ingest/contacts',
+    query: { on_duplicate: 'reject' },
     headers: { 'Content-Type': 'application/x-ndjson' },
     body: JSON.stringify(record),
   });
-  const name = fullName(record);
-  if (suppressed > 0)
-    return { text: `${name} was erased meanwhile, and stays out of this organization.`, isFailure: true };
-  if (stale > 0) return { text: `${name} was written again meanwhile, and stays as it is.`, isFailure: true };
-  if (rejected > 0)
-    return { text: `${name} did not come back: ${errors[0]?.detail ?? 'rejected.'}`, isFailure: true };
+  if (suppressed > 0) return failed('was erased meanwhile, and stays out of this organization.');
+  if (stale > 0) return failed(WRITTEN_AGAIN);
+  if (rejected > 0) {
+    const [error] = errors;
+    const isThere = error?.code === 'contact_exists' || error?.code === 'ambiguous_person';
+    return failed(
+      isThere
+        ? 'stays deleted: another contact has the same work email or profile meanwhile.'
+        : `did not come back: ${error?.detail ?? 'rejected.'}`,
+    );
+  }
   // If there is Kafka, the record waits for a worker.
   return (await exists(session, record.contact_id))
     ? { text: `${name} is back.` }
     : { text: `${name} was sent, and is back once the record has been written.` };
 }
 
-const exists = (session: Session, contact_id: string): Promise<boolean> =>
-  session.call('/api/contacts/get', { contact_id }).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof ReachlineProblem && error.status === 404) return false;
-      throw error;
-    },
-  );
+async function exists(session: Session, contact_id: string): Promise<boolean> {
+  const { missing } = await session.call('/api/contacts/get-many', { contact_ids: [contact_id] });
+  return missing.length === 0;
+}
 
 function Memberships({ contact }: { contact: Contact }) {
   const session = useSession();

@@ -14,7 +14,7 @@ import { type Column, Table } from '../components/table.js';
 import { CurlButton, ExportButton } from '../components/toolbar.js';
 import { count, fullName, NONE, plural } from '../format.js';
 import { Marked, queryWords } from '../highlight.js';
-import { deleteAudience, MAX_IDS } from '../memberships.js';
+import { deleteAudience, MAX_IDS, undoOfCreation } from '../memberships.js';
 import type { Notice } from '../notice.js';
 import { href, hrefWith, pageParam, param, whileShown } from '../router.js';
 import { missingScope, organizationId, type Session, useSession } from '../session.js';
@@ -140,7 +140,7 @@ function CreateAudience() {
             settle({ new: null, audience: audience.id });
             return {
               text: `The audience ${audience.name} was created.`,
-              undo: () => deleteAudience(session, audience),
+              undo: undoOfCreation(session, audience),
             };
           })
         }
