@@ -66,7 +66,8 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
   return {
-    send: <T>(request: TransportRequest) => repeat(request, (response) => readJson<T>(response)),
+    send: <T>(request: TransportRequest) =>
+      repeat(request, async (response) => jsonOf<T>(response.status, await response.text())),
     open: (request) => repeat(request, unread),
   };
 }
@@ -145,12 +146,12 @@ function addressOf(base: string | URL = '', { path, query }: TransportRequest): 
   return `${String(base).replace(/(?<!\/)\/+$/, '')}${path}${params.size === 0 ? '' : `?${params}`}`;
 }
 
-async function readJson<T>(response: Response): Promise<T> {
-  const text = await response.text();
+/** The JSON of an answer; a problem where something else than a gateway gave it. */
+export function jsonOf<T>(status: number, text: string): T {
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw new ReachlineProblem(response.status, {
+    throw new ReachlineProblem(status, {
       title: 'The answer is not JSON',
       detail: 'The answer is not JSON; url may not be the address of a gateway.',
     });

@@ -86,20 +86,21 @@ export const hasParam = (...names: string[]): boolean => names.some((name) => ad
 const PANEL_PARAMS = ['contact', 'audience', 'key', 'new', 'tab'];
 const panelOf = ({ path, params }: Address) => [path, ...PANEL_PARAMS.map((name) => params.get(name))].join();
 
-/** What would be lost with the open panel, as questions. */
-const losses = new Set<string>();
+/** What would be lost with the open panel, as the question of each place that has something to lose. */
+const losses = new Map<symbol, string>();
 
 /** Asks the question before something is left that the person would lose; `null` asks nothing. */
 export function useLoss(question: string | null): void {
   useEffect(() => {
     if (question === null) return;
-    losses.add(question);
-    return () => void losses.delete(question);
+    const place = Symbol();
+    losses.set(place, question);
+    return () => void losses.delete(place);
   }, [question]);
 }
 
 export const hasLoss = () => losses.size > 0;
-export const mayLose = (): boolean => [...losses].every((question) => confirm(question));
+export const mayLose = (): boolean => [...new Set(losses.values())].every((question) => confirm(question));
 
 /** Goes where a person chose to go; asks before that closes a panel with something to lose. */
 export function leaveTo(to: string): void {

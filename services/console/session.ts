@@ -18,7 +18,7 @@ import {
   type ResponseOf,
 } from '../client/index.js';
 import { problemOf } from '../client/problems.js';
-import { createTransport, type Transport, type TransportRequest } from '../client/transport.js';
+import { createTransport, jsonOf, type Transport, type TransportRequest } from '../client/transport.js';
 import type { Scope } from '../http/scopes.js';
 import { type FailureText, failureOf } from './api.js';
 import type { FileLoad } from './file-load.js';
@@ -116,8 +116,12 @@ export class Session {
         const { status, responseText } = request;
         const retryAfter = request.getResponseHeader('Retry-After');
         const headers: HeadersInit = retryAfter === null ? [] : [['Retry-After', retryAfter]];
-        if (status < 300) resolve(JSON.parse(responseText) as T);
-        else reject(problemOf(new Response(null, { status, headers }), responseText));
+        if (status >= 300) return reject(problemOf(new Response(null, { status, headers }), responseText));
+        try {
+          resolve(jsonOf<T>(status, responseText));
+        } catch (error) {
+          reject(error);
+        }
       };
       request.onerror = () => reject(new ConnectionError('The connection broke.'));
       const stop = () => request.abort();

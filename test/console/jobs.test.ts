@@ -335,6 +335,25 @@ describe('An act in the console is bound to what it acts on', function () {
     await c.page.getByRole('heading', { name: '2 contacts loaded' }).waitFor();
   });
 
+  it('ends the load of a file whose answer is none of the server', async () => {
+    await c.open('/import', await c.gateway.keyFor('org_proxy'));
+    await c.page.locator('input[type=file]').setInputFiles({
+      name: 'people.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('contact_id,first_name\nl1,Ada\n'),
+    });
+    await c.page.route('**/api/ingest/contacts?*', (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<p>Sign in to this network' }),
+    );
+    await c.page.getByRole('button', { name: 'Load 1 contact' }).click();
+    await c.page
+      .getByRole('region', { name: 'Result' })
+      .getByText('The answer is not JSON')
+      .first()
+      .waitFor();
+    await job().waitFor({ state: 'detached' });
+  });
+
   it('asks before Escape, a link or Close throws away what was typed', async () => {
     await c.open('/contacts');
     await rows().nth(3).getByRole('link').first().click();
