@@ -25,25 +25,13 @@ export class TemporaryFileError extends Error {
   }
 }
 
-/** Bytes that temporary files may have together. */
-export class TemporarySpace {
-  readonly #maxBytes: number;
-  #bytes = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** Throws `TemporaryFileError`. */
-  take(bytes: number): void {
-    if (this.#bytes + bytes > this.#maxBytes)
-      throw new TemporaryFileError(new Error(`temporary files have ${this.#bytes} bytes already`));
-    this.#bytes += bytes;
-  }
-
-  release(bytes: number): void {
-    this.#bytes -= bytes;
-  }
+/** Bounds the bytes of temporary files. */
+export interface TemporarySpace {
+  /** Throws where so many bytes have no room now. */
+  require(bytes: number): void;
+  /** Throws where there is no room. */
+  take(bytes: number): void;
+  release(bytes: number): void;
 }
 
 /** A file that others may read too. */
@@ -54,12 +42,14 @@ export const replayableFile = (path: string): Pick<Replayable, 'read' | 'close'>
 
 /**
  * Reads all chunks. Keeps up to 4 MiB in memory, and more in a temporary file, which has no name, so that it ends with the process. Throws
- * the errors of the chunks, and `TemporaryFileError`.
+ * the errors of the chunks and of the space, and `TemporaryFileError`. Where so many bytes are expected, refuses at once what has no room.
  */
 export async function replayable(
   chunks: AsyncIterable<Uint8Array>,
   space?: TemporarySpace,
+  expectedBytes?: number,
 ): Promise<Replayable> {
+  if (expectedBytes !== undefined && expectedBytes > MAX_MEMORY_BYTES) space?.require(expectedBytes);
   let held: Uint8Array[] = [];
   let heldBytes = 0;
   let writtenBytes = 0;

@@ -3,7 +3,7 @@ import { PassThrough, Readable, Transform } from 'node:stream';
 import type { Context } from 'koa';
 import { DamagedInputError, decompressed, type Encoding } from '../../ingest/sources/decompress.js';
 import { recognizeFormat } from '../../ingest/sources/recognize-format.js';
-import { replayable, TemporaryFileError, TemporarySpace } from '../../ingest/sources/replayable.js';
+import { type Replayable, replayable, TemporaryFileError } from '../../ingest/sources/replayable.js';
 import type { TextFormat } from '../../ingest/sources/text.js';
 import type { AdmittedRequest } from '../http/admission.js';
 import { mediaTypeOf, sendContinue } from '../http/body.js';
@@ -14,9 +14,6 @@ import { UPLOAD_TYPE, type Upload } from './upload.js';
 const MIB = 1024 * 1024;
 /** JSON is held as a whole, as are the first rows of a table. What follows is taken as it arrives, in pieces. */
 export const MAX_HELD_BYTES = 16 * MIB;
-
-/** Of the compressed bodies and of those with `on_reject=fail` that are being read. */
-export const TEMPORARY_SPACE = new TemporarySpace(2048 * MIB);
 
 /** Bytes that a compressed byte of records stands for at most: content beyond moves no deadline. */
 const MAX_RATIO = 32;
@@ -60,11 +57,14 @@ export const readFileBody = (ctx: Context, admitted: AdmittedRequest): BodySourc
 function readBodyOf(types: readonly string[], ctx: Context, admitted: AdmittedRequest): BodySource {
   const { type, charset } = mediaTypeOf(ctx, types);
   const limit = type === 'application/json' ? MAX_HELD_BYTES : admitted.maxIngestBytes;
-  if (Number(ctx.get('Content-Length')) > limit) throw tooLarge(limit);
+  const length = lengthOf(ctx);
+  if (length > limit) throw tooLarge(limit);
   return {
     type,
     charset,
     contentType: ctx.get('Content-Type'),
+    expectedBytes: isCompressed(ctx.get('Content-Encoding')) ? Number.NaN : length,
+    temporarySpace: admitted.temporarySpace,
     atDeadline(complete) {
       admitted.atDeadline = complete;
     },
@@ -77,12 +77,14 @@ function readBodyOf(types: readonly string[], ctx: Context, admitted: AdmittedRe
   };
 }
 
+/** Bytes as sent; NaN where the header does not tell them. */
+const lengthOf = (ctx: Context): number => Number.parseInt(ctx.get('Content-Length'), 10);
+
+const isCompressed = (encoding: string): boolean => encoding !== '' && encoding !== 'identity';
+
 /** The decompressed body. Not `stream.pipeline`, which destroys the connection that the response needs. */
-function bodyOf(
-  { req, headers }: Context,
-  admitted: AdmittedRequest,
-  maxBytes: number,
-): AsyncIterable<Buffer> {
+function bodyOf(ctx: Context, admitted: AdmittedRequest, maxBytes: number): AsyncIterable<Buffer> {
+  const { req } = ctx;
   let bytes = 0;
   let held = 0;
   const hold = (count: number) => {
@@ -116,7 +118,7 @@ function bodyOf(
   });
   // Whoever reads sees its errors; a request may also end before anybody reads.
   limit.on('error', () => undefined);
-  const input = decoderOf(headers['content-encoding'], limit, maxBytes);
+  const input = decoderOf(ctx, admitted, limit, maxBytes);
   // Compressed bytes may hold no content, without end.
   const countCompressed = (chunk: Buffer) => {
     compressedBytes += chunk.length;
@@ -141,8 +143,14 @@ function bodyOf(
 }
 
 /** The stream to pipe the raw body into: `output`, behind a decoder where the body is compressed. */
-function decoderOf(encoding: string | undefined, output: Transform, maxBytes: number): Transform {
-  if (encoding === undefined || encoding === '' || encoding === 'identity') return output;
+function decoderOf(
+  ctx: Context,
+  { temporarySpace }: AdmittedRequest,
+  output: Transform,
+  maxBytes: number,
+): Transform {
+  const encoding = ctx.get('Content-Encoding');
+  if (!isCompressed(encoding)) return output;
   if (encoding !== 'gzip' && encoding !== 'zstd') {
     throw new Problem(
       'unsupported_media_type',
@@ -150,7 +158,8 @@ function decoderOf(encoding: string | undefined, output: Transform, maxBytes: nu
     );
   }
   const compressed = new PassThrough();
-  const content = Readable.from(contentOf(compressed, encoding, output, maxBytes), { objectMode: false });
+  const hold = () => replayable(compressed, temporarySpace, lengthOf(ctx));
+  const content = Readable.from(contentOf(hold, encoding, output, maxBytes), { objectMode: false });
   content.once('error', (error) => output.destroy(problemOf(error, encoding)));
   output.once('close', () => content.destroy());
   content.pipe(output);
@@ -159,12 +168,12 @@ function decoderOf(encoding: string | undefined, output: Transform, maxBytes: nu
 
 /** Records are taken once the whole body was checked, so that none of a damaged one is stored. */
 async function* contentOf(
-  compressed: AsyncIterable<Uint8Array>,
+  hold: () => Promise<Replayable>,
   encoding: Encoding,
   output: Transform,
   maxBytes: number,
 ): AsyncGenerator<Buffer> {
-  const source = await replayable(compressed, TEMPORARY_SPACE);
+  const source = await hold();
   let bytes = 0;
   try {
     yield* decompressed(source, encoding, {

@@ -49,7 +49,7 @@ import { StoreError } from '../shared/store-errors.js';
 import type { Clock } from '../shared/time.js';
 import type { Stores } from '../stores/open-stores.js';
 import { toProblem as problemOf } from './error-handler.js';
-import { formatOf, noTemporarySpace, readIngestBody, TEMPORARY_SPACE } from './ingest-body.js';
+import { formatOf, noTemporarySpace, readIngestBody } from './ingest-body.js';
 import type { Metrics } from './metrics.js';
 import { inTurn, PROPOSED, peopleOf, peopleScope, READING_PARAMETERS, Reading } from './reading-query.js';
 import { describeRecords } from './record-schemas.js';
@@ -346,7 +346,8 @@ const POLICIES: Record<'keep' | 'drop' | 'fail', RejectPolicy> = {
     }
   },
   async fail(ingestion, body, destination) {
-    const held = await replayable(body, TEMPORARY_SPACE).catch((error: unknown) => {
+    const { temporarySpace, expectedBytes } = ingestion.context.source as BodySource;
+    const held = await replayable(body, temporarySpace, expectedBytes).catch((error: unknown) => {
       throw toProblem(error);
     });
     try {

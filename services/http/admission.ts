@@ -26,6 +26,8 @@ export const ADMISSION_LIMITS = {
   bodyBytes: { total: 256 * MIB, perOrganization: 128 * MIB, perKey: 64 * MIB },
   /** Bytes of responses that clients have not read yet. */
   responseBytes: { total: 256 * MIB, perOrganization: 128 * MIB, perKey: 64 * MIB },
+  /** Bytes of bodies in temporary files: compressed ones, and those with `on_reject=fail`. One of 1 GiB that is both has room. */
+  temporaryBytes: { total: 2048 * MIB, perOrganization: 1280 * MIB, perKey: 1152 * MIB },
   /** Exports, each of which holds a page of a few megabytes. */
   exports: { total: 8, perOrganization: 2, perKey: 2, reserved: 1 },
 } satisfies Record<string, AdmissionLimit>;
@@ -50,11 +52,16 @@ export type Caller = Pick<Principal, 'keyId' | 'organizationId'>;
 type Resource = keyof typeof ADMISSION_LIMITS;
 export type AdmissionLimits = Record<Resource, AdmissionLimit>;
 
-const REASONS: Record<Resource, [noun: string, state: string]> = {
+const REASONS: Record<Resource, [noun: string, state: string, advice?: string]> = {
   slots: ['requests', 'are in progress'],
   bodies: ['request bodies', 'are arriving'],
   bodyBytes: ['bytes of request bodies', 'are in memory'],
   responseBytes: ['bytes of responses', 'are unread'],
+  temporaryBytes: [
+    'bytes of temporary files',
+    'are in use',
+    'None of these records was accepted. Send them again later, in smaller bodies, or without compression and on_reject=fail.',
+  ],
   exports: ['exports', 'are running'],
 };
 
@@ -67,6 +74,7 @@ export const noUsage = (): Usage => ({
   bodies: 0,
   bodyBytes: 0,
   responseBytes: 0,
+  temporaryBytes: 0,
   exports: 0,
 });
 
@@ -206,6 +214,17 @@ export class AdmittedRequest {
     this.#hold(resource, amount);
   }
 
+  /** For the temporary files of this request. */
+  readonly temporarySpace = {
+    /** Throws 503 where so many bytes have no room now. */
+    require: (bytes: number): void => this.#requireRoom('temporaryBytes', bytes),
+    /** Throws 503 above the limit. */
+    take: (bytes: number): void => this.acquire('temporaryBytes', bytes),
+    release: (bytes: number): void => {
+      if (!this.#isReleased) this.#hold('temporaryBytes', -bytes);
+    },
+  };
+
   /** Releases the body and acquires slots. Throws 503 when there are not enough, or too much of earlier responses is unread. */
   startWork(slots: number): void {
     this.#drop('bodies');
@@ -280,7 +299,14 @@ export class AdmittedRequest {
     // Stores count their answers as in flight until then.
     this.#controller.abort(REQUEST_ENDED);
     this.#admission.exports.delete(this);
-    for (const resource of ['requests', 'slots', 'bodies', 'bodyBytes', 'exports'] as const) {
+    for (const resource of [
+      'requests',
+      'slots',
+      'bodies',
+      'bodyBytes',
+      'temporaryBytes',
+      'exports',
+    ] as const) {
       this.#drop(resource);
     }
     if (this.#isClosed) this.#onOver();
@@ -289,8 +315,8 @@ export class AdmittedRequest {
   #requireRoom(resource: Resource, amount: number): void {
     const refusal = this.#refusal(resource, amount);
     if (!refusal) return;
-    const [noun, state] = REASONS[resource];
-    throw new Problem('overloaded', `Too many ${noun}${refusal.whose} ${state}; try again shortly.`);
+    const [noun, state, advice = 'Try again shortly.'] = REASONS[resource];
+    throw new Problem('overloaded', `Too many ${noun}${refusal.whose} ${state}. ${advice}`);
   }
 
   /** The narrowest scope without room. */

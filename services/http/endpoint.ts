@@ -42,6 +42,9 @@ export interface BodySource {
   charset: string | undefined;
   /** The decompressed body. Throws a Problem when it is too large, ends early or is not what its encoding says. */
   chunks: AsyncIterable<Buffer>;
+  /** Bytes of `chunks` where the request tells them, else NaN. */
+  expectedBytes: number;
+  temporarySpace: AdmittedRequest['temporarySpace'];
   /** Sets what completes the problem of a request that its deadline ends. */
   atDeadline(complete: (problem: Problem) => Problem): void;
 }

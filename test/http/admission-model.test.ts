@@ -18,6 +18,7 @@ const LIMITS: AdmissionLimits = {
   bodies: small,
   bodyBytes: small,
   responseBytes: small,
+  temporaryBytes: small,
   exports: small,
 };
 
