@@ -1,8 +1,9 @@
 /** Answers of writes that keep no outcome with what they write: kept for the next request with the idempotency key (contract 3.4). */
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { TSchema } from 'typebox';
+import { withTimeout } from '../shared/async.js';
 import type { AnswerStore, Idempotency } from '../shared/idempotency.js';
-import { OverloadedError, StoreUnavailableError } from '../shared/store-errors.js';
+import { OverloadedError } from '../shared/store-errors.js';
 import type { Endpoint, HandlerContext } from './endpoint.js';
 import { unwrapIdempotent } from './idempotency.js';
 import { Problem } from './problems.js';
@@ -11,6 +12,9 @@ import { serialize } from './serialize.js';
 export interface AnswerServices {
   search: AnswerStore;
 }
+
+/** Time that an answer with an error waits until the store has noted how the request ended. */
+const END_MS = 500;
 
 type Context<Services> = HandlerContext<unknown, unknown, Services> & { idempotency: Idempotency };
 
@@ -51,9 +55,8 @@ export async function answerOnce<Services extends AnswerServices>(
     return json;
   } catch (error) {
     const isUnwritten = !hasBegun || wroteNothing(error, context.signal);
-    const ended = (isUnwritten ? claim.release() : claim.leave()).catch(() => undefined);
     // A store that is away would delay the answer as it delayed the work.
-    if (!(error instanceof StoreUnavailableError)) await ended;
+    await withTimeout(END_MS, () => (isUnwritten ? claim.release() : claim.leave())).catch(() => undefined);
     throw error;
   }
 }
