@@ -112,7 +112,7 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   onFault?(error: unknown): void;
   /** Counts what became of the records, also of those before an error; a new one when absent. */
   result?: IngestResult;
-  /** Called after every write. Every record up to `line` is written or rejected. */
+  /** Called after every write. Every record that begins up to `line` is written or rejected, and no other one has begun there. */
   onProgress?(accepted: number, rejected: number, line: number): void;
   /** Default `reject`. */
   unknownFields?: UnknownFields;
@@ -213,7 +213,7 @@ export async function ingestRecords(
         if (reached !== undefined) break;
         if (raw.fault !== undefined) options.onFault?.(raw.fault);
         decodeInto(batch, report, decode, raw, acceptance);
-        batch.line = raw.order === undefined ? raw.line : raw.line - 1;
+        batch.line = raw.order === undefined ? (raw.lastLine ?? raw.line) : raw.line - 1;
         if (raw.overlong !== 'piece') records++;
         if (batch.records.length >= preferredBatchSize || batch.bytes >= MAX_BATCH_BYTES) {
           await write();

@@ -4,6 +4,8 @@ import type { DeadLetter } from './outcome.js';
 export interface RawRecord {
   /** Line of a text, or index in an array; from 1. */
   line: number;
+  /** The line on which it ends, where that is another one. */
+  lastLine?: number;
   /** Its place among all records, where a line holds several; its line where it is absent. */
   order?: number;
   /** Its text, or one piece of an over-long line. */

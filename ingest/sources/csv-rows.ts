@@ -17,6 +17,8 @@ export interface CsvPiece {
   bytes: Buffer;
   /** Line on which the row begins, from 1. */
   line: number;
+  /** Of the last piece: the line on which the row ends. */
+  lastLine?: number;
   overlong: 'piece' | 'last';
 }
 
@@ -61,13 +63,13 @@ export async function* csvRows(
           const more = step.done ? step : await source.next();
           if (more.done) {
             if (end.isOpen) throw unclosed(end.line);
-            yield [{ bytes: Buffer.alloc(0), line: end.line, overlong: 'last' }];
+            yield [{ bytes: Buffer.alloc(0), line: end.line, lastLine: end.lines + 1, overlong: 'last' }];
             return;
           }
           rest = toBuffer(more.value);
           at = end.find(rest);
         }
-        yield [{ bytes: rest.subarray(0, at - 1), line: end.line, overlong: 'last' }];
+        yield [{ bytes: rest.subarray(0, at - 1), line: end.line, lastLine: end.lines, overlong: 'last' }];
         parser.destroy();
         parser = new RowParser(options, end.lines);
         failed = await parser.write(rest.subarray(at));

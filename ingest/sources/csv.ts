@@ -151,15 +151,17 @@ async function* readRows(
       hasBytes = true;
       if (slice.shouldYield(row.bytes.length)) await slice.yieldToEventLoop();
       const line = skippedLines + row.line;
+      const { lastLine: ownLast = row.line } = row;
+      const place = ownLast === row.line ? { line } : { line, lastLine: skippedLines + ownLast };
       if ('overlong' in row) {
         hasRows = true;
-        ready.push(...footer, { ...row, line });
+        ready.push(...footer, { bytes: row.bytes, overlong: row.overlong, ...place });
         footer = [];
         lastLine = row.line;
       } else {
         if (row.cells.every(isBlank)) continue;
         hasRows = true;
-        const raw = { line, bytes: row.bytes, ...objectOf(row.cells, row.bytes, table) };
+        const raw = { ...place, bytes: row.bytes, ...objectOf(row.cells, row.bytes, table) };
         const isApart = footer.length > 0 || row.line > lastLine + 1;
         ({ lastLine } = row);
         if (isApart && row.cells.length === 1 && header.length > 1 && footer.length < MAX_FOOTER_LINES) {

@@ -38,6 +38,25 @@ describe('A CSV file', () => {
     expect(read[3]?.[1]).to.include({ [DAY]: '10/12/2024', 'Total Spent': '1234.50' });
   });
 
+  it('tells the line on which a row ends, also of one that is too long', async () => {
+    const long = 'x\n'.repeat(600_000);
+    const text = `Report\na,b\n1,"2\n3"\n4,5\n6,"${long}"\n7,"8\n"\n9,"${long}"`;
+    const csv = await openCsv(Readable.from([Buffer.from(text)]), { headerRow: 2 });
+    const places: (number | undefined)[][] = [];
+    for await (const records of csv.records()) {
+      for (const { line, lastLine, overlong } of records) {
+        if (overlong !== 'piece') places.push([line, lastLine]);
+      }
+    }
+    expect(places).to.deep.equal([
+      [3, 4],
+      [5, undefined],
+      [6, 600_006],
+      [600_007, 600_008],
+      [600_009, 1_200_009],
+    ]);
+  });
+
   it('begins with its header where no line is one that is known', async () => {
     const csv = await openCsv(bytes(Buffer.from('a;b\n1;ä\n')), { headers: [['a', 'c']] });
     expect(await rows(csv)).to.deep.equal([[2, { a: '1', b: 'ä' }]]);
