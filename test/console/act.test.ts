@@ -180,6 +180,21 @@ describe('Acting in the console', function () {
     expect(saved.contact).to.include({ job_title: 'Chief of Nothing', city: 'Bern' });
   });
 
+  it('fills in a field that a contact does not have', async () => {
+    const contact_id = 'bare';
+    await c.gateway.ingest('contacts', [{ contact_id, last_name: 'Bare' }], { key: c.key });
+    await c.open(`/contacts?contact=${contact_id}`);
+    const card = c.page.getByRole('complementary', { name: 'Contact' });
+    await card.getByRole('button', { name: 'Edit' }).click();
+    await card.getByLabel('Job title').fill('Chief of Everything');
+    await card.getByLabel('Work email').fill('bare@acme.example');
+    await card.getByRole('button', { name: 'Save' }).click();
+    await notice('was saved.').waitFor();
+    const { contact } = await c.read<{ contact: object }>('/api/contacts/get', { contact_id });
+    expect(contact).to.deep.include({ job_title: 'Chief of Everything', work_emails: ['bare@acme.example'] });
+    await c.read('/api/contacts/delete', { contact_id });
+  });
+
   it('says of a contact that a worker has yet to write that it was sent, not that it is back', async () => {
     await c.open('/contacts');
     await c.page.locator('tbody a').first().click();

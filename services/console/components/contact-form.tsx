@@ -78,9 +78,10 @@ export function ContactForm({ contact, onSubmit }: ContactFormProps) {
     >
       {FIELDS.flatMap(([field, label]) => {
         const texts = shown(field);
-        // One more than there are, for the next.
-        const inputs = isList(contact, field) && texts.at(-1) !== '' ? [...texts, ''] : texts;
-        return (inputs.length === 0 ? [''] : inputs).map((value, index) => (
+        // One more than there are, for the next; an empty one where there is none.
+        const hasNext = texts.length === 0 || (isList(contact, field) && texts.at(-1) !== '');
+        const inputs = hasNext ? [...texts, ''] : texts;
+        return inputs.map((value, index) => (
           <TextField
             key={`${field} ${index}`}
             label={index === 0 ? label : `${label}, ${index + 1}`}
