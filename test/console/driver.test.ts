@@ -9,18 +9,6 @@ import { RecordingProxy } from './driver/proxy.js';
 import { switchSession } from './driver/sessions.js';
 import { startWorld, type World } from './driver/world.js';
 
-/** Faults of the console that are not mended yet. They are printed with their seeds and end an episode, but fail nothing. */
-const PENDING = [
-  // Stop, while the server has handled the request whose answer is still on its way.
-  /the notice says "Stopped\. Until then/,
-  // A key that is made again after its answer was lost.
-  /creation of the key .*, cut after: there are 2/,
-  // The export of a list that is compared with another range.
-  /compare_to is about one page/,
-  // Seen once after Stop; its cause is not known.
-  /the page failed: Invalid index : 0/,
-];
-
 type Step = (driver: Driver) => Promise<void>;
 
 describe('The console, whatever one does in it', function () {
@@ -44,7 +32,6 @@ describe('The console, whatever one does in it', function () {
   /** Each episode begins in a browser that knows nothing, and ends at its first fault, with its seed and its steps. */
   async function play(number: number, steps: number, step: Step, view?: string): Promise<void> {
     const found: string[] = [];
-    const pending: string[] = [];
     for (let episode = 0; episode < runs(number); episode++) {
       const seed = Number(process.env.REACHLINE_DRIVER_SEED ?? SEED * 1000 + episode);
       const driver = await Driver.start(world, proxy, browser, seed);
@@ -53,9 +40,8 @@ describe('The console, whatever one does in it', function () {
         await driver.judge();
         for (let count = 0; count < steps && driver.faults.length === 0 && driver.tab.of; count++)
           await step(driver);
-        const isPending = driver.faults.every((fault) => PENDING.some((pattern) => pattern.test(fault)));
         if (driver.faults.length > 0)
-          (isPending ? pending : found).push(
+          found.push(
             `seed ${seed}:\n${driver.fails()}\n  after the steps:\n${driver.log.map((each, at) => `    ${at + 1}. ${each}`).join('\n')}`,
           );
       } finally {
@@ -63,7 +49,6 @@ describe('The console, whatever one does in it', function () {
       }
       if (process.env.REACHLINE_DRIVER_SEED) break;
     }
-    if (pending.length > 0) console.warn(`Pending faults of the console:\n${pending.join('\n\n')}`);
     if (found.length > 0)
       throw new Error(`${found.length} of ${runs(number)} episodes failed.\n${found.join('\n\n')}`);
   }

@@ -120,12 +120,12 @@ export interface ShownChart {
   values: string[];
 }
 
-/** Points at each period of each chart. */
+/** Points at each period of each chart; one of a long range may be little wider than a pixel. */
 const POINT = `() => [...document.querySelectorAll('main .chart')].map((chart) => {
   const over = chart.querySelector('.u-over');
   const box = over?.getBoundingClientRect();
   const values = new Set();
-  for (let left = 0; box && left < box.width; left += 2) {
+  for (let left = 0; box && left < box.width; left++) {
     const at = { bubbles: true, clientX: box.left + left, clientY: box.top + 10 };
     if (left === 0) over.dispatchEvent(new MouseEvent('mouseenter', at));
     over.dispatchEvent(new MouseEvent('mousemove', at));
