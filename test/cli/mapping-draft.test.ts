@@ -53,6 +53,20 @@ describe('A draft of a mapping', function () {
     expect(stderr).to.contain('TODO creative_id: rows have the same day and campaign');
   });
 
+  it('names the command that reads the file as the draft did', async () => {
+    const file = join(folder, 'western.txt');
+    const text = 'Leads of the week\nPerson Id,E-Mail,Surname\np1,a@x.example,Müller\n';
+    writeFileSync(file, Buffer.from(text, 'latin1'));
+    const reading = ['--format', 'csv', '--charset', 'windows-1252', '--header-row', '2'];
+    const draft = await run(['mapping', 'draft', file, '--stream', 'contacts', ...reading]);
+    const path = join(folder, 'western.json');
+    writeFileSync(path, draft.stdout);
+    const command = /reachline (ingest contacts .+)$/m.exec(draft.stderr)?.[1]?.replace('<file>', path) ?? '';
+    const tried = await run([...command.split(' '), '--organization', 'org_a']);
+    expect(tried.code, `${command}\n${tried.stderr}`).to.equal(0);
+    expect(tried.stdout).to.contain('Müller');
+  });
+
   it('refuses a file without a name and an address of a person, and lists its columns', async () => {
     const file = join(folder, 'nobody.csv');
     writeFileSync(file, 'lead_id,status_label,notes\nl1,Qualified,hello\n');

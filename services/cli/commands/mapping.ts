@@ -5,7 +5,7 @@ import { draftMapping, takesPeople } from '../../../ingest/mapping/draft.js';
 import { peekRecords } from '../../../ingest/sources/recognize-text.js';
 import { UsageError } from '../errors.js';
 import type { Format } from '../ingest/input.js';
-import { openFile } from '../ingest/mapped-input.js';
+import { openFile, readingOptions } from '../ingest/mapped-input.js';
 import { type Io, printErr, printOut } from '../io.js';
 import { requireStream } from '../streams.js';
 
@@ -39,9 +39,12 @@ export async function draft(
     if (text.header !== undefined) todos.push(...(await ambiguities(mapping, stream, samples, preamble)));
     printOut(io, JSON.stringify(mapping, null, 2));
     for (const todo of todos) printErr(io, `TODO ${todo}`);
+    const { format } = command;
+    const reading = [...(format === undefined ? [] : [`--format ${format}`]), ...readingOptions(command)];
+    const options = [...reading, '--map <file> --dry-run'].join(' ');
     printErr(
       io,
-      `Save it, and look at the first records: reachline ingest ${stream.name} ${file} --map <file> --dry-run`,
+      `Save it, and look at the first records: reachline ingest ${stream.name} ${file} ${options}`,
     );
   } finally {
     input.close();

@@ -176,7 +176,8 @@ function compileFor(file: MappingFile, stream: Stream, { file: path, map, preset
   }
 }
 
-const optionsOf = ({ charset, headerRow }: ProposedReading): string[] => [
+/** Options of a command that reads a text so. */
+export const readingOptions = ({ charset, headerRow }: ProposedReading): string[] => [
   ...(charset === undefined ? [] : [`--charset ${charset}`]),
   ...(headerRow === undefined ? [] : [`--header-row ${headerRow}`]),
 ];
@@ -198,7 +199,7 @@ export async function openFile(
   const input = openInput(io, isLive ? '-' : file);
   const onProposed = (proposed: ProposedReading) => {
     const isSaid = said.size > 0;
-    for (const each of optionsOf(proposed)) said.add(each);
+    for (const each of readingOptions(proposed)) said.add(each);
     if (!isSaid) printErr(io, `${input.name}: perhaps it is to be read with ${[...said].join(' ')}.`);
   };
   const said = new Set<string>();
