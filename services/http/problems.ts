@@ -23,7 +23,7 @@ export const PROBLEMS = {
   request_timeout: [408, 'The request did not arrive in time'],
   ambiguous_company: [409, 'The network_a id belongs to several companies'],
   ambiguous_domain: [409, 'The domain belongs to several companies'],
-  changed_meanwhile: [409, 'The contact has changed meanwhile'],
+  changed_meanwhile: [409, 'The contact or audience has changed meanwhile'],
   audience_exists: [409, 'The audience already exists'],
   contact_exists: [409, 'The contact already exists'],
   contact_suppressed: [409, 'The person was erased'],

@@ -301,7 +301,7 @@ const headers = (path: string) =>
       /\/(?:create|add|remove)/.test(path) ? 30 : 0,
       fc.nat(30).map((number) => ({ 'Idempotency-Key': `k${number}` })),
     ),
-    maybe(12, oneOf(ODD_HEADERS)),
+    maybe(20, oneOf(ODD_HEADERS)),
     maybe(4, oneOf(ODD_KEYS)),
   );
 

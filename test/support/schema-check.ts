@@ -89,7 +89,10 @@ export function problemFaults(status: number, body: Json): string[] {
   const outcome = 'accepted' in body ? ['accepted', 'rejected', 'errors'] : [];
   // Only a file that may be read in another way has `proposed`.
   if ('proposed' in body) outcome.push('proposed');
-  const extras = new Set([...problemSchema.required, ...(PROBLEM_EXTRAS[code] ?? []), ...outcome]);
+  // An audience may have changed, too.
+  const isAudience = code === 'changed_meanwhile' && 'audience_id' in body;
+  const own = isAudience ? PROBLEM_EXTRAS.audience_exists : PROBLEM_EXTRAS[code];
+  const extras = new Set([...problemSchema.required, ...(own ?? []), ...outcome]);
   const wanted = [...extras].sort().join();
   const given = Object.keys(body).sort().join();
   if (given !== wanted) faults.push(`${code} has the members ${given} instead of ${wanted}`);
