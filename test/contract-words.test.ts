@@ -38,6 +38,7 @@ const CODES: Record<string, number> = {
   contact_exists: 409,
   contact_suppressed: 409,
   idempotency_in_progress: 409,
+  outcome_unknown: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
   expectation_failed: 417,
@@ -106,7 +107,7 @@ job_title functional_area company_name company_network_a_url company_domain comp
 country postal_code age dob year_of_birth gender person_image_url company_image_url seniority department audience_ids created_at updated_at`,
   ),
   Api_Audience: wordsOf(
-    'id organization_id name description network_a network_b network_c tracking_utm_value created_at member_count',
+    'id organization_id name description network_a network_b network_c tracking_utm_value created_at updated_at member_count',
   ),
   Api_Website_visit: wordsOf(
     'id type audienceId organizationId startUrl country countryCode city ipAddress browser browserVersion platform hasRecording intentScore createdAt',

@@ -21,7 +21,12 @@ export function fieldChoices(stream: Stream): string[] {
   return names.includes('first_name') && names.includes('last_name') ? [FULL_NAME, ...names] : names;
 }
 
-const lastFirst = /^[^,]+,\s*[^,]+$/;
+/** Whether a text has one comma with text on both sides. */
+function isLastFirst(text: string): boolean {
+  const [last = '', first = '', ...others] = text.split(',');
+  return last !== '' && first.trim() !== '' && others.length === 0;
+}
+
 /** Suffix after the comma of `Ann Lee, PhD`. */
 const suffix = /,\s*(?:[js]r|i{2,3}|iv|ph\.?\s?d|m\.?d|mba|m\.?sc|b\.?sc|m\.?a|b\.?a|esq|cpa|dds|pmp)\.?$/i;
 
@@ -30,8 +35,8 @@ export function namesFrom(
   path: string,
   values: readonly string[],
 ): Record<'first_name' | 'last_name', SourceOptions> {
-  const isLastFirst = values.length > 0 && values.every((text) => lastFirst.test(text) && !suffix.test(text));
-  const [first, last] = isLastFirst
+  const areLastFirst = values.length > 0 && values.every((text) => isLastFirst(text) && !suffix.test(text));
+  const [first, last] = areLastFirst
     ? (['behind_comma', 'before_comma'] as const)
     : (['first_word', 'rest'] as const);
   return { first_name: { path, part: first }, last_name: { path, part: last } };

@@ -39,8 +39,8 @@ const MUTANTS: Record<string, Mutant> = {
   },
   'isolation: a contact is read by its id alone': {
     file: 'services/stores/sqlite/contacts/search.js',
-    from: 'organization = (SELECT key FROM organizations WHERE id = ?) AND id = ?',
-    to: '? IS NOT NULL AND id = ?',
+    from: 'SELECT body FROM contacts WHERE organization = ? AND id = ?',
+    to: 'SELECT body FROM contacts WHERE ? IS NOT NULL AND id = ?',
     test: stored('two organizations with the same ids do not see each other'),
   },
   'provisional days: the newest days are final': {
