@@ -460,6 +460,8 @@ describe('The console in Chromium', function () {
     ]);
     await c.page.getByRole('button', { name: 'Clear', exact: true }).click();
     await c.page.getByRole('button', { name: 'Clear', exact: true }).waitFor({ state: 'detached' });
+    // The chips of the answer that is shown stay, dimmed, until the next one comes.
+    await chips.first().waitFor({ state: 'detached' });
     expect(await chips.count()).to.equal(0);
   });
 
