@@ -1,6 +1,6 @@
 /** The address is the state of the console and of the API reference: every view reads its parameters here and nowhere else. */
 import { computed, signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 
 /** `/console` or `/docs`. */
 const BASE = `/${location.pathname.split('/')[1]}`;
@@ -91,7 +91,7 @@ const losses = new Map<symbol, string>();
 
 /** Asks the question before something is left that the person would lose; `null` asks nothing. */
 export function useLoss(question: string | null): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (question === null) return;
     const place = Symbol();
     losses.set(place, question);
