@@ -120,7 +120,7 @@ export interface IngestOptions extends Partial<OrganizationRule> {
   people?: PeopleResolver | undefined;
   /** None by default. */
   limits?: IngestLimits;
-  /** Of the result; default 100. */
+  /** Most errors that the result lists; default 100. */
   maxErrors?: number;
   signal?: AbortSignal;
 }
@@ -370,7 +370,7 @@ class Writer {
   readonly #options: IngestOptions;
   readonly #report: Report;
   readonly #running: Promise<void>[] = [];
-  /** Batches whose writes, or those of batches before them, are under way. */
+  /** Batches that are being written, and batches after them. */
   #unsettled: { batch: Batch; isWritten: boolean }[] = [];
   #line = 0;
 

@@ -265,7 +265,7 @@ function withId(
 /** Field of a column as a person sees it. */
 function choiceOf(fields: readonly string[]): string {
   if (fields.includes('first_name') && fields.includes('last_name')) return FULL_NAME;
-  // An id made of an email or profile.
+  // The id is an email or profile.
   return fields.find((field) => field !== 'contact_id') ?? fields[0] ?? '';
 }
 

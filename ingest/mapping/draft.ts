@@ -127,7 +127,7 @@ export function draftMapping(
   return { mapping, todos };
 }
 
-/** Says whose address it is not: that of the person. */
+/** Words of a column that holds the address of a colleague, not of the person. */
 const colleague =
   /owner|manager|created|creator|assigned|sender|besitzer|erstellt|propri[eé]taire|propietario/i;
 const address = /^[^\s<>@,;]{1,64}@[^\s<>@,;]{1,190}\.[^\s<>@,;.]{2,63}$/;

@@ -54,8 +54,8 @@ export function sourceFor(field: string, column: string, values: readonly string
 }
 
 /**
- * The mapping with the field that each of the columns becomes, '' where it is left out. Fields that the mapping made of these columns
- * before are removed; fields of other columns stay.
+ * The mapping with the chosen field of each column; '' leaves a column out. Earlier fields of these columns are removed; fields of other
+ * columns stay.
  */
 export function withChoices(
   file: MappingFile,

@@ -15,7 +15,7 @@ export interface Accepted<Record> extends OrderedRecord<Record> {
   hadInvalidValue?: boolean;
   /** Whether it had unknown fields, which were left out. */
   hadUnknownFields?: boolean;
-  /** Whose contact it is, where people are looked up. */
+  /** Kind of the person, if people are looked up. */
   person?: PersonKind;
 }
 

@@ -21,14 +21,7 @@ export function runIdempotent<T>(
   const { organizationId, idempotency, now } = request;
   if (!idempotency) return { kind: 'done', value: work(), replayed: false };
   const { route, key, fingerprint } = idempotency;
-  const saved = connection.row<[string, string]>(
-    sql`SELECT fingerprint, outcome FROM idempotency
-      WHERE organization_id = ? AND route = ? AND key = ? AND saved_ms > ?`,
-    organizationId,
-    route,
-    key,
-    now - IDEMPOTENCY_RETENTION_MS,
-  );
+  const saved = findOutcome(connection, organizationId, idempotency, now);
   if (saved) {
     const [before, outcome] = saved;
     if (before !== fingerprint) return { kind: 'idempotency_key_reused' };
@@ -57,6 +50,22 @@ export function runIdempotent<T>(
   }
   return { kind: 'done', value, replayed: false };
 }
+
+/** The fingerprint and the outcome that are kept for a key; `now` in milliseconds since 1970. */
+export const findOutcome = (
+  connection: Connection,
+  organizationId: string,
+  { route, key }: Idempotency,
+  now: number,
+): [fingerprint: string, outcome: string] | undefined =>
+  connection.row<[string, string]>(
+    sql`SELECT fingerprint, outcome FROM idempotency
+      WHERE organization_id = ? AND route = ? AND key = ? AND saved_ms > ?`,
+    organizationId,
+    route,
+    key,
+    now - IDEMPOTENCY_RETENTION_MS,
+  );
 
 /** Deletes some answers that have expired; `now` in milliseconds since 1970. */
 export function deleteExpiredAnswers(connection: Connection, now: number): void {

@@ -1,15 +1,10 @@
 /** Answers of writes that keep no outcome with what they write (contract 3.4). */
 import { identifierText } from '../../../contacts/suppression.js';
-import {
-  type AnswerClaim,
-  IDEMPOTENCY_RETENTION_MS,
-  type Idempotency,
-  type ShownIdentifier,
-} from '../../../shared/idempotency.js';
+import type { AnswerClaim, Idempotency, ShownIdentifier } from '../../../shared/idempotency.js';
 import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 import { Suppression } from '../erasure/suppression.js';
-import { deleteAnswer, deleteExpiredAnswers, noteShown } from '../idempotency.js';
+import { deleteAnswer, deleteExpiredAnswers, findOutcome, noteShown } from '../idempotency.js';
 
 export interface AnswerKey {
   organizationId: string;
@@ -21,17 +16,11 @@ type Claim = Exclude<AnswerClaim, { kind: 'claimed' }> | { kind: 'claimed' };
 /** A claimed key has an outcome without an answer. `now`, by which answers expire, in milliseconds since 1970. */
 export function claimAnswer(
   connection: Connection,
-  { organizationId, idempotency: { route, key, fingerprint } }: AnswerKey,
+  { organizationId, idempotency }: AnswerKey,
   now: number,
 ): Claim {
-  const saved = connection.row<[string, string]>(
-    sql`SELECT fingerprint, outcome FROM idempotency
-      WHERE organization_id = ? AND route = ? AND key = ? AND saved_ms > ?`,
-    organizationId,
-    route,
-    key,
-    now - IDEMPOTENCY_RETENTION_MS,
-  );
+  const { route, key, fingerprint } = idempotency;
+  const saved = findOutcome(connection, organizationId, idempotency, now);
   if (saved) {
     const [before, outcome] = saved;
     if (before !== fingerprint) return { kind: 'idempotency_key_reused' };
