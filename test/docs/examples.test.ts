@@ -79,7 +79,10 @@ function expectContains(output: string, shown: string): void {
   expect(output.split('\n').some(holds), `${shown}\nis not in\n${output}`).to.equal(true);
 }
 
-const pages = ['README.md', ...docPaths().filter((path) => path.startsWith('docs/reference/'))];
+const pages = [
+  'README.md',
+  ...docPaths().filter((path) => /^docs\/(?:reference|concepts|guides|tutorial)/.test(path)),
+].filter((path) => examplesIn(readDoc(path)).length > 0);
 
 describe('The examples of the documentation, run on the sample data', function () {
   this.timeout(120_000);
@@ -122,6 +125,8 @@ describe('The examples of the documentation, run on the sample data', function (
           KEY: key,
           // The README loads a folder that no server holds.
           REACHLINE_DATA_DIR: path === 'README.md' ? join(home, 'data') : gateway.dataDir,
+          // A server of its own is found by its data folder; this one is named.
+          ...(path === 'docs/tutorial.md' && { REACHLINE_URL: gateway.url }),
         },
         maxBuffer: 64 * 1024 * 1024,
       }).catch((error: { stdout: string; stderr: string }) => {
