@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Config } from '../shared/config.js';
 import type { OnEndless } from '../sql-endpoint/fair-mutex.js';
 import type { SqlEndpoint } from '../sql-endpoint/server.js';
@@ -16,11 +15,10 @@ export interface SqlOfStores {
 }
 
 /**
- * Starts the SQL endpoint when it is configured, and otherwise with the first statement of the gateway, on a free port with a password that
- * nobody knows. Throws a `CommandError` when its port is in use.
+ * Starts the SQL endpoint when it is configured, and otherwise with the first statement of the gateway, on a free port. Throws a `CommandError` when its port is in use.
  */
 export async function withSqlEndpoint(
-  { sqlEndpoint }: Config,
+  { sqlPort }: Config,
   stores: Stores,
   onEndless: OnEndless = () => undefined,
 ): Promise<SqlOfStores> {
@@ -30,8 +28,7 @@ export async function withSqlEndpoint(
   let starting: Promise<SqlEndpoint> | undefined;
   const open = async () => {
     const { startSqlEndpoint } = await import('../sql-endpoint/server.js');
-    const options = sqlEndpoint ?? { port: 0, password: randomUUID() };
-    endpoint = await startSqlEndpoint({ engine: await openEngine(), search, onEndless, ...options });
+    endpoint = await startSqlEndpoint({ engine: await openEngine(), search, port: sqlPort, onEndless });
     return endpoint;
   };
   const start = () => {
@@ -42,11 +39,11 @@ export async function withSqlEndpoint(
     return starting;
   };
   try {
-    if (sqlEndpoint) await start();
+    if (sqlPort > 0) await start();
   } catch (error) {
     await stores.close();
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new CommandError(`Port ${sqlEndpoint?.port} is in use. Choose another with REACHLINE_SQL_PORT.`);
+    throw new CommandError(`Port ${sqlPort} is in use. Choose another with REACHLINE_SQL_PORT.`);
   }
   const close = async () => {
     await starting?.catch(() => undefined);
@@ -55,7 +52,7 @@ export async function withSqlEndpoint(
   };
   return {
     stores: { ...stores, close },
-    url: sqlEndpoint ? (await start()).url : null,
+    url: sqlPort > 0 ? (await start()).url : null,
     sql: { query: async (...query) => (await start()).query(...query) },
   };
 }

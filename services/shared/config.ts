@@ -141,10 +141,8 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
   workerPort: env.REACHLINE_WORKER_PORT,
   /** Port of the metrics of a gateway; 0 for `port`. */
   metricsPort: env.REACHLINE_METRICS_PORT,
-  sqlEndpoint:
-    env.REACHLINE_SQL_PORT > 0
-      ? { port: env.REACHLINE_SQL_PORT, password: env.REACHLINE_SQL_PASSWORD }
-      : null,
+  /** Port of SQL for analysts; 0 for none. */
+  sqlPort: env.REACHLINE_SQL_PORT,
 });
 
 /** The value of a setting that is not empty. Throws an error that completes the sentence "PORT is … but". */
@@ -230,10 +228,6 @@ function brokenRules(env: Environment): string[] {
     [
       replicas.length < 2 || env.CLICKHOUSE_CLUSTER !== '',
       'CLICKHOUSE_URL names several servers, which are replicas of one another: name their cluster with CLICKHOUSE_CLUSTER',
-    ],
-    [
-      env.REACHLINE_SQL_PORT > 0 === (env.REACHLINE_SQL_PASSWORD !== ''),
-      'REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together: set both or neither',
     ],
     [
       env.REACHLINE_SQL_PORT === 0 || replicas.length === 0,

@@ -167,7 +167,6 @@ export const settingSchemas = {
     minimum: 0,
     maximum: 65535,
   }),
-  REACHLINE_SQL_PASSWORD: string('Password of that port for the advertising of every organization.'),
   REACHLINE_URL: string('Base URL of the gateway, as --url.'),
   REACHLINE_API_KEY: string('API key for it, as --api-key, which others can see in ps.'),
 };

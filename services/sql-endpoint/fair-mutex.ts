@@ -2,7 +2,7 @@ import { FairSemaphore } from '../shared/fair-semaphore.js';
 import { EngineEndedError } from '../stores/clickhouse/errors.js';
 import { CODE, SqlError } from './errors.js';
 
-/** Told when the engine ended under a statement, as it does where a statement cannot be ended. The organization is empty for the password. */
+/** Told the organization of a statement under which the engine ended, as it does where a statement cannot be ended. */
 export type OnEndless = (organizationId: string) => void;
 
 export interface FairMutexOptions {
@@ -17,8 +17,6 @@ export interface FairMutexOptions {
 
 /** Statements that may wait; a dashboard sends one for each of its panels. */
 const MAX_WAITING = { total: 100, perOrganization: 20 };
-/** The queue of the password, which opens all organizations and stands for whoever operates the server. */
-const OPERATOR = '';
 const SHARE_MS = 5000;
 /** Each such statement costs the others a start of the engine. */
 const REFUSE_MS = 60_000;
@@ -50,16 +48,15 @@ export class FairMutex {
   }
 
   /**
-   * Runs `work` alone. An organization of null stands for the password. Aborting the caller's signal while it waits leaves the queue.
-   * Throws `SqlError` 202 when the queue is full, and 439 for an organization under whose statement the engine ended. Throws 209 at the
-   * deadline, which also aborts the signal passed to `work`.
+   * Runs `work` alone. Aborting the caller's signal while it waits leaves the queue. Throws `SqlError` 202 when the queue is full, and
+   * 439 for an organization under whose statement the engine ended. Throws 209 at the deadline, which also aborts the signal passed to
+   * `work`.
    */
   async runExclusive<T>(
-    organizationId: string | null,
+    organization: string,
     work: (signal: AbortSignal) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
-    const organization = organizationId ?? OPERATOR;
     this.#requireRoom(organization);
     const run = async () => {
       this.#requireAllowed(organization);
@@ -72,8 +69,8 @@ export class FairMutex {
 
   #requireRoom(organization: string): void {
     const { waiting } = this.#lock;
-    const own = organization === OPERATOR ? 0 : waiting.sizeOf(organization);
-    if (own < MAX_WAITING.perOrganization && waiting.size < MAX_WAITING.total) return;
+    if (waiting.sizeOf(organization) < MAX_WAITING.perOrganization && waiting.size < MAX_WAITING.total)
+      return;
     throw new SqlError(CODE.TOO_MANY_SIMULTANEOUS_QUERIES, 'Too many simultaneous queries');
   }
 
@@ -87,9 +84,9 @@ export class FairMutex {
     this.#refused.delete(organization);
   }
 
-  /** Refuses an organization for a while. The password is not refused: it stands for whoever operates the server. */
+  /** Refuses an organization for a while. */
   #refuse(organization: string): void {
-    if (organization !== OPERATOR) this.#refused.set(organization, performance.now() + this.#refuseMs);
+    this.#refused.set(organization, performance.now() + this.#refuseMs);
     this.#onEndless?.(organization);
   }
 

@@ -275,8 +275,7 @@ async function authorizeText(
   if (!FORMATS.test(text.format)) throw denied(`format ${text.format}`);
   const settings = allowedSettings({ ...request.settings, ...text.settings });
   let readsRecords = false;
-  const describes = text.statement.startsWith(DESCRIBE);
-  const select = describes
+  const select = text.statement.startsWith(DESCRIBE)
     ? `SELECT 1 FROM ${text.statement.slice(DESCRIBE.length)}`
     : text.statement.replace(EXPLAIN, '');
   if (/^\(*(SELECT|WITH)\b/.test(select)) {
@@ -287,7 +286,6 @@ async function authorizeText(
     if (!tree) throw denied('a statement that the engine prints in another way');
     checkTree(tree, deps);
     readsRecords = namesRecords(tree);
-    if (request.organizationId === null && !describes) checkOrganization(tree);
   } else checkSimple(text.statement);
   return {
     statement: {
@@ -306,12 +304,10 @@ async function authorizeText(
  * Filters that the engine applies to what it reads, below every view. Apart from the conditions of a statement: together, these could
  * be tried on hidden rows first, and name them in an error.
  */
-function filterSettings(organizationId: string | null, tables: readonly string[]): Record<string, string> {
+function filterSettings(organizationId: string, tables: readonly string[]): Record<string, string> {
   const filters: Record<string, Sql> = { ...CATALOG_FILTERS };
-  if (organizationId !== null) {
-    for (const table of tables) {
-      filters[`${DEFAULT_DATABASE}.${table}`] = sql`organization_id = ${textLiteral(organizationId)}`;
-    }
+  for (const table of tables) {
+    filters[`${DEFAULT_DATABASE}.${table}`] = sql`organization_id = ${textLiteral(organizationId)}`;
   }
   const entries = Object.entries(filters).map(
     ([table, filter]) => sql`${textLiteral(table)}:${textLiteral(filter.text)}`,
@@ -330,15 +326,6 @@ function namesRecords(tree: Node): boolean {
     if (kind.endsWith('Identifier') && isRecordView(name)) return true;
   }
   return false;
-}
-
-/** People are read of one organization only. Without this the statement would fail, as no records are granted to it. */
-function checkOrganization(tree: Node): void {
-  for (const { kind, name } of nodes(tree)) {
-    if (kind === 'TableIdentifier' && isRecordView(name)) {
-      throw denied(`${name} with this password; give an API key of the organization as the password`);
-    }
-  }
 }
 
 function databaseOf({ database }: StatementRequest): string {

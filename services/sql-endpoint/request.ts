@@ -12,8 +12,8 @@ export interface StatementRequest {
   settings: Record<string, string>;
   /** Values of `{name:Type}`, in the escaped form of TabSeparated. */
   params: Record<string, string>;
-  /** Organization that the statement reads; null for all organizations. Set once the password is checked. */
-  organizationId: string | null;
+  /** Organization that the statement reads. */
+  organizationId: string;
 }
 
 /** A request, assembled from the URL, headers and form fields that the protocol allows. */
@@ -65,8 +65,8 @@ function queryIdOf(text: string | undefined): string | undefined {
   throw new SqlError(CODE.BAD_ARGUMENTS, 'A query_id has at most 128 printable ASCII characters');
 }
 
-/** Reads the URL and the headers. Throws a `SqlError` for unsupported parameters. */
-export function readRequest(request: IncomingMessage, url: URL): SqlRequest {
+/** Reads the URL and the headers, but not yet whose request it is. Throws a `SqlError` for unsupported parameters. */
+export function readRequest(request: IncomingMessage, url: URL): Omit<SqlRequest, 'organizationId'> {
   const { headers } = request;
   const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
   const given = url.searchParams;
@@ -87,7 +87,6 @@ export function readRequest(request: IncomingMessage, url: URL): SqlRequest {
     settings: byName(settings),
     params: byName(params),
     ...credentials(given, header),
-    organizationId: null,
     protocolVersion: Number(given.get('client_protocol_version')) || 0,
     compressBlocks: isOn(given.get('compress')),
     compressResponse: isOn(given.get('enable_http_compression')),

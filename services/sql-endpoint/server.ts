@@ -21,9 +21,8 @@ export interface SqlEndpointOptions {
   engine: Engine;
   /** 0 for any that is free. */
   port: number;
-  password: string;
-  /** Checks API keys, and holds contacts, audiences and visits. Without it the endpoint takes the password only. */
-  search?: RecordStore & Keys;
+  /** Checks API keys, and holds contacts, audiences and visits. */
+  search: RecordStore & Keys;
   onEndless?: OnEndless;
 }
 
@@ -68,15 +67,14 @@ const MAX_CONNECTIONS = 256;
 export async function startSqlEndpoint({
   engine,
   port,
-  password,
   search,
   onEndless,
 }: SqlEndpointOptions): Promise<SqlEndpoint> {
   const runner = new Runner(engine);
-  if (search) await createRecordViews(runner, VIEWS);
+  await createRecordViews(runner, VIEWS);
   await secureViews(runner, VIEWS);
   const authorize = await readOnly(runner);
-  const records = search && new RecordSource(search);
+  const records = new RecordSource(search);
   const mutex = new FairMutex({ deadlineMs: DEADLINE_MS, ...(onEndless && { onEndless }) });
   const execute: Execute = (request, body, send, disconnected) =>
     mutex.runExclusive(
@@ -86,7 +84,7 @@ export async function startSqlEndpoint({
         const { statement, readsRecords } = await authorize(request, body, signal);
         const ended = new AbortController();
         try {
-          if (readsRecords && records && organizationId !== null) {
+          if (readsRecords) {
             const path = records.grant(organizationId, AbortSignal.any([signal, ended.signal]));
             Object.assign(statement.settings, recordSettings(`${served.url}${path}`));
           }
@@ -97,7 +95,7 @@ export async function startSqlEndpoint({
       },
       disconnected,
     );
-  const authenticate = createAuthenticate(password, search);
+  const authenticate = createAuthenticate(search);
   const served = await serveSql(runner, port, { bodyLimit: BODY_LIMIT, authenticate, records, execute });
   return { ...served, query: (query, signal) => readRows(execute, query, signal) };
 }
@@ -148,11 +146,11 @@ async function handle(
     if (url.pathname !== '/') return sendNotFound(response, url.pathname);
     if (request.method === 'GET' && !url.searchParams.has('query')) return sendOk(response);
     if (request.method !== 'GET' && request.method !== 'POST') return sendWrongMethod(response);
-    const sqlRequest = readRequest(request, url);
-    compressBlocks = sqlRequest.compressBlocks;
-    const queryId = sqlRequest.queryId ?? randomUUID();
+    const asked = readRequest(request, url);
+    compressBlocks = asked.compressBlocks;
+    const queryId = asked.queryId ?? randomUUID();
     response.setHeader('X-ClickHouse-Query-Id', queryId);
-    sqlRequest.organizationId = await authenticate(sqlRequest);
+    const sqlRequest = { ...asked, organizationId: await authenticate(asked) };
     request.setTimeout(RECEIVE_TIMEOUT_MS, () => request.destroy());
     let body = await readBody(request, bodyLimit);
     request.setTimeout(0);

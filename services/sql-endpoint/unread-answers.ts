@@ -4,7 +4,7 @@ import { CODE, SqlError } from './errors.js';
 
 const MIB = 1024 * 1024;
 
-/** Bytes of answers in memory, in total and for one organization; the password of the endpoint counts as one. */
+/** Bytes of answers in memory, in total and for one organization. */
 const MAX_BYTES = { total: 400 * MIB, perOrganization: 200 * MIB };
 /** Smaller answers are sent all the same: the connections bound how many there are. */
 const SMALL_BYTES = 64 * 1024;
@@ -20,7 +20,7 @@ export interface UnreadAnswersOptions {
 export class UnreadAnswers {
   readonly #maxBytes: { total: number; perOrganization: number };
   readonly #stallMs: number;
-  readonly #ofOrganizations = new Map<string | null, number>();
+  readonly #ofOrganizations = new Map<string, number>();
   #total = 0;
 
   constructor({ maxBytes = MAX_BYTES, stallMs = STALL_MS }: UnreadAnswersOptions = {}) {
@@ -32,7 +32,7 @@ export class UnreadAnswers {
    * Counts an answer until the response is closed. Throws `SqlError` 202 where there is no room; an answer that is larger than a bound is
    * let in alone.
    */
-  hold(organizationId: string | null, bytes: number, response: ServerResponse): void {
+  hold(organizationId: string, bytes: number, response: ServerResponse): void {
     const own = this.#ofOrganizations.get(organizationId) ?? 0;
     const { total, perOrganization } = this.#maxBytes;
     const isTooMuch = (held: number, max: number) => held > 0 && held + bytes > max;
@@ -45,7 +45,7 @@ export class UnreadAnswers {
     response.once('close', () => this.#count(organizationId, -bytes));
   }
 
-  #count(organizationId: string | null, bytes: number): void {
+  #count(organizationId: string, bytes: number): void {
     this.#total += bytes;
     const own = (this.#ofOrganizations.get(organizationId) ?? 0) + bytes;
     if (own === 0) this.#ofOrganizations.delete(organizationId);

@@ -37,11 +37,11 @@ describe('reachline serve', function () {
     expect(next.output()).to.not.contain('yet');
   });
 
-  it('opens a port for SQL only with a port and a password, and says in a line that a port is taken or an address is of another machine', async () => {
+  it('opens a port for SQL to API keys, and says in a line that a port is taken or an address is of another machine', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const sql = { ...env, REACHLINE_SQL_PORT: String(port), REACHLINE_SQL_PASSWORD: 'open sesame' };
+    const sql = { ...env, REACHLINE_SQL_PORT: String(port) };
     const taken = await run(['serve', '--port', '0'], { env: sql });
     const setting = `Port ${port} is in use. Choose another with REACHLINE_SQL_PORT.\n`;
     expect(taken).to.include({ code: 1, stderr: setting });
@@ -52,20 +52,14 @@ describe('reachline serve', function () {
     const away = await run(['serve', '--port', '0'], { env: { ...env, HOST: '203.0.113.7' } });
     expect(away.code).to.equal(1);
     expect(away.stderr).to.match(/^.*HOST=203\.0\.113\.7.*\n$/);
-    for (const [name, value] of [
-      ['REACHLINE_SQL_PORT', String(port)],
-      ['REACHLINE_SQL_PASSWORD', 'x'],
-    ] as const) {
-      const rejected = await run(['serve', '--port', '0'], { env: { ...env, [name]: value } });
-      expect(rejected.stderr).to.match(/^REACHLINE_SQL_PORT and REACHLINE_SQL_PASSWORD go together/);
-    }
     const ask = (password: string) =>
       fetch(`http://127.0.0.1:${port}/?query=SELECT+count()+FROM+campaigns`, {
         headers: { 'X-ClickHouse-Key': password },
       });
     const served = await serve([], { env: sql });
     await until(() => served.output().includes(`http://127.0.0.1:${port} `), 'the server names the port');
-    expect(await (await ask('open sesame')).text()).to.equal('0\n');
+    const key = (await run(['keys', 'create', '--organization', 'org_a'], { env })).stdout.trim();
+    expect(await (await ask(key)).text()).to.equal('0\n');
     expect((await ask('wrong')).headers.get('x-clickhouse-exception-code')).to.equal('516');
     expect(await served.stop()).to.include({ code: 0 });
   });

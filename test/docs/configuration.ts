@@ -13,7 +13,7 @@ interface SettingSchema {
 /** The sections of the page, each with the settings that it lists; the last that fits. */
 const SECTIONS: readonly (readonly [title: string, settings: RegExp])[] = [
   ['Gateway', /^/],
-  ['Embedded stores', /^REACHLINE_(?:DATA_DIR|SEARCH_THREADS|SQL_PORT|SQL_PASSWORD)$/],
+  ['Embedded stores', /^REACHLINE_(?:DATA_DIR|SEARCH_THREADS|SQL_PORT)$/],
   ['Elasticsearch', /^ELASTICSEARCH_/],
   ['ClickHouse', /^(?:CLICKHOUSE_|REACHLINE_SQL_COPY_)/],
   ['Kafka and the worker', /^(?:KAFKA_|REACHLINE_TOPIC_|REACHLINE_WORKER_)/],

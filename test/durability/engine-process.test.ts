@@ -3,7 +3,6 @@ import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ANALYTICS_FOLDER } from '../../services/stores/data-folder/layout.js';
-import { freePort } from '../stack/free-port.js';
 import { enginePid, isAlive, procFile, runningEngine } from '../support/engine-pid.js';
 import { callerOf } from '../support/gateway.js';
 import { Random, SEED } from '../support/random.js';
@@ -14,7 +13,7 @@ import { until } from '../support/until.js';
 /** Holds a core for hours: the engine looks at neither its time limit nor `KILL QUERY` inside of a block. */
 const ENDLESS = 'SELECT arrayCount(x -> has(range(1000000), x), range(1000000))';
 const RANGE = { start_date: '2026-11-01', end_date: '2026-11-20', granularity: 'monthly', page_size: 1 };
-const SECRET = 'sql-password-of-analysts';
+const SECRET = 'password-of-a-server';
 
 describe(`The process of the engine (REACHLINE_TEST_SEED=${SEED})`, function () {
   this.timeout(120_000);
@@ -30,7 +29,7 @@ describe(`The process of the engine (REACHLINE_TEST_SEED=${SEED})`, function () 
     server = await startServer({
       dataDir,
       key,
-      environment: { REACHLINE_SQL_PASSWORD: SECRET, REACHLINE_SQL_PORT: String(await freePort()) },
+      environment: { ELASTICSEARCH_ADMIN_PASSWORD: SECRET },
     });
     const { body } = await server.ingest('network-a-campaigns', [
       { organization_id: 'org_a', id: 'cam', name: 'x' },

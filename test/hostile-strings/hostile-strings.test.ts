@@ -124,7 +124,6 @@ describe('Strings of requests that mean something to a parser', function () {
         NODE_OPTIONS: `--import=${hook}?file=${recorded}`,
         REACHLINE_SEARCH_THREADS: '2',
         REACHLINE_SQL_PORT: String(sqlPort),
-        REACHLINE_SQL_PASSWORD: 'analysts',
       },
     });
     const other = callerOf(server.url, otherKey);

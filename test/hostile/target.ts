@@ -12,7 +12,6 @@ import { tempFolder } from '../support/temp-folder.js';
 export const HOSTILE_CONTACTS = 100_000;
 export const HOSTILE_ORGANIZATION = 'org_hostile';
 export const DEMO_ORGANIZATION = 'org_demo';
-export const SQL_PASSWORD = 'analysts';
 /** Short, so that stalled requests end within the run. */
 export const REQUEST_TIMEOUT_MS = 5000;
 
@@ -56,7 +55,6 @@ export async function startTarget(): Promise<Target> {
       REACHLINE_SEARCH_THREADS: '2',
       REACHLINE_REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
       REACHLINE_SQL_PORT: sqlPort,
-      REACHLINE_SQL_PASSWORD: SQL_PASSWORD,
     },
   });
   return {

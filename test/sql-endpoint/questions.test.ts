@@ -190,7 +190,7 @@ describe('The questions of the SQL page, over contacts of HubSpot, Salesforce an
     const { search } = stores;
     const engine = await stores.engine?.();
     if (!engine) throw new Error('no engine');
-    endpoint = await startSqlEndpoint({ engine, search, port: 0, password: 'analysts' });
+    endpoint = await startSqlEndpoint({ engine, search, port: 0 });
   });
   after(async () => {
     await endpoint.close();

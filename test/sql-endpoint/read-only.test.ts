@@ -3,16 +3,17 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { issueKey } from '../../services/accounts/keys.js';
 import { packageRoot } from '../../services/shared/fs.js';
 import type { SqlEndpoint } from '../../services/sql-endpoint/server.js';
 import { startSqlEndpoint } from '../../services/sql-endpoint/server.js';
 import type { ClickHouse } from '../../services/stores/clickhouse/client.js';
 import { migrate } from '../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../services/stores/clickhouse/open.js';
+import type { SearchStore } from '../../services/stores/common/search-store.js';
+import { openSqliteStore } from '../../services/stores/sqlite/store.js';
 import { rawSql } from '../support/raw-sql.js';
 import { tempFolder } from '../support/temp-folder.js';
-
-const PASSWORD = 'analysts';
 
 /** The lines of a file, split at tabs. */
 const statements = (file: string) =>
@@ -25,7 +26,9 @@ const statements = (file: string) =>
 describe('the SQL endpoint for analysts', () => {
   let folder: string;
   let clickhouse: ClickHouse;
+  let search: SearchStore;
   let endpoint: SqlEndpoint;
+  let key: string;
   /** Counts what the engine would fetch. */
   let outside: Server;
   let fetched = 0;
@@ -46,8 +49,10 @@ describe('the SQL endpoint for analysts', () => {
       );
     }
     if (!clickhouse.engine) throw new Error('no engine');
+    search = await openSqliteStore({ dataDir: join(folder, 'search'), searchThreads: 1 });
+    key = await issueKey(search, { organizationId: 'org' });
+    endpoint = await startSqlEndpoint({ engine: clickhouse.engine, search, port: 0 });
     tables = await tableNames();
-    endpoint = await startSqlEndpoint({ engine: clickhouse.engine, port: 0, password: PASSWORD });
     outside = createServer((_, response) => {
       fetched++;
       response.end('1\n');
@@ -57,11 +62,12 @@ describe('the SQL endpoint for analysts', () => {
   after(async () => {
     outside.close();
     await endpoint.close();
+    await search.close();
     await clickhouse.close();
   });
 
   const ask = async (query: string, parameters: Record<string, string> = {}) => {
-    const address = `${endpoint.url}/?${new URLSearchParams({ password: PASSWORD, ...parameters })}`;
+    const address = `${endpoint.url}/?${new URLSearchParams({ password: key, ...parameters })}`;
     const answer = await fetch(address, { method: 'POST', body: query });
     return {
       status: answer.status,
@@ -115,7 +121,7 @@ describe('the SQL endpoint for analysts', () => {
 
   it('answers a Content-Encoding that only objects have, and those after it', async () => {
     for (const encoding of ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'br, gzip']) {
-      const address = `${endpoint.url}/?${new URLSearchParams({ password: PASSWORD })}`;
+      const address = `${endpoint.url}/?${new URLSearchParams({ password: key })}`;
       const answer = await fetch(address, {
         method: 'POST',
         body: 'SELECT 1',
@@ -159,7 +165,7 @@ describe('the SQL endpoint for analysts', () => {
     expect(await tableNames()).to.deep.equal(tables);
     expect(fetched).to.equal(0);
     expect(existsSync(join(folder, 'written'))).to.equal(false);
-    expect(readdirSync(folder).sort()).to.deep.equal(['clickhouse', 'secret.csv']);
+    expect(readdirSync(folder).sort()).to.deep.equal(['clickhouse', 'search', 'secret.csv']);
   });
 
   it('does not show the setting that holds the grant of a statement', async () => {

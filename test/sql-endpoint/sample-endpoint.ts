@@ -6,8 +6,6 @@ import { openStores } from '../../services/stores/open-stores.js';
 import { closedWithFile } from '../support/opened.js';
 import { sampleFolder } from '../support/sample.js';
 
-export const PASSWORD = 'analysts';
-
 /** The endpoint over the sample data. */
 export interface SampleEndpoint {
   url: string;
@@ -31,7 +29,7 @@ async function open(day: string): Promise<SampleEndpoint> {
   const engine = await stores.engine?.();
   if (!engine) throw new Error('the store is not embedded');
   const key = await issueKey(search, { organizationId: DEMO_ORGANIZATION });
-  const endpoint = await startSqlEndpoint({ engine, search, port: 0, password: PASSWORD });
+  const endpoint = await startSqlEndpoint({ engine, search, port: 0 });
   return {
     url: endpoint.url,
     key,

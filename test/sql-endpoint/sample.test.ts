@@ -22,7 +22,7 @@ import { call } from '../advertising/helper.js';
 import { DAY } from '../docs/response-examples.js';
 import { useOpened } from '../support/opened.js';
 import { rawSql } from '../support/raw-sql.js';
-import { openSampleEndpoint, PASSWORD } from './sample-endpoint.js';
+import { openSampleEndpoint } from './sample-endpoint.js';
 
 type Row = Record<string, string | number | null>;
 const PAGE = readFileSync(join(packageRoot, 'docs/reference/sql.md'), 'utf8');
@@ -157,7 +157,7 @@ WHERE ${IN_RANGE}`,
     const client: ClickHouseClient = useOpened(async () =>
       createClient({
         url: endpoint.url,
-        password: PASSWORD,
+        password: endpoint.key,
         database: 'reachline',
         compression: { response: true },
         log: { level: ClickHouseLogLevel.OFF },

@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ensureDir, packageRoot } from '../../services/shared/fs.js';
 import { textLiteral } from '../../services/shared/sql.js';
-import { createAuthenticate } from '../../services/sql-endpoint/authenticate.js';
+import type { Authenticate } from '../../services/sql-endpoint/authenticate.js';
 import type { Body } from '../../services/sql-endpoint/body.js';
+import { CODE, SqlError } from '../../services/sql-endpoint/errors.js';
 import { FairMutex } from '../../services/sql-endpoint/fair-mutex.js';
 import { canonical, checking } from '../../services/sql-endpoint/parser.js';
 import type { StatementRequest } from '../../services/sql-endpoint/request.js';
@@ -110,7 +111,7 @@ export async function startUnrestrictedEndpoint(
   const limit = createLimit(deadlineMs);
   const endpoint = await serveSql(runner, port, {
     bodyLimit: BODY_LIMIT,
-    authenticate: createAuthenticate(password, undefined),
+    authenticate: signsIn(password),
     execute: (request, body, send, disconnected) =>
       limit(async (signal) => {
         const file = join(bodies, String(++count));
@@ -126,12 +127,24 @@ export async function startUnrestrictedEndpoint(
   return { ...endpoint, started: () => started };
 }
 
+/** In place of the organization of a key: this endpoint filters nothing. */
+const EVERY_ORGANIZATION = '';
+
+/** Signs in the user `default` of a server, with its password. */
+const signsIn =
+  (expected: string): Authenticate =>
+  async ({ user, password }) => {
+    if (user === 'default' && (password ?? '') === expected) return EVERY_ORGANIZATION;
+    const code = password === undefined ? CODE.REQUIRED_PASSWORD : CODE.AUTHENTICATION_FAILED;
+    throw new SqlError(code, `${user}: Authentication failed`);
+  };
+
 type Limit = (work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) => Promise<void>;
 
 function createLimit(deadlineMs: number | undefined): Limit {
   if (deadlineMs !== undefined) {
-    const mutex = new FairMutex({ deadlineMs });
-    return (work, signal) => mutex.runExclusive(null, work, signal);
+    const mutex = new FairMutex({ deadlineMs, refuseMs: 0 });
+    return (work, signal) => mutex.runExclusive(EVERY_ORGANIZATION, work, signal);
   }
   const slots = new ConnectionPool(CONCURRENCY, () => ({ close: async () => undefined }));
   return (work, signal) => slots.use(() => work(signal), signal);

@@ -16,7 +16,7 @@ SELECT {x:Array(UInt8)}[2]	"6\n"	{"param_x":"[5,6]"}
 SELECT impressions FROM {t:Identifier}	"7\n"	{"param_t":"campaign_daily"}
 SELECT 1 AS a FORMAT JSONCompactEachRow	"[1]\n"
 SELECT [1, 2], toDecimal256(1.5, 3)	"[1,2]\t1.5\n"	{"output_format_json_quote_decimals":"1","max_threads":"1"}
-SHOW TABLES	/^campaign_daily\ncampaigns\n/
+SHOW TABLES	/^audiences\ncampaign_daily\ncampaigns\n/
 SHOW TABLES FROM reachline LIKE 'comp%'	"companies\ncompany_daily\n"
 SHOW DATABASES	/reachline/
 SHOW CREATE TABLE reachline.campaign_daily	/^CREATE VIEW/
@@ -24,7 +24,7 @@ DESCRIBE TABLE reachline.campaign_daily	/^organization_id\tString/
 DESC campaigns	/^organization_id\t/
 EXISTS TABLE reachline.campaigns	"1\n"
 SELECT name, comment FROM system.columns WHERE database = 'reachline' AND table = 'campaigns' LIMIT 1	/^organization_id\t/
-SELECT name FROM system.tables WHERE database = 'reachline' ORDER BY name LIMIT 1	"campaign_daily\n"
+SELECT name FROM system.tables WHERE database = 'reachline' ORDER BY name LIMIT 1	"audiences\n"
 SELECT value FROM system.settings WHERE name = 'readonly'	"1\n"
 SELECT value FROM system.settings WHERE name = 'max_block_size'	"1024\n"	{"max_block_size":"65536"}
 SELECT value FROM system.settings WHERE name = 'max_block_size'	"10\n"	{"max_block_size":"10"}
@@ -52,9 +52,9 @@ SHOW COLUMNS FROM deliveries FROM default	""
 SELECT count() FROM system.columns WHERE database = 'default'	"0\n"
 SELECT count() FROM information_schema.tables WHERE table_schema = 'default'	"0\n"
 SELECT DISTINCT data_paths FROM system.tables	"[]\n"
-SELECT system.tables.name FROM system.tables WHERE system.tables.database = 'reachline' AND empty(system.tables.data_paths) ORDER BY 1 LIMIT 1	"campaign_daily\n"
+SELECT system.tables.name FROM system.tables WHERE system.tables.database = 'reachline' AND empty(system.tables.data_paths) ORDER BY 1 LIMIT 1	"audiences\n"
 SELECT t.name FROM system.tables t JOIN system.databases d ON system.tables.database = system.databases.name WHERE t.name = 'creatives'	"creatives\n"
-SELECT name AS TABLE_NAME, * FROM system.tables WHERE database = 'reachline' LIMIT 1	/^campaign/
+SELECT name AS TABLE_NAME, * FROM system.tables WHERE database = 'reachline' LIMIT 1	/^audiences/
 SELECT CAST(name, 'Nullable(String)') AS TABLE_NAME FROM system.tables WHERE (1 == 1) AND coalesce(TABLE_NAME, '') LIKE 'campaigns'	/campaigns/	{"default_format":"ODBCDriver2"}
 SELECT table_name FROM information_schema.tables WHERE table_schema = 'reachline' AND table_name = 'campaigns'	"campaigns\n"
 SELECT * FROM values((1, 'a'), (2, 'b')) FORMAT CSV	"1,\"a\"\n2,\"b\"\n"

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { SQL_PASSWORD, type Target } from '../target.js';
+import type { Target } from '../target.js';
 import type { Attack } from './attack.js';
 
 async function query(
@@ -11,7 +11,7 @@ async function query(
     method: 'POST',
     body: statement,
     headers: {
-      Authorization: `Basic ${Buffer.from(`default:${SQL_PASSWORD}`).toString('base64')}`,
+      Authorization: `Basic ${Buffer.from(`default:${target.key}`).toString('base64')}`,
       ...headers,
     },
   });
