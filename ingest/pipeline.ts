@@ -51,6 +51,8 @@ export interface IngestResult {
   invalid_values: number;
   /** The preset that the records were recognized by; absent where none was asked for. */
   preset?: string;
+  /** Names of the tables that the mapping joins and that did not come with the text; absent where it joins none. */
+  missing_tables?: string[];
   /** Accepted records whose unknown fields were ignored; absent where they are rejected. */
   ignored?: number;
   /** Accepted contacts by whose they are, where people are looked up; absent otherwise. */
@@ -149,7 +151,8 @@ export async function ingestText(
     signal: options.signal,
   });
   if (mapping === undefined || !('preset' in mapping)) {
-    return ingestRecords({ ...options, source: await mapText(text, stream, mapping, declared, onColumns) });
+    const source = await mapText(text, stream, mapping, declared, onColumns);
+    return { ...(await ingestRecords({ ...options, source })), ...missingTablesOf(mapping) };
   }
   const found = await recognizeText(text, mapping.preset, stream.name);
   if ('reason' in found) {
@@ -159,9 +162,15 @@ export async function ingestText(
   const { name, preset, taken } = found;
   const used = taken.length === 0 ? presetMapping(name) : compileMapping(preset, stream);
   const source = await mapText(text, stream, used, declared, onColumns);
-  const result = await ingestRecords({ ...options, source });
+  const result = { ...(await ingestRecords({ ...options, source })), ...missingTablesOf(used) };
   return mapping.preset === AUTO ? { ...result, preset: name } : result;
 }
+
+/** What a response says of joined tables that are not there. */
+export const missingTablesOf = (mapping: Mapping | undefined): Pick<IngestResult, 'missing_tables'> =>
+  mapping === undefined || mapping.missingTables.length === 0
+    ? {}
+    : { missing_tables: mapping.missingTables };
 
 /** The name of a preset, or `auto` for the preset that recognizes the records. */
 export interface PresetChoice {

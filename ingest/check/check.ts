@@ -10,6 +10,7 @@ import {
   type IngestOptions,
   type IngestResult,
   ingestRecords,
+  missingTablesOf,
 } from '../pipeline.js';
 import { PRESETS } from '../presets/index.js';
 import { type RawRecord, type RecordSource, UnreadableInputError } from '../records/raw-record.js';
@@ -36,6 +37,8 @@ export interface Check extends Proposal {
   /** Fields that columns can become, and those that one has to. */
   fields: string[];
   required: string[];
+  /** Names of tables that the mapping joins and that are not in the file. */
+  missing_tables?: string[];
   /** Of CSV: the line of the header, from 1, its text, and what separates its cells. */
   header?: { line: number; text: string; delimiter: string };
   /** Absent while a question is open. */
@@ -67,8 +70,10 @@ export async function checkFile(options: CheckOptions): Promise<Check> {
       columns === undefined || proposal.mapping === undefined || proposal.mapping.recognize !== undefined
         ? proposal.mapping
         : { ...proposal.mapping, recognize: marksOf(proposal.mapping, stream, columns) };
+    const compiled = mapping && compileMapping(mapping, stream);
     const check: Check = {
       ...proposal,
+      ...missingTablesOf(compiled),
       ...(mapping && { mapping: withoutEmpty(mapping) }),
       fields: fieldChoices(stream),
       required: requiredFields(stream),
@@ -82,7 +87,7 @@ export async function checkFile(options: CheckOptions): Promise<Check> {
     };
     if (proposal.questions.length > 0) return check;
     const samples = new SampledWrites();
-    const source = await mapText(text, stream, mapping && compileMapping(mapping, stream));
+    const source = await mapText(text, stream, compiled);
     const outcome = await outcomeOf({ ...options, stream: samples.into(stream) }, source);
     const { records } = samples;
     const matches = options.people?.matches;

@@ -177,6 +177,9 @@ class Compiler {
 
     return {
       joins,
+      missingTables: Object.entries(join).flatMap(([name, { table }]) =>
+        this.#tables.joins[name] === undefined ? [table] : [],
+      ),
       withJoins: (rows) => this.#with({ joins: rows }),
       withForms: (forms) => this.#with({ forms }),
       openColumns: {

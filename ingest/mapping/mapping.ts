@@ -44,6 +44,8 @@ export interface Mapping {
   marksOfTable(columns: readonly NamedColumn[]): NamedColumn[];
   /** Columns to read of each join before `apply`. */
   joins: { [name: string]: JoinPlan };
+  /** Names of the joined tables whose rows the mapping lacks: fields that come from them stay empty. */
+  missingTables: string[];
   /** The mapping with the rows of other tables. */
   withJoins(rows: { [name: string]: JoinedRows }): Mapping;
   /** Columns of a table whose form is to be settled, and what the mapping declares of it. */

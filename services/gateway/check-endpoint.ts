@@ -30,6 +30,7 @@ import {
   type IngestServices,
   invalidMapping,
   MATCHES,
+  MISSING_TABLES,
   RESULT_FIELDS,
   toProblem,
 } from './ingest-endpoint.js';
@@ -112,6 +113,7 @@ export const CheckResponse = looseObject(
     proposed: PROPOSED,
     fields: arrayOf('What a column can become.', text('Name of a field.')),
     required: arrayOf('The fields that a column has to give.', text('Name of a field.')),
+    missing_tables: MISSING_TABLES,
     questions: arrayOf('What the file leaves open. While there is any, no record is checked.', Question),
     result: Type.Optional(
       looseObject(

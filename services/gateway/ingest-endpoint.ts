@@ -124,6 +124,13 @@ export const MATCHES = Type.Optional(
   ),
 );
 
+export const MISSING_TABLES = Type.Optional(
+  arrayOf(
+    'Other tables of the same export that the mapping reads. A request takes one file, so fields that come from these tables stay empty; `reachline ingest --with` reads them. Absent where there are none.',
+    Type.String({ description: 'Name of a table, such as `creative_history`.' }),
+  ),
+);
+
 /** What became of records, or would become. */
 export const RESULT_FIELDS = {
   accepted: count('Records that are now durable, or would be.'),
@@ -191,6 +198,7 @@ export const IngestResponse = looseObject(
     ),
     proposed: PROPOSED,
     matches: MATCHES,
+    missing_tables: MISSING_TABLES,
     ...RESULT_FIELDS,
     rejected_records: Type.Optional(
       arrayOf(

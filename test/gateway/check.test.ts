@@ -6,6 +6,7 @@ interface Answer {
   stream: string;
   format: string;
   preset?: string;
+  missing_tables?: string[];
   header?: { line: number };
   mapping?: object;
   columns: { column: string; field: string; samples: string[] }[];
@@ -167,6 +168,20 @@ describe('The check of a file', () => {
     });
     const unknown = await check(form(text, { columns: { Name: 'surname' } }));
     expect([unknown.status, unknown.text]).to.match(/422.*surname/);
+  });
+
+  it('names the table of an export that a file lacks, and so does the load', async () => {
+    const days = readFileSync('test/data/presets/fivetran-linkedin/ad_analytics_by_creative.csv');
+    const { body, text } = await check(form(days), '', 'network-a-deliveries');
+    expect(body, text).to.deep.include({
+      preset: 'fivetran-linkedin/ad_analytics_by_creative',
+      missing_tables: ['creative_history'],
+    });
+    const loaded = await load(form(days, { mapping: body.mapping }), '', 'network-a-deliveries');
+    expect(loaded.body, loaded.text).to.deep.include({ missing_tables: ['creative_history'] });
+    const list = 'Email\nada@acme.example\n';
+    const own = await load(form(list, { mapping: (await check(form(list))).body.mapping }));
+    expect(own.body, own.text).to.not.have.property('missing_tables');
   });
 
   it('refuses another file than the one that was checked before it stores a record of it', async () => {

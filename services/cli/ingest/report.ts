@@ -43,7 +43,7 @@ export class Rejects {
   }
 }
 
-const { errors: _errors, preset: _preset, ...COUNTS } = emptyResult();
+const { errors: _errors, preset: _preset, missing_tables: _tables, ...COUNTS } = emptyResult();
 const NO_COUNTS = { ...COUNTS, ignored: 0, created: 0, updated: 0, matched: 0, ambiguous: 0 };
 
 /** Reports an import to people: rejected records, progress, and the summary. */

@@ -355,6 +355,12 @@ function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: Previe
       {answer.mapping && 'timezone' in answer.mapping && (
         <p>Times without a time zone are read as {String(answer.mapping.timezone)}.</p>
       )}
+      {answer.missing_tables && (
+        <p class="warning-text">
+          {`Names and ids from another table of this export, ${answer.missing_tables.join(' and ')}, stay unknown. `}
+          Load both files with <code>reachline ingest --with</code> to have them.
+        </p>
+      )}
       {leftOut.length > 0 && (
         <p class="warning-text">
           {leftOut.length === 1 ? 'This column is left out: ' : 'These columns are left out: '}
