@@ -92,7 +92,7 @@ async function createStore(dataDir: string, environment: Record<string, string>)
         Date.now(),
       ),
     );
-    return await issueKey(stores.search, { organizationId: 'org_0', scopes: ['*'] });
+    return await issueKey(stores.records, { organizationId: 'org_0', scopes: ['*'] });
   } finally {
     await stores.close();
   }
@@ -110,7 +110,7 @@ async function planLists(dataDir: string, environment: Record<string, string>, k
       return stores.analytics.query(query, signal);
     },
   };
-  const gateway = await startGateway(config, { search: stores.search, analytics }, createLogger('silent'));
+  const gateway = await startGateway(config, { records: stores.records, analytics }, createLogger('silent'));
   const asked: [name: string, path: string, body: object][] = [
     ['campaigns over 90 days', 'campaigns', { start_date: day(90), granularity: 'daily' }],
     ['campaigns over 90 days by month', 'campaigns', { start_date: day(90), granularity: 'monthly' }],

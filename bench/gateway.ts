@@ -149,17 +149,17 @@ async function fill(dataDir: string): Promise<string> {
   const stores = await openStores({ dataDir, searchThreads: 1 });
   let contactId = '';
   for (const [organizationId, { count, perMs }] of Object.entries(ORGANIZATIONS)) {
-    let batch: Parameters<typeof stores.search.upsertContacts>[0][number][] = [];
+    let batch: Parameters<typeof stores.records.upsertContacts>[0][number][] = [];
     let sequence = 0;
     for (const contact of syntheticContacts(count, 1)) {
       const record = { ...contact, organization_id: organizationId } as (typeof batch)[number]['record'];
       batch.push({ record, acceptedAt: ACCEPTED_AT + Math.floor(sequence / perMs), sequence: sequence++ });
       if (organizationId === 'org_bench') contactId = record.contact_id;
       if (batch.length < RECORDS_PER_WRITE) continue;
-      await stores.search.upsertContacts(batch);
+      await stores.records.upsertContacts(batch);
       batch = [];
     }
-    await stores.search.upsertContacts(batch);
+    await stores.records.upsertContacts(batch);
   }
   await stores.close();
   return contactId;

@@ -1,4 +1,4 @@
-/** How often a right record comes first: judged queries over the real contacts and the sample, in each search store. */
+/** How often a right record comes first: judged queries over the real contacts and the sample, in each records store. */
 import type { ElasticsearchConfig } from '../services/shared/config.js';
 import { type TestIndices, testIndices } from '../test/at-scale/elasticsearch/support.js';
 import { type Figure, figure } from './measure.js';

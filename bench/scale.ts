@@ -35,7 +35,7 @@ export async function benchImport(
     stores,
     source: createReadStream(file, { highWaterMark: 1024 * 1024 }),
     format: 'ndjson',
-    acceptance: await acceptanceClock(stores.search)(),
+    acceptance: await acceptanceClock(stores.records)(),
     onProgress: (accepted) => progress(`${accepted} contacts`),
   });
   const seconds = (performance.now() - begun) / 1000;

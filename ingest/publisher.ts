@@ -75,7 +75,7 @@ export class Publisher {
   toKafka<T extends Stream>(stream: T, signal?: AbortSignal): T {
     return {
       ...stream,
-      // A topic has nothing to refresh, and the search store may be unavailable.
+      // A topic has nothing to refresh, and the records store may be unavailable.
       refresh: undefined,
       write: (_, records: readonly OrderedRecord<object>[]) =>
         this.#publish(

@@ -1,7 +1,7 @@
 /** What Node.js starts, with all that it imports: reading hundreds of modules takes longer than most commands. */
 const bundles = {
   command: ['services/cli/process'],
-  /** In one file each, the threads and processes of the embedded search store. */
+  /** In one file each, the threads and processes of the embedded records store. */
   workers: ['writer-thread', 'search-process'].map((name) => `services/stores/sqlite/workers/${name}`),
 };
 

@@ -41,7 +41,9 @@ process.on('message', async (message: 'reset' | 'read' | { keyFor: string }) => 
       cpuMs: cpuMs(),
     });
   } else {
-    process.send?.({ key: await issueKey(stores.search, { organizationId: message.keyFor, scopes: ['*'] }) });
+    process.send?.({
+      key: await issueKey(stores.records, { organizationId: message.keyFor, scopes: ['*'] }),
+    });
   }
 });
 process.once('disconnect', () => process.exit(1));

@@ -8,21 +8,21 @@ import { createLogger } from '../../services/shared/logger.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { Count, counted } from '../kafka-support.js';
 
-const [stream, records] = process.argv.slice(2) as [StreamName, string];
+const [stream, expected] = process.argv.slice(2) as [StreamName, string];
 const config = loadConfig(process.env);
-const { search, analytics, close } = await openStores(config);
+const { records, analytics, close } = await openStores(config);
 const count = new Count();
 const worker = await startWorker({
   config: config.kafka as KafkaConfig,
   streams: [stream],
   stores: {
-    search: counted(search, 'upsertContacts', count),
+    records: counted(records, 'upsertContacts', count),
     analytics: counted(analytics, 'insertDeliveries', count),
   },
   metrics: createWorkerMetrics(new Registry()),
   logger: createLogger('silent'),
 });
-process.send?.(await count.reached(Number(records)));
+process.send?.(await count.reached(Number(expected)));
 await worker.stop();
 await close();
 process.disconnect?.();

@@ -6,9 +6,9 @@ export const audiences: Stream<AudienceRecord> = {
   summary: 'Named groups of contacts, each record whole.',
   schema: AudienceRecord,
   organizationField: 'organization_id',
-  store: 'search',
+  store: 'records',
   deletableBy: ['id'],
   key: (record) => `${record.organization_id}/${record.id}`,
-  refresh: (stores) => stores.search.refresh(),
-  write: (stores, records) => stores.search.upsertAudiences(records),
+  refresh: (stores) => stores.records.refresh(),
+  write: (stores, records) => stores.records.upsertAudiences(records),
 };

@@ -10,7 +10,7 @@ export const contacts: Stream<ContactRecord> = {
   summary: 'People: fields given overwrite, absent ones stay, null clears.',
   schema: ContactRecord,
   organizationField: 'organization_id',
-  store: 'search',
+  store: 'records',
   derivedFields: DERIVED_FIELD_NAMES,
   deletableBy: ['contact_id'],
   aliases: { id: 'contact_id' },
@@ -21,6 +21,6 @@ export const contacts: Stream<ContactRecord> = {
     if (record.personal_emails) record.personal_emails = lowerCase(record.personal_emails);
   },
   key: (record) => `${record.organization_id}/${record.contact_id}`,
-  refresh: (stores) => stores.search.refresh(),
-  write: (stores, records) => stores.search.upsertContacts(records),
+  refresh: (stores) => stores.records.refresh(),
+  write: (stores, records) => stores.records.upsertContacts(records),
 };

@@ -2,17 +2,17 @@ import type { TObject, TSchema } from 'typebox';
 import type { AnalyticsWriter } from '../../services/advertising/analytics-store.js';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
 import type { FieldError } from '../../services/shared/validation.js';
-import type { SearchStore } from '../../services/stores/common/search-store.js';
+import type { RecordStore } from '../../services/stores/common/record-store.js';
 import type { VisitTable } from '../../services/visits/visit-store.js';
 
-type SearchWriter = Pick<
-  SearchStore,
+type RecordWriter = Pick<
+  RecordStore,
   'preferredBatchSize' | 'upsertContacts' | 'upsertAudiences' | 'insertVisits' | 'refresh'
 >;
 
 /** The stores that streams write to. */
 export interface IngestStores {
-  search: SearchWriter;
+  records: RecordWriter;
   analytics: AnalyticsWriter & Pick<VisitTable, 'insertVisits'>;
 }
 

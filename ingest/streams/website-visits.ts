@@ -6,15 +6,15 @@ export const websiteVisits: Stream<VisitRecord> = {
   summary: 'Visits to a site, in camelCase; the first record of an id and moment stays.',
   schema: VisitRecord,
   organizationField: 'organizationId',
-  store: 'search',
+  store: 'records',
   normalize(record) {
     record.type ??= 'audience';
   },
   key: (record) => `${record.organizationId}/${record.id}`,
-  refresh: (stores) => stores.search.refresh(),
-  // The one in the search store first: what SQL reads is found by searches.
+  refresh: (stores) => stores.records.refresh(),
+  // The one in the records store first: what SQL reads is found by searches.
   async write(stores, records) {
-    await stores.search.insertVisits(records);
+    await stores.records.insertVisits(records);
     await stores.analytics.insertVisits(records);
   },
 };

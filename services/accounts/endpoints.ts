@@ -25,7 +25,7 @@ import {
 } from './schema.js';
 
 export interface AccountServices {
-  search: KeyStore & CreditStore;
+  records: KeyStore & CreditStore;
   clock: Clock;
   /** Scopes of the key of the request. */
   scopes: ReadonlySet<string>;
@@ -70,9 +70,9 @@ const listKeys = endpoint({
     request: ListKeysRequest,
     response: ListKeysResponse,
     async readPage({ organizationId, services, signal }, { limit, after }) {
-      const { search, clock } = services;
+      const { records, clock } = services;
       const asked = { organizationId, limit, after, now: clock.now() };
-      const { items, ...page } = await search.listKeys(asked, signal);
+      const { items, ...page } = await records.listKeys(asked, signal);
       return { ...page, items: items.map((key) => toJson(toApiKey(key))) };
     },
   }),
@@ -91,7 +91,7 @@ const createKey = endpoint({
   response: CreateKeyResponse,
   example: { organization_id: 'org_demo', name: 'Nightly export', scopes: ['contacts:read'] },
   async handle({ body, organizationId, services, keyId, signal, beginsToWrite }) {
-    const { search, clock, scopes: held } = services;
+    const { records, clock, scopes: held } = services;
     if (body.name === RUN_KEY_NAME) {
       const detail = 'The command line gives this name to the keys of its runs; choose another.';
       throw invalid({ pointer: '/name', code: 'reserved_name', detail });
@@ -108,7 +108,7 @@ const createKey = endpoint({
       throw invalid({ pointer: '/scopes', code: 'too_few_items', detail });
     }
     requireScopes({ keyId, organizationId, scopes: held }, wanted as Scope[]);
-    const maker = await search.findKey(keyId, signal);
+    const maker = await records.findKey(keyId, signal);
     if (!maker || !keyIsActive(maker, clock.now())) throw invalidKey();
     const request = {
       organizationId,
@@ -123,7 +123,7 @@ const createKey = endpoint({
       throw invalid({ pointer: '', code: 'too_many_ancestors', detail });
     }
     beginsToWrite();
-    const insertion = await search.insertKey(stored, { maxKeys: MAX_KEYS, makerActiveAt: clock.now() });
+    const insertion = await records.insertKey(stored, { maxKeys: MAX_KEYS, makerActiveAt: clock.now() });
     // Requests know a key for a few seconds longer than it works.
     if (insertion === 'maker_ended') throw invalidKey();
     if (insertion === 'too_many_keys') {
@@ -155,8 +155,8 @@ const revokeKey = endpoint({
   example: { organization_id: 'org_demo', key_id: 'sample00' },
   problems: ['key_not_found'],
   async handle({ body, organizationId, services, signal, beginsToWrite }) {
-    const { search, clock } = services;
-    const stored = await search.findKey(body.key_id, signal);
+    const { records, clock } = services;
+    const stored = await records.findKey(body.key_id, signal);
     if (stored?.organization_id !== organizationId) {
       throw new Problem('key_not_found', `The organization has no key ${body.key_id}.`, {
         organization_id: organizationId,
@@ -167,9 +167,9 @@ const revokeKey = endpoint({
     const { keep_descendants: keepDescendants = false } = body;
     const descendants = keepDescendants
       ? 0
-      : await search.countDescendants(organizationId, stored.id, clock.now(), signal);
+      : await records.countDescendants(organizationId, stored.id, clock.now(), signal);
     beginsToWrite();
-    await search.revokeKey(stored.id, revokedAt, keepDescendants ?? false);
+    await records.revokeKey(stored.id, revokedAt, keepDescendants ?? false);
     const revoked = { ...stored, revoked_at: stored.revoked_at ?? revokedAt };
     return {
       organization_id: organizationId,
@@ -191,7 +191,7 @@ const getCredits = endpoint({
   example: { organization_id: 'org_demo' },
   handle: async ({ organizationId, services }) => ({
     organization_id: organizationId,
-    credit_balance: await services.search.getCredits(organizationId),
+    credit_balance: await services.records.getCredits(organizationId),
   }),
 });
 

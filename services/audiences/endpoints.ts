@@ -21,7 +21,7 @@ import {
 import { newAudience } from './stored-audience.js';
 
 export interface AudienceServices {
-  search: AudienceStore;
+  records: AudienceStore;
   clock: Clock;
 }
 
@@ -65,7 +65,7 @@ async function withCounts(
 ): Promise<Audience[]> {
   if (!body.include_counts || audiences.length === 0) return audiences;
   const ids = audiences.map(({ id }) => id);
-  const counts = await services.search.countMembers(organizationId, ids, signal);
+  const counts = await services.records.countMembers(organizationId, ids, signal);
   return audiences.map((audience, index) => ({ ...audience, member_count: counts[index] }));
 }
 
@@ -84,7 +84,7 @@ const getAudience = endpoint({
   problems: ['audience_not_found'],
   async handle(call) {
     const { body, organizationId, services } = call;
-    const audience = await requireAudience(services.search, organizationId, body.audience_id, call);
+    const audience = await requireAudience(services.records, organizationId, body.audience_id, call);
     const [counted = audience] = await withCounts([audience], body, call);
     return { organization_id: organizationId, audience_id: audience.id, audience: counted };
   },
@@ -134,7 +134,7 @@ const searchAudiences = endpoint({
       const { body, organizationId, services, signal, textQuery: query } = context;
       const after = next as SortKey | undefined;
       const search = { organizationId, query, limit: EXPORT_PAGE_ITEMS, after };
-      const page = await findAudiences(services.search, search, signal);
+      const page = await findAudiences(services.records, search, signal);
       return { ...page, items: await withCounts(page.items, body, context) };
     },
   },
@@ -142,7 +142,7 @@ const searchAudiences = endpoint({
     const { body, organizationId, services, signal, textQuery: query } = context;
     const { page, limit } = body;
     const search = { organizationId, query, offset: (page - 1) * limit, limit };
-    const { items, total } = await findAudiences(services.search, search, signal);
+    const { items, total } = await findAudiences(services.records, search, signal);
     const audiences = await withCounts(items, body, context);
     return { organization_id: organizationId, audiences, page, limit, total_count: total };
   },
@@ -164,7 +164,7 @@ const createAudience = endpoint({
     const { body, organizationId, services, idempotency } = context;
     const { id, ...fields } = body;
     const audience = newAudience(organizationId, id ?? newId('aud', services.clock.now()), fields);
-    const result = await services.search.createAudience({ audience, idempotency });
+    const result = await services.records.createAudience({ audience, idempotency });
     const outcome = unwrapIdempotent(context, result);
     if (outcome.kind === 'audience_exists') {
       throw new Problem('audience_exists', `The organization has an audience ${audience.id} already.`, {
@@ -199,7 +199,7 @@ const updateAudience = endpoint({
     const { organization_id: _, audience_id: audienceId, if_updated_at: ifUpdatedAt, ...changes } = body;
     const ifUpdatedMs = ifUpdatedAt ? parseTimestamp(ifUpdatedAt) : undefined;
     const command = { organizationId, audienceId, changes, ifUpdatedMs, idempotency };
-    const outcome = unwrapIdempotent(context, await services.search.updateAudience(command));
+    const outcome = unwrapIdempotent(context, await services.records.updateAudience(command));
     if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, audienceId);
     if (outcome.kind === 'changed_meanwhile') throw audienceChanged(organizationId, audienceId);
     return { organization_id: organizationId, audience_id: audienceId, audience: outcome.audience };
@@ -225,7 +225,7 @@ const deleteAudience = endpoint({
     const { audience_id, if_updated_at: ifUpdatedAt, return_deleted } = body;
     const ifUpdatedMs = ifUpdatedAt ? parseTimestamp(ifUpdatedAt) : undefined;
     const command = { organizationId, audienceId: audience_id, ifUpdatedMs, idempotency };
-    const outcome = unwrapIdempotent(context, await services.search.deleteAudience(command));
+    const outcome = unwrapIdempotent(context, await services.records.deleteAudience(command));
     if (outcome.kind === 'changed_meanwhile') throw audienceChanged(organizationId, audience_id);
     const { deleted, audience } = outcome;
     return {

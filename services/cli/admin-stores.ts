@@ -1,12 +1,12 @@
 import { loadConfig } from '../shared/config.js';
-import type { SearchStore } from '../stores/common/search-store.js';
+import type { RecordStore } from '../stores/common/record-store.js';
 import { loadSqlite } from '../stores/sqlite/load.js';
 import type { Io } from './io.js';
 
 /** Opens the store of keys, credits and audiences for `work`. A server may have it open meanwhile. */
-export async function withAdminStore<T>(io: Io, work: (store: SearchStore) => Promise<T>): Promise<T> {
+export async function withAdminStore<T>(io: Io, work: (store: RecordStore) => Promise<T>): Promise<T> {
   const config = loadConfig(io.env);
-  const store: SearchStore = config.elasticsearch
+  const store: RecordStore = config.elasticsearch
     ? await (await import('../stores/elasticsearch/store.js')).openElasticsearchStore(config.elasticsearch, {
         copy: () => undefined,
       })

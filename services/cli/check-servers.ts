@@ -53,7 +53,7 @@ async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>):
       failed: `Elasticsearch ${version} is too old: upgrade it to ${ELASTICSEARCH_MAJOR} or newer`,
     });
   }
-  results.push(...checkClock('search', skewMs));
+  results.push(...checkClock('records', skewMs));
   if (health === 'red') {
     results.push({
       failed: 'Elasticsearch lacks shards (health red): see GET /_cluster/allocation/explain',

@@ -7,7 +7,7 @@ import { CommandError } from './errors.js';
 import type { Io } from './io.js';
 
 /**
- * Runs `work` while no other process that shares the search store runs the command; `doing` says what it does, for the error. Throws
+ * Runs `work` while no other process that shares the records store runs the command; `doing` says what it does, for the error. Throws
  * `CommandError` at once when another does.
  */
 export async function withCommandLease<T>(

@@ -8,7 +8,7 @@ import { ConnectionError, ReachlineProblem, ValidationProblem } from '../client/
 import type { Scope } from '../http/scopes.js';
 import { type Config, loadConfig } from '../shared/config.js';
 import { createLogger } from '../shared/logger.js';
-import type { SearchStore } from '../stores/common/search-store.js';
+import type { RecordStore } from '../stores/common/record-store.js';
 import { LockHeldError } from '../stores/data-folder/errors.js';
 import { openStores, type Stores } from '../stores/open-stores.js';
 import { withAdminStore } from './admin-stores.js';
@@ -98,7 +98,7 @@ export async function withClient(
   }
   const access = { organization, scope };
   return withFolder(io, access, (opened) =>
-    'search' in opened ? throughOwnGateway(loadConfig(io.env), opened, access, through) : through(opened),
+    'records' in opened ? throughOwnGateway(loadConfig(io.env), opened, access, through) : through(opened),
   );
 }
 
@@ -114,7 +114,7 @@ async function throughOwnGateway(
   const gateway = await startGateway({ ...config, ...address }, stores, createLogger('silent'));
   try {
     await withRunKey(
-      (use) => use(stores.search),
+      (use) => use(stores.records),
       access,
       (apiKey) => work({ url: gateway.url, apiKey }),
     );
@@ -169,7 +169,7 @@ async function throughServer<T>(
   );
 }
 
-type RunKeys = Pick<SearchStore, 'insertKey' | 'revokeKey'>;
+type RunKeys = Pick<RecordStore, 'insertKey' | 'revokeKey'>;
 
 async function withRunKey<T>(
   withStore: <R>(use: (store: RunKeys) => Promise<R>) => Promise<R>,

@@ -19,7 +19,7 @@ const LEVELS: Record<number, [name: string, style: Parameters<typeof styled>[2]]
   60: ['FATAL', ['red', 'bold']],
 };
 
-/** `14:03:21.042 WARN  waiting for the search store  store=search`, with the stack of an error on the lines below. */
+/** `14:03:21.042 WARN  waiting for the records store  store=records`, with the stack of an error on the lines below. */
 function readableLines(io: Io, destination: DestinationStream & { flushSync?(): void }) {
   return {
     write: (line: string) => destination.write(readable(io, line)),

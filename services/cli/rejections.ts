@@ -1,4 +1,4 @@
-/** Records that HTTP ingest rejected: the search store keeps where and why, callers the records. */
+/** Records that HTTP ingest rejected: the records store keeps where and why, callers the records. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type IngestOptions, ingestRecords } from '../../ingest/pipeline.js';
@@ -99,7 +99,7 @@ function send(
     yield [{ line, bytes: Buffer.from(JSON.stringify(value)) }];
   })();
   const options = { stream: requireStream(stream), source, onRejected };
-  if (!('search' in opened)) return sendRecords({ ...options, target: opened, findEveryRejected: true });
+  if (!('records' in opened)) return sendRecords({ ...options, target: opened, findEveryRejected: true });
   const acceptance = { at: () => ({ acceptedAt: Date.parse(rejected_at), sequence }) };
   return ingestRecords({ ...options, stores: opened, organizationId, acceptance });
 }

@@ -11,7 +11,7 @@ const FIRST_RUN_MS = 60_000;
 const INTERVAL_MS = 3_600_000;
 const VISITS_PER_STEP = 1000;
 
-type RetentionStores = Pick<Stores, 'search' | 'analytics'>;
+type RetentionStores = Pick<Stores, 'records' | 'analytics'>;
 
 /**
  * Deletes records older than the retention of their stream, in small steps with as long a rest after each. What is about to be deleted is
@@ -20,14 +20,14 @@ type RetentionStores = Pick<Stores, 'search' | 'analytics'>;
  */
 export async function deleteExpired(
   { visitsDays, deliveriesDays }: RetentionConfig,
-  { search, analytics }: RetentionStores,
+  { records, analytics }: RetentionStores,
   now: number,
   { signal, log }: { signal?: AbortSignal; log?: Pick<RetentionLog, 'info'> } = {},
 ): Promise<{ visits: number; months: string[] }> {
   let visits = 0;
   if (visitsDays > 0 && !signal?.aborted) {
     const before = now - visitsDays * DAY_MS;
-    const found = await search.countVisitsBefore(before);
+    const found = await records.countVisitsBefore(before);
     const inSql = await analytics.countVisitsBefore(before);
     if (found > 0 || inSql > 0) {
       const details = { visits: found, sql_visits: inSql, before: new Date(before).toISOString() };
@@ -35,7 +35,7 @@ export async function deleteExpired(
     }
     while (!signal?.aborted) {
       const begun = performance.now();
-      const deleted = await search.deleteVisitsBefore(before, VISITS_PER_STEP);
+      const deleted = await records.deleteVisitsBefore(before, VISITS_PER_STEP);
       visits += deleted;
       if (deleted === 0) break;
       await sleep(performance.now() - begun, signal, { ref: false });

@@ -22,13 +22,13 @@ export async function withSqlEndpoint(
   stores: Stores,
   onEndless: OnEndless = () => undefined,
 ): Promise<SqlOfStores> {
-  const { engine: openEngine, search } = stores;
+  const { engine: openEngine, records } = stores;
   if (!openEngine) return { stores, url: null };
   let endpoint: SqlEndpoint | undefined;
   let starting: Promise<SqlEndpoint> | undefined;
   const open = async () => {
     const { startSqlEndpoint } = await import('../sql-endpoint/server.js');
-    endpoint = await startSqlEndpoint({ engine: await openEngine(), search, port: sqlPort, onEndless });
+    endpoint = await startSqlEndpoint({ engine: await openEngine(), records, port: sqlPort, onEndless });
     return endpoint;
   };
   const start = () => {

@@ -19,7 +19,7 @@ import { searchContacts, toContactSearch } from './search.js';
 import { type Identifier, idIdentifiers } from './suppression.js';
 
 interface BulkServices {
-  search: ContactStore & Pick<AudienceStore, 'getAudience'> & { refresh(): Promise<void> };
+  records: ContactStore & Pick<AudienceStore, 'getAudience'> & { refresh(): Promise<void> };
 }
 
 type BulkContext = HandlerContext<RemoveContactsRequest, unknown, BulkServices>;
@@ -108,7 +108,7 @@ function checkContacts(_: unknown, sent: Readonly<Record<string, unknown>>): Fie
 async function changeMemberships(context: BulkContext, change: MembershipChange['change']) {
   const { body, organizationId, services, signal } = context;
   const { audience_id: audienceId } = body;
-  const { search } = services;
+  const { records } = services;
   const found = body.contact_ids
     ? { ids: [...new Set(body.contact_ids)], cursorAfter: () => null }
     : await findMatches(context);
@@ -120,7 +120,7 @@ async function changeMemberships(context: BulkContext, change: MembershipChange[
   context.beginsToWrite();
   do {
     const contactIds = found.ids.slice(done, done + CONTACTS_PER_STEP);
-    const step = search.changeMemberships({ organizationId, audienceId, contactIds, change });
+    const step = records.changeMemberships({ organizationId, audienceId, contactIds, change });
     // Later steps: if the store is busy, the response tells the finished steps, and its cursor goes on after them.
     const outcome = await (done === 0
       ? step
@@ -138,7 +138,7 @@ async function changeMemberships(context: BulkContext, change: MembershipChange[
     result.full.push(...outcome.full);
     done += contactIds.length;
   } while (done < found.ids.length && performance.now() < endsAt && !signal.aborted);
-  await search.refresh();
+  await records.refresh();
   return {
     organization_id: organizationId,
     audience_id: audienceId,
@@ -158,9 +158,9 @@ async function findMatches(
   const scope = { operation, organizationId, filters: { ...given, of: audience_id } };
   const after = cursor ? readCursor(scope, cursor, textQuery) : undefined;
   if (after && 'code' in after) throw invalid({ pointer: '/cursor', ...after });
-  if (given.audience_id) await requireAudience(services.search, organizationId, given.audience_id, context);
+  if (given.audience_id) await requireAudience(services.records, organizationId, given.audience_id, context);
   const { page, otherwise } = await searchContacts(
-    (search) => services.search.searchContactKeys(search, context),
+    (search) => services.records.searchContactKeys(search, context),
     {
       ...withinFilter(() => toContactSearch(organizationId, given, textQuery)),
       limit: return_changed ? NAMED_PER_REQUEST : CONTACTS_PER_REQUEST,

@@ -49,7 +49,7 @@ import { newContact, TOO_MANY_AUDIENCES } from './stored-contact.js';
 import { identifiersOf, idIdentifiers, namedIdentifiers } from './suppression.js';
 
 export interface ContactServices {
-  search: ContactStore & ErasureStore & Pick<AudienceStore, 'getAudience'> & { refresh(): Promise<void> };
+  records: ContactStore & ErasureStore & Pick<AudienceStore, 'getAudience'> & { refresh(): Promise<void> };
   clock: Clock;
 }
 
@@ -153,7 +153,7 @@ const createContact = endpoint({
   },
   async handle(context) {
     const { body, query, organizationId, services, idempotency } = context;
-    const result = await services.search.createContact({
+    const result = await services.records.createContact({
       contact: newContact(organizationId, body, services.clock.now()),
       audienceId: body.audience_id,
       requiredCredits: query.required_credits,
@@ -199,7 +199,7 @@ const updateContact = endpoint({
   async handle(context) {
     const { body, organizationId, services, idempotency } = context;
     const { organization_id: _, contact_id: contactId, if_updated_at: ifUpdatedAt, ...changes } = body;
-    const result = await services.search.updateContact({
+    const result = await services.records.updateContact({
       organizationId,
       contactId,
       changes,
@@ -224,7 +224,7 @@ const getContact = endpoint({
   problems: ['contact_not_found'],
   async handle(call) {
     const { body, organizationId, services } = call;
-    const contact = await services.search.getContact(organizationId, body.contact_id, call);
+    const contact = await services.records.getContact(organizationId, body.contact_id, call);
     if (!contact) throw failureProblem({ kind: 'contact_not_found' }, organizationId, body);
     return { organization_id: organizationId, contact: new JsonText(contact) };
   },
@@ -244,7 +244,7 @@ const getContacts = endpoint({
   example: { organization_id: 'org_demo', contact_ids: ['demo_contact_0001', 'demo_contact_0002'] },
   async handle({ body, organizationId, services, signal }) {
     const contactIds = [...new Set(body.contact_ids)];
-    const batch = await services.search.getContacts(organizationId, contactIds, signal);
+    const batch = await services.records.getContacts(organizationId, contactIds, signal);
     return {
       organization_id: organizationId,
       contacts: jsonArray(batch.contacts),
@@ -275,10 +275,10 @@ const deleteContacts = endpoint({
   ],
   async handle({ body, organizationId, services, signal, beginsToWrite }) {
     const given = body.contact_ids ?? (body.contact_id ? [body.contact_id] : null);
-    const ids = given ?? (await findPerson(services.search, organizationId, body, { signal }));
+    const ids = given ?? (await findPerson(services.records, organizationId, body, { signal }));
     const returnsContacts = body.return_deleted ?? false;
     beginsToWrite();
-    const { deleted, missing, contacts, notDeleted } = await services.search.deleteContacts({
+    const { deleted, missing, contacts, notDeleted } = await services.records.deleteContacts({
       organizationId,
       contactIds: [...new Set(ids)],
       returnsContacts,
@@ -312,17 +312,17 @@ const eraseContacts = endpoint({
   exampleQuery: { dry_run: true },
   check: exactlyOneOf('contact_id', 'email', 'network_a_url'),
   async handle({ body, query, organizationId, services, signal, keyId, beginsToWrite }) {
-    const { search, clock } = services;
+    const { records, clock } = services;
     const contactIds = body.contact_id
-      ? (await search.getContacts(organizationId, [body.contact_id], signal)).contacts.length > 0
+      ? (await records.getContacts(organizationId, [body.contact_id], signal)).contacts.length > 0
         ? [body.contact_id]
         : []
-      : await findPerson(search, organizationId, body, { signal });
+      : await findPerson(records, organizationId, body, { signal });
     const answer = { organization_id: organizationId, erased: contactIds };
     if (query.dry_run) return { ...answer, dry_run: true, related: [], proof_id: null };
     const identifiers = namedIdentifiers(body);
     beginsToWrite();
-    const { erased, related, proof } = await search.eraseContacts({
+    const { erased, related, proof } = await records.eraseContacts({
       organizationId,
       proofId: newId('era', clock.now()),
       keyId,
@@ -348,7 +348,7 @@ const listErasures = endpoint({
     request: ListErasuresRequest,
     response: ListErasuresResponse,
     readPage: ({ organizationId, services, signal }, { limit, after }) =>
-      services.search.listErasures({ organizationId, limit, after }, signal),
+      services.records.listErasures({ organizationId, limit, after }, signal),
   }),
 });
 
@@ -385,7 +385,7 @@ const searchContactsEndpoint = endpoint({
       const { body, organizationId, services, textQuery, signal } = context;
       const search = { ...toContactSearch(organizationId, body, textQuery), ...range };
       const { page, query } = await searchContacts(
-        (part) => services.search.searchContacts(part, context),
+        (part) => services.records.searchContacts(part, context),
         search,
       );
       const explanations = body.explain && (await explainPage(page, query, signal));
@@ -413,9 +413,9 @@ const searchAudienceContacts = endpoint({
     async readPage(context, range) {
       const { body, organizationId, services } = context;
       const { audience_id } = body;
-      if (!range.skipsTotal) await requireAudience(services.search, organizationId, audience_id, context);
+      if (!range.skipsTotal) await requireAudience(services.records, organizationId, audience_id, context);
       const search = { ...toContactSearch(organizationId, body), ...range };
-      return { audience_id, ...(await services.search.searchContacts(search, context)) };
+      return { audience_id, ...(await services.records.searchContacts(search, context)) };
     },
   }),
 });
@@ -447,7 +447,7 @@ const addContact = endpoint({
   idempotent: true,
   async handle(call) {
     const { body, organizationId, services } = call;
-    const outcome = unwrapIdempotent(call, await services.search.addMembership(membershipOf(call)));
+    const outcome = unwrapIdempotent(call, await services.records.addMembership(membershipOf(call)));
     if (outcome.kind !== 'added') throw failureProblem(outcome, organizationId, body);
     return { organization_id: organizationId, audience_id: body.audience_id, contact: outcome.contact };
   },
@@ -467,7 +467,7 @@ const removeContact = endpoint({
   idempotent: true,
   async handle(call) {
     const { body, organizationId, services } = call;
-    const outcome = unwrapIdempotent(call, await services.search.removeMembership(membershipOf(call)));
+    const outcome = unwrapIdempotent(call, await services.records.removeMembership(membershipOf(call)));
     if (outcome.kind === 'audience_not_found') throw audienceNotFound(organizationId, body.audience_id);
     return { organization_id: organizationId, audience_id: body.audience_id, removed: outcome.removed };
   },

@@ -1,4 +1,4 @@
-/** Searchable parts of a contact, as words and normal forms. Both search stores index exactly these (contract 3.8, 3.9). */
+/** Searchable parts of a contact, as words and normal forms. Both records stores index exactly these (contract 3.8, 3.9). */
 
 import { countryWords, normalizeCountry } from '../search/countries.js';
 import type { EquivalentFields, EquivalentKind } from '../search/equivalents.js';

@@ -20,7 +20,7 @@ const CREDITS = 1000;
 export const DEMO_RECORDS = 61_000;
 
 export interface DemoStores extends IngestStores {
-  search: IngestStores['search'] & CreditStore & Pick<KeyStore, 'findKey' | 'insertKey'>;
+  records: IngestStores['records'] & CreditStore & Pick<KeyStore, 'findKey' | 'insertKey'>;
 }
 
 /** A revoked key, of which nobody knows the secret. */
@@ -53,10 +53,10 @@ const ANALYTICS_TABLES = [
 
 /** Whether any store holds something of another organization than the sample's. */
 export async function hasOtherData({
-  search,
+  records,
   analytics,
-}: Pick<Stores, 'search' | 'analytics'>): Promise<boolean> {
-  if (await search.hasOtherOrganization(DEMO_ORGANIZATION)) return true;
+}: Pick<Stores, 'records' | 'analytics'>): Promise<boolean> {
+  if (await records.hasOtherOrganization(DEMO_ORGANIZATION)) return true;
   if (analytics.isEmpty) return false;
   const { rows } = await analytics.query({
     name: 'find_other_organization',
@@ -91,8 +91,8 @@ export async function loadDemo(stores: DemoStores, { now, onProgress }: DemoOpti
     await setImmediate();
   }
   const key = revokedKey(now);
-  if (!(await stores.search.findKey(key.id))) await stores.search.insertKey(key);
-  await stores.search.setCredits(DEMO_ORGANIZATION, CREDITS);
+  if (!(await stores.records.findKey(key.id))) await stores.records.insertKey(key);
+  await stores.records.setCredits(DEMO_ORGANIZATION, CREDITS);
 }
 
 const DELIVERIES_AT_ONCE = 10_000;

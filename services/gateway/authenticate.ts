@@ -134,7 +134,7 @@ export function createAuthenticate(
 
   const findWithTimeout = (timeoutMs: number, id: string): Promise<StoredKey | null> =>
     withTimeout(timeoutMs, (signal) => keys.findKey(id, signal)).catch((error: Error) => {
-      throw error.name === 'TimeoutError' ? new StoreTimeoutError('search') : error;
+      throw error.name === 'TimeoutError' ? new StoreTimeoutError('records') : error;
     });
 
   return (header, address) => {

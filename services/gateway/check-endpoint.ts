@@ -179,7 +179,7 @@ export const check = endpointsWith<IngestServices>()({
     if (!stream) throw new Problem('stream_not_found', unknownStream(params.stream as string));
     const reading = new Reading(query, context.source?.charset);
     const otherwise = hasScope(services, 'contacts:read') ? 'create' : undefined;
-    const people = peopleOf(stream, query, services.search, otherwise);
+    const people = peopleOf(stream, query, services.records, otherwise);
     const upload = await openUpload(context.source as BodySource, ['mapping', 'columns']);
     try {
       const { format, chunks } = await formatOf(upload);

@@ -55,7 +55,7 @@ import { inTurn, PROPOSED, peopleOf, peopleScope, READING_PARAMETERS, Reading } 
 import { describeRecords } from './record-schemas.js';
 import { openUpload, type Upload } from './upload.js';
 
-export interface IngestServices extends Pick<Stores, 'search' | 'analytics'>, Pick<Metrics, 'ingested'> {
+export interface IngestServices extends Pick<Stores, 'records' | 'analytics'>, Pick<Metrics, 'ingested'> {
   clock: Clock;
   /** Records go to the Kafka topic of their stream; without it, to their store. */
   publisher?: Publisher;
@@ -335,7 +335,7 @@ const POLICIES: Record<'keep' | 'drop' | 'fail', RejectPolicy> = {
     // Good records are accepted already: an answer that has them sent again would append them to their topic each time.
     const keep = async () => {
       try {
-        if (kept.length > 0) await services.search.keepRejections(organizationId, kept);
+        if (kept.length > 0) await services.records.keepRejections(organizationId, kept);
         return true;
       } catch (error) {
         if (error instanceof StoreError) return false;
@@ -384,7 +384,7 @@ async function ingestInto(
   { onRejected, isCheck = context.query.dry_run }: IngestIntoOptions = {},
 ): Promise<Outcome> {
   const { organizationId, query, services, signal } = context;
-  const people = peopleOf(stream, query, services.search);
+  const people = peopleOf(stream, query, services.records);
   let columns: ColumnUse[] | undefined;
   const result = emptyResult();
   const withCounts = <T>(error: T, note?: string) => (isCheck ? error : withOutcome(error, result, note));

@@ -3,7 +3,7 @@ import { noUsage, type Usage } from '../http/admission.js';
 import { cached, memoize } from '../shared/cache.js';
 import type { StoreState } from '../shared/health.js';
 import type { StoreName } from '../shared/store-errors.js';
-import type { RecoveryStatus } from '../stores/common/search-store.js';
+import type { RecoveryStatus } from '../stores/common/record-store.js';
 
 /** Metrics of a gateway process. Their names are public. */
 export interface Metrics {
@@ -26,7 +26,7 @@ export interface GaugeSources {
   queuedBytes(): number;
   usage(): Usage;
   connections(): number;
-  /** Recovery of the search store. */
+  /** Recovery of the records store. */
   recovery(): Readonly<RecoveryStatus> | undefined;
   /** State of each store by its name; undefined for a store that is not in use. */
   storeStates(): Promise<Partial<Record<StoreName, StoreState>>>;

@@ -33,12 +33,12 @@ const READINESS_CACHE_MS = 1000;
 export function addOperationalRoutes(router: Router, document: () => Json, deps: OperationalDeps): void {
   const { stores, publisher, metrics, clock, version } = deps;
   const checkStores = cached(READINESS_CACHE_MS, async () => {
-    const [search, analytics, intake] = await Promise.all([
-      checkHealth(stores.search),
+    const [records, analytics, intake] = await Promise.all([
+      checkHealth(stores.records),
       checkHealth(stores.analytics),
       publisher && checkHealth(publisher),
     ]);
-    return { search, analytics, intake };
+    return { records, analytics, intake };
   });
   metrics.measure({ storeStates: checkStores });
   router.get('/livez', (ctx) => respond(ctx, { body: JSON.stringify({ status: 'ok' }) }));
@@ -46,7 +46,7 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
     const states = await checkStores();
     const stopping = deps.stopping();
     // If Kafka is out or a disk is full, the gateway still serves everything except writes.
-    const ready = states.search !== 'unavailable' && states.analytics !== 'unavailable' && !stopping;
+    const ready = states.records !== 'unavailable' && states.analytics !== 'unavailable' && !stopping;
     const problems = stores.clocks?.problems() ?? [];
     const body = JSON.stringify({
       ready,
@@ -118,7 +118,7 @@ const readiness = {
     },
     stores: {
       type: 'object',
-      description: 'State by store: `search`, `analytics`, and `intake` where records go to Kafka.',
+      description: 'State by store: `records`, `analytics`, and `intake` where records go to Kafka.',
       additionalProperties: storeState,
     },
     failing_streams: {

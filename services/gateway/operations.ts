@@ -76,7 +76,7 @@ export function addOperations(
 }
 
 function createAdmit(admission: Admission, { stores, clock, rateLimiter }: OperationDeps): Admit {
-  const authenticate = createAuthenticate(stores.search, clock);
+  const authenticate = createAuthenticate(stores.records, clock);
   return async (ctx, work) => {
     const state = ctx.state as RequestState;
     const principal = await authenticate(ctx.req.headers['x-api-key'] as string | undefined, state.client);
@@ -93,12 +93,12 @@ function createAdmit(admission: Admission, { stores, clock, rateLimiter }: Opera
 /** The services of one request, whose stores add to its timing. */
 function createServices(deps: OperationDeps): (timing: StoreTiming, principal: Principal) => ApiServices {
   const { stores, publisher, sql, metrics, clock, provisionalDays } = deps;
-  const search = instrumentStore(stores.search, 'search', metrics.stores);
+  const records = instrumentStore(stores.records, 'records', metrics.stores);
   const analytics = instrumentStore(stores.analytics, 'analytics', metrics.stores);
   const { mappings = new Map<string, StoredMapping>(), unknownFields = 'reject' } = deps;
-  const acceptance = acceptanceClock(publisher ? ONLY_SLOT : stores.search, clock);
+  const acceptance = acceptanceClock(publisher ? ONLY_SLOT : stores.records, clock);
   const status = new StatusReader({
-    search: search({ storeMs: 0 }),
+    records: records({ storeMs: 0 }),
     analytics: analytics({ storeMs: 0 }),
     intake: publisher,
     copier: stores.copier,
@@ -117,7 +117,7 @@ function createServices(deps: OperationDeps): (timing: StoreTiming, principal: P
     onFault: (err) => deps.logger.error({ err }, 'a record could not be decoded'),
     ingested: metrics.ingested,
     status,
-    search: search(timing),
+    records: records(timing),
     analytics: analytics(timing),
     scopes: principal.scopes,
   });

@@ -105,7 +105,7 @@ export async function startGateway(
   metrics.measure({
     queuedBytes: () => publisher?.queuedBytes ?? 0,
     connections: () => connections.size,
-    recovery: () => stores.search.recovery,
+    recovery: () => stores.records.recovery,
   });
   await listen(server, config);
   const metricsServer = await startMetricsServer(config, metrics, logger).catch((error: unknown) => {

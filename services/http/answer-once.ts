@@ -10,7 +10,7 @@ import { Problem } from './problems.js';
 import { serialize } from './serialize.js';
 
 export interface AnswerServices {
-  search: AnswerStore;
+  records: AnswerStore;
 }
 
 /** Time that an answer with an error waits until the store has noted how the request ended. */
@@ -31,7 +31,7 @@ export async function answerOnce<Services extends AnswerServices>(
   // A key may make a key that another API key may not make.
   const owner = endpoint.answersSecret ? [organizationId, keyId] : [organizationId];
   const seal = new Seal(owner, context.idempotency);
-  const found = await services.search.claimAnswer({ organizationId, idempotency: seal.stored });
+  const found = await services.records.claimAnswer({ organizationId, idempotency: seal.stored });
   if (found.kind === 'outcome_unknown') throw outcomeUnknown();
   if (found.kind !== 'claimed') {
     const sealed = unwrapIdempotent(

@@ -5,7 +5,7 @@ import type { Rejection, RejectionStore } from './rejection-store.js';
 import { ListRejectionsRequest, ListRejectionsResponse, RejectedRecord } from './schema.js';
 
 export interface RejectionServices {
-  search: RejectionStore;
+  records: RejectionStore;
 }
 
 const listRejections = endpointsWith<RejectionServices>()({
@@ -24,7 +24,7 @@ const listRejections = endpointsWith<RejectionServices>()({
     response: ListRejectionsResponse,
     async readPage({ organizationId, body, services, signal }, { limit, after }) {
       const search = { organizationId, stream: body.stream ?? undefined, limit, after };
-      const { items, ...page } = await services.search.listRejections(search, signal);
+      const { items, ...page } = await services.records.listRejections(search, signal);
       return { ...page, items: items.map((rejection) => toJson(toRecord(fromJson(rejection)))) };
     },
   }),

@@ -1,4 +1,4 @@
-/** The small vocabulary of searches that every search store translates. Values are already in their normal forms. */
+/** The small vocabulary of searches that every records store translates. Values are already in their normal forms. */
 
 /** Counts as a word of a query: a contact with all of `words` in the field (contract 3.9). */
 export interface Equivalent {

@@ -12,7 +12,7 @@ export interface OrderedRecord<Record> {
   sequence: number;
 }
 
-/** A record of any stream that a search store holds. */
+/** A record of any stream that a records store holds. */
 export type Organized = { organization_id: string } | { organizationId: string };
 
 export function organizationOf(record: Organized): string {
@@ -237,7 +237,7 @@ export function acceptanceClock(slots: OrderSlots, clock: Clock = systemClock): 
   const requireBlock = (): Block => {
     const block = nextBlock();
     if (block) return block;
-    throw new StoreUnavailableError('search', { cause: new Error('the lease of the slot has lapsed') });
+    throw new StoreUnavailableError('records', { cause: new Error('the lease of the slot has lapsed') });
   };
   return async () => {
     await renew();

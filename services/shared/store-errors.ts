@@ -1,5 +1,5 @@
 /** Name of a store in readiness and logs; `intake` is the queue of records for the workers. */
-export type StoreName = 'search' | 'analytics' | 'intake';
+export type StoreName = 'records' | 'analytics' | 'intake';
 
 /** A failure of one store. */
 export abstract class StoreError extends Error {

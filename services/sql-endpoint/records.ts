@@ -1,6 +1,6 @@
 /**
  * Contacts, audiences and visits for statements: the embedded engine reads them from this endpoint as lines of JSON while a statement runs,
- * through the interface of the search store. A path names a grant, which belongs to one statement and ends with it. So a statement reads
+ * through the interface of the records store. A path names a grant, which belongs to one statement and ends with it. So a statement reads
  * only the organization of its API key.
  */
 import { randomBytes } from 'node:crypto';
@@ -9,9 +9,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { SortKey } from '../search/query.js';
 import { withOwnSignal } from '../shared/async.js';
-import type { SearchStore } from '../stores/common/search-store.js';
+import type { RecordStore } from '../stores/common/record-store.js';
 
-export type RecordStore = Pick<SearchStore, 'searchContacts' | 'searchAudiences' | 'searchVisits'>;
+export type RecordReader = Pick<RecordStore, 'searchContacts' | 'searchAudiences' | 'searchVisits'>;
 
 const PATH = /^\/records\/(?<token>[0-9a-f]{32})\/(?<kind>contacts|audiences|visits)$/;
 const PAGE_RECORDS = 1000;
@@ -27,7 +27,7 @@ interface RecordPage {
 }
 
 type ReadPage = (
-  store: RecordStore,
+  store: RecordReader,
   page: { organizationId: string; limit: number; after?: SortKey; skipsTotal?: boolean },
   signal: AbortSignal,
 ) => Promise<RecordPage>;
@@ -39,10 +39,10 @@ const READERS: Record<string, ReadPage> = {
 };
 
 export class RecordSource {
-  readonly #store: RecordStore;
+  readonly #store: RecordReader;
   readonly #grants = new Map<string, Grant>();
 
-  constructor(store: RecordStore) {
+  constructor(store: RecordReader) {
     this.#store = store;
   }
 
@@ -66,7 +66,7 @@ export class RecordSource {
   }
 }
 
-async function* lines(store: RecordStore, read: ReadPage, grant: Grant): AsyncGenerator<string> {
+async function* lines(store: RecordReader, read: ReadPage, grant: Grant): AsyncGenerator<string> {
   const { organizationId, signal } = grant;
   let after: SortKey | undefined;
   do {

@@ -10,7 +10,7 @@ import { CODE, SqlError, toException } from './errors.js';
 import { FairMutex, type OnEndless } from './fair-mutex.js';
 import { readOnly, VIEWS } from './read-only.js';
 import { createRecordViews, recordSettings, secureViews } from './record-views.js';
-import { RecordSource, type RecordStore } from './records.js';
+import { type RecordReader, RecordSource } from './records.js';
 import { readForm, readRequest } from './request.js';
 import { compressed, contentType, encodeBlocks, sendException, summaryOf } from './response.js';
 import { type Execute, readRows, type SqlReader } from './sql-reader.js';
@@ -22,7 +22,7 @@ export interface SqlEndpointOptions {
   /** 0 for any that is free. */
   port: number;
   /** Checks API keys, and holds contacts, audiences and visits. */
-  search: RecordStore & Keys;
+  records: RecordReader & Keys;
   onEndless?: OnEndless;
 }
 
@@ -67,14 +67,14 @@ const MAX_CONNECTIONS = 256;
 export async function startSqlEndpoint({
   engine,
   port,
-  search,
+  records,
   onEndless,
 }: SqlEndpointOptions): Promise<SqlEndpoint> {
   const runner = new Runner(engine);
   await createRecordViews(runner, VIEWS);
   await secureViews(runner, VIEWS);
   const authorize = await readOnly(runner);
-  const records = new RecordSource(search);
+  const source = new RecordSource(records);
   const mutex = new FairMutex({ deadlineMs: DEADLINE_MS, ...(onEndless && { onEndless }) });
   const execute: Execute = (request, body, send, disconnected) =>
     mutex.runExclusive(
@@ -85,7 +85,7 @@ export async function startSqlEndpoint({
         const ended = new AbortController();
         try {
           if (readsRecords) {
-            const path = records.grant(organizationId, AbortSignal.any([signal, ended.signal]));
+            const path = source.grant(organizationId, AbortSignal.any([signal, ended.signal]));
             Object.assign(statement.settings, recordSettings(`${served.url}${path}`));
           }
           await send(statement, await runner.run(statement, signal));
@@ -95,8 +95,13 @@ export async function startSqlEndpoint({
       },
       disconnected,
     );
-  const authenticate = createAuthenticate(search);
-  const served = await serveSql(runner, port, { bodyLimit: BODY_LIMIT, authenticate, records, execute });
+  const authenticate = createAuthenticate(records);
+  const served = await serveSql(runner, port, {
+    bodyLimit: BODY_LIMIT,
+    authenticate,
+    records: source,
+    execute,
+  });
   return { ...served, query: (query, signal) => readRows(execute, query, signal) };
 }
 

@@ -82,7 +82,7 @@ export const StatusResponse = looseObject({
   ),
   stores: looseObject(
     {
-      search: state('Contacts, audiences and visits.'),
+      records: state('Contacts, audiences and visits.'),
       analytics: state('Advertising.'),
       intake: Type.Optional(state('The queue of records. Only where records pass through Kafka.')),
     },

@@ -7,10 +7,10 @@ import { checkHealth, type Pingable } from '../shared/health.js';
 import { type Clock, formatTimestamp, utcDate } from '../shared/time.js';
 import { readAdvertisingCounts } from './advertising-counts.js';
 import type { StatusResponse } from './schema.js';
-import type { Intake, SearchFigures, SearchFiguresStore, StreamFigures } from './status-store.js';
+import type { Intake, RecordFigures, RecordFiguresStore, StreamFigures } from './status-store.js';
 
 export interface StatusDeps {
-  search: SearchFiguresStore & Pingable;
+  records: RecordFiguresStore & Pingable;
   analytics: AnalyticsReader & Pingable;
   /** Absent without Kafka. */
   intake?: Intake;
@@ -51,9 +51,9 @@ export class StatusReader {
 
   /** Checks the parts of the status that are the same for every organization. */
   async #checkStores() {
-    const { search, analytics, intake, copier } = this.#deps;
-    const [searchState, analyticsState, intakeState, lag, copiedAt] = await Promise.all([
-      checkReads(search),
+    const { records, analytics, intake, copier } = this.#deps;
+    const [recordsState, analyticsState, intakeState, lag, copiedAt] = await Promise.all([
+      checkReads(records),
       checkReads(analytics),
       intake && checkReads(intake),
       intake && orNull(() => intake.lag()),
@@ -61,7 +61,7 @@ export class StatusReader {
     ]);
     return {
       stores: {
-        search: searchState,
+        records: recordsState,
         analytics: analyticsState,
         ...(intakeState && { intake: intakeState }),
       },
@@ -71,7 +71,7 @@ export class StatusReader {
   }
 
   async #load(organizationId: string): Promise<StatusResponse> {
-    const { search, analytics, clock, provisionalDays, version } = this.#deps;
+    const { records, analytics, clock, provisionalDays, version } = this.#deps;
     const now = clock.now();
     const count = <Counts>(
       read: (reader: AnalyticsReader, id: string, abort: AbortSignal) => Promise<Counts>,
@@ -79,7 +79,7 @@ export class StatusReader {
     const [{ stores, lag, copiedAt }, found, campaigns, creatives, companies, deliveries, rates] =
       await Promise.all([
         this.#readStores(),
-        orNull((signal) => search.readFigures(organizationId, signal)),
+        orNull((signal) => records.readFigures(organizationId, signal)),
         count(readAdvertisingCounts.campaigns),
         count(readAdvertisingCounts.creatives),
         count(readAdvertisingCounts.companies),
@@ -92,7 +92,7 @@ export class StatusReader {
       last_accepted_at: timestamp(figures?.lastAcceptedAt),
       ...(lag !== undefined && { lag: lag?.[name] ?? null }),
     });
-    const { contacts, audiences, visits }: Partial<SearchFigures> = found ?? {};
+    const { contacts, audiences, visits }: Partial<RecordFigures> = found ?? {};
     return {
       organization_id: organizationId,
       streams: {

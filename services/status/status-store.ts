@@ -9,15 +9,15 @@ export interface StreamFigures {
   lastAcceptedAt: number | null;
 }
 
-export interface SearchFigures {
+export interface RecordFigures {
   contacts: StreamFigures;
   audiences: StreamFigures;
   /** `lastCreatedAt` in milliseconds since the epoch. */
   visits: StreamFigures & { lastCreatedAt: number | null };
 }
 
-export interface SearchFiguresStore {
-  readFigures(organizationId: string, signal?: AbortSignal): Promise<SearchFigures>;
+export interface RecordFiguresStore {
+  readFigures(organizationId: string, signal?: AbortSignal): Promise<RecordFigures>;
 }
 
 /** The queue of records for the workers. */

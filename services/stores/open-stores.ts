@@ -17,7 +17,7 @@ import { FolderInUseError } from './clickhouse/errors.js';
 import { analyticsStoreOnDemand } from './clickhouse/on-demand.js';
 import { requireEngine } from './clickhouse/open.js';
 import type { RecordCopy, RecordSource } from './common/record-copy.js';
-import type { SearchStore } from './common/search-store.js';
+import type { RecordStore } from './common/record-store.js';
 import { RecordCopier } from './copy/record-copier.js';
 import { LockHeldError, toDataFolderError } from './data-folder/errors.js';
 import { readLastBackup } from './data-folder/last-backup.js';
@@ -29,7 +29,7 @@ import type { RebuildProgress } from './sqlite/migrations/rebuild.js';
 
 /** Both stores of a process, opened and migrated. */
 export interface Stores {
-  search: SearchStore;
+  records: RecordStore;
   analytics: AnalyticsStore & VisitTable;
   /** Resolves with the engine of the embedded analytics store, opened where it is not yet; null with a server. Not to be used once the stores close. */
   engine: (() => Promise<Engine>) | null;
@@ -48,7 +48,7 @@ export interface Stores {
 }
 
 /** The parts of the stores that a gateway uses. A process without background jobs leaves out the optional parts. */
-export type GatewayStores = Pick<Stores, 'search' | 'analytics'> &
+export type GatewayStores = Pick<Stores, 'records' | 'analytics'> &
   Partial<Pick<Stores, 'copier' | 'jobs' | 'lastBackup' | 'clocks'>>;
 
 export type StoresConfig = Pick<Config, 'dataDir' | 'searchThreads'> &
@@ -71,7 +71,7 @@ export interface OpenStoresOptions {
   /** Whether this process sums months and copies records for SQL in the background: a server does, a command that ends does not. */
   maintainsAnalytics?: boolean;
   /**
-   * Opens an embedded analytics store with its first use, which then throws what opening it throws: most commands use the search store
+   * Opens an embedded analytics store with its first use, which then throws what opening it throws: most commands use the records store
    * alone. `new`: only where the folder has none yet, so that a damaged one is reported at once.
    */
   analyticsOnDemand?: boolean | 'new';
@@ -104,7 +104,7 @@ export async function openStores(
   const clocks = givenClocks ?? (givenClock ? null : new ClockComparison());
   const jobs = new JobRuns();
   const rollups = maintainsAnalytics ? { log, jobs } : undefined;
-  const used = { search: !elasticsearch, analytics: !clickhouse };
+  const used = { records: !elasticsearch, analytics: !clickhouse };
   const lock = elasticsearch && clickhouse ? null : await lockFolder(dataDir);
   const opened: Closable[] = [{ close: async () => lock?.release() }];
   let closing: Promise<void> | undefined;
@@ -119,11 +119,11 @@ export async function openStores(
     folderId?.checkFolderId(dataDir, used);
     // A first start fails on a full disk; a later one serves reads.
     if (folderId && analyticsOnDemand === 'new' && folderId.readFolderId(dataDir) === undefined) {
-      await withDataFolderErrors(dataDir, () => requireRoom(dataDir, 'search'));
+      await withDataFolderErrors(dataDir, () => requireRoom(dataDir, 'records'));
     }
     let copy: RecordCopy | null | undefined = clickhouse ? undefined : null;
     let source: RecordSource | undefined;
-    const search: SearchStore = elasticsearch
+    const records: RecordStore = elasticsearch
       ? await retryUntilAvailable(startupRetry, async () => {
           // 120 files, so loaded only where it is used.
           const { openElasticsearchStore } = await import('./elasticsearch/store.js');
@@ -147,7 +147,7 @@ export async function openStores(
             resumesJobs: true,
           }),
         );
-    opened.push(search);
+    opened.push(records);
     folderId?.writeFolderId(dataDir, { ...used, analytics: false });
     const exists = () => folderId?.hasAnalytics(dataDir) ?? false;
     const onDemand = !clickhouse && (analyticsOnDemand === 'new' ? !exists() : analyticsOnDemand);
@@ -187,10 +187,10 @@ export async function openStores(
       const job = copier.startEvery(config.sqlCopyMs ?? DEFAULT_SQL_COPY_MS, { log, runs: jobs });
       opened.push({ close: () => job.stop() });
     }
-    if (lock) opened.push(await acceptBackups(dataDir, { search, pauseInserts, log }));
+    if (lock) opened.push(await acceptBackups(dataDir, { records, pauseInserts, log }));
     const announcePort = (port: number) => lock?.announcePort(port);
     const lastBackup = lock && (() => Date.parse(readLastBackup(dataDir)?.taken_at ?? '') || null);
-    return { search, analytics, engine, copier, jobs, clocks, lastBackup, announcePort, close };
+    return { records, analytics, engine, copier, jobs, clocks, lastBackup, announcePort, close };
   } catch (error) {
     await close();
     throw error;
@@ -242,19 +242,19 @@ async function closeAll(opened: readonly Closable[]): Promise<void> {
 }
 
 interface PausableStores {
-  search: SearchStore;
+  records: RecordStore;
   pauseInserts: ClickHouse['pauseInserts'];
   log: OpenStoresOptions['log'];
 }
 
 /** Lets commands take a backup of the folder while this process has it. */
-async function acceptBackups(dataDir: string, { search, pauseInserts, log }: PausableStores) {
+async function acceptBackups(dataDir: string, { records, pauseInserts, log }: PausableStores) {
   const { listenForFreezes } = await import('./backup/freeze-socket.js');
-  const pauseSearch = <T>(work: () => Promise<T>) => search.pauseWrites?.(work) ?? work();
+  const pauseRecords = <T>(work: () => Promise<T>) => records.pauseWrites?.(work) ?? work();
   const freeze: Freeze = (name, work) =>
     pauseInserts
-      ? pauseInserts((freezeParts) => pauseSearch(() => freezeParts(name).then(work)))
-      : pauseSearch(work);
+      ? pauseInserts((freezeParts) => pauseRecords(() => freezeParts(name).then(work)))
+      : pauseRecords(work);
   return listenForFreezes(dataDir, freeze, (error) =>
     log?.warn(
       { err: error },

@@ -5,7 +5,7 @@ import { toVisitSearch } from './search.js';
 import type { VisitStore } from './visit-store.js';
 
 export interface VisitServices {
-  search: VisitStore;
+  records: VisitStore;
 }
 
 const searchVisits = endpointsWith<VisitServices>()({
@@ -25,7 +25,7 @@ const searchVisits = endpointsWith<VisitServices>()({
     response: SearchVisitsResponse,
     pageFields: ['facets'],
     readPage: ({ body, organizationId, services, signal }, range) =>
-      services.search.searchVisits({ ...toVisitSearch(organizationId, body), ...range }, signal),
+      services.records.searchVisits({ ...toVisitSearch(organizationId, body), ...range }, signal),
   }),
 });
 

@@ -52,7 +52,7 @@ export function winner<A extends StoredVisit, B extends StoredVisit>(left: A, ri
   return one < other ? left : right;
 }
 
-/** Searchable fields of a visit, in normal form. Both search stores index exactly these (contract 4.1). */
+/** Searchable fields of a visit, in normal form. Both records stores index exactly these (contract 4.1). */
 export interface SearchableVisit {
   /** The country and, where it names another, the country code. */
   countries: string[];

@@ -49,7 +49,7 @@ export interface VisitStore {
   deleteVisitsBefore(createdMs: number, limit: number): Promise<number>;
 }
 
-/** Visits that SQL reads on a server. They are stored beside the visits of the search store, which the embedded engine reads. */
+/** Visits that SQL reads on a server. They are stored beside the visits of the records store, which the embedded engine reads. */
 export interface VisitTable {
   /** As `VisitStore`. */
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;

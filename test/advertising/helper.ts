@@ -3,7 +3,7 @@ import type { AnalyticsReader, AnalyticsStore } from '../../services/advertising
 import type { Endpoint, Parsed } from '../../services/http/endpoint.js';
 import { serialize } from '../../services/http/serialize.js';
 import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
-import type { SearchStore } from '../../services/stores/common/search-store.js';
+import type { RecordStore } from '../../services/stores/common/record-store.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 /** A moment of the day that tests take for today. */
@@ -27,7 +27,7 @@ export async function callText<Body extends TSchema, Query extends TSchema, Answ
     organizationId,
     services: {
       // Advertising never touches the other store.
-      search: undefined as unknown as SearchStore,
+      records: undefined as unknown as RecordStore,
       analytics,
       clock: { now: () => Date.parse(`${today}T12:00:00Z`) },
       provisionalDays: 7,

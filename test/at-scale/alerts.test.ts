@@ -96,7 +96,7 @@ describe('the series of the alert rules', function () {
   async function onServers(): Promise<{ environment: Record<string, string>; key: string }> {
     const environment = serverEnvironment(testIndices().config, testDatabase().config);
     const stores = await openStores(loadConfig(environment));
-    const key = await issueKey(stores.search, { organizationId: 'org_a', scopes: ['*'] });
+    const key = await issueKey(stores.records, { organizationId: 'org_a', scopes: ['*'] });
     await stores.close();
     return { environment, key };
   }

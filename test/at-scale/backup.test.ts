@@ -94,7 +94,7 @@ describe('A snapshot of Elasticsearch and a backup of ClickHouse', () => {
   it('bring the same answers back after every index and table is lost', async () => {
     const first = await start();
     const { key } = first;
-    await first.stores.search.setCredits('org_a', 5);
+    await first.stores.records.setCredits('org_a', 5);
     for (const [stream, records] of Object.entries(RECORDS)) {
       expect((await first.ingest(stream, records)).body.accepted).to.equal(records.length);
     }
@@ -132,7 +132,7 @@ describe('A snapshot of Elasticsearch and a backup of ClickHouse', () => {
     expect(restored.snapshot?.shards.failed).to.equal(0);
     await database.client.command({ query: `RESTORE ${databases()} FROM ${file}` });
     expectAlike(await answersOf(await start(), key), before);
-    expect(await gateway?.stores.search.getCredits('org_a')).to.equal(5);
+    expect(await gateway?.stores.records.getCredits('org_a')).to.equal(5);
     // Sums are derived from inserts again.
     const again = await gateway?.ingest('network-a-deliveries', RECORDS['network-a-deliveries'] as object[]);
     expect(again?.body.accepted).to.equal(40);

@@ -74,7 +74,7 @@ describe('The doctor, where both stores are on servers', () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;
     const search = await run(['doctor'], { env: { ...env, ELASTICSEARCH_URL: nobody } });
     expect(search.code).to.equal(1);
-    expect(search.stdout).to.match(/✗ The search store does not answer.*check that it runs/);
+    expect(search.stdout).to.match(/✗ The records store does not answer.*check that it runs/);
     expect(search.stdout).to.match(/✓ ClickHouse \d/);
     for (const [name, wrong] of [
       ['CLICKHOUSE_URL', nobody],

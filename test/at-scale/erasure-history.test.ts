@@ -43,21 +43,21 @@ describe(`Erasures of persons with a history on servers (seed ${SEED})`, functio
       clickhouse: database.config,
     };
     const { store: analytics, copy } = await openAnalyticsStore(database.config);
-    const search = await openStore(indices.config, {
+    const records = await openStore(indices.config, {
       copy: () => copy as RecordCopy,
       recoveryIntervalMs: 500,
       expungeIntervalMs: 0,
       takeoverMs: 5000,
     });
-    copier = new RecordCopier({ source: search.records, copy: copy as RecordCopy, clock: systemClock });
-    const stores = { search, analytics, copier };
+    copier = new RecordCopier({ source: records.records, copy: copy as RecordCopy, clock: systemClock });
+    const stores = { records, analytics, copier };
     const gateway = await closedWithFile(
       startGateway(config, stores, createLogger('silent'), { clock: systemClock }).then((started) => ({
         url: started.url,
         close: () => started.stop(),
       })),
     );
-    const key = await issueKey(search, { organizationId: ORGANIZATION, scopes: ['*'] }, systemClock);
+    const key = await issueKey(records, { organizationId: ORGANIZATION, scopes: ['*'] }, systemClock);
     caller = callerOf(gateway.url, key);
     await prepareAudiences(caller);
   });

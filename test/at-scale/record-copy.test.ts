@@ -7,11 +7,11 @@ import { demoRecords } from '../../services/demo/load.js';
 import { systemClock } from '../../services/shared/time.js';
 import { type OpenedAnalyticsStore, openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import { contactKey, type RecordCopy, type RecordSource } from '../../services/stores/common/record-copy.js';
-import type { SearchStore } from '../../services/stores/common/search-store.js';
+import type { RecordStore } from '../../services/stores/common/record-store.js';
 import { RecordCopier } from '../../services/stores/copy/record-copier.js';
 import { TODAY } from '../advertising/helper.js';
 import { run } from '../cli/support.js';
-import { erasure, freshOrganization } from '../contract/search-support.js';
+import { erasure, freshOrganization } from '../contract/record-store-support.js';
 import { openSampleEndpoint } from '../sql-endpoint/sample-endpoint.js';
 import { accepted } from '../support/accepted.js';
 import { filesWith } from '../support/files.js';
@@ -40,7 +40,7 @@ describe('The copy of records in ClickHouse', function () {
   const indices = testIndices();
   const database = testDatabase();
   let stores: IngestStores;
-  let search: SearchStore;
+  let records: RecordStore;
   let source: RecordSource;
   let copy: RecordCopy;
   /** Client with the rights of an analyst. */
@@ -59,9 +59,9 @@ describe('The copy of records in ClickHouse', function () {
       expungeIntervalMs: 0,
       takeoverMs: 0,
     });
-    search = elasticsearch;
+    records = elasticsearch;
     source = elasticsearch.records;
-    stores = { search, analytics };
+    stores = { records, analytics };
     copier = new RecordCopier({ source, copy, clock: systemClock });
     const { urls, username, password, database: views } = database.config;
     client = createClient({ url: urls[0], username, password, database: views });
@@ -69,7 +69,7 @@ describe('The copy of records in ClickHouse', function () {
   after(async () => {
     await client.close();
     // It copies what it recovers.
-    await search.close();
+    await records.close();
     await analytics.close();
   });
 
@@ -126,7 +126,7 @@ describe('The copy of records in ClickHouse', function () {
     const files = () => (folder === undefined ? [] : filesWith(folder, TRACES));
     if (folder !== undefined) expect(files()).not.to.deep.equal([]);
     const named = [{ kind: 'email' as const, value: `q.vex${MARK}@erased.example` }];
-    await search.eraseContacts(erasure(organizationId, 'era_1', ['person'], named));
+    await records.eraseContacts(erasure(organizationId, 'era_1', ['person'], named));
     expect(await ids(organizationId)).to.deep.equal(['other']);
     const person = [contactKey(organizationId, 'person')];
     expect(await copy.isFreeOf(person)).to.equal(false);
@@ -135,7 +135,7 @@ describe('The copy of records in ClickHouse', function () {
     expect(await copy.isFreeOf(person)).to.equal(false);
     await unfinished.drop();
     expect(await copy.isFreeOf(person)).to.equal(true);
-    const proof = async () => (await search.listErasures({ organizationId, limit: 1 })).items[0];
+    const proof = async () => (await records.listErasures({ organizationId, limit: 1 })).items[0];
     await until(async () => !(await proof())?.includes('"completed_at":null'), 'the erasure is complete', {
       pollMs: 500,
       timeoutMs: 120_000,
@@ -201,7 +201,7 @@ describe('The copy of records in ClickHouse', function () {
       { contact_id: 'bob', deleted: true },
     ]);
     await write('audiences', one, [{ id: 'b', deleted: true }]);
-    await search.removeMembership({ organizationId: one, audienceId: 'a', contactId: 'ann' });
+    await records.removeMembership({ organizationId: one, audienceId: 'a', contactId: 'ann' });
     await copier.run();
     const [ann, ...more] = await rows('contacts', one);
     expect(more).to.deep.equal([]);
@@ -209,7 +209,7 @@ describe('The copy of records in ClickHouse', function () {
     expect(ann).to.have.deep.property('audience_ids', ['b']);
     expect((await rows('audiences', one)).map(({ audience_id }) => audience_id)).to.deep.equal(['a']);
 
-    await search.deleteContacts({ organizationId: one, contactIds: ['ann'] });
+    await records.deleteContacts({ organizationId: one, contactIds: ['ann'] });
     await copier.run();
     expect(await ids(one)).to.deep.equal([]);
     expect(await ids(other)).to.deep.equal(['ann']);
@@ -312,7 +312,7 @@ describe('The copy of records in ClickHouse', function () {
       const organizationId = freshOrganization();
       await write('contacts', organizationId, [{ contact_id: 'ann' }, { contact_id: 'bob' }]);
       await copier.run();
-      const erase = () => search.eraseContacts(erasure(organizationId, `era_${moment}`, ['bob'], []));
+      const erase = () => records.eraseContacts(erasure(organizationId, `era_${moment}`, ['bob'], []));
       const racing: RecordCopy = {
         ...copy,
         async begin(now) {

@@ -14,7 +14,7 @@ describe('An installation without the embedded stores', () => {
     });
     const { status, body } = await server.call('/readyz', null, { method: 'GET' });
     expect(status).to.equal(200);
-    expect(body.stores).to.deep.equal({ search: 'ok', analytics: 'ok' });
+    expect(body.stores).to.deep.equal({ records: 'ok', analytics: 'ok' });
     expect(await server.stop()).to.deep.equal({ code: 0, signal: null });
   });
 
@@ -42,7 +42,7 @@ describe('An installation without the embedded stores', () => {
       body: {
         ready: true,
         kafka: 'ok',
-        search: 'ok',
+        records: 'ok',
         analytics: 'ok',
         failing_streams: [],
         stopping: false,

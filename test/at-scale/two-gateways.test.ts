@@ -8,7 +8,7 @@ import { loadConfig } from '../../services/shared/config.js';
 import { acceptanceClock } from '../../services/shared/record-order.js';
 import { identifier, type Sql, sql } from '../../services/shared/sql.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
-import { allPages, asked, freshOrganization } from '../contract/search-support.js';
+import { allPages, asked, freshOrganization } from '../contract/record-store-support.js';
 import { parsed } from '../support/parsed-store.js';
 import { Random } from '../support/random.js';
 import { testDatabase } from './clickhouse/support.js';
@@ -58,7 +58,7 @@ describe('Two gateways on servers, without Kafka', function () {
     const random = new Random(SEED);
     const organizationId = freshOrganization();
     const clock = { time: Date.now(), now: () => clock.time };
-    const acceptances = gateways.map(({ search }) => acceptanceClock(search, clock));
+    const acceptances = gateways.map(({ records }) => acceptanceClock(records, clock));
     /** By stream and id, what was accepted last: an oracle without the rules of the stores. */
     const expected = new Map<string, { order: [number, number]; mark: string | null }>();
     const isLater = ([at, sequence]: [number, number], [before, its]: [number, number]) =>
@@ -98,8 +98,8 @@ describe('Two gateways on servers, without Kafka', function () {
       await Promise.all(sent);
       clock.time += random.below(2);
     }
-    const { search, analytics, copier } = gateways[0] as Stores;
-    await search.refresh();
+    const { records, analytics, copier } = gateways[0] as Stores;
+    await records.refresh();
     await copier?.run();
     const markOf = (stream: string) => (id: string) => expected.get(`${stream} ${id}`)?.mark as string;
     const kept = (stream: string) =>
@@ -112,12 +112,12 @@ describe('Two gateways on servers, without Kafka', function () {
     const audiences = kept('audiences').map((id) => ({ id, name: markOf('audiences')(id) }));
     expect(contacts.length).to.be.above(KEYS / 2);
     expect(audiences.length).to.be.above(KEYS / 2);
-    const found = await allPages(parsed(search), asked(organizationId));
+    const found = await allPages(parsed(records), asked(organizationId));
     const shown = found.map(({ contact_id: id, first_name, job_title, work_emails, audience_ids }) => ({
       ...{ id, first_name, job_title, work_emails, audience_ids },
     }));
     expect(shown.sort((one, other) => (one.id < other.id ? -1 : 1))).to.deep.equal(contacts);
-    const named = await search.searchAudiences({ organizationId, limit: 200 });
+    const named = await records.searchAudiences({ organizationId, limit: 200 });
     const names = named.items.map(({ id, name }) => ({ id, name }));
     expect(names.sort((one, other) => (one.id < other.id ? -1 : 1))).to.deep.equal(audiences);
     const rowsOf = async (statement: Sql) =>
@@ -137,7 +137,7 @@ describe('Two gateways on servers, without Kafka', function () {
     const organizationId = freshOrganization();
     // Both accept everything within few milliseconds, as two gateways behind a balancer do.
     const clock = { time: Date.now(), now: () => clock.time };
-    const acceptances = gateways.map(({ search }) => acceptanceClock(search, clock));
+    const acceptances = gateways.map(({ records }) => acceptanceClock(records, clock));
     const send = async (gateway: number, stream: StreamName, records: object[]) => {
       const accept = acceptances[gateway] as (typeof acceptances)[number];
       const result = await ingestText({
@@ -169,9 +169,9 @@ describe('Two gateways on servers, without Kafka', function () {
       await Promise.all(sent);
       clock.time += random.below(2);
     }
-    const { search, analytics } = gateways[0] as Stores;
-    await search.refresh();
-    const { items } = await parsed(search).searchVisits({ organizationId, limit: 1000 });
+    const { records, analytics } = gateways[0] as Stores;
+    await records.refresh();
+    const { items } = await parsed(records).searchVisits({ organizationId, limit: 1000 });
     const inSearch = Object.fromEntries(items.map(({ id, city }) => [id, city]));
     expect(items.length).to.be.above(KEYS / 2);
     const rowsOf = async <Row>(statement: Sql) =>

@@ -16,7 +16,7 @@ import { searchContacts } from '../../services/contacts/search.js';
 import type { TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 import { toJson } from '../../services/shared/json.js';
-import { asked } from '../contract/search-support.js';
+import { asked } from '../contract/record-store-support.js';
 import { useOpened } from '../support/opened.js';
 import { type ParsedStore, parsed } from '../support/parsed-store.js';
 
@@ -90,7 +90,7 @@ describe('Relevance', function () {
   describe('of a forgiving search', () => {
     let store: ParsedStore;
     before(() => {
-      store = parsed(gateway.stores.search);
+      store = parsed(gateway.stores.records);
     });
 
     /** Ids of the contacts whose words all match exactly, in order. */

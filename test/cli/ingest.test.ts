@@ -59,7 +59,8 @@ describe('reachline ingest', function () {
     run(['ingest', 'contacts', ...args], { env, ...options });
   /** For `org_a`. */
   const load = (...args: string[]) => ingest([...args, '--organization', 'org_a']);
-  const contact = (id: string) => withStores(dataDir, ({ search }) => parsed(search).getContact('org_a', id));
+  const contact = (id: string) =>
+    withStores(dataDir, ({ records }) => parsed(records).getContact('org_a', id));
 
   it('takes lines from a pipe into an empty folder, and its engine reads none of them', async () => {
     const records = file('piped.ndjson', '{"id":"p1","name":"Łódź"}\n');
@@ -73,7 +74,7 @@ describe('reachline ingest', function () {
     const said = stderr.replaceAll(/^\d+ records, .*…\n/gm, '');
     expect({ status, said }).to.deep.equal({ status: 0, said: '' });
     expect(stdout).to.match(/^audiences: 1 accepted, 0 rejected in [\d.]+ s \([\d ]+ records\/s\)\n$/);
-    const stored = await withStores(own, ({ search }) => search.getAudience('org_a', 'p1'));
+    const stored = await withStores(own, ({ records }) => records.getAudience('org_a', 'p1'));
     expect(stored).to.include({ name: 'Łódź' });
   });
 
@@ -431,14 +432,14 @@ describe('reachline ingest', function () {
     } finally {
       await server.stop();
     }
-    await withStores(served.REACHLINE_DATA_DIR, async ({ search }) => {
-      expect(await parsed(search).getContact('org_a', 't1')).to.include({ contact_id: 't1' });
+    await withStores(served.REACHLINE_DATA_DIR, async ({ records }) => {
+      expect(await parsed(records).getContact('org_a', 't1')).to.include({ contact_id: 't1' });
       const path = join(served.REACHLINE_DATA_DIR, SEARCH_FILE);
       const connection = new Connection(path, { cacheMb: 1, readOnly: true });
       const [[id], ...others] = connection.rows<[string]>(sql`SELECT id FROM keys`) as [[string]];
       connection.close();
       expect(others).to.deep.equal([]);
-      const key = await search.findKey(id);
+      const key = await records.findKey(id);
       expect(key?.scopes).to.deep.equal(['ingest:write']);
       expect(key?.revoked_at).to.be.a('string');
     });
@@ -616,7 +617,7 @@ describe('reachline ingest', function () {
     const gateway = useGateway();
     const through = (args: string[], key = gateway.key, more: string[] = []) =>
       ingest([...args, '--url', gateway.url, '--api-key', key, ...more], { env: {} });
-    const sent = (id: string) => parsed(gateway.stores.search).getContact('org_a', id);
+    const sent = (id: string) => parsed(gateway.stores.records).getContact('org_a', id);
 
     it('sends records, and finds every rejected one beyond those an answer lists', async () => {
       const all = Array.from({ length: 1000 }, (_, n) =>
@@ -718,7 +719,7 @@ describe('reachline ingest', function () {
       expect(await run(['keys', 'create', '--organization', 'org_a'], held)).to.include({ code: 0 });
       const credits = await run(['credits', 'set', '--organization', 'org_a', '3'], held);
       expect(credits.stdout).to.equal('3\n');
-      expect(await gateway.stores.search.getCredits('org_a')).to.equal(3);
+      expect(await gateway.stores.records.getCredits('org_a')).to.equal(3);
     });
   });
 

@@ -128,7 +128,7 @@ describe('The client', function () {
   });
 
   it('says what a creation would cost where the balance does not cover it', async () => {
-    await gateway.stores.search.setCredits('org_poor', 2);
+    await gateway.stores.records.setCredits('org_poor', 2);
     const poor = createClient({ url: gateway.url, apiKey: await gateway.keyFor('org_poor') });
     await poor.ingest('audiences', [{ id: 'aud_a', name: 'First' }]);
     const error = await fail(

@@ -6,7 +6,7 @@ import {
   planErasure,
 } from '../../services/contacts/erasure-plan.js';
 import { type Identifier, identifiersOf } from '../../services/contacts/suppression.js';
-import { newContact } from '../contract/search-support.js';
+import { newContact } from '../contract/record-store-support.js';
 
 /** By id: email addresses, and the profile address where there is one. */
 type People = Record<string, { emails?: string[]; profile?: string }>;

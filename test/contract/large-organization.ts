@@ -1,7 +1,7 @@
 /** Records of an organization that has ten thousand of everything. */
 import type { StoredKey } from '../../services/accounts/key-store.js';
 import { type Rejection, rejectionId } from '../../services/rejections/rejection-store.js';
-import { T0 } from './search-support.js';
+import { T0 } from './record-store-support.js';
 
 export const COUNT = 10_000;
 export const ORGANIZATION = 'org_large';

@@ -1,7 +1,7 @@
 /** Records in any order, twice, in batches of any size, from two writers at once (contract 6.2). */
 import fc from 'fast-check';
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import { T0 } from './search-support.js';
+import { T0 } from './record-store-support.js';
 
 export const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
 

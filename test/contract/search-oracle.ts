@@ -1,4 +1,4 @@
-/** Contract 3.8 to 3.10 in plain TypeScript over a list: what every search store must answer. */
+/** Contract 3.8 to 3.10 in plain TypeScript over a list: what every records store must answer. */
 
 import type { ContactFilter, ContactSearch } from '../../services/contacts/contact-store.js';
 import type { FacetField } from '../../services/contacts/fields.js';

@@ -206,7 +206,7 @@ describe('A backup', function () {
     for (const [index, transcript] of after.entries()) expect(transcript).to.equal(before[index]);
     const { stdout: healthy } = await command('doctor', '--deep');
     expect(healthy)
-      .to.include('The search store is whole')
+      .to.include('The records store is whole')
       .and.include('No backup of the data folder was taken yet');
   });
 

@@ -70,7 +70,7 @@ describe('A server on a small disk', function () {
     const options = { dataDir, searchThreads: 1 };
     await (await openSqliteStore(options)).close();
     disk.fill();
-    const write = () => writeFolderId(dataDir, { search: true, analytics: false });
+    const write = () => writeFolderId(dataDir, { records: true, analytics: false });
     expect(write).to.throw(DataFolderError, dataDir);
     disk.free();
     write();
@@ -162,7 +162,7 @@ describe('A server on a small disk', function () {
       expect(await readiness(), 'reads are served').to.deep.equal({
         status: 200,
         ready: true,
-        stores: { search: 'full', analytics: 'full' },
+        stores: { records: 'full', analytics: 'full' },
       });
       for (const answer of await writes()) {
         expect(answer.status, answer.text).to.equal(503);
@@ -218,7 +218,7 @@ describe('A server on a small disk', function () {
     const rejected = await ingest();
     expect([rejected.status, rejected.body.code], rejected.text).to.deep.equal([503, 'store_unavailable']);
     const ready = await server.call('/readyz', undefined, { method: 'GET' });
-    expect(ready.body).to.deep.include({ ready: true, stores: { search: 'full', analytics: 'full' } });
+    expect(ready.body).to.deep.include({ ready: true, stores: { records: 'full', analytics: 'full' } });
     reader.close();
     disk.free();
     expect((await erase('two')).status).to.equal(200);

@@ -5,7 +5,7 @@ import { ClockComparison } from '../../services/shared/clock-comparison.js';
 import { timeNoteOf } from '../../services/stores/data-folder/time-note.js';
 import { openStores } from '../../services/stores/open-stores.js';
 import { run } from '../cli/support.js';
-import { freshOrganization, loadAudiences } from '../contract/search-support.js';
+import { freshOrganization, loadAudiences } from '../contract/record-store-support.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 const DAY_MS = 86_400_000;
@@ -21,7 +21,7 @@ describe('Embedded stores that are started once with a clock that is ten years a
     const clock = { now: () => Date.now() + aheadMs };
     const clocks = new ClockComparison(clock);
     const stores = await openStores({ dataDir, searchThreads: 1 }, { clock, clocks });
-    const { search } = stores;
+    const { records } = stores;
     return {
       clocks,
       close: () => stores.close(),
@@ -31,14 +31,14 @@ describe('Embedded stores that are started once with a clock that is ten years a
         return deleteExpired(RETENTION, stores, clock.now());
       },
       removeOnce: () =>
-        search.removeMembership({
+        records.removeMembership({
           organizationId,
           audienceId: 'aud',
           contactId: 'c',
           idempotency: { route: 'remove', key: 'k', fingerprint: 'f' },
         }),
       reject: (id: string) =>
-        search.keepRejections(organizationId, [
+        records.keepRejections(organizationId, [
           {
             id,
             organization_id: organizationId,
@@ -51,15 +51,15 @@ describe('Embedded stores that are started once with a clock that is ten years a
             sequence: 1,
           } as never,
         ]),
-      rejections: async () => (await search.listRejections({ organizationId, limit: 10 })).items.length,
-      visits: async () => (await search.searchVisits({ organizationId, limit: 10 } as never)).total,
+      rejections: async () => (await records.listRejections({ organizationId, limit: 10 })).items.length,
+      visits: async () => (await records.searchVisits({ organizationId, limit: 10 } as never)).total,
       stores,
     };
   }
 
   it('have everything still, say what is wrong, and go on with the right clock', async () => {
     const right = await start(0);
-    await loadAudiences(right.stores.search, organizationId, 'aud');
+    await loadAudiences(right.stores.records, organizationId, 'aud');
     const visits = [1, 200].map((days) => ({
       record: {
         organizationId,
@@ -69,7 +69,7 @@ describe('Embedded stores that are started once with a clock that is ten years a
       acceptedAt: Date.now(),
       sequence: days,
     }));
-    await right.stores.search.insertVisits(visits as never);
+    await right.stores.records.insertVisits(visits as never);
     await right.reject('r1');
     expect(await right.removeOnce()).to.deep.include({ replayed: false });
     expect(await right.purge()).to.deep.include({ visits: 0 });

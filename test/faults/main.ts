@@ -36,7 +36,7 @@ const FILES = [
   ...wordsOf(`
 at-scale/elasticsearch/reindex-faults at-scale/elasticsearch/erasure-faults durability/kill-9 durability/backup
 durability/engine-process hostile-strings/hostile-strings
-stores/sqlite/search-store stores/sqlite/search-pool-model stores/elasticsearch/lease
+stores/sqlite/record-store stores/sqlite/search-pool-model stores/elasticsearch/lease
 `),
   ...testsIn('shared'),
   ...testsIn('search'),

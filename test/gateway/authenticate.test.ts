@@ -71,10 +71,10 @@ describe('Authentication', () => {
     }
   });
   beforeEach(async () => {
-    keys = new WatchedKeys(stores.search);
+    keys = new WatchedKeys(stores.records);
     // No token comes back while 1 000 wrong keys are tried.
     authenticate = createAuthenticate(keys, systemClock, new WrongKeyLimiter(() => 0));
-    key = await issueKey(stores.search, { organizationId: 'org_a' });
+    key = await issueKey(stores.records, { organizationId: 'org_a' });
   });
   after(async () => {
     await stores.close();
@@ -122,7 +122,7 @@ describe('Authentication', () => {
     }
     keys.held = Promise.resolve();
     const { lookups } = keys;
-    await stores.search.close();
+    await stores.records.close();
     expect(await outcome(key)).to.equal('org_a');
     await untilLookedUpAgain();
     expect(keys.lookups).to.be.above(lookups);
@@ -156,7 +156,7 @@ describe('Authentication', () => {
 
   it('answers wrong keys of ids that exist and of ids that do not alike, however many are sent', async () => {
     await call(key);
-    const unseen = await issueKey(stores.search, { organizationId: 'org_a' });
+    const unseen = await issueKey(stores.records, { organizationId: 'org_a' });
     const tries = async (address: string, header: string) => {
       const codes: string[] = [];
       for (let index = 0; index < 310; index++) codes.push(await outcome(header, address));
@@ -166,8 +166,8 @@ describe('Authentication', () => {
     expect(unknown.filter((code) => code === 'invalid_api_key')).to.have.length(300);
     expect(await tries('192.0.2.3', withOtherSecret(key)), 'of a key in use').to.deep.equal(unknown);
     expect(await tries('192.0.2.4', withOtherSecret(unseen)), 'of a key that is not').to.deep.equal(unknown);
-    const revoked = await issueKey(stores.search, { organizationId: 'org_a' });
-    await stores.search.revokeKey(parseKey(revoked)?.id as string, new Date().toISOString());
+    const revoked = await issueKey(stores.records, { organizationId: 'org_a' });
+    await stores.records.revokeKey(parseKey(revoked)?.id as string, new Date().toISOString());
     expect(await tries('192.0.2.5', revoked), 'of a key that was revoked').to.deep.equal(unknown);
   });
 
@@ -194,7 +194,7 @@ describe('Authentication', () => {
 
   it('does not rate-limit valid keys', async () => {
     for (let index = 0; index < 400; index++) {
-      const good = await issueKey(stores.search, { organizationId: 'org_b' });
+      const good = await issueKey(stores.records, { organizationId: 'org_b' });
       expect(await outcome(good)).to.equal('org_b');
     }
   });
@@ -206,7 +206,7 @@ describe('Authentication', () => {
     const expectLastUse = async (expected: number | null) => {
       const recorded = expected === null ? null : new Date(expected).toISOString();
       await until(
-        async () => (await stores.search.findKey(id))?.last_used_at === recorded,
+        async () => (await stores.records.findKey(id))?.last_used_at === recorded,
         `the last use is ${recorded}`,
       );
     };
@@ -222,17 +222,17 @@ describe('Authentication', () => {
     await call(key);
     expect(keys.uses).to.equal(2);
     await expectLastUse(now);
-    const unused = await issueKey(stores.search, { organizationId: 'org_a' });
+    const unused = await issueKey(stores.records, { organizationId: 'org_a' });
     const stolenId = parseKey(unused)?.id as string;
     expect(parseKey(withOtherSecret(unused))?.id).to.equal(stolenId);
     expect(await outcome(withOtherSecret(unused))).to.equal('invalid_api_key');
-    expect((await stores.search.findKey(stolenId))?.last_used_at).to.equal(null);
+    expect((await stores.records.findKey(stolenId))?.last_used_at).to.equal(null);
   });
 
   it('rejects a revoked key after the cache has expired', async function () {
     this.timeout(10_000);
     expect(await outcome(key)).to.equal('org_a');
-    await stores.search.revokeKey(parseKey(key)?.id as string, new Date().toISOString());
+    await stores.records.revokeKey(parseKey(key)?.id as string, new Date().toISOString());
     await untilLookedUpAgain();
     expect(await outcome(key)).to.equal('invalid_api_key');
   });

@@ -68,7 +68,7 @@ describe('An ingest request that its deadline ends', function () {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const hold = async () => void gateway.stores.search.pauseWrites?.(() => held);
+    const hold = async () => void gateway.stores.records.pauseWrites?.(() => held);
     const first = line('ended6') + line('ended4', { age: -1 });
     const answer = await sendInParts('ended6', first, line('ended5'), hold);
     release();

@@ -224,7 +224,7 @@ describe('Export under load and failure', () => {
   let pages = 0;
   before(async () => {
     gateway = await startTestGateway({ requestTimeoutMs: TIMEOUT_MS });
-    gateway.stores.search.searchContacts = ({ after }, request) => {
+    gateway.stores.records.searchContacts = ({ after }, request) => {
       pages++;
       return search(after, request?.signal);
     };
@@ -269,7 +269,7 @@ describe('Export under load and failure', () => {
 
   it('destroys the connection when a store fails after the first page', async () => {
     search = async (after) => {
-      if (indexOf(after) === 1) throw new StoreUnavailableError('search');
+      if (indexOf(after) === 1) throw new StoreUnavailableError('records');
       return page(indexOf(after));
     };
     for (const encoding of ['identity', 'gzip']) {

@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 const organization = { organization_id: 'org_a' };
 const SEARCH = '/api/contacts/search';
 
-describe('A gateway whose search store has lost a table', () => {
+describe('A gateway whose records store has lost a table', () => {
   it('answers 503 for operations that need the table, and serves all others', async () => {
     const gateway = await startTestGateway();
     try {

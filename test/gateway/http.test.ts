@@ -231,7 +231,7 @@ describe('The gateway over HTTP', () => {
       expect(answer.status, path).to.equal(200);
       expect(answer.text.length, path).to.be.above(10);
     }
-    const ready = { ready: true, stopping: false, stores: { search: 'ok', analytics: 'ok' } };
+    const ready = { ready: true, stopping: false, stores: { records: 'ok', analytics: 'ok' } };
     expect((await get('/readyz')).body).to.deep.equal(ready);
   });
 
@@ -242,7 +242,7 @@ describe('The gateway over HTTP', () => {
     for (const sample of [
       'reachline_http_request_duration_seconds_count{operation="/api/contacts/search",status="200"} ',
       'reachline_http_problems_total{code="route_not_found"} ',
-      'reachline_store_request_duration_seconds_count{store="search",operation="searchContacts",outcome="ok"} ',
+      'reachline_store_request_duration_seconds_count{store="records",operation="searchContacts",outcome="ok"} ',
     ])
       expect(Number(text.split(sample)[1]?.split('\n')[0]), sample).to.be.above(0);
   });

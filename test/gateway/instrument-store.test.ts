@@ -21,7 +21,7 @@ describe('an instrumented store', () => {
       registers: [new Registry()],
     });
     const timing = { storeMs: 0 };
-    const store = instrumentStore(new Store(), 'search', histogram)(timing);
+    const store = instrumentStore(new Store(), 'records', histogram)(timing);
     expect(await store.call()).to.equal(1);
     expect(store.preferredBatchSize).to.equal(7);
     for (const error of [new Error('failed'), new DOMException('aborted', 'AbortError')]) {

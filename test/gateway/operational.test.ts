@@ -27,10 +27,10 @@ describe('The operational endpoints of a gateway', () => {
     Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
 
   it('ping the stores once for concurrent /readyz requests', async () => {
-    const { search } = gateway.stores;
-    const ping = search.ping.bind(search);
+    const { records } = gateway.stores;
+    const ping = records.ping.bind(records);
     let pings = 0;
-    search.ping = () => {
+    records.ping = () => {
       pings++;
       return ping();
     };

@@ -58,13 +58,13 @@ describe('The problems of the contract', () => {
 
   describe('401 and 403', () => {
     it('are the same for unknown, malformed, expired and revoked keys', async () => {
-      const { search } = gateway.stores;
+      const { records } = gateway.stores;
       const issue = (expiresAt?: string) =>
-        issueKey(search, { organizationId: 'org_a', scopes: ['*'], expiresAt });
+        issueKey(records, { organizationId: 'org_a', scopes: ['*'], expiresAt });
       const expired = await issue(new Date(Date.now() - 1000).toISOString());
       const later = await issue(new Date(Date.now() + 3_600_000).toISOString());
       const revoked = await issue();
-      await search.revokeKey(parseKey(revoked)?.id as string, new Date().toISOString());
+      await records.revokeKey(parseKey(revoked)?.id as string, new Date().toISOString());
       const unknown = `${later.slice(0, 8)}${'0'.repeat(8)}${later.slice(16)}`;
       const keys = [expired, revoked, unknown, 'nonsense', `${later}x`, `rl_live_${'0'.repeat(47)}`];
       const answers = await Promise.all(keys.map((key) => call(SEARCH, {}, {}, key)));
@@ -100,15 +100,15 @@ describe('The problems of the contract', () => {
     const poor = { organization_id: 'org_poor', audience_id: 'aud_1' };
     const key = await gateway.keyFor('org_poor');
     await gateway.ingest('audiences', [{ id: 'aud_1', name: 'One' }], { key });
-    await gateway.stores.search.setCredits('org_poor', 2);
+    await gateway.stores.records.setCredits('org_poor', 2);
     const headers = { 'Idempotency-Key': 'once' };
     const again = (query = '') =>
       gateway.call(`${CREATE}?required_credits=3${query}`, poor, { key, headers });
     const costs = { required_credits: 3, credit_balance: 2 };
     for (const query of ['', '&dry_run=true'])
       expectProblem(await again(query), 402, 'insufficient_credits', costs);
-    expect(await gateway.stores.search.getCredits('org_poor')).to.equal(2);
-    await gateway.stores.search.grantCredits('org_poor', 1);
+    expect(await gateway.stores.records.getCredits('org_poor')).to.equal(2);
+    await gateway.stores.records.grantCredits('org_poor', 1);
     expect((await again()).body).to.include({ credits_consumed: 3, credit_balance: 0 });
     const replayed = await again();
     expect(replayed.headers.get('Idempotency-Replayed')).to.equal('true');

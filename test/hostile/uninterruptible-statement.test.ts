@@ -12,7 +12,7 @@ describe('A server whose engine runs a statement that cannot be interrupted', ()
   let child: ChildProcess | undefined;
   after(() => child?.kill('SIGKILL'));
 
-  it('ends at SIGTERM all the same, with the search store closed', async () => {
+  it('ends at SIGTERM all the same, with the records store closed', async () => {
     const folder = tempFolder();
     await prepareOrganization(folder, 'org_endless');
     const fixture = fileURLToPath(
@@ -41,9 +41,9 @@ describe('A server whose engine runs a statement that cannot be interrupted', ()
     await until(isRunning, 'the statement runs', { pollMs: 100 });
     child.kill('SIGTERM');
     expect(await ended).to.deep.equal([0, null]);
-    expect(said).to.equal('search store closed\n');
+    expect(said).to.equal('records store closed\n');
     const stores = await openStores({ dataDir: folder, searchThreads: 1 });
-    await stores.search.ping();
+    await stores.records.ping();
     await stores.analytics.ping();
     await stores.close();
   });

@@ -38,7 +38,7 @@ class World {
   suppressed = new Set<string>();
   onSleep: () => void = () => undefined;
   readonly abort = new AbortController();
-  readonly #writer = createRecordWriter('search', (records) => this.#write(records));
+  readonly #writer = createRecordWriter('records', (records) => this.#write(records));
   #sinceCommit = 0;
   #sinceProgress = 0;
 
@@ -191,7 +191,7 @@ describe('The batch processor', function () {
     let tries = 0;
     const rejects = world.rejects;
     world.rejects = (id) => {
-      if (++tries === 1) throw new StoreUnavailableError('search');
+      if (++tries === 1) throw new StoreUnavailableError('records');
       return rejects(id);
     };
     await world.process(world.batch([contact('c0'), 'not JSON', contact('c1'), contact('c2')]));
@@ -238,7 +238,7 @@ describe('The batch processor', function () {
   it('leaves the batch unwritten when the store is unavailable while the group rebalances', async () => {
     world.isRebalancing = true;
     world.rejects = () => {
-      throw new StoreUnavailableError('search');
+      throw new StoreUnavailableError('records');
     };
     await world.process(world.batch(contacts(10)));
     expect(world.events).to.deep.equal(['write', 'outage']);
@@ -255,7 +255,7 @@ describe('The batch processor', function () {
 
   it('aborts a batch when the signal is aborted', async () => {
     world.rejects = () => {
-      throw new StoreUnavailableError('search');
+      throw new StoreUnavailableError('records');
     };
     world.onSleep = () => world.abort.abort();
     await world.process(world.batch(contacts(10)));

@@ -52,9 +52,9 @@ describe('The pipeline', () => {
       [5, 'unknown_field', '/ciyt'],
     ]);
     expect(errors[2]?.detail).to.match(/city/);
-    expect(await parsed(stores.search).getContact('org_p', 'p1')).to.include({ contact_id: 'p1' });
-    expect(await parsed(stores.search).getContact('org_p', 'p4')).to.include({ contact_id: 'p4' });
-    expect(await parsed(stores.search).getContact('org_other', 'p2')).to.equal(null);
+    expect(await parsed(stores.records).getContact('org_p', 'p1')).to.include({ contact_id: 'p1' });
+    expect(await parsed(stores.records).getContact('org_p', 'p4')).to.include({ contact_id: 'p4' });
+    expect(await parsed(stores.records).getContact('org_other', 'p2')).to.equal(null);
   });
 
   it('names the first 100 rejected lines in order, also where the store tells its own last', async () => {
@@ -64,7 +64,7 @@ describe('The pipeline', () => {
     const { rejected, errors } = await load('contacts', lines.join('\n'), {
       organizationId: 'org_p',
       stores: {
-        search: {
+        records: {
           preferredBatchSize: 7,
           refresh: async () => undefined,
           upsertContacts: async (records: readonly OrderedRecord<ContactRecord>[]) => {
@@ -167,7 +167,7 @@ describe('The pipeline', () => {
       const error = await failureOf('contacts', text, { organizationId: 'org_p', format: 'json' });
       expect(error, text).to.include({ name: 'UnreadableInputError', code });
     }
-    expect(await parsed(stores.search).getContact('org_p', 'x1')).to.equal(null);
+    expect(await parsed(stores.records).getContact('org_p', 'x1')).to.equal(null);
   });
 
   it('lists the first 100 rejections, and passes all of them to its listener', async () => {
@@ -216,7 +216,7 @@ describe('The pipeline', () => {
         accepted: 5,
         rejected: 5,
       });
-      expect(await parsed(stores.search).getContact('org_l', 'l28')).to.include({ contact_id: 'l28' });
+      expect(await parsed(stores.records).getContact('org_l', 'l28')).to.include({ contact_id: 'l28' });
     });
   }
 
@@ -239,7 +239,7 @@ describe('The pipeline', () => {
       '\n',
     );
     await load('contacts', text, { organizationId: 'org_p' });
-    expect((await parsed(stores.search).getContact('org_p', 'same'))?.city).to.equal('City 1199');
+    expect((await parsed(stores.records).getContact('org_p', 'same'))?.city).to.equal('City 1199');
   });
 
   it('writes the records of a slow source before it delivers more', async () => {
@@ -290,7 +290,7 @@ describe('The pipeline', () => {
     const failureOver = (upsertContacts: Writing) =>
       failureOf('contacts', '{"contact_id":"c1"}\n{"contact_id":"c2"}', {
         organizationId: 'org_a',
-        stores: { search: { preferredBatchSize: 10, upsertContacts } } as never,
+        stores: { records: { preferredBatchSize: 10, upsertContacts } } as never,
       });
     const fault = await failureOver(async (records) => {
       if (records.some(({ record }) => record.contact_id === 'c2')) throw new TypeError('a fault');

@@ -53,7 +53,7 @@ describe('Skip', () => {
     const consumer = await cluster.consume({
       topic: 'another topic',
       group: `${KAFKA_CONFIG.group}-contacts`,
-      ...FETCH_LIMITS.search,
+      ...FETCH_LIMITS.records,
       onBatch: async () => undefined,
       onOffsetLost: () => undefined,
     });

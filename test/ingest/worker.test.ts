@@ -47,7 +47,7 @@ describe('A worker over a topic and stores in memory', () => {
   afterEach(() => worker.stop());
 
   const stores = {
-    search: {
+    records: {
       async upsertContacts(records: readonly OrderedRecord<ContactRecord>[]) {
         await beforeWrite();
         stored.push(...records.map(({ record }) => record.contact_id));

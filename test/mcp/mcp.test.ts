@@ -219,7 +219,7 @@ describe('The server of the Model Context Protocol', function () {
 
   it('debits a confirmed contact once, and answers it again to the same call', async () => {
     const paying = await connect(gateway.url, await gateway.keyFor('org_paying'));
-    await gateway.stores.search.setCredits('org_paying', 10);
+    await gateway.stores.records.setCredits('org_paying', 10);
     const { result } = await answerOf('audiences_create', { name: 'Leads' }, paying);
     const args = {
       audience_id: result.audience_id,
@@ -232,16 +232,16 @@ describe('The server of the Model Context Protocol', function () {
     const [first, second] = [await confirmed(), await confirmed()];
     expect(first).to.have.nested.property('answer.credit_balance', 7);
     expect(second).to.deep.equal(first);
-    expect(await gateway.stores.search.getCredits('org_paying')).to.equal(7);
+    expect(await gateway.stores.records.getCredits('org_paying')).to.equal(7);
     // A balance that differs from the shown balance needs another confirmation.
     const other = { ...args, first_name: 'Twice', work_emails: ['twice@example.com'] };
     const shown = await answerOf('contacts_create', other, paying);
-    await gateway.stores.search.setCredits('org_paying', 5);
+    await gateway.stores.records.setCredits('org_paying', 5);
     const late = await answerOf('contacts_create', { ...other, confirmation: shown.confirmation }, paying);
     expect(late).to.include({ created: false });
     const swapped = await answerOf('contacts_create', { ...other, confirmation }, paying);
     expect(swapped).to.include({ created: false });
-    expect(await gateway.stores.search.getCredits('org_paying')).to.equal(5);
+    expect(await gateway.stores.records.getCredits('org_paying')).to.equal(5);
     await paying.close();
   });
 

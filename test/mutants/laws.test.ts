@@ -13,7 +13,7 @@ interface Mutant extends Mutation {
   test: [file: string, title: string];
 }
 
-const stored = (title: string): Mutant['test'] => ['stores/sqlite/search-store', title];
+const stored = (title: string): Mutant['test'] => ['stores/sqlite/record-store', title];
 
 /**
  * Breaks each law of the design in the compiled code. The laws of the order of records and of the worker are in simulation/mutants.test.ts.

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 function clocks() {
   const state = { passed: 0, ahead: 0, isDown: false, reads: 0 };
   const comparison = new ClockComparison({ now: () => T0 + state.passed + state.ahead }, () => state.passed);
-  comparison.add('search', async () => {
+  comparison.add('records', async () => {
     state.reads++;
     if (state.isDown) throw new Error('the server is down');
     return T0 + state.passed;
@@ -29,9 +29,9 @@ describe('The comparison of clocks', () => {
       [0, 'allowed', undefined],
       [30_000, 'allowed', undefined],
       [-30_000, 'allowed', undefined],
-      [30_001, 'refused', /30 s ahead of the search store/],
-      [-DAY_MS, 'refused', /86400 s behind the search store/],
-      [DAY_MS, 'refused', /86400 s ahead of the search store, so it deletes nothing/],
+      [30_001, 'refused', /30 s ahead of the records store/],
+      [-DAY_MS, 'refused', /86400 s behind the records store/],
+      [DAY_MS, 'refused', /86400 s ahead of the records store, so it deletes nothing/],
     ] as const) {
       const { state, comparison } = clocks();
       state.ahead = ahead;

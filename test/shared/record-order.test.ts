@@ -175,7 +175,7 @@ describe('the acceptance of requests', () => {
     let lease = { slot: 7, from: 0, until: 1500 };
     const slots: OrderSlots = {
       async leaseSlot(now) {
-        if (now >= lease.until) throw new StoreUnavailableError('search');
+        if (now >= lease.until) throw new StoreUnavailableError('records');
         return lease;
       },
     };

@@ -97,7 +97,7 @@ describe('Between two turns of the event loop', () => {
     const ids = Array.from({ length: 1000 }, (_, index) => `turn${index}`);
     let found = 0;
     const turns = await turnsDuring(async () => {
-      found = (await stores.search.getContacts('org_a', ids)).contacts.length;
+      found = (await stores.records.getContacts('org_a', ids)).contacts.length;
     });
     expect(found).to.equal(1000);
     expect(turns).to.be.at.least(Math.floor(1000 / MAX_ITEMS));

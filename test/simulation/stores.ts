@@ -85,7 +85,7 @@ export function storesOf(
     await scheduler.step(actor, `${label} sent`);
     const { unavailable, lostAnswer, late, partial } = faults();
     const chance = scheduler.random.next();
-    if (chance < unavailable) throw new StoreUnavailableError('search');
+    if (chance < unavailable) throw new StoreUnavailableError('records');
     if (!shared.acceptsEverything && records.some(isUnstorable)) {
       await scheduler.step(actor, `${label} rejected`);
       throw new RejectedError('a row cannot be stored');
@@ -98,16 +98,16 @@ export function storesOf(
         shared.pendingWrites--;
       });
       await scheduler.step(actor, `${label} timed out`, 40);
-      throw new StoreTimeoutError('search');
+      throw new StoreTimeoutError('records');
     }
     const isPartial = chance < unavailable + late + partial;
     apply(isPartial ? records.slice(0, scheduler.random.between(0, records.length)) : records);
     await scheduler.step(actor, `${label} applied`);
     if (isPartial || chance < unavailable + late + partial + lostAnswer)
-      throw new StoreTimeoutError('search');
+      throw new StoreTimeoutError('records');
   }
   return {
-    search: {
+    records: {
       preferredBatchSize: 1000,
       upsertContacts: (records: readonly OrderedRecord<ContactRecord>[]) =>
         write(

@@ -80,12 +80,12 @@ describe('An API key at the SQL endpoint', () => {
         await STREAMS[name].write(stores, accepted(records as never[], Date.parse(MOMENT)));
       }
     }
-    ours = await issueKey(stores.search, { organizationId: 'org_ours' });
-    theirs = await issueKey(stores.search, { organizationId: 'org_theirs' });
-    const { search } = stores;
+    ours = await issueKey(stores.records, { organizationId: 'org_ours' });
+    theirs = await issueKey(stores.records, { organizationId: 'org_theirs' });
+    const { records } = stores;
     const engine = await stores.engine?.();
     if (!engine) throw new Error('no engine');
-    endpoint = await startSqlEndpoint({ engine, search, port: 0 });
+    endpoint = await startSqlEndpoint({ engine, records, port: 0 });
   });
   after(async () => {
     await endpoint.close();
@@ -192,16 +192,16 @@ describe('An API key at the SQL endpoint', () => {
   });
 
   it('is rejected when it is unknown, revoked, expired, or may not read all that the views hold', async () => {
-    const narrow = await issueKey(stores.search, {
+    const narrow = await issueKey(stores.records, {
       organizationId: 'org_ours',
       scopes: ['advertising:read'],
     });
-    const old = await issueKey(stores.search, {
+    const old = await issueKey(stores.records, {
       organizationId: 'org_ours',
       expiresAt: '2020-01-01T00:00:00Z',
     });
-    const revoked = await issueKey(stores.search, { organizationId: 'org_ours' });
-    await stores.search.revokeKey(revoked.split('_')[2] as string, new Date().toISOString());
+    const revoked = await issueKey(stores.records, { organizationId: 'org_ours' });
+    await stores.records.revokeKey(revoked.split('_')[2] as string, new Date().toISOString());
     expect(await ask('SELECT 1', narrow)).to.deep.include({ code: '497' });
     expect((await ask('SELECT 1', narrow)).text).to.match(/contacts:read/);
     for (const key of [old, revoked, `${ours}x`, 'rl_live_00000000_x', 'analysts', '']) {
@@ -223,7 +223,7 @@ describe('An API key at the SQL endpoint', () => {
   });
 
   it('opens records to its statement alone, and no longer than it runs', async () => {
-    const source = new RecordSource(stores.search);
+    const source = new RecordSource(stores.records);
     const statement = new AbortController();
     const path = source.grant('org_ours', statement.signal);
     statement.abort();
@@ -234,23 +234,23 @@ describe('An API key at the SQL endpoint', () => {
   });
 
   it('gets an error, never a part, when the store fails in the middle', async () => {
-    const { search } = stores;
+    const { records } = stores;
     const engine = await stores.engine?.();
     if (!engine) throw new Error('no engine');
     const failing = {
       searchContacts: async () => {
         throw new Error('the store is down');
       },
-      searchAudiences: search.searchAudiences.bind(search),
-      searchVisits: async (visits: Parameters<typeof search.searchVisits>[0], signal?: AbortSignal) => {
+      searchAudiences: records.searchAudiences.bind(records),
+      searchVisits: async (visits: Parameters<typeof records.searchVisits>[0], signal?: AbortSignal) => {
         if (visits.after) throw new Error('the store is down');
-        const page = await search.searchVisits(visits, signal);
+        const page = await records.searchVisits(visits, signal);
         return { ...page, next: { rank: 0, createdAt: 0, id: '' } };
       },
-      findKey: search.findKey.bind(search),
-      recordKeyUse: search.recordKeyUse.bind(search),
+      findKey: records.findKey.bind(records),
+      recordKeyUse: records.recordKeyUse.bind(records),
     };
-    const other = await startSqlEndpoint({ engine, search: failing, port: 0 });
+    const other = await startSqlEndpoint({ engine, records: failing, port: 0 });
     try {
       for (const view of ['contacts', 'website_visits']) {
         const answer = await fetch(`${other.url}/?password=${ours}`, {

@@ -172,7 +172,7 @@ describe('The questions of the SQL page, over contacts of HubSpot, Salesforce an
 
   before(async () => {
     stores = await openStores({ dataDir: tempFolder(), searchThreads: 1 });
-    const accept = acceptanceClock(stores.search);
+    const accept = acceptanceClock(stores.records);
     for (const [stream, input] of INPUTS) {
       const isCsv = typeof input === 'string';
       const result = await ingestText({
@@ -186,11 +186,11 @@ describe('The questions of the SQL page, over contacts of HubSpot, Salesforce an
       });
       expect(result.errors, stream).to.deep.equal([]);
     }
-    key = await issueKey(stores.search, { organizationId: ORGANIZATION });
-    const { search } = stores;
+    key = await issueKey(stores.records, { organizationId: ORGANIZATION });
+    const { records } = stores;
     const engine = await stores.engine?.();
     if (!engine) throw new Error('no engine');
-    endpoint = await startSqlEndpoint({ engine, search, port: 0 });
+    endpoint = await startSqlEndpoint({ engine, records, port: 0 });
   });
   after(async () => {
     await endpoint.close();

@@ -10,7 +10,7 @@ import { startSqlEndpoint } from '../../services/sql-endpoint/server.js';
 import type { ClickHouse } from '../../services/stores/clickhouse/client.js';
 import { migrate } from '../../services/stores/clickhouse/migrations/migrate.js';
 import { openClickHouse } from '../../services/stores/clickhouse/open.js';
-import type { SearchStore } from '../../services/stores/common/search-store.js';
+import type { RecordStore } from '../../services/stores/common/record-store.js';
 import { openSqliteStore } from '../../services/stores/sqlite/store.js';
 import { rawSql } from '../support/raw-sql.js';
 import { tempFolder } from '../support/temp-folder.js';
@@ -26,7 +26,7 @@ const statements = (file: string) =>
 describe('the SQL endpoint for analysts', () => {
   let folder: string;
   let clickhouse: ClickHouse;
-  let search: SearchStore;
+  let records: RecordStore;
   let endpoint: SqlEndpoint;
   let key: string;
   /** Counts what the engine would fetch. */
@@ -49,9 +49,9 @@ describe('the SQL endpoint for analysts', () => {
       );
     }
     if (!clickhouse.engine) throw new Error('no engine');
-    search = await openSqliteStore({ dataDir: join(folder, 'search'), searchThreads: 1 });
-    key = await issueKey(search, { organizationId: 'org' });
-    endpoint = await startSqlEndpoint({ engine: clickhouse.engine, search, port: 0 });
+    records = await openSqliteStore({ dataDir: join(folder, 'search'), searchThreads: 1 });
+    key = await issueKey(records, { organizationId: 'org' });
+    endpoint = await startSqlEndpoint({ engine: clickhouse.engine, records, port: 0 });
     tables = await tableNames();
     outside = createServer((_, response) => {
       fetched++;
@@ -62,7 +62,7 @@ describe('the SQL endpoint for analysts', () => {
   after(async () => {
     outside.close();
     await endpoint.close();
-    await search.close();
+    await records.close();
     await clickhouse.close();
   });
 

@@ -25,11 +25,11 @@ async function open(day: string): Promise<SampleEndpoint> {
     dataDir: await sampleFolder(Date.parse(`${day}T12:00:00Z`)),
     searchThreads: 1,
   });
-  const { search, analytics: store } = stores;
+  const { records, analytics: store } = stores;
   const engine = await stores.engine?.();
   if (!engine) throw new Error('the store is not embedded');
-  const key = await issueKey(search, { organizationId: DEMO_ORGANIZATION });
-  const endpoint = await startSqlEndpoint({ engine, search, port: 0 });
+  const key = await issueKey(records, { organizationId: DEMO_ORGANIZATION });
+  const endpoint = await startSqlEndpoint({ engine, records, port: 0 });
   return {
     url: endpoint.url,
     key,

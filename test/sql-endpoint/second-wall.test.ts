@@ -32,7 +32,7 @@ describe('An analyst’s statement that got past the allowlist', () => {
     writeFileSync(file, 'secret\n');
     stores = await openStores({ dataDir: join(folder, 'data'), searchThreads: 1 });
     engine = (await stores.engine?.()) as Engine;
-    endpoint = await startSqlEndpoint({ engine, search: stores.search, port: 0 });
+    endpoint = await startSqlEndpoint({ engine, records: stores.records, port: 0 });
     runner = new Runner(engine);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

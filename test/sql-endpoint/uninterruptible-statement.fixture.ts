@@ -9,10 +9,10 @@ const [dataDir = ''] = process.argv.slice(2);
 const opened = await openStores({ dataDir, searchThreads: 1 });
 const engine = await opened.engine?.();
 if (!engine) throw new Error('the store is not embedded');
-const close = opened.search.close.bind(opened.search);
-opened.search.close = async () => {
+const close = opened.records.close.bind(opened.records);
+opened.records.close = async () => {
   await close();
-  writeSync(1, 'search store closed\n');
+  writeSync(1, 'records store closed\n');
 };
 const endpoint = await startUnrestrictedEndpoint(engine, dataDir);
 const closeAll = async () => {

@@ -4,14 +4,14 @@ import { expect } from 'chai';
 import type { AnalyticsReader } from '../../services/advertising/analytics-store.js';
 import type { Pingable } from '../../services/shared/health.js';
 import { StatusReader } from '../../services/status/status-reader.js';
-import type { Intake, SearchFiguresStore } from '../../services/status/status-store.js';
+import type { Intake, RecordFiguresStore } from '../../services/status/status-store.js';
 
 const NOW = Date.parse('2026-11-21T23:59:00Z');
 const never = () => new Promise<never>(() => {});
 const fail = () => Promise.reject(new Error('down'));
 
 interface Fakes {
-  search: SearchFiguresStore & Pingable;
+  records: RecordFiguresStore & Pingable;
   analytics: AnalyticsReader & Pingable;
 }
 
@@ -19,7 +19,7 @@ function working(): Fakes & { reads: string[] } {
   const reads: string[] = [];
   return {
     reads,
-    search: {
+    records: {
       ping: async () => {},
       async readFigures(organizationId) {
         reads.push(organizationId);
@@ -102,12 +102,12 @@ describe('The status reader', () => {
       ['fails', fail],
       ['hangs', never],
     ] as const) {
-      it(`gives null figures of a search store that ${how}`, async () => {
+      it(`gives null figures of a records store that ${how}`, async () => {
         const { stores, streams } = await statusOf({
           ...working(),
-          search: { ping: work, readFigures: work },
+          records: { ping: work, readFigures: work },
         });
-        expect(stores).to.deep.equal({ search: 'unavailable', analytics: 'ok' });
+        expect(stores).to.deep.equal({ records: 'unavailable', analytics: 'ok' });
         expect(streams.contacts).to.deep.equal({ records: null, approximate: false, last_accepted_at: null });
         expect(streams['website-visits'].last_created_at).to.equal(null);
         expect(streams['network-a-deliveries'].records).to.equal(2);
@@ -115,7 +115,7 @@ describe('The status reader', () => {
 
       it(`gives null figures of an analytics store that ${how}`, async () => {
         const { stores, streams } = await statusOf({ ...working(), analytics: { ping: work, query: work } });
-        expect(stores).to.deep.equal({ search: 'ok', analytics: 'unavailable' });
+        expect(stores).to.deep.equal({ records: 'ok', analytics: 'unavailable' });
         expect(streams['network-a-deliveries']).to.include({ records: null, last_date: null });
         expect(streams.contacts.records).to.equal(1);
       });

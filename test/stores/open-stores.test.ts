@@ -11,7 +11,7 @@ describe('closing the stores', () => {
   const open = () => openStores({ dataDir: folder, searchThreads: 1 }, { analyticsOnDemand: true });
 
   /** Logs each close of a store, and lets it fail where `error` is given. */
-  function observeClose(stores: Stores, name: 'search' | 'analytics', log: string[], error?: Error): void {
+  function observeClose(stores: Stores, name: 'records' | 'analytics', log: string[], error?: Error): void {
     const store = stores[name];
     const close = store.close.bind(store);
     store.close = async () => {
@@ -25,20 +25,20 @@ describe('closing the stores', () => {
     const stores = await open();
     const log: string[] = [];
     const error = new Error('not closed');
-    observeClose(stores, 'search', log);
+    observeClose(stores, 'records', log);
     observeClose(stores, 'analytics', log, error);
     expect(await stores.close().catch((thrown: unknown) => thrown)).to.equal(error);
-    expect(log).to.deep.equal(['analytics', 'search']);
+    expect(log).to.deep.equal(['analytics', 'records']);
     await (await open()).close();
   });
 
   it('closes each store once, however often it is called', async () => {
     const stores = await open();
     const log: string[] = [];
-    observeClose(stores, 'search', log);
+    observeClose(stores, 'records', log);
     observeClose(stores, 'analytics', log);
     await Promise.all([stores.close(), stores.close()]);
     await stores.close();
-    expect(log).to.deep.equal(['analytics', 'search']);
+    expect(log).to.deep.equal(['analytics', 'records']);
   });
 });

@@ -122,7 +122,7 @@ async function start(
   const { stores, sql } = await withSqlEndpoint(config, opened);
   const gateway = await startGateway(config, stores, createLogger('silent'), { clock, sql, mcp: loadMcp });
   const keyFor = (organizationId: string, scopes: readonly string[] = ['*']) =>
-    issueKey(stores.search, { organizationId, scopes }, clock);
+    issueKey(stores.records, { organizationId, scopes }, clock);
   const key = await keyFor('org_a');
 
   return {

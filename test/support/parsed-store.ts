@@ -6,7 +6,7 @@ import type { FacetedPage } from '../../services/search/facets.js';
 import type { Page } from '../../services/search/query.js';
 import type { Cancellable } from '../../services/shared/async.js';
 import { fromJson, type Json } from '../../services/shared/json.js';
-import type { SearchStore } from '../../services/stores/common/search-store.js';
+import type { RecordStore } from '../../services/stores/common/record-store.js';
 import type { Visit, VisitFacet } from '../../services/visits/schema.js';
 import type { VisitSearch } from '../../services/visits/visit-store.js';
 
@@ -24,10 +24,10 @@ interface ParsedReads {
   listErasures(search: ErasureSearch): Promise<Page<ErasureProof>>;
 }
 
-/** A search store whose contacts, visits and proofs are objects, as tests compare them. */
-export type ParsedStore = Omit<SearchStore, keyof ParsedReads> & ParsedReads;
+/** A records store whose contacts, visits and proofs are objects, as tests compare them. */
+export type ParsedStore = Omit<RecordStore, keyof ParsedReads> & ParsedReads;
 
-export function parsed(store: SearchStore): ParsedStore {
+export function parsed(store: RecordStore): ParsedStore {
   const reads: ParsedReads = {
     async getContact(...args) {
       const contact = await store.getContact(...args);

@@ -30,7 +30,7 @@ const fetchLimits = (partitionBytes: number, maxBatchRecords: number): FetchLimi
  * batches let every partition make progress.
  */
 export const FETCH_LIMITS = {
-  search: fetchLimits(MIB, 1000),
+  records: fetchLimits(MIB, 1000),
   analytics: fetchLimits(6 * MIB, 25_000),
 };
 

@@ -9,8 +9,8 @@ import { withProgress } from '../progress.js';
 /** Takes a backup of the data folder, with the process that has it where there is one. */
 export async function backup(io: Io, target: string): Promise<void> {
   const { dataDir, elasticsearch, clickhouse } = loadConfig(io.env);
-  const used = { search: !elasticsearch, analytics: !clickhouse };
-  if (!used.search && !used.analytics) {
+  const used = { records: !elasticsearch, analytics: !clickhouse };
+  if (!used.records && !used.analytics) {
     throw new UsageError(
       'Both stores are servers, whose own snapshots are their backup: see docs/operating/backup.md.',
     );
@@ -23,7 +23,7 @@ export async function backup(io: Io, target: string): Promise<void> {
     io,
     `${resolve(target)} holds the data folder as of ${result.taken_at}: ${describe(result)}, ${seconds} s`,
   );
-  const server = used.search ? (used.analytics ? undefined : 'ClickHouse') : 'Elasticsearch';
+  const server = used.records ? (used.analytics ? undefined : 'ClickHouse') : 'Elasticsearch';
   if (server !== undefined)
     printErr(io, `${server} is a server and not in it: back it up as docs/operating/backup.md says.`);
 }

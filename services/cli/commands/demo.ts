@@ -37,7 +37,7 @@ export async function loadDemoData(
   stores: Stores,
   { onlyIfEmpty = false } = {},
 ): Promise<string | null> {
-  if (await demoIsLoaded(stores.search)) return null;
+  if (await demoIsLoaded(stores.records)) return null;
   if (onlyIfEmpty && (await hasOtherData(stores))) return null;
   printErr(io, `Loading sample data (about ${formatCount(DEMO_RECORDS)} records) …`);
   const seconds = await withProgress(io, async (progress) => {
@@ -48,7 +48,7 @@ export async function loadDemoData(
     return progress.seconds;
   });
   printErr(io, `Sample data loaded in ${seconds.toFixed(1)} s.`);
-  return issueKey(stores.search, { organizationId: DEMO_ORGANIZATION, name: 'sample data', scopes: ['*'] });
+  return issueKey(stores.records, { organizationId: DEMO_ORGANIZATION, name: 'sample data', scopes: ['*'] });
 }
 
 /** `curl` lines that answer on the sample data; `today` is `YYYY-MM-DD`. */

@@ -164,7 +164,7 @@ async function openOnce(config: Config, deep: boolean): Promise<Opened> {
   try {
     const stores = await openStores(config);
     try {
-      await stores.search.ping();
+      await stores.records.ping();
       await stores.analytics.ping();
       const damagedParts = deep && !config.clickhouse ? await findDamagedParts(stores.analytics) : [];
       const isServed = config.elasticsearch !== null || config.clickhouse !== null;
@@ -217,7 +217,7 @@ async function checkWhole(config: Config, stores: Opened | undefined): Promise<C
   const hasFolder = existsSync(resolve(config.dataDir));
   if (!config.elasticsearch && hasFolder) {
     const { checkIntegrity } = await import('../../stores/sqlite/integrity.js');
-    results.push(...whole('The search store', checkIntegrity(config.dataDir)));
+    results.push(...whole('The records store', checkIntegrity(config.dataDir)));
   }
   if (config.clickhouse) results.push(...whole('The analytics store', await inspectParts(config.clickhouse)));
   else if (stores?.damagedParts) results.push(...whole('The analytics store', stores.damagedParts));

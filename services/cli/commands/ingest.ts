@@ -107,11 +107,11 @@ async function loadFiles(
     );
   if (target) return loadThrough(target);
   return withFolder(io, { organization, scope: scopesOf(command) }, (opened) => {
-    if (!('search' in opened)) return loadThrough(opened);
+    if (!('records' in opened)) return loadThrough(opened);
     // One clock for all inputs, so that records are ordered as the inputs are.
-    const accept = acceptanceClock(opened.search);
+    const accept = acceptanceClock(opened.records);
     const { onDuplicate } = command;
-    const people = onDuplicate && new PeopleResolver(opened.search, onDuplicate);
+    const people = onDuplicate && new PeopleResolver(opened.records, onDuplicate);
     return loadWith(async (options) =>
       ingestRecords({ ...options, ...rules(), people, stores: opened, acceptance: await accept() }),
     );

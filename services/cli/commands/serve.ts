@@ -125,7 +125,7 @@ async function prepareGreeting(io: Io, stores: Stores, { demo }: ServeOptions): 
 }
 
 async function firstSteps(stores: Stores): Promise<string[]> {
-  const { items } = await stores.search.listKeys({ limit: 1, now: Date.now() });
+  const { items } = await stores.records.listKeys({ limit: 1, now: Date.now() });
   if (items.length > 0) return [];
   const noKey = 'There is no API key yet. Create one: reachline keys create --organization org_acme';
   const { hasOtherData } = await import('../../demo/load.js');

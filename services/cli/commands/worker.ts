@@ -51,7 +51,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   try {
     const consuming = await startWorker({ config: kafka, streams, stores, metrics, logger });
     running = consuming;
-    const checks = { kafka: consuming, search: stores.search, analytics: stores.analytics };
+    const checks = { kafka: consuming, records: stores.records, analytics: stores.analytics };
     const address = { host: config.host, port: config.workerPort };
     health = await startHealthServer(address, {
       registry,

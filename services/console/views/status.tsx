@@ -22,7 +22,7 @@ const STREAMS: Record<keyof Answer['streams'], string> = {
   'currency-rates': 'Currency rates',
 };
 const STORES: Record<keyof Answer['stores'], string> = {
-  search: 'Contacts, audiences and visits',
+  records: 'Contacts, audiences and visits',
   analytics: 'Advertising',
   intake: 'Queue of records',
 };

@@ -144,7 +144,7 @@ async function copyStores({ dataDir, used, onProgress }: BackupOptions, partial:
   let takenAt = '';
   const openSnapshot = async () => {
     takenAt = new Date().toISOString();
-    if (used.search) snapshot = DatabaseSnapshot.open(join(dataDir, SEARCH_FILE));
+    if (used.records) snapshot = DatabaseSnapshot.open(join(dataDir, SEARCH_FILE));
   };
   let frozen: FrozenFiles | undefined;
   try {

@@ -60,7 +60,7 @@ export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOption
       insertCompanies: async (records) => (await use()).insertCompanies(records),
       insertDeliveries: async (records) => (await use()).insertDeliveries(records),
       insertCurrencyRates: async (records) => (await use()).insertCurrencyRates(records),
-      // The views of the embedded engine read the search store.
+      // The views of the embedded engine read the records store.
       insertVisits: async () => undefined,
       countVisitsBefore: async () => 0,
       deleteVisitsBefore: async () => undefined,

@@ -17,7 +17,7 @@ const BUSY_TIMEOUT_MS = 5000;
 
 /** The stores of the folder that are in use; the other stores are servers. */
 export interface UsedStores {
-  search: boolean;
+  records: boolean;
   analytics: boolean;
 }
 
@@ -37,15 +37,15 @@ export function checkFolderId(dataDir: string, used: UsedStores): void {
       `A restore into the data folder ${resolve(dataDir)} was cut short. Run it again: reachline restore <backup> --data ${resolve(dataDir)}`,
     );
   }
-  const search = readSearchId(dataDir);
+  const records = readRecordsId(dataDir);
   const analytics = readAnalyticsId(dataDir);
-  if (used.search && !search && analytics?.hasOther) {
+  if (used.records && !records && analytics?.hasOther) {
     throw missing(dataDir, SEARCH_FILE, 'contacts, audiences, keys and credits', `${ANALYTICS_FOLDER}/`);
   }
-  if (used.analytics && !hasAnalytics(dataDir) && search?.hasOther) {
+  if (used.analytics && !hasAnalytics(dataDir) && records?.hasOther) {
     throw missing(dataDir, `${ANALYTICS_FOLDER}/`, 'campaigns and deliveries', SEARCH_FILE);
   }
-  if (used.search && used.analytics && search && analytics && search.id !== analytics.id) {
+  if (used.records && used.analytics && records && analytics && records.id !== analytics.id) {
     throw new DataFolderError(
       `${SEARCH_FILE} and ${ANALYTICS_FOLDER}/ of the data folder ${resolve(dataDir)} do not belong together: one of them comes from another folder. Put back the one that was here, or restore both from the same backup.`,
     );
@@ -68,12 +68,12 @@ export function writeFolderId(dataDir: string, used: UsedStores): void {
 }
 
 function writeMissingIds(dataDir: string, used: UsedStores): void {
-  const search = readSearchId(dataDir);
+  const records = readRecordsId(dataDir);
   const analytics = readAnalyticsId(dataDir);
-  const id = search?.id ?? analytics?.id ?? randomUUID();
-  const together = used.search && used.analytics;
-  if (used.search && (!search || (together && !search.hasOther))) {
-    writeSearchId(dataDir, { id, hasOther: together });
+  const id = records?.id ?? analytics?.id ?? randomUUID();
+  const together = used.records && used.analytics;
+  if (used.records && (!records || (together && !records.hasOther))) {
+    writeRecordsId(dataDir, { id, hasOther: together });
   }
   if (used.analytics && (!analytics || (together && !analytics.hasOther))) {
     writeAnalyticsId(dataDir, { id, hasOther: together });
@@ -82,9 +82,9 @@ function writeMissingIds(dataDir: string, used: UsedStores): void {
 
 /** The id that the stores of a folder share; undefined before they were first opened. */
 export const readFolderId = (dataDir: string): string | undefined =>
-  (readSearchId(dataDir) ?? readAnalyticsId(dataDir))?.id;
+  (readRecordsId(dataDir) ?? readAnalyticsId(dataDir))?.id;
 
-function readSearchId(dataDir: string): StoreId | undefined {
+function readRecordsId(dataDir: string): StoreId | undefined {
   const path = join(dataDir, SEARCH_FILE);
   if (!statSync(path, { throwIfNoEntry: false })?.size) return undefined;
   try {
@@ -99,7 +99,7 @@ function readSearchId(dataDir: string): StoreId | undefined {
   }
 }
 
-function writeSearchId(dataDir: string, { id, hasOther }: StoreId): void {
+function writeRecordsId(dataDir: string, { id, hasOther }: StoreId): void {
   withDatabase(join(dataDir, SEARCH_FILE), (database) => {
     database
       .prepare(sql`INSERT OR REPLACE INTO mark (only, mark, has_analytics) VALUES (1, ?, ?)`)

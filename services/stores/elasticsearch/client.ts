@@ -30,7 +30,7 @@ export type BulkOperation = readonly [action: object, json?: string];
 /** A copy failed that the cluster will soon do without. */
 class UnrefreshedError extends StoreUnavailableError {
   constructor() {
-    super('search', { cause: new Error('a copy of a shard was not refreshed') });
+    super('records', { cause: new Error('a copy of a shard was not refreshed') });
   }
 }
 
@@ -69,7 +69,7 @@ export class Cluster {
     const late = new Promise<never>((_, reject) => {
       const check = () => {
         const isHung = (this.#client.transport as ClusterTransport).hasHungNode;
-        if (isHung) reject(new StoreUnavailableError('search', { cause: new Error('a node hangs') }));
+        if (isHung) reject(new StoreUnavailableError('records', { cause: new Error('a node hangs') }));
         else timer = setTimeout(check, PATIENCE.thenMs);
       };
       timer = setTimeout(check, PATIENCE.firstMs);

@@ -294,7 +294,7 @@ export class Documents<Source> {
       if (isMoved) await throwIfReadOnly(this.#cluster);
       if (blocked.size === 0) return;
       pending = blocked;
-      throw new BlockedError('search');
+      throw new BlockedError('records');
     });
     return conflicts;
   }

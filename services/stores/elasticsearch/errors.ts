@@ -16,7 +16,7 @@ export interface ItemError {
 /** No index is behind the alias. */
 export class IndexMissingError extends StoreUnavailableError {
   constructor(alias: string) {
-    super('search', { cause: new Error(`no index behind the alias ${alias}`) });
+    super('records', { cause: new Error(`no index behind the alias ${alias}`) });
   }
 }
 
@@ -25,7 +25,7 @@ export class BlockedError extends StoreUnavailableError {}
 
 /** The reason is for logs only. */
 export const unavailable = (reason: string): StoreUnavailableError =>
-  new StoreUnavailableError('search', { cause: new Error(reason) });
+  new StoreUnavailableError('records', { cause: new Error(reason) });
 
 /**
  * Timed out: `StoreTimeoutError`. Blocked: `blockError`. Status 400 or 413: `RejectedError`, as a retry would be
@@ -33,13 +33,13 @@ export const unavailable = (reason: string): StoreUnavailableError =>
  * returned as they are.
  */
 export function requestError(error: unknown): Error {
-  if (error instanceof errors.TimeoutError) return new StoreTimeoutError('search', { cause: error });
+  if (error instanceof errors.TimeoutError) return new StoreTimeoutError('records', { cause: error });
   if (error instanceof errors.ResponseError) {
     const { error: reason } = (error.body ?? {}) as { error?: ItemError };
     return ofStatus(error.statusCode, reason, 'request', error);
   }
   if (error instanceof errors.ElasticsearchClientError) {
-    return new StoreUnavailableError('search', { cause: error });
+    return new StoreUnavailableError('records', { cause: error });
   }
   return error as Error;
 }
@@ -62,19 +62,19 @@ function ofStatus(
   if (reason?.type === 'cluster_block_exception') return blockError(reason.reason ?? '', cause);
   return status === 400 || status === 413
     ? new RejectedError(`Elasticsearch rejected the ${what}`, { cause })
-    : new StoreUnavailableError('search', { cause });
+    : new StoreUnavailableError('records', { cause });
 }
 
 /** By the number of the block: https://github.com/elastic/elasticsearch/blob/v9.0.0/server/src/main/java/org/elasticsearch/cluster/metadata/IndexMetadata.java */
 function blockError(reason: string, cause: Error): Error {
   switch (/\b[A-Z_]+\/(\d+)\//.exec(reason)?.[1]) {
     case '8':
-      return new BlockedError('search', { cause });
+      return new BlockedError('records', { cause });
     case '12':
-      return new DiskFullError('search', { cause });
+      return new DiskFullError('records', { cause });
     case '5':
-      return new ReadOnlyError('search', { cause });
+      return new ReadOnlyError('records', { cause });
     default:
-      return new StoreUnavailableError('search', { cause });
+      return new StoreUnavailableError('records', { cause });
   }
 }

@@ -2,7 +2,7 @@
 import type { estypes } from '@elastic/elasticsearch';
 import { isStale, type OrderedRecord, type Organized, organizationOf } from '../../shared/record-order.js';
 import { PartialWriteError } from '../../shared/store-errors.js';
-import type { SearchFigures } from '../../status/status-store.js';
+import type { RecordFigures } from '../../status/status-store.js';
 import type { BulkOperation, Cluster } from './client.js';
 import { Documents, documentId } from './documents.js';
 import { itemError } from './errors.js';
@@ -97,7 +97,7 @@ export async function readFigures(
   acceptance: AcceptanceTimes,
   organizationId: string,
   signal?: AbortSignal,
-): Promise<SearchFigures> {
+): Promise<RecordFigures> {
   const all = inOrganization(organizationId);
   const newestFirst = { ...all, size: 1, _source: false, sort: [{ created_at: 'desc' as const }] };
   const [accepted, foundContacts, foundAudiences, foundVisits] = await Promise.all([

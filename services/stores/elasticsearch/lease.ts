@@ -16,7 +16,7 @@ export interface LeaseSource {
 /** Another process holds the lease, or it was not renewed in time. */
 export class LeaseLostError extends StoreUnavailableError {
   constructor(id: string) {
-    super('search', { cause: new Error(`the lease ${id} was lost`) });
+    super('records', { cause: new Error(`the lease ${id} was lost`) });
   }
 }
 

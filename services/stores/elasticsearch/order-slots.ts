@@ -67,7 +67,7 @@ export function orderSlots(cluster: Cluster, names: IndexNames): OrderSlots {
       const lease = await write(slot, before, from, now + LEASE_MS);
       if (lease) return lease;
     }
-    throw new StoreUnavailableError('search', {
+    throw new StoreUnavailableError('records', {
       cause: new Error(`all ${LEASED.length} slots of records are leased`),
     });
   }

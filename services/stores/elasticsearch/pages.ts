@@ -43,7 +43,7 @@ export type Bounded = <T>(
 export function boundedReads(timeoutMs: number): Bounded {
   const responses = new InFlightBytes(MAX_RESPONSE_BYTES);
   return async (signal, read) => {
-    if (responses.isFull) throw new OverloadedError('search');
+    if (responses.isFull) throw new OverloadedError('records');
     const { result, bytes } = await withDeadline(signal, timeoutMs, read);
     responses.hold(bytes, signal);
     return result;
@@ -57,7 +57,7 @@ export async function withDeadline<T>(
   read: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(new StoreTimeoutError('search')), timeoutMs);
+  const timer = setTimeout(() => deadline.abort(new StoreTimeoutError('records')), timeoutMs);
   try {
     return await read(signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal);
   } finally {

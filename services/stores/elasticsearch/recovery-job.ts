@@ -4,7 +4,7 @@ import type { DeletionGuard } from '../../shared/clock-comparison.js';
 import type { JobRuns } from '../../shared/job-runs.js';
 import { PeriodicJob } from '../../shared/periodic-job.js';
 import type { Clock } from '../../shared/time.js';
-import type { RecoveryStatus } from '../common/search-store.js';
+import type { RecoveryStatus } from '../common/record-store.js';
 import type { Cluster } from './client.js';
 import { resolveReservation } from './contacts/creations.js';
 import type { WriteStores } from './contacts/documents.js';

@@ -26,7 +26,7 @@ export function retryWithBackoff<T>(
 ): Promise<T> {
   const work = async () => {
     const result = await attempt();
-    if (result === undefined) throw new ConflictError('search');
+    if (result === undefined) throw new ConflictError('records');
     return result;
   };
   const isRetriable = (error: unknown) => error instanceof ConflictError;
@@ -44,5 +44,5 @@ export function retryWhileBlocked<T>(cluster: Cluster, write: () => Promise<T>):
 }
 
 export async function throwIfReadOnly(cluster: Cluster, cause?: Error): Promise<void> {
-  if (await areWritesBlocked(cluster)) throw new ReadOnlyError('search', { cause });
+  if (await areWritesBlocked(cluster)) throw new ReadOnlyError('records', { cause });
 }

@@ -5,7 +5,7 @@ import { settingSchemas } from '../../shared/settings.js';
 import { DiskFullError, ReadOnlyError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { RecordSource } from '../common/record-copy.js';
-import type { SearchStore } from '../common/search-store.js';
+import type { RecordStore } from '../common/record-store.js';
 import type { AudienceSource, AudienceTombstone } from './audience-documents.js';
 import { audienceStore } from './audiences.js';
 import { findBlocks } from './blocks.js';
@@ -63,13 +63,13 @@ export interface ElasticsearchStoreOptions {
 }
 
 /**
- * Opens the search store on a cluster and creates missing indices. Throws `MappingChangedError`, `MigrationNeededError` and
+ * Opens the records store on a cluster and creates missing indices. Throws `MappingChangedError`, `MigrationNeededError` and
  * `StoreUnavailableError`.
  */
 export async function openElasticsearchStore(
   config: ElasticsearchConfig,
   options: ElasticsearchStoreOptions = {},
-): Promise<SearchStore & { readonly records: RecordSource }> {
+): Promise<RecordStore & { readonly records: RecordSource }> {
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);
   try {
@@ -97,7 +97,7 @@ function composeStore(
     takeoverMs,
     searchTimeoutMs = settingSchemas.REACHLINE_SEARCH_TIMEOUT_MS.default,
   }: ElasticsearchStoreOptions,
-): SearchStore & { readonly records: RecordSource } {
+): RecordStore & { readonly records: RecordSource } {
   const contacts = new Documents<ContactSource | Tombstone>(cluster, names.alias('contacts'));
   const audiences = new Documents<AudienceSource | AudienceTombstone>(cluster, names.alias('audiences'));
   const visits = new Documents<VisitSource>(cluster, names.alias('visits'));
@@ -106,7 +106,7 @@ function composeStore(
   const ledger = new Ledger(cluster, names);
   const erasureDocuments = new Documents<ErasureSource>(cluster, names.alias('erasures'));
   const suppression = new SuppressionList(erasureDocuments);
-  clocks?.add('search', () => readServerTime(cluster));
+  clocks?.add('records', () => readServerTime(cluster));
   const ageClock = clocks?.corrected ?? clock;
   const idempotencyKeys = new IdempotencyKeys(cluster, idempotency, suppression, ageClock);
   const erasures = new Erasures({
@@ -191,8 +191,8 @@ function composeStore(
       await contacts.search({ size: 0, terminate_after: 1, track_total_hits: false });
       const blocks = await findBlocks(cluster);
       // Set on every index of a node above its flood stage.
-      if (blocks.some(({ name }) => name === 'read_only_allow_delete')) throw new DiskFullError('search');
-      if (blocks.length > 0) throw new ReadOnlyError('search');
+      if (blocks.some(({ name }) => name === 'read_only_allow_delete')) throw new DiskFullError('records');
+      if (blocks.length > 0) throw new ReadOnlyError('records');
     },
     async close() {
       await recovery.stop();

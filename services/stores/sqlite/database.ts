@@ -17,7 +17,7 @@ export async function openDatabase(
   cacheMb: number,
   onRebuild?: RebuildProgress,
 ): Promise<Connection> {
-  checkFolderId(dataDir, { search: true, analytics: false });
+  checkFolderId(dataDir, { records: true, analytics: false });
   const path = join(dataDir, SEARCH_FILE);
   const connection = withStoreErrors(() => {
     makePrivate(dirname(path));

@@ -42,9 +42,9 @@ export function serializeError(error: unknown): SerializedError {
 export function toStoreError({ message, stack, unavailable, rejected }: SerializedError): Error {
   const cause = new Error(message);
   if (stack !== undefined) cause.stack = stack;
-  if (unavailable) return new StoreUnavailableError('search', { cause });
+  if (unavailable) return new StoreUnavailableError('records', { cause });
   if (rejected) return new RejectedError('SQLite rejected the values of a call', { cause });
-  return new Error('search store request failed', { cause });
+  return new Error('records store request failed', { cause });
 }
 
 /** Runs `work` in the calling thread. Turns errors of SQLite into errors of the store. */

@@ -15,7 +15,7 @@ export class Reader {
 
   /** Runs `work` on the connection that the first read opens. Throws `StoreUnavailableError`. */
   read<T>(work: (connection: Connection) => T): T {
-    if (this.#isClosed) throw new StoreUnavailableError('search');
+    if (this.#isClosed) throw new StoreUnavailableError('records');
     return withStoreErrors(() => {
       this.#connection ??= new Connection(this.#data.path, { cacheMb: this.#data.cacheMb, readOnly: true });
       return work(this.#connection);

@@ -8,7 +8,7 @@ import { ONLY_SLOT } from '../../shared/record-order.js';
 import { settingSchemas } from '../../shared/settings.js';
 import { sql } from '../../shared/sql.js';
 import { type Clock, systemClock } from '../../shared/time.js';
-import type { SearchStore } from '../common/search-store.js';
+import type { RecordStore } from '../common/record-store.js';
 import { SEARCH_FILE } from '../data-folder/layout.js';
 import { getAudience } from './audiences.js';
 import type { Connection } from './connection.js';
@@ -66,10 +66,10 @@ export interface SqliteStoreOptions {
 }
 
 /**
- * Opens the embedded search store and migrates it. Several processes may have it open at once; the writer's thread and the
+ * Opens the embedded records store and migrates it. Several processes may have it open at once; the writer's thread and the
  * processes start with the first request that needs them. Throws as `openDatabase` does.
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<SearchStore> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<RecordStore> {
   const {
     dataDir,
     searchThreads,
@@ -150,7 +150,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sear
       read((connection) => hasOtherOrganization(connection, organizationId)),
     async ping() {
       await read((connection) => connection.row(sql`SELECT 1 FROM schema_migrations`));
-      await requireRoom(dataDir, 'search');
+      await requireRoom(dataDir, 'records');
     },
     async keepRejections(organizationId, rejections) {
       for (let start = 0; start < rejections.length; start += RECORDS_PER_MESSAGE) {

@@ -142,7 +142,7 @@ describe('Inserts that a ClickHouse server refuses', () => {
       };
       const result = await ingestRecords({
         stream,
-        stores: { search: undefined as never, analytics: store },
+        stores: { records: undefined as never, analytics: store },
         source: source(),
         acceptance: acceptedByLine({ now: () => NOW }),
       });

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { issueKey } from '../../../services/accounts/keys.js';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { allPages, asked, loadAudiences } from '../../contract/search-support.js';
+import type { RecordStore } from '../../../services/stores/common/record-store.js';
+import { allPages, asked, loadAudiences } from '../../contract/record-store-support.js';
 import { parsed } from '../../support/parsed-store.js';
 import { Random, runs, SEED } from '../../support/random.js';
 import { repeat } from '../../support/repeat.js';
@@ -19,7 +19,7 @@ const KILL_INTERVAL_MS = 4000;
 
 describe(`Creating contacts through several gateways (REACHLINE_TEST_SEED=${SEED})`, () => {
   const indices = testIndices();
-  let store: SearchStore;
+  let store: RecordStore;
   let key: string;
   let gateways: Gateways | undefined;
 

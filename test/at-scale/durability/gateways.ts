@@ -60,7 +60,7 @@ export class Gateways {
     await this.#start(index);
   }
 
-  /** Every gateway says within two seconds that the search store is out, without a word about it, and answers from the other one. */
+  /** Every gateway says within two seconds that the records store is out, without a word about it, and answers from the other one. */
   async expectOutage(organization_id: string): Promise<void> {
     for (let index = 0; index < this.count; index++) {
       const begun = performance.now();
@@ -74,7 +74,7 @@ export class Gateways {
       expect(other.status, other.text).to.equal(200);
       const readiness = await this.call(index, '/readyz', undefined, { method: 'GET' });
       expect(readiness.status).to.equal(503);
-      expect(readiness.body.stores).to.deep.equal({ search: 'unavailable', analytics: 'ok' });
+      expect(readiness.body.stores).to.deep.equal({ records: 'unavailable', analytics: 'ok' });
     }
   }
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { issueKey } from '../../../services/accounts/keys.js';
 import { loadConfig } from '../../../services/shared/config.js';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { allPages, asked, loadAudiences, T0 } from '../../contract/search-support.js';
+import type { RecordStore } from '../../../services/stores/common/record-store.js';
+import { allPages, asked, loadAudiences, T0 } from '../../contract/record-store-support.js';
 import { startElasticsearch } from '../../stack/elasticsearch.js';
 import type { Server } from '../../stack/server.js';
 import { parsed } from '../../support/parsed-store.js';
@@ -20,7 +20,7 @@ const CREATES = 10;
 
 describe('Elasticsearch killed under writes', () => {
   let elasticsearch: Server;
-  let store: SearchStore;
+  let store: RecordStore;
   let gateways: Gateways;
 
   before(async () => {

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { StoreTimeoutError } from '../../../services/shared/store-errors.js';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { asked, freshOrganization } from '../../contract/search-support.js';
+import type { RecordStore } from '../../../services/stores/common/record-store.js';
+import { asked, freshOrganization } from '../../contract/record-store-support.js';
 import { gate, type HttpProxy, startHttpProxy } from './http-proxy.js';
 import { openStore, testIndices } from './support.js';
 
 describe('Aborted reads on Elasticsearch', () => {
   let proxy: HttpProxy;
-  let store: SearchStore;
+  let store: RecordStore;
   const organizationId = freshOrganization();
 
   before(async () => {

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { issueKey, parseKey } from '../../../services/accounts/keys.js';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { freshOrganization } from '../../contract/search-support.js';
+import type { RecordStore } from '../../../services/stores/common/record-store.js';
+import { freshOrganization } from '../../contract/record-store-support.js';
 import { type HttpProxy, startHttpProxy } from './http-proxy.js';
 import { openStore, testIndices } from './support.js';
 
 describe('API keys on Elasticsearch', () => {
   let proxy: HttpProxy;
-  let store: SearchStore;
+  let store: RecordStore;
 
   before(async () => {
     proxy = await startHttpProxy(testIndices().config);

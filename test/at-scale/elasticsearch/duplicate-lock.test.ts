@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { ElasticsearchConfig } from '../../../services/shared/config.js';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
+import type { RecordStore } from '../../../services/stores/common/record-store.js';
 import {
   allPages,
   asked,
   creation,
   freshOrganization,
   loadAudiences,
-} from '../../contract/search-support.js';
+} from '../../contract/record-store-support.js';
 import { parsed } from '../../support/parsed-store.js';
 import { gate, type HttpProxy, startHttpProxy } from './http-proxy.js';
 import { openStore, testIndices } from './support.js';
@@ -28,14 +28,14 @@ describe('Duplicate locks on Elasticsearch', () => {
     proxy.decide = () => 'pass';
   });
 
-  const create = async (store: SearchStore, organization: string, id: string) => {
+  const create = async (store: RecordStore, organization: string, id: string) => {
     const person = { work_emails: ['a@x.example'] };
     const once = await store.createContact(
       creation(organization, id, person, { requiredCredits: 1, onDuplicate: 'reject' }),
     );
     return once.kind === 'done' ? once.value.kind : once.kind;
   };
-  const organizationWithCredits = async (store: SearchStore) => {
+  const organizationWithCredits = async (store: RecordStore) => {
     const organization = freshOrganization();
     await loadAudiences(store, organization, 'aud');
     await store.setCredits(organization, 10);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { fromJson } from '../../../services/shared/json.js';
 import { PartialWriteError } from '../../../services/shared/store-errors.js';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
+import type { RecordStore } from '../../../services/stores/common/record-store.js';
 import {
   creation,
   deferred,
@@ -10,7 +10,7 @@ import {
   freshOrganization,
   load,
   loadAudiences,
-} from '../../contract/search-support.js';
+} from '../../contract/record-store-support.js';
 import { accepted } from '../../support/accepted.js';
 import { gate, type HttpProxy, type ProxiedRequest, startHttpProxy } from './http-proxy.js';
 import { openStore, testIndices } from './support.js';
@@ -20,13 +20,13 @@ describe('An erasure on Elasticsearch with faults', function () {
   const indices = testIndices();
   let proxy: HttpProxy;
   /** A store behind the proxy, without a recovery job. */
-  let store: SearchStore;
+  let store: RecordStore;
   before(async () => {
     proxy = await startHttpProxy(indices.config);
     store = await openStore(proxy.config, { recoveryIntervalMs: 3_600_000 });
   });
   /** Opened by a test. They end with it: what they complete and merge would change what the next test sees. */
-  const opened: SearchStore[] = [];
+  const opened: RecordStore[] = [];
   beforeEach(() => {
     proxy.decide = () => 'pass';
   });
@@ -37,7 +37,7 @@ describe('An erasure on Elasticsearch with faults', function () {
     proxy.decide = () => 'pass';
   });
 
-  const create = async (from: SearchStore, organizationId: string, key: string, email: string) => {
+  const create = async (from: RecordStore, organizationId: string, key: string, email: string) => {
     const idempotency = { route: 'create', key, fingerprint: 'f' };
     const result = await from.createContact(
       creation(organizationId, `by_${key}`, { personal_emails: [email] }, { idempotency }),
@@ -53,11 +53,11 @@ describe('An erasure on Elasticsearch with faults', function () {
     await loadAudiences(store, organizationId, 'aud');
     return organizationId;
   }
-  async function isComplete(from: SearchStore, organizationId: string): Promise<boolean> {
+  async function isComplete(from: RecordStore, organizationId: string): Promise<boolean> {
     const { items } = await from.listErasures({ organizationId, limit: 1 });
     return items.every((proof) => fromJson(proof).completed_at !== null);
   }
-  async function open(...args: Parameters<typeof openStore>): Promise<SearchStore> {
+  async function open(...args: Parameters<typeof openStore>): Promise<RecordStore> {
     const another = await openStore(...args);
     opened.push(another);
     return another;
@@ -66,7 +66,7 @@ describe('An erasure on Elasticsearch with faults', function () {
   const openSurvivor = () =>
     open(indices.config, { recoveryIntervalMs: 100, expungeIntervalMs: 500, takeoverMs: 0 });
   /** Completes by another process what this one began. */
-  async function recover(organizationId: string): Promise<SearchStore> {
+  async function recover(organizationId: string): Promise<RecordStore> {
     const survivor = await openSurvivor();
     while (!(await isComplete(survivor, organizationId))) await pause(100);
     return survivor;

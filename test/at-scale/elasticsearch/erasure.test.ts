@@ -5,7 +5,7 @@ import type { ErasureProof } from '../../../services/contacts/erasure-store.js';
 import { fromJson } from '../../../services/shared/json.js';
 import { PartialWriteError } from '../../../services/shared/store-errors.js';
 import { systemClock } from '../../../services/shared/time.js';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
+import type { RecordStore } from '../../../services/stores/common/record-store.js';
 import { Cluster } from '../../../services/stores/elasticsearch/client.js';
 import { IndexNames } from '../../../services/stores/elasticsearch/migrations/indices.js';
 import {
@@ -21,7 +21,7 @@ import {
   freshOrganization,
   load,
   loadAudiences,
-} from '../../contract/search-support.js';
+} from '../../contract/record-store-support.js';
 import { accepted } from '../../support/accepted.js';
 import { filesWith } from '../../support/files.js';
 import { until } from '../../support/until.js';
@@ -39,7 +39,7 @@ const person = {
 describe('An erasure on Elasticsearch', function () {
   this.timeout(180_000);
   const indices = testIndices();
-  let store: SearchStore;
+  let store: RecordStore;
   const open = () =>
     openStore(indices.config, { recoveryIntervalMs: 500, expungeIntervalMs: 500, takeoverMs: 5000 });
   before(async () => {
@@ -246,7 +246,7 @@ describe('An erasure on Elasticsearch', function () {
 describe('An erasure of many on Elasticsearch', function () {
   this.timeout(180_000);
   const indices = testIndices();
-  let store: SearchStore;
+  let store: RecordStore;
   before(async () => {
     store = await openStore(indices.config);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { visitDocument } from '../../../services/stores/elasticsearch/visits.js';
 import { toVisit } from '../../../services/visits/stored-visit.js';
-import { freshOrganization } from '../../contract/search-support.js';
+import { freshOrganization } from '../../contract/record-store-support.js';
 import { accepted } from '../../support/accepted.js';
 import { type ParsedStore, parsed } from '../../support/parsed-store.js';
 import { openStore, testIndices } from './support.js';

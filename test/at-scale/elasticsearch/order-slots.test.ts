@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { acceptanceClock, type OrderedRecord, recordOrder } from '../../../services/shared/record-order.js';
 import { StoreUnavailableError } from '../../../services/shared/store-errors.js';
 import { withFields } from '../../contract/record-order.js';
-import { freshOrganization } from '../../contract/search-support.js';
+import { freshOrganization } from '../../contract/record-store-support.js';
 import { parsed } from '../../support/parsed-store.js';
 import { type HttpProxy, startHttpProxy } from './http-proxy.js';
 import { openStore, testIndices } from './support.js';

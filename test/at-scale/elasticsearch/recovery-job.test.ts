@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
 import { createMetrics } from '../../../services/gateway/metrics.js';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
-import { creation, freshOrganization, loadAudiences } from '../../contract/search-support.js';
+import type { RecordStore } from '../../../services/stores/common/record-store.js';
+import { creation, freshOrganization, loadAudiences } from '../../contract/record-store-support.js';
 import { type HttpProxy, startHttpProxy } from './http-proxy.js';
 import { openStore, testIndices } from './support.js';
 
@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 describe('The recovery job on Elasticsearch', () => {
   const indices = testIndices();
   let client: Client;
-  let store: SearchStore;
+  let store: RecordStore;
   const clock = { skipped: 0, now: () => Date.now() + clock.skipped };
 
   before(async () => {
@@ -60,7 +60,7 @@ describe('The recovery job on Elasticsearch', () => {
 
   describe('with reservations that cannot be resolved', () => {
     let proxy: HttpProxy;
-    let other: SearchStore;
+    let other: RecordStore;
     const logged: object[] = [];
 
     before(async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { allPages, asked, creation, load, loadAudiences, T0 } from '../../contract/search-support.js';
+import { allPages, asked, creation, load, loadAudiences, T0 } from '../../contract/record-store-support.js';
 import { accepted } from '../../support/accepted.js';
 import type { ParsedStore } from '../../support/parsed-store.js';
 

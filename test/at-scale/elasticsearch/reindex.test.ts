@@ -15,7 +15,7 @@ import {
   migrateElasticsearch,
 } from '../../../services/stores/elasticsearch/migrations/migrate.js';
 import { acquireReindexLock } from '../../../services/stores/elasticsearch/migrations/reindex-lock.js';
-import { asked, T0 } from '../../contract/search-support.js';
+import { asked, T0 } from '../../contract/record-store-support.js';
 import { accepted } from '../../support/accepted.js';
 import { type ParsedStore, parsed } from '../../support/parsed-store.js';
 import { tempFolder } from '../../support/temp-folder.js';

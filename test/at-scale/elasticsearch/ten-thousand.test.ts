@@ -3,7 +3,7 @@
  * bytes that the cluster answers, and the size that requests ask for.
  */
 import { expect } from 'chai';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
+import type { RecordStore } from '../../../services/stores/common/record-store.js';
 import {
   COUNT,
   iso,
@@ -14,7 +14,7 @@ import {
   rejectionAt,
   search,
 } from '../../contract/large-organization.js';
-import { asked, T0 } from '../../contract/search-support.js';
+import { asked, T0 } from '../../contract/record-store-support.js';
 import { accepted } from '../../support/accepted.js';
 import { startHttpProxy } from './http-proxy.js';
 import { openStore, testIndices } from './support.js';
@@ -23,7 +23,7 @@ import { openStore, testIndices } from './support.js';
 const MAX_DOCUMENTS = 4;
 const MAX_BYTES = 16 * 1024;
 
-const LISTS: Record<string, (store: SearchStore) => Promise<unknown>> = {
+const LISTS: Record<string, (store: RecordStore) => Promise<unknown>> = {
   keys: (store) => store.listKeys({ ...search, now: T0 }),
   'keys, from the middle': (store) => store.listKeys({ ...search, now: T0, after: middle }),
   'keys of all organizations': (store) => store.listKeys({ limit: 1, now: T0, after: middle }),
@@ -56,7 +56,7 @@ function documentsIn(value: unknown): number {
 describe('Elasticsearch with ten thousand of everything', function () {
   this.timeout(180_000);
   const indices = testIndices();
-  let store: SearchStore;
+  let store: RecordStore;
   let answers: { path: string; body: string; response: string }[];
 
   before(async () => {

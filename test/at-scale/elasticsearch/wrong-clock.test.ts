@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ClockComparison, ClockSkewError } from '../../../services/shared/clock-comparison.js';
-import { freshOrganization, loadAudiences } from '../../contract/search-support.js';
+import { freshOrganization, loadAudiences } from '../../contract/record-store-support.js';
 import { until } from '../../support/until.js';
 import { openStore, testIndices } from './support.js';
 
@@ -28,7 +28,9 @@ describe('A process whose clock is a day ahead, on Elasticsearch', () => {
     expect(await remove(right, 'k')).to.deep.include({ replayed: false });
     const wrong = await openStore(indices.config, { clock: ahead, clocks, recoveryIntervalMs: 50, log });
     await until(() => refused.some((error) => error instanceof ClockSkewError), 'a run was refused');
-    expect(clocks.problems()[0]).to.match(/^The clock of this process is 8640\d s ahead of the search store/);
+    expect(clocks.problems()[0]).to.match(
+      /^The clock of this process is 8640\d s ahead of the records store/,
+    );
     expect(await remove(wrong, 'k')).to.deep.include({ replayed: true });
     expect(await remove(right, 'k')).to.deep.include({ replayed: true });
   });

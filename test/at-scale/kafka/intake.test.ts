@@ -48,7 +48,7 @@ describe('Intake into Kafka', function () {
     expect((await contact('c')).body).to.have.nested.property('contact.city', cities.at(-1));
     expect((await contact('d')).status).to.equal(404);
     const { body: known } = await server.call('/api/status', {});
-    expect(known.stores).to.deep.equal({ search: 'ok', analytics: 'ok', intake: 'ok' });
+    expect(known.stores).to.deep.equal({ records: 'ok', analytics: 'ok', intake: 'ok' });
     expect(known).to.deep.nested.include({ 'streams.contacts.records': 1, 'streams.contacts.lag': 0 });
     const metrics = await server.call('/metrics', undefined, { method: 'GET' });
     expect(metrics.text).to.contain(
@@ -58,16 +58,16 @@ describe('Intake into Kafka', function () {
     expect(server.output()).not.to.match(/worker ended|"level":(50|60)/);
   });
 
-  it('is acknowledged while the search store is unavailable, since the topic has the records', async () => {
+  it('is acknowledged while the records store is unavailable, since the topic has the records', async () => {
     topics = await testTopics();
     const proxy = await startHttpProxy(testIndices().config);
-    const search = await openStore(proxy.config);
+    const records = await openStore(proxy.config);
     const publisher = new Publisher(topics.config, createLogger('silent'));
     afterFile(() => publisher.close());
     proxy.decide = () => 'cut';
     const result = await ingestText({
       stream: publisher.toKafka(STREAMS.contacts),
-      stores: { search } as unknown as IngestStores,
+      stores: { records } as unknown as IngestStores,
       source: Readable.from([Buffer.from('{"contact_id":"c"}')]),
       format: 'ndjson',
       organizationId: ORGANIZATION,
@@ -97,7 +97,7 @@ describe('Intake into Kafka', function () {
     expect((await contact('c')).status).to.equal(404);
     const readiness = await server.call('/readyz', undefined, { method: 'GET' });
     expect(readiness.status).to.equal(200);
-    expect(readiness.body.stores).to.deep.equal({ search: 'ok', analytics: 'ok', intake: 'unavailable' });
+    expect(readiness.body.stores).to.deep.equal({ records: 'ok', analytics: 'ok', intake: 'unavailable' });
     const { status, body } = await server.call('/api/status', {});
     expect(status).to.equal(200);
     expect(body.stores).to.deep.equal(readiness.body.stores);

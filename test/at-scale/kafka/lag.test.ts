@@ -28,7 +28,7 @@ describe('the lag of a consumer', () => {
     const running = await cluster.consume({
       topic,
       group,
-      ...FETCH_LIMITS.search,
+      ...FETCH_LIMITS.records,
       maxBatchRecords: BATCH_RECORDS,
       async onBatch(batch) {
         await new Promise<void>((resolve) => {

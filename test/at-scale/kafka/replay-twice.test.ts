@@ -1,4 +1,4 @@
-/** Replays of dead letters by two processes at once, with the lease in each search store. */
+/** Replays of dead letters by two processes at once, with the lease in each records store. */
 import { expect } from 'chai';
 import { deadLetterTopicOf, topicOf } from '../../../ingest/sources/kafka/topics.js';
 import type { StreamName } from '../../../ingest/streams/index.js';

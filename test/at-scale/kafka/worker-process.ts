@@ -73,11 +73,11 @@ function watched<Store extends object>(store: Store): Store {
 const config = loadConfig(process.env);
 if (!config.kafka) throw new Error('KAFKA_BROKERS names no broker');
 const logger = createLogger(config.logLevel, logFile(2));
-const { search, analytics } = await openStores(config);
+const { records, analytics } = await openStores(config);
 const worker = await startWorker({
   config: config.kafka,
   streams: process.argv.slice(2) as StreamName[],
-  stores: { search: watched(search), analytics: watched(analytics) },
+  stores: { records: watched(records), analytics: watched(analytics) },
   metrics: createWorkerMetrics(new Registry()),
   logger,
   cluster: new WatchedCluster(config.kafka, logger),

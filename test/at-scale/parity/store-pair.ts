@@ -104,9 +104,9 @@ export class GatewayPair {
     const embedded = new Member(await startTestGateway({}, clock));
     const indices = testIndices();
     const atScale = new Member(await startGatewayOn(indices, {}, clock));
-    const { items } = await embedded.gateway.stores.search.listKeys({ limit: 1000, now });
+    const { items } = await embedded.gateway.stores.records.listKeys({ limit: 1000, now });
     for (const key of items) {
-      await atScale.gateway.stores.search.insertKey(key);
+      await atScale.gateway.stores.records.insertKey(key);
     }
     return new GatewayPair(embedded, atScale, time, jobsOf(embedded, indices));
   }
@@ -122,7 +122,7 @@ export class GatewayPair {
 
   async setCredits(balance: number): Promise<void> {
     for (const { gateway } of [this.#embedded, this.#atScale]) {
-      await gateway.stores.search.setCredits('org_a', balance);
+      await gateway.stores.records.setCredits('org_a', balance);
     }
   }
 

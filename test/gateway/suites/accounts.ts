@@ -73,10 +73,10 @@ export const accounts = gatewaySuite('The keys and credits of an organization', 
   });
 
   it('are listed without those of past runs of the command line', async () => {
-    const { search } = gateway.stores;
+    const { records } = gateway.stores;
     const run = { organizationId: 'org_runs', name: RUN_KEY_NAME };
-    await issueKey(search, run);
-    await search.revokeKey(parseKey(await issueKey(search, run))?.id as string, new Date().toISOString());
+    await issueKey(records, run);
+    await records.revokeKey(parseKey(await issueKey(records, run))?.id as string, new Date().toISOString());
     const names = (await keysOf(await gateway.keyFor('org_runs', ['keys:write']))).map(({ name }) => name);
     expect(names).to.have.members([RUN_KEY_NAME, null]);
     const admin = await gateway.keyFor('org_runs', ['keys:write']);
@@ -143,25 +143,25 @@ export const accounts = gatewaySuite('The keys and credits of an organization', 
   });
 
   it('are made by no key that is revoked, also while the gateway still takes it', async () => {
-    const { search } = gateway.stores;
+    const { records } = gateway.stores;
     for (const keepDescendants of [true, false]) {
       const maker = await gateway.keyFor('org_late', ['keys:write']);
       const create = () => gateway.call('/api/keys/create', { scopes: ['keys:write'] }, { key: maker });
       expect((await create()).status).to.equal(200);
-      const { total } = await search.listKeys({ organizationId: 'org_late', limit: 1, now: Date.now() });
-      await search.revokeKey(parseKey(maker)?.id as string, new Date().toISOString(), keepDescendants);
+      const { total } = await records.listKeys({ organizationId: 'org_late', limit: 1, now: Date.now() });
+      await records.revokeKey(parseKey(maker)?.id as string, new Date().toISOString(), keepDescendants);
       const { status, body } = await create();
       expect({ status, code: body.code }).to.deep.equal({ status: 401, code: 'invalid_api_key' });
-      const after = await search.listKeys({ organizationId: 'org_late', limit: 1, now: Date.now() });
+      const after = await records.listKeys({ organizationId: 'org_late', limit: 1, now: Date.now() });
       expect(after.total).to.equal(total);
     }
   });
 
   it('expire with the key that made them at the latest', async () => {
-    const { search } = gateway.stores;
+    const { records } = gateway.stores;
     const expiresAt = '2999-01-01T00:00:00.000Z';
     const request = { organizationId: 'org_expiry', scopes: ['keys:write'], expiresAt };
-    const maker = await issueKey(search, request);
+    const maker = await issueKey(records, request);
     const asked = (body: Body) =>
       gateway.call('/api/keys/create', { scopes: ['keys:write'], ...body }, { key: maker });
     const expiry = async (body: Body) => ((await asked(body)).body.api_key as Body).expires_at;
@@ -182,7 +182,7 @@ export const accounts = gatewaySuite('The keys and credits of an organization', 
     }
     const ancestors = Array.from({ length: MAX_ANCESTORS }, (_, index) => `older${index}`);
     const { key, stored } = makeKey({ organizationId: 'org_scopeless', scopes: ['keys:write'] });
-    await gateway.stores.search.insertKey({ ...stored, ancestors });
+    await gateway.stores.records.insertKey({ ...stored, ancestors });
     const answer = await gateway.call('/api/keys/create', { scopes: ['keys:write'] }, { key });
     expect((answer.body.errors as Body[])[0]).to.include({ code: 'too_many_ancestors' });
   });
@@ -201,7 +201,7 @@ export const accounts = gatewaySuite('The keys and credits of an organization', 
   it('tell the balance of a metered organization', async () => {
     const key = await gateway.keyFor('org_metered', ['contacts:read']);
     expect(await ask('/api/credits/get', key)).to.include({ credit_balance: null });
-    await gateway.stores.search.setCredits('org_metered', 7);
+    await gateway.stores.records.setCredits('org_metered', 7);
     expect(await ask('/api/credits/get', key)).to.include({ credit_balance: 7 });
   });
 
@@ -249,7 +249,7 @@ export const accounts = gatewaySuite('The keys and credits of an organization', 
     expect(streams['website-visits']?.last_created_at).to.equal(createdAt);
     expect(streams['network-a-deliveries']).to.include({ last_date: '2026-11-01' });
     expect(streams['network-a-deliveries']?.provisional_from).to.match(/^\d{4}-\d\d-\d\d$/);
-    expect(stores).to.deep.equal({ search: 'ok', analytics: 'ok' });
+    expect(stores).to.deep.equal({ records: 'ok', analytics: 'ok' });
     expect(version).to.match(/^\d+\.\d+\.\d+/);
 
     const key = await gateway.keyFor('org_b', ['ingest:write']);

@@ -303,7 +303,7 @@ async function lifeOfA(a: Organization, gateway: TestGateway): Promise<string[]>
   await a.load(recordsOfA);
   const before = await a.ask(questions(a.id));
   const during = await a.ask(changes(a.id));
-  await gateway.stores.search.setCredits(a.id, 7);
+  await gateway.stores.records.setCredits(a.id, 7);
   await a.ask(changes(a.id), during);
   // Its changes touch nothing of advertising.
   const after = await a.ask(questions(a.id).filter(({ path }) => !path.startsWith(NETWORK)));
@@ -331,7 +331,7 @@ export const isolation = gatewaySuite('An organization', (start) => {
     gateway = await start({}, clock);
     b = await organizationOf(gateway, 'org_b');
     await b.load(recordsOfB);
-    await gateway.stores.search.setCredits('org_b', 3);
+    await gateway.stores.records.setCredits('org_b', 3);
     await b.ask(changes('org_b'));
     betaBefore = (await b.ask(questions('org_b'))).lines;
     a = await organizationOf(gateway, 'org_a');

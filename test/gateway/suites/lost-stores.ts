@@ -13,7 +13,7 @@ const delivery = { date: '2026-10-01', campaign_id: 'a', creative_id: 'b' };
 
 /** Requests that need a store, records of a stream that it keeps, and a request that needs the other one. */
 const CASES = [
-  { store: 'search', failing: [search], stream: 'contacts', record: { contact_id: 'x' }, served: campaigns },
+  { store: 'records', failing: [search], stream: 'contacts', record: { contact_id: 'x' }, served: campaigns },
   {
     store: 'analytics',
     failing: [
@@ -32,7 +32,7 @@ export const lostStores = gatewaySuite('A gateway without a store', (start) => {
     const gateway = await start();
     try {
       await gateway.ingest('network-a-deliveries', [delivery]);
-      await gateway.stores.search.close();
+      await gateway.stores.records.close();
       const answer = await gateway.ingest('network-a-deliveries', [delivery, { ...delivery, date: 'never' }]);
       expect(answer.status, answer.text).to.equal(200);
       expect(answer.body).to.include({ accepted: 1, rejected: 1, kept: false });
@@ -57,7 +57,7 @@ export const lostStores = gatewaySuite('A gateway without a store', (start) => {
         expect((await gateway.call(...served)).status).to.equal(200);
         const ready = await gateway.call('/readyz', undefined, { method: 'GET' });
         expect(ready.status).to.equal(503);
-        const stores = { search: 'ok', analytics: 'ok', [store]: 'unavailable' };
+        const stores = { records: 'ok', analytics: 'ok', [store]: 'unavailable' };
         expect(ready.body.stores).to.deep.equal(stores);
         const own = await gateway.call('/readyz/process', undefined, { method: 'GET' });
         expect(own).to.deep.include({ status: 200, body: { ready: true, stopping: false } });

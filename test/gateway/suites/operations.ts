@@ -393,7 +393,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
       const key = await gateway.keyFor('org_metered');
       const made = ['aud_1', 'aud_2'].map((id) => ({ id, name: id }));
       await gateway.ingest('audiences', made, { key });
-      await gateway.stores.search.setCredits('org_metered', 10);
+      await gateway.stores.records.setCredits('org_metered', 10);
       const send = (query: string, body: Json, headers: Record<string, string> = {}) =>
         gateway.call(
           `/api/contacts/create${query}`,
@@ -414,7 +414,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
       expect(paid.headers.get('Idempotency-Replayed')).to.equal(null);
       expect(again.headers.get('Idempotency-Replayed')).to.equal('true');
       expect(again.text).to.equal(paid.text);
-      expect(await gateway.stores.search.getCredits('org_metered')).to.equal(4);
+      expect(await gateway.stores.records.getCredits('org_metered')).to.equal(4);
 
       const twin = { audience_id: 'aud_2', work_emails: ['ADA@x.example'] };
       const first = await create('', { ...twin, audience_id: 'aud_1' });

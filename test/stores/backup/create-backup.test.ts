@@ -12,7 +12,7 @@ import { tempFolder } from '../../support/temp-folder.js';
 
 const PART = 'store/abc/00000000-0000-0000-0000-000000000000/all_1_1_0/data.bin';
 const METADATA = 'store/abc/00000000-0000-0000-0000-000000000001/t.sql';
-const used = { search: true, analytics: true };
+const used = { records: true, analytics: true };
 
 describe('A backup taken beside a process that starts', () => {
   let dataDir: string;

@@ -9,7 +9,7 @@ import { toDocument } from '../../../services/stores/elasticsearch/migrations/de
 import { type Resource, readDefinition } from '../../../services/stores/elasticsearch/migrations/indices.js';
 import { visitDocument } from '../../../services/stores/elasticsearch/visits.js';
 import { toVisit } from '../../../services/visits/stored-visit.js';
-import { T0 } from '../../contract/search-support.js';
+import { T0 } from '../../contract/record-store-support.js';
 import { accepted } from '../../support/accepted.js';
 
 const [record] = accepted(

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from '../../../services/shared/sql.js';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
+import type { RecordStore } from '../../../services/stores/common/record-store.js';
 import { SEARCH_FILE } from '../../../services/stores/data-folder/layout.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
@@ -10,7 +10,7 @@ import { tempFolder } from '../../support/temp-folder.js';
 describe('Words of audiences in SQLite', () => {
   const dataDir = tempFolder();
   const organization_id = 'org_a';
-  let store: SearchStore;
+  let store: RecordStore;
   before(async () => {
     store = await openSqliteStore({ dataDir, searchThreads: 1 });
   });
@@ -31,7 +31,7 @@ describe('Words of audiences in SQLite', () => {
         },
         ...{ created_at: '2026-01-01T00:00:00.000Z' },
       },
-    } as Parameters<SearchStore['createAudience']>[0]);
+    } as Parameters<RecordStore['createAudience']>[0]);
 
   function words(): string[] {
     const connection = new Connection(join(dataDir, SEARCH_FILE), { cacheMb: 2 });

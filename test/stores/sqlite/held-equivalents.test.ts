@@ -7,7 +7,7 @@ import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { findOrganization } from '../../../services/stores/sqlite/organizations.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { withHeldEquivalents } from '../../../services/stores/sqlite/text/vocabulary.js';
-import { load } from '../../contract/search-support.js';
+import { load } from '../../contract/record-store-support.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 describe('Equivalents in SQLite', () => {

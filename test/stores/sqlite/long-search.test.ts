@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { StoreTimeoutError } from '../../../services/shared/store-errors.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
-import { asked, creation, load, loadAudiences } from '../../contract/search-support.js';
+import { asked, creation, load, loadAudiences } from '../../contract/record-store-support.js';
 import { closedWithFile } from '../../support/opened.js';
 import { parsed } from '../../support/parsed-store.js';
 import { tempFolder } from '../../support/temp-folder.js';

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import type { SearchStore } from '../../../services/stores/common/search-store.js';
+import type { RecordStore } from '../../../services/stores/common/record-store.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
-import { asked, freshOrganization, load } from '../../contract/search-support.js';
+import { asked, freshOrganization, load } from '../../contract/record-store-support.js';
 import { wordsTwoTyposFrom } from '../../support/near-words.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
 describe('Similar words of a query in SQLite', () => {
   const word = 'nebukadnezar';
-  let store: SearchStore;
+  let store: RecordStore;
   before(async () => {
     store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
   });

@@ -5,7 +5,7 @@ import { SEARCH_FILE } from '../../../services/stores/data-folder/layout.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { openDatabase } from '../../../services/stores/sqlite/database.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
-import { asked, load, T0 } from '../../contract/search-support.js';
+import { asked, load, T0 } from '../../contract/record-store-support.js';
 import { accepted } from '../../support/accepted.js';
 import { tempFolder } from '../../support/temp-folder.js';
 

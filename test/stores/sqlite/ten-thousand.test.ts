@@ -23,7 +23,7 @@ import {
   rejectionAt,
   search,
 } from '../../contract/large-organization.js';
-import { T0 } from '../../contract/search-support.js';
+import { T0 } from '../../contract/record-store-support.js';
 import { accepted } from '../../support/accepted.js';
 import { tempFolder } from '../../support/temp-folder.js';
 

@@ -44,7 +44,7 @@ const decodeMessageSet = require(DECODE_MESSAGES) as (decoder: LibraryDecoder) =
   if (bytes.length > MAGIC_AT && bytes.readInt8(MAGIC_AT) === MAGIC) {
     return readRecordBatches(
       bytes,
-      budgets.getStore() ?? { maxBytes: FETCH_LIMITS.search.heldBytes, heldBytes: 0 },
+      budgets.getStore() ?? { maxBytes: FETCH_LIMITS.records.heldBytes, heldBytes: 0 },
     );
   }
   // Message sets, as Kafka stored them before version 0.11.

@@ -19,7 +19,7 @@ const otherVersion = (migration: string) =>
 /** Migrations of the embedded engine and of servers. */
 export const commonMigrations = (): Migration[] => readMigrations(FOLDER);
 
-/** Migrations of a server, which also holds copies of the records of the search store. */
+/** Migrations of a server, which also holds copies of contacts, audiences and visits. */
 export function serverMigrations(): Migration[] {
   const own = readMigrations(join(FOLDER, 'server'));
   return [...commonMigrations(), ...own.map((each) => ({ ...each, name: `server/${each.name}` }))];

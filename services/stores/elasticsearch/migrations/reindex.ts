@@ -253,7 +253,7 @@ class Copier {
       else if (status !== 409) failure ??= itemError(status, error);
     });
     if (failure instanceof RejectedError || failure instanceof IndexMissingError) throw failure;
-    if (failure) throw new StoreUnavailableError('search', { cause: failure });
+    if (failure) throw new StoreUnavailableError('records', { cause: failure });
   }
 }
 

@@ -37,7 +37,7 @@ export function contactStore({ writer, writeOnce, searches, reader, clock }: Con
     getContacts: (organizationId, contactIds, signal) =>
       batches.runExclusive([organizationId], async () => {
         signal?.throwIfAborted();
-        if (inFlight.isFull) throw new OverloadedError('search');
+        if (inFlight.isFull) throw new OverloadedError('records');
         const slice = new TimeSlice();
         const { result, bytes } = await readContactBatch(contactIds, async (ids) => {
           const found: (Json<Contact> | null)[] = [];

@@ -59,7 +59,7 @@ export class SearchPool<Of extends Operations> {
     signal?.throwIfAborted();
     if (this.#closed) throw this.#closed;
     const waiting = this.#waiting.sizeOf(organizationId);
-    if (waiting >= MAX_WAITING_PER_ORGANIZATION) throw new OverloadedError('search');
+    if (waiting >= MAX_WAITING_PER_ORGANIZATION) throw new OverloadedError('records');
     const response = await new Promise<RpcResponse>((resolve, reject) => {
       const search: Search = { organizationId, request: { id: 0, operation, args }, resolve, reject };
       const leave = () => {
@@ -77,7 +77,7 @@ export class SearchPool<Of extends Operations> {
 
   /** Rejects waiting searches. Resolves when the running searches have ended and every process has exited. */
   async close(): Promise<void> {
-    this.#closed = new StoreUnavailableError('search', { cause: new Error('the store is closed') });
+    this.#closed = new StoreUnavailableError('records', { cause: new Error('the store is closed') });
     this.#rejectWaiting(this.#closed);
     for (const { process, search } of this.#slots) if (!search) process.disconnect();
     await Promise.all([...this.#slots].map(({ process }) => process.exited));
@@ -104,7 +104,7 @@ export class SearchPool<Of extends Operations> {
     try {
       slot.process.send(search.request);
       slot.cancelDeadline = this.#options.setTimer(() => {
-        this.#kill(slot, new StoreTimeoutError('search'));
+        this.#kill(slot, new StoreTimeoutError('records'));
         this.#dispatch();
       }, this.#options.timeoutMs);
     } catch (error) {
@@ -125,7 +125,7 @@ export class SearchPool<Of extends Operations> {
           this.#dispatch();
         },
         onExit: (cause) => {
-          const error = new StoreUnavailableError('search', { cause });
+          const error = new StoreUnavailableError('records', { cause });
           this.#slots.delete(slot);
           this.#release(slot)?.reject(error);
           // If one process cannot start, the next would not start either.
@@ -136,7 +136,7 @@ export class SearchPool<Of extends Operations> {
       const slot: Slot = { process, state: 'starting' };
       this.#slots.add(slot);
     } catch (cause) {
-      this.#rejectWaiting(new StoreUnavailableError('search', { cause }));
+      this.#rejectWaiting(new StoreUnavailableError('records', { cause }));
     }
   }
 

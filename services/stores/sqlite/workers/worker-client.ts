@@ -65,7 +65,7 @@ export class WorkerClient<Of extends Operations> {
     ...args: Parameters<Of[Name]>
   ): Promise<Result<Of[Name]>> {
     this.#requireOpen();
-    if (this.#pending.size + this.#waiting >= MAX_PENDING) throw new OverloadedError('search');
+    if (this.#pending.size + this.#waiting >= MAX_PENDING) throw new OverloadedError('records');
     if (this.#paused) {
       this.#waiting++;
       while (this.#paused) await this.#paused;
@@ -108,7 +108,7 @@ export class WorkerClient<Of extends Operations> {
   }
 
   #requireOpen(): void {
-    if (this.#closed) throw new StoreUnavailableError('search', { cause: new Error('the store is closed') });
+    if (this.#closed) throw new StoreUnavailableError('records', { cause: new Error('the store is closed') });
   }
 
   #send(tenant: string, operation: string, args: unknown[]): Promise<string> {
@@ -134,7 +134,7 @@ export class WorkerClient<Of extends Operations> {
     });
     worker.on('exit', (code) => {
       if (this.#worker === worker) this.#worker = undefined;
-      const error = new StoreUnavailableError('search', {
+      const error = new StoreUnavailableError('records', {
         cause: cause ?? new Error(`the thread ended with ${code}`),
       });
       for (const { reject } of this.#pending.values()) reject(error);

@@ -4,12 +4,12 @@ import { expect } from 'chai';
 import type { Identifier } from '../../../../services/contacts/suppression.js';
 import { fromJson } from '../../../../services/shared/json.js';
 import { sql } from '../../../../services/shared/sql.js';
-import type { SearchStore } from '../../../../services/stores/common/search-store.js';
+import type { RecordStore } from '../../../../services/stores/common/record-store.js';
 import { SEARCH_FILE } from '../../../../services/stores/data-folder/layout.js';
 import { Connection } from '../../../../services/stores/sqlite/connection.js';
 import { adoptErasures } from '../../../../services/stores/sqlite/erasure/adopt.js';
 import { openSqliteStore } from '../../../../services/stores/sqlite/store.js';
-import { T0 } from '../../../contract/search-support.js';
+import { T0 } from '../../../contract/record-store-support.js';
 import { accepted } from '../../../support/accepted.js';
 import { filesWith } from '../../../support/files.js';
 import { tempFolder } from '../../../support/temp-folder.js';
@@ -23,7 +23,7 @@ const PROFILE = 'https://network-a.example/in/ann-second';
 describe('Erasures that a restored database takes over', () => {
   const open = (dataDir: string) => openSqliteStore({ dataDir, searchThreads: 1, clock: { now: () => T0 } });
 
-  const write = (store: SearchStore, records: object[], at: number) =>
+  const write = (store: RecordStore, records: object[], at: number) =>
     store.upsertContacts(
       accepted(
         records.map((fields) => ({ organization_id: organizationId, contact_id: '', ...fields })),

@@ -4,12 +4,12 @@ import { expect } from 'chai';
 import type { Identifier } from '../../../../services/contacts/suppression.js';
 import { fromJson } from '../../../../services/shared/json.js';
 import { sql } from '../../../../services/shared/sql.js';
-import type { SearchStore } from '../../../../services/stores/common/search-store.js';
+import type { RecordStore } from '../../../../services/stores/common/record-store.js';
 import { SEARCH_FILE } from '../../../../services/stores/data-folder/layout.js';
 import { Connection } from '../../../../services/stores/sqlite/connection.js';
 import { openSqliteStore } from '../../../../services/stores/sqlite/store.js';
 import { mergeSegments } from '../../../../services/stores/sqlite/text/text-index.js';
-import { load, newContact, T0 } from '../../../contract/search-support.js';
+import { load, newContact, T0 } from '../../../contract/record-store-support.js';
 import { accepted } from '../../../support/accepted.js';
 import { filesWith } from '../../../support/files.js';
 import { tempFolder } from '../../../support/temp-folder.js';
@@ -18,7 +18,7 @@ import { until } from '../../../support/until.js';
 describe('An erasure in SQLite', () => {
   const organizationId = 'org_erasing';
   let path: string;
-  let store: SearchStore;
+  let store: RecordStore;
   let proofs = 0;
 
   beforeEach(async () => {

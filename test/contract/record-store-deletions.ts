@@ -15,13 +15,13 @@ import {
   T0,
   useClock,
   withStale,
-} from './search-support.js';
+} from './record-store-support.js';
 
 const parsed = (json: unknown): Contact => (typeof json === 'string' ? JSON.parse(json) : (json as Contact));
 
 const midnight = (day: string | undefined) => `${day}T00:00:00.000Z`;
 
-export function searchStoreDeletions(open: Open): void {
+export function recordStoreDeletions(open: Open): void {
   describe('deletions (contract 3.12)', () => {
     let organization: string;
     let now = T0 + DAY_MS;

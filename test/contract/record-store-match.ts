@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
 import { withPartial } from '../../services/contacts/search.js';
 import { toJson } from '../../services/shared/json.js';
-import { searchByHand } from './search-oracle.js';
 import {
   allPages,
   asked,
@@ -12,7 +11,8 @@ import {
   load,
   type Open,
   type OpenStore,
-} from './search-support.js';
+} from './record-store-support.js';
+import { searchByHand } from './search-oracle.js';
 
 const RECORDS: (Partial<ContactRecord> & { contact_id: string })[] = [
   { contact_id: 'ada', first_name: 'Ada', last_name: 'Lovelace', job_title: 'Analyst', city: 'London' },
@@ -37,7 +37,7 @@ typos of the words that match alone | lovelase zebra analist | ada | 3 2 | zebra
 `;
 const listed = (text = '-') => (text === '-' ? [] : text.split(', '));
 
-export function searchStoreMatch(open: Open): void {
+export function recordStoreMatch(open: Open): void {
   describe('match (contract 3.9)', () => {
     let opened: OpenStore;
     const organization = freshOrganization();

@@ -15,7 +15,7 @@ import type { ErasureStore } from '../../contacts/erasure-store.js';
 import type { RejectionStore } from '../../rejections/rejection-store.js';
 import type { AnswerStore } from '../../shared/idempotency.js';
 import type { OrderSlots } from '../../shared/record-order.js';
-import type { SearchFiguresStore } from '../../status/status-store.js';
+import type { RecordFiguresStore } from '../../status/status-store.js';
 import type { VisitStore } from '../../visits/visit-store.js';
 
 export interface Refreshable {
@@ -31,12 +31,12 @@ export interface RecoveryStatus {
   failures: number;
 }
 
-export interface SearchStore
+export interface RecordStore
   extends ContactStore,
     ErasureStore,
     AudienceStore,
     VisitStore,
-    SearchFiguresStore,
+    RecordFiguresStore,
     Refreshable,
     KeyStore,
     CreditStore,

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { useOpened } from '../support/opened.js';
-import { freshOrganization, load, type Open } from './search-support.js';
+import { freshOrganization, load, type Open } from './record-store-support.js';
 
-export function searchStoreGetMany(open: Open): void {
+export function recordStoreGetMany(open: Open): void {
   describe('many contacts by id (contract 3.12)', () => {
     const opened = useOpened(() => open());
 

@@ -11,11 +11,11 @@ import {
   type Open,
   T0,
   withStale,
-} from './search-support.js';
+} from './record-store-support.js';
 
 const MINUTE_MS = 60_000;
 
-export function searchStoreFigures(open: Open): void {
+export function recordStoreFigures(open: Open): void {
   describe('figures of an organization', () => {
     const opened = useOpened(() => open());
 

@@ -4,8 +4,8 @@ import type { ContactSearch } from '../../services/contacts/contact-store.js';
 import { FACET_FIELDS } from '../../services/contacts/fields.js';
 import { useOpened } from '../support/opened.js';
 import { runs } from '../support/random.js';
+import { asked, freshOrganization, load, type Open, T0 } from './record-store-support.js';
 import { facetsByHand } from './search-oracle.js';
-import { asked, freshOrganization, load, type Open, T0 } from './search-support.js';
 
 const VALUES = [
   ...['Rome', 'rome', 'Róme', ' Rome', '\uff5eRome', '🏛 Rome', 'Oslo'],
@@ -25,7 +25,7 @@ const request = fc.record({
   limit: fc.constantFrom(1, 3, 50),
 });
 
-export function searchStoreFacets(open: Open): void {
+export function recordStoreFacets(open: Open): void {
   describe('facets (contract 3.10)', () => {
     const opened = useOpened(() => open());
 

@@ -5,7 +5,7 @@ import type { SortKey } from '../../services/search/query.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
 import type { ParsedStore } from '../support/parsed-store.js';
-import { freshOrganization, type Open, T0 } from './search-support.js';
+import { freshOrganization, type Open, T0 } from './record-store-support.js';
 
 const key = (organizationId: string, id: string, createdAt = '2026-01-01T00:00:00.000Z'): StoredKey => ({
   id: `${organizationId}_${id}`,
@@ -20,7 +20,7 @@ const key = (organizationId: string, id: string, createdAt = '2026-01-01T00:00:0
   ancestors: [],
 });
 
-export function searchStoreAccounts(open: Open): void {
+export function recordStoreAccounts(open: Open): void {
   describe('keys and credits', () => {
     const opened = useOpened(() => open());
 

@@ -11,9 +11,9 @@ import {
   loadAudiences,
   type Open,
   T0,
-} from './search-support.js';
+} from './record-store-support.js';
 
-export function searchStoreFilters(open: Open): void {
+export function recordStoreFilters(open: Open): void {
   describe('filters (contract 3.8)', () => {
     const opened = useOpened(() => open());
     const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();

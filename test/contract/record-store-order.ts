@@ -5,7 +5,6 @@ import type { Contact, ContactRecord } from '../../services/contacts/schema.js';
 import { wordsTwoTyposFrom } from '../support/near-words.js';
 import { useOpened } from '../support/opened.js';
 import { runs } from '../support/random.js';
-import { searchByHand } from './search-oracle.js';
 import {
   allPages,
   asked,
@@ -17,7 +16,8 @@ import {
   type OpenStore,
   T0,
   walk,
-} from './search-support.js';
+} from './record-store-support.js';
+import { searchByHand } from './search-oracle.js';
 
 const WORDS = [
   ...['maria', 'mario', 'marie', 'mara', 'omar', 'mar', 'María', 'garcia', 'garzia', 'gracia', 'García'],
@@ -149,7 +149,7 @@ export const drawn = fewWords.chain((words) => {
   });
 });
 
-export function searchStoreOrder(open: Open): void {
+export function recordStoreOrder(open: Open): void {
   describe('order and pages (contract 3.9, 3.10)', () => {
     const opened = useOpened(() => open());
 

@@ -3,9 +3,9 @@ import { REJECTION_LIMITS, type Rejection, rejectionId } from '../../services/re
 import type { SortKey } from '../../services/search/query.js';
 import { fromJson } from '../../services/shared/json.js';
 import { useOpened } from '../support/opened.js';
-import { freshOrganization, type Open } from './search-support.js';
+import { freshOrganization, type Open } from './record-store-support.js';
 
-export function searchStoreRejections(open: Open): void {
+export function recordStoreRejections(open: Open): void {
   describe('rejections', () => {
     const opened = useOpened(() => open());
     afterEach(() => {

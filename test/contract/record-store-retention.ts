@@ -1,7 +1,7 @@
-import { type Open, walk } from './search-support.js';
+import { type Open, walk } from './record-store-support.js';
 import { visitRetention } from './visit-retention.js';
 
-export function searchStoreRetention(open: Open): void {
+export function recordStoreRetention(open: Open): void {
   visitRetention(async () => {
     const { store, close } = await open();
     return {

@@ -4,7 +4,15 @@ import { useOpened } from '../support/opened.js';
 import type { ParsedStore } from '../support/parsed-store.js';
 import { Random, runs, SEED } from '../support/random.js';
 import { until } from '../support/until.js';
-import { asked, deferred, freshOrganization, load, loadAudiences, type Open, T0 } from './search-support.js';
+import {
+  asked,
+  deferred,
+  freshOrganization,
+  load,
+  loadAudiences,
+  type Open,
+  T0,
+} from './record-store-support.js';
 
 /** More than a step removes in any store. */
 const MEMBERS = 700;
@@ -12,7 +20,7 @@ const MEMBERS = 700;
 /** How an audience comes back. */
 const REVIVERS = ['record', 'request'] as const;
 
-export function searchStoreDeletedAudiences(open: Open): void {
+export function recordStoreDeletedAudiences(open: Open): void {
   describe('deleted audiences that come back (contract 3.14)', () => {
     const opened = useOpened(() => open());
 

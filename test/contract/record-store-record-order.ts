@@ -17,11 +17,11 @@ import {
   spokenOf,
   withFields,
 } from './record-order.js';
-import { asked, freshOrganization, type Open, T0, withStale } from './search-support.js';
+import { asked, freshOrganization, type Open, T0, withStale } from './record-store-support.js';
 
 const RUNS = { numRuns: 40 };
 
-export function searchStoreRecordOrder(open: Open): void {
+export function recordStoreRecordOrder(open: Open): void {
   describe('the order of records (contract 6.2)', () => {
     const opened = useOpened(() => open());
     const another = useOpened(() => opened.another());

@@ -17,9 +17,9 @@ import {
   T0,
   useClock,
   withStale,
-} from './search-support.js';
+} from './record-store-support.js';
 
-export function searchStoreUpdates(open: Open): void {
+export function recordStoreUpdates(open: Open): void {
   describe('updates of contacts (contract 3.15)', () => {
     let organization: string;
     let now = T0;

@@ -13,9 +13,9 @@ import {
   type Open,
   T0,
   withStale,
-} from './search-support.js';
+} from './record-store-support.js';
 
-export function searchStoreRecords(open: Open): void {
+export function recordStoreRecords(open: Open): void {
   describe('contact records (contract 6.2)', () => {
     const opened = useOpened(() => open());
 

@@ -9,9 +9,9 @@ import {
   loadAudiences,
   type Open,
   walk,
-} from './search-support.js';
+} from './record-store-support.js';
 
-export function searchStoreMemberships(open: Open): void {
+export function recordStoreMemberships(open: Open): void {
   describe('memberships (contract 3.6)', () => {
     let organization: string;
     const opened = useOpened(() => open());

@@ -1,8 +1,8 @@
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
-import { searchStoreContract } from '../../contract/search-store.js';
+import { recordStoreContract } from '../../contract/record-store.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
-searchStoreContract('SQLite', async (options) => {
+recordStoreContract('SQLite', async (options) => {
   const dataDir = tempFolder();
   const store = await openSqliteStore({ dataDir, searchThreads: 2, ...options });
   return {

@@ -1,8 +1,8 @@
-import { searchStoreContract } from '../../contract/search-store.js';
-import type { StoreHooks } from '../../contract/search-support.js';
+import { recordStoreContract } from '../../contract/record-store.js';
+import type { StoreHooks } from '../../contract/record-store-support.js';
 import { openStore, testIndices } from './support.js';
 
-searchStoreContract('Elasticsearch', async (options) => {
+recordStoreContract('Elasticsearch', async (options) => {
   const indices = testIndices();
   // Use two shards per organization: with a single shard no results are merged.
   const config = { ...indices.config, shardsPerOrganization: 2 };

@@ -11,7 +11,7 @@ import {
   freshOrganization,
   load,
   type Open,
-} from './search-support.js';
+} from './record-store-support.js';
 
 /**
  * By title, the contacts of an organization, each with the searches that find it, indented below, and after `nobody` those that find
@@ -217,7 +217,7 @@ function examplesOf(table: string) {
   return { records, searches };
 }
 
-export function searchStoreExamples(open: Open): void {
+export function recordStoreExamples(open: Open): void {
   describe('examples (contract 3.8, 3.9)', () => {
     const opened = useOpened(() => open());
 

@@ -6,10 +6,10 @@ import { TIERS } from '../../services/search/ranking.js';
 import { toJson } from '../../services/shared/json.js';
 import { useOpened } from '../support/opened.js';
 import { runs } from '../support/random.js';
-import { drawn } from './search-store-order.js';
-import { allPages, asked, type Filters, freshOrganization, load, type Open } from './search-support.js';
+import { drawn } from './record-store-order.js';
+import { allPages, asked, type Filters, freshOrganization, load, type Open } from './record-store-support.js';
 
-export function searchStoreExplain(open: Open): void {
+export function recordStoreExplain(open: Open): void {
   describe('explanations (contract 3.9)', () => {
     const opened = useOpened(() => open());
 

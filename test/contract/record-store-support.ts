@@ -8,7 +8,7 @@ import { parseQuery } from '../../services/search/query-parser.js';
 import { isStale } from '../../services/shared/record-order.js';
 import { PartialWriteError } from '../../services/shared/store-errors.js';
 import type { Clock } from '../../services/shared/time.js';
-import type { SearchStore } from '../../services/stores/common/search-store.js';
+import type { RecordStore } from '../../services/stores/common/record-store.js';
 import { accepted } from '../support/accepted.js';
 import type { ParsedStore } from '../support/parsed-store.js';
 
@@ -134,7 +134,7 @@ type LoadedRecord = Omit<ContactRecord, 'organization_id' | 'contact_id'> & { co
 
 /** Stores records, by default one millisecond apart, the first the newest. */
 export async function load(
-  store: Pick<SearchStore, 'upsertContacts' | 'refresh'>,
+  store: Pick<RecordStore, 'upsertContacts' | 'refresh'>,
   organizationId: string,
   records: LoadedRecord[],
 ): Promise<void> {
@@ -206,7 +206,7 @@ export const erasure = (
 
 /** Audiences for contacts to join. */
 export const loadAudiences = (
-  store: Pick<SearchStore, 'upsertAudiences'>,
+  store: Pick<RecordStore, 'upsertAudiences'>,
   organizationId: string,
   ...ids: string[]
 ): Promise<void> =>

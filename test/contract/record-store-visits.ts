@@ -10,7 +10,7 @@ import type { VisitSearch } from '../../services/visits/visit-store.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
 import { runs } from '../support/random.js';
-import { freshOrganization, type Open, T0, walk } from './search-support.js';
+import { freshOrganization, type Open, T0, walk } from './record-store-support.js';
 
 /** The beginning of the day of T0. */
 const MIDNIGHT = Date.UTC(2026, 0, 2);
@@ -98,7 +98,7 @@ function matches(record: VisitRecord, asked: Omit<VisitSearch, 'organizationId'>
   );
 }
 
-export function searchStoreVisits(open: Open): void {
+export function recordStoreVisits(open: Open): void {
   describe('website visits (contract 4)', () => {
     const opened = useOpened(() => open());
 

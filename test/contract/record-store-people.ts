@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { useOpened } from '../support/opened.js';
-import { freshOrganization, load, type Open } from './search-support.js';
+import { freshOrganization, load, type Open } from './record-store-support.js';
 
-export function searchStorePeople(open: Open): void {
+export function recordStorePeople(open: Open): void {
   describe('people who are there already (contract 6.2g)', () => {
     const opened = useOpened(() => open());
     const email = (value: string) => ({ kind: 'email' as const, value });

@@ -19,7 +19,7 @@ import {
   T0,
   useClock,
   walk,
-} from './search-support.js';
+} from './record-store-support.js';
 
 /** More than a step removes on a server. */
 const PERSONS = 104;
@@ -53,7 +53,7 @@ const WRITERS = {
   },
 } satisfies Record<string, Write>;
 
-export function searchStoreErasures(open: Open): void {
+export function recordStoreErasures(open: Open): void {
   describe('erasures', () => {
     let now = T0;
     const opened = useOpened(() => open());

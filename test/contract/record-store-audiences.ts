@@ -5,11 +5,20 @@ import type { TextQuery } from '../../services/search/query.js';
 import { parseQuery } from '../../services/search/query-parser.js';
 import { accepted } from '../support/accepted.js';
 import { useOpened } from '../support/opened.js';
-import { asked, found, freshOrganization, load, type Open, T0, walk, withStale } from './search-support.js';
+import {
+  asked,
+  found,
+  freshOrganization,
+  load,
+  type Open,
+  T0,
+  walk,
+  withStale,
+} from './record-store-support.js';
 
 const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
 
-export function searchStoreAudiences(open: Open): void {
+export function recordStoreAudiences(open: Open): void {
   describe('audiences (contract 3.11, 6.2)', () => {
     const opened = useOpened(() => open());
 
@@ -114,7 +123,7 @@ export function searchStoreAudiences(open: Open): void {
   });
 }
 
-export function searchStoreAudienceRequests(open: Open): void {
+export function recordStoreAudienceRequests(open: Open): void {
   describe('audiences of requests (contract 3.14)', () => {
     const opened = useOpened(() => open());
     let organization: string;

@@ -12,9 +12,9 @@ import {
   type Open,
   T0,
   useClock,
-} from './search-support.js';
+} from './record-store-support.js';
 
-export function searchStoreCreate(open: Open): void {
+export function recordStoreCreate(open: Open): void {
   describe('creating contacts (contract 3.2 to 3.5)', () => {
     let now = T0;
     const opened = useOpened(() => open());

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import type { AnswerClaim, ClaimedAnswer } from '../../services/shared/idempotency.js';
 import { DAY_MS } from '../../services/shared/time.js';
 import { useOpened } from '../support/opened.js';
-import { freshOrganization, load, type Open, T0, useClock } from './search-support.js';
+import { freshOrganization, load, type Open, T0, useClock } from './record-store-support.js';
 
-export function searchStoreAnswers(open: Open): void {
+export function recordStoreAnswers(open: Open): void {
   describe('answers that are kept apart from what was written (contract 3.4)', () => {
     let organization: string;
     let now = T0;
