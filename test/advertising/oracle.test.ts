@@ -63,7 +63,7 @@ function describeAnswers(
   alter: (random: Random, request: OracleRequest) => OracleRequest,
   operations: readonly string[],
 ) {
-  describe(`advertising answers equal those computed from the raw records${title} (REACHLINE_TEST_SEED=${SEED})`, function () {
+  describe(`advertising answers equal those computed from the raw records${title} (TEST_SEED=${SEED})`, function () {
     this.timeout(runs(120_000));
     const random = new Random(SEED);
     let store: AnalyticsStore;

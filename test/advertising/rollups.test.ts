@@ -62,7 +62,7 @@ it('sums of a month are built once where another process builds them meanwhile',
   }
 });
 
-describe(`sums of months under random restatements (REACHLINE_TEST_SEED=${SEED})`, function () {
+describe(`sums of months under random restatements (TEST_SEED=${SEED})`, function () {
   this.timeout(300_000);
   const random = new Random(SEED);
   let path: string;

@@ -18,7 +18,7 @@ const RECORDS_PER_INGEST = 5000;
 const PAGES_PER_SEARCH = 6;
 const AT_ONCE = 50;
 
-describe(`The embedded form and the form at scale (REACHLINE_TEST_SEED=${SEED})`, () => {
+describe(`The embedded form and the form at scale (TEST_SEED=${SEED})`, () => {
   const records = parityRecords('2026-11-21');
   const coverage = new Coverage();
   const differences: string[] = [];

@@ -10,14 +10,13 @@ import { identifier, type Sql, sql } from '../../services/shared/sql.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';
 import { allPages, asked, freshOrganization } from '../contract/record-store-support.js';
 import { parsed } from '../support/parsed-store.js';
-import { Random } from '../support/random.js';
+import { Random, SEED } from '../support/random.js';
 import { testDatabase } from './clickhouse/support.js';
 import { testIndices } from './elasticsearch/support.js';
 import { serverEnvironment } from './start-gateway.js';
 
 const KEYS = 50;
 const ROUNDS = 20;
-const SEED = Number(process.env.TEST_SEED ?? 1);
 
 /** A record of a contact or audience; without a mark it deletes. */
 interface Marked {

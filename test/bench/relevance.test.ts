@@ -19,9 +19,10 @@ import { toJson } from '../../services/shared/json.js';
 import { asked } from '../contract/record-store-support.js';
 import { useOpened } from '../support/opened.js';
 import { type ParsedStore, parsed } from '../support/parsed-store.js';
+import { runs } from '../support/random.js';
 
 /** Each so many-th of what is asked: all of it at night, and in the bench. */
-const STRIDE = Number(process.env.TEST_RELEVANCE_STRIDE ?? 5);
+const STRIDE = Math.max(1, Math.round(5 / runs(1)));
 const some = <T>(all: readonly T[]) => all.filter((_, index) => index % STRIDE === 0);
 
 /** Of each set, how many have a right record first. Just below what the search reaches: raise it with the search, never lower it. */

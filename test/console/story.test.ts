@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Locator } from 'playwright-core';
+import { runs } from '../support/random.js';
 import { expectAccessible, useConsole } from './browser.js';
 
 const LIST = (domain: string) =>
@@ -12,7 +13,7 @@ const WALKS = (
     [1440, 'light'],
     [820, 'dark'],
   ] as const
-).slice(0, Number(process.env.TEST_STORY_WALKS ?? 2));
+).slice(0, runs(1) > 1 ? 3 : 2);
 
 interface Item {
   id: string;

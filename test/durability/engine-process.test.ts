@@ -15,7 +15,7 @@ const ENDLESS = 'SELECT arrayCount(x -> has(range(1000000), x), range(1000000))'
 const RANGE = { start_date: '2026-11-01', end_date: '2026-11-20', granularity: 'monthly', page_size: 1 };
 const SECRET = 'password-of-a-server';
 
-describe(`The process of the engine (REACHLINE_TEST_SEED=${SEED})`, function () {
+describe(`The process of the engine (TEST_SEED=${SEED})`, function () {
   this.timeout(120_000);
   let server: ServerProcess;
   let dataDir: string;

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { AssertionError, expect } from 'chai';
-import { Random, SEED } from '../support/random.js';
+import { Random, runs, SEED } from '../support/random.js';
 import { repeat } from '../support/repeat.js';
 import {
   endOf,
@@ -13,8 +13,8 @@ import { tempFolder } from '../support/temp-folder.js';
 import { Ledger, ORGANIZATION, START_CREDITS } from './ledger.js';
 import { type Client, nextOperation, type Operation } from './operations.js';
 
-const ROUNDS = Number(process.env.TEST_KILL_ROUNDS ?? 2);
-const KILLS_OF_FIRST_START = Number(process.env.TEST_FIRST_START_KILLS ?? 2);
+const ROUNDS = runs(2);
+const KILLS_OF_FIRST_START = runs(2);
 const CLIENTS = 6;
 /** Data folders tested in parallel: most of a round waits for one thread. */
 const LANES = 2;

@@ -12,21 +12,16 @@ import { wordsOf } from '../support/words.js';
 const TESTS = join(packageRoot, 'dist/test');
 const MOCHA = join(packageRoot, 'node_modules/mocha/bin/mocha.js');
 
-/** Sizes of a full run. Without them each test does as much as shows the fault at all. */
-const FULL: Record<string, string> = {
-  TEST_RECORDS: '200000',
-  TEST_KILL_ROUNDS: '200',
-  TEST_FIRST_START_KILLS: '40',
-  /** Each night draws anew; what is drawn depends on the seed alone. */
-  REACHLINE_TEST_SEED: String(randomInt(1_000_000)),
-  TEST_RUNS_FACTOR: '10',
-  TEST_FUZZ_RUNS: '3000',
-  TEST_RELEVANCE_STRIDE: '1',
-  TEST_STORY_WALKS: '3',
-  REACHLINE_LOCALE_RUNS: '10000',
-};
-const FULL_OF_FILE: Record<string, Record<string, string>> = {
-  'at-scale/kafka/worker': { TEST_RECORDS: '1000000' },
+/** Each night draws anew; what is drawn depends on the seed alone. */
+const SEED = String(randomInt(1_000_000));
+/** How many times the draws, rounds and records of `npm test` a full run has. */
+const FACTOR = 10;
+const FACTORS: Record<string, number> = {
+  'at-scale/kafka/kill-points': 20,
+  'at-scale/kafka/worker': 125,
+  'durability/kill-9': 100,
+  'gateway/embedded': 30,
+  'ingest/mapping/locales': 40,
 };
 
 /** Tests of the worker, then tests of the gateway and its stores. */
@@ -48,13 +43,11 @@ at-scale/clickhouse/analytics-store at-scale/clickhouse/advertising
 `),
 ];
 
-/** Tests that draw, or that take their size from one of these variables. No other test does more here than every day. */
+/** Tests that draw. No other test does more here than every day. */
 function testsIn(folder: string): string[] {
   const names = readdirSync(join(TESTS, folder)).filter((name) => name.endsWith('.test.js'));
   return names
-    .filter((name) =>
-      /random\.js'|'fast-check'|env\.TEST_/.test(readFileSync(join(TESTS, folder, name), 'utf8')),
-    )
+    .filter((name) => /random\.js'|'fast-check'/.test(readFileSync(join(TESTS, folder, name), 'utf8')))
     .map((name) => `${folder}/${name.replace('.test.js', '')}`);
 }
 
@@ -63,7 +56,10 @@ function passes(file: string): boolean {
   const { error, status } = spawnSync(
     process.execPath,
     ['--max-old-space-size=8192', ...mocha, join(TESTS, `${file}.test.js`)],
-    { env: { ...FULL, ...FULL_OF_FILE[file], ...process.env }, stdio: 'inherit' },
+    {
+      env: { TEST_SEED: SEED, TEST_RUNS_FACTOR: String(FACTORS[file] ?? FACTOR), ...process.env },
+      stdio: 'inherit',
+    },
   );
   if (error) throw error;
   return status === 0;

@@ -304,7 +304,7 @@ describe('Strings of requests that mean something to a parser', function () {
     return [...ofOperations, ...ofStreams, ...toolDoors(), ...sqlDoors(key)];
   };
 
-  it(`stay data in every operation (REACHLINE_TEST_SEED=${SEED})`, async () => {
+  it(`stay data in every operation (TEST_SEED=${SEED})`, async () => {
     const before = await stateOfOther();
     const faults: string[] = [];
     for (const door of doors()) faults.push(...(await attack(door)));

@@ -1,9 +1,9 @@
 import { Random as SharedRandom } from '../../services/demo/random.js';
 
-/** Fixed, so that a change is judged by the same draws; the nightly suites set another. */
-export const SEED = Number(process.env.REACHLINE_TEST_SEED ?? 1);
+/** Seed of everything that tests draw. Fixed, so that a change is judged by the same draws; the nightly suites set another. */
+export const SEED = Number(process.env.TEST_SEED ?? 1);
 
-/** How many draws a property gets: as given, and a multiple of it in the nightly suites. */
+/** The number of draws, rounds or records of a test: as given, and a multiple of it in the nightly suites. */
 export const runs = (number: number) => number * Number(process.env.TEST_RUNS_FACTOR ?? 1);
 
 /** The shared random source, with the draws that generated records need. */

@@ -17,7 +17,7 @@ const CREATES = runs(1000);
 const BALANCE = 1_000_000;
 const KILL_INTERVAL_MS = 4000;
 
-describe(`Creating contacts through several gateways (REACHLINE_TEST_SEED=${SEED})`, () => {
+describe(`Creating contacts through several gateways (TEST_SEED=${SEED})`, () => {
   const indices = testIndices();
   let store: RecordStore;
   let key: string;

@@ -6,10 +6,10 @@ import { KILL_POINTS, startKilled } from './kill-points.js';
 import { expectPoisonRejected, withPoison } from './poison.js';
 import { histories, STREAMS, useWorkers } from './workers.js';
 
-const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
+const COUNT = runs(8000);
 const KILLS = runs(1);
 
-describe(`a worker killed at named points, ${KILLS} times each (REACHLINE_TEST_SEED=${SEED})`, function () {
+describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED})`, function () {
   this.timeout(3_600_000);
   const test = useWorkers();
 
@@ -23,7 +23,8 @@ describe(`a worker killed at named points, ${KILLS} times each (REACHLINE_TEST_S
     const pieces = inPieces(sent, 2 * kills.length + 1);
     const produce = async () => {
       const piece = pieces.shift();
-      if (!piece) throw new Error('the records are too few for so many kills; TEST_RECORDS sets how many');
+      if (!piece)
+        throw new Error('the records are too few for so many kills; TEST_RUNS_FACTOR multiplies them');
       for (const [index, stream] of STREAMS.entries()) await topics.produce(stream, piece[index] ?? []);
     };
 

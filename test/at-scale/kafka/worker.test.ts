@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import kafkajs from 'kafkajs';
 import { topicOf } from '../../../ingest/sources/kafka/topics.js';
-import { Random, SEED } from '../../support/random.js';
+import { Random, runs, SEED } from '../../support/random.js';
 import { actualContacts, expectSame } from './actual.js';
 import { contactHistory } from './histories.js';
 import { histories, rebalances, STREAMS, useWorkers } from './workers.js';
 
-const COUNT = Number(process.env.TEST_RECORDS ?? 8000);
+const COUNT = runs(8000);
 
-describe(`a worker on Kafka, Elasticsearch and ClickHouse (REACHLINE_TEST_SEED=${SEED})`, function () {
+describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, function () {
   this.timeout(3_600_000);
   const test = useWorkers();
 

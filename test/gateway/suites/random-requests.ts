@@ -2,13 +2,12 @@ import { Agent } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { gatewaySuite, type TestGateway } from '../../support/gateway.js';
-import { SEED } from '../../support/random.js';
+import { runs, SEED } from '../../support/random.js';
 import { checkIntakeResponse, problemFaults, responseCheck, storeWords } from '../../support/schema-check.js';
 import { fuzzRecords } from '../fuzz-records.js';
 import { type FuzzRequest, forgery, nextPage, randomRequest } from '../generated.js';
 import { describeRequest, type Received, send } from '../send.js';
 
-const RUNS = process.env.TEST_FUZZ_RUNS;
 const AT_ONCE = 12;
 
 const EXPORT = /^(?:text\/csv|application\/x-ndjson); charset=utf-8$/;
@@ -50,7 +49,7 @@ async function load(gateway: TestGateway): Promise<void> {
 
 export const randomRequests = (defaultRuns: number) =>
   gatewaySuite('The gateway under random requests', (start) => {
-    const numRuns = Number(RUNS ?? defaultRuns);
+    const numRuns = runs(defaultRuns);
     let gateway: TestGateway;
     const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
     before(async () => {
@@ -62,7 +61,7 @@ export const randomRequests = (defaultRuns: number) =>
       await gateway.close();
     });
 
-    it(`answers random requests as documented (REACHLINE_TEST_SEED=${SEED})`, async function () {
+    it(`answers random requests as documented (TEST_SEED=${SEED})`, async function () {
       this.timeout(600_000);
       const statuses = new Map<number, number>();
 

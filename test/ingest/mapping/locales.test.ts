@@ -10,7 +10,7 @@ import type { RawRecord } from '../../../ingest/records/raw-record.js';
 import { mapText, openText } from '../../../ingest/sources/text.js';
 import { STREAMS } from '../../../ingest/streams/index.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
-import { SEED } from '../../support/random.js';
+import { runs, SEED } from '../../support/random.js';
 import { wordsOf } from '../../support/words.js';
 
 interface Delivery {
@@ -148,7 +148,7 @@ function made({
   }));
 }
 
-const RUNS = Number(process.env.REACHLINE_LOCALE_RUNS ?? 250);
+const RUNS = runs(250);
 
 describe('A table of deliveries', function () {
   this.timeout(600_000);
