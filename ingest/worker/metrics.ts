@@ -26,7 +26,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   const registers = [registry];
   const records = new Counter({
     name: 'reachline_worker_records_total',
-    help: 'Records read from Kafka and committed, by stream and outcome: applied, stale (a newer record of the key is there) or rejected.',
+    help: 'Records read from Kafka and committed, by stream and outcome: applied, stale (the store has a newer record of the key) or rejected.',
     labelNames: ['stream', 'outcome'],
     registers,
   });
@@ -38,35 +38,35 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   });
   const batchRecords = new Histogram({
     name: 'reachline_worker_batch_records',
-    help: 'Records of a batch.',
+    help: 'Number of records per batch.',
     labelNames: ['stream'],
     buckets: [1, 10, 100, 500, 1000, 2500, 5000, 10_000, 25_000],
     registers,
   });
   const batchSeconds = new Histogram({
     name: 'reachline_worker_batch_duration_seconds',
-    help: 'Time from the start of a batch until it was written and committed.',
+    help: 'Time from the start of a batch until its records are written and its offsets committed.',
     labelNames: ['stream'],
     buckets: SECONDS,
     registers,
   });
   const age = new Histogram({
     name: 'reachline_worker_record_age_seconds',
-    help: 'Time from the acceptance of the oldest record of a batch until it was written and committed.',
+    help: 'Age of the oldest record of a batch, from its acceptance until the batch is written and its offsets committed.',
     labelNames: ['stream'],
     buckets: [...SECONDS, 300, 3600],
     registers,
   });
   const lag = new Gauge({
     name: 'reachline_worker_lag_records',
-    help: 'Records of a partition that are not committed yet.',
+    help: 'Records of a partition whose offsets are not committed yet.',
     labelNames: ['stream', 'partition'],
     registers,
   });
   const held = new Map<string, () => number>();
   new Gauge({
     name: 'reachline_worker_held_bytes',
-    help: 'Bytes of fetched records in memory: of contacts, audiences and visits at most 16 MiB each, of other streams 96 MiB; more only where one record batch is larger.',
+    help: 'Bytes of fetched records in memory, by stream (limit 16 MiB for contacts, audiences and website visits, 96 MiB for other streams; a single larger record batch may exceed it).',
     labelNames: ['stream'],
     registers,
     collect() {
@@ -75,25 +75,25 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   });
   const retries = new Counter({
     name: 'reachline_worker_store_retries_total',
-    help: 'Writes that are retried because the store is unavailable.',
+    help: 'Retries of writes because a store was unavailable.',
     labelNames: ['stream'],
     registers,
   });
   const offsetsLost = new Counter({
     name: 'reachline_worker_offsets_lost_total',
-    help: 'Times the committed offset of a partition was no longer in its topic: records were lost before they were read.',
+    help: 'Times that a topic no longer had the committed offset of a partition: its oldest records were deleted before they were read.',
     labelNames: ['stream'],
     registers,
   });
   const running = new Gauge({
     name: 'reachline_worker_stream_running',
-    help: 'Whether the consumer of a stream runs (1), or waits for its restart (0).',
+    help: '1 if the consumer of a stream runs, 0 if it waits for its restart.',
     labelNames: ['stream'],
     registers,
   });
   const restarts = new Counter({
     name: 'reachline_worker_stream_restarts_total',
-    help: 'Times the consumer of a stream failed and was restarted.',
+    help: 'Restarts of the consumer of a stream after a failure.',
     labelNames: ['stream'],
     registers,
   });

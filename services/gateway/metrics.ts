@@ -12,7 +12,7 @@ export interface Metrics {
   render(): Promise<string>;
   observeRequest(operation: string, status: number, seconds: number): void;
   problems: Counter<'code'>;
-  /** Operations that assistants run through `/mcp`, whose own answers are 200 also where the operation fails. */
+  /** Operations that assistants run through `/mcp`. Its own response is 200 even if the operation fails. */
   mcpOperations: Counter<'operation' | 'status'>;
   stores: Histogram<'store' | 'operation' | 'outcome'>;
   ingested: Counter<'stream' | 'outcome'>;
@@ -32,7 +32,7 @@ export interface GaugeSources {
   storeStates(): Promise<Partial<Record<StoreName, StoreState>>>;
 }
 
-/** Cache of `/metrics`, in milliseconds: it needs no API key, so it must be cheap. */
+/** How long a response of `/metrics` is cached, in milliseconds: it needs no API key, so it must be cheap. */
 export const RENDER_CACHE_MS = 1000;
 
 export function createMetrics(): Metrics {
@@ -47,7 +47,7 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'reachline_http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the end of its answer.',
+    help: 'Time from the first byte of a request to the end of its response.',
     labelNames: ['operation', 'status'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [registry],
@@ -55,38 +55,38 @@ export function createMetrics(): Metrics {
   for (const [name, help, read] of [
     [
       'reachline_ingest_queue_bytes',
-      'Bytes of records taken in over HTTP that wait for Kafka or are on their way to it.',
+      'Bytes of records that HTTP ingest has received and Kafka has not acknowledged.',
       () => sources.queuedBytes(),
     ],
-    ['reachline_http_connections', 'Open connections.', () => sources.connections()],
+    ['reachline_http_connections', 'Open client connections.', () => sources.connections()],
     [
       'reachline_http_requests_in_flight',
-      'Requests with a good key that are not answered yet.',
+      'Requests with a valid API key that are in progress.',
       () => sources.usage().requests,
     ],
     [
       'reachline_exports_running',
-      'Answers of every match as CSV or NDJSON that are being sent; at 8, or 2 of an organization, others get 503.',
+      'Exports in progress (limit 8, and 2 per organization; further exports get 503).',
       () => sources.usage().exports,
     ],
     [
       'reachline_http_slots_in_use',
-      'Slots of admission taken by operations, each as many as it weighs; at 1000, others get 503.',
+      'Admission slots in use (limit 1000; further requests get 503). An operation takes as many slots as it weighs.',
       () => sources.usage().slots,
     ],
     [
       'reachline_http_bodies_in_progress',
-      'Requests whose body is still arriving, and ingest requests; at 1000, others get 503.',
+      'Requests whose body is still arriving, and ingest requests (limit 1000; further requests get 503).',
       () => sources.usage().bodies,
     ],
     [
       'reachline_http_body_bytes',
-      'Bytes of those bodies, after decompression; at 256 MiB, others get 503.',
+      'Bytes of request bodies in memory, after decompression (limit 256 MiB; further requests get 503).',
       () => sources.usage().bodyBytes,
     ],
     [
       'reachline_http_answer_bytes',
-      'Bytes of answers that their clients have not read yet; at 256 MiB, others get 503.',
+      'Bytes of responses that clients have not read yet (limit 256 MiB; further requests get 503).',
       () => sources.usage().responseBytes,
     ],
   ] as const) {
@@ -101,7 +101,7 @@ export function createMetrics(): Metrics {
   }
   new Gauge({
     name: 'reachline_store_writable',
-    help: 'Whether a store answers and takes writes (1), or not (0), as one whose disk is full or that an operator blocked.',
+    help: '1 if the store responds and accepts writes; otherwise 0, such as when its disk is full or an operator blocked writes.',
     labelNames: ['store'],
     registers: [registry],
     async collect() {
@@ -111,7 +111,7 @@ export function createMetrics(): Metrics {
   });
   new Gauge({
     name: 'reachline_credit_reservations_overdue',
-    help: 'Credits reserved for more than a minute, for a contact that could neither be found nor ruled out; reservations.',
+    help: 'Reservations of credits older than a minute, because the store could not tell whether their contact was created.',
     registers: [registry],
     collect() {
       this.set(sources.recovery()?.overdueReservations ?? 0);
@@ -119,7 +119,7 @@ export function createMetrics(): Metrics {
   });
   new Counter({
     name: 'reachline_recovery_failures_total',
-    help: 'Steps of the recovery job that failed, to be tried again in the next run.',
+    help: 'Failed steps of the recovery job; its next run retries them.',
     registers: [registry],
     collect() {
       this.reset();
@@ -138,26 +138,26 @@ export function createMetrics(): Metrics {
     observeRequest: (operation, status, seconds) => series(`${status} ${operation}`).observe(seconds),
     problems: new Counter({
       name: 'reachline_http_problems_total',
-      help: 'Answers that were an error, over HTTP or by a tool of /mcp, by code.',
+      help: 'Error responses, over HTTP or from a tool of /mcp, by error code.',
       labelNames: ['code'],
       registers: [registry],
     }),
     mcpOperations: new Counter({
       name: 'reachline_mcp_operations_total',
-      help: 'Operations that assistants ran through /mcp, by operation and by the status that it would answer over HTTP.',
+      help: 'Operations that assistants ran through /mcp, by operation and by the HTTP status that it would have had.',
       labelNames: ['operation', 'status'],
       registers: [registry],
     }),
     stores: new Histogram({
       name: 'reachline_store_request_duration_seconds',
-      help: 'Time a store took, by method of its port.',
+      help: 'Duration of store calls, by store, method and outcome.',
       labelNames: ['store', 'operation', 'outcome'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers: [registry],
     }),
     ingested: new Counter({
       name: 'reachline_ingest_records_total',
-      help: 'Records taken in over HTTP, by stream and outcome.',
+      help: 'Records received by HTTP ingest, by stream and outcome.',
       labelNames: ['stream', 'outcome'],
       registers: [registry],
     }),

@@ -5,12 +5,12 @@ import type { FieldError } from '../shared/validation.js';
 export const PROBLEMS = {
   malformed_request: [400, 'The request is not valid HTTP'],
   invalid_json: [400, 'The body is not valid JSON'],
-  invalid_body: [400, 'The body has the wrong form'],
+  invalid_body: [400, 'The body is malformed'],
   missing_api_key: [401, 'A valid API key is required'],
   invalid_api_key: [401, 'A valid API key is required'],
-  insufficient_credits: [402, 'The credit balance does not cover this'],
+  insufficient_credits: [402, 'The credit balance is too low for this request'],
   organization_mismatch: [403, 'The API key belongs to another organization'],
-  insufficient_scope: [403, 'The API key lacks the scope this needs'],
+  insufficient_scope: [403, 'The API key lacks the scope that this operation needs'],
   origin_not_allowed: [403, 'This origin is not allowed'],
   contact_not_found: [404, 'No such contact'],
   audience_not_found: [404, 'No such audience'],
@@ -18,40 +18,40 @@ export const PROBLEMS = {
   key_not_found: [404, 'No such key'],
   stream_not_found: [404, 'No such stream'],
   route_not_found: [404, 'No such operation'],
-  method_not_allowed: [405, 'This path takes another method'],
-  not_acceptable: [406, 'The response has no such media type'],
+  method_not_allowed: [405, 'This path does not support the HTTP method'],
+  not_acceptable: [406, 'The operation cannot respond in an accepted media type'],
   request_timeout: [408, 'The request did not arrive in time'],
-  ambiguous_company: [409, 'The network_a id belongs to several companies'],
-  ambiguous_domain: [409, 'The domain belongs to several companies'],
-  changed_meanwhile: [409, 'The contact or audience has changed meanwhile'],
+  ambiguous_company: [409, 'Several companies have this network_a id'],
+  ambiguous_domain: [409, 'Several companies have this domain'],
+  changed_meanwhile: [409, 'The contact or audience was changed by another request'],
   audience_exists: [409, 'The audience already exists'],
   contact_exists: [409, 'The contact already exists'],
   contact_suppressed: [409, 'The person was erased'],
-  outcome_unknown: [409, 'What an earlier request did is unknown'],
+  outcome_unknown: [409, 'The outcome of an earlier request is unknown'],
   idempotency_in_progress: [409, 'A request with this idempotency key is still running'],
   body_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The body must be JSON in UTF-8'],
-  expectation_failed: [417, 'The expectation cannot be met'],
+  expectation_failed: [417, 'The Expect header is not supported'],
   validation_failed: [422, 'Invalid request'],
   idempotency_key_reused: [422, 'The idempotency key was used for another request'],
   invalid_sql: [422, 'The SQL statement cannot be run'],
   records_rejected: [422, 'Records were rejected'],
-  page_window_exceeded: [422, 'Page is beyond the pagination limit'],
+  page_window_exceeded: [422, 'The page is beyond the pagination limit'],
   too_many_points: [422, 'The time series would have too many points'],
   missing_rates: [422, 'Currency rates are missing'],
   too_many_values: [422, 'The body has too many values'],
   rate_limited: [429, 'Too many requests'],
   headers_too_large: [431, 'The headers are too large'],
-  internal: [500, 'Something went wrong on our side'],
-  mcp_unavailable: [501, 'This installation answers no assistants here'],
-  sql_unavailable: [501, 'This installation answers no SQL here'],
+  internal: [500, 'The server failed unexpectedly'],
+  mcp_unavailable: [501, 'MCP is not installed'],
+  sql_unavailable: [501, 'SQL is not available here'],
   store_unavailable: [503, 'A data store cannot be reached'],
-  overloaded: [503, 'Service overloaded'],
+  overloaded: [503, 'The service is overloaded'],
   timeout: [504, 'The request took too long'],
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** Problems that pass by themselves: each has `Retry-After`, of a second unless it says otherwise. */
+/** Problems that pass without a change of the request. Their responses have `Retry-After`, by default one second. */
 export const PASSING: ReadonlySet<ProblemCode> = new Set([
   'request_timeout',
   'idempotency_in_progress',
@@ -68,7 +68,7 @@ export const problemPage = (code: string) => `/docs/errors#${code}`;
 /** Additional members, such as `credit_balance` or `candidates`. */
 export type ProblemExtras = Record<string, unknown> & { errors?: FieldError[] };
 
-/** Thrown to answer a request with `application/problem+json`. `message` is the detail that the client sees. */
+/** Thrown to respond with `application/problem+json`. `message` is the detail that the client sees. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: ProblemCode;
@@ -90,7 +90,7 @@ export class Problem extends Error {
   }
 }
 
-/** A 422 with all field errors of a request. If there is one error and its code is the code of a problem, returns that problem. */
+/** A 422 with all field errors of a request. A single error whose code is the code of a problem becomes that problem. */
 export function invalid(...errors: FieldError[]): Problem {
   const [{ code, detail }] = errors as [FieldError];
   if (errors.length > 1) {

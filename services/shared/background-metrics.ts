@@ -1,15 +1,15 @@
-/** Metrics of background work, which gateways and workers export alike. The names are contract. */
+/** Metrics of background jobs, exported by gateways and workers. The names are contract. */
 import { Gauge, type Registry } from 'prom-client';
 import type { ClockComparison } from './clock-comparison.js';
 import type { JobRuns } from './job-runs.js';
 
 export interface BackgroundSources {
   jobs: JobRuns;
-  /** The copy of contacts and audiences for SQL; null where SQL reads them directly. */
+  /** Reader of the copy of contacts and audiences for SQL; null if SQL reads the store directly. */
   copier: { beganAt(): Promise<number | null> } | null;
-  /** Time of the last backup in milliseconds since the epoch, null before the first; null where no store lies in the data folder. */
+  /** Returns the time of the last backup in milliseconds since the epoch, or null before the first. Null if the data folder holds no store. */
   lastBackup: (() => number | null) | null;
-  /** Null where a caller gave the clock. */
+  /** Null if a caller, such as a test, supplies the clock. */
   clocks: Pick<ClockComparison, 'skews'> | null;
 }
 
@@ -23,7 +23,7 @@ export function registerBackgroundMetrics(
   const labelNames = ['background_job'];
   new Gauge({
     name: 'reachline_job_interval_seconds',
-    help: 'Longest expected time from one success of a background job to the next.',
+    help: 'Longest expected time between two successful runs of a background job.',
     labelNames,
     registers,
     collect() {
@@ -33,7 +33,7 @@ export function registerBackgroundMetrics(
   });
   new Gauge({
     name: 'reachline_job_last_success_seconds',
-    help: 'Unix time of the last success of a background job, or of its start before the first.',
+    help: 'Unix time of the last successful run of a background job; before the first, the time when the job was started.',
     labelNames,
     registers,
     collect() {
@@ -59,7 +59,7 @@ function registerCopyLag(registry: Registry, copier: NonNullable<BackgroundSourc
   let beganAt = Date.now();
   new Gauge({
     name: 'reachline_copy_lag_seconds',
-    help: 'Time since the copy of contacts and audiences in ClickHouse was begun, or since the start of the process before the first.',
+    help: 'Age of the copy of contacts and audiences in ClickHouse, from when it was begun; before the first copy, time since the process started.',
     registers: [registry],
     async collect() {
       // The lag grows while ClickHouse does not answer.
@@ -72,7 +72,7 @@ function registerCopyLag(registry: Registry, copier: NonNullable<BackgroundSourc
 function registerClockSkew(registry: Registry, clocks: NonNullable<BackgroundSources['clocks']>): void {
   new Gauge({
     name: 'reachline_clock_skew_seconds',
-    help: 'Seconds by which the clock of this process is ahead of that of a store; data_folder: ahead of the time that the folder noted, 0 within 30 days of it. Beyond 30 s, the process deletes nothing by age.',
+    help: 'Seconds by which the clock of this process is ahead of the clock of a store. For data_folder: ahead of the time last noted in the folder, or 0 within 30 days of it. Beyond 30 s, the process deletes nothing by age.',
     labelNames: ['store'],
     registers: [registry],
     collect() {
