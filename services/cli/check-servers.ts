@@ -21,11 +21,11 @@ import { inspectElasticsearch } from '../stores/elasticsearch/inspect.js';
 import type { LeaseHolder } from '../stores/elasticsearch/lease.js';
 import { explain, noAnswer } from './errors.js';
 
-/** Result of a check; `failed` and `warning` say what to do. */
+/** Result of a check. `failed` and `warning` say how to fix the problem. */
 export type CheckResult = { ok: string } | { warning: string } | { failed: string };
 
 const ELASTICSEARCH_MAJOR = 9;
-/** A migration may hold it for hours; whatever else does is done within seconds. */
+/** A migration may hold the lock for hours; other work holds it for seconds. */
 const LONG_HELD_MS = 60_000;
 const LATE_SECONDS = 60;
 const MIGRATE = 'Run: reachline migrate';
@@ -70,10 +70,10 @@ async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>):
     });
   }
   if (blocked.length > 0) {
-    results.push({ failed: `Writes are blocked, by a full disk or an operator: ${blocked.join(', ')}` });
+    results.push({ failed: `Writes are blocked by a full disk or an operator: ${blocked.join(', ')}` });
   }
   if (outdated.length > 0) {
-    results.push({ failed: `Of an older version: ${outdated.join(', ')}. ${MIGRATE}` });
+    results.push({ failed: `Older than this version: ${outdated.join(', ')}. ${MIGRATE}` });
   }
   for (const { resource, index, shards, perOrganization } of otherShards) {
     results.push({
@@ -81,7 +81,7 @@ async function checkElasticsearch(config: NonNullable<Config['elasticsearch']>):
     });
   }
   if (missing.length > 0) {
-    results.push({ ok: `serve makes the indices that are missing: ${missing.join(', ')}` });
+    results.push({ ok: `serve creates the missing indices: ${missing.join(', ')}` });
   } else if (outdated.length === 0) {
     results.push({ ok: `The indices ${config.indexPrefix}-* are up to date` });
   }
@@ -111,13 +111,13 @@ async function checkClickHouse(config: NonNullable<Config['clickhouse']>): Promi
         ? { ok: `${tables} are up to date` }
         : replication
           ? { failed: `${tables} lack ${pending}. ${MIGRATE}` }
-          : { ok: `serve brings the tables up to date: ${pending}` },
+          : { ok: `serve updates the tables: ${pending}` },
       ...(replication && missing.length === 0 ? checkReplication(config, replication, where) : []),
     ];
   });
 }
 
-/** Nothing where the clocks agree. */
+/** Returns no result if the clocks agree. */
 const checkClock = (store: StoreName, skewMs: number): CheckResult[] =>
   Math.abs(skewMs) > MAX_SKEW_MS ? [{ failed: describeSkew(store, skewMs) }] : [];
 
@@ -138,14 +138,16 @@ function checkReplication(
     });
   }
   if (read_only > 0) {
-    results.push({ failed: `${read_only} tables of ClickHouse${where} take no writes: check its Keeper` });
+    results.push({
+      failed: `${read_only} tables of ClickHouse${where} accept no writes: check ClickHouse Keeper`,
+    });
   } else if (delay_seconds > LATE_SECONDS) {
     results.push({ warning: `ClickHouse${where} is ${delay_seconds} s behind the other replicas` });
   }
   return results;
 }
 
-/** Checks each broker by itself, because a client is satisfied once one broker answers. */
+/** Checks each broker separately, because a client succeeds as soon as one broker responds. */
 async function checkKafka(config: KafkaConfig): Promise<CheckResult[]> {
   const brokers = await Promise.all(
     config.brokers.map(async (broker) => {
@@ -161,13 +163,13 @@ async function checkKafka(config: KafkaConfig): Promise<CheckResult[]> {
   if (answering.length === 0) return results;
   const topics = await onKafka({ ...config, brokers: answering }, async (cluster) => {
     const missing = await missingTopics(cluster, config);
-    // A producer that comes first may make them, with settings of its own.
+    // If topics are missing, a producer may create them with other settings.
     if (missing.length > 0) return { failed: `Topics are missing: ${missing.join(', ')}. ${MIGRATE}` };
     const problems = await findReplicationProblems(cluster, config);
     if (problems.length > 0) return { failed: problems.join('\n') };
     const others = await findOtherSettings(cluster, config);
     if (others.length > 0) return { failed: others.join('\n') };
-    return { ok: 'The topics of all streams and of their dead letters are there' };
+    return { ok: 'The topics of all streams and of their dead letters exist' };
   });
   return [...results, topics];
 }

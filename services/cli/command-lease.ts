@@ -7,8 +7,8 @@ import { CommandError } from './errors.js';
 import type { Io } from './io.js';
 
 /**
- * Runs `work` while no other process that shares the records store runs the command; `doing` says what it does, for the error. Throws
- * `CommandError` at once when another does.
+ * Runs `work` unless another process that shares the records store runs the command: then throws `CommandError` at once. `doing` completes
+ * the sentence "Another process …" of that error.
  */
 export async function withCommandLease<T>(
   io: Io,
@@ -16,7 +16,7 @@ export async function withCommandLease<T>(
   work: (lease: Pick<CommandLease, 'throwIfLost'>) => Promise<T>,
 ): Promise<T> {
   const { elasticsearch, dataDir } = loadConfig(io.env);
-  // A machine that only uses Kafka has no data folder, and gets none.
+  // A machine that only uses Kafka has no data folder; the command creates none.
   if (elasticsearch === null && !existsSync(join(dataDir, SEARCH_FILE))) {
     return work({ throwIfLost: () => undefined });
   }
@@ -27,7 +27,7 @@ export async function withCommandLease<T>(
       )
     : (await import('../stores/sqlite/command-lease.js')).acquireCommandLease(dataDir, command);
   if ('heldBy' in lease)
-    throw new CommandError(`Another process ${doing}: ${lease.heldBy}. Let it end, then try again.`);
+    throw new CommandError(`Another process ${doing}: ${lease.heldBy}. Wait until it ends, then try again.`);
   try {
     return await work(lease);
   } finally {

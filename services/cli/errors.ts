@@ -1,19 +1,19 @@
-/** How errors are shown: one or two lines that say what to do, and an exit code. */
+/** Errors of commands: one or two lines that say what to do, and an exit code. */
 
-/** `interrupted` is what shells report for Ctrl-C: 128 and the number of the signal. */
+/** `interrupted` is the code that shells report for Ctrl-C: 128 plus the number of the signal. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
-/** The command failed for a reason that its message explains. */
+/** The command failed; the message says why. */
 export class CommandError extends Error {
   override readonly name: string = 'CommandError';
 }
 
-/** The command was called in a way that cannot work; it did nothing. */
+/** The command line is wrong; the command did nothing. */
 export class UsageError extends CommandError {
   override readonly name = 'UsageError';
 }
 
-/** Errors whose messages are shown as they are; by name, so that no heavy module is loaded for them. */
+/** Errors whose messages are printed unchanged. They are listed by name, so that no large module is loaded for them. */
 const EXPLAINED = new Set([
   'BackupError',
   'BrokenPartsError',
@@ -41,7 +41,7 @@ const SYSTEM: Record<string, string> = {
   EISDIR: 'is a folder',
   ENOTDIR: 'is below something that is not a folder',
   ENOSPC: 'does not fit: the disk is full',
-  EROFS: 'lies on a file system that cannot be written',
+  EROFS: 'is on a file system that cannot be written',
 };
 
 /** The message to print for an error, and the exit code. */
@@ -58,7 +58,7 @@ function sentence(error: Error): string {
     return `${noAnswer(error, store)}. Run reachline doctor to see why; it is safe to run this command again.`;
   }
   if (code !== undefined && path !== undefined && code in SYSTEM) return `${path} ${SYSTEM[code]}.`;
-  return `Something went wrong: ${error.message}. Set REACHLINE_LOG_LEVEL=debug to see where.`;
+  return `Unexpected error: ${error.message}. Set REACHLINE_LOG_LEVEL=debug to see where it happened.`;
 }
 
 /** Includes the driver's code, such as ECONNREFUSED, but not its message, which may hold data. */

@@ -1,5 +1,5 @@
 /**
- * Gateway that a command uses: the gateway that its options name, the server that holds the data folder, or a gateway that the command
+ * Chooses the gateway of a command: the one that its options name, the server that uses the data folder, or a gateway that the command
  * starts.
  */
 import { issueKey, parseKey, RUN_KEY_NAME } from '../accounts/keys.js';
@@ -33,13 +33,13 @@ export interface Access {
   scope: readonly Scope[];
 }
 
-/** Long enough for any file; the key is revoked at the end. */
+/** Long enough for any file; the key is revoked when the command ends. */
 const KEY_LIFETIME_MS = 24 * 3_600_000;
 const REACH_TIMEOUT_MS = 2000;
 
 /**
- * The gateway that options or environment name. The environment can replace the options, which every user of a machine can see in `ps`
- * (contract 7). Throws UsageError.
+ * The gateway that the options or the environment name. The environment is an alternative because every user of a machine can see options
+ * in `ps` (contract 7). Throws UsageError.
  */
 export function namedGateway(
   { env }: Io,
@@ -60,7 +60,7 @@ export function namedGateway(
   return { url, apiKey };
 }
 
-/** The base address without query and final slashes. Throws UsageError unless it is an HTTP address. */
+/** The base address without query and trailing slashes. Throws UsageError unless it is an HTTP address. */
 export function baseAddress(base: string): string {
   const url = URL.canParse(base) ? new URL(base) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
@@ -72,8 +72,8 @@ export function baseAddress(base: string): string {
 }
 
 /**
- * Calls the gateway that the options name, otherwise the data folder. Throws UsageError if neither is named. Turns errors of the client
- * into errors of the command line.
+ * Gives `work` a client of the gateway that the options name, otherwise of the data folder. Throws UsageError if neither is named. Turns
+ * errors of the client into errors of the command line.
  */
 export async function withClient(
   io: Io,
@@ -102,7 +102,7 @@ export async function withClient(
   );
 }
 
-/** Serves the stores to this process alone. */
+/** Starts a gateway over the stores that only this process can use. */
 async function throughOwnGateway(
   config: Config,
   stores: Stores,
@@ -124,9 +124,8 @@ async function throughOwnGateway(
 }
 
 /**
- * Opens the data folder for `work`. Where a running server holds it, `work` gets that server instead, with a key for this run alone:
- * whoever may write the data folder may create keys in it. Throws UsageError when that needs `organization`, and the errors of
- * `openStores`.
+ * Opens the data folder for `work`. If a running server uses the folder, `work` gets that server, with a key for this run: whoever may
+ * write the data folder may create keys in it. Throws UsageError if the server needs `organization`, and the errors of `openStores`.
  */
 export async function withFolder<T>(
   io: Io,
@@ -161,7 +160,7 @@ async function throughServer<T>(
       `The data folder is in use by the server at ${url}. To go through it, name the organization: --organization <id>`,
     );
   }
-  printErr(io, `The server at ${url} has the data folder, so this goes through it.`);
+  printErr(io, `The server at ${url} uses the data folder, so this command goes through it.`);
   return withRunKey(
     (use) => withAdminStore(io, use),
     access,
@@ -187,14 +186,14 @@ async function withRunKey<T>(
   }
 }
 
-/** Throws CommandError within 2 s when nothing answers at the address, as with a wrong port, before anything is tried again. */
+/** Throws CommandError within 2 s if the address does not respond, such as with a wrong port, before any retry. */
 export async function requireReachable(url: string): Promise<void> {
   await request(`${url}/version`, {}, REACH_TIMEOUT_MS).catch((error: Error) => {
     throw unreachable(url, error);
   });
 }
 
-/** An error of the client as one of the command line, in the gateway's own words; any other error as it is. */
+/** Turns an error of the client into an error of the command line, with the gateway's own words. Returns other errors unchanged. */
 export function gatewayError(error: unknown, url: string): unknown {
   if (error instanceof ConnectionError) return unreachable(url, error.cause as Error);
   if (!(error instanceof ReachlineProblem)) return error;
@@ -202,7 +201,7 @@ export function gatewayError(error: unknown, url: string): unknown {
   const details = errors.length > 0 ? errors.map(({ detail }) => detail).join('\n') : message;
   const Class = error instanceof ValidationProblem ? UsageError : CommandError;
   return new Class(
-    `The gateway answers ${status}${code === 'unknown' ? '' : ` ${code}`}: ${details}${HINTS[code] ?? ''}`,
+    `The gateway responded with ${status}${code === 'unknown' ? '' : ` ${code}`}: ${details}${HINTS[code] ?? ''}`,
   );
 }
 
@@ -214,6 +213,6 @@ function unreachable(url: string, { cause, message }: Error): CommandError {
 }
 
 const HINTS: Record<string, string> = {
-  insufficient_scope: ' Make one with: reachline keys create --organization <id> --scopes <scope>',
-  invalid_api_key: ' Check REACHLINE_API_KEY or --api-key; reachline keys list shows the keys there are.',
+  insufficient_scope: ' Create one with: reachline keys create --organization <id> --scopes <scope>',
+  invalid_api_key: ' Check REACHLINE_API_KEY or --api-key; reachline keys list shows the existing keys.',
 };

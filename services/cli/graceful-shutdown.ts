@@ -3,11 +3,11 @@ import type { Logger } from 'pino';
 import { EXIT } from './errors.js';
 
 interface RunUntilSignalOptions {
-  /** Milliseconds that closing may take before the process is ended. */
+  /** Milliseconds that closing may take before the process is ended by force. */
   delay: number;
 }
 
-/** Runs until a signal or an uncaught error, then closes; resolves with the exit code. A second signal ends the process at once. */
+/** Runs until a signal or an uncaught error, then closes, and resolves with the exit code. A second signal ends the process at once. */
 export function runUntilSignal(
   close: () => Promise<void>,
   logger: Logger,

@@ -7,7 +7,7 @@ export interface HttpAnswer {
 }
 
 /**
- * Sends a request and reads its answer. Its timer keeps the process alive: with `fetch` alone the process ends while it waits for a server
+ * Sends a request and reads its response. The timer keeps the process alive: with `fetch` alone, Node.js exits while it waits for a server
  * that closes connections without a response.
  */
 export async function request(url: URL | string, init: RequestInit, timeoutMs: number): Promise<HttpAnswer> {
@@ -22,7 +22,7 @@ export async function request(url: URL | string, init: RequestInit, timeoutMs: n
   }
 }
 
-/** The address of a Reachline server that answers on this host and port. */
+/** The address of a Reachline server that responds on this host and port. */
 export async function findServer({ host, port }: Pick<Config, 'host' | 'port'>): Promise<string | undefined> {
   if (port === 0) return undefined;
   const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;

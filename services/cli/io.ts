@@ -14,18 +14,18 @@ export interface Io {
 }
 
 /**
- * Makes descriptor 0 empty: the embedded engine takes what it finds there for more rows of any insert. Call it before other threads
- * open files, as the lowest free descriptor is the one just closed.
+ * Makes descriptor 0 empty: the embedded engine would read it as extra rows of an insert. Call this before other threads open files,
+ * because the next open gets the lowest free descriptor, the one just closed.
  */
 export function emptyStandardInput(): void {
   closeSync(0);
   openSync('/dev/null', 'r');
 }
 
-/** Paths of descriptor 0 in a folder that is no link. */
+/** Paths of descriptor 0 that are not links. */
 const DESCRIPTOR_0 = new RegExp(`^/(?:dev/fd|proc/${process.pid}(?:/task/\\d+)?/fd)/0$`);
 
-/** Whether an argument means standard input: -, or a path that leads to it, such as /dev/stdin. Also after `emptyStandardInput`. */
+/** Whether an argument means standard input: -, or a path that leads to it, such as /dev/stdin. Works after `emptyStandardInput` too. */
 export function isStandardInput(path: string): boolean {
   let place = path;
   for (let links = 0; links < MAX_LINKS; links++) {
@@ -33,11 +33,11 @@ export function isStandardInput(path: string): boolean {
     try {
       place = join(realpathSync(dirname(place)), basename(place));
       if (DESCRIPTOR_0.test(place)) return true;
-      // Names the file that is redirected, not the descriptor.
+      // `/proc` names the redirected file, not the descriptor.
       if (place.startsWith('/proc/')) return false;
       place = resolve(dirname(place), readlinkSync(place));
     } catch {
-      // No link, or not there.
+      // The path is not a link, or does not exist.
       return false;
     }
   }
@@ -45,20 +45,20 @@ export function isStandardInput(path: string): boolean {
 }
 const MAX_LINKS = 40;
 
-/** Colours are for terminals only, and never with NO_COLOR (https://no-color.org). */
+/** Colours are used on terminals only, and never with NO_COLOR (https://no-color.org). */
 export const showsColors = ({ env, ...io }: Io, stream: 'stdout' | 'stderr'): boolean =>
   io[stream].isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
 
-/** The text in a style, where the stream shows colours. */
+/** The text in a style, if the stream shows colours. */
 export const styled = (io: Io, stream: 'stdout' | 'stderr', style: Style, text: string): string =>
   showsColors(io, stream) ? styleText(style, text, { validateStream: false }) : text;
 
-/** Control characters except tab and line feed, and those that change direction or line of what follows. */
+/** Control characters except tab and line feed, and characters that change the direction or break the line of the following text. */
 const NOT_SHOWN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
- * The text without characters that a terminal would obey; each becomes an escape sequence such as \u001b, which in JSON means the same. Text of
- * files, names, requests and other processes may hold any.
+ * Replaces characters that a terminal would obey with escape sequences such as \u001b, which mean the same in JSON. Text from files, names,
+ * requests and other processes may contain such characters.
  */
 export const printable = (text: string): string =>
   text.replace(NOT_SHOWN, (character) =>
@@ -69,13 +69,13 @@ export const printable = (text: string): string =>
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Writes a line to standard output: the result of a command. Everything that commands print goes through this function or the next. */
+/** Writes a line with the result of a command to standard output. All output of commands goes through this function or `printErr`. */
 export const printOut = (io: Io, line: string, style?: Style) => print(io, 'stdout', line, style);
 
-/** Writes a line to standard error: what people may want to know besides the result. */
+/** Writes a line to standard error: information for people in addition to the result. */
 export const printErr = (io: Io, line: string, style?: Style) => print(io, 'stderr', line, style);
 
-/** Writes a line that begins with a mark in a style to standard output. */
+/** Writes a line to standard output that begins with a styled mark. */
 export const printMarked = (io: Io, style: Style, mark: string, line: string) =>
   void io.stdout.write(`${styled(io, 'stdout', style, mark)} ${printable(line)}\n`);
 
@@ -84,7 +84,9 @@ function print(io: Io, stream: 'stdout' | 'stderr', line: string, style?: Style)
   io[stream].write(`${style === undefined ? text : styled(io, stream, style, text)}\n`);
 }
 
-/** Asks on a terminal, unless `yes`, as nobody can answer a script's question. Throws CommandError with `refusal` for any answer but yes. */
+/**
+ * Asks for confirmation on a terminal, unless `yes`; a script cannot answer. Throws CommandError with `refusal` for any answer except yes.
+ */
 export async function confirm(
   io: Io,
   yes: boolean | undefined,
@@ -102,13 +104,15 @@ export async function confirm(
   }
 }
 
-/** `12 345`: thousands separated by spaces. */
+/** Formats 12345 as `12 345`. */
 export const formatCount = (count: number) => String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ' ');
 
-/** Columns are not cut below this. */
+/** Columns are not cut below this width. */
 const MIN_COLUMN_WIDTH = 8;
 
-/** Prints rows below their headings, every column as wide as its longest cell; on a terminal the widest are cut until a row fits. */
+/**
+ * Prints rows below their headings. Each column is as wide as its longest cell; on a terminal, the widest columns are cut until a row fits.
+ */
 export function printTable(io: Io, headings: readonly string[], rows: readonly (readonly string[])[]): void {
   const all = [headings, ...rows.map((row) => row.map((cell) => printable(cell.replace(/\s+/g, ' '))))];
   const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
@@ -129,6 +133,6 @@ function cutToFit(widths: number[], available: number): void {
   }
 }
 
-/** At most `length` characters, the last of them an ellipsis where some are left out. */
+/** Returns at most `length` characters. If characters are left out, the last is an ellipsis. */
 export const truncate = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1)}…`;

@@ -10,7 +10,7 @@ export function requireKafka(config: KafkaConfig | null): KafkaConfig {
   return config;
 }
 
-/** Connects while `work` runs. Throws `KafkaUnavailableError` within seconds, as a person waits for the command. */
+/** Connects to Kafka while `work` runs. Throws `KafkaUnavailableError` within seconds, because a person waits for the command. */
 export async function withKafka<T>(
   io: Io,
   work: (cluster: KafkaCluster, config: KafkaConfig) => Promise<T>,

@@ -3,7 +3,7 @@ import type { Config } from '../shared/config.js';
 import { createLogger, logFile } from '../shared/logger.js';
 import { type Io, printable, styled } from './io.js';
 
-/** The log on standard error: readable lines on a terminal, JSON elsewhere, unless REACHLINE_LOG_FORMAT chooses. */
+/** Opens the log on standard error: readable lines on a terminal, otherwise JSON, unless REACHLINE_LOG_FORMAT chooses. */
 export function openLog(io: Io, { logLevel, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>): Logger {
   const file = logFile(2);
   const isReadable = logFormat === 'auto' ? io.stderr.isTTY === true : logFormat === 'text';
@@ -19,7 +19,7 @@ const LEVELS: Record<number, [name: string, style: Parameters<typeof styled>[2]]
   60: ['FATAL', ['red', 'bold']],
 };
 
-/** `14:03:21.042 WARN  waiting for the records store  store=records`, with the stack of an error on the lines below. */
+/** Formats a line as `14:03:21.042 WARN  waiting for the records store  store=records`. The stack of an error follows on the next lines. */
 function readableLines(io: Io, destination: DestinationStream & { flushSync?(): void }) {
   return {
     write: (line: string) => destination.write(readable(io, line)),

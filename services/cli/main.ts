@@ -1,3 +1,3 @@
 #!/usr/bin/env node
-/** Runs process.ts as services/vite.config.mjs bundles it. */
+/** Runs process.ts from the bundle that services/vite.config.mjs makes. */
 await import(new URL('../../bundled/command/services/cli/process.js', import.meta.url).href);

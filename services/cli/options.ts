@@ -2,7 +2,7 @@
 import { Command, type HelpContext, InvalidArgumentError, Option } from 'commander';
 import { ID_PATTERN } from '../shared/ids.js';
 
-/** Written out, as the schemas of the streams take longer to load than help may take. */
+/** Listed here because loading the schemas of the streams would delay help. */
 export const STREAM_NAMES = [
   'contacts',
   'audiences',
@@ -14,7 +14,7 @@ export const STREAM_NAMES = [
   'currency-rates',
 ];
 
-/** A command whose help ends with notes and examples. The help of a group ends with the first example of each of its commands. */
+/** A command whose help ends with notes and examples. The help of a group shows the first example of each of its commands. */
 export class ReachlineCommand extends Command {
   #notes = '';
   #examples: readonly string[] = [];
@@ -27,7 +27,7 @@ export class ReachlineCommand extends Command {
     return this.command(name).description(description);
   }
 
-  /** An option that takes one of the values. */
+  /** Adds an option that takes one of the values. */
   choice(flags: string, description: string, values: readonly string[]): this {
     return this.addOption(new Option(flags, description).choices(values));
   }
@@ -60,7 +60,7 @@ export function identifier(text: string): string {
 export function wholeNumber(text: string): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) {
-    throw new InvalidArgumentError('It is a whole number, 0 or more.');
+    throw new InvalidArgumentError('It must be a whole number, 0 or more.');
   }
   return value;
 }

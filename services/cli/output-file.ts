@@ -1,4 +1,4 @@
-/** Files that commands write: they appear once they are complete, and none is a file that the command reads or a file of a store. */
+/** Files that commands write. A file appears once it is complete. It never replaces an input of the command or a file of a store. */
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -17,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { findOwner } from '../stores/data-folder/own-files.js';
 import { UsageError } from './errors.js';
 
-/** A file or folder, whatever names it has: device and inode, or for a missing file its folder and name. */
+/** Identity of a file or folder, whatever path names it: device and inode, or for a missing file its folder and name. */
 export type Place = string;
 
 const ofStats = ({ dev, ino }: Pick<Stats, 'dev' | 'ino'>): Place => `${dev}:${ino}`;
@@ -26,11 +26,11 @@ export function placeOf(path: string): Place {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats) return ofStats(stats);
   const folder = statSync(dirname(path), { throwIfNoEntry: false });
-  // Names that differ in case alone may be one.
+  // Names that differ only in case may be the same file.
   return `${folder ? ofStats(folder) : dirname(path)}/${basename(path).toLowerCase()}`;
 }
 
-/** The place of the file that standard input is redirected from. */
+/** Identity of the file that standard input is redirected from. */
 export function placeOfStandardInput(): Place {
   try {
     return ofStats(fstatSync(0));
@@ -40,7 +40,7 @@ export function placeOfStandardInput(): Place {
   }
 }
 
-/** Throws `UsageError` where Reachline keeps data at this path, or at a folder above it. */
+/** Throws `UsageError` if the path, or a folder above it, holds data of Reachline. */
 export function requireOutsideStores(path: string): void {
   const owner = findOwner(path);
   if (owner === undefined) return;
@@ -50,16 +50,19 @@ export function requireOutsideStores(path: string): void {
 }
 
 /**
- * A file that is written beside its place, as `<name>.<8 random digits>.part`, a name that nothing has, and renamed once it is complete: what the path named before stays until then.
- * A device or pipe is written directly.
+ * A file that is written under a temporary name in the same folder, `<name>.<8 random digits>.part`, and renamed once it is complete. Until
+ * then, the previous file stays. A device or pipe is written directly.
  */
 export class OutputFile {
-  /** The path without links, so that a link stays one; as the system resolves `..` behind a link, which its text alone does not tell. */
+  /**
+   * The path with links resolved, so that the target of a link is replaced and the link stays. The file system resolves `..` after a link,
+   * which the text of the path cannot.
+   */
   readonly #path: string;
   readonly #partial: string | null;
   readonly #file: number;
 
-  /** Throws `UsageError` for a file of a store, and the errors of the file system. */
+  /** Throws `UsageError` for a file of a store, and file system errors. */
   constructor(path: string) {
     requireOutsideStores(path);
     const before = statSync(path, { throwIfNoEntry: false });
@@ -81,18 +84,18 @@ export class OutputFile {
     for (let written = 0; written < bytes.length; ) written += writeSync(this.#file, bytes, written);
   }
 
-  /** A stream for a pipeline, whose end leaves the file open. */
+  /** A stream for a pipeline; the file stays open when it ends. */
   stream(): WriteStream {
     return createWriteStream('', { fd: this.#file, autoClose: false });
   }
 
-  /** The file takes its place. */
+  /** Closes the file and renames it to its final name. */
   complete(): void {
     closeSync(this.#file);
     if (this.#partial !== null) renameSync(this.#partial, this.#path);
   }
 
-  /** Deletes what was written. */
+  /** Closes the file and deletes its temporary copy. */
   discard(): void {
     closeSync(this.#file);
     if (this.#partial !== null) rmSync(this.#partial, { force: true });

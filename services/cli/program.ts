@@ -1,4 +1,4 @@
-/** Every command with its options and help. Commands are imported when they run, so that help is quick. */
+/** Every command with its options and help. A command's code is imported when it runs, so that help prints quickly. */
 
 import { styleText } from 'node:util';
 import { Argument } from 'commander';
@@ -9,13 +9,13 @@ import { portNumber, ReachlineCommand, STREAM_NAMES } from './options.js';
 import { addAudiences, addContacts, addCredits, addKeys } from './organization-commands.js';
 import { addDeadLetters, addExport, addIngest, addMapping } from './record-commands.js';
 
-/** Commands that print warnings to a log or report of their own. */
+/** Commands that report warnings in their own log or report. */
 const LOGS_WARNINGS = new Set(['serve', 'worker', 'doctor']);
 
 /** `exit` receives the exit code of the command. */
 export function createProgram(io: Io, exit: (code: number) => void): ReachlineCommand {
   const program = new ReachlineCommand('reachline')
-    .description('Search contacts, audiences and website visits, and see what advertising does.')
+    .description('Search contacts, audiences and website visits, and see the results of advertising.')
     .version(readVersion().version)
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
@@ -26,7 +26,7 @@ export function createProgram(io: Io, exit: (code: number) => void): ReachlineCo
     })
     .configureHelp({ styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
     .exitOverride()
-    .showHelpAfterError('Run with --help to see how it is used.')
+    .showHelpAfterError('Run the command with --help to see its options.')
     .examples('reachline serve --demo', 'reachline doctor');
   program.hook('preAction', async (_, command) => {
     if (LOGS_WARNINGS.has(command.name())) return;
@@ -37,16 +37,16 @@ export function createProgram(io: Io, exit: (code: number) => void): ReachlineCo
   program
     .add('serve', 'run the gateway')
     .option('--demo', 'load the sample data into empty stores first')
-    .option('--port <number>', 'port to listen on; beats PORT', portNumber)
+    .option('--port <number>', 'port to listen on; overrides PORT', portNumber)
     .examples('reachline serve --demo', 'REACHLINE_DATA_DIR=/srv/reachline reachline serve --port 80')
     .action(async (options) => exit(await (await import('./commands/serve.js')).serve(io, options)));
   program
     .add('worker', 'consume records from Kafka into the stores')
-    .option('--streams <streams>', 'streams separated by commas; all when absent')
+    .option('--streams <streams>', 'streams separated by commas (default: all)')
     .notes(`
-Needs KAFKA_BROKERS. Every stream has a topic of its name and a consumer group; start at most as many workers as there
-are partitions. Rejected records go to <topic>.dead-letter: see reachline dead-letters. During an outage of a store the worker
-waits. Health and metrics are on REACHLINE_WORKER_PORT.
+Needs KAFKA_BROKERS. Each stream has its own topic and consumer group. Start at most as many workers as a topic has partitions.
+Rejected records go to <topic>.dead-letter: see reachline dead-letters. While a store is unavailable, the worker waits. It serves
+health and metrics on REACHLINE_WORKER_PORT.
 `)
     .examples(
       'KAFKA_BROKERS=127.0.0.1:9092 reachline worker',
@@ -55,8 +55,8 @@ waits. Health and metrics are on REACHLINE_WORKER_PORT.
     .action(async (options) => exit(await (await import('./commands/worker.js')).worker(io, options)));
   addIngest(program, io, exit);
   program
-    .add('presets', 'list the exports that ingest --preset knows, or print one as a mapping file')
-    .argument('[name]', 'preset to print, to be changed and loaded with ingest --map')
+    .add('presets', 'list the presets of ingest --preset, or print one of them as a mapping file')
+    .argument('[name]', 'preset to print; change the output, and load it with ingest --map')
     .examples('reachline presets', 'reachline presets hubspot/contacts > hubspot.json')
     .action(async (name) => (await import('./commands/presets.js')).presets(io, name));
   addMapping(program, io);
@@ -68,33 +68,33 @@ waits. Health and metrics are on REACHLINE_WORKER_PORT.
   addAudiences(program, io);
   addContacts(program, io);
   program
-    .add('migrate', 'create and upgrade the stores; serve does so by itself')
+    .add('migrate', 'create and upgrade the stores; serve does this when it starts')
     .option(
       '--rebuild <indices>',
-      'also reindex these indices of Elasticsearch, while they are in use: contacts,visits',
+      'also reindex these Elasticsearch indices (contacts,visits), which stay in use meanwhile',
     )
     .option(
       '--bootstrap',
-      'create the accounts of ELASTICSEARCH_USERNAME and CLICKHOUSE_USERNAME first, with no more privileges than Reachline needs',
+      'first create the users of ELASTICSEARCH_USERNAME and CLICKHOUSE_USERNAME, with only the privileges that Reachline needs',
     )
     .notes(
-      '--bootstrap uses ELASTICSEARCH_ADMIN_USERNAME, CLICKHOUSE_ADMIN_USERNAME and their _PASSWORD, which nothing else needs.',
+      '--bootstrap needs ELASTICSEARCH_ADMIN_USERNAME, CLICKHOUSE_ADMIN_USERNAME and the matching _PASSWORD. No other command uses them.',
     )
     .examples('reachline migrate', 'reachline migrate --rebuild contacts')
     .action(async (options) => (await import('./commands/migrate.js')).migrate(io, options));
   program
-    .add('copy', 'copy contacts and audiences into ClickHouse now, where SQL reads them')
+    .add('copy', 'copy contacts and audiences into ClickHouse now, so that SQL can read them')
     .notes(
-      'Needs ELASTICSEARCH_URL and CLICKHOUSE_URL. Workers do so every REACHLINE_SQL_COPY_MINUTES; visits are there as soon as they are written.',
+      'Needs ELASTICSEARCH_URL and CLICKHOUSE_URL. Workers make this copy every REACHLINE_SQL_COPY_MINUTES. Website visits need no copy: SQL reads them once they are written.',
     )
     .examples('reachline copy')
     .action(async () => (await import('./commands/copy.js')).copy(io));
   program
-    .add('backup', 'copy the data folder as it is at one moment, also while a server has it')
-    .argument('<folder>', 'folder that the backup becomes; new or empty')
+    .add('backup', 'copy the data folder as of one moment; a server may use it meanwhile')
+    .argument('<folder>', 'folder for the backup; new or empty')
     .notes(`
-Everything acknowledged before the command is in the backup. The folder appears when it is complete; until then it is named
-<folder>.partial. For stores that are servers, see docs/operating/backup.md.
+The backup has everything that was acknowledged before the command began. Until it is complete, its folder is named
+<folder>.partial. To back up stores on servers, see docs/operating/backup.md.
 `)
     .examples(
       'reachline backup /backups/reachline-$(date +%F)',
@@ -102,11 +102,14 @@ Everything acknowledged before the command is in the backup. The folder appears 
     )
     .action(async (folder) => (await import('./commands/backup.js')).backup(io, folder));
   program
-    .add('restore', 'put a backup into an empty data folder, after comparing every file')
+    .add('restore', 'copy a backup into an empty data folder, after verifying every file')
     .argument('<backup>', 'folder of the backup')
-    .option('--data <folder>', 'data folder, new or empty; REACHLINE_DATA_DIR when absent')
-    .option('--suppressions-from <folder>', 'newer data folder or backup, whose erasures are applied again')
-    .option('--dry-run', 'read and compare the whole backup, and write nothing')
+    .option('--data <folder>', 'data folder to restore into, new or empty (default: REACHLINE_DATA_DIR)')
+    .option(
+      '--suppressions-from <folder>',
+      'newer data folder or backup; its erasures are applied to the restored data',
+    )
+    .option('--dry-run', 'verify the whole backup, and write nothing')
     .examples(
       'reachline restore /backups/reachline-2026-11-22',
       'reachline restore /backups/reachline-2026-11-22 --data /srv/reachline',
@@ -115,14 +118,17 @@ Everything acknowledged before the command is in the backup. The folder appears 
       (await import('./commands/backup.js')).restore(io, { backup: folder, ...options }),
     );
   program
-    .add('demo', 'load the sample data of the organization org_demo')
+    .add('demo', 'load the sample data into the organization org_demo')
     .examples('reachline demo', 'REACHLINE_DATA_DIR=/tmp/try reachline demo')
     .action(async () => (await import('./commands/demo.js')).demo(io));
   program
     .add('mcp', 'serve the Model Context Protocol on standard input and output, as a client of a gateway')
-    .option('--url <base>', 'address of the gateway (or REACHLINE_URL); http://127.0.0.1:8080 when absent')
+    .option(
+      '--url <base>',
+      'address of the gateway (default: REACHLINE_URL, otherwise http://127.0.0.1:8080)',
+    )
     .notes(
-      'Started by an assistant, not by hand: docs/reference/mcp.md has the settings for common ones. Needs REACHLINE_API_KEY.',
+      'An assistant starts this command: docs/reference/mcp.md has the settings for common assistants. Needs REACHLINE_API_KEY.',
     )
     .examples('REACHLINE_API_KEY="$KEY" reachline mcp --url https://reachline.example.com')
     .action(async (options) => (await import('./commands/mcp.js').catch(withoutMcp)).mcp(io, options));
@@ -132,13 +138,13 @@ Everything acknowledged before the command is in the backup. The folder appears 
     .action(async () => (await import('./commands/openapi.js')).openapi(io));
   program
     .add('schema', 'print the JSON Schema of the records of a stream, or of mapping files')
-    .addArgument(new Argument('<name>', 'stream, or mapping').choices([...STREAM_NAMES, 'mapping']))
+    .addArgument(new Argument('<name>', 'name of a stream, or mapping').choices([...STREAM_NAMES, 'mapping']))
     .examples('reachline schema contacts', 'reachline schema mapping > mapping.schema.json')
     .action(async (name) => (await import('./commands/schema.js')).schema(io, name));
   program
-    .add('completion', 'print a script that completes commands, options and streams in a shell')
-    .addArgument(new Argument('<shell>', 'shell that is to complete').choices(['bash', 'zsh', 'fish']))
-    .argument('[words...]', 'words of a command line, for which the script asks what may stand for the last')
+    .add('completion', 'print a shell script that completes commands, options and streams')
+    .addArgument(new Argument('<shell>', 'shell to print the script for').choices(['bash', 'zsh', 'fish']))
+    .argument('[words...]', 'words of a command line; used by the script to complete the last word')
     .examples(
       'source <(reachline completion bash)   # in ~/.bashrc',
       'source <(reachline completion zsh)    # in ~/.zshrc, after compinit',
@@ -149,10 +155,10 @@ Everything acknowledged before the command is in the backup. The folder appears 
     );
   program
     .add('doctor', 'check settings and stores, and say what to fix')
-    .option('--deep', 'also read everything that is stored, and check its integrity')
+    .option('--deep', 'also read all stored data and check its integrity')
     .option(
       '--accept-clock',
-      'say that the clock is right after a leap, so that old records are deleted again',
+      'confirm that the clock is right after it jumped, so that deletion of old records resumes',
     )
     .examples('reachline doctor', 'PORT=9000 reachline doctor', 'reachline doctor --deep')
     .action(async (options) => exit(await (await import('./commands/doctor.js')).doctor(io, options)));

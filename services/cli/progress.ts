@@ -4,7 +4,7 @@ import { type Io, printable, printErr } from './io.js';
 
 const LINE_INTERVAL_MS = 5000;
 
-/** Shows how far `work` is, until it ends. */
+/** Shows the progress of `work` until it ends. */
 export async function withProgress<T>(io: Io, work: (progress: Progress) => Promise<T>): Promise<T> {
   const progress = await Progress.start(io);
   try {
@@ -14,10 +14,10 @@ export async function withProgress<T>(io: Io, work: (progress: Progress) => Prom
   }
 }
 
-/** How far long work is: a bar on a terminal, elsewhere a line every 5 s. */
+/** Progress of long work: a bar on a terminal, otherwise a line every 5 s. */
 export class Progress {
   readonly #io: Io;
-  /** Loaded for terminals only. */
+  /** Loaded on terminals only. */
   readonly #library: typeof progressLibrary | undefined;
   #bar: SingleBar | undefined;
   readonly #startedAt = performance.now();
@@ -32,7 +32,7 @@ export class Progress {
     return new Progress(io, io.stderr.isTTY ? (await import('cli-progress')).default : undefined);
   }
 
-  /** Since the start. */
+  /** Seconds since the start. */
   get seconds(): number {
     return (performance.now() - this.#startedAt) / 1000;
   }

@@ -5,14 +5,14 @@ import { identifier, positiveNumber, type ReachlineCommand, STREAM_NAMES, wholeN
 
 const STREAMS_HELP = `
 Streams: ${STREAM_NAMES.slice(0, 6).join(', ')},
-${STREAM_NAMES.slice(6).join(', ')}. Records are those of POST /api/ingest/{stream}; loading them again changes nothing.
+${STREAM_NAMES.slice(6).join(', ')}. Records have the format of POST /api/ingest/{stream}. Loading the same records again changes nothing.
 `;
 
 const MAPPING_HELP = `
-CSV: the first row names the columns, which have the names of the stream's fields unless a mapping says otherwise; lists
-are split at semicolons, and an empty cell gives no value.
+CSV: the first row names the columns. Without a mapping, they must be the names of the stream's fields. Lists are split at
+semicolons, and an empty cell means no value.
 
-Mapping: --map takes a file that says where the value of each field comes from (docs/reference/mapping.md), of CSV and JSON:
+Mapping: --map takes a file that says where the value of each field comes from, in CSV or JSON (docs/reference/mapping.md):
 
   { "timezone": "Europe/Berlin",
     "fields": { "contact_id": ["CRM ID", "Lead ID"],
@@ -20,55 +20,55 @@ Mapping: --map takes a file that says where the value of each field comes from (
                 "created_at": { "path": "Created", "format": "DD.MM.YYYY HH:mm" } },
     "ignore": ["Notes"] }
 
---preset takes the name of a mapping that comes with Reachline (reachline presets), or of a source, such as hubspot; auto
-recognizes the export of any of them. What a table lacks is read from the other tables of the same export, beside the file
-or named with --with.
+--preset takes the name of a mapping that comes with Reachline (see reachline presets), or of a source, such as hubspot. With
+auto, Reachline recognizes the source. If a table lacks values, they are read from other tables of the same export: files in
+the same folder, or named with --with.
 `;
 
 export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number) => void): void {
   program
     .add('ingest', 'load records from files, folders or standard input')
-    .argument('<stream>', 'stream the records belong to')
+    .argument('<stream>', 'stream that the records belong to')
     .argument(
       '<files...>',
       'NDJSON, CSV, XLSX (first sheet) or JSON arrays, also compressed (.gz, .zst); folders, or - for standard input',
     )
-    .choice('--format <format>', 'format, where the file name does not show it', [
+    .choice('--format <format>', 'format, if the file name does not show it', [
       'ndjson',
       'csv',
       'json',
       'xlsx',
     ])
-    .option('--organization <id>', 'organization of records without one', identifier)
-    .option('--map <file>', 'mapping file: how source records become records of the stream; see below')
-    .option('--preset <name>', 'mapping of a known source instead of a file; auto recognizes it')
-    .option('--with <file...>', 'other tables of the same export, which the mapping joins')
+    .option('--organization <id>', 'organization of records that name none', identifier)
+    .option('--map <file>', 'mapping file that turns source records into records of the stream; see below')
+    .option('--preset <name>', 'built-in mapping of a known source; auto recognizes the source')
+    .option('--with <file...>', 'other tables of the same export, joined by the mapping')
     .choice(
       '--date-order <order>',
-      'day or month first in dates of digits, where the file does not show it',
+      'whether numeric dates begin with the day or the month, if the file does not show it',
       ['dmy', 'mdy'],
     )
-    .choice('--decimal <mark>', 'decimal mark of numbers, where the file does not show it', ['.', ','])
+    .choice('--decimal <mark>', 'decimal mark of numbers, if the file does not show it', ['.', ','])
     .option('--charset <name>', 'charset of a file that is not UTF-8, such as windows-1252')
     .option(
       '--header-row <number>',
-      'line or row of the column names; those before it are left out',
+      'line or row with the column names; earlier rows are skipped',
       positiveNumber,
     )
     .choice(
       '--on-duplicate <way>',
-      'what becomes of a contact with a new id whose work email or profile one other contact has: it is created beside the other (create, the default), changes the other, or is rejected',
+      'what to do with a contact that has a new id but the work email or profile of one stored contact: create it as well (default), update the stored contact, or reject it',
       ['create', 'update', 'reject'],
     )
     .option(
       '--dry-run',
-      'write nothing: show what the first records become, and everything that would be rejected',
+      'write nothing; show the first converted records and every record that would be rejected',
     )
     .option(
       '--rejects <file>',
-      'write rejected records to this file, byte for byte; with several files, a folder with one for each',
+      'file for the rejected records, byte for byte; with several input files, a folder with one file for each',
     )
-    .option('--url <base>', 'send through this gateway instead of into the data folder (or REACHLINE_URL)')
+    .option('--url <base>', 'send to this gateway instead of the data folder (or REACHLINE_URL)')
     .option(
       '--api-key <key>',
       'key for --url, with the scope ingest:write (better REACHLINE_API_KEY, hidden from ps)',
@@ -88,12 +88,12 @@ export function addIngest(program: ReachlineCommand, io: Io, exit: (code: number
 }
 
 export function addMapping(program: ReachlineCommand, io: Io): void {
-  const mapping = program.add('mapping', 'mapping files of exports that no preset loads');
+  const mapping = program.add('mapping', 'draft mapping files for exports without a preset');
   mapping
-    .add('draft', 'write a mapping with guesses, and say what to look at')
+    .add('draft', 'print a mapping with guesses, and list what to check')
     .argument('<file>', 'NDJSON, CSV, XLSX or JSON; - for standard input')
-    .requiredOption('--stream <stream>', 'stream the records belong to')
-    .choice('--format <format>', 'format, where the file name does not show it', [
+    .requiredOption('--stream <stream>', 'stream that the records belong to')
+    .choice('--format <format>', 'format, if the file name does not show it', [
       'ndjson',
       'csv',
       'json',
@@ -102,7 +102,7 @@ export function addMapping(program: ReachlineCommand, io: Io): void {
     .option('--charset <name>', 'charset of a file that is not UTF-8, such as windows-1252')
     .option(
       '--header-row <number>',
-      'line or row of the column names; those before it are left out',
+      'line or row with the column names; earlier rows are skipped',
       positiveNumber,
     )
     .examples('reachline mapping draft leads.csv --stream contacts > leads.json')
@@ -111,25 +111,28 @@ export function addMapping(program: ReachlineCommand, io: Io): void {
 
 export function addExport(program: ReachlineCommand, io: Io): void {
   program
-    .add('export', 'write every match of a search or list to a file or standard output')
+    .add('export', 'write all matches of a search or list to a file or standard output')
     .addArgument(new Argument('<what>', 'stream to export').choices(STREAM_NAMES))
-    .choice('--format <format>', 'by the name of --out, else ndjson', ['csv', 'ndjson'])
+    .choice('--format <format>', 'format (default: from the name of --out, otherwise ndjson)', [
+      'csv',
+      'ndjson',
+    ])
     .option(
       '--filter <field=value...>',
-      'fields of the request; several values of a list separated by commas',
+      'fields of the request; separate several values of a list with commas',
     )
-    .option('--out <file>', 'file to write; it appears once it is complete. Standard output when absent')
+    .option('--out <file>', 'file to write, which appears once it is complete (default: standard output)')
     .option('--organization <id>', 'organization', identifier)
-    .option('--url <base>', 'read through this gateway instead of the data folder (or REACHLINE_URL)')
+    .option('--url <base>', 'read from this gateway instead of the data folder (or REACHLINE_URL)')
     .option('--api-key <key>', 'key for --url (better REACHLINE_API_KEY, hidden from ps)')
     .notes(`
-Filters are the fields of the request in the API reference, such as query, country or sort_by. Contacts with the filter audience_id
-are those of one audience. Campaigns, creatives and companies of network_a are whole records without filters; with start_date and
-end_date they have their figures of these days. Deliveries and currency rates take no filters. The organization is that of the key; without --url,
---organization names it. A server that holds the data folder is read through.
+Filters are the fields of the request in the API reference, such as query, country or sort_by. The filter audience_id exports the
+contacts of one audience. Without filters, campaigns, creatives and companies of network_a are exported as records; with start_date
+and end_date, with their metrics of these days. Deliveries and currency rates take no filters. The API key determines the
+organization; without --url, --organization names it. If a server uses the data folder, the export goes through the server.
 
-What was exported goes into a store again with: reachline ingest <what> <file>. NDJSON is exact; in CSV, values of a list are joined
-by semicolons, time series are left out, and ' stands before a cell that a spreadsheet would run as a formula.
+To load an export again: reachline ingest <what> <file>. NDJSON is exact. CSV joins the values of a list with semicolons, leaves
+time series out, and puts ' before a cell that a spreadsheet would run as a formula.
 `)
     .examples(
       'export REACHLINE_URL=http://127.0.0.1:8080 REACHLINE_API_KEY="$KEY"',
@@ -150,16 +153,16 @@ export function addDeadLetters(program: ReachlineCommand, io: Io): void {
     'list rejected records of HTTP ingest and Kafka, and replay them',
   );
   deadLetters
-    .add('list', 'list those not replayed yet, oldest first')
-    .option('--stream <streams>', 'of these streams, separated by commas; all when absent')
-    .option('--organization <id>', 'only those of HTTP ingest of this organization', identifier)
-    .option('--code <code>', 'only those rejected with this code')
+    .add('list', 'list dead letters that were not replayed yet, oldest first')
+    .option('--stream <streams>', 'only these streams, separated by commas (default: all)')
+    .option('--organization <id>', 'only dead letters of HTTP ingest of this organization', identifier)
+    .option('--code <code>', 'only dead letters with this code')
     .option('--limit <number>', 'maximum number to list', positiveNumber, 100)
-    .option('--all', 'also those already replayed')
-    .option('--json', 'print one JSON object per line, of Kafka with the whole record')
+    .option('--all', 'also list dead letters that were already replayed')
+    .option('--json', 'print one JSON object per line; dead letters of Kafka have the whole record')
     .notes(`
-PLACE is partition/offset in the topic of the stream, or the line of an HTTP request; TIMES how often the record was rejected.
-Of HTTP ingest there are the newest 10 000 of an organization, without values, for 30 days; topics keep theirs for 30 days.
+PLACE is the partition/offset in the topic of the stream, or the line of an HTTP request. TIMES is how often the record was
+rejected. Dead letters are kept for 30 days. For HTTP ingest, the newest 10 000 per organization are kept, without values.
 `)
     .examples(
       'reachline dead-letters list --stream contacts --code invalid_json',
@@ -167,14 +170,14 @@ Of HTTP ingest there are the newest 10 000 of an organization, without values, f
     )
     .action(async (options) => (await import('./commands/dead-letters.js')).listDeadLetters(io, options));
   deadLetters
-    .add('replay', 'send those of Kafka again, once each, or corrected records of HTTP ingest')
-    .option('--stream <streams>', 'of these streams, separated by commas; all when absent')
+    .add('replay', 'send dead letters of Kafka again, once each, or corrected records of HTTP ingest')
+    .option('--stream <streams>', 'only these streams, separated by commas (default: all)')
     .option(
       '--from <file>',
-      'send corrected records of HTTP ingest: lines of list --json with the record as value',
+      'file with corrected records of HTTP ingest: lines of list --json with the record added as value',
     )
-    .option('--dry-run', 'print how many there are, and send none')
-    .option('--rate <number>', 'records of Kafka per second; unlimited when absent', positiveNumber)
+    .option('--dry-run', 'print how many records would be sent, and send nothing')
+    .option('--rate <number>', 'records of Kafka to send per second (default: unlimited)', positiveNumber)
     .examples(
       'reachline dead-letters replay --dry-run',
       'reachline dead-letters replay --stream contacts --rate 100',
@@ -187,17 +190,17 @@ Of HTTP ingest there are the newest 10 000 of an organization, without values, f
     .requiredOption('--stream <stream>', 'stream of the record')
     .requiredOption('--partition <number>', 'partition of the record', wholeNumber)
     .requiredOption('--offset <number>', 'offset of the record', wholeNumber)
-    .option('--dry-run', 'print how many records would be skipped, and skip none')
+    .option('--dry-run', 'print how many records would be skipped, and skip nothing')
     .notes(`
-For a blocked partition: its lag grows, and the log of the worker repeats which partition and offset it waits for. First check
-whether the store is out; a worker waits for it by itself. Then:
+Use this for a blocked partition: its lag grows, and the log of the worker repeats the partition and offset that it waits for. First
+check whether a store is unavailable: a worker waits until the store is back. Otherwise:
 
   1. Stop all workers of the stream (the others may run).
   2. reachline dead-letters skip --stream <stream> --partition <number> --offset <number>
   3. Start the workers.
 
-Uncommitted records before the offset are moved too. All of them become dead letters with the code skipped, so nothing is lost:
-fix the cause, then run reachline dead-letters replay --stream <stream>.
+Uncommitted records before the offset are moved too. All these records become dead letters with the code skipped, so nothing is
+lost. Fix the cause, then run reachline dead-letters replay --stream <stream>.
 `)
     .examples('reachline dead-letters skip --stream contacts --partition 3 --offset 120451 --dry-run')
     .action(async (options) => (await import('./commands/dead-letters.js')).skip(io, options));

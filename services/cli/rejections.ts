@@ -1,4 +1,4 @@
-/** Records that HTTP ingest rejected: the records store keeps where and why, callers the records. */
+/** Records that HTTP ingest rejected. The records store keeps their place and reason; only senders have the records. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type IngestOptions, ingestRecords } from '../../ingest/pipeline.js';
@@ -19,14 +19,14 @@ import { requireStream } from './streams.js';
 
 const REJECTIONS_PER_PAGE = 1000;
 
-/** Newest first, of one organization or of all, a page at a time until `take` answers false. */
+/** Passes rejections of one organization, or of all, to `take`, newest first and a page at a time, until `take` returns false. */
 export async function eachStoredRejection(
   io: Io,
   organizationId: string | undefined,
   take: (rejections: Rejection[]) => boolean,
 ): Promise<void> {
   const { elasticsearch, dataDir } = loadConfig(io.env);
-  // Opening the store would create the data folder of a machine that only uses Kafka.
+  // Opening the store would create a data folder on a machine that only uses Kafka.
   if (elasticsearch === null && !existsSync(join(dataDir, SEARCH_FILE))) return;
   await withAdminStore(io, async (store) => {
     for (let after: SortKey | undefined; ; ) {
@@ -42,7 +42,7 @@ interface Correction extends Rejection {
   value: object;
 }
 
-/** Lines of `dead-letters list --json` with the corrected record as `value`. Throws CommandError. */
+/** Reads lines of `dead-letters list --json` to which the corrected record was added as `value`. Throws CommandError. */
 export function readCorrections(path: string): Correction[] {
   return readFileSync(path, 'utf8')
     .split('\n')
@@ -69,7 +69,7 @@ function isCorrection(line: unknown): line is Correction {
 
 /**
  * Sends the corrected records in the order of their first acceptance, or as new records if they go through a server. Accepted records leave
- * the list. Records that are rejected again are printed. Resolves with the number of these.
+ * the list. Records that are rejected again are printed. Resolves with the number of records rejected again.
  */
 export async function replayCorrections(io: Io, corrections: readonly Correction[]): Promise<number> {
   let rejected = 0;

@@ -14,9 +14,9 @@ const VISITS_PER_STEP = 1000;
 type RetentionStores = Pick<Stores, 'records' | 'analytics'>;
 
 /**
- * Deletes records older than the retention of their stream, in small steps with as long a rest after each. What is about to be deleted is
- * counted and logged first. Every process may run it: a step that another has done finds nothing. `now` in milliseconds since the epoch.
- * Throws the errors of the stores.
+ * Deletes records older than the retention of their stream, in small steps, each followed by an equally long pause. First counts and logs
+ * what will be deleted. Every process may run it: a step that another process has done finds nothing. `now` is in milliseconds since the
+ * epoch. Throws the errors of the stores.
  */
 export async function deleteExpired(
   { visitsDays, deliveriesDays }: RetentionConfig,
@@ -61,7 +61,7 @@ export async function deleteExpired(
 
 const nameOf = (month: Month): string => firstDayOf(month).slice(0, 7);
 
-/** `deleteExpired` once an hour; nothing where everything is kept. */
+/** Runs `deleteExpired` once an hour, unless every record is kept. */
 export function startRetention(
   config: RetentionConfig,
   stores: RetentionStores & Partial<Pick<Stores, 'jobs' | 'clocks'>>,
@@ -85,8 +85,8 @@ export function startRetention(
   return config.visitsDays > 0 || config.deliveriesDays > 0 ? job.start() : job;
 }
 
-/** For people: how long each stream is kept. */
+/** Describes for people how long each stream is kept. */
 export function describeRetention({ visitsDays, deliveriesDays }: RetentionConfig): string {
-  const days = (count: number) => (count === 0 ? 'for ever' : `for ${count} ${count === 1 ? 'day' : 'days'}`);
+  const days = (count: number) => (count === 0 ? 'forever' : `for ${count} ${count === 1 ? 'day' : 'days'}`);
   return `Website visits are kept ${days(visitsDays)}, deliveries ${days(deliveriesDays)}`;
 }

@@ -6,16 +6,17 @@ import type { Stores } from '../stores/open-stores.js';
 import { CommandError } from './errors.js';
 
 export interface SqlOfStores {
-  /** They close the endpoint first. */
+  /** Stores of the gateway. Their `close` first closes the endpoint. */
   stores: Stores;
-  /** Address of the endpoint; null where none is configured. */
+  /** Address of the endpoint; null if none is configured. */
   url: string | null;
-  /** Absent where analysts ask a ClickHouse server. */
+  /** Absent if analysts use a ClickHouse server directly. */
   sql?: SqlReader;
 }
 
 /**
- * Starts the SQL endpoint when it is configured, and otherwise with the first statement of the gateway, on a free port. Throws a `CommandError` when its port is in use.
+ * Starts the SQL endpoint if it is configured. Otherwise starts it at the gateway's first SQL statement, on a free port. Throws a
+ * `CommandError` if its port is in use.
  */
 export async function withSqlEndpoint(
   { sqlPort }: Config,

@@ -5,7 +5,10 @@ import type { OpenStoresOptions } from '../stores/open-stores.js';
 const RETRY_TIMEOUT_MS = 60_000;
 const REBUILD_LOG_INTERVAL_MS = 5000;
 
-/** Servers often start together, so the stores have a minute to become available. Workers maintain a ClickHouse server, and gateways where there are no workers. */
+/**
+ * Options for opening stores at startup. Servers often start together, so the stores have a minute to become available. Workers maintain a
+ * ClickHouse server; gateways do so if there are no workers.
+ */
 export function startupOptions(logger: Logger, maintainsAnalytics: boolean): OpenStoresOptions {
   let loggedAt = performance.now();
   return {
@@ -23,7 +26,7 @@ export function startupOptions(logger: Logger, maintainsAnalytics: boolean): Ope
   };
 }
 
-/** Logs variables that look like settings of Reachline but are not, so that a typing error is found. */
+/** Logs variables that look like settings of Reachline but are not, to reveal misspelled names. */
 export function logIgnoredVariables({ ignoredVariables }: Config, logger: Logger): void {
   const warning = ignoredVariablesWarning(ignoredVariables);
   if (warning !== null) logger.warn({ variables: ignoredVariables }, warning);

@@ -1,4 +1,4 @@
-/** Names of streams on the command line; apart from the other arguments, as the schemas of the streams take time to load. */
+/** Stream names on the command line. A separate file, because loading the schemas of the streams takes time. */
 import { findStream, STREAM_NAMES, type StreamName, unknownStream } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import { UsageError } from './errors.js';
@@ -10,7 +10,7 @@ export function requireStream(name: string): Stream {
   return stream;
 }
 
-/** Stream names separated by commas; all streams when absent. Throws UsageError. */
+/** Parses stream names separated by commas; undefined means all streams. Throws UsageError. */
 export function parseStreams(text: string | undefined): readonly StreamName[] {
   return text?.split(',').map((name) => requireStream(name.trim()).name as StreamName) ?? STREAM_NAMES;
 }

@@ -65,7 +65,7 @@ describe('reachline migrate --bootstrap', function () {
 
   it('makes a role for the indices of the prefix and a user of it, and goes on as that user', async () => {
     const { stderr } = await bootstrap({ ...settings('ELASTICSEARCH'), ELASTICSEARCH_INDEX_PREFIX: 'rl' });
-    expect(stderr).to.contain('Elasticsearch has the account reachline.');
+    expect(stderr).to.contain('Elasticsearch has the user reachline.');
     const byAdmin = requests.filter(({ user }) => user === ADMIN.username);
     expect(
       byAdmin.map(({ method, path, body }) => [method, path, JSON.parse(body) as unknown]),
@@ -88,7 +88,7 @@ describe('reachline migrate --bootstrap', function () {
 
   it('makes a user of ClickHouse with grants on its databases, and goes on as that user', async () => {
     const { stderr } = await bootstrap(settings('CLICKHOUSE'));
-    expect(stderr).to.contain('ClickHouse has the account reachline.');
+    expect(stderr).to.contain('ClickHouse has the user reachline.');
     const statements = requests.filter(({ user }) => user === ADMIN.username).map(({ body }) => body.trim());
     expect(
       statements.map((text) => /^(CREATE USER|ALTER USER|GRANT .* ON \w+\.[\w*]+ TO)/.exec(text)?.[1]),
@@ -124,7 +124,7 @@ describe('reachline migrate --bootstrap', function () {
     it(`says that the administrator of ${prefix} is not let in`, async () => {
       const { code, stderr } = await bootstrap(settings(prefix, { ...ADMIN, password: 'wrong' }));
       expect(code).to.equal(1);
-      expect(stderr).to.match(/lets root make no account \((401|516)\): check its password/);
+      expect(stderr).to.match(/does not allow root to create users \((401|516)\): check its password/);
     });
   }
 
@@ -138,6 +138,6 @@ describe('reachline migrate --bootstrap', function () {
   it('is rejected where the stores are embedded', async () => {
     const { code, stderr } = await bootstrap({ REACHLINE_DATA_DIR: join(folder, 'data') });
     expect(code).to.equal(2);
-    expect(stderr).to.contain('--bootstrap is for servers');
+    expect(stderr).to.contain('--bootstrap is for stores on servers');
   });
 });

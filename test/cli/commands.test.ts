@@ -193,7 +193,7 @@ describe('The command line', function () {
     const first = await audiences('list', '--json', '--limit', '1');
     const customers = { id: made.trim(), organization_id: 'org_l', name: 'Customers' };
     expect(JSON.parse(first.stdout)).to.include(customers);
-    expect(first.stderr).to.equal('1 of 2 audiences; --limit shows more.\n');
+    expect(first.stderr).to.equal('1 of 2 audiences; a larger --limit shows more.\n');
   });
 
   it('migrates empty stores', async () => {
@@ -252,7 +252,7 @@ describe('The command line', function () {
       const held = await doctor(mine, other);
       expect(held.code).to.equal(1);
       expect(held.stdout).to.match(
-        new RegExp(`✗ The Reachline server at ${other.url} does not have .*/mine `),
+        new RegExp(`✗ The Reachline server at ${other.url} uses another data folder than .*/mine:`),
       );
       expect(held.stdout).to.contain(
         `/mine are open in the server at ${own.url}, which is ready\n1 problem to fix`,
@@ -262,7 +262,9 @@ describe('The command line', function () {
       expect(elsewhere.code, elsewhere.stdout).to.equal(0);
       const free = await doctor({ REACHLINE_DATA_DIR: join(folder, 'third') }, other);
       expect(free.code).to.equal(1);
-      expect(free.stdout).to.match(/✗ The Reachline server at .* does not have .*\/third but another/);
+      expect(free.stdout).to.match(
+        /✗ The Reachline server at .* uses another data folder than .*\/third:/,
+      );
     } finally {
       await Promise.all([own.stop(), other.stop()]);
     }

@@ -75,6 +75,6 @@ describe('reachline completion', function () {
     expect(await run(['completion', 'bash', '--', 'ingest', 'contacts', ''])).to.include({ stdout: '' });
     expect(await run(['completion', 'bash', '--', 'export', '--out', ''])).to.include({ stdout: '' });
     const { stdout } = await run(['completion', 'fish', '--', 'keys', 'rev']);
-    expect(stdout).to.equal('revoke\trevoke a key within 5 seconds, in every process\n');
+    expect(stdout).to.equal('revoke\trevoke a key; every process rejects it within 5 seconds\n');
   });
 });

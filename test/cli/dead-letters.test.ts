@@ -86,7 +86,7 @@ describe('Dead letters of HTTP ingest', function () {
     expect({ code, stderr }).to.deep.equal({
       code: 0,
       stderr:
-        'Dead letters of Kafka are left out: --organization chooses among those of HTTP ingest. Without it, all are listed.\n',
+        'Dead letters of Kafka are not listed: --organization filters rejected records of HTTP ingest. Leave it out to list all.\n',
     });
     expect(stdout).to.contain('line 2');
     expect((await run(args, { env })).stderr).to.equal('');

@@ -196,7 +196,7 @@ describe('reachline export', () => {
     from.stores.announcePort(Number(new URL(from.url).port));
     const beside = await run(['export', 'contacts', '--organization', 'org_a'], { env });
     expect(beside.code, beside.stderr).to.equal(0);
-    expect(beside.stderr).to.include('has the data folder, so this goes through it');
+    expect(beside.stderr).to.include('uses the data folder, so this command goes through it');
     expect(beside.stdout).to.equal((await exported('contacts', [])).stdout);
     const keys = await run(['keys', 'list', '--json'], { env });
     expect(keys.stdout).to.not.include('one run');

@@ -143,7 +143,7 @@ describe('reachline ingest', function () {
       const ignoring = { env: { ...env, REACHLINE_INGEST_UNKNOWN_FIELDS: 'ignore' } };
       const { code, stdout, stderr } = await ingest([...args, ...more], ignoring);
       expect(code, stderr).to.equal(0);
-      expect(stdout).to.contain('1 accepted (unknown fields of 1 left out), 0 rejected');
+      expect(stdout).to.contain('1 accepted (unknown fields left out of 1), 0 rejected');
     }
   });
 
@@ -423,7 +423,7 @@ describe('reachline ingest', function () {
       const args = [lines('{"contact_id":"t1"}')];
       const sent = await ingest([...args, '--organization', 'org_a'], { env: served });
       expect(sent, sent.stderr).to.include({ code: 0 });
-      expect(sent.stderr).to.contain(`The server at ${server.url} has the data folder`);
+      expect(sent.stderr).to.contain(`The server at ${server.url} uses the data folder`);
       expect(sent.stdout).to.match(/1 accepted/);
       expect(await run(['keys', 'list', '--json'], { env: served })).to.include({ code: 0, stdout: '' });
       const unnamed = await ingest(args, { env: served });
@@ -490,11 +490,11 @@ describe('reachline ingest', function () {
     const told = await load(western, '--charset', 'windows-1252');
     expect(told, told.stderr).to.include({ code: 0 });
     expect(await contact('2')).to.include({ last_name: 'Š€', city: 'Zürich' });
-    expect((await load(western)).stderr).to.contain('perhaps it is to be read with --charset windows-1252.');
+    expect((await load(western)).stderr).to.contain('perhaps it must be read with --charset windows-1252.');
     expect(await load(western, '--charset', 'klingon')).to.include({ code: 2 });
     const book = 'test/data/files/contacts-openpyxl.xlsx';
     expect((await load(book, '--dry-run')).stderr).to.contain(
-      'perhaps it is to be read with --header-row 3.',
+      'perhaps it must be read with --header-row 3.',
     );
     const rejects = join(folder, 'book-rejects.csv');
     const loaded = await load(book, '--header-row', '3', '--rejects', rejects);
@@ -778,7 +778,7 @@ describe('reachline ingest', function () {
       const load = (...more: string[]) => run(['ingest', 'network-a-deliveries', ...deliveries, ...more]);
       const alone = await load();
       expect(alone).to.include({ code: 0 });
-      expect(alone.stderr).to.match(/No creative_history.*--with/);
+      expect(alone.stderr).to.match(/no creative_history.*--with/);
       expect(alone.stdout).to.match(/"campaign_id":"unknown_/);
       const together = await load('--with', moved('campaign_history'), moved('creative_history'));
       expect(together).to.include({ code: 0 });

@@ -72,7 +72,7 @@ describe('A draft of a mapping', function () {
     writeFileSync(file, 'lead_id,status_label,notes\nl1,Qualified,hello\n');
     const { code, stdout, stderr } = await run(['mapping', 'draft', file, '--stream', 'contacts']);
     expect([code, stdout]).to.deep.equal([2, '']);
-    expect(stderr).to.contain('No column of nobody.csv is known as a name or an address of a person');
+    expect(stderr).to.contain('No column of nobody.csv looks like a name or an address of a person');
     expect(stderr).to.contain('lead_id, status_label, notes');
   });
 

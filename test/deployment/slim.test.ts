@@ -18,6 +18,6 @@ describe('An installation without optional packages', () => {
       environment: { ...slim, REACHLINE_API_KEY: 'key' },
     });
     expect(code).to.equal(1);
-    expect(errors).to.match(/^Assistants need .*npm install @modelcontextprotocol\/server\.\n$/);
+    expect(errors).to.match(/^MCP needs .*npm install @modelcontextprotocol\/server\.\n$/);
   });
 });

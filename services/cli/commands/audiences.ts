@@ -14,10 +14,10 @@ export interface CreateAudienceOptions {
   description?: string;
 }
 
-/** Most audiences of one page of a search, in every store. */
+/** Maximum page size of a search for audiences, in every store. */
 const MAX_LISTED = 10_000;
 
-/** Prints the id alone. An audience that exists is left as it is. */
+/** Prints only the id. An audience that exists already stays unchanged. */
 export async function createAudience(io: Io, options: CreateAudienceOptions): Promise<void> {
   const audience = checked({
     organization_id: options.organization,
@@ -60,10 +60,11 @@ export async function listAudiences(
     );
   }
   if (total === 0) printErr(io, `${organization} has no audiences.`);
-  else if (total > items.length) printErr(io, `${items.length} of ${total} audiences; --limit shows more.`);
+  else if (total > items.length)
+    printErr(io, `${items.length} of ${total} audiences; a larger --limit shows more.`);
 }
 
-/** The audience, checked by the rules of the stream. */
+/** Returns the audience, validated by the rules of its stream. */
 function checked(value: object): AudienceRecord {
   const decode = decoder(STREAMS.audiences, { others: 'allow' });
   const outcome = decode({ line: 1, bytes: Buffer.alloc(0), value }, Date.now(), 0);

@@ -6,13 +6,13 @@ import { UsageError } from '../errors.js';
 import { formatCount, type Io, printErr, printOut } from '../io.js';
 import { withProgress } from '../progress.js';
 
-/** Takes a backup of the data folder, with the process that has it where there is one. */
+/** Backs up the data folder. If a server uses the folder, that server makes the backup. */
 export async function backup(io: Io, target: string): Promise<void> {
   const { dataDir, elasticsearch, clickhouse } = loadConfig(io.env);
   const used = { records: !elasticsearch, analytics: !clickhouse };
   if (!used.records && !used.analytics) {
     throw new UsageError(
-      'Both stores are servers, whose own snapshots are their backup: see docs/operating/backup.md.',
+      'Both stores are on servers, so their own snapshots are the backup: see docs/operating/backup.md.',
     );
   }
   const { createBackup } = await import('../../stores/backup/create-backup.js').catch(withoutEmbeddedStores);
@@ -25,7 +25,10 @@ export async function backup(io: Io, target: string): Promise<void> {
   );
   const server = used.records ? (used.analytics ? undefined : 'ClickHouse') : 'Elasticsearch';
   if (server !== undefined)
-    printErr(io, `${server} is a server and not in it: back it up as docs/operating/backup.md says.`);
+    printErr(
+      io,
+      `${server} is on a server and not part of this backup: back it up as docs/operating/backup.md says.`,
+    );
 }
 
 export interface RestoreCommand {
@@ -47,7 +50,7 @@ export async function restore(
     const { seconds, result } = await measured(io, 'compared', (onProgress) =>
       verifyBackup({ backup, onProgress }),
     );
-    printOut(io, `${resolve(backup)} is whole: ${describe(result)}, ${seconds} s`);
+    printOut(io, `${resolve(backup)} is intact: ${describe(result)}, ${seconds} s`);
     return;
   }
   const { seconds, result } = await measured(io, 'restored', (onProgress) =>
@@ -55,20 +58,20 @@ export async function restore(
   );
   printOut(
     io,
-    `${resolve(dataDir)} is as it was at ${result.taken_at}: ${describe(result)}, ${seconds} s. Records since then are to be sent again.`,
+    `${resolve(dataDir)} is restored as of ${result.taken_at}: ${describe(result)}, ${seconds} s. Send the records since then again.`,
   );
   const { holdsSearch } = await import('../../stores/backup/manifest.js');
   if (!holdsSearch(result)) return;
   printErr(
     io,
     suppressionsFrom === undefined
-      ? 'Persons erased since then are back. With --suppressions-from, the erasures of a newer data folder or backup are applied again.'
+      ? 'Persons erased since then are back. Restore with --suppressions-from to apply the erasures of a newer data folder or backup again.'
       : describeErasures(result.adopted),
   );
 }
 
 const describeErasures = ({ erasures, removed, changed }: AdoptedErasures): string =>
-  `${formatCount(erasures)} erasures were applied again. Contacts removed: ${formatCount(removed)}. Contacts that stay without an address of an erased person: ${formatCount(changed)}.`;
+  `${formatCount(erasures)} erasures were applied again. They removed ${formatCount(removed)} contacts, and the addresses of erased persons from ${formatCount(changed)} others.`;
 
 function describe({ bytes, counts }: { bytes: number; counts: Record<string, number> }): string {
   const records = Object.entries(counts).map(([name, count]) => `${formatCount(count)} ${name}`);

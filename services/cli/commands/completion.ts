@@ -1,4 +1,4 @@
-/** Completion in shells. Their scripts ask for it at each Tab, so that a script fits every version. */
+/** Completion in shells. A shell's script calls this command at each Tab, so that one script fits every version. */
 import type { Command, Option } from 'commander';
 import { type Io, printOut } from '../io.js';
 import { STREAM_NAMES } from '../options.js';
@@ -25,7 +25,10 @@ end
 complete -c reachline -f -a '(__reachline)'`,
 };
 
-/** Prints the script or, asked by it with the words behind `reachline`, what may stand for the last; nothing for names of files. */
+/**
+ * Prints the script. If the script calls it with the words after `reachline`, prints candidates for the last word, or nothing for a file
+ * name.
+ */
 export function completion(io: Io, program: Command, shell: Shell, words: readonly string[]): void {
   if (words.length === 0) printOut(io, SCRIPTS[shell]);
   else {

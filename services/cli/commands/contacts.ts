@@ -36,7 +36,7 @@ export async function deleteContacts(io: Io, options: PersonOptions): Promise<vo
   });
 }
 
-/** Prints the answer, which holds the proof, as JSON. */
+/** Prints the response, which holds the proof, as JSON. */
 export async function eraseContacts(io: Io, options: PersonOptions): Promise<void> {
   const person = personOf(options);
   await withClient(io, options, ['contacts:erase'], async (client) => {
@@ -45,7 +45,7 @@ export async function eraseContacts(io: Io, options: PersonOptions): Promise<voi
       printOut(io, `${contactsOf(erased.length)} would be erased${listed(erased)}.`);
       return;
     }
-    const question = `Erase ${contactsOf(erased.length)}${listed(erased)} for good, and keep the person out?`;
+    const question = `Erase ${contactsOf(erased.length)}${listed(erased)} for good, and reject later records of the person?`;
     await confirm(io, options.yes, question, 'Nothing was erased.');
     const answer = await client.call('/api/contacts/erase', person);
     printOut(io, JSON.stringify(answer));
@@ -65,7 +65,7 @@ export async function listErasures(io: Io, options: PersonOptions): Promise<void
   });
 }
 
-/** Prints everything that is kept of one person as JSON. */
+/** Prints all stored data about one person as JSON. */
 export async function exportPerson(io: Io, options: PersonOptions): Promise<void> {
   const person = personOf(options);
   await withClient(io, options, ['contacts:read', 'audiences:read'], async (client) => {

@@ -8,7 +8,7 @@ import { withProgress } from '../progress.js';
 export async function copy(io: Io): Promise<void> {
   const config = loadConfig(io.env);
   if (!config.elasticsearch || !config.clickhouse) {
-    throw new UsageError('copy is for servers; set ELASTICSEARCH_URL and CLICKHOUSE_URL.');
+    throw new UsageError('copy is for stores on servers; set ELASTICSEARCH_URL and CLICKHOUSE_URL.');
   }
   const stores = await openStores(config);
   try {

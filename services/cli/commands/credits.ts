@@ -8,12 +8,12 @@ export async function setCredits(io: Io, organization: string, amount: number): 
   printOut(io, String(amount));
 }
 
-/** Prints the new balance. Fails for an unmetered organization, whose requests a balance would begin to reject. */
+/** Prints the new balance. Fails for an unmetered organization: with a balance, its requests might be rejected. */
 export async function grantCredits(io: Io, organization: string, amount: number): Promise<void> {
   const balance = await withAdminStore(io, (store) => store.grantCredits(organization, amount));
   if (balance === null) {
     throw new CommandError(
-      `${organization} is unmetered, and stays so. To meter it, run: reachline credits set --organization ${organization} <amount>`,
+      `${organization} is unmetered and stays unmetered. To meter it, run: reachline credits set --organization ${organization} <amount>`,
     );
   }
   printOut(io, String(balance));

@@ -11,9 +11,9 @@ import { eachStoredRejection, readCorrections, replayCorrections } from '../reje
 import { parseStreams } from '../streams.js';
 
 export interface ListOptions {
-  /** Names separated by commas. */
+  /** Stream names separated by commas. */
   stream?: string;
-  /** Organization of a record that HTTP ingest rejected. A topic does not know the organization of a record that cannot be read. */
+  /** Lists only rejections of HTTP ingest of this organization. Kafka's dead letters may be unreadable, so their organization is unknown. */
   organization?: string;
   code?: string;
   limit: number;
@@ -42,7 +42,7 @@ export async function listDeadLetters(io: Io, options: ListOptions): Promise<voi
   if (organization !== undefined && hasKafka(io)) {
     printErr(
       io,
-      'Dead letters of Kafka are left out: --organization chooses among those of HTTP ingest. Without it, all are listed.',
+      'Dead letters of Kafka are not listed: --organization filters rejected records of HTTP ingest. Leave it out to list all.',
     );
   } else if (!more && hasKafka(io)) {
     await withKafka(io, (cluster, config) =>
@@ -52,7 +52,7 @@ export async function listDeadLetters(io: Io, options: ListOptions): Promise<voi
   if (options.json) for (const letter of letters) printOut(io, JSON.stringify(letter));
   else if (letters.length > 0) printTable(io, HEADINGS, letters.map(toRow));
   if (letters.length === 0) printErr(io, 'There are no dead letters.');
-  if (more) printErr(io, `There are more; --limit ${options.limit * 10} shows them.`);
+  if (more) printErr(io, `There are more; --limit ${options.limit * 10} shows more of them.`);
 }
 
 export interface ReplayOptions {
@@ -91,23 +91,23 @@ export async function replay(io: Io, options: ReplayOptions): Promise<void> {
   else
     printOut(
       io,
-      `${recordsOf(sent.records)} sent again. What is rejected again becomes a dead letter again.`,
+      `${recordsOf(sent.records)} sent again. Records that are rejected again become dead letters again.`,
     );
   if (sent.tooLarge > 0) {
     printErr(
       io,
-      `${recordsOf(sent.tooLarge)} left out: larger than the topic of the stream allows. Raise its max.message.bytes; list --all shows where they are.`,
+      `${recordsOf(sent.tooLarge)} left out: larger than the topic of the stream allows. Raise its max.message.bytes; list --all shows where the records are.`,
     );
   }
   if (sent.truncated > 0) {
     printErr(
       io,
-      `${recordsOf(sent.truncated)} left out: too large for a dead letter, which holds the beginning only. The topic of the stream has the whole record, at the place that list --all shows, for as long as it keeps records.`,
+      `${recordsOf(sent.truncated)} left out: a dead letter holds only the beginning of a record this large. The topic of the stream has the whole record, at the place that list --all shows, as long as its retention lasts.`,
     );
   }
 }
 
-/** One process at a time: two that send or skip dead letters would take partitions from each other. */
+/** One process at a time replays or skips dead letters: two would take partitions from each other. */
 const LEASE = { command: 'dead-letters', doing: 'replays or skips dead letters' };
 
 const REPLAY_HINT =
@@ -134,7 +134,7 @@ export async function skip(io: Io, { stream: name, partition, offset, dryRun }: 
   else
     printOut(
       io,
-      `${recordsOf(count)} skipped: now among the dead letters with the code skipped. Start the workers again.`,
+      `${recordsOf(count)} skipped: now among the dead letters, with the code skipped. Start the workers again.`,
     );
 }
 
@@ -155,10 +155,13 @@ function toRow(letter: ListedLetter): string[] {
   ];
 }
 
-/** A rejected record as `--json` prints it. */
+/** A rejected record as `list --json` prints it. */
 type ListedLetter = ReturnType<typeof ofKafka | typeof ofHttp>;
 
-/** A topic does not know the organization of what cannot be read. `place` is `partition/offset` in the topic of the stream. */
+/**
+ * A dead letter of Kafka. Its organization is unknown, because the record may be unreadable. `place` is `partition/offset` in the topic of
+ * the stream.
+ */
 function ofKafka({ record, ...letter }: DeadLetterRecord) {
   const { stream, place, code, pointer, detail, stage, attempts } = letter;
   return {
@@ -176,7 +179,7 @@ function ofKafka({ record, ...letter }: DeadLetterRecord) {
   };
 }
 
-/** A record that HTTP ingest rejected. Only its sender has the record itself; `line` is the line in the request. */
+/** A record that HTTP ingest rejected. Only its sender has the record itself; `line` is its line in the request. */
 const ofHttp = (rejection: Rejection) => ({
   ...rejection,
   place: `line ${rejection.line}`,

@@ -6,7 +6,7 @@ import { openStores, type Stores } from '../../stores/open-stores.js';
 import { formatCount, type Io, printErr, printOut } from '../io.js';
 import { withProgress } from '../progress.js';
 
-/** Loads the sample data beside what there is, and prints a key for it. */
+/** Loads the sample data into the stores, next to existing data, and prints a key for it. */
 export async function demo(io: Io): Promise<void> {
   const stores = await openStores(loadConfig(io.env));
   try {
@@ -14,7 +14,7 @@ export async function demo(io: Io): Promise<void> {
     if (key === null) {
       printErr(
         io,
-        `The sample data is there already. For a key: reachline keys create --organization ${DEMO_ORGANIZATION}`,
+        `The sample data is loaded already. For a key: reachline keys create --organization ${DEMO_ORGANIZATION}`,
       );
       return;
     }
@@ -29,8 +29,8 @@ export async function demo(io: Io): Promise<void> {
 }
 
 /**
- * Loads the sample data, or completes an interrupted load. Returns a new key for it; null when it was complete already or, with
- * `onlyIfEmpty`, when the stores hold something else.
+ * Loads the sample data, or completes an interrupted load, and returns a new key for it. Returns null if the data was complete already or,
+ * with `onlyIfEmpty`, if the stores hold other data.
  */
 export async function loadDemoData(
   io: Io,
@@ -51,7 +51,7 @@ export async function loadDemoData(
   return issueKey(stores.records, { organizationId: DEMO_ORGANIZATION, name: 'sample data', scopes: ['*'] });
 }
 
-/** `curl` lines that answer on the sample data; `today` is `YYYY-MM-DD`. */
+/** `curl` commands that find something in the sample data. `today` is `YYYY-MM-DD`. */
 export function firstRequests(url: string, key: string, today: string): string {
   const curl = (path: string, body: object) =>
     `curl -s ${url}${path} -H 'X-Api-Key: ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;

@@ -16,18 +16,18 @@ import { type Io, printMarked, printOut } from '../io.js';
 import { describeRetention } from '../retention.js';
 
 const NEEDED_NODE = [20, 19] as const;
-/** Merges and the write-ahead log need free space besides the data. */
+/** Merges of ClickHouse and the write-ahead log of SQLite need free space in addition to the data. */
 const NEEDED_BYTES = 500 * 1024 * 1024;
 const GIB = 1024 ** 3;
 
 export interface DoctorOptions {
-  /** Reads everything that is stored and checks its integrity. */
+  /** Also reads all stored data and checks its integrity. */
   deep?: boolean;
-  /** Notes the time in the data folder, whose deletions by age wait after a leap of the clock. */
+  /** Records the current time in the data folder as right. After a clock jump, deletions by age wait for this. */
   acceptClock?: boolean;
 }
 
-/** Resolves with exit code 1 when a check fails. Opening embedded stores migrates them, as `serve` does; servers are only read. */
+/** Resolves with exit code 1 if a check fails. Opening embedded stores migrates them, as `serve` does; stores on servers are only read. */
 export async function doctor(io: Io, { deep = false, acceptClock }: DoctorOptions = {}): Promise<number> {
   let problems = 0;
   const warn = (text: string) => printMarked(io, 'yellow', '!', text);
@@ -60,7 +60,7 @@ export async function doctor(io: Io, { deep = false, acceptClock }: DoctorOption
     else if (stores.server !== server) show(otherFolder(config, server));
     if (stores?.isUsed) {
       const backup = readLastBackup(config.dataDir);
-      if (backup) show({ ok: `The last backup, ${backup.folder}, is of ${backup.taken_at}` });
+      if (backup) show({ ok: `The last backup, ${backup.folder}, was taken at ${backup.taken_at}` });
       else warn('No backup of the data folder was taken yet: reachline backup <folder>');
     }
     if (stores) show(stores.result);
@@ -76,7 +76,7 @@ export async function doctor(io: Io, { deep = false, acceptClock }: DoctorOption
 
 const isOk = (result: CheckResult) => !('failed' in result);
 
-/** Whether any store lies in the data folder. */
+/** Whether the data folder holds at least one store. */
 const isEmbedded = ({ elasticsearch, clickhouse }: Config) => !elasticsearch || !clickhouse;
 
 function checkNode(version: string): CheckResult {
@@ -97,7 +97,7 @@ function readConfig(io: Io): Config | { failed: string } {
   }
 }
 
-/** The folder, or the nearest one above it that exists, where it would be made. */
+/** The folder, or its nearest existing parent, in which it would be created. */
 function nearest(folder: string): string {
   let path = resolve(folder);
   while (!existsSync(path) && dirname(path) !== path) path = dirname(path);
@@ -123,14 +123,14 @@ function checkFolder(dataDir: string): CheckResult {
   }
   return path === resolve(dataDir)
     ? { ok: `The data folder ${path} can be written` }
-    : { ok: `The data folder ${resolve(dataDir)} is not there yet; serve makes it` };
+    : { ok: `The data folder ${resolve(dataDir)} does not exist yet; serve creates it` };
 }
 
 function checkDisk(dataDir: string): CheckResult {
   const { bavail, bsize } = statfsSync(nearest(dataDir));
   const free = bavail * bsize;
   const text = `${(free / GIB).toFixed(1)} GiB free on the disk of the data folder`;
-  return free >= NEEDED_BYTES ? { ok: text } : { failed: `Only ${text}: make room, 0.5 GiB at least` };
+  return free >= NEEDED_BYTES ? { ok: text } : { failed: `Only ${text}: free at least 0.5 GiB` };
 }
 
 function checkPort({ host, port }: Config): Promise<CheckResult> {
@@ -148,19 +148,19 @@ function checkPort({ host, port }: Config): Promise<CheckResult> {
 /** Result of opening the embedded stores. */
 interface Opened {
   result: CheckResult;
-  /** Whether there is a data folder that opens, here or in the process that holds it. */
+  /** Whether a data folder exists and its stores open, in this process or in the server that uses the folder. */
   isUsed?: boolean;
-  /** The server that holds the folder. */
+  /** Address of the server that uses the folder. */
   server?: string;
-  /** That the clock leapt since the folder was last open. */
+  /** Messages about a clock that jumped since the folder was last open. */
   clockProblems?: string[];
-  /** Only where they were opened here, and looked for. */
+  /** Damaged parts of ClickHouse. Set only if this process opened the stores and checked the parts. */
   damagedParts?: string[];
 }
 
 async function openOnce(config: Config, deep: boolean): Promise<Opened> {
   const folder = resolve(config.dataDir);
-  if (!existsSync(folder)) return { result: { ok: 'The stores are made when serve runs first' } };
+  if (!existsSync(folder)) return { result: { ok: 'serve creates the stores when it first runs' } };
   try {
     const stores = await openStores(config);
     try {
@@ -168,7 +168,7 @@ async function openOnce(config: Config, deep: boolean): Promise<Opened> {
       await stores.analytics.ping();
       const damagedParts = deep && !config.clickhouse ? await findDamagedParts(stores.analytics) : [];
       const isServed = config.elasticsearch !== null || config.clickhouse !== null;
-      // Problems with the clocks of servers are shown with the servers.
+      // Clock problems of stores on servers are reported with those servers.
       const clockProblems = isServed ? [] : stores.clocks?.problems();
       const result = { ok: 'The stores open and are up to date' };
       return { result, isUsed: true, damagedParts, clockProblems };
@@ -184,7 +184,7 @@ async function openOnce(config: Config, deep: boolean): Promise<Opened> {
   }
 }
 
-/** A folder that a running server holds is as it should be, on whatever port that server listens. */
+/** A folder that a running server uses counts as healthy if the server is ready, on whatever port it listens. */
 async function checkReady(folder: string, server: string): Promise<Pick<Opened, 'result' | 'clockProblems'>> {
   const answer = await request(`${server}/readyz`, {}, 5000).catch(() => undefined);
   if (answer?.status !== 200)
@@ -196,22 +196,24 @@ async function checkReady(folder: string, server: string): Promise<Pick<Opened, 
   };
 }
 
-/** Notes the time, which a server that has the folder reads within a minute. */
+/** Records the current time in the data folder. A server that uses the folder reads it within a minute. */
 function noteTime({ dataDir, elasticsearch, clickhouse }: Config): CheckResult {
   if (elasticsearch || clickhouse)
-    return { failed: '--accept-clock is for embedded stores; here the clock is compared with the servers' };
-  if (!existsSync(dataDir)) return { failed: 'There is no data folder yet that could note the time' };
+    return {
+      failed: '--accept-clock is for embedded stores; clocks of servers are compared with this clock',
+    };
+  if (!existsSync(dataDir)) return { failed: 'There is no data folder yet in which to record the time' };
   const note = timeNoteOf(dataDir);
   const now = Date.now();
   note.write(now);
   return note.read() === now
-    ? { ok: `The data folder notes ${new Date(now).toISOString()} as the right time` }
-    : { failed: `The time could not be noted in ${resolve(dataDir)}` };
+    ? { ok: `The data folder now records ${new Date(now).toISOString()} as the right time` }
+    : { failed: `The time could not be recorded in ${resolve(dataDir)}` };
 }
 
 const RESTORE = 'restore it from a backup';
 
-/** What `--deep` looks at: every page of SQLite, every part of ClickHouse. */
+/** Checks of `--deep`: every page of SQLite, every part of ClickHouse. */
 async function checkWhole(config: Config, stores: Opened | undefined): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   const hasFolder = existsSync(resolve(config.dataDir));
@@ -224,7 +226,7 @@ async function checkWhole(config: Config, stores: Opened | undefined): Promise<C
   else if (hasFolder) {
     results.push({
       failed:
-        'The parts of the analytics store were not checked: that needs the folder open, and no server that has it',
+        'The parts of the analytics store were not checked: stop the server that uses the data folder, then run doctor --deep again',
     });
   }
   return results;
@@ -232,9 +234,9 @@ async function checkWhole(config: Config, stores: Opened | undefined): Promise<C
 
 const whole = (store: string, problems: readonly string[]): CheckResult[] =>
   problems.length === 0
-    ? [{ ok: `${store} is whole` }]
+    ? [{ ok: `${store} is intact` }]
     : problems.map((problem) => ({ failed: `${store} is damaged (${problem}): ${RESTORE}` }));
 
 const otherFolder = ({ dataDir }: Config, server: string): CheckResult => ({
-  failed: `The Reachline server at ${server} does not have the data folder ${resolve(dataDir)} but another: set PORT to another port, or REACHLINE_DATA_DIR to its folder`,
+  failed: `The Reachline server at ${server} uses another data folder than ${resolve(dataDir)}: set PORT to another port, or REACHLINE_DATA_DIR to its folder`,
 });

@@ -18,14 +18,14 @@ export interface ExportCommand extends GatewayOptions {
   out?: string;
 }
 
-/** By the names of the streams that take the export in again. */
+/** Path of the list to export, by the name of the stream that loads the export again. */
 const PATHS: Record<string, string> = {
   contacts: '/api/contacts/search',
   audiences: '/api/audiences/search',
   'website-visits': '/api/website-visits/search',
 };
 const AUDIENCE_CONTACTS = '/api/audiences/contacts/search';
-/** Figures over a range of days, where filters give one. */
+/** Path of the report to export if filters name a range of days. */
 const REPORTS: Record<string, string> = {
   'network-a-campaigns': '/api/advertising/network_a/campaigns',
   'network-a-creatives': '/api/advertising/network_a/creatives',
@@ -33,14 +33,14 @@ const REPORTS: Record<string, string> = {
 };
 const RECORDS = '/api/advertising/network_a/records';
 
-/** The list that an export reads, and what its request has besides the filters. */
+/** The list that an export reads, and the fields of its request that are not filters. */
 function listOf(what: string, names: readonly string[]): { path: string; fields: object } {
   if (what === 'contacts' && names.includes('audience_id')) return { path: AUDIENCE_CONTACTS, fields: {} };
   const path = PATHS[what] ?? (names.length > 0 ? REPORTS[what] : undefined);
   return path === undefined ? { path: RECORDS, fields: { stream: what } } : { path, fields: {} };
 }
 
-/** Writes every match, and says on standard error how many rows it wrote. */
+/** Writes all matches, and prints the number of rows to standard error. */
 export async function exportCommand(io: Io, command: ExportCommand): Promise<void> {
   const { what, out } = command;
   if (out !== undefined) requireOutsideStores(out);
@@ -81,7 +81,7 @@ async function* unbroken(stream: Export['stream']): AsyncGenerator<Uint8Array> {
     yield* stream as unknown as AsyncIterable<Uint8Array>;
   } catch {
     throw new CommandError(
-      'The gateway closed the connection before the end; its log says why. Nothing was kept; try again.',
+      'The gateway closed the connection before the end; its log says why. No file was written; try again.',
     );
   }
 }
@@ -113,7 +113,10 @@ function parseFilter(text: string): [name: string, value: string] {
   throw new UsageError(`--filter takes field=value, such as country=US, not ${text}.`);
 }
 
-/** The value as the request has it: text that is neither a number nor a boolean stays text, which validation rejects. */
+/**
+ * The filter value in the type that the request schema expects. Text that is neither a number nor a boolean stays text, which validation
+ * rejects.
+ */
 function toValue(request: TSchema, name: string, text: string): unknown {
   const schema = (request as TObject).properties[name] as { type?: string | string[] } | undefined;
   const types = [schema?.type].flat();

@@ -20,10 +20,10 @@ import { placeOf, placeOfStandardInput, requireOutsideStores } from '../output-f
 import { Progress } from '../progress.js';
 import { requireStream } from '../streams.js';
 
-/** Stands for the organization of the key in a dry run, where a gateway would fill it in. */
+/** Placeholder for the organization of the key in a dry run; a gateway would fill it in. */
 const ANY_ORGANIZATION = 'organization-of-the-key';
 const SHOWN_ERRORS = 20;
-/** What was read is kept, and the command ends. */
+/** On these signals the command ends, and the records read so far stay stored. */
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 export interface IngestCommand
@@ -33,7 +33,7 @@ export interface IngestCommand
       'format' | 'map' | 'preset' | 'with' | 'dateOrder' | 'decimal' | 'charset' | 'headerRow'
     > {
   stream: string;
-  /** Paths and folders, or - for standard input. */
+  /** Paths of files and folders, or - for standard input. */
   files: string[];
   rejects?: string;
   dryRun?: boolean;
@@ -43,30 +43,30 @@ export interface IngestCommand
 const scopesOf = ({ onDuplicate }: IngestCommand): Scope[] =>
   onDuplicate === undefined ? ['ingest:write'] : ['ingest:write', 'contacts:read'];
 
-/** Loads records and resolves with the exit code: 1 when any was rejected. */
+/** Loads records and resolves with the exit code: 1 if any record was rejected. */
 export async function ingest(io: Io, command: IngestCommand): Promise<number> {
   const stream = requireStream(command.stream);
   const target = namedGateway(io, command, scopesOf(command));
   const files = findFiles(io, command.files);
   for (const path of [command.map, ...(command.with ?? []), command.rejects]) {
     if (path !== undefined && isStandardInput(path))
-      throw new UsageError('Only the file of records can be standard input.');
+      throw new UsageError('Only the file of records may be standard input.');
   }
   if (command.onDuplicate !== undefined && (stream.name !== 'contacts' || command.dryRun)) {
     const detail = command.dryRun
-      ? 'A dry run of this command looks at the files alone. Leave --on-duplicate out, or check the file over HTTP.'
+      ? 'A dry run of this command reads only the files. Leave --on-duplicate out, or check the file over HTTP.'
       : `--on-duplicate is for contacts. Leave it out for ${stream.name}.`;
     throw new UsageError(detail);
   }
   const rejects = rejectsOf(command, files);
   const needsOrganization = command.organization === undefined && target === undefined;
-  // Before the stores: problems of the command are known early, and the embedded engine does not find standard input.
+  // Files open before the stores: usage errors appear early, and the embedded engine finds standard input empty.
   const open = (file: string) => openMapped(io, stream, { ...command, file, needsOrganization });
   const first = await open(files[0] as string);
   try {
     return await loadFiles(io, command, { stream, target, files, first, open, rejects });
   } finally {
-    // A read of standard input that is pending would keep the process alive.
+    // A pending read of standard input would keep the process alive.
     first.input.close();
   }
 }
@@ -108,7 +108,7 @@ async function loadFiles(
   if (target) return loadThrough(target);
   return withFolder(io, { organization, scope: scopesOf(command) }, (opened) => {
     if (!('records' in opened)) return loadThrough(opened);
-    // One clock for all inputs, so that records are ordered as the inputs are.
+    // One clock for all inputs, so that records keep the order of the inputs.
     const accept = acceptanceClock(opened.records);
     const { onDuplicate } = command;
     const people = onDuplicate && new PeopleResolver(opened.records, onDuplicate);
@@ -120,7 +120,7 @@ async function loadFiles(
 
 type RejectsOf = (file: string) => string;
 
-/** The file for the rejected records of each file: with several files, one for each in a folder. Throws UsageError. */
+/** The file for rejected records of each input. With several inputs, each gets a file in one folder. Throws UsageError. */
 function rejectsOf(command: IngestCommand, files: readonly string[]): RejectsOf | undefined {
   const { rejects } = command;
   if (rejects === undefined) return undefined;
@@ -132,7 +132,7 @@ function rejectsOf(command: IngestCommand, files: readonly string[]): RejectsOf 
   }
   const read = new Set(files.map((file) => placeOf(dirname(file))));
   if (read.has(placeOf(rejects)) || statSync(rejects, { throwIfNoEntry: false })?.isFile()) {
-    throw new UsageError('With several files, --rejects names a folder of its own, for a file each.');
+    throw new UsageError('With several files, --rejects must name a folder, which gets one file for each.');
   }
   const names = namesFor(files);
   for (const name of names.values()) {
@@ -143,14 +143,14 @@ function rejectsOf(command: IngestCommand, files: readonly string[]): RejectsOf 
   return (file) => join(rejects, names.get(file) as string);
 }
 
-/** Throws UsageError where the file is one that the command reads. */
+/** Throws UsageError if the file is one of the inputs. */
 function requireNotRead(rejects: string, inputs: readonly string[]): void {
   const read = new Set(inputs.map((file) => (file === '-' ? placeOfStandardInput() : placeOf(file))));
   if (!read.has(placeOf(rejects))) return;
-  throw new UsageError(`--rejects would overwrite ${rejects}, a file that is read; choose another.`);
+  throw new UsageError(`--rejects would overwrite the input ${rejects}; choose another file.`);
 }
 
-/** A name for each file, all different also where case does not count. */
+/** A file name for each input. Names differ in more than upper and lower case. */
 function namesFor(files: readonly string[]): Map<string, string> {
   const names = new Map<string, string>();
   const taken = new Set<string>();
@@ -188,7 +188,7 @@ async function load(io: Io, command: IngestCommand, { files, ...load }: Load): P
   const interrupt = new AbortController();
   const { signal } = interrupt;
   const onInterrupt = () => interrupt.abort();
-  // A second signal ends the process.
+  // A second signal ends the process at once.
   if (!command.dryRun) for (const each of SIGNALS) process.once(each, onInterrupt);
   const rows: string[][] = [];
   try {

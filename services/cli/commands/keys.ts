@@ -10,12 +10,12 @@ import { confirm, type Io, printErr, printOut, printTable, truncate } from '../i
 export interface CreateKeyOptions {
   organization: string;
   name?: string;
-  /** Separated by commas. */
+  /** Scopes separated by commas. */
   scopes?: string;
   expires?: string;
 }
 
-/** Prints the key alone, so that `KEY=$(reachline keys create …)` works. */
+/** Prints only the key, so that `KEY=$(reachline keys create …)` works. */
 export async function createKey(io: Io, options: CreateKeyOptions): Promise<void> {
   const scopes = options.scopes === undefined ? undefined : parseScopes(options.scopes);
   const expiresAt = options.expires === undefined ? undefined : parseExpiry(options.expires);
@@ -23,7 +23,7 @@ export async function createKey(io: Io, options: CreateKeyOptions): Promise<void
     issueKey(store, { organizationId: options.organization, name: options.name, scopes, expiresAt }),
   );
   printOut(io, key);
-  printErr(io, 'Keep this key: it is shown only once. Send it in the X-Api-Key header.');
+  printErr(io, 'Store this key: it is shown only once. Send it in the X-Api-Key header.');
 }
 
 function parseScopes(text: string): string[] {
@@ -32,7 +32,7 @@ function parseScopes(text: string): string[] {
     .map((scope) => scope.trim())
     .filter((scope) => scope !== '');
   if (scopes.length === 0)
-    throw new UsageError(`--scopes names none; the scopes are ${SCOPES.join(', ')} and *.`);
+    throw new UsageError(`--scopes is empty; the scopes are ${SCOPES.join(', ')} and *.`);
   for (const scope of scopes) {
     if (scope === '*' || (SCOPES as readonly string[]).includes(scope)) continue;
     const hint = didYouMean(scope, SCOPES) || `The scopes are ${SCOPES.join(', ')} and *.`;
@@ -56,7 +56,7 @@ const KEYS_PER_PAGE = 1000;
 
 export interface RevokeKeyOptions {
   yes?: boolean;
-  /** Keys that were made with it stay. */
+  /** Keeps the keys that were created with this key. */
   keepDescendants?: boolean;
 }
 
@@ -80,7 +80,7 @@ export async function listKeys(io: Io, { organization, json }: ListKeysOptions):
     printErr(io, 'There are no keys. Make one with: reachline keys create --organization <id>');
     return;
   }
-  // One column more only where a key made another: most keys are made by the command line.
+  // The column appears only if a key created another key; most keys are created by the command line.
   const hasMakers = keys.some(({ ancestors }) => ancestors.length > 0);
   const header = [
     'ID',
@@ -107,7 +107,7 @@ export async function listKeys(io: Io, { organization, json }: ListKeysOptions):
   printTable(io, header, rows);
 }
 
-/** Newest first, a page at a time. */
+/** Keys from newest to oldest, a page at a time. */
 async function* pagesOfKeys(store: KeyStore, organizationId?: string): AsyncGenerator<StoredKey[]> {
   let after: SortKey | undefined;
   do {
@@ -122,7 +122,7 @@ async function* pagesOfKeys(store: KeyStore, organizationId?: string): AsyncGene
   } while (after !== undefined);
 }
 
-/** The scopes as text; "default" for the default scopes of `keys create`, which would fill a line. */
+/** The scopes as text. "default" stands for the default scopes of `keys create`, whose list would fill a line. */
 function scopesOf({ scopes }: StoredKey): string {
   const isDefault =
     scopes.length === DEFAULT_SCOPES.length && DEFAULT_SCOPES.every((each) => scopes.includes(each));
@@ -139,9 +139,7 @@ function stateOf(key: StoredKey): string {
   return keyIsActive(key, Date.now()) ? 'active' : 'expired';
 }
 
-/**
- * Takes the id; for want of it the whole key, of which only the id is used and printed. On a terminal it asks first, unless `yes`.
- */
+/** Takes the id of a key, or the whole key, from which it uses and prints only the id. Asks on a terminal, unless `yes`. */
 export async function revokeKey(
   io: Io,
   given: string,
@@ -152,16 +150,19 @@ export async function revokeKey(
   if (whole) {
     printErr(
       io,
-      `Only the id ${id} is needed; a whole key on the command line can be seen in ps and in the shell's history.`,
+      `Only the id ${id} is needed; others can see a whole key in ps and in the history of the shell.`,
     );
   }
   await withAdminStore(io, async (store) => {
     const key = await store.findKey(id);
-    if (!key) throw new CommandError(`There is no key ${id}; reachline keys list shows those there are.`);
+    if (!key) throw new CommandError(`There is no key ${id}; reachline keys list shows the existing keys.`);
     const name = key.name === null ? '' : `, ${truncate(JSON.stringify(key.name), 40)}`;
     const descendants = await store.countDescendants(key.organization_id, id, Date.now());
     if (descendants > 0 && !keepDescendants) {
-      printErr(io, `${keysOf(descendants)} made with it end with it; --keep-descendants keeps them.`);
+      printErr(
+        io,
+        `${keysOf(descendants)} created with this key will be revoked too; --keep-descendants keeps them.`,
+      );
     }
     await confirm(io, yes, `Revoke the key ${id} of ${key.organization_id}${name}?`, 'Nothing was revoked.');
     await store.revokeKey(id, new Date().toISOString(), keepDescendants);

@@ -9,7 +9,7 @@ import { openFile, readingOptions } from '../ingest/mapped-input.js';
 import { type Io, printErr, printOut } from '../io.js';
 import { requireStream } from '../streams.js';
 
-/** Prints a mapping for the export of an unknown source, and what to look at. Throws UsageError. */
+/** Prints a draft mapping for the export of an unknown source, and what to check in it. Throws UsageError. */
 export async function draft(
   io: Io,
   file: string,
@@ -33,7 +33,7 @@ export async function draft(
     if (!takesPeople(mapping)) {
       const listed = (text.header?.columns ?? Object.keys(samples[0] ?? {})).join(', ');
       throw new UsageError(
-        `No column of ${basename(file)} is known as a name or an address of a person: ${listed}. Write a mapping with fields such as "last_name" or "work_emails"; reachline schema mapping prints its form.`,
+        `No column of ${basename(file)} looks like a name or an address of a person: ${listed}. Write a mapping with fields such as "last_name" or "work_emails"; reachline schema mapping prints its format.`,
       );
     }
     if (text.header !== undefined) todos.push(...(await ambiguities(mapping, stream, samples, preamble)));
@@ -42,17 +42,14 @@ export async function draft(
     const { format } = command;
     const reading = [...(format === undefined ? [] : [`--format ${format}`]), ...readingOptions(command)];
     const options = [...reading, '--map <file> --dry-run'].join(' ');
-    printErr(
-      io,
-      `Save it, and look at the first records: reachline ingest ${stream.name} ${file} ${options}`,
-    );
+    printErr(io, `Save it, and check the first records: reachline ingest ${stream.name} ${file} ${options}`);
   } finally {
     input.close();
     text.close();
   }
 }
 
-/** What the first rows of a table leave open. */
+/** Questions that the first rows of a table leave open. */
 async function ambiguities(
   mapping: Parameters<typeof compileMapping>[0],
   stream: Parameters<typeof compileMapping>[1],

@@ -7,10 +7,10 @@ import { baseAddress } from '../gateway.js';
 import { type Io, printErr } from '../io.js';
 
 const DEFAULT_URL = 'http://127.0.0.1:8080';
-/** A model waits for the answer. */
+/** Short limits, because a model waits for the response. */
 const RETRIES = { maxAttempts: 3, maxWaitMs: 10_000, timeoutMs: 60_000 };
 
-/** The largest request of the API, as one line of JSON. */
+/** Size of the largest API request, as one line of JSON. */
 const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 
 export interface McpOptions {
@@ -30,7 +30,7 @@ export async function mcp(io: Io, options: McpOptions): Promise<void> {
     transport,
     onerror: (error) => printErr(io, error.message),
   });
-  // The transport closes itself at the end of the input and after a message that is too long.
+  // The transport closes itself at the end of the input, and after a message that is too long.
   const { onclose } = transport;
   await new Promise<void>((resolve) => {
     transport.onclose = () => {
@@ -39,6 +39,5 @@ export async function mcp(io: Io, options: McpOptions): Promise<void> {
     };
   });
   await server.close();
-  if (!io.stdin.readableEnded)
-    throw new CommandError('The connection was closed because of the error above.');
+  if (!io.stdin.readableEnded) throw new CommandError('The connection was closed because of that error.');
 }

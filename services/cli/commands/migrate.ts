@@ -14,13 +14,13 @@ import { withKafka } from '../kafka.js';
 import { Progress } from '../progress.js';
 
 export interface MigrateOptions {
-  /** Names separated by commas. */
+  /** Names of indices separated by commas. */
   rebuild?: string;
-  /** Makes the accounts that Reachline uses first. */
+  /** First creates the users that Reachline connects with. */
   bootstrap?: boolean;
 }
 
-/** Creates and upgrades everything in all stores. Opening an embedded store brings it up to date. */
+/** Creates and upgrades everything in all stores. An embedded store is upgraded when it opens. */
 export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   const config = loadConfig(io.env);
   const reindexed = options.rebuild === undefined ? [] : parseResources(options.rebuild);
@@ -38,9 +38,9 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
           `Reindexing starts over: ${((error as Error).cause as Error | undefined)?.message ?? error}`,
         ),
     }).finally(() => progress.end());
-    for (const index of made) printErr(io, `${index} serves now.`);
+    for (const index of made) printErr(io, `${index} is in use now.`);
   } else if (reindexed.length > 0) {
-    throw new UsageError('--rebuild is for indices of Elasticsearch; ELASTICSEARCH_URL is not set.');
+    throw new UsageError('--rebuild is for Elasticsearch indices; ELASTICSEARCH_URL is not set.');
   }
   if (config.clickhouse?.cluster) await migrateReplicas(config.clickhouse);
   const stores = await openStores(config, {
@@ -51,12 +51,12 @@ export async function migrate(io: Io, options: MigrateOptions): Promise<void> {
   if (config.clickhouse && !(await grantAccess({ ...config.clickhouse, ...analystsBy }))) {
     printErr(
       io,
-      `ClickHouse does not let ${config.clickhouse.username} make roles, so that of analysts was left out: see docs/reference/sql.md.`,
+      `ClickHouse does not allow ${config.clickhouse.username} to create roles, so the role of analysts was not created: see docs/reference/sql.md.`,
     );
   }
   if (config.kafka) {
     const made = await withKafka(io, createTopics);
-    for (const topic of made) printErr(io, `The topic ${topic} is there now.`);
+    for (const topic of made) printErr(io, `The topic ${topic} was created.`);
     for (const other of await withKafka(io, findOtherSettings)) printErr(io, `${other}.`);
   }
   printOut(io, 'The stores are up to date.');
@@ -76,22 +76,24 @@ async function bootstrap(io: Io, { elasticsearch, clickhouse, admins }: Config):
   };
   if (search) {
     await createElasticsearchAccount(search.config, search.account, search.admin).catch(
-      explainRejection('Elasticsearch', search.admin, 'it takes accounts only with xpack.security.enabled'),
+      explainRejection('Elasticsearch', search.admin, 'it has users only with xpack.security.enabled'),
     );
-    printErr(io, `Elasticsearch has the account ${search.account.username}.`);
+    printErr(io, `Elasticsearch has the user ${search.account.username}.`);
   }
   if (analytics) {
     await createClickHouseAccount(analytics.config, analytics.admin).catch(
       explainRejection('ClickHouse', analytics.admin, 'the user needs access management'),
     );
-    printErr(io, `ClickHouse has the account ${analytics.account.username}.`);
+    printErr(io, `ClickHouse has the user ${analytics.account.username}.`);
   }
   if (!search && !analytics) {
-    throw new UsageError('--bootstrap is for servers; neither ELASTICSEARCH_URL nor CLICKHOUSE_URL is set.');
+    throw new UsageError(
+      '--bootstrap is for stores on servers; neither ELASTICSEARCH_URL nor CLICKHOUSE_URL is set.',
+    );
   }
 }
 
-/** HTTP statuses of Elasticsearch and error codes of ClickHouse: not known, not allowed, or users kept where nobody can write. */
+/** HTTP statuses of Elasticsearch and error codes of ClickHouse that mean: wrong credentials, not allowed, or users are read-only. */
 const REJECTIONS = new Set(['400', '401', '403', '405', '192', '193', '194', '495', '497', '514', '516']);
 
 function explainRejection(server: string, { username }: Credentials, hint: string) {
@@ -99,12 +101,12 @@ function explainRejection(server: string, { username }: Credentials, hint: strin
     const { statusCode, code } = ((error as Error).cause ?? {}) as { statusCode?: number; code?: string };
     if (!REJECTIONS.has(String(statusCode ?? code))) throw error;
     throw new CommandError(
-      `${server} lets ${username} make no account (${statusCode ?? code}): check its password, and that ${hint}.`,
+      `${server} does not allow ${username} to create users (${statusCode ?? code}): check its password, and that ${hint}.`,
     );
   };
 }
 
-/** The account to be made and who makes it. Throws a `UsageError` before anything is done where one of them is not given. */
+/** The user to create and the administrator that creates it. Throws a `UsageError` before any change if either is missing. */
 function forAccount(
   prefix: string,
   account: Credentials | null,
@@ -115,12 +117,12 @@ function forAccount(
   }
   if (!account || account.password === '' || !ACCOUNT_NAME.test(account.username)) {
     throw new UsageError(
-      `--bootstrap makes the account of ${prefix}_USERNAME, which begins with a letter and has 1 to 64 of A-Z a-z 0-9 _ . -, with ${prefix}_PASSWORD: set both.`,
+      `--bootstrap creates the user ${prefix}_USERNAME with ${prefix}_PASSWORD: set both. The name begins with a letter and has 1 to 64 characters of A-Z a-z 0-9 _ . -.`,
     );
   }
   if (account.username === admin.username) {
     throw new UsageError(
-      `${prefix}_USERNAME is the administrator: name another account, which --bootstrap then makes.`,
+      `${prefix}_USERNAME is the administrator: name another user, which --bootstrap then creates.`,
     );
   }
   return { account, admin };
@@ -129,7 +131,7 @@ function forAccount(
 function parseResources(text: string): Resource[] {
   return text.split(',').map((given) => {
     const name = REINDEXABLE.find((resource) => resource === given.trim());
-    if (!name) throw new UsageError(`--rebuild takes some of ${REINDEXABLE.join(', ')}, not ${given}.`);
+    if (!name) throw new UsageError(`--rebuild takes names from ${REINDEXABLE.join(', ')}, not ${given}.`);
     return name;
   });
 }

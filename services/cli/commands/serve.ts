@@ -16,9 +16,9 @@ import { withSqlEndpoint } from '../sql-endpoint.js';
 import { logIgnoredVariables, startupOptions } from '../startup.js';
 
 const KEY_COMMAND = `reachline keys create --organization ${DEMO_ORGANIZATION}`;
-/** Milliseconds from a signal to the end of the process, whatever runs. */
+/** Milliseconds from a signal until the process ends, even if work is still running. */
 const GRACE_MS = 9500;
-/** Part of that time in which requests and the worker may end by themselves. */
+/** Part of these milliseconds in which requests and the worker may finish normally. */
 const REQUESTS_GRACE_MS = 7000;
 
 export interface ServeOptions {
@@ -27,8 +27,8 @@ export interface ServeOptions {
 }
 
 /**
- * Serves until a signal ends the process; resolves with the exit code when everything is closed. The log goes to standard
- * error, apart from what is said to a person, a key among it.
+ * Serves until a signal ends the process. Resolves with the exit code once everything is closed. The log goes to standard error; messages
+ * for people, such as a new key, go to standard output.
  */
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const config = loadConfig(io.env);
@@ -44,7 +44,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     url: sqlUrl,
     sql,
   } = await withSqlEndpoint(config, opened, (organization) =>
-    logger.warn({ organization }, 'the engine ended under a SQL statement of this organization'),
+    logger.warn({ organization }, 'the engine ended during a SQL statement of this organization'),
   );
   const greeting = await orClose(stores, () => prepareGreeting(io, stores, options));
   const { url, closed } = await listen(config, stores, logger, { sql });
@@ -54,7 +54,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   return closed;
 }
 
-/** Ready for signals when it resolves, so that one sent on sight of the address is obeyed. */
+/** Handles signals from when it resolves, so that a signal sent as soon as the address is printed is obeyed. */
 async function listen(
   config: Config,
   stores: Stores,
@@ -78,7 +78,7 @@ async function listen(
   worker = isWorker ? await startWorker(kafka, stores, gateway.registry, logger) : undefined;
   const retention = startRetention(config.retention, stores, logger);
   const stop = async () => {
-    // The gateway first, then the stores, so that requests under way are answered.
+    // The gateway closes before the stores, so that running requests can finish.
     const answered = Promise.all([gateway.stop(), worker?.stop(), retention.stop()]);
     await Promise.race([answered, pause(REQUESTS_GRACE_MS, undefined, { ref: false })]);
     await publisher?.close();
@@ -88,7 +88,7 @@ async function listen(
   return { url: gateway.url, closed };
 }
 
-// The client of Kafka is loaded only where it is used.
+// Loads the Kafka client only if it is used.
 async function createPublisher(...args: ConstructorParameters<typeof Publisher>): Promise<Publisher> {
   return new (await import('../../../ingest/publisher.js')).Publisher(...args);
 }
@@ -106,21 +106,21 @@ async function orClose<T>(stores: Stores, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What to say once the gateway listens: a new key of the sample data, or how to go on without one. */
+/** Printed once the gateway listens: a new key for the sample data, or hints how to get one. */
 interface Greeting {
   key: string | null;
   hints: string[];
 }
 
-/** Prepares the greeting. With `demo` it first loads the sample data into empty stores. */
+/** Prepares the greeting. With `demo`, first loads the sample data into empty stores. */
 async function prepareGreeting(io: Io, stores: Stores, { demo }: ServeOptions): Promise<Greeting> {
   if (demo) {
     const { loadDemoData } = await import('./demo.js');
     const key = await loadDemoData(io, stores, { onlyIfEmpty: true });
-    const loaded = `Nothing was loaded, as the stores hold data already. For a key: ${KEY_COMMAND}`;
+    const loaded = `Nothing was loaded, because the stores hold data already. For a key: ${KEY_COMMAND}`;
     return { key, hints: key === null ? [loaded] : [] };
   }
-  // A store that just became unavailable must not stop the server for the sake of a hint.
+  // The server must start even if the store became unavailable: only the hints need it.
   return { key: null, hints: await firstSteps(stores).catch(() => []) };
 }
 

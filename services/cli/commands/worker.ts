@@ -17,15 +17,15 @@ import { logIgnoredVariables, startupOptions } from '../startup.js';
 import { parseStreams } from '../streams.js';
 
 const GRACE_MS = 10_000;
-/** Sampling interval of the event loop delay; the reported delay includes it. */
+/** Sampling interval of the event loop delay, in milliseconds. The reported delay includes it. */
 const EVENT_LOOP_MS = 100;
 
 export interface WorkerOptions {
-  /** Names separated by commas. */
+  /** Stream names separated by commas. */
   streams?: string;
 }
 
-/** Consumes until a signal ends the process. Resolves with the exit code: 1 when a consumer fails for good. */
+/** Consumes until a signal ends the process. Resolves with the exit code: 1 if a consumer fails permanently. */
 export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   const config = loadConfig(io.env);
   const kafka = requireKafka(config.kafka);
@@ -34,7 +34,7 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
   logIgnoredVariables(config, logger);
   const stores = await openStores(config, startupOptions(logger, true));
   const registry = new Registry();
-  // Each look at the event loop wakes a process that may have nothing else to do.
+  // Each sample of the event loop wakes an otherwise idle process.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_MS });
   const metrics = createWorkerMetrics(registry);
   registerBackgroundMetrics(registry, stores);
@@ -65,9 +65,12 @@ export async function worker(io: Io, options: WorkerOptions): Promise<number> {
     throw error;
   }
   const closed = runUntilSignal(stop, logger, { delay: GRACE_MS });
-  printOut(io, `Reachline takes ${streams.join(', ')} from Kafka; health and metrics on ${health.url}`);
+  printOut(io, `Reachline consumes ${streams.join(', ')} from Kafka; health and metrics on ${health.url}`);
   void running.failed.then(async (error) => {
-    logger.fatal({ err: error }, 'a consumer cannot go on; the process ends so that another takes its place');
+    logger.fatal(
+      { err: error },
+      'a consumer failed permanently; the process ends so that another can take over',
+    );
     await Promise.race([stop(), pause(GRACE_MS)]);
     // Exit without waiting: a stuck part may keep the process alive.
     process.exit(EXIT.failed);

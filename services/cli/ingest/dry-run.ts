@@ -14,7 +14,7 @@ const NO_STORES = {
 
 type DryRunOptions = Omit<IngestOptions, 'stores' | 'acceptance'> & { source: RecordSource };
 
-/** Maps and checks every record and writes none; prints the first records with what they become. */
+/** Maps and checks every record, and writes none. Prints the first records before and after mapping. */
 export async function dryRun(io: Io, { stream, source, ...options }: DryRunOptions): Promise<IngestResult> {
   const samples = new Map<number, { line: number; text: string; becomes?: string }>();
   const show = (place: number, becomes: string) => {

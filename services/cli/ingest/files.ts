@@ -5,7 +5,10 @@ import { type Io, isStandardInput, printErr } from '../io.js';
 import { placeOf } from '../output-file.js';
 import { isReadable } from './input.js';
 
-/** The files that arguments name, each once whatever names it has: paths, and folders with everything in them, sorted. Throws UsageError for a folder without any. */
+/**
+ * The files that the arguments name: paths, and all files in folders, sorted. A file with several names is returned once. Throws UsageError
+ * for a folder without files of records.
+ */
 export function findFiles(io: Io, named: readonly string[]): string[] {
   const paths = named.map((path) => (isStandardInput(path) ? '-' : path));
   if (paths.includes('-') && paths.length > 1) {
@@ -27,11 +30,11 @@ function filesOf(io: Io, path: string): string[] {
   const readable = all.filter(isReadable);
   if (readable.length === 0) throw new UsageError(`${path} has no file of records; name one with --format.`);
   const others = all.length - readable.length;
-  if (others > 0) printErr(io, `${others} files in ${path} are left out, as they are of other formats.`);
+  if (others > 0) printErr(io, `${others} files in ${path} are left out because of their format.`);
   return readable;
 }
 
-/** Files that are not hidden, sorted, and the number of links to folders. */
+/** Visible files, sorted, and the number of links to folders. */
 function entriesBelow(folder: string): { files: string[]; links: number } {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
     .map((entry) => ({ entry, path: join(entry.parentPath, entry.name) }))

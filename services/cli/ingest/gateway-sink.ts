@@ -19,9 +19,9 @@ interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong'> {
   stream: Stream;
   target: GatewayTarget;
   source: RecordSource;
-  /** That of the key, where the caller names it. */
+  /** The organization of the key, if the caller knows it. */
   organizationId?: string;
-  /** Whether to find every rejected record, also beyond those that an answer lists. */
+  /** Whether to find every rejected record, including records that the response does not list. */
   findEveryRejected: boolean;
   onDuplicate?: OnDuplicate | undefined;
   /** Called after each response. */
@@ -31,8 +31,8 @@ interface SinkOptions extends Pick<IngestOptions, 'onRejected' | 'onOverlong'> {
 }
 
 /**
- * Sends records through a gateway, a batch at a time and in order. Throws `CommandError` when the gateway does not take them: within
- * seconds when nothing answers at the start, as with a wrong port, and after retries when it fails later.
+ * Sends records through a gateway, a batch at a time and in order. Throws `CommandError` if the gateway does not accept them: within
+ * seconds if nothing responds at the start, such as with a wrong port, and after retries if it fails later.
  */
 export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
   const { stream, target, source, organizationId, findEveryRejected, onDuplicate } = options;
@@ -43,11 +43,11 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
     maxAttempts: MAX_ATTEMPTS,
     onRetry({ error, waitMs }) {
       const reason =
-        'status' in error ? `The gateway answers ${error.status}` : 'The gateway cannot be reached';
+        'status' in error ? `The gateway responded with ${error.status}` : 'The gateway cannot be reached';
       options.onWait?.(reason, waitMs);
     },
   });
-  /** Those without an answer yet; the first was record `answered` + 1 of those sent. */
+  /** Records without a response yet. The first of them is record `answered` + 1 of all records sent. */
   let pending: RawRecord[] = [];
   let answered = 0;
   let rejectedHere = 0;
@@ -79,14 +79,14 @@ export async function sendRecords(options: SinkOptions): Promise<IngestResult> {
         throw new CommandError(`The key belongs to ${organization_id}, not to ${organizationId}.`);
     }
     await client.ingest(stream.name as StreamName, texts(), {
-      // The sender of the file sees each of them.
+      // The user of the command sees every rejected record, so the gateway need not store them.
       query: { on_reject: 'drop', ...(onDuplicate && { on_duplicate: onDuplicate }) },
       findEveryRejected,
       onRejected({ line, code, pointer, detail }) {
         const sent = pending[line - answered - 1];
         if (sent) reject({ line, code, pointer, detail }, sent);
       },
-      // What the mapping leaves out, and the first errors, are known here.
+      // This process counts what the mapping leaves out and keeps the first errors, so the gateway's own counts are dropped.
       onProgress({ errors: _errors, skipped: _skipped, invalid_values: _values, ...counts }) {
         pending = pending.slice(counts.accepted + counts.rejected - answered);
         answered = counts.accepted + counts.rejected;

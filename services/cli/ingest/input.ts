@@ -13,14 +13,14 @@ export type Format = 'ndjson' | 'csv' | 'json' | 'xlsx';
 
 /** An opened file or standard input, decompressed. */
 export interface Input {
-  /** Its name in messages. */
+  /** Name of the input in messages. */
   name: string;
   chunks: AsyncIterable<Uint8Array>;
   /** Bytes of the file on disk; undefined for standard input. */
   size: number | undefined;
-  /** Bytes of it read so far. */
+  /** Bytes of the file read so far. */
   position(): number;
-  /** Ends a read that is pending, which would keep the process alive. */
+  /** Ends a pending read, which would keep the process alive. */
   close(): void;
 }
 
@@ -54,17 +54,17 @@ export function openInput(io: Io, file: string): Input {
   };
 }
 
-/** Standard input, read by another process, as here it has to be empty. */
+/** Standard input, read by another process, because it must be empty in this process. */
 function standardInput(): Readable {
   const reader = spawn('cat', { stdio: ['inherit', 'pipe', 'inherit'] });
   emptyStandardInput();
-  // Node.js drops what nobody reads yet when the process exits.
+  // When the process exits, Node.js drops data that nobody has read yet.
   const source = reader.stdout.pipe(new PassThrough());
   source.once('close', () => reader.kill());
   return source;
 }
 
-/** By extension; undefined where the first character of the text decides. */
+/** Format by file extension; undefined means that the first character of the text decides. */
 const FORMATS: Record<string, Format | undefined> = {
   ndjson: 'ndjson',
   jsonl: 'ndjson',
@@ -77,26 +77,29 @@ const FORMATS: Record<string, Format | undefined> = {
   zst: undefined,
 };
 
-/** The format that a file name shows. Throws `UsageError` for the extension of another one. */
+/** The format that a file name shows. Throws `UsageError` for an extension of a format that cannot be read. */
 export function formatOf(file: string): Format | undefined {
   const extension = extensionOf(file);
   if (extension === undefined || Object.hasOwn(FORMATS, extension)) return FORMATS[extension ?? ''];
   throw new UsageError(
-    `${basename(file)}: records are read from NDJSON (.ndjson, .jsonl), CSV (.csv, .tsv), XLSX (.xlsx) and JSON arrays (.json), each also compressed (.gz, .zst), not from .${extension}. If the file is one of these, say which with --format.`,
+    `${basename(file)}: the extension .${extension} is not known. Records are read from NDJSON (.ndjson, .jsonl), CSV (.csv, .tsv), XLSX (.xlsx) and JSON arrays (.json), also compressed (.gz, .zst). If the file is one of these, name it with --format.`,
   );
 }
 
-/** Without that of the compression. */
+/** The extension, without the extension of the compression. */
 const extensionOf = (file: string) =>
   /\.([a-z][a-z0-9]*)(?:\.(?:gz|zst))?$/i.exec(basename(file))?.[1]?.toLowerCase();
 
-/** Whether a file of a folder is one of records, by its name. */
+/** Whether the name of a file in a folder says that it holds records. */
 export const isReadable = (file: string): boolean => Object.hasOwn(FORMATS, extensionOf(file) ?? '');
 
-/** zstd uses this much with its options --ultra and --long. */
+/** Window size that zstd uses with its options --ultra and --long. */
 const ZSTD_LIMITS = { maxWindowBytes: 128 * 1024 * 1024 };
 
-/** Recognizes gzip and zstd by their first bytes, so that they work in a pipe too. `again` is the input where it can be read again. */
+/**
+ * Decompresses gzip and zstd, which it recognizes by their first bytes, so that pipes work too. `again` reopens the input if it can be read
+ * twice.
+ */
 async function* plain(
   chunks: AsyncIterable<Uint8Array>,
   name: string,
@@ -128,10 +131,13 @@ async function* plain(
   }
 }
 
-/** Longest first line that decides. */
+/** Bytes of the first line that are read to recognize the format. */
 const MAX_PEEKED_BYTES = 1024 * 1024;
 
-/** Whether the text is a JSON array, or an object of several lines, rather than lines of JSON; and the text itself again. */
+/**
+ * Returns whether the text is JSON (an array, or an object over several lines) or lines of JSON, and the whole text, including the part
+ * read.
+ */
 export async function peekJson(
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<{ format: 'json' | 'ndjson'; chunks: AsyncIterable<Uint8Array> }> {

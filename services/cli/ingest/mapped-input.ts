@@ -1,4 +1,4 @@
-/** A file as records of a stream: opened in its format, and mapped. */
+/** Opens a file in its format and maps it to records of a stream. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { compileMapping } from '../../../ingest/mapping/compile.js';
@@ -31,16 +31,16 @@ export interface MappedOptions {
   preset?: string;
   /** Other tables of the same export. */
   with?: string[];
-  /** How dates and numbers are written, where the file does not say it. */
+  /** How dates and numbers are written, if the file does not show it. */
   dateOrder?: DateOrder;
   decimal?: DecimalMark;
-  /** The charset of the text, where it is not UTF-8. */
+  /** The charset of the text, if it is not UTF-8. */
   charset?: string;
   /** Line of the column names, from 1. */
   headerRow?: number;
-  /** Whether the organization comes from nowhere else than the records. */
+  /** Whether only the records can name the organization. */
   needsOrganization: boolean;
-  /** Whether nothing is written: says which columns are left out. */
+  /** Whether nothing is written. If so, the columns that are left out are printed. */
   dryRun?: boolean;
 }
 
@@ -104,7 +104,10 @@ async function mapInput(
   return { input, source, headerBytes: headerBytesOf(text, options), tables };
 }
 
-/** What the file of rejected rows begins with, so that it is read as this file is. Text of another charset was converted, which a mark says. */
+/**
+ * Bytes at the beginning of the file of rejected rows, so that it is read in the same way as the input. Text of another charset was
+ * converted to UTF-8, which a byte order mark says.
+ */
 function headerBytesOf({ header }: OpenedText, { charset, headerRow }: MappedOptions): Buffer | undefined {
   if (header === undefined) return undefined;
   const mark = charset === undefined ? '' : '\ufeff';
@@ -120,7 +123,7 @@ function candidatesOf({ map, preset }: MappedOptions, stream: Stream): Candidate
   if (preset !== undefined) return findPresets(preset, stream);
   if (map === undefined) return {};
   if (!existsSync(map)) {
-    const hint = presetsNamed(map).length > 0 ? ` For the mapping of that name: --preset ${map}` : '';
+    const hint = presetsNamed(map).length > 0 ? ` For the preset of that name: --preset ${map}` : '';
     throw new UsageError(`--map takes the path of a mapping file; there is no file ${map}.${hint}`);
   }
   return { [map]: parseMappingFile(readFileSync(map, 'utf8')) };
@@ -131,11 +134,11 @@ function findPresets(name: string, stream: Stream): Candidates {
   if (found.length > 0) return Object.fromEntries(found.map((each) => [each, PRESETS[each] as MappingFile]));
   const names = Object.keys(PRESETS);
   const ofStream = names.filter((each) => PRESETS[each]?.stream === stream.name);
-  const hint = didYouMean(name, names) || `Those of ${stream.name} are ${ofStream.join(', ')}.`;
+  const hint = didYouMean(name, names) || `The presets of ${stream.name} are ${ofStream.join(', ')}.`;
   throw new UsageError(`There is no preset ${JSON.stringify(name)}. ${hint}`);
 }
 
-/** The mapping of a file, or the preset that the first records of the text have. Says which preset it is. */
+/** The mapping of a file, or the preset that fits the first records of the text. Prints the name of the preset. */
 async function chooseMapping(
   io: Io,
   candidates: Candidates,
@@ -156,7 +159,7 @@ async function chooseMapping(
   if (name !== preset) printErr(io, `${basename(file)}: preset ${name} (${recognition.preset.description}).`);
   if (taken.length > 0) {
     const listed = taken.map(({ column, field }) => `${column} as ${field}`).join(', ');
-    printErr(io, `${basename(file)}: taken by their names: ${listed}.`);
+    printErr(io, `${basename(file)}: columns taken by their names: ${listed}.`);
   }
   return recognition.preset;
 }
@@ -176,13 +179,13 @@ function compileFor(file: MappingFile, stream: Stream, { file: path, map, preset
   }
 }
 
-/** Options of a command that reads a text so. */
+/** Command-line options that read a text in this way. */
 export const readingOptions = ({ charset, headerRow }: ProposedReading): string[] => [
   ...(charset === undefined ? [] : [`--charset ${charset}`]),
   ...(headerRow === undefined ? [] : [`--header-row ${headerRow}`]),
 ];
 
-/** Opens a text in the format that its name or its beginning shows. */
+/** Opens a text in the format that its name or its first bytes show. */
 export async function openFile(
   io: Io,
   file: string,
@@ -200,7 +203,7 @@ export async function openFile(
   const onProposed = (proposed: ProposedReading) => {
     const isSaid = said.size > 0;
     for (const each of readingOptions(proposed)) said.add(each);
-    if (!isSaid) printErr(io, `${input.name}: perhaps it is to be read with ${[...said].join(' ')}.`);
+    if (!isSaid) printErr(io, `${input.name}: perhaps it must be read with ${[...said].join(' ')}.`);
   };
   const said = new Set<string>();
   try {
@@ -216,7 +219,7 @@ export async function openFile(
   }
 }
 
-/** Reads the joined tables: files named with `--with`, or in the folder of the input. Reports missing ones. */
+/** Reads the joined tables: files named with `--with`, or files in the folder of the input. Reports missing tables. */
 async function readJoins(
   io: Io,
   joins: Mapping['joins'],
@@ -230,14 +233,14 @@ async function readJoins(
       tables.push(file);
       printErr(io, `${basename(options.file)}: joined with ${basename(file)}.`);
     }
-    // Connectors write the messages of all their streams to one file.
+    // Connectors write the messages of all their streams to one file, so the table may be in the input itself.
     const messages = plan.isAmongMessages ? (options.with?.[0] ?? options.file) : '-';
     if (file !== undefined) rows[name] = await readTable(io, file, plan, false);
     else if (messages !== '-') rows[name] = await readTable(io, messages, plan, true);
     if (file === undefined && !rows[name]?.size) {
       printErr(
         io,
-        `No ${plan.table} beside ${basename(options.file)}: what it holds stays unknown. Name it with --with <file>.`,
+        `There is no ${plan.table} beside ${basename(options.file)}, so its values stay unknown. Name the file with --with <file>.`,
       );
     }
   }
@@ -245,8 +248,8 @@ async function readJoins(
 }
 
 /**
- * The file of a joined table: the one that begins like the input, then the one without anything before the name of the table, then the
- * only other one. Throws `UsageError` where several remain.
+ * The file of a joined table. Prefers the file whose name begins like the input, then a file without a prefix, then the only candidate.
+ * Throws `UsageError` if several candidates remain.
  */
 function findTable(table: string, options: MappedOptions): string | undefined {
   const name = `(?:^|[_.-])${table.replaceAll('.', '\\.')}`;
@@ -275,14 +278,14 @@ function chooseTable(table: string, paths: readonly string[], input: string): st
   if (best.length < 2) return best[0];
   const names = best.map((path) => basename(path)).join(', ');
   throw new UsageError(
-    `Several files may be the ${table} of ${basename(input)}: ${names}. Name the right one with --with <file>.`,
+    `Several files may be the ${table} of ${basename(input)}: ${names}. Name the right file with --with <file>.`,
   );
 }
 
-/** Rows of a joined table in memory. */
+/** Maximum number of rows of a joined table in memory. */
 const MAX_JOINED_ROWS = 1_000_000;
 
-/** The newest row of each key, reduced to the columns that the mapping uses. Throws CommandError for more than `maxRows`. */
+/** The newest row of each key, reduced to the columns that the mapping uses. Throws CommandError if there are more than `maxRows`. */
 export async function readTable(
   io: Io,
   file: string,
@@ -305,7 +308,7 @@ export async function readTable(
         newest.set(key, { version, row: plan.pick(row) });
         if (newest.size <= maxRows) continue;
         throw new CommandError(
-          `${input.name} has more than ${maxRows} different rows of ${plan.table}, the most that are joined.`,
+          `${input.name} has more than ${maxRows} different rows of ${plan.table}, which is the limit for a join.`,
         );
       }
     }

@@ -7,12 +7,12 @@ import type { Input } from './input.js';
 const NEWLINE = Buffer.from('\n');
 
 /**
- * The file of rejected records, byte for byte, to be corrected and loaded again. It appears once everything was read; its previous content
- * stays until then.
+ * A file for rejected records, byte for byte, which can be corrected and loaded again. It appears once all input was read; until then its
+ * previous content stays.
  */
 export class Rejects {
   readonly #file: OutputFile;
-  /** Header of a CSV file, which is written before the first record. */
+  /** Header of a CSV file. It is written before the first record. */
   #header: Buffer | undefined;
 
   constructor(path: string, header: Buffer | undefined) {
@@ -25,19 +25,19 @@ export class Rejects {
     this.writePiece(NEWLINE);
   }
 
-  /** A piece of a line that continues. */
+  /** Writes a piece of a line that continues. */
   writePiece(piece: Buffer): void {
     if (this.#header) this.#file.write(Buffer.concat([this.#header, NEWLINE]));
     this.#header = undefined;
     this.#file.write(piece);
   }
 
-  /** Everything was read: the file now holds the rejected records of this load only. */
+  /** Completes the file after all input was read: it now holds the rejected records of this load only. */
   end(): void {
     this.#file.complete();
   }
 
-  /** The load ended early: loading again finds what was rejected. */
+  /** Discards the file after a load that ended early: the next load finds the rejected records again. */
   discard(): void {
     this.#file.discard();
   }
@@ -46,16 +46,16 @@ export class Rejects {
 const { errors: _errors, preset: _preset, missing_tables: _tables, ...COUNTS } = emptyResult();
 const NO_COUNTS = { ...COUNTS, ignored: 0, created: 0, updated: 0, matched: 0, ambiguous: 0 };
 
-/** Reports an import to people: rejected records, progress, and the summary. */
+/** Reports a load to people: rejected records, progress, and a summary. */
 export class Report {
   readonly #io: Io;
   /** Bytes of all files; undefined for standard input. */
   readonly #size: number | undefined;
   readonly #progress: Progress;
   #input: Input | undefined;
-  /** Before the messages of the file, where there are several. */
+  /** Prefix of messages about the current file, if there are several files. */
   #label = '';
-  /** Bytes of the files before this one, and what became of their records. */
+  /** Bytes of the earlier files, and the outcomes of their records. */
   #readBefore = 0;
   readonly total = { ...NO_COUNTS };
   #shown = 0;
@@ -84,7 +84,7 @@ export class Report {
     this.#progress.update(`${this.#label}${formatCount(records)} records, ${rate}/s`, read, this.#size);
   }
 
-  /** The file is loaded. */
+  /** Ends the report of one file. */
   endFile(result: IngestResult): void {
     for (const name of Object.keys(this.total) as (keyof typeof this.total)[]) {
       this.total[name] += result[name] ?? 0;
@@ -92,7 +92,7 @@ export class Report {
     this.#readBefore += this.#input?.size ?? 0;
   }
 
-  /** What somebody who pressed Ctrl-C needs to know. */
+  /** Message for a person who pressed Ctrl-C. */
   interruption(): string {
     return `Interrupted after ${formatCount(this.#accepted)} ${this.#accepted === 1 ? 'record' : 'records'}. You can safely run the command again.`;
   }
@@ -101,7 +101,7 @@ export class Report {
     this.#rejected++;
     if (++this.#shown > this.#maxShown) return;
     const what = `${pointer === '' ? '' : `${pointer}: `}${detail} (${code})`;
-    // Names of fields may hold line feeds.
+    // Field names may contain line feeds.
     this.#progress.printLine(`${this.#label}line ${line}: ${what.replaceAll('\n', '\\n')}`);
   }
 
@@ -131,15 +131,15 @@ export class Report {
     const rate = formatCount((accepted + rejected) / seconds);
     const notes = [
       [created, (count: string) => `${count} new`],
-      [updated, (count: string) => `${count} of known ids`],
-      [matched, (count: string) => `${count} of people known under another id`],
-      [ambiguous, (count: string) => `${count} of people known more than once`],
-      [rounded, (count: string) => `money of ${count} rounded to 12 digits after the point`],
+      [updated, (count: string) => `${count} with known ids`],
+      [matched, (count: string) => `${count} of people with another id`],
+      [ambiguous, (count: string) => `${count} of people with several contacts`],
+      [rounded, (count: string) => `amounts in ${count} rounded to 12 decimal places`],
       [suppressed, (count: string) => `${count} of erased persons left out`],
-      [stale, (count: string) => `${count} older than what is stored`],
-      [invalid_domains, (count: string) => `${count} texts that are no domain left out`],
-      [invalid_values, (count: string) => `values that are none, such as #N/A, left out of ${count}`],
-      [ignored, (count: string) => `unknown fields of ${count} left out`],
+      [stale, (count: string) => `${count} older than the stored record`],
+      [invalid_domains, (count: string) => `${count} texts that are not a domain left out`],
+      [invalid_values, (count: string) => `placeholders such as #N/A left out of ${count}`],
+      [ignored, (count: string) => `unknown fields left out of ${count}`],
     ] as const;
     const noted = notes.map(([count, note]) => (count > 0 ? ` (${note(formatCount(count))})` : '')).join('');
     const leftOut = skipped > 0 ? `, ${formatCount(skipped)} skipped` : '';

@@ -15,7 +15,7 @@ describe('The doctor with Kafka', () => {
     run(['doctor'], {
       env: { ...topics.environment, PORT: '0', REACHLINE_DATA_DIR: tempFolder(), ...more },
     });
-  const complete = '✓ The topics of all streams and of their dead letters are there\n';
+  const complete = '✓ The topics of all streams and of their dead letters exist\n';
 
   it('reports no problem when all topics exist', async () => {
     const { code, stdout } = await doctor();

@@ -91,7 +91,7 @@ describe('A data folder', () => {
     const env = { REACHLINE_DATA_DIR: dataDir };
     const stopped = join(tempFolder(), 'stopped');
     expect(await run(['backup', stopped], { env })).to.include({ code: 0 });
-    expect((await run(['restore', stopped, '--dry-run'], { env })).stdout).to.include('is whole');
+    expect((await run(['restore', stopped, '--dry-run'], { env })).stdout).to.include('is intact');
     const stores = await openOnDemand();
     const held = join(tempFolder(), 'held');
     const backup = await run(['backup', held], { env });
