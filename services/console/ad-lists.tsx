@@ -1,4 +1,4 @@
-/** Campaigns, creatives and companies: what their lists and their pages have in common. */
+/** Campaigns, creatives and companies: definitions shared by their lists and pages. */
 import { useMemo } from 'preact/hooks';
 import type { Metric } from '../advertising/metrics.js';
 import type { CAMPAIGN_STATUSES } from '../advertising/normalization.js';
@@ -11,7 +11,7 @@ import { COMPANY_METRIC_NAMES, METRIC_NAMES, METRICS, type Point, withParts } fr
 import { href } from './router.js';
 import { type Answer, shownOf, useRequest } from './use-request.js';
 
-/** What every item of the three lists has. */
+/** Fields that every item of the three lists has. */
 export interface AdItem {
   id: string;
   name: string | null;
@@ -22,7 +22,7 @@ export interface AdItem {
 }
 
 export interface AdColumn extends Column<AdItem> {
-  /** Name of the order, where the list can be ordered by it. */
+  /** Value of `sort_by` for this column, if the list can be sorted by it. */
   sort?: string;
 }
 
@@ -34,10 +34,10 @@ export interface AdList {
     | '/api/advertising/network_a/campaigns'
     | '/api/advertising/network_a/creatives'
     | '/api/advertising/network_a/companies';
-  /** Filter by the ids of its items. */
+  /** The request field that filters this list by the ids of its items. */
   ids: 'campaign_ids' | 'creative_ids' | 'company_ids';
   available: readonly Metric[];
-  /** Metrics the list cannot be ordered by. */
+  /** Metrics that the list cannot be sorted by. */
   unsortable: readonly Metric[];
   columns: readonly AdColumn[];
   metrics: readonly Metric[];
@@ -56,7 +56,7 @@ const companyHref = (company_id: string) => pageHref('company', { company_id });
 export const campaignOf = ({ campaign_id: id, campaign_name: name }: AdItem) =>
   id ? <a href={campaignHref(String(id))}>{String(name ?? id)}</a> : NONE;
 
-/** `LEAD_GENERATION` as a person writes it. */
+/** Formats a code such as `LEAD_GENERATION` for people. */
 export function words(value: unknown): string {
   if (typeof value !== 'string') return value === null || value === undefined ? NONE : String(value);
   if (!/^[A-Z_]+$/.test(value)) return value;
@@ -71,7 +71,7 @@ const text = (label: string, field: string, sort?: string): AdColumn => ({
   cell: (item) => words(item[field]),
 });
 
-/** The server's, so a new one does not compile until it is here. */
+/** Statuses of the server. A new status does not compile until it is added here. */
 const STATUSES = Object.keys({
   ACTIVE: true,
   PAUSED: true,
@@ -171,24 +171,24 @@ export const AD_LISTS = {
 
 type Body = RequestOf<AdList['path']> & { currency?: string };
 
-/** An answer with its items, and whatever is said of them. */
+/** A response with its items and the request that it answers. */
 export interface ShownAds {
   data: ResponseOf<AdList['path']>;
   of: Body;
   granularity: 'daily' | 'monthly';
-  /** Of the range. */
+  /** Days or months of the requested range. */
   periods: readonly string[];
   items: readonly AdItem[];
-  /** The items in the range that is compared with, each point in the period that it is compared with. */
+  /** The items in the comparison range. Each point has the date of the current period that it is compared with. */
   previousItems: readonly AdItem[] | undefined;
 }
 
-/** Points of one answer. */
+/** Maximum number of time-series points per response. */
 const MAX_POINTS = 100_000;
 
 /**
- * How the points of an earlier range are compared with the periods of the current one: day by day from the first one, or, where months of
- * ranges of different lengths are compared, month by month.
+ * Maps the points of an earlier range to periods of the current range: day by day from the first day, or month by month for months of
+ * ranges with different lengths.
  */
 function comparisonOf(
   { start_date: start = '', end_date: end = '' }: Body,
@@ -210,9 +210,7 @@ function comparisonOf(
   };
 }
 
-/**
- * Items of a list and, where they are compared with an earlier range, their series in that range. `null` asks for nothing.
- */
+/** Items of a list, and their series in the comparison range if there is one. `null` sends no request. */
 export function useAds(
   list: AdList,
   body: Body | null,
@@ -244,7 +242,7 @@ export function useAds(
   const earlier = before.state === 'current' ? before.data : undefined;
   const shown = useMemo((): ShownAds | undefined => {
     if (!data || !of) return undefined;
-    // Money that was converted is no longer in the currency of the campaign.
+    // Converted money is no longer in the currency of the campaign.
     const itemsOf = ({ items }: typeof data): AdItem[] =>
       (items as unknown as readonly AdItem[]).map((item) => ({
         ...item,
@@ -269,11 +267,11 @@ export function useAds(
   return { answer, before, shown };
 }
 
-/** `These are the figures of 1 Oct – 25 Oct 2026, in EUR.` */
+/** Labels an old response: `These figures are for 1 Oct – 25 Oct 2026, in EUR.` */
 export const oldFigures = ({ of }: ShownAds) =>
-  `These are the figures of ${rangeText(of.start_date ?? '', of.end_date ?? '')}${of.currency ? `, in ${of.currency}` : ''}.`;
+  `These figures are for ${rangeText(of.start_date ?? '', of.end_date ?? '')}${of.currency ? `, in ${of.currency}` : ''}.`;
 
-/** Those of the metrics that the answer has. */
+/** The requested metrics that the response contains. */
 export const answered = (metrics: readonly Metric[], { of }: ShownAds) =>
   metrics.filter((name) => (of.metrics as readonly Metric[] | undefined)?.includes(name));
 
@@ -282,7 +280,7 @@ type Figures = Readonly<Record<string, unknown>>;
 interface FigureProps {
   name: Metric;
   of: Figures;
-  /** Of the range that is compared with. */
+  /** Totals of the comparison range. */
   before?: Figures;
   currency?: string | null;
 }
@@ -298,7 +296,7 @@ export function Figure({ name, of, before, currency }: FigureProps) {
   );
 }
 
-/** Columns of figures, each with its change where the items have one. */
+/** Columns of metrics. Each shows the change if the items have an earlier value. */
 export const figureColumns = (list: AdList, metrics: readonly Metric[]): AdColumn[] =>
   metrics.map((name) => ({
     label: METRICS[name].label,
@@ -310,11 +308,11 @@ export const figureColumns = (list: AdList, metrics: readonly Metric[]): AdColum
 
 interface TotalsProps extends Omit<FigureProps, 'name'> {
   metrics: readonly Metric[];
-  /** Those that are compared in words. */
+  /** Metrics that are compared in a sentence. */
   main: readonly Metric[];
-  /** What they are the totals of, where there are several. */
+  /** What the totals cover, if there are several totals. */
   label?: string;
-  /** The answer, which names the range that is compared with. */
+  /** The response, which names the comparison range. */
   answer: { previous_start_date?: string; previous_end_date?: string };
 }
 
@@ -340,7 +338,7 @@ export function Totals({ metrics, main, label, answer, ...figures }: TotalsProps
   );
 }
 
-/** `Spend up 12%, from $20,943.00; Clicks unchanged` */
+/** Compares the totals in a sentence: `Spend up 12%, from $20,943.00; Clicks unchanged`. */
 function compared(
   names: readonly Metric[],
   { of, before = {}, currency }: Omit<FigureProps, 'name'>,
@@ -350,8 +348,8 @@ function compared(
       const { label, kind } = METRICS[name];
       const earlier = figure(before[name] as string | number | null, kind, currency);
       const by = change(of[name], before[name]);
-      if (by === '') return `${label} not known`;
-      if (by === 'new') return `${label} none then`;
+      if (by === '') return `${label} unknown`;
+      if (by === 'new') return `${label} none before`;
       if (by.startsWith('±')) return `${label} unchanged`;
       return `${label} ${by.startsWith('+') ? 'up' : 'down'} ${by.slice(1)}, from ${earlier}`;
     })

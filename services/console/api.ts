@@ -1,28 +1,28 @@
-/** What the console adds to the client of the API: failures as it shows them. */
+/** Extends the API client with failures in the form in which the console shows them. */
 import { ConnectionError, type PagedPath, ReachlineProblem } from '../client/index.js';
 
 export type { OperationPath, RequestOf, ResponseOf } from '../client/index.js';
 
-/** Why there is no answer. */
+/** Message for a request that failed. */
 export interface FailureText {
   title: string;
   detail: string;
   requestId?: string;
-  /** Before it, the same request is not taken. */
+  /** Milliseconds before which the server rejects the same request again. */
   retryAfterMs?: number;
-  /** The server is away or overloaded, so the same request may succeed later. */
+  /** The server is unreachable or overloaded, so that the same request may succeed later. */
   isTemporary?: boolean;
-  /** Of the same request again, at once or later. */
+  /** Whether the same request may be repeated, at once or later. */
   canRetry?: boolean;
 }
 
-/** The problem `changed_meanwhile`, said to people. */
+/** Message for the problem `changed_meanwhile`. */
 const CHANGED_MEANWHILE = {
   title: 'Somebody else changed it meanwhile',
-  detail: 'Nothing was overwritten. Look at it, and do it again if you still want to.',
+  detail: 'Nothing was overwritten. Check the current version, and repeat the change if you still want it.',
 };
 
-/** Whether a change may have been made although it failed, because a proxy or a server that gave up answered, or nobody did. */
+/** Whether a failed change may have been made all the same: a proxy or an overloaded server responded, or no response came. */
 export const isOutcomeUnknown = (error: unknown): boolean =>
   error instanceof ConnectionError ||
   (error instanceof ReachlineProblem && [500, 502, 504].includes(error.status));
@@ -33,7 +33,7 @@ export function failureOf(error: unknown): FailureText {
   if (error instanceof ReachlineProblem && error.code === 'changed_meanwhile') {
     return {
       title: 'Somebody else changed it meanwhile',
-      detail: 'Nothing was saved. Look at what is there now, and make your change again.',
+      detail: 'Nothing was saved. Check the current version, and make your change again.',
       requestId: error.requestId,
       canRetry: true,
     };
@@ -63,11 +63,11 @@ export function failureOf(error: unknown): FailureText {
   return { title: 'The console failed', detail: String(error), canRetry: true };
 }
 
-/** What an export writes. */
+/** The rows that an export writes. */
 export interface ExportSource {
-  /** Name of the file without its extension. */
+  /** File name without extension. */
   name: string;
   path: PagedPath;
-  /** The request of the view; its page, and what that page is compared with, are left out. */
+  /** The request of the view. The page and the comparison are left out. */
   body: object;
 }

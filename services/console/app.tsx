@@ -32,7 +32,7 @@ import { SQL_SCOPES, Sql } from './views/sql.js';
 import { Status } from './views/status.js';
 import { Visits } from './views/visits.js';
 
-/** Each with the scopes that it needs. */
+/** Views, each with the scopes that it needs. */
 const VIEWS: readonly (readonly [path: string, label: string, scopes: readonly Scope[]])[] = [
   ['/contacts', 'Contacts', ['contacts:read']],
   ['/audiences', 'Audiences', ['audiences:read']],
@@ -44,7 +44,7 @@ const VIEWS: readonly (readonly [path: string, label: string, scopes: readonly S
   ['/status', 'Status', []],
 ];
 
-/** The import is a file of its own, which is loaded when the view is opened. */
+/** The code of the import is loaded when its view is opened. */
 function LoadedImport() {
   const [View, setView] = useState<() => preact.JSX.Element>();
   const [error, setError] = useState<FailureText>();
@@ -84,17 +84,17 @@ export function App() {
   );
 }
 
-/** Asks before a session ends with something to lose: a form, or work in progress. */
+/** Asks before a session ends while something would be lost: form input, or a running job. */
 function mayEnd(): boolean {
   const titles = session.value?.jobs.value.map(({ title }) => title).join(', ') ?? '';
-  return mayLose() && (titles === '' || confirm(`This is not done yet, and would stop: ${titles}. Stop it?`));
+  return mayLose() && (titles === '' || confirm(`Still running: ${titles}. Stop?`));
 }
 
 function warnBeforeUnload(event: BeforeUnloadEvent): void {
   if (hasLoss() || (session.value?.jobs.value.length ?? 0) > 0) event.preventDefault();
 }
 
-/** Asks before a link with another key replaces the session. */
+/** Asks whether a link with another key may replace the session. */
 function OfferedKey() {
   const key = offeredKey.value;
   if (key === null) return null;
@@ -121,7 +121,7 @@ function OfferedKey() {
   );
 }
 
-/** What stands in place of a view until the key is confirmed. */
+/** Shown instead of a view until the server has confirmed the key. */
 function Unconfirmed() {
   const retry = () => void signIn(unconfirmedKey.value ?? '');
   if (!signInError.value) return <p class="state note">Loading …</p>;
@@ -138,7 +138,7 @@ function NoView() {
   );
 }
 
-/** A fault of the console takes the view, not the frame. */
+/** An error of the console replaces the view, but not the frame around it. */
 function Boundary({ children }: { children: preact.ComponentChildren }) {
   const [error, reset] = useErrorBoundary();
   useEffect(reset, [address.value]);
@@ -146,7 +146,7 @@ function Boundary({ children }: { children: preact.ComponentChildren }) {
   return <Failure error={{ ...failureOf(error), canRetry: false }} retry={reset} />;
 }
 
-/** Everything that is drawn for one key: nothing of it is left once another one takes its place. */
+/** Everything drawn for one key. Nothing of it remains after another key is used. */
 function Shell() {
   const current = path.value;
   const View = PAGES[current];
@@ -157,9 +157,9 @@ function Shell() {
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
-    // Where the links scroll sideways.
+    // On narrow windows, the links scroll sideways.
     document.querySelector('nav [aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
-    // Of another view, readers of the screen begin at its start.
+    // In another view, screen readers start at its beginning.
     if (!isFirst.current) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [current]);

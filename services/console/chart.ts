@@ -1,4 +1,4 @@
-/** Lines over days with uPlot. Its few rules of style are in style.css. */
+/** Line charts over days, drawn with uPlot. Its few CSS rules are in style.css. */
 import uPlot from 'uplot';
 import { figure, type Kind, short, shortPeriod } from './format.js';
 
@@ -7,16 +7,16 @@ export interface ChartData {
   kind: Kind;
   currency?: string | null;
   values: (number | null)[];
-  /** Of the range that is compared with, in the same order. */
+  /** Values of the comparison range, in the same order. */
   previous?: (number | null)[];
   provisional: readonly boolean[];
-  /** `YYYY-MM-DD` of each day, or `YYYY-MM` of each month. */
+  /** `YYYY-MM-DD` for days, `YYYY-MM` for months. */
   periods: readonly string[];
 }
 
 const HEIGHT = 132;
 
-/** The computed value of a custom property, which may be a function of the theme. */
+/** The computed colour of a custom property, which may be a function of the theme. */
 function colour(element: HTMLElement, name: string): string {
   const probe = document.createElement('i');
   probe.style.color = `var(${name})`;
@@ -26,10 +26,10 @@ function colour(element: HTMLElement, name: string): string {
   return color;
 }
 
-/** Draws until the function it returns is called. */
+/** Draws the chart. The returned function removes it. */
 export function drawChart(element: HTMLElement, data: ChartData): () => void {
   const { kind, currency, periods, values, previous } = data;
-  // A month is a sum of its own; a line between two would claim days that nobody asked for.
+  // A month is a sum by itself. A line between two months would suggest days in between.
   const isMonthly = periods[0]?.length === 7;
   const [line, grid, text, ground] = ['--accent', '--line', '--secondary', '--hatch'].map((name) =>
     colour(element, name),
@@ -57,11 +57,11 @@ export function drawChart(element: HTMLElement, data: ChartData): () => void {
         sync: { key: 'days' },
         drag: { x: false, y: false },
         points: { size: 6 },
-        // The line stands on the period that is read out.
+        // The cursor snaps to the period whose value is shown.
         move: (chart, left, top) => [left < 0 ? left : chart.valToPos(chart.posToIdx(left), 'x'), top],
       },
       scales: {
-        // Half a period on both sides, so that bars and the shading of a period are whole.
+        // Half a period on both sides shows the outer bars and shaded periods completely.
         x: { time: false, range: [-0.5, periods.length - 0.5] },
         y: { range: (_, min, max) => [Math.min(0, min ?? 0), max > 0 ? max * 1.08 : 1] },
       },
@@ -115,7 +115,7 @@ export function drawChart(element: HTMLElement, data: ChartData): () => void {
   };
 }
 
-/** From the first provisional period to the right edge. */
+/** Shades from the first provisional period to the right edge. */
 function shadeProvisional(chart: uPlot, { provisional }: ChartData, colour: string): void {
   const first = provisional.indexOf(true);
   if (first < 0) return;

@@ -1,16 +1,16 @@
 export interface CurlRequest {
   method: 'GET' | 'POST';
   url: string;
-  /** Whether it needs a key. */
+  /** Whether the request needs a key. */
   secured: boolean;
   headers: Record<string, string>;
-  /** As it is sent. */
+  /** Body as sent. */
   body?: string;
 }
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The key is a variable of the shell, so that a copied line can be shown to others. */
+/** The request as a curl command. The key is a shell variable, so that the command can be shared. */
 export function curl({ method, url, secured, headers, body }: CurlRequest): string {
   return [
     `curl -s ${method === 'POST' && body === undefined ? '-X POST ' : ''}${quote(url)}`,

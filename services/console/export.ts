@@ -1,14 +1,14 @@
-/** Everything that matches as a file, by the export of the API. */
+/** Saves all matches as a file, through the export of the API. */
 import type { ExportFormat, ExportRequestOf, PagedPath } from '../client/index.js';
 import type { Contact } from '../contacts/schema.js';
 import type { ExportSource } from './api.js';
 import { plural } from './format.js';
 import type { Session } from './session.js';
 
-/** A file that ended too early. Its message says so to a person. */
+/** The file ended too early. The message is for people. */
 export class BrokenFileError extends Error {}
 
-/** Longer than the server takes between two parts of a file. */
+/** Milliseconds without data after which an export fails. The server never pauses this long. */
 const IDLE_MS = 60_000;
 
 interface Progress {
@@ -16,12 +16,12 @@ interface Progress {
   rows: number;
 }
 
-/** What was saved, and how many rows matched when the export began. */
+/** Counts of a saved file: its rows, and the rows that matched when the export began. */
 interface Saved extends Progress {
   total: number;
 }
 
-/** Saves a file and counts what it has. Throws as the client does, and `BrokenFileError` where the file has no end; then nothing is saved. */
+/** Saves a file and counts its rows. Throws the errors of the client, and `BrokenFileError` for an incomplete file, which is not saved. */
 export async function download(
   session: Session,
   { name, path, body }: ExportSource,
@@ -50,7 +50,7 @@ export async function download(
     }),
   );
   try {
-    // The browser keeps a large one on disk.
+    // The browser stores a large blob on disk.
     save(`${name}.${format}`, await new Response(counted).blob());
   } catch (cause) {
     stop.throwIfAborted();
@@ -67,7 +67,7 @@ export async function download(
 
 const [QUOTE, LINE_FEED] = [0x22, 0x0a];
 
-/** Counts the rows of a file part by part: lines, without those inside a quoted cell and without the names of columns. */
+/** Counts the rows of a file chunk by chunk. Line breaks inside quoted cells and the header row do not count. */
 function rowCounter(format: ExportFormat): (chunk: Uint8Array) => number {
   let lines = 0;
   let isQuoted = false;
@@ -80,11 +80,11 @@ function rowCounter(format: ExportFormat): (chunk: Uint8Array) => number {
   };
 }
 
-/** Text that a spreadsheet would run as a formula is marked, as in exports of the API. */
+/** Text that a spreadsheet would run as a formula gets a mark, as in exports of the API. */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const IS_NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/** Items of a list are joined by semicolons. */
+/** Joins the items of a list with semicolons. */
 function textOf(value: unknown): string {
   const items = [value ?? ''].flat().map((item) => item ?? '');
   const text = items.map((item) => (typeof item === 'object' ? JSON.stringify(item) : item)).join(';');
@@ -94,7 +94,7 @@ function textOf(value: unknown): string {
 export const csvCell = (text: string, delimiter = ','): string =>
   /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
 
-/** Rows that are here already. */
+/** Saves rows that are already loaded. */
 export function downloadRows(
   fileName: string,
   names: readonly string[],
@@ -116,6 +116,6 @@ export function save(fileName: string, content: Blob): void {
   link.href = url;
   link.download = fileName;
   link.click();
-  // The browser reads it after this task.
+  // The browser reads the URL after this task.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

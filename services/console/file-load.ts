@@ -1,23 +1,23 @@
-/** The load of a file: what a person chose, and how far the load has come. */
+/** State of a file load: the choices of a person, and the progress. */
 import type { CheckAnswer, IngestAnswer } from '../client/operations.js';
 import type { FailureText } from './api.js';
 
 export type Question = CheckAnswer['questions'][number];
-/** What becomes of people who are there already. */
+/** What to do with people who have a contact already. */
 export type OnDuplicate = 'update' | 'create' | 'reject';
 
-/** What a person has answered. */
+/** Answers that a person gave. */
 export interface Settings {
   map?: string;
   date_order?: string;
   decimal?: string;
   charset?: string;
   header_row?: number;
-  /** The field of each column that a person chose. */
+  /** The field that a person chose for each column. */
   columns?: Record<string, string>;
 }
 
-/** A file that was checked, and how it is to be loaded. */
+/** A checked file, and how to load it. */
 export interface LoadRequest {
   answer: CheckAnswer;
   file: File;
@@ -25,12 +25,12 @@ export interface LoadRequest {
   onDuplicate: OnDuplicate | undefined;
 }
 
-/** What is loaded, and how far that has come. */
+/** A load and its progress. */
 export interface FileLoad extends LoadRequest {
   sentBytes: number;
   state: 'loading' | 'stopped' | 'done';
   result?: IngestAnswer;
   error?: FailureText;
-  /** What is open after all, as the check had not read so far. */
+  /** A question that only the load found, because the check read just the beginning. */
   question?: Question;
 }

@@ -1,4 +1,4 @@
-/** Figures and times as a reader of English expects them; times are UTC as everywhere in the API. */
+/** Formats metrics and times for readers of English. Times are UTC, as in the API. */
 const whole = new Intl.NumberFormat('en');
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const percent = new Intl.NumberFormat('en', {
@@ -10,14 +10,14 @@ const decimal = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumF
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `4 Nov` of a day, `Nov 26` of a month. */
+/** Formats a day as `4 Nov`, and a month as `Nov 26`. */
 export function shortPeriod(period = ''): string {
   const [year = '', month, day] = period.split('-');
   const name = MONTHS[Number(month) - 1] ?? '';
   return day === undefined ? `${name} ${year.slice(2)}` : `${Number(day)} ${name}`;
 }
 
-/** `1 Oct – 25 Oct 2026` */
+/** Formats a range as `1 Oct – 25 Oct 2026`. */
 export function rangeText(start: string, end: string): string {
   const [first, last] = [start.slice(0, 4), end.slice(0, 4)];
   return `${shortPeriod(start)}${first === last ? '' : ` ${first}`} – ${shortPeriod(end)} ${last}`;
@@ -36,14 +36,14 @@ export const fullName = ({
   last_name: string | null;
 }) => [first_name, last_name].filter(Boolean).join(' ') || 'Unnamed';
 
-/** A seniority or department as a person writes it: `human_resources`, `vp`. */
+/** Formats a seniority or department for people, such as `human_resources` or `vp`. */
 export function classLabel(name: string): string {
   if (name === 'vp') return 'VP';
   if (name === 'c_level') return 'C-level';
   return fieldLabel(name);
 }
 
-/** `work_emails` and `startUrl` as a person writes them. */
+/** Formats a field name such as `work_emails` or `startUrl` for people. */
 export function fieldLabel(name: string): string {
   const text = name
     .replace(/[A-Z]/g, (letter) => `_${letter}`)
@@ -68,7 +68,7 @@ export function figure(
   return money(value, currency);
 }
 
-/** Amounts of the server are text, which is formatted exactly. */
+/** Amounts from the server are text and are formatted exactly. */
 function money(value: string | number, currency?: string | null): string {
   const exact = value as number | `${number}`;
   if (!currency) return decimal.format(exact);
@@ -79,7 +79,7 @@ function money(value: string | number, currency?: string | null): string {
   }
 }
 
-/** `+12%` of a figure against what it was; empty where that says nothing. */
+/** Formats a change as `+12%`; empty if a percentage is meaningless. */
 export function change(now: unknown, before: unknown): string {
   const [value, earlier] = [Number(now ?? Number.NaN), Number(before ?? Number.NaN)];
   if (Number.isNaN(value) || Number.isNaN(earlier)) return '';
@@ -89,26 +89,26 @@ export function change(now: unknown, before: unknown): string {
   return `${value > earlier ? '+' : '−'}${percent === 0 ? '<1' : count(Math.abs(percent))}%`;
 }
 
-/** For the axis of a chart. */
+/** Short form of a number for the axis of a chart. */
 export function short(value: number, kind: Kind): string {
   if (kind === 'percent') return `${Number((value * 100).toPrecision(3))}%`;
   return compact.format(value);
 }
 
-/** `2026-11-22 13:05` of an ISO 8601 date-time. */
+/** Formats an ISO 8601 date-time as `2026-11-22 13:05`. */
 export const minute = (dateTime: string) => `${dateTime.slice(0, 10)} ${dateTime.slice(11, 16)}`;
 
-/** Whether there is such a day: `2026-02-30` is none. */
+/** Whether the day exists; false for `2026-02-30`. */
 export const isDate = (text: string) => {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 };
 
 const DAY_MS = 86_400_000;
-/** Days from one day to a later one; 0 for the same day. */
+/** Number of days between two days; 0 for the same day. */
 export const daysBetween = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / DAY_MS;
 
-/** Every day or month of a range, ascending, as answers name them. */
+/** All days or months of a range, ascending, in the format of responses. */
 export function periodsOf(start: string, end: string, granularity: 'daily' | 'monthly'): string[] {
   const days = Array.from({ length: daysBetween(start, end) + 1 }, (_, day) => daysBefore(start, -day));
   return granularity === 'daily' ? days : [...new Set(days.map((day) => day.slice(0, 7)))];

@@ -1,14 +1,14 @@
-/** Marks words of a text. */
+/** Marks the words of a query in a text. */
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 
 const fold = (text: string) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 
 export const wordsOf = (text: string): string[] => fold(text).match(WORD) ?? [];
 
-/** Words of a query that can match; those after `-` exclude. */
+/** Words of a query that can match. Words after `-` exclude, and are left out. */
 export const queryWords = (query: string) => wordsOf(query.replaceAll(/(?:^|\s)-\S+/g, ' '));
 
-/** The text with the words marked that begin with one of `words`, which are folded. */
+/** The text; words that begin with one of `words` are marked. `words` are folded. */
 export function Marked({ text, words }: { text: string | null; words: readonly string[] }) {
   if (text === null) return null;
   if (words.length === 0) return <>{text}</>;

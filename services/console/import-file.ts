@@ -1,4 +1,4 @@
-/** A file on its way into a stream. The server reads it; here are the requests, and what they answer. */
+/** Requests that check a file and load it into a stream. The server reads the file. */
 import type { StreamName } from '../client/index.js';
 import { ReachlineProblem } from '../client/index.js';
 import type { CheckAnswer, IngestAnswer } from '../client/operations.js';
@@ -14,11 +14,11 @@ export type FileColumn = CheckAnswer['columns'][number];
 export type RecordError = IngestAnswer['errors'][number];
 type CheckResult = NonNullable<CheckAnswer['result']>;
 export type PersonMatch = NonNullable<CheckResult['matches']>[number];
-/** Of a larger file a beginning is checked. */
+/** For a larger file, only this many bytes at its beginning are checked. */
 const CHECKED_BYTES = 8 * 1024 * 1024;
 const ANY_FORMAT = 'application/octet-stream';
 
-/** What the file is and what would become of it. Of a large file its beginning is sent, where that says enough. */
+/** Checks what a file is and what loading it would do. For a large file, sends only the beginning if that is sufficient. */
 export async function checkFile(
   session: Session,
   stream: StreamName,
@@ -51,7 +51,7 @@ export const CHANGED: FailureText = {
   detail: 'It was changed, moved or deleted after it was chosen. Choose it again.',
 };
 
-/** Loads a file that was checked, as a job of the session. Answers how that ended. */
+/** Loads a checked file as a job of the session. Resolves with the outcome. */
 export function loadFile(session: Session, what: LoadRequest): Promise<FileLoad> {
   const { file } = what;
   return session.work(`Loading ${file.name}`, async ({ signal, progress }) => {
@@ -83,7 +83,7 @@ export function loadFile(session: Session, what: LoadRequest): Promise<FileLoad>
   });
 }
 
-/** The question of a load that found what its check had not read yet. */
+/** The question of a load that found something its check had not read. */
 function formQuestionOf(error: unknown): Question | undefined {
   const code = error instanceof ReachlineProblem ? error.errors[0]?.code : undefined;
   if (code === 'ambiguous_date') {
@@ -93,7 +93,7 @@ function formQuestionOf(error: unknown): Question | undefined {
   return { code, answer: 'decimal', choices: [{ value: '.' }, { value: ',' }] };
 }
 
-/** Sends the file with the mapping of its check, read in the same way. */
+/** Sends the file with the mapping of its check and the same reading options. */
 function sendFile(
   session: Session,
   { answer, file, settings: { charset }, onDuplicate }: LoadRequest,
@@ -104,14 +104,14 @@ function sendFile(
   const query = new URLSearchParams({
     rejected_text: 'true',
     ...(charset && { charset }),
-    // To create all of them, nobody has to be looked up.
+    // Creating every contact needs no look-up of people.
     ...(onDuplicate && onDuplicate !== 'create' && { on_duplicate: onDuplicate }),
     ...(header && { header_row: String(header.line) }),
   });
   return session.upload(`/api/ingest/${stream}?${query}`, formOf(parts, file, media_type), options);
 }
 
-/** The parts come before the file, which is read as it arrives. */
+/** The server reads the file as it arrives, so the other parts come first. */
 function formOf(parts: Record<string, string>, file: Blob, type: string): FormData {
   const form = new FormData();
   for (const [name, text] of Object.entries(parts)) form.append(name, text);
@@ -119,7 +119,7 @@ function formOf(parts: Record<string, string>, file: Blob, type: string): FormDa
   return form;
 }
 
-/** Whose the contacts of a file are, in words. Empty for other streams. */
+/** Describes in words how many people of a file have a contact already. Empty for other streams. */
 export function peopleText({ created, updated = 0, matched = 0, ambiguous = 0 }: CheckResult): string {
   if (created === undefined) return '';
   const parts = [
@@ -131,7 +131,7 @@ export function peopleText({ created, updated = 0, matched = 0, ambiguous = 0 }:
   return parts.flatMap(([number, text]) => (number > 0 ? [`${count(number)} ${text}`] : [])).join(', ');
 }
 
-/** Rows that a load writes. */
+/** Number of rows that a load writes. */
 export const loadable = (
   { accepted, matched = 0, ambiguous = 0 }: CheckResult,
   onDuplicate: OnDuplicate | undefined,
@@ -140,7 +140,7 @@ export const loadable = (
   (onDuplicate === 'reject' ? matched : 0) -
   (onDuplicate === undefined || onDuplicate === 'create' ? 0 : ambiguous);
 
-/** The charset that a check proposes, in its answer or in its problem. */
+/** The charset that a check proposes, in its response or in its problem. */
 export function proposedCharset(answer: CheckAnswer | unknown): string | undefined {
   const { proposed } = (answer instanceof ReachlineProblem ? answer.document : answer) as {
     proposed?: { charset?: string };
@@ -148,7 +148,7 @@ export function proposedCharset(answer: CheckAnswer | unknown): string | undefin
   return proposed?.charset;
 }
 
-/** Whether the file is still what was chosen: a browser reads no file that has changed since. */
+/** Whether the file is unchanged since it was chosen. Browsers cannot read a changed file. */
 export const isReadable = (file: File): Promise<boolean> =>
   file
     .slice(0, 1)
@@ -158,7 +158,7 @@ export const isReadable = (file: File): Promise<boolean> =>
       () => false,
     );
 
-/** What a rejected record is wrong in, by the names of the file, and why. */
+/** Why a record was rejected, with the column names of the file. */
 export function reasonOf(
   columns: readonly FileColumn[],
   { pointer, detail }: { pointer: string; detail: string },
@@ -169,7 +169,7 @@ export function reasonOf(
   return [named.join(', ') || fieldLabel(field), why.charAt(0).toUpperCase() + why.slice(1)];
 }
 
-/** The rejected records as the file has them; of CSV with the reason in a further column. */
+/** The rejected records in the format of the file. CSV gets a further column with the reason. */
 export function rejectedText(
   { header, columns }: CheckAnswer,
   { rejected_records = [] }: IngestAnswer,

@@ -1,16 +1,16 @@
-/** Keys that work in every view. Each does what a control does too. */
+/** Keyboard shortcuts of every view. Each has a control that does the same. */
 import { signal } from '@preact/signals';
 
 export const KEYS = [
   ['/ or ⌘K', 'Search'],
-  ['↓', 'From the search to the rows'],
+  ['↓', 'Go from the search to the rows'],
   ['j, k', 'Next row, previous row'],
   ['Enter', 'Open the row'],
   ['x', 'Select the row'],
-  ['a', 'To what is done with the selection'],
-  ['⌘Z', 'Undo what was just done'],
+  ['a', 'Go to the actions for the selection'],
+  ['⌘Z', 'Undo the last change'],
   ['Esc', 'Close the panel'],
-  ['?', 'These keys'],
+  ['?', 'Show these keys'],
 ] as const;
 
 export const helpOpen = signal(false);
@@ -31,14 +31,14 @@ function moveRow(by: 1 | -1): void {
   if (target === next) next?.focus();
 }
 
-/** Whether a part of the list between two rows is not drawn, as they are far from what is shown. */
+/** Whether rows between two rows are not drawn, because they are far from the visible part. */
 function areRowsBetween(row: Element, link: Element): boolean {
   const [from, to] = [row.closest('tbody'), link.closest('tbody')];
   if (from === to || from?.parentElement !== to?.parentElement) return false;
   return from?.nextElementSibling !== to && from?.previousElementSibling !== to;
 }
 
-/** The first row, or where there is none, the view. */
+/** Focuses the first row, or the view if there are no rows. */
 export function focusContent(): void {
   (rowLinks()[0] ?? document.querySelector('main'))?.focus();
 }
@@ -56,7 +56,7 @@ export function startKeys(): void {
     const isTyping = (event.target as Element).matches('input:not([type=checkbox]), textarea, select');
     const isCommand = event.metaKey || event.ctrlKey;
     const actions: Record<string, () => void> = isCommand
-      ? // In a field the browser undoes what was typed.
+      ? // In a text field, the browser undoes typing.
         { k: focusSearch, ...(isTyping ? {} : { z: undo }) }
       : {
           a: focusSelection,

@@ -11,8 +11,8 @@ if (!root) throw new Error('index.html has no #console');
 startRouter();
 startCopyButtons();
 startKeys();
-// Before the first frame, so that a key in the address is gone before anything is shown.
+// Runs before the first frame, so that a key disappears from the address before anything is shown.
 restoreSession();
-// A link with a key that is pasted into an open console.
+// Handles a link with a key that is pasted into an open console.
 addEventListener('hashchange', restoreSession);
 render(<App />, root);

@@ -1,4 +1,4 @@
-/** Contacts into and out of audiences, with what undoes it. */
+/** Adds contacts to audiences and removes them, with undo. */
 import type { Audience } from '../audiences/schema.js';
 import { count, plural } from './format.js';
 import { failureNotice, type Notice } from './notice.js';
@@ -21,18 +21,18 @@ const PATHS = {
   remove: '/api/audiences/contacts/remove-many',
 } as const;
 const OPPOSITE = { add: 'remove', remove: 'add' } as const;
-/** Ids of one request, and members that come back with a deleted audience. */
+/** Maximum ids per request, and maximum members that undo restores with a deleted audience. */
 export const MAX_IDS = 1000;
-/** Contacts whose change can be undone; their ids are kept here. */
+/** Maximum number of contacts whose change can be undone; their ids stay in memory. */
 const MAX_UNDONE = 100_000;
 
 interface Changed {
-  /** Contacts whose membership changed, as the server named them. */
+  /** Contacts whose membership changed, according to the server. */
   ids: string[];
   unchanged: number;
-  /** Contacts that were deleted, or are in too many audiences. */
+  /** Number of contacts that were deleted, or are in too many audiences. */
   left: number;
-  /** Why it ended before the last request. */
+  /** Error that ended the work before the last request. */
   failure?: unknown;
 }
 
@@ -47,7 +47,7 @@ async function changeMany(
   const total = plural('ids' in target ? target.ids.length : target.total, 'contact');
   const run = async (part: { contact_ids: string[] } | { filter: Filter; cursor?: string }) => {
     const request = { audience_id: audience.id, return_changed: true, ...part };
-    // Stop waits for the answer, which names what is to be undone.
+    // Stopping waits for the response, because it names the contacts to undo.
     job?.signal.throwIfAborted();
     const answer = await session.call(PATHS[direction], request);
     sum.ids.push(...(answer.changed_contact_ids ?? []));
@@ -77,11 +77,11 @@ async function changeMany(
 }
 
 interface ChangeNotice extends Notice {
-  /** How many memberships are known to have changed. */
+  /** Number of memberships that are known to have changed. */
   changed: number;
 }
 
-/** Adds contacts to an audience or removes them, as a job. Undoing it changes those that it changed, and no other. */
+/** Adds contacts to an audience or removes them, as a job. Undo changes back only the contacts that the job changed. */
 export const changeMembers = (
   session: Session,
   direction: Direction,
@@ -102,11 +102,11 @@ function changeTarget(
     const done = textOf(direction, changed, audience.name);
     const canUndo = ids.length > 0 && ids.length <= MAX_UNDONE;
     const undo = canUndo ? () => changeTarget(session, OPPOSITE[direction], audience, { ids }) : undefined;
-    const text = ids.length > MAX_UNDONE ? `${done} They are too many to be undone.` : done;
+    const text = ids.length > MAX_UNDONE ? `${done} This is too much to undo.` : done;
     if (failure === undefined) return { text, undo, changed: ids.length };
     const why = failureNotice('its last step was done', failure);
     return {
-      text: `${why.text.replace(/\.$/, '')}. Until then ${text}`,
+      text: `${why.text.replace(/\.$/, '')}. Before that, ${text}`,
       isFailure: true,
       undo,
       changed: ids.length,
@@ -114,7 +114,7 @@ function changeTarget(
   });
 }
 
-/** One contact. Only what it changed can be undone. */
+/** Adds or removes one contact. Undo is offered only if something changed. */
 export async function changeMembership(
   session: Session,
   direction: Direction,
@@ -144,7 +144,7 @@ function textOf(direction: Direction, { ids, unchanged, left }: Changed, name: s
   return `${plural(ids.length, 'contact')} ${done}${unchanged > 0 ? `; ${rest}` : ''}${others}.`;
 }
 
-/** The ids of the members; undefined where they are too many to be put back, or may not be read. */
+/** Ids of the members; undefined if they are too many to restore, or the key may not read them. */
 async function membersOf(session: Session, audience_id: string): Promise<string[] | undefined> {
   if (session.missingScope('contacts:read') !== null) return undefined;
   const search = { audience_id, limit: MAX_IDS };
@@ -152,7 +152,7 @@ async function membersOf(session: Session, audience_id: string): Promise<string[
   return next_cursor === null ? contacts.map(({ contact_id }) => contact_id) : undefined;
 }
 
-/** With `ifUpdatedAt`, only where nobody has changed it since. */
+/** With `ifUpdatedAt`, deletes only if nobody has changed the audience since. */
 export async function deleteAudience(
   session: Session,
   { id, name }: AudienceName,
@@ -177,7 +177,7 @@ export async function deleteAudience(
   };
 }
 
-/** Makes an audience of contacts. */
+/** Creates an audience and adds contacts. */
 export async function createAudienceOf(session: Session, name: string, chosen: Chosen): Promise<Notice> {
   const { audience } = await session.call('/api/audiences/create', { name });
   const { text, isFailure, changed } = await changeMembers(session, 'add', audience, chosen);
@@ -188,7 +188,7 @@ export async function createAudienceOf(session: Session, name: string, chosen: C
   };
 }
 
-/** Deletes an audience that was just made, as long as nobody has changed it or put others into it. */
+/** Deletes an audience that was just created, unless somebody has changed it or added others. */
 export function undoOfCreation(session: Session, made: Audience, added = 0): Notice['undo'] {
   if (session.missingScope('audiences:read') !== null) return undefined;
   return async () => {

@@ -1,4 +1,4 @@
-/** How each metric is called and written. The names are the server's, so a new one does not compile until it is here. */
+/** Label and format of each metric. The names are the server's: a new metric does not compile until it is added here. */
 import type { Metric, SummedMetric } from '../advertising/metrics.js';
 import type { Kind } from './format.js';
 
@@ -56,15 +56,15 @@ const partsOf = (name: Metric): Metric[] => {
 
 const isOfMoney = (name: Metric) => partsOf(name).some((part) => METRICS[part].kind === 'money');
 
-/** Networks break no money down by company. */
+/** Networks do not break money down by company. */
 export const COMPANY_METRIC_NAMES = METRIC_NAMES.filter((name) => !isOfMoney(name));
 
-/** What a request must ask for, so that a chart can add up rows. */
+/** Metrics to request, including the metrics that a rate is computed from, so that a chart can add up rows. */
 export const withParts = (names: readonly Metric[]): Metric[] => [
   ...new Set([...names, ...names.flatMap(partsOf)]),
 ];
 
-/** One period of a time series: summed metrics add up over items, and a rate is made from the sums. */
+/** One period of a time series. Summed metrics add up over items; rates are computed from the sums. */
 export interface Point {
   period: string;
   start_date: string;
@@ -72,13 +72,13 @@ export interface Point {
   [metric: string]: unknown;
 }
 
-/** An item as far as charts read it; without a currency where it has no money. */
+/** Fields of an item that charts read. An item without money has no currency. */
 export interface Charted {
   currency?: string | null;
   timeseries: readonly Point[];
 }
 
-/** The items that a metric may be added up over: those of each currency apart, where it is of money. */
+/** Groups of items whose metric may be added up: one group per currency for money, otherwise one group. */
 export function addable(items: readonly Charted[], name: Metric): [currency: string | null, Charted[]][] {
   if (!isOfMoney(name)) return [[null, [...items]]];
   const groups = new Map<string | null, Charted[]>();
@@ -89,7 +89,7 @@ export function addable(items: readonly Charted[], name: Metric): [currency: str
   return [...groups];
 }
 
-/** The value of a metric over several items in each of the periods, in which some may have no point; null where a rate has no denominator. */
+/** The value of a metric over several items in each period. Items may lack points in a period. Null if the denominator of a rate is 0. */
 export function sumSeries(
   series: readonly (readonly Point[])[],
   name: Metric,

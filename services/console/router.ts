@@ -1,4 +1,4 @@
-/** The address is the state of the console and of the API reference: every view reads its parameters here and nowhere else. */
+/** The address holds the state of the console and of the API reference. Only this file reads its parameters. */
 import { computed, signal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 
@@ -6,12 +6,12 @@ import { useLayoutEffect } from 'preact/hooks';
 const BASE = `/${location.pathname.split('/')[1]}`;
 
 interface Address {
-  /** Below the base, such as `/contacts`. */
+  /** Path after the base, such as `/contacts`. */
   path: string;
   params: URLSearchParams;
 }
 
-/** Characters that every server and proxy takes; longer parameters stay in the fragment, which no server sees. */
+/** Length of a query string that every server and proxy accepts. Longer parameters go into the fragment, which is never sent. */
 const MAX_SEARCH = 4000;
 const FRAGMENT = '#?';
 
@@ -26,7 +26,7 @@ export const path = computed(() => address.value.path);
 
 type Params = Record<string, string | number | boolean | null | undefined>;
 
-/** Leaves out what is not given, so that one state has one address. */
+/** Leaves out empty parameters, so that one state has one address. */
 function search(params: URLSearchParams): string {
   const text = params.toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
   if (text === '') return '';
@@ -46,7 +46,7 @@ export function href(to: string, params: Params = {}): string {
   return BASE + to + search(assign(new URLSearchParams(), params));
 }
 
-/** The address of this view with other parameters. */
+/** Address of this view with other parameters. */
 export function hrefWith(changes: Params): string {
   return BASE + address.value.path + search(assign(address.value.params, changes));
 }
@@ -57,15 +57,15 @@ export function navigate(to: string, { replace = false } = {}): void {
   address.value = read();
 }
 
-/** `replace` while typing, so that Back leaves the view and not one letter. */
+/** `replace` is for typing, so that Back leaves the view instead of removing one letter. */
 export function setParams(changes: Params, { replace = false } = {}): void {
   navigate(hrefWith(changes), { replace });
 }
 
 export const param = (name: string): string => address.value.params.get(name) ?? '';
 /**
- * For what goes on once an answer is there: changes parameters, unless the reader meanwhile left the view or whatever these parameters
- * name, such as a panel. So a late answer never moves the reader.
+ * For use after a response arrives: changes parameters only if the reader is still in the view and the named parameters, such as an open
+ * panel, are unchanged. A late response thus never moves the reader.
  */
 export function whileShown(...names: string[]): typeof setParams {
   const shown = () => JSON.stringify([path.value, ...names.map(param)]);
@@ -75,7 +75,7 @@ export function whileShown(...names: string[]): typeof setParams {
   };
 }
 
-/** From 1; what is no page is the first. */
+/** Page number from 1; an invalid value counts as 1. */
 export function pageParam(): number {
   const text = param('page');
   return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 1;
@@ -86,10 +86,10 @@ export const hasParam = (...names: string[]): boolean => names.some((name) => ad
 const PANEL_PARAMS = ['contact', 'audience', 'key', 'new', 'tab'];
 const panelOf = ({ path, params }: Address) => [path, ...PANEL_PARAMS.map((name) => params.get(name))].join();
 
-/** What would be lost with the open panel, as the question of each place that has something to lose. */
+/** Questions for everything that would be lost with the open panel. */
 const losses = new Map<symbol, string>();
 
-/** Asks the question before something is left that the person would lose; `null` asks nothing. */
+/** Asks the question before a person leaves something unsaved; `null` asks nothing. */
 export function useLoss(question: string | null): void {
   useLayoutEffect(() => {
     if (question === null) return;
@@ -102,7 +102,7 @@ export function useLoss(question: string | null): void {
 export const hasLoss = () => losses.size > 0;
 export const mayLose = (): boolean => [...new Set(losses.values())].every((question) => confirm(question));
 
-/** Goes where a person chose to go; asks before that closes a panel with something to lose. */
+/** Follows a link; asks first if a panel with unsaved changes would close. */
 export function leaveTo(to: string): void {
   if (panelOf(addressOf(new URL(to, location.href))) === panelOf(address.value) || mayLose()) navigate(to);
 }
@@ -118,7 +118,7 @@ export function startRouter(): void {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = (event.target as Element).closest?.('a');
     if (link?.target !== '' || link.origin !== location.origin) return;
-    // Not the plain text of a page, which has an extension.
+    // Plain-text pages have an extension and are left to the browser.
     if (!link.pathname.startsWith(BASE) || !/^[\w/-]*$/.test(link.pathname.slice(BASE.length))) return;
     event.preventDefault();
     leaveTo(link.pathname + link.search + link.hash);

@@ -1,10 +1,10 @@
-/** Filters that a person named, kept in this browser per organization. The address of a view is all there is to keep. */
+/** Filters that a person named, stored in this browser per organization. The address of a view holds the filters. */
 
 export interface SavedFilter {
   name: string;
   /** Below `/console`. */
   path: string;
-  /** Parameters of the address, without the open panel and the page. */
+  /** Parameters of the address, except the open panel and the page. */
   search: string;
 }
 
@@ -12,7 +12,7 @@ const PASSING_PARAMS = ['contact', 'audience', 'page'];
 
 const storageKey = (organizationId: string) => `reachline.filters.${organizationId}`;
 
-/** Reads them each time, as another tab may have written them since. */
+/** Reads the storage each time, because another tab may have written to it. */
 export function savedFilters(organizationId: string): SavedFilter[] {
   try {
     return JSON.parse(localStorage.getItem(storageKey(organizationId)) ?? '[]') as SavedFilter[];
@@ -29,7 +29,7 @@ function write(organizationId: string, filters: SavedFilter[]): SavedFilter[] {
 const others = (organizationId: string, { name, path }: Pick<SavedFilter, 'name' | 'path'>) =>
   savedFilters(organizationId).filter((other) => other.name !== name || other.path !== path);
 
-/** Replaces the filter of that name in the same view. Answers all. */
+/** Replaces the saved filters of that name in the same view. Returns all saved filters. */
 export function saveFilter(
   organizationId: string,
   name: string,

@@ -1,9 +1,9 @@
-/** The rows of the list of contacts that are chosen. They are held themselves, so that what is counted is what is acted upon. */
+/** The selected rows of the list of contacts. The rows themselves are kept, so that actions apply to the contacts that were counted. */
 import { computed, signal } from '@preact/signals';
 import type { Contact } from '../contacts/schema.js';
 import type { ExportSource, RequestOf } from './api.js';
 
-/** Contacts that were chosen one by one, or all that a search matches. */
+/** Contacts selected one by one, or all matches of a search. */
 export type Chosen =
   | { kind: 'ids'; contacts: readonly Contact[] }
   | { kind: 'all'; filter: Filter; total: number; source: ExportSource };
@@ -13,11 +13,11 @@ const NOBODY: Chosen = { kind: 'ids', contacts: [] };
 
 export class Selection {
   readonly chosen = signal<Chosen>(NOBODY);
-  /** In the order of the list, as far as it is loaded. */
+  /** Loaded rows in the order of the list. */
   readonly rows = signal<readonly Contact[]>([]);
-  /** Changes when the person chooses others. */
+  /** Increases when the person selects other contacts. */
   version = 0;
-  /** The request that the rows answer. */
+  /** The request whose response the rows are. */
   #request = '';
   #lastId: string | undefined;
   readonly #ids = computed(() => new Set(this.contacts.map(({ contact_id }) => contact_id)));
@@ -34,7 +34,7 @@ export class Selection {
     return this.chosen.value.kind === 'all' || this.#ids.value.has(id);
   }
 
-  /** Takes the rows of an answer. Those of another request end the selection; those of the same one end it for the contacts that are gone. */
+  /** Takes the rows of a response. Another request clears the selection; the same request removes contacts that are gone from it. */
   show(request: string, rows: readonly Contact[], total: number): void {
     const chosen = this.chosen.value;
     this.rows.value = rows;
@@ -58,7 +58,7 @@ export class Selection {
     this.chosen.value = chosen;
   }
 
-  /** `isRange` goes on from the row that was toggled before. */
+  /** `isRange` extends the selection from the row toggled before. */
   toggle(id: string, isRange: boolean): void {
     const ids = this.rows.value.map(({ contact_id }) => contact_id);
     const next = new Set(ids.filter((each) => this.has(each)));
@@ -77,7 +77,7 @@ export class Selection {
     this.choose(this.isEveryRow.value ? NOBODY : { kind: 'ids', contacts: this.rows.value });
   }
 
-  /** The contacts that are chosen one by one. */
+  /** The contacts selected one by one. */
   private get contacts(): readonly Contact[] {
     return this.chosen.value.kind === 'ids' ? this.chosen.value.contacts : [];
   }

@@ -1,4 +1,7 @@
-/** The key in use, and what ends with it. Tabs hand the key to each other, and it is never in an address that a server or a history sees. */
+/**
+ * The key in use, and all state that ends with it. Tabs share the key with each other. It is never in an address that a server or a history
+ * sees.
+ */
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
@@ -25,38 +28,38 @@ import type { FileLoad } from './file-load.js';
 import { failureNotice, type Notice } from './notice.js';
 import { Selection } from './selection.js';
 
-/** Where a tab keeps its key, in the session storage. */
+/** Name under which a tab keeps its key in session storage. */
 const STORED_KEY = 'reachline.key';
 
-/** A person waits: what takes longer is shown, with a button to try again. */
+/** Few retries, because a person waits: a longer outage is shown with a button to retry. */
 export const RETRY = { maxAttempts: 2, maxWaitMs: 2000 };
-/** A tab that is signed in answers within some milliseconds, unless the browser has frozen it. */
+/** Milliseconds in which another signed-in tab answers, unless the browser has frozen it. */
 const OTHER_TABS_MS = 250;
 
-/** Timeout of the largest request, which the server reads twice. */
+/** Timeout of the largest request, whose body the server reads twice. */
 const INGEST_TIMEOUT_MS = 300_000;
 
-/** Work that takes several requests. It goes on when its view is left. */
+/** Work of several requests. It continues when the view is left. */
 export interface Job {
   title: string;
-  /** How far it has come. */
+  /** Progress as text. */
   progress: Signal<string>;
   signal: AbortSignal;
   stop(): void;
 }
 
-/** One key from sign-in to sign-out. Notices, selection and jobs belong to it, so that they end with it and act with its key alone. */
+/** One key from sign-in to sign-out. Notices, selection and jobs belong to a session: they end with it and use only its key. */
 export class Session {
   readonly key: string;
   readonly organizationId: string;
   readonly scopes: readonly string[];
-  /** What was done last. */
+  /** The last change. */
   readonly notice = signal<Notice | null>(null);
-  /** Number of changes made here, so that what is shown is read again after each. */
+  /** Number of changes made here. Requests are repeated after each change. */
   readonly writes = signal(0);
   readonly jobs = signal<readonly Job[]>([]);
   readonly selection = new Selection();
-  /** The file that is loaded, or was loaded last. */
+  /** The file load that runs or ran last. */
   readonly fileLoad = signal<FileLoad | null>(null);
   readonly #client: Client;
   readonly #transport: Transport;
@@ -71,7 +74,7 @@ export class Session {
     this.#transport = createTransport({ ...options, timeoutMs: INGEST_TIMEOUT_MS });
   }
 
-  /** The scope when the key lacks it, else null. */
+  /** The scope if the key lacks it, otherwise null. */
   missingScope(scope: Scope): Scope | null {
     return this.scopes.includes(scope) || this.scopes.includes('*') ? null : scope;
   }
@@ -93,14 +96,14 @@ export class Session {
     return this.#run(() => this.#client.export(path, body, format, { signal }));
   }
 
-  /** Sends a request of any body, and answers the JSON of its response. */
+  /** Sends a request with any body, and resolves with the JSON of the response. */
   send<T>(request: TransportRequest): Promise<T> {
     return this.#run(() => this.#transport.send<T>(request));
   }
 
   /**
-   * Sends a form, and tells how many of its bytes are on their way; `fetch` does not. Throws as `send`, after one attempt: whoever waits
-   * for a file decides whether it is sent again.
+   * Sends a form and reports the bytes sent, which `fetch` cannot. Throws like `send`, after one attempt: the person decides whether to
+   * send a file again.
    */
   upload<T>(
     path: string,
@@ -134,8 +137,8 @@ export class Session {
   }
 
   /**
-   * Runs a change and says what it did, or why it failed. `what` is what nobody knows when the answer is lost, such as "the contact was
-   * deleted". Answers whether the change succeeded.
+   * Runs a change and shows its notice, or why it failed. `what` completes "It is not known whether …" if the response is lost, such as
+   * "the contact was deleted". Resolves with whether the change succeeded.
    */
   async perform(what: string, change: () => Promise<Notice>): Promise<boolean> {
     const done = await change().catch((error: unknown) => failureNotice(what, error));
@@ -162,13 +165,13 @@ export class Session {
     }
   }
 
-  /** Stops all jobs. Nothing is sent with the key after this. */
+  /** Stops all jobs. After this, nothing is sent with the key. */
   end(): void {
     this.#hasEnded = true;
     for (const job of this.jobs.value) job.stop();
   }
 
-  /** A key that is no longer valid ends its session, and no other one. */
+  /** An invalid key ends only the session that it belongs to. */
   async #run<T>(send: () => Promise<T>): Promise<T> {
     if (this.#hasEnded) throw new Error('This session has ended.');
     try {
@@ -181,15 +184,15 @@ export class Session {
 }
 
 export const session = signal<Session | null>(null);
-/** A key that the server has not confirmed yet, because the answer is on its way or the server cannot be reached. Nobody is signed in. */
+/** A key that the server has not confirmed, because the response is pending or the server cannot be reached. Nobody is signed in. */
 export const unconfirmedKey = signal<string | null>(null);
-/** Why there is no session; `null` when nobody tried. */
+/** Why there is no session; `null` if nobody tried to sign in. */
 export const signInError = signal<FailureText | null>(null);
 export const signingIn = signal(false);
-/** Whether other tabs still have time to answer. */
+/** Whether other tabs still have time to respond. */
 export const askingTabs = signal(false);
 
-/** The session of the views that are shown. It stays theirs, whoever signs in after them. */
+/** The session of the views that are shown. They keep it, whoever signs in after them. */
 export const SessionContext = createContext<Session | null>(null);
 export function useSession(): Session {
   const current = useContext(SessionContext);
@@ -197,23 +200,23 @@ export function useSession(): Session {
   return current;
 }
 
-/** The key of the session, or the one that will be; else empty. */
+/** The key of the session or the unconfirmed key, otherwise empty. */
 export const currentKey = computed(() => unconfirmedKey.value ?? session.value?.key ?? '');
 export const idOf = (key: string) => key.split('_')[2];
 
 export const organizationId: ReadonlySignal<string> = computed(() => session.value?.organizationId ?? '');
 
-/** The scope when the key lacks it, else null. */
+/** The scope if the key lacks it, otherwise null. */
 export const missingScope = (scope: Scope): Scope | null => session.value?.missingScope(scope) ?? null;
 
-/** The first of the scopes that the key lacks, else null. */
+/** The first of the scopes that the key lacks, otherwise null. */
 export const missingScopeOf = (scopes: readonly Scope[]): Scope | null =>
   scopes.find((scope) => missingScope(scope) !== null) ?? null;
 
-/** The key of a link that was opened while somebody is signed in with another one: the person decides whether to use it. */
+/** The key of a link that was opened while another key is signed in. The person decides whether to use it. */
 export const offeredKey = signal<string | null>(null);
 
-/** Between the tabs of this origin. */
+/** Messages between the tabs of this origin. */
 type TabMessage =
   | { kind: 'ask' }
   | { kind: 'key'; key: string }
@@ -223,7 +226,7 @@ const post = (message: TabMessage) => tabs.postMessage(message);
 
 tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
   if (data.kind === 'ask' && currentKey.value !== '') post({ kind: 'key', key: currentKey.value });
-  // Not in place of a key that waits for the server.
+  // Does not replace a key that waits for the server.
   const isFree = !session.value && ['', data.kind === 'key' && data.key].includes(currentKey.value);
   if (data.kind === 'key' && isFree && !signingIn.value) {
     if (offeredKey.value === data.key) offeredKey.value = null;
@@ -232,10 +235,10 @@ tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
   if (data.kind === 'sign-out' && idOf(currentKey.value) === data.keyId) endSession(null);
 };
 
-/** Number of sessions that ended. An answer that comes after the end of its own signs nobody in. */
+/** Number of sessions that ended. A response that comes after the end of its session signs nobody in. */
 let ended = 0;
 
-/** Replaces the session once the server has confirmed the key; a key that is refused leaves the session as it is. */
+/** Replaces the session once the server has confirmed the key. A rejected key leaves the session unchanged. */
 export async function signIn(key: string): Promise<void> {
   signingIn.value = true;
   signInError.value = null;
@@ -251,7 +254,7 @@ export async function signIn(key: string): Promise<void> {
   } catch (error) {
     if (ended !== before) return;
     const failure = failureOf(error);
-    const text = `${failure.title}. You are still signed in with the API key of before.`;
+    const text = `${failure.title}. You are still signed in with the previous API key.`;
     if (session.value) session.value.notice.value = { text, isFailure: true };
     else if (error instanceof AuthenticationProblem) endSession(failure);
     signInError.value = failure;
@@ -259,7 +262,7 @@ export async function signIn(key: string): Promise<void> {
   signingIn.value = false;
 }
 
-/** Signs in with a key that nobody typed: where the server cannot say whether it is valid, the key stays. */
+/** Signs in with a key that nobody typed. If the server cannot say whether it is valid, the key is kept. */
 function confirm(key: string): Promise<void> {
   unconfirmedKey.value = key;
   return signIn(key);
@@ -276,15 +279,15 @@ function endSession(error: FailureText | null): void {
   session.value = null;
 }
 
-/** In every tab that has this key, confirmed or not. */
+/** Signs out in every tab that has this key, confirmed or not. */
 export function signOut(): void {
   post({ kind: 'sign-out', keyId: idOf(currentKey.value) });
   endSession(null);
 }
 
 /**
- * Takes the key of a link out of the address at once. Signs in with the key of this tab, else with that of another tab, else with the
- * one of the link: a link never replaces a session, as whoever made it may want records to be loaded into their organization.
+ * Removes the key of a link from the address at once. Signs in with the key of this tab, otherwise of another tab, otherwise of the link. A
+ * link never replaces a session: its author may want records to be loaded into their organization.
  */
 export function restoreSession(): void {
   const linked = new URLSearchParams(location.hash.slice(1)).get('key');

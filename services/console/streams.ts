@@ -1,6 +1,6 @@
 import type { StreamName } from '../client/index.js';
 
-/** Each with its view, and the name of one record. */
+/** Label, view and the name of one record, by stream. */
 export const STREAMS: Record<StreamName, readonly [label: string, view: string, one: string]> = {
   contacts: ['Contacts', '/contacts', 'contact'],
   audiences: ['Audiences', '/audiences', 'audience'],

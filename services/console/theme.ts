@@ -6,7 +6,7 @@ type Theme = 'light' | 'dark';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const stored = localStorage.getItem(STORED_THEME) as Theme | null;
 
-/** The device's, until it was chosen here. */
+/** The theme of the device, until another is chosen here. */
 export const theme = signal<Theme>(stored ?? (dark.matches ? 'dark' : 'light'));
 
 dark.addEventListener('change', ({ matches }) => {

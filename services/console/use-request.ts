@@ -3,12 +3,12 @@ import { type FailureText, failureOf, type OperationPath, type RequestOf, type R
 import { useSession } from './session.js';
 
 /**
- * What there is to draw. `current` is the answer to what is asked now, which may be read again meanwhile. `old` is the last answer there
- * was: what is asked now is on its way, or failed with `error`. Whatever is said of `data` (its currency, range, filters, counts) is taken
- * from the request `of` that it answers, never from the address.
+ * State of a request to draw. `current` is the response to the current request, which may be loading again. `old` is the last response; the
+ * current request is loading, or failed with `error`. Texts about `data` (currency, range, filters, counts) must come from its request
+ * `of`, never from the address.
  */
 export type Answer<P extends OperationPath> = {
-  /** A request is on its way. */
+  /** A request is running. */
   loading: boolean;
   retry(): void;
 } & (
@@ -23,22 +23,22 @@ export interface Shown<P extends OperationPath> {
   of: RequestOf<P>;
 }
 
-/** The last answer, also an old one: for a view that says so by `Trouble`. */
+/** The last response, even an old one. The view must show `Trouble`, which says that it is old. */
 export const shownOf = <P extends OperationPath>(answer: Answer<P>): Shown<P> | undefined =>
   answer.state === 'current' || answer.state === 'old' ? answer : undefined;
 
 interface Held<P extends OperationPath> {
   shown?: Shown<P> & { request: string };
-  /** Of what was asked last, if it failed. */
+  /** Error of the last request. */
   error?: FailureText;
-  /** What was asked last and answered, or failed. */
+  /** The last request that got a response or failed. */
   ended?: string;
   attempt?: number;
 }
 
 /**
- * Sends the request whenever it changes, and aborts the one before. `null` sends nothing. `again` is what is sent for the same one once
- * more, as after each write here; `onlyWhenAsked` sends it again by `retry` alone.
+ * Sends the request whenever it changes, and aborts the request before. `null` sends nothing. `again` builds the request for a reload, such
+ * as after each write here. With `onlyWhenAsked`, only `retry` reloads.
  */
 export function useRequest<P extends OperationPath>(
   path: P,
@@ -67,9 +67,9 @@ export function useRequest<P extends OperationPath>(
     loading: request !== null && !hasEnded,
     retry: () => setAttempt((number) => number + 1),
   };
-  // It stays while the same request is tried again.
+  // The error stays while the same request is retried.
   const error = held.ended === request ? held.error : undefined;
-  // Nothing of another operation.
+  // Drops the response of another operation.
   const shown = held.shown?.request.startsWith(`${path} `) ? held.shown : undefined;
   if (shown) {
     const { data, of } = shown;
@@ -79,7 +79,7 @@ export function useRequest<P extends OperationPath>(
   return error ? { state: 'failed', error, ...progress } : { state: 'none', ...progress };
 }
 
-/** Rows of one request. */
+/** Maximum rows per request. */
 const MAX_LIMIT = 1000;
 
 export type CursorPath =
@@ -91,13 +91,13 @@ export type CursorPath =
   | '/api/contacts/erasures';
 
 export interface Pages<Row, P extends CursorPath = CursorPath> {
-  /** The answer with the last page. */
+  /** The response with the last page. */
   answer: ResponseOf<P> | undefined;
-  /** The request that all pages answer. */
+  /** The request that all pages belong to. */
   of: RequestOf<P> | undefined;
-  /** Of the first page. */
+  /** State of the first page. */
   state: Answer<P>['state'];
-  /** Each page keeps its identity, so that a further one does not draw the others again. */
+  /** Each page keeps its identity, so that loading another page does not draw the others again. */
   pages: readonly (readonly Row[])[];
   total: number | undefined;
   error: FailureText | undefined;
@@ -107,11 +107,11 @@ export interface Pages<Row, P extends CursorPath = CursorPath> {
   retry(): void;
 }
 
-/** The pages behind the first one. */
+/** The pages after the first. */
 interface Further<Row, Data> {
   first?: Data;
   pages: readonly (readonly Row[])[];
-  /** The last one. */
+  /** The response with the last of these pages. */
   answer?: Data;
   error?: FailureText;
   loading: boolean;
@@ -119,7 +119,7 @@ interface Further<Row, Data> {
 
 const NO_FURTHER: Further<never, never> = { pages: [], loading: false };
 
-/** An endless list: the first page whenever the request changes, further ones by `more`. */
+/** An endless list. Loads the first page whenever the request changes, and further pages by `more`. */
 export function usePages<P extends CursorPath, Row>(
   path: P,
   body: RequestOf<P> | null,
@@ -127,7 +127,7 @@ export function usePages<P extends CursorPath, Row>(
 ): Pages<Row, P> {
   const session = useSession();
   const drawn = useRef(0);
-  // After a change as many rows as before, so that the list does not jump.
+  // Reloads as many rows as before a change, so that the list does not jump.
   const first = useRequest(path, body, (same) => ({
     ...same,
     limit: Math.min(MAX_LIMIT, Math.max(drawn.current, same.limit ?? 0)),

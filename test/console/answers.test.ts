@@ -39,7 +39,7 @@ describe('What the console shows while an answer is late or fails', function () 
     await c.page.locator('tbody td.figure').first().waitFor();
     await c.page.getByLabel('Currency').selectOption('GBP');
     await alert().getByText('cannot be converted').waitFor();
-    await c.page.getByText('These are the figures of').waitFor();
+    await c.page.getByText('These figures are for').waitFor();
     expect(await main()).not.to.contain('£');
     c.forgetFailedRequests();
   });
@@ -58,7 +58,7 @@ describe('What the console shows while an answer is late or fails', function () 
     await c.page.getByLabel('Currency').selectOption('EUR');
     await c.page.getByRole('link', { name: 'Monthly' }).click();
     await c.page.getByRole('button', { name: 'Campaign', exact: true }).click();
-    await c.page.getByText('These are the figures of').waitFor();
+    await c.page.getByText('These figures are for').waitFor();
     expect(await drawn()).to.deep.equal(before);
     await release();
     await c.page.locator('tbody td.figure:has-text("€")').first().waitFor();
@@ -70,7 +70,7 @@ describe('What the console shows while an answer is late or fails', function () 
     await c.page.locator('.previous-key').waitFor();
     await fail('advertising/**', ({ start_date }) => String(start_date) < daysAgo(300));
     await c.page.getByLabel('Compare with').selectOption('previous_year');
-    await c.page.getByText('Spend none then').first().waitFor();
+    await c.page.getByText('Spend none before').first().waitFor();
     await alert().getByText('The server failed').waitFor();
     await c.page.locator('.previous-key').waitFor({ state: 'detached' });
     await c.page.unroute('**/api/advertising/**');
@@ -114,7 +114,7 @@ describe('What the console shows while an answer is late or fails', function () 
     await c.page.locator('summary', { hasText: '+ Filter' }).click();
     await c.page.getByRole('list', { name: 'Values of Country' }).getByRole('button').first().click();
     await alert().getByText('The server failed').waitFor();
-    await c.page.getByText('These are still the rows of before.').waitFor();
+    await c.page.getByText('These are the earlier rows.').waitFor();
     expect(await total.textContent()).to.equal(before);
     const chip = c.page.getByRole('list', { name: 'Filters in force' }).getByRole('listitem');
     expect(await chip.getAttribute('aria-busy')).to.equal('true');

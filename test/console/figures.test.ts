@@ -146,7 +146,7 @@ describe('What the console adds up, saves and takes from a person', function () 
       c.page.waitForEvent('download'),
       c.page.getByRole('button', { name: 'CSV', exact: true }).click(),
     ]);
-    await c.page.getByText('1 row saved. When it began 94 rows matched.').waitFor();
+    await c.page.getByText('1 row saved. 94 rows matched when the export began.').waitFor();
     expect(readFileSync(await download.path(), 'utf8')).to.contain('lines');
   });
 

@@ -124,7 +124,7 @@ describe('Importing a file in the console', function () {
     await c.page.getByRole('button', { name: 'Import another file' }).click();
     const report = 'test/data/presets/linkedin-campaign-manager/ad_set_performance_report.csv';
     await choose('Account_ad_sets.csv', readFileSync(report));
-    await c.page.getByRole('heading', { name: 'What is to be loaded?' }).waitFor();
+    await c.page.getByRole('heading', { name: 'What should be loaded?' }).waitFor();
     await picture('question-report');
     await c.page.getByRole('button', { name: /^Deliveries/ }).click();
     await preview().getByText('2 rows can be loaded').waitFor();

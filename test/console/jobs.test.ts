@@ -109,7 +109,7 @@ describe('An act in the console is bound to what it acts on', function () {
     // What is on its way is still done, and named to be undone.
     await job().getByText('stops …').waitFor();
     open();
-    await notice('Stopped. Until then 2,000 contacts added to Left behind.');
+    await notice('Stopped. Before that, 2,000 contacts added to Left behind.');
     await job().waitFor({ state: 'detached' });
     expect(requests).to.equal(2);
     await c.expectAccessible();
@@ -166,7 +166,7 @@ describe('An act in the console is bound to what it acts on', function () {
     await c.gateway.ingest('contacts', [{ ...record, contact_id: 'newcomer_2' }], { key: c.key });
     await c.read('/api/contacts/erase', { email: 'z@newcomer.example' });
     await undo();
-    await notice(/was erased meanwhile, and stays out/);
+    await notice(/was erased meanwhile, and cannot be restored/);
   });
 
   it('leaves a deleted contact as somebody wrote it again, and makes no second one of a person who is there', async () => {
@@ -181,7 +181,7 @@ describe('An act in the console is bound to what it acts on', function () {
     await notice('Agatha was deleted.');
     await write({ job_title: 'Newer' });
     await undo();
-    await notice('Agatha was written again meanwhile, and stays as it is.');
+    await notice('Agatha was created again meanwhile, and is left unchanged.');
     expect(sent).to.deep.equal([]);
     expect(
       (await c.read<{ contact: object }>('/api/contacts/get', { contact_id: 'again' })).contact,
@@ -194,7 +194,7 @@ describe('An act in the console is bound to what it acts on', function () {
     await notice('Agatha was deleted.');
     await write({ contact_id: 'again_2' });
     await undo();
-    await notice(/^Agatha stays deleted: another contact has the same work email or profile/);
+    await notice(/^Agatha stays deleted: another contact now has the same work email or profile/);
     expect(await total({ query: 'Agatha' })).to.equal(1);
     await c.read('/api/contacts/delete', { contact_id: 'again_2' });
     c.forgetFailedRequests();
@@ -391,14 +391,14 @@ describe('An act in the console is bound to what it acts on', function () {
     const panel = card('New key');
     await panel.getByLabel('What it is for').fill('Kept');
     await panel.getByLabel('Read contacts').check();
-    await panel.getByRole('button', { name: 'Make the key' }).click();
+    await panel.getByRole('button', { name: 'Create the key' }).click();
     const key = panel.getByRole('figure').locator('code');
     await key.waitFor();
     const asked = answerNext(false);
     await c.page.keyboard.press('Escape');
     expect(await asked).to.contain('not shown again');
     await key.waitFor();
-    await panel.getByRole('button', { name: 'I have kept it' }).click();
+    await panel.getByRole('button', { name: 'I have stored it' }).click();
     await panel.waitFor({ state: 'detached' });
   });
 
@@ -428,7 +428,7 @@ describe('An act in the console is bound to what it acts on', function () {
     let requests = 0;
     await c.page.route('**/add-many', (route) => (++requests === 1 ? route.continue() : route.abort()));
     await addTo('Broken off');
-    await notice(/Until then 1,000 contacts added to Broken off\./);
+    await notice(/Before that, 1,000 contacts added to Broken off\./);
     await c.page.unroute('**/add-many');
     await undo();
     await notice('1,000 contacts removed from Broken off.');

@@ -23,7 +23,7 @@ describe('Operating an organization in the console', function () {
     const made = (await form.getByRole('figure').locator('code').textContent()) as string;
     const described = await c.gateway.call('/api/key', undefined, { key: made, method: 'GET' });
     expect(described.body).to.deep.include({ organization_id: DEMO_ORGANIZATION, scopes: ['contacts:read'] });
-    await form.getByRole('button', { name: 'I have kept it' }).click();
+    await form.getByRole('button', { name: 'I have stored it' }).click();
     expect(await c.page.content()).not.to.include(made);
 
     await row('Keys', /Nightly export.*works/)

@@ -19,7 +19,7 @@ export type AudienceFields = Omit<RequestOf<'/api/audiences/create'>, 'organizat
 interface AudienceFormProps {
   audience?: Audience;
   submit: string;
-  /** Only what was typed here: what somebody else changed meanwhile stays. */
+  /** Only the fields that were edited. Other fields keep changes that somebody else made meanwhile. */
   onSubmit(typed: Partial<AudienceFields>): Promise<unknown>;
 }
 

@@ -9,19 +9,19 @@ const SHOWN = 8;
 
 interface AudiencePickerProps {
   label: string;
-  /** Of the button of an audience: `Add to Customers`. */
+  /** Action of an audience's button, such as `Add to` in `Add to Customers`. */
   verb: string;
   disabled: boolean;
-  /** Ids of audiences that cannot be picked, since it would change nothing. */
+  /** Ids of audiences that cannot be picked, because picking them would change nothing. */
   except?: readonly string[];
-  /** Whether they are listed before anything is typed. */
+  /** Whether audiences are listed before anything is typed. */
   isOpen?: boolean;
   onPick(audience: AudienceName): void;
-  /** Where a new audience of the typed name can be made. */
+  /** Called to create an audience with the typed name. If absent, none can be created. */
   onCreate?(name: string): void;
 }
 
-/** Finds an audience by its name. */
+/** Finds audiences by name. */
 export function AudiencePicker(props: AudiencePickerProps) {
   const { label, verb, disabled, except = [], isOpen = false, onPick, onCreate } = props;
   const [typed, setTyped] = useState('');
@@ -37,7 +37,7 @@ export function AudiencePicker(props: AudiencePickerProps) {
     setTyped('');
     onPick({ id, name });
   };
-  /** The one that was typed, or the only one that matches. */
+  /** Picks the audience whose name was typed, or the only match. */
   function submit() {
     const others = offered.filter(({ id }) => !except.includes(id));
     const named = others.filter(({ name }) => name.toLowerCase() === query.toLowerCase());

@@ -6,16 +6,16 @@ import { theme } from '../theme.js';
 
 interface ChartsProps {
   metrics: readonly Metric[];
-  /** Of the range, also those without a point. */
+  /** All periods of the range, including periods without a point. */
   periods: readonly string[];
   items: readonly Charted[];
-  /** The same items in the range that is compared with, their points in the periods that they are compared with. */
+  /** The same items in the comparison range. Their points have the dates of the periods that they are compared with. */
   previous?: readonly Charted[];
-  /** What the lines are of, for those who cannot see them. */
+  /** Description of the lines, for screen readers. */
   caption: string;
 }
 
-/** One small chart per metric, and currency of money, below the same days, so that no two scales share an axis. */
+/** One small chart per metric, and per currency for money, over the same days. Each chart has its own scale. */
 export function Charts({ metrics, periods, items, previous = [], caption }: ChartsProps) {
   const isProvisional = items.some(({ timeseries }) => timeseries.some(({ provisional }) => provisional));
   return (
@@ -79,7 +79,7 @@ function Chart({ metric, label, periods, series, previous, currency }: ChartProp
   return <Plot data={data} />;
 }
 
-/** A line by day, or bars by month, and the figure of the period that is pointed at. */
+/** A line by day, or bars by month, and the value at the pointer. */
 export function Plot({ data }: { data: ChartData }) {
   const place = useRef<HTMLDivElement>(null);
   const [failed, setFailed] = useState(false);
@@ -87,7 +87,7 @@ export function Plot({ data }: { data: ChartData }) {
   useEffect(() => {
     let destroy: (() => void) | undefined;
     let left = false;
-    // Its library comes with the first chart, apart from the rest of the console.
+    // The chart library loads with the first chart, separately from the console.
     import('../chart.js').then(
       ({ drawChart }) => {
         if (place.current && !left) destroy = drawChart(place.current, data);

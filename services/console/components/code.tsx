@@ -1,19 +1,19 @@
 import type { ComponentChildren } from 'preact';
 import { ScrollRegion } from './scroll-region.js';
 
-/** Its text is that of its figure, in guides too. */
+/** The button copies the text of its figure. Guides use it too. */
 const CopyButton = () => (
   <button type="button" class="copy">
     Copy
   </button>
 );
 
-/** Makes the buttons of every figure copy its code. */
+/** Makes the copy button of every figure work. */
 export function startCopyButtons(): void {
   document.addEventListener('click', async ({ target }) => {
     const button = (target as Element).closest('button.copy');
     if (!button) return;
-    // Absent where the page came over plain HTTP from another machine; the text can be selected then.
+    // The clipboard is absent if the page came over plain HTTP from another machine. The text can be selected instead.
     await navigator.clipboard?.writeText(button.closest('figure')?.querySelector('code')?.textContent ?? '');
     button.textContent = 'Copied';
     setTimeout(() => {
@@ -34,7 +34,7 @@ interface CodeBlockProps {
   label: string;
   text: string;
   language: string;
-  /** In place of the label above it. */
+  /** Shown instead of the label above the code. */
   heading?: ComponentChildren;
 }
 

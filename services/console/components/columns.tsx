@@ -1,4 +1,4 @@
-/** The columns of each list that a person chose, kept in this browser as the theme is. */
+/** Columns of each list that a person chose, stored in this browser like the theme. */
 import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { Column } from './table.js';
@@ -26,7 +26,7 @@ function choose(list: string, labels: readonly string[] | undefined): void {
 const isShown = ({ label, choice }: Pick<Column<never>, 'label' | 'choice'>, labels: unknown) =>
   choice === undefined || (Array.isArray(labels) ? labels.includes(label) : choice === 'standard');
 
-/** Those that are shown; the same array until the choice changes. */
+/** The columns to show. Returns the same array until the choice changes. */
 export function useColumns<C extends Pick<Column<never>, 'label' | 'choice'>>(
   list: string,
   columns: readonly C[],

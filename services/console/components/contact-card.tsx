@@ -16,7 +16,7 @@ import { Panel } from './panel.js';
 import { Failed, Trouble } from './states.js';
 import { CurlButton } from './toolbar.js';
 
-/** Names of the audiences of a contact come with one request; beyond that their ids are shown. */
+/** One request gets up to this many audience names of a contact. For further audiences, the ids are shown. */
 const NAMED_AUDIENCES = 200;
 
 const FIELDS = [
@@ -127,7 +127,7 @@ async function deleteContact(session: Session, { contact_id, ...shown }: Contact
   const answer = await session.call('/api/contacts/delete', { contact_id, return_deleted: true });
   settle({ contact: null });
   if (!answer.deleted) return { text: `${fullName(shown)} was deleted already.` };
-  // What the server had, which may be newer than what is shown.
+  // The contact as the server had it, which may be newer than the contact shown.
   const [deleted] = answer.deleted_contacts ?? [];
   const canUndo = deleted !== undefined && !session.missingScope('ingest:write');
   return {
@@ -136,13 +136,13 @@ async function deleteContact(session: Session, { contact_id, ...shown }: Contact
   };
 }
 
-/** Sends it as a record, which is newer than the deletion: nothing is debited, and it keeps its id, its creation and its audiences. */
+/** Sends the contact as a record newer than the deletion. It costs no credits, and keeps its id, time of creation and audiences. */
 async function bringBack(session: Session, deleted: Contact): Promise<Notice> {
   const { id: _, updated_at: __, seniority: ___, department: ____, ...record } = deleted;
   const name = fullName(record);
   const failed = (text: string): Notice => ({ text: `${name} ${text}`, isFailure: true });
-  const WRITTEN_AGAIN = 'was written again meanwhile, and stays as it is.';
-  // Whoever wrote it since the deletion knew more, and the record would be later than that.
+  const WRITTEN_AGAIN = 'was created again meanwhile, and is left unchanged.';
+  // A record written since the deletion is more current, and sending ours would overwrite it.
   if (await exists(session, record.contact_id)) return failed(WRITTEN_AGAIN);
   const { rejected, suppressed, stale, errors } = await session.send<IngestAnswer>({
     method: 'POST',
@@ -151,18 +151,18 @@ async function bringBack(session: Session, deleted: Contact): Promise<Notice> {
     headers: { 'Content-Type': 'application/x-ndjson' },
     body: JSON.stringify(record),
   });
-  if (suppressed > 0) return failed('was erased meanwhile, and stays out of this organization.');
+  if (suppressed > 0) return failed('was erased meanwhile, and cannot be restored.');
   if (stale > 0) return failed(WRITTEN_AGAIN);
   if (rejected > 0) {
     const [error] = errors;
     const isThere = error?.code === 'contact_exists' || error?.code === 'ambiguous_person';
     return failed(
       isThere
-        ? 'stays deleted: another contact has the same work email or profile meanwhile.'
-        : `did not come back: ${error?.detail ?? 'rejected.'}`,
+        ? 'stays deleted: another contact now has the same work email or profile.'
+        : `was not restored: ${error?.detail ?? 'rejected.'}`,
     );
   }
-  // If there is Kafka, the record waits for a worker.
+  // With Kafka, a worker writes the record later.
   return (await exists(session, record.contact_id))
     ? { text: `${name} is back.` }
     : { text: `${name} was sent, and is back once the record has been written.` };

@@ -26,12 +26,12 @@ const FIELDS = [
 type Field = (typeof FIELDS)[number][0];
 type Fields = Pick<RequestOf<'/api/contacts/update'>, Field>;
 
-/** The texts of a field: several where it is a list. */
+/** Texts of a field: several for a list. */
 const textsOf = (contact: Contact, field: Field): readonly string[] => [contact[field] ?? []].flat();
 const isList = (contact: Contact, field: Field) => Array.isArray(contact[field]);
 const given = (texts: readonly string[]) => texts.map((text) => text.trim()).filter(Boolean);
 
-/** Changes fields, unless somebody else changed the contact since; undone with the values of before. */
+/** Changes fields, unless somebody else has changed the contact since. Undo restores the previous values. */
 export async function updateContact(
   session: Session,
   before: Contact,
@@ -58,7 +58,7 @@ interface ContactFormProps {
 }
 
 export function ContactForm({ contact, onSubmit }: ContactFormProps) {
-  // What was not typed here follows the contact, also when somebody else changes it meanwhile.
+  // Fields that were not edited here follow the contact, including changes by somebody else.
   const [typed, setTyped] = useState<Partial<Record<Field, readonly string[]>>>({});
   const shown = (field: Field) => typed[field] ?? textsOf(contact, field);
   const changed = FIELDS.filter(
@@ -78,7 +78,7 @@ export function ContactForm({ contact, onSubmit }: ContactFormProps) {
     >
       {FIELDS.flatMap(([field, label]) => {
         const texts = shown(field);
-        // One more than there are, for the next; an empty one where there is none.
+        // An extra empty input for the next value, or for the first one.
         const hasNext = texts.length === 0 || (isList(contact, field) && texts.at(-1) !== '');
         const inputs = hasNext ? [...texts, ''] : texts;
         return inputs.map((value, index) => (

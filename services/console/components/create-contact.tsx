@@ -25,12 +25,12 @@ const FIELDS = [
 type Entered = Record<(typeof FIELDS)[number][0] | 'email' | 'audience', string>;
 type Created = ResponseOf<'/api/contacts/create'>;
 
-/** Shows price and duplicates, by a dry run, before anything is spent. */
+/** Shows price and duplicates from a dry run before credits are spent. */
 export function CreateContact({ closeHref }: { closeHref: string }) {
   const session = useSession();
   const [form, setForm] = useState({ email: '', audience: '' } as Entered);
   const [checked, setChecked] = useState<Created>();
-  /** One per check, so that a second click creates nothing more. */
+  /** One key per check, so that a second click creates nothing. */
   const [idempotencyKey, setIdempotencyKey] = useState('');
   const [error, setError] = useState<FailureText>();
   const [busy, setBusy] = useState(false);
@@ -67,7 +67,7 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
         setChecked(answer);
         setIdempotencyKey(randomKey());
       } else {
-        // So that the list has it.
+        // Makes the list read the new contact.
         session.writes.value++;
         goOn({ new: null, contact: answer.contact_id });
       }
@@ -114,7 +114,8 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
           )}
           {(offered?.total_count ?? 0) > MAX_AUDIENCES && (
             <p class="note">
-              The newest {MAX_AUDIENCES} are listed. Others are added in the card of the contact.
+              The newest {MAX_AUDIENCES} are listed. To add the contact to another audience, open its card
+              later.
             </p>
           )}
           {FIELDS.map(([name, label]) => (
@@ -160,8 +161,8 @@ function Price({ checked, audience }: PriceProps) {
           ? 'This costs nothing: the organization is not metered.'
           : `This costs ${plural(price, 'credit')}${balance === null ? '' : `, which leaves ${plural(balance, 'credit')}`}.`}
       </p>
-      {duplicates.length === 0 ? <p>No duplicate was found.</p> : <p>The same person, it seems:</p>}
-      <Failed what="Those who may be the same person" answer={found} />
+      {duplicates.length === 0 ? <p>No duplicate was found.</p> : <p>Possible duplicates:</p>}
+      <Failed what="The possible duplicates" answer={found} />
       {shownOf(found)?.data.contacts.map((contact) => (
         <p key={contact.contact_id} class="row">
           <a href={href('/contacts', { contact: contact.contact_id })}>

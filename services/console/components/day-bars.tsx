@@ -10,7 +10,7 @@ const HEIGHT = 48;
 
 type Filters = RequestOf<typeof PATH>;
 
-/** The last days, or the last ones of a range that ended before them, ascending. */
+/** The last days up to a date, ascending. */
 function daysUpTo(to: string): string[] {
   const first = daysBefore(today(), MAX_DAYS - 1);
   const end = to !== '' && to < first ? to : today();
@@ -18,14 +18,14 @@ function daysUpTo(to: string): string[] {
 }
 
 interface DayBarsProps {
-  /** Of the list, without its days; null until the list has answered, which comes first. */
+  /** Filters of the list without its days. Null until the list has its first response. */
   filters: Filters | null;
-  /** The days that the list is narrowed to; empty where it is open. */
+  /** First day that the list is narrowed to; empty if it is not narrowed. */
   from: string;
   to: string;
 }
 
-/** A bar for each day, which narrows the list to that day, and opens it again. */
+/** A bar for each day. A click narrows the list to that day; another click shows all days again. */
 export function DayBars({ filters, from, to }: DayBarsProps) {
   const days = daysUpTo(to);
   const range = {
@@ -33,7 +33,7 @@ export function DayBars({ filters, from, to }: DayBarsProps) {
     created_before: `${daysBefore(days.at(-1) ?? today(), -1)}T00:00:00Z`,
   };
   const answer = useRequest(PATH, filters && { ...filters, ...range, limit: 1, facets: ['day'] });
-  // While the next ones are counted those of before stay, as the rows do.
+  // While new counts are loading, the previous counts stay, as the rows do.
   const { data } = shownOf(answer) ?? {};
   const counts = new Map(data?.facets?.day?.map(({ value, count }) => [value, count]));
   const most = Math.max(1, ...days.map((day) => counts.get(day) ?? 0));

@@ -9,9 +9,9 @@ import { ScopedButton } from './states.js';
 interface EditOrDeleteProps {
   noun: string;
   scope: Scope;
-  /** The form, which closes once `save` has succeeded. */
+  /** Renders the form, which closes once `save` has succeeded. */
   edit(save: (change: () => Promise<Notice>) => Promise<void>): JSX.Element;
-  /** Asked before it is deleted, and whether that can be undone. */
+  /** Question before deletion. It says whether the deletion can be undone. */
   question: ComponentChildren;
   onDelete(): Promise<Notice>;
 }
@@ -26,7 +26,7 @@ export function EditOrDelete({ noun, scope, edit, question, onDelete }: EditOrDe
   async function save(change: () => Promise<Notice>) {
     if (!(await session.perform(`the ${noun} was saved`, change))) return;
     setMode('show');
-    // The button that had the focus goes with the form.
+    // The focused button disappears with the form.
     row.current?.querySelector('button')?.focus();
   }
   return (

@@ -11,11 +11,11 @@ interface EndlessListProps<Row> {
   keyOf(row: Row): string;
   /** Key of the row whose panel is open. */
   selected?: string;
-  /** Shown when nothing matches. */
+  /** Shown if nothing matches. */
   empty: ComponentChildren;
 }
 
-/** A table that asks for its next page before its end is reached. */
+/** A table that loads its next page before a reader reaches its end. */
 export function EndlessList<Row>({ label, columns, pages, keyOf, selected, empty }: EndlessListProps<Row>) {
   const end = useRef<HTMLDivElement>(null);
   const more = useRef(pages.more);
@@ -35,7 +35,7 @@ export function EndlessList<Row>({ label, columns, pages, keyOf, selected, empty
   if (pages.total === 0 && pages.state === 'current') return <>{empty}</>;
   return (
     <>
-      <Trouble answer={pages} old="These are still the rows of before." />
+      <Trouble answer={pages} old="These are the earlier rows." />
       <Table
         label={label}
         columns={columns}

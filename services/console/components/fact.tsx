@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** An entry of a list of facts. */
+/** An entry in a list of facts. */
 export function Fact({ label, children }: { label: ComponentChildren; children: ComponentChildren }) {
   return (
     <div>

@@ -1,4 +1,4 @@
-/** Form in which a person chooses the field of each column of a file. */
+/** Form in which a person chooses the field for each column of a file. */
 import { useState } from 'preact/hooks';
 import type { Settings } from '../file-load.js';
 import { fieldLabel } from '../format.js';
@@ -7,14 +7,14 @@ import { Form } from './form.js';
 
 interface FileColumnsProps {
   answer: CheckAnswer;
-  /** The field that no column gives. */
+  /** The required field that no column provides. */
   missing?: string | undefined;
-  /** Choices of the last check. */
+  /** Choices of the person at the last check. */
   settings: Settings;
   onSettings(settings: Settings): void;
 }
 
-/** Charsets of spreadsheets and databases that write no UTF-8. */
+/** Charsets of spreadsheets and databases that do not write UTF-8. */
 const CHARSETS = [
   'utf-8',
   'windows-1252',
@@ -35,7 +35,7 @@ export function FileColumns({ answer, missing, settings, onSettings }: FileColum
   const submit = () =>
     onSettings({
       ...settings,
-      // Another header has other columns.
+      // Another header row has other columns, so the choices are dropped.
       columns: row === header?.line ? { ...settings.columns, ...changed } : {},
       ...(row !== undefined && { header_row: row }),
       ...((settings.charset !== undefined || charset !== 'utf-8') && { charset }),

@@ -1,9 +1,9 @@
-/** Something that a file leaves open, with a button for each answer. */
+/** A question that a file leaves open, with a button for each answer. */
 import type { Question } from '../file-load.js';
 
 interface FileQuestionProps {
   question: Question;
-  /** Stream that the person chose for the file. */
+  /** Label of the stream that the person chose for the file. */
   streamLabel: string;
   labelOf(stream: string): string;
   onAnswer(answer: Exclude<Question['answer'], 'columns'>, value: string): void;
@@ -13,7 +13,7 @@ const HEADINGS: Partial<Record<Question['code'], string>> = {
   ambiguous_date: 'Which comes first in dates?',
   ambiguous_number: 'What is the decimal mark?',
   several_presets: 'Which export is this?',
-  other_stream: 'What is to be loaded?',
+  other_stream: 'What should be loaded?',
 };
 
 const FORMS: Record<string, string> = {
@@ -52,7 +52,7 @@ export function FileQuestion({ question, streamLabel, labelOf, onAnswer }: FileQ
         {(isOther || code === 'several_presets') && (
           <button type="button" onClick={() => onAnswer('map', 'draft')}>
             <strong>{isOther ? `${streamLabel} nevertheless` : 'None of these'}</strong>
-            <span class="note">I say what each column holds.</span>
+            <span class="note">I will say what each column holds.</span>
           </button>
         )}
       </div>

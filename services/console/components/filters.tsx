@@ -1,4 +1,4 @@
-/** The filters of a list: a button that adds them, with the values there are, and a chip for each in force. */
+/** Filters of a list: a button to add a filter, with suggested values, and a chip for each active filter. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RequestOf } from '../api.js';
@@ -16,20 +16,20 @@ type ContactFilters = RequestOf<typeof PATH>;
 type FacetField = NonNullable<ContactFilters['facets']>[number];
 
 export interface FilterField {
-  /** Of the parameter of the address. */
+  /** Name of the URL parameter. */
   name: string;
   label: string;
   type?: 'text' | 'number' | 'date';
   placeholder?: string;
-  /** The only values that it takes. */
+  /** The allowed values. Other values are ignored. */
   options?: readonly (readonly [value: string, label: string])[];
-  /** Contacts are counted by its values: it takes beginnings of words, whole values, or only those there are. */
+  /** Suggests values by number of contacts: by the beginnings of words, by whole values, or only existing values. */
   facet?: 'words' | 'whole' | 'closed';
-  /** In place of the value itself. */
+  /** Renders the value for people. */
   show?(value: string): ComponentChildren;
 }
 
-/** What the address says; empty where it is no value of the field. */
+/** The value in the URL; empty if it is invalid for the field. */
 export function filterValue({ name, type, options }: FilterField): string {
   const value = param(name);
   const isValue =
@@ -41,12 +41,12 @@ export function filterValue({ name, type, options }: FilterField): string {
 const shown = ({ options, show }: FilterField, value: string): ComponentChildren =>
   options?.find(([option]) => option === value)?.[1] ?? show?.(value) ?? value;
 
-/** The names of all fields, which NoMatch clears. */
+/** The parameter names of all fields, which NoMatch clears. */
 export const namesOf = (fields: readonly FilterField[]) => fields.map(({ name }) => name);
 
 interface FilterButtonProps {
   fields: readonly FilterField[];
-  /** The filters in force, within which values are counted. */
+  /** The active filters; counts of suggested values include only contacts that match them. */
   within?: ContactFilters;
 }
 
@@ -122,7 +122,7 @@ function FilterForm({ fields, within, close }: FilterButtonProps & { close(): vo
 
 type Value = readonly [value: string, label: ComponentChildren, contacts?: number];
 
-/** The values that a field can be given, the most frequent first; undefined where they are not known. */
+/** Suggested values for a field, most frequent first; undefined if unknown. */
 function useValues(
   field: FilterField,
   typed: string,
@@ -138,7 +138,7 @@ function useValues(
   );
   if (field.options) return [field.options, counted];
   const begins = field.facet === 'whole' ? typed.toLowerCase() : '';
-  // While one more letter is typed those of before stay; what they are counted in is the same.
+  // While another letter is typed, the previous suggestions stay if the filters are the same.
   const { data } = shownOf(counted) ?? {};
   const values = data?.facets?.[name]
     ?.filter(({ value }) => value.toLowerCase().startsWith(begins))
@@ -146,7 +146,7 @@ function useValues(
   return [counted.error ? undefined : values, counted];
 }
 
-/** A text once it is typed. */
+/** The text, delayed until typing pauses. */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {
@@ -156,19 +156,18 @@ function useSettled(text: string): string {
   return settled;
 }
 
-/** The values of filters by their names. */
+/** Filter values by name. */
 export type FilterValues = Readonly<Record<string, unknown>>;
 
 interface FilterChipsProps {
   fields: readonly FilterField[];
-  /** Those of the request that is answered below; undefined where nothing is. */
+  /** Filters of the response shown below; undefined if none is shown. */
   shown: FilterValues | undefined;
   total: string | undefined;
 }
 
 /**
- * How many rows there are, and which filters they are of: a row of one height, which scrolls sideways. A filter that is asked for and
- * not answered yet is dimmed.
+ * Shows the number of rows and the filters that they match, in one line that scrolls sideways. A filter without a response yet is dimmed.
  */
 export function FilterChips({ fields, shown: values, total }: FilterChipsProps) {
   const chips = fields.flatMap((field) => {
@@ -181,7 +180,7 @@ export function FilterChips({ fields, shown: values, total }: FilterChipsProps) 
   });
   const set = fields.filter((field) => filterValue(field) !== '');
   const remove = (names: readonly string[]) => {
-    // The button goes with its chip.
+    // The focused button disappears with its chip.
     document.querySelector<HTMLElement>('.toolbar > .popover summary')?.focus();
     setParams(Object.fromEntries([...names, 'page'].map((name) => [name, null])));
   };

@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** Asked before something typed is thrown away. */
-export const UNSAVED = 'What you typed is not saved. Throw it away?';
+/** Question before edited text is discarded. */
+export const UNSAVED = 'Your changes are not saved. Discard them?';
 
 interface FormProps {
   label?: string;
@@ -27,10 +27,10 @@ export function Form({ label, class: name = 'stack', onSubmit, children }: FormP
   );
 }
 
-/** A form that takes nothing more while what it sends is on its way. */
+/** A form that accepts no input while its request runs. */
 export function BusyForm({ onSubmit, children, ...form }: FormProps & { onSubmit(): Promise<unknown> }) {
   const [busy, setBusy] = useState(false);
-  // A field that is disabled loses the focus.
+  // A disabled field loses the focus.
   const focused = useRef<Element>(null);
   useEffect(() => {
     if (!busy && document.activeElement === document.body) (focused.current as HTMLElement | null)?.focus();

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { helpOpen, KEYS } from '../keys.js';
 import { Fact } from './fact.js';
 
-/** The keys, as a dialog that gives the focus back when it closes. */
+/** Shows the keyboard shortcuts in a dialog that returns the focus when it closes. */
 export function Help() {
   const dialog = useRef<HTMLDialogElement>(null);
   const isOpen = helpOpen.value;

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useSession } from '../session.js';
 
-/** Work in progress with its end, and what was just done, which stays until the next notice, so that nobody has to hurry. */
+/** Shows running jobs, and the last change with Undo. A notice stays until the next one, so nobody has to hurry. */
 export function NoticeBar() {
   const [busy, setBusy] = useState(false);
   const session = useSession();

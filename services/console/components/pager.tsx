@@ -5,7 +5,7 @@ interface PagerProps {
   page: number;
   pageSize: number;
   total: number;
-  /** Highest page that can be asked for. */
+  /** Last page that the API returns. */
   lastPage?: number;
   one: string;
   many?: string;

@@ -4,12 +4,12 @@ import { leaveTo } from '../router.js';
 
 interface PanelProps {
   label: string;
-  /** Address without the panel. */
+  /** Address of the view without the panel. */
   closeHref: string;
   children: ComponentChildren;
 }
 
-/** Beside the list where there is room, over it on a phone. Escape closes it; where something would be lost, after a question. */
+/** A panel beside the list, or over it on a phone. Escape closes it, after a question if something would be lost. */
 export function Panel({ label, closeHref, children }: PanelProps) {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -17,7 +17,7 @@ export function Panel({ label, closeHref, children }: PanelProps) {
     const element = panel.current;
     element?.focus({ preventScroll: true });
     return () => {
-      // Not when another panel has the focus already.
+      // Does not take the focus from another panel.
       if (element?.contains(document.activeElement) || document.activeElement === document.body)
         opener?.focus({ preventScroll: true });
     };

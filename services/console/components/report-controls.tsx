@@ -1,4 +1,4 @@
-/** The range, its granularity and the metrics of a chart: the same for the tables and for one company. */
+/** The range, its granularity and the metrics of a chart, for lists and for one company. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Metric } from '../../advertising/metrics.js';
 import { daysBefore, isDate, today } from '../format.js';
@@ -10,7 +10,7 @@ import { Popover } from './toolbar.js';
 const DEFAULT_DAYS = 30;
 const MAX_CHARTS = 4;
 
-/** The ranges that have a name, each as it is today: up to yesterday, as most of today is still to come. */
+/** Named ranges as of today. They end yesterday, because today is incomplete. */
 function namedRanges(): [label: string, start: string, end: string][] {
   const yesterday = daysBefore(today(), 1);
   const month = `${today().slice(0, 7)}-01`;
@@ -25,7 +25,7 @@ function namedRanges(): [label: string, start: string, end: string][] {
   ];
 }
 
-/** What a range is compared with. */
+/** Ranges to compare with. */
 export const COMPARISONS = [
   ['previous_period', 'the days before'],
   ['previous_month', 'the month before'],
@@ -39,7 +39,7 @@ export interface Report {
   granularity: 'daily' | 'monthly';
 }
 
-/** What the address says, or the last 30 days. */
+/** The range in the URL, or the last 30 days. */
 export function reportOf(): Report {
   const yesterday = daysBefore(today(), 1);
   const end = isDate(param('end')) ? param('end') : yesterday;
@@ -51,11 +51,11 @@ export function reportOf(): Report {
   };
 }
 
-/** What the lists and the pages of advertising have in common in their addresses. */
+/** URL parameters that all advertising views share. */
 export const reportParams = (): Record<string, string> =>
   Object.fromEntries(['start', 'end', 'granularity', 'chart', 'compare'].map((name) => [name, param(name)]));
 
-/** Metrics of the charts, of those that can be had. */
+/** Metrics to chart: the available metrics that the URL names, otherwise the standard metrics. */
 export function chartMetrics(available: readonly Metric[], standard: readonly Metric[]): Metric[] {
   const asked = param('chart')
     .split(',')
@@ -101,10 +101,10 @@ export function ReportControls({ report, withGranularity = true }: ReportControl
   );
 }
 
-/** After the last key of a date; each key before it makes another date. */
+/** Pause after the last key in a date field, because each key makes another valid date. */
 const TYPING_MS = 1000;
 
-/** Takes a day at once where it is picked, and once it is whole where it is typed. */
+/** Takes a picked day at once, and a typed day once it is complete. */
 function DateField({
   label,
   name,
@@ -126,7 +126,7 @@ function DateField({
     clearTimeout(timer.current);
     isTyped.current = false;
     const typed = field.current?.value ?? '';
-    // A year that is still typed begins with 0.
+    // A year that is still being typed begins with 0.
     if (typed !== input.value && isDate(typed) && !typed.startsWith('0'))
       setParams({ [name]: typed, page: null });
   }
@@ -189,7 +189,7 @@ export function MetricPicker({
   );
 }
 
-/** The sentences of the warnings; their codes are for programs. */
+/** Shows warnings as sentences instead of codes. */
 export function Warnings({ warnings }: { warnings: readonly string[] }) {
   if (warnings.length === 0) return null;
   return (

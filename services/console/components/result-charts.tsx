@@ -1,4 +1,4 @@
-/** Charts of what a statement answered: lines where its first column is a day or a month, bars where it is a name. */
+/** Charts of an SQL result: lines if its first column is a day or a month, bars if it is a name. */
 import { useMemo } from 'preact/hooks';
 import type { ChartData } from '../chart.js';
 import { count, type Kind, NONE, plural } from '../format.js';
@@ -16,7 +16,7 @@ export interface ResultColumn {
 }
 export type ResultRow = readonly unknown[];
 
-/** A value as the table writes it: a number without groups of digits, as it may be a year or an id. */
+/** Formats a value as the table does: numbers have no thousands separators, because they may be years or ids. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return NONE;
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -35,7 +35,7 @@ interface Metric {
 
 interface Shape {
   metrics: readonly Metric[];
-  /** What a row is called by its texts; an id counts only where there is nothing else. */
+  /** Name of a row: its texts, or its id if it has no other text. */
   nameOf(row: ResultRow): string;
 }
 
@@ -59,7 +59,7 @@ const MAX_TIMES = 5000;
 const millisecondsOf = (time: string) => Date.parse(time.length > 10 ? `${time.replace(' ', 'T')}Z` : time);
 const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
 
-/** Ascending times with those between them that no row has: months where each is the first of one, else by the step they have in common. */
+/** Ascending times, including times without a row: months if every time is the first day of a month, otherwise the common step. */
 function withoutGaps(times: readonly string[]): string[] {
   const first = times[0] ?? '';
   const moments = times.map(millisecondsOf);
@@ -67,7 +67,7 @@ function withoutGaps(times: readonly string[]): string[] {
   const all: string[] = [];
   const monthly = times.every((time) => time.length === 7 || time.slice(7) === '-01');
   const step = moments.reduce((step, at, index) => greatestDivisor(at - (moments[index - 1] ?? at), step), 0);
-  // Not of a time zone or a calendar that is not known here.
+  // Gives up on a time zone or calendar that cannot be parsed here.
   if (Number.isNaN(step) || (!monthly && (step <= 0 || (end - (moments[0] ?? end)) / step > MAX_TIMES)))
     return [...times];
   for (const at = new Date(moments[0] ?? end); at.getTime() <= end && all.length <= MAX_TIMES; ) {
@@ -79,7 +79,7 @@ function withoutGaps(times: readonly string[]): string[] {
   return times.every((time) => known.has(time)) ? all : [...times];
 }
 
-/** One of each number and each name, as those of several names cannot be added up. */
+/** One line per metric and name, because values of different names cannot be added up. */
 function linesOf({ metrics, nameOf }: Shape, rows: readonly ResultRow[]): ChartData[] {
   const groups = new Map<string, ResultRow[]>();
   for (const row of rows) groups.set(nameOf(row), [...(groups.get(nameOf(row)) ?? []), row]);
@@ -87,7 +87,7 @@ function linesOf({ metrics, nameOf }: Shape, rows: readonly ResultRow[]): ChartD
   return metrics.flatMap(({ name, index, kind }) =>
     [...groups].slice(0, MAX_CHARTS).map(([group, members]): ChartData => {
       const byTime = new Map(members.map((row) => [String(row[0]), row]));
-      // Of two rows of one time neither is left out.
+      // If two rows have the same time, both are kept.
       const sorted =
         byTime.size < members.length
           ? members.toSorted((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1))
@@ -118,7 +118,7 @@ export function ResultCharts({
     return {
       shape,
       lines: isTime ? linesOf(shape, rows) : [],
-      // Of rows that share a name, no bar would be that of the name.
+      // If rows share a name, no bar could represent the name.
       bars: !isTime && hasNames && new Set(names).size === names.length ? names : [],
     };
   }, [columns, rows]);

@@ -6,11 +6,11 @@ const DEBOUNCE_MS = 120;
 
 interface SearchBoxProps {
   label: string;
-  /** Parameters that a new search makes meaningless, such as the page. */
+  /** Parameters that a new search resets, such as the page. */
   resets?: readonly string[];
 }
 
-/** Writes the query into the address as it is typed, and follows it when the address changes. */
+/** Writes the query into the URL while it is typed, and follows changes of the URL. */
 export function SearchBox({ label, resets = [] }: SearchBoxProps) {
   const value = param('query');
   const [text, setText] = useState(value);
@@ -60,7 +60,7 @@ interface SelectFilterProps {
   name: string;
   label: string;
   options: readonly (readonly [value: string, label: string])[];
-  /** Shown in place of the first option where nothing can be chosen. */
+  /** Shown instead of the first option if nothing can be chosen. */
   fixed?: string;
 }
 

@@ -3,7 +3,7 @@ interface SegmentsProps {
   items: readonly (readonly [text: string, href: string, isCurrent: boolean])[];
 }
 
-/** Links of which one is current. */
+/** A row of links, of which one is current. */
 export function Segments({ label, items }: SegmentsProps) {
   return (
     <nav class="segmented" aria-label={label}>

@@ -1,4 +1,4 @@
-/** What can be done with the chosen contacts. */
+/** Actions for the selected contacts. */
 import { downloadContacts } from '../export.js';
 import { count, plural } from '../format.js';
 import { type AudienceName, changeMembers, createAudienceOf } from '../memberships.js';
@@ -9,7 +9,7 @@ import { AudiencePicker } from './audience-picker.js';
 import { ExportButton, Popover } from './toolbar.js';
 
 interface SelectionBarProps {
-  /** All that match. */
+  /** The selection of all matches. */
   everything: Chosen & { kind: 'all' };
 }
 
@@ -21,7 +21,7 @@ export function SelectionBar({ everything }: SelectionBarProps) {
   if (total === 0) return null;
   const scope = missingScopeOf(['audiences:read', 'audiences:write', 'contacts:read']);
 
-  /** The selection may become another one while the work goes on. */
+  /** The selection may change while the action runs. */
   async function run(change: () => Promise<Notice>) {
     const { version } = selection;
     const isDone = await session.perform('the audience was changed', change);

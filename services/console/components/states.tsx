@@ -1,4 +1,4 @@
-/** What a view shows when it has no answer to show. */
+/** Shown by a view that has no response to show. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { StreamName } from '../../client/index.js';
@@ -11,12 +11,12 @@ import type { Answer, Shown } from '../use-request.js';
 
 const RECOVERY_MS = 5000;
 
-/** Of what waits longer, a person decides. */
+/** If the wait is longer than this, only a click retries. */
 const MAX_RECOVERY_MS = 3_600_000;
 
 /**
- * What the server is expected to get over is asked for again by itself: some seconds after each answer, so that it has time to come, and
- * when the device is online again; never before the server takes it.
+ * Shows why a request failed. Retries a temporary failure some seconds after each response, and when the device is online again, but never
+ * before the server's `Retry-After`.
  */
 export function Failure({ error, retry }: { error: FailureText; retry?: () => void }) {
   const again = useRef(retry);
@@ -73,7 +73,7 @@ interface FailedProps {
   answer: { state: Answer<OperationPath>['state']; error?: FailureText; retry(): void };
 }
 
-/** Why something beside the list of a view is missing, if it is: `what` names it, such as `The credits`. */
+/** Says that a part of the view is missing, and why. `what` names the part, such as `The credits`. */
 export function Failed({ answer: { error, retry }, what }: FailedProps & { what: string }) {
   if (!error) return null;
   const detail = [error.title, error.detail].filter(Boolean).join('. ');
@@ -81,12 +81,12 @@ export function Failed({ answer: { error, retry }, what }: FailedProps & { what:
 }
 
 interface TroubleProps extends FailedProps {
-  /** What an old answer is of: `These are the figures of 1 Nov – 26 Nov 2026.` */
+  /** Describes an old response: `These figures are for 1 Nov – 26 Nov 2026.` */
   old?: string;
 }
 
-/** Why what is asked is not shown, and that what is shown in its place is old. */
-export function Trouble({ answer, old = 'This is still the answer of before.' }: TroubleProps) {
+/** Says why the current request has no response yet, and that an old response is shown. */
+export function Trouble({ answer, old = 'This is the earlier response.' }: TroubleProps) {
   const { state, error } = answer;
   return (
     <>
@@ -94,7 +94,7 @@ export function Trouble({ answer, old = 'This is still the answer of before.' }:
       {state === 'old' && (
         <p class={error ? 'old' : 'old late'} role="status">
           {old}
-          {!error && ' The new one is on its way.'}
+          {!error && ' The new one is loading.'}
         </p>
       )}
     </>
@@ -107,7 +107,7 @@ interface WhenCurrentProps<P extends OperationPath> {
   children(shown: Shown<P>): ComponentChildren;
 }
 
-/** Draws an answer only while it is that to what is asked, and why it is not if that failed. */
+/** Shows children only for a current response, otherwise why it is missing. */
 export function WhenCurrent<P extends OperationPath>({ what, answer, children }: WhenCurrentProps<P>) {
   return answer.state === 'current' ? children(answer) : <Failed what={what} answer={answer} />;
 }
@@ -116,7 +116,7 @@ export function Empty({ children }: { children: ComponentChildren }) {
   return <div class="state">{children}</div>;
 }
 
-/** In a view without filters: what is missing, and the two ways it comes in. */
+/** Shown in a view without filters: says that data is missing, and the two ways to load some. */
 export function NothingYet({ stream, children }: { stream: StreamName; children: ComponentChildren }) {
   return (
     <Empty>
@@ -134,7 +134,7 @@ export function NothingYet({ stream, children }: { stream: StreamName; children:
   );
 }
 
-/** `what` is in the plural. */
+/** `what` is a plural noun. */
 export function NoMatch({ what, clear }: { what: string; clear: readonly string[] }) {
   return (
     <Empty>
@@ -153,8 +153,8 @@ export function NoPermission({ scope, what, verb = 'read' }: { scope: string; wh
         This key may not {verb} {what}.
       </p>
       <p class="note">
-        It lacks the scope <code>{scope}</code>. Who has the scope <code>keys:write</code> makes a key that
-        has it, under Operate; so does <code>reachline keys create</code>.
+        It lacks the scope <code>{scope}</code>. A person with the scope <code>keys:write</code> can create a
+        key with it, under Operate; so can <code>reachline keys create</code>.
       </p>
     </Empty>
   );
@@ -166,7 +166,7 @@ interface ScopedLinkProps {
   children: ComponentChildren;
 }
 
-/** A link to what needs these scopes; where the key lacks one, a disabled button that says which. */
+/** A link to an action that needs these scopes. If the key lacks one, a disabled button that names it. */
 export function ScopedLink({ href, scopes, children }: ScopedLinkProps) {
   const missing = missingScopeOf(scopes);
   if (missing !== null) return <Unpermitted scope={missing}>{children}</Unpermitted>;
@@ -193,7 +193,7 @@ export function ScopedButton({ scopes, onClick, children }: ScopedButtonProps) {
   );
 }
 
-/** A button that the key does not permit, and the scope that it lacks. */
+/** A disabled button, and the scope that the key lacks. */
 export function Unpermitted({ scope, children }: { scope: Scope; children: ComponentChildren }) {
   const id = useId();
   return (
@@ -208,7 +208,7 @@ export function Unpermitted({ scope, children }: { scope: Scope; children: Compo
   );
 }
 
-/** Grey bars in place of rows, so that nothing moves when the rows arrive. */
+/** Grey bars while rows load, so that nothing moves when they arrive. */
 export function SkeletonRows({ columns }: { columns: number }) {
   return (
     <tbody aria-hidden="true">

@@ -8,22 +8,22 @@ export interface Column<Row> {
   label: string;
   cell(row: Row): ComponentChildren;
   class?: string;
-  /** Of a column that a person may leave out or take in: whether it is shown before anybody chose. */
+  /** Makes the column optional, and says whether it is shown by default. */
   choice?: 'standard' | 'extra';
-  /** In place of a heading with the label alone. */
+  /** Rendered instead of the plain label. */
   heading?: JSX.Element;
 }
 
 interface TableProps<Row> {
   label: string;
   columns: readonly Column<Row>[];
-  /** Undefined while the first rows are loaded. */
+  /** Undefined while the first rows load. */
   pages: readonly (readonly Row[])[] | undefined;
   keyOf(row: Row): string;
   /** Key of the row whose panel is open. */
   selected?: string;
   busy?: boolean;
-  /** Of a list that may be long: how many rows match. Only those near to what is shown are drawn; its columns have fixed widths. */
+  /** Number of rows that match, for a list that may be long. Only rows near the visible part are drawn, and columns have fixed widths. */
   total?: number;
   class?: string;
 }
@@ -82,7 +82,7 @@ interface FigureTableProps<Row> extends Omit<TableProps<Row>, 'pages' | 'total' 
   rows: readonly Row[] | undefined;
 }
 
-/** A table of figures, which scrolls sideways where it is wide. */
+/** A table of metrics, which scrolls sideways if it is wide. */
 export function FigureTable<Row>({ rows, ...table }: FigureTableProps<Row>) {
   return (
     <ScrollRegion label={table.label}>
@@ -91,9 +91,9 @@ export function FigureTable<Row>({ rows, ...table }: FigureTableProps<Row>) {
   );
 }
 
-/** Rows of a part of a page, which are drawn and left out together. */
+/** Number of rows in a part. The rows of a part are drawn or left out together. */
 const PART = 50;
-/** How near to what is shown a part is drawn, in pixels. */
+/** Distance from the visible part, in pixels, within which a part is drawn. */
 const NEAR = 1200;
 
 interface RowsProps<Row> {
@@ -101,11 +101,11 @@ interface RowsProps<Row> {
   columns: readonly Column<Row>[];
   keyOf(row: Row): string;
   selected: string | undefined;
-  /** Of the first row, the head being 1, where not all rows are drawn. */
+  /** Row index of the first row (the head is 1), if not all rows are drawn. */
   firstIndex: number | undefined;
 }
 
-/** One page of rows. Drawn again only when it, the columns or its selection change. */
+/** One page of rows. It is drawn again only when the page, the columns or its selection change. */
 const Rows = memo(function Rows<Row>({ rows, firstIndex, ...props }: RowsProps<Row>) {
   if (firstIndex === undefined) return <Part rows={rows} firstIndex={undefined} isNear {...props} />;
   return (
@@ -123,7 +123,7 @@ const Rows = memo(function Rows<Row>({ rows, firstIndex, ...props }: RowsProps<R
   );
 }) as <Row>(props: RowsProps<Row>) => JSX.Element;
 
-/** A part that has its rows only near to what is shown, and where the focus is. The first of a page has them at once. */
+/** A part that draws its rows only near the visible area, or if it has the focus. The first part of a page draws them at once. */
 function WindowedPart<Row>({ isFirst, ...props }: RowsProps<Row> & { isFirst: boolean }) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [isNear, setNear] = useState(isFirst);
@@ -133,11 +133,11 @@ function WindowedPart<Row>({ isFirst, ...props }: RowsProps<Row> & { isFirst: bo
     const observer = new IntersectionObserver(
       (entries) =>
         setNear(entries.at(-1)?.isIntersecting === true || element.contains(document.activeElement)),
-      // Of the window, and of a panel that scrolls.
+      // Margins for scrolling of the window, and of a panel.
       { rootMargin: `${NEAR}px`, scrollMargin: `${NEAR}px` },
     );
     observer.observe(element);
-    // What is printed, and what the browser searches, is what is drawn.
+    // Printing and the browser's search include only what is drawn, so everything is drawn before.
     const draw = () => flushSync(() => setNear(true));
     const drawToFind = (event: KeyboardEvent) => {
       if (event.key === 'f' && (event.metaKey || event.ctrlKey)) draw();
@@ -176,7 +176,7 @@ function Part<Row>({ rows, columns, keyOf, selected, firstIndex, body, isNear }:
           </tr>
         ))
       ) : (
-        // Every row has the same height.
+        // All rows have the same height.
         <tr>
           <td colSpan={columns.length} style={{ height: `calc(${rows.length} * var(--row-height))` }} />
         </tr>

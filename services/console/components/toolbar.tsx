@@ -1,4 +1,4 @@
-/** What every view offers of its answer: the request as curl, and all of it as a file. */
+/** Actions of every view: its request as curl, and all rows as a file. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ExportFormat } from '../../client/index.js';
@@ -30,7 +30,7 @@ export function CurlButton({ url, body }: { url: string; body: object }) {
 export function ExportButton({ source }: { source: ExportSource }) {
   const session = useSession();
   const [progress, setProgress] = useState<string>();
-  /** Of the export that runs. */
+  /** Stops the running export. */
   const [running, setRunning] = useState<AbortController>();
   useEffect(() => () => running?.abort(), [running]);
   async function run(format: ExportFormat) {
@@ -41,7 +41,7 @@ export function ExportButton({ source }: { source: ExportSource }) {
       const { rows, total } = await download(session, source, format, stop.signal, ({ bytes, rows, total }) =>
         setProgress(`${count(Math.round(bytes / 1024))} KiB, ${count(rows)} of ${plural(total, 'row')} …`),
       );
-      const changed = rows === total ? '' : ` When it began ${plural(total, 'row')} matched.`;
+      const changed = rows === total ? '' : ` ${plural(total, 'row')} matched when the export began.`;
       setProgress(`${plural(rows, 'row')} saved.${changed}`);
     } catch (error) {
       const { title, detail } = failureOf(error);
@@ -75,9 +75,9 @@ export function ExportButton({ source }: { source: ExportSource }) {
 
 interface PopoverProps {
   label: string;
-  /** The scope that the key lacks for it. */
+  /** The scope that the key lacks for this action. */
   needs?: Scope | null;
-  /** Drawn while it is open. */
+  /** Rendered while the popover is open. */
   children: ComponentChildren | ((close: () => void) => ComponentChildren);
 }
 
@@ -96,7 +96,7 @@ export function Popover({ label, needs = null, children }: PopoverProps) {
       const element = details.current;
       if (event instanceof KeyboardEvent) {
         if (event.key !== 'Escape') return;
-        // Escape closes one thing at a time.
+        // Each Escape closes only one thing.
         event.stopImmediatePropagation();
         close();
       } else if (element && !element.contains(event.target as Node)) {

@@ -1,4 +1,4 @@
-/** The pages of a campaign, a creative and a company: the same figures, and links to what each is connected with. */
+/** The pages of a campaign, a creative and a company: the same metrics, and links to related items. */
 import type { ComponentChildren } from 'preact';
 import type { Contact } from '../../contacts/schema.js';
 import {
@@ -39,7 +39,7 @@ import { shownOf, useRequest } from '../use-request.js';
 
 const CAMPAIGNS_PER_PAGE = 25;
 const TOP = 10;
-/** Items that may share a domain. */
+/** Maximum number of items shown that share a domain. */
 const MAX_CANDIDATES = 20;
 
 type Filter = Pick<
@@ -48,12 +48,12 @@ type Filter = Pick<
     RequestOf<'/api/advertising/network_a/companies'>,
   'campaign_ids' | 'creative_ids' | 'company_ids' | 'network_a_company_ids' | 'domains'
 >;
-/** What is known of an item besides its figures; what is not known is left out. */
+/** Facts about an item besides its metrics. Unknown facts are left out. */
 type Facts = readonly (readonly [label: string, value: (item: AdItem) => ComponentChildren])[];
 
 interface AdPageProps {
   tab: keyof typeof AD_LISTS;
-  /** What the address names; undefined where it names nothing. */
+  /** Filter that the address names; undefined if it names nothing. */
   filter: Filter | undefined;
   facts: Facts;
   children(item: AdItem): ComponentChildren;
@@ -134,7 +134,7 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
             before={item.previous}
             currency={item.currency}
           />
-          <Failed what="The figures of before" answer={before} />
+          <Failed what="The earlier figures" answer={before} />
           <Charts
             metrics={answered(charts, shown)}
             periods={shown.periods}
@@ -150,7 +150,7 @@ function AdPage({ tab, filter, facts, children }: AdPageProps) {
   );
 }
 
-/** The first items of a list that belong to a campaign, and the way to all of them. */
+/** The first items of a list that belong to a campaign, and a link to all of them. */
 function TopItems({
   tab,
   heading,
@@ -207,7 +207,7 @@ const money = (label: string, field: string): Facts[number] => [
   label,
   (item) => figure(item[field] as string | null, 'money', item.currency),
 ];
-/** An address of the web; other schemes are text. */
+/** A link for web addresses; other schemes are plain text. */
 const link = (label: string, field: string): Facts[number] => [
   label,
   ({ [field]: url }) =>
@@ -263,7 +263,7 @@ const CREATIVE_FACTS: Facts = [
   fact('Network id', 'network_a_creative_id'),
 ];
 
-/** Visits that began on a page, whatever its parameters. */
+/** Visits that began on a page, regardless of its parameters. */
 function VisitsOf({ page }: { page: string }) {
   if (missingScope('visits:read') !== null) return null;
   return <a href={href('/visits', { query: page.replace(/[?#].*/s, '') })}>of its landing page</a>;
@@ -299,7 +299,7 @@ const COMPANY_FACTS: Facts = [
   fact('Network id', 'network_a_company_id'),
 ];
 
-/** By its id, by that of the network, or by its domain. */
+/** Filters by id, by id of the network, or by domain. */
 function companyFilter(): Filter | undefined {
   const [id, networkId, domain] = [param('company_id'), param('network_a_company_id'), param('domain')];
   if (domain !== '') return { domains: [domain] };
@@ -334,7 +334,7 @@ const PEOPLE_COLUMNS: readonly Column<Contact>[] = [
   },
 ];
 
-/** Whom the organization knows at a company: by the domain of the company, or of an email where the contact came without one. */
+/** Contacts of the organization at a company: by the domain of the company, or of an email if the contact has none. */
 function People({ domain }: { domain: string }) {
   const isPermitted = missingScope('contacts:read') === null;
   const query = `"${domain}"`;
@@ -367,7 +367,7 @@ function People({ domain }: { domain: string }) {
   );
 }
 
-/** The campaigns that reached a company, each with what that company saw of it. */
+/** Campaigns that reached a company, each with its metrics for that company. */
 function CampaignsOf({ companyId }: { companyId: string }) {
   const list: AdList = AD_LISTS.companies;
   const page = pageParam();

@@ -45,7 +45,7 @@ import { useRequest } from '../use-request.js';
 
 const PAGE = 25;
 
-/** Those of the reference rates of the European Central Bank that campaigns are most often in. */
+/** The most common currencies of campaigns among the reference rates of the European Central Bank. */
 const CURRENCIES = [
   'EUR',
   'USD',
@@ -65,7 +65,7 @@ const CURRENCIES = [
 
 const isList = (name: string): name is keyof typeof AD_LISTS => Object.hasOwn(AD_LISTS, name);
 
-/** The server's, so a new one does not compile until it is here. */
+/** Objectives of the server. A new objective does not compile until it is added here. */
 const OBJECTIVES: Record<(typeof OBJECTIVE_TYPES)[number], string> = {
   BRAND_AWARENESS: 'Brand awareness',
   ENGAGEMENT: 'Engagement',
@@ -76,7 +76,7 @@ const OBJECTIVES: Record<(typeof OBJECTIVE_TYPES)[number], string> = {
   VIDEO_VIEWS: 'Video views',
 };
 
-/** The campaign comes from a link to its creatives or companies. */
+/** A filter set by a link to the creatives or companies of a campaign. */
 const CAMPAIGN: FilterField = { name: 'campaign', label: 'Campaign', show: (id) => <CampaignName id={id} /> };
 const filtersOf = ({ statuses }: AdList): readonly FilterField[] =>
   statuses.length === 0
@@ -86,14 +86,14 @@ const filtersOf = ({ statuses }: AdList): readonly FilterField[] =>
         { name: 'objective', label: 'Objective', options: Object.entries(OBJECTIVES) },
       ];
 
-/** Without the parameters that belong to the other lists. */
+/** Address of another list, without the parameters of this one. */
 const tabHref = (name: string) => {
   const others = ['sort', 'direction', 'page', 'status', 'objective', 'query', 'chart', 'campaign'];
   const tab = name === 'campaigns' ? null : name;
   return hrefWith({ tab, ...Object.fromEntries(others.map((other) => [other, null])) });
 };
 
-/** The filters of a request as the address has them. */
+/** Filters of a request, with the names of the URL parameters. */
 const filterValues = (
   of: Partial<RequestOf<AdList['path']>> & {
     statuses?: readonly string[];
@@ -105,7 +105,7 @@ const filterValues = (
   campaign: of.campaign_ids?.[0],
 });
 
-/** What charts add up, and what they leave out of the totals. */
+/** Says which items a chart adds up, and which it leaves out. */
 function chartedText({ one, many }: AdList, items: number, total: number): string {
   const all = plural(items, one, many);
   if (items === total) return `${all} together`;
@@ -169,7 +169,7 @@ export function Advertising() {
         </div>
       </div>
       <Trouble answer={answer} old={shown && oldFigures(shown)} />
-      <Failed what="The figures of before" answer={before} />
+      <Failed what="The earlier figures" answer={before} />
       <Warnings warnings={data?.warnings ?? []} />
       {shown && items.length > 0 && (
         <Charts
@@ -260,7 +260,7 @@ interface SortHeadProps extends Pick<AdColumn, 'label' | 'sort' | 'class'> {
   direction: 'asc' | 'desc';
 }
 
-/** Figures begin with the highest, names with A; again turns the order round. */
+/** Sorts metrics from the highest and names from A; a second click reverses the order. */
 function SortHead({ label, sort: by, current, direction, class: name }: SortHeadProps) {
   if (by === undefined) {
     return (

@@ -21,7 +21,7 @@ import { missingScope, organizationId, type Session, useSession } from '../sessi
 import { shownOf, usePages, useRequest } from '../use-request.js';
 
 const PAGE = 50;
-/** `page` × `limit` may not exceed this (contract 3.11). */
+/** Maximum of `page` × `limit` (contract 3.11). */
 const WINDOW = 10_000;
 const columnsOf = (words: readonly string[]): readonly Column<Audience>[] => [
   {
@@ -95,7 +95,7 @@ export function Audiences() {
           </div>
         </div>
         <FilterChips fields={[]} shown={undefined} total={data && plural(data.total_count, 'audience')} />
-        <Trouble answer={answer} old="These are still the rows of before." />
+        <Trouble answer={answer} old="These are the earlier rows." />
         {data?.total_count === 0 && query !== '' && <NoMatch what="audiences" clear={['query']} />}
         {data?.total_count === 0 && query === '' && (
           <NothingYet stream="audiences">This organization has no audiences yet.</NothingYet>
@@ -149,7 +149,7 @@ function CreateAudience() {
   );
 }
 
-/** Changes fields, unless somebody else changed the audience since; undone with the values of before. */
+/** Changes fields, unless somebody else has changed the audience since. Undo restores the previous values. */
 async function updateAudience(
   session: Session,
   before: Audience,

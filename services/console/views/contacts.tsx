@@ -34,7 +34,7 @@ const FILTERS: readonly FilterField[] = [
   { name: 'postal_code', label: 'Postal code' },
   { name: 'email', label: 'Email' },
 ];
-/** Each with what the request says. */
+/** Orders, each with its fields of the request. */
 const SORTS = [
   ['', 'newest', {}],
   ['oldest', 'oldest', { sort_by: 'created_at', sort_direction: 'asc' }],
@@ -47,7 +47,7 @@ const FILTER_NAMES = namesOf(FILTERS);
 type SearchResponse = ResponseOf<'/api/contacts/search'>;
 type Match = NonNullable<SearchResponse['explanations']>[number]['words'][number];
 
-/** A contact, and why it was found. */
+/** A contact, and why it matched. */
 interface FoundContact {
   contact: Contact;
   matches: readonly Match[];
@@ -56,7 +56,7 @@ interface FoundContact {
 const foundContacts = ({ contacts, explanations }: SearchResponse): FoundContact[] =>
   contacts.map((contact, index) => ({ contact, matches: explanations?.[index]?.words ?? [] }));
 
-/** The words of the fields that the query found. */
+/** The words of these fields that the query matched. */
 const wordsIn = (matches: readonly Match[], ...fields: Match['field'][]): string[] =>
   matches.flatMap(({ field, text }) => (fields.includes(field) ? wordsOf(text) : []));
 
@@ -106,7 +106,7 @@ const COLUMNS: readonly Column<FoundContact>[] = [
   {
     label: 'Name',
     cell: ({ contact, matches }) => (
-      // Untracked, so that opening a card does not draw every row again.
+      // Read untracked, so that opening a card does not draw every row again.
       <a href={untracked(() => hrefWith({ contact: contact.contact_id }))}>
         <Marked text={fullName(contact)} words={wordsIn(matches, 'first_name', 'last_name', 'full_name')} />
       </a>
@@ -166,7 +166,7 @@ const COLUMNS: readonly Column<FoundContact>[] = [
   extra('Updated', ({ updated_at }) => minute(updated_at)),
 ];
 
-/** Which words of the query nobody matches, and who is shown instead. */
+/** Names the words of the query that nobody matches, and says who is shown instead. */
 function PartialNote({ answer }: { answer: SearchResponse | undefined }) {
   const { partial, unmatched_words: unmatched = partial?.unmatched_words ?? [] } = answer ?? {};
   if (!partial && unmatched.length === 0) return <output class="note partial" />;

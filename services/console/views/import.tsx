@@ -1,4 +1,6 @@
-/** Loads a file into a stream: the server says what it is, the person answers what is open, sees the rows as they become, and loads it. */
+/**
+ * Loads a file into a stream. The server recognizes the file, the person answers open questions, sees the converted rows, and loads them.
+ */
 import { useEffect, useState } from 'preact/hooks';
 import type { StreamName } from '../../client/index.js';
 import { type FailureText, failureOf } from '../api.js';
@@ -52,7 +54,7 @@ function Importer() {
   const file = load?.file ?? chosen;
   const [settings, setSettings] = useState<Settings>({});
   const [step, setStep] = useState<Step>({ name: 'choose' });
-  /** What the file was taken for, and what it is. */
+  /** Set if the file belongs to another stream than the one chosen: both streams, and what the file is. */
   const [switched, setSwitched] = useState<{ from: string; to: string; description: string }>();
 
   useEffect(() => {
@@ -63,7 +65,7 @@ function Importer() {
       (answer) => {
         if (readAsProposed(answer)) return;
         const [other, another] = answer.questions.find(({ code }) => code === 'other_stream')?.choices ?? [];
-        // Once: what a file is says nothing of what a person wants after that.
+        // Switches the stream only once; afterwards the person's choice counts.
         if (other && !another && !switched) {
           setSwitched({ from: asked, to: other.value, description: other.description ?? '' });
           setParams({ stream: other.value }, { replace: true });
@@ -77,14 +79,14 @@ function Importer() {
     return () => checking.abort();
   }, [chosen, asked, settings]);
 
-  /** Text that is not UTF-8 is read in the charset that the server proposes; the preview says so. */
+  /** Reads text that is not UTF-8 in the charset that the server proposes. The preview says so. */
   function readAsProposed(answer: unknown): boolean {
     const charset = settings.charset === undefined ? proposedCharset(answer) : undefined;
     if (charset !== undefined) setSettings({ ...settings, charset });
     return charset !== undefined;
   }
 
-  // A question is answered here, also when it came up while another view was open.
+  // Questions are answered in this view, even if they came up while another view was open.
   useEffect(() => {
     if (!load?.question) return;
     session.fileLoad.value = null;
@@ -106,12 +108,12 @@ function Importer() {
   }
   async function start(what: LoadRequest) {
     const { result, answer } = await loadFile(session, what);
-    // Here it is shown as it is.
+    // The import view shows the outcome itself.
     if (path.value === '/import') return;
     session.notice.value = {
       text: result
         ? `${loadedText(answer, result)} from ${what.file.name}.`
-        : `${what.file.name} was not loaded whole. Look under Import.`,
+        : `${what.file.name} was not loaded completely. See Import.`,
       isFailure: result === undefined,
     };
   }
@@ -205,7 +207,7 @@ interface LoadedProps {
   onClose(): void;
 }
 
-/** A load on its way, or how it ended. */
+/** A running load, or its outcome. */
 function Loaded({ load, onLoad, onClose }: LoadedProps) {
   const { file, answer, state, sentBytes, error, result } = load;
   const [label, view] = STREAMS[answer.stream as StreamName];
@@ -223,7 +225,7 @@ function Loaded({ load, onLoad, onClose }: LoadedProps) {
         {error && <Failure error={error} />}
         <p role="status">
           Stopped after {megabytes(sentBytes)} of {megabytes(file.size)}. Rows that the server had read by
-          then may be loaded. Loading the file again changes nothing of them.
+          then may be loaded. Loading the file again does not change them.
         </p>
         <div class="row">
           {error !== CHANGED && (
@@ -249,9 +251,7 @@ function Loaded({ load, onLoad, onClose }: LoadedProps) {
       )}
       {result.skipped > 0 && <p>{count(result.skipped)} rows of other kinds were left out.</p>}
       {result.invalid_values > 0 && (
-        <p>
-          {plural(result.invalid_values, 'row')} had values that are none, such as n/a, which were left out.
-        </p>
+        <p>{plural(result.invalid_values, 'row')} had placeholders such as n/a, which were left out.</p>
       )}
       {result.suppressed > 0 && (
         <p>{count(result.suppressed)} were left out, because the person was erased.</p>
@@ -296,7 +296,7 @@ function DropZone({ busy, onFile }: { busy: boolean; onFile(file: File | undefin
         onChange={(event) => {
           const input = event.currentTarget;
           onFile(input.files?.[0]);
-          // The same file again is a change too.
+          // Resets the input, so that choosing the same file again is a change.
           input.value = '';
         }}
       />
@@ -343,14 +343,12 @@ function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: Previe
         {people && ` (${people})`}
         {rejected > 0 && `, ${count(rejected)} would be rejected`}
         {skipped > 0 && `, ${count(skipped)} are of other kinds`}
-        {invalidValues > 0 &&
-          `; ${plural(invalidValues, 'row has', 'rows have')} values that are none, such as n/a`}
-        .
+        {invalidValues > 0 && `; ${plural(invalidValues, 'row has', 'rows have')} placeholders such as n/a`}.
         {!isWhole &&
-          ' Only the beginning of the file was checked; the rows behind it are checked as they are loaded.'}
+          ' Only the beginning of the file was checked; the other rows are checked while they are loaded.'}
       </p>
       {settings.charset && (
-        <p>The file is not in UTF-8; it is read as {settings.charset}. Look at names with accents.</p>
+        <p>The file is not in UTF-8; it is read as {settings.charset}. Check names with accents.</p>
       )}
       {answer.mapping && 'timezone' in answer.mapping && (
         <p>Times without a time zone are read as {String(answer.mapping.timezone)}.</p>
@@ -403,7 +401,7 @@ function Preview({ answer, one, settings, onSettings, onLoad, onCancel }: Previe
       {isChoosing && <FileColumns answer={answer} settings={settings} onSettings={onSettings} />}
       {records.length > 0 && (
         <>
-          <h2>The first rows as they become</h2>
+          <h2>The first rows after conversion</h2>
           <FigureTable
             label="First rows"
             columns={fields.map((name) => ({

@@ -31,7 +31,7 @@ const SCOPE_LABELS: Record<Scope, string> = {
   'visits:read': 'Read visits',
   'advertising:read': 'Read advertising',
   'ingest:write': 'Send records',
-  'keys:write': 'Make and revoke keys',
+  'keys:write': 'Create and revoke keys',
 };
 const SCOPES = Object.entries(SCOPE_LABELS) as [Scope, string][];
 
@@ -82,7 +82,7 @@ const KEY_COLUMNS: readonly Column<ApiKey>[] = [
   },
   { label: 'Id', cell: ({ key_id }) => <code>{key_id}</code> },
   { label: 'State', cell: (key) => stateOf(key) },
-  { label: 'Made (UTC)', class: 'second', cell: ({ created_at }) => minute(created_at) },
+  { label: 'Created (UTC)', class: 'second', cell: ({ created_at }) => minute(created_at) },
   { label: 'Last used (UTC)', class: 'second', cell: ({ last_used_at }) => when(last_used_at) },
   { label: 'Scopes', class: 'third', cell: ({ scopes }) => scopesOf(scopes) },
 ];
@@ -139,14 +139,14 @@ function CreateKey() {
   const [lastDay, setLastDay] = useState('');
   const [made, setMade] = useState<ResponseOf<'/api/keys/create'>>();
   const create = () =>
-    session.perform('the key was made', async () => {
+    session.perform('the key was created', async () => {
       const expires_at = lastDay === '' ? undefined : `${lastDay}T23:59:59Z`;
       const answer = await session.call('/api/keys/create', { name, scopes: [...scopes], expires_at });
       setMade(answer);
-      return { text: `The key ${answer.api_key.name ?? answer.api_key.key_id} was made.` };
+      return { text: `The key ${answer.api_key.name ?? answer.api_key.key_id} was created.` };
     });
   const isTyped = name !== '' || scopes.length > 0 || lastDay !== '';
-  useLoss(made ? 'The key is not shown again. Close it?' : isTyped ? UNSAVED : null);
+  useLoss(made ? 'The key will not be shown again. Close it?' : isTyped ? UNSAVED : null);
   const toggle = (scope: Scope, isOn: boolean) =>
     setScopes(isOn ? [...scopes, scope] : scopes.filter((each) => each !== scope));
   return (
@@ -154,10 +154,10 @@ function CreateKey() {
       <h2>New key</h2>
       {made ? (
         <>
-          <p>Keep it now: it is shown this once.</p>
+          <p>Store this key now: it is shown only once.</p>
           <CodeBlock label="The key" language="text" text={made.key} />
           <button type="button" onClick={() => navigate(hrefWith({ new: null }))}>
-            I have kept it
+            I have stored it
           </button>
         </>
       ) : (
@@ -175,17 +175,17 @@ function CreateKey() {
                 />
                 <span>
                   {label} <code>{scope}</code>
-                  {missing && ' (this key has it not)'}
+                  {missing && ' (this key lacks it)'}
                 </span>
               </label>
             );
           })}
           <label class="field">
-            <span>Last day (UTC); empty for no end</span>
+            <span>Last day (UTC); empty means no expiry</span>
             <input type="date" value={lastDay} onInput={(event) => setLastDay(event.currentTarget.value)} />
           </label>
           <button type="submit" class="primary" disabled={scopes.length === 0}>
-            Make the key
+            Create the key
           </button>
         </BusyForm>
       )}
@@ -212,9 +212,9 @@ function KeyCard({ shown }: { shown: ApiKey }) {
         </Fact>
         <Fact label="State">{stateOf(shown)}</Fact>
         <Fact label="Scopes">{scopesOf(scopes)}</Fact>
-        <Fact label="Made (UTC)">{minute(created_at)}</Fact>
+        <Fact label="Created (UTC)">{minute(created_at)}</Fact>
         <Fact label="Last used (UTC)">{when(last_used_at)}</Fact>
-        <Fact label="Ends (UTC)">{when(expires_at)}</Fact>
+        <Fact label="Expires (UTC)">{when(expires_at)}</Fact>
         {revoked_at && <Fact label="Revoked (UTC)">{minute(revoked_at)}</Fact>}
       </dl>
       {isOwn && (
@@ -298,7 +298,7 @@ function Erasures({ tabs }: PartProps) {
 }
 
 interface ListPartProps extends PartProps {
-  /** The scope that the key lacks. */
+  /** The scope that the key lacks, if any. */
   missing: Scope | null;
   what: string;
   path: '/api/rejections/list' | '/api/contacts/erasures';

@@ -26,7 +26,7 @@ export function SignIn() {
       {signInError.value && <Failure error={signInError.value} />}
       <p class="note">
         Open tabs share the key, and it is forgotten when the last one closes.{' '}
-        <code>reachline keys create</code> makes one; the API is described under <a href="/docs">/docs</a>.
+        <code>reachline keys create</code> creates one; the API is described under <a href="/docs">/docs</a>.
       </p>
     </main>
   );

@@ -22,7 +22,7 @@ const MAX_ROWS = 1000;
 const FIRST_STATEMENT =
   'SELECT country, count() AS contacts\nFROM contacts\nGROUP BY country\nORDER BY contacts DESC';
 
-/** The questions of the documentation, loaded with this view. */
+/** The example questions of the documentation, loaded with this view. */
 function useQuestions() {
   const [questions, setQuestions] = useState<readonly { title: string; statement: string }[]>([]);
   useEffect(() => {
@@ -34,7 +34,7 @@ function useQuestions() {
   return questions;
 }
 
-/** Statements over the views of SQL; what was run is in the address. */
+/** Runs SQL statements over the views of the organization. The statement that ran is in the address. */
 export function Sql() {
   const scope = missingScopeOf(SQL_SCOPES);
   const questions = useQuestions();
@@ -49,12 +49,12 @@ export function Sql() {
     parameters: { from: report.start_date, to: report.end_date },
     limit: MAX_ROWS,
   };
-  // A statement may run for 30 s, so a write, such as an undo, does not run it again.
+  // A write, such as Undo, does not run the statement again, because it may take 30 s.
   const answer = useRequest('/api/sql', scope || asked === '' ? null : body, undefined, {
     onlyWhenAsked: true,
   });
   const { error, loading, retry } = answer;
-  // The statement of an old result is no longer to be seen.
+  // An old result is hidden, because its statement is no longer visible.
   const data = answer.state === 'current' ? answer.data : undefined;
   if (scope) return <NoPermission scope={scope} what="everything together, as SQL does" />;
   const run = (next: string) => (next === asked ? retry() : setParams({ statement: next }));
@@ -102,7 +102,7 @@ export function Sql() {
           </button>
           <span class="note">
             ⌘ Enter or Ctrl Enter runs it. <code>{'{from:Date}'}</code> and <code>{'{to:Date}'}</code> are the
-            range.
+            dates of the range.
           </span>
           <output class="total">
             {data && plural(data.rows.length, 'row')}
@@ -127,7 +127,7 @@ export function Sql() {
         </div>
       </Form>
       {error && (
-        // Never again by itself: one that took too long would take the time of all others each time.
+        // Never retried automatically: a statement that takes too long would slow down all others each time.
         <Failure
           error={{ ...error, isTemporary: false, canRetry: true }}
           retry={error.isTemporary ? retry : undefined}
@@ -144,7 +144,7 @@ interface ResultProps {
   loading: boolean;
 }
 
-/** The page of what a column names by its id. */
+/** The page for an id, by the name of its column. */
 const PAGES: Record<string, (id: string) => string> = {
   contact_id: (contact) => href('/contacts', { contact }),
   audience_id: (audience) => href('/audiences', { audience }),

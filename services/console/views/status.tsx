@@ -82,7 +82,7 @@ export function Status() {
   );
 }
 
-/** What the newest record is about: the moment of a visit, the day of a delivery. */
+/** Time of the newest record: the moment of a visit, or the day of a delivery. */
 function newestOf(stream: Answer['streams'][keyof Answer['streams']]): string {
   if ('last_created_at' in stream && stream.last_created_at) return minute(stream.last_created_at);
   if ('last_date' in stream && stream.last_date) return stream.last_date;

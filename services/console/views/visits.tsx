@@ -44,7 +44,7 @@ const FILTERS = [
 ] as const satisfies readonly FilterField[];
 const FILTER_NAMES = namesOf(FILTERS);
 
-/** The request without its days, and the days it is narrowed to. */
+/** The request without its days, and the days that it is narrowed to. */
 function requestOf() {
   const values = Object.fromEntries(FILTERS.map((field) => [field.name, filterValue(field)]));
   const { min_intent_score: intent, has_recording: recording, from = '', to = '', ...text } = values;
@@ -58,14 +58,14 @@ function requestOf() {
   const body = {
     ...filters,
     ...(from ? { created_after: `${from}T00:00:00Z` } : {}),
-    // The last day counts as a whole.
+    // The last day is included.
     ...(to ? { created_before: `${daysBefore(to, -1)}T00:00:00Z` } : {}),
     limit: PAGE,
   };
   return { filters, body, from, to };
 }
 
-/** The filters of a request as the address has them. */
+/** Filters of a request, with the names of the URL parameters. */
 const filterValues = ({
   created_after: from,
   created_before: to,
@@ -159,7 +159,7 @@ const COLUMNS: readonly Column<Visit>[] = [
   },
 ];
 
-/** On a phone without the host, which is the same nearly everywhere. */
+/** On a phone the host is left out, because it is nearly always the same. */
 function PageAddress({ url }: { url: string | null }) {
   if (url === null) return <>{NONE}</>;
   const [, host, rest] = /^(?:https?:)?\/\/([^/?#]*)(.*)$/.exec(url) ?? [];

@@ -354,7 +354,7 @@ export async function create(driver: Driver): Promise<void> {
       await form.getByLabel('What it is for').fill(name);
       await form.getByRole('checkbox', { name: 'Read contacts' }).check();
       if (how !== 'plain') proxy.arm(path, how === 'leave' ? 'hold after' : 'cut after', 1);
-      await form.getByRole('button', { name: 'Make the key' }).click();
+      await form.getByRole('button', { name: 'Create the key' }).click();
     } else if (kind === 'audience') {
       await goTo(driver, 'Audiences');
       await page.getByRole('link', { name: 'New audience' }).click();

@@ -10,7 +10,7 @@ const texts = (row: readonly string[] | undefined, index: number) => row?.[index
 const number = (text: string) => Number(text.replace(/[^\d.-]/g, ''));
 
 /** Words by which a page says that something it shows is not of the labels. */
-const OLD = /\b(old|older|earlier|outdated|out of date|of before)\b|^These are the figures of /i;
+const OLD = /\b(old|older|earlier|outdated|out of date|of before)\b|^These figures are for /i;
 
 const saysOld = ({ notes }: Screen) =>
   notes.some((note) => OLD.test(note) && !/^(?:\w+ )?against /i.test(note));
@@ -373,7 +373,11 @@ export function judgeCharts(screen: Screen, charts: readonly ShownChart[]): stri
       faults.push(
         `the chart ${label} sums to ${sum(before).toFixed(2)} before, the comparison says from ${from}`,
       );
-    if (from === undefined && before.some((value) => /[1-9]/.test(value)) && /none then/.test(earlier ?? ''))
+    if (
+      from === undefined &&
+      before.some((value) => /[1-9]/.test(value)) &&
+      /none before/.test(earlier ?? '')
+    )
       faults.push(`the chart ${label} has values before (${before[0]}), the comparison says: ${earlier}`);
     return faults;
   });

@@ -94,7 +94,7 @@ const TRACES: readonly (readonly [name: string, step: Step])[] = [
       const form = page.getByRole('complementary', { name: 'New key' });
       await form.getByLabel('What it is for').fill(`Key of ${of.marker}`);
       await form.getByRole('checkbox', { name: 'Read contacts' }).check();
-      await form.getByRole('button', { name: 'Make the key' }).click();
+      await form.getByRole('button', { name: 'Create the key' }).click();
     },
   ],
   [
