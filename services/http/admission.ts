@@ -1,6 +1,6 @@
 /**
- * Admission control: limits concurrent requests and their memory, in total, per organization and per key, and the duration of each. A request releases
- * what it holds at its deadline at the latest, whatever client, handler or store do.
+ * Admission control: limits the number, memory and duration of requests, in total, per organization and per key. A request releases what it
+ * holds at its deadline at the latest, whatever the client, handler or store does.
  */
 import type { Context } from 'koa';
 import type { Principal } from './principal.js';
@@ -20,33 +20,36 @@ export interface AdmissionLimit {
 export const ADMISSION_LIMITS = {
   /** Slots of operations whose body has arrived. */
   slots: { total: 1000, perOrganization: 750, perKey: 500 },
-  /** Requests whose body is still arriving; an ingest request counts until it is answered. */
+  /** Requests whose body is still arriving. An ingest request counts until its response. */
   bodies: { total: 1000, perOrganization: 400, perKey: 200 },
   /** Bytes of these bodies, after decompression. */
   bodyBytes: { total: 256 * MIB, perOrganization: 128 * MIB, perKey: 64 * MIB },
   /** Bytes of responses that clients have not read yet. */
   responseBytes: { total: 256 * MIB, perOrganization: 128 * MIB, perKey: 64 * MIB },
-  /** Bytes of bodies in temporary files: compressed ones, and those with `on_reject=fail`. One of 1 GiB that is both has room. */
+  /**
+   * Bytes of bodies in temporary files: compressed bodies, and bodies with `on_reject=fail`. There is room for one body of 1 GiB that is
+   * both.
+   */
   temporaryBytes: { total: 2048 * MIB, perOrganization: 1280 * MIB, perKey: 1152 * MIB },
-  /** Exports, each of which holds a page of a few megabytes. */
+  /** Exports; each holds a page of a few megabytes. */
   exports: { total: 8, perOrganization: 2, perKey: 2, reserved: 1 },
 } satisfies Record<string, AdmissionLimit>;
 
-/** An export that is read more slowly, in bytes a second over a minute, is ended when another organization needs its place. */
+/** Minimum rate of an export, in bytes per second over a minute. A slower export ends if another organization needs its slot. */
 export const MIN_EXPORT_RATE = 64 * 1024;
 const EXPORT_WINDOW_MS = 60_000;
 
-/** Learns what a request costs besides itself. */
+/** Called with costs of a request that are known only later. */
 export interface RequestCosts {
-  /** The size of its body as received. */
+  /** Called with the size of the body as received. */
   received(bytes: number): void;
-  /** The size of an answer that is kept for an idempotency key. */
+  /** Called with the size of a response that is stored for an idempotency key. */
   kept(bytes: number): void;
 }
 
 const NO_COSTS: RequestCosts = { received: () => undefined, kept: () => undefined };
 
-/** Who sends a request. */
+/** Sender of a request. */
 export type Caller = Pick<Principal, 'keyId' | 'organizationId'>;
 
 type Resource = keyof typeof ADMISSION_LIMITS;
@@ -65,7 +68,7 @@ const REASONS: Record<Resource, [noun: string, state: string, advice?: string]> 
   exports: ['exports', 'are running'],
 };
 
-/** What requests hold: one of them, all of a key or an organization, or all. */
+/** Resources in use by one request, a key, an organization, or all requests. */
 export type Usage = Record<Resource | 'requests', number>;
 
 export const noUsage = (): Usage => ({
@@ -78,7 +81,7 @@ export const noUsage = (): Usage => ({
   exports: 0,
 });
 
-/** Created once: capturing a stack per request is expensive. */
+/** Created once, because capturing a stack trace per request is expensive. */
 const REQUEST_ENDED = new DOMException('The request has ended.', 'AbortError');
 
 /** Requests that share a limit. */
@@ -92,13 +95,13 @@ interface Scope {
 export class Admission {
   readonly total = noUsage();
   readonly limits: AdmissionLimits;
-  /** Monotonic, in milliseconds. */
+  /** Monotonic time in milliseconds. */
   readonly now: () => number;
   readonly exports = new Set<AdmittedRequest>();
   /** Maximum bytes of records of one request. */
   maxIngestBytes = 1024 * MIB;
   readonly #timeoutMs: number;
-  /** Usages of organizations and keys, each with its number of requests that are not over. */
+  /** Resources in use by organizations and keys, each with its number of open requests. */
   readonly #usages = new Map<string, { usage: Usage; open: number }>();
 
   constructor(
@@ -112,8 +115,8 @@ export class Admission {
   }
 
   /**
-   * Runs a request with a deadline: rejects with 408 when its body has not arrived by then, else with 504. Throws 503 when too many
-   * bodies are arriving. The deadline of an export moves with its progress.
+   * Runs a request with a deadline. At the deadline it ends with 408 if its body has not arrived, otherwise with 504. Throws 503 if too
+   * many bodies are arriving. Progress of an export moves its deadline.
    */
   async run<T>(
     ctx: Context,
@@ -127,7 +130,7 @@ export class Admission {
     ];
     const scopes: Scope[] = [{ limit: 'total', whose: '', id: '', usage: this.total }, ...own];
     const request = new AdmittedRequest(this, scopes, costs, () => this.#close(own));
-    // A client may have left while its key was looked up: then there is no event to wait for.
+    // The client may have disconnected while its key was looked up: then no event follows.
     if (ctx.res.closed) request.closed();
     else ctx.res.once('close', () => request.closed());
     try {
@@ -151,7 +154,7 @@ export class Admission {
     return { limit, whose, id, usage: shared.usage };
   }
 
-  /** A usage stays in the map until the last of its requests is over, so all of them count into the same one. */
+  /** A usage stays in the map until its last request has ended, so that all requests count into the same usage. */
   #close(scopes: readonly Scope[]): void {
     for (const { id } of scopes) {
       const shared = this.#usages.get(id);
@@ -159,7 +162,7 @@ export class Admission {
     }
   }
 
-  /** Ends the slowest export of the organization with most, if one is read too slowly. */
+  /** Ends the slowest export of the organization with most exports, if it is read too slowly. */
   endSlowExport(): boolean {
     const [slowest] = [...this.exports]
       .filter((request) => request.exportRate() < MIN_EXPORT_RATE)
@@ -170,12 +173,12 @@ export class Admission {
   }
 }
 
-/** Resources that one request holds. After its release a request holds nothing but its response. */
+/** Resources that one request holds. After `release`, it holds only its response. */
 export class AdmittedRequest {
   deadline: NodeJS.Timeout | undefined;
   /** Ends the request. */
   reject: (reason: Problem) => void = () => undefined;
-  /** Completes the problem of a request that its deadline ends. */
+  /** Adds to the problem that the deadline of the request causes. */
   atDeadline: (problem: Problem) => Problem = (problem) => problem;
   readonly costs: RequestCosts;
   readonly #onOver: () => void;
@@ -188,7 +191,7 @@ export class AdmittedRequest {
   /** Bytes that the client of an export read in this window, and its rate in the previous window. */
   #window = { startedAt: 0, bytes: 0, lastRate: Number.POSITIVE_INFINITY };
 
-  /** `onOver` is called once: when the request is released and its response is closed. */
+  /** `onOver` is called once, when the request is released and its response is closed. */
   constructor(admission: Admission, scopes: readonly Scope[], costs: RequestCosts, onOver: () => void) {
     this.#admission = admission;
     this.#scopes = scopes;
@@ -196,12 +199,12 @@ export class AdmittedRequest {
     this.#onOver = onOver;
   }
 
-  /** Aborted when the client disconnects, at the deadline, when the request fails, and once it is answered. */
+  /** Aborted if the client disconnects, the deadline passes or the request fails, and once the response is sent. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Throws 503 when too many bodies are arriving. */
+  /** Throws 503 if too many bodies are arriving. */
   enter(): void {
     this.acquire('bodies', 1);
     this.#hold('requests', 1);
@@ -214,9 +217,9 @@ export class AdmittedRequest {
     this.#hold(resource, amount);
   }
 
-  /** For the temporary files of this request. */
+  /** Accounting for the temporary files of this request. */
   readonly temporarySpace = {
-    /** Throws 503 where so many bytes have no room now. */
+    /** Throws 503 if there is no room for this many bytes now. */
     require: (bytes: number): void => this.#requireRoom('temporaryBytes', bytes),
     /** Throws 503 above the limit. */
     take: (bytes: number): void => this.acquire('temporaryBytes', bytes),
@@ -225,7 +228,10 @@ export class AdmittedRequest {
     },
   };
 
-  /** Releases the body and acquires slots. Throws 503 when there are not enough, or too much of earlier responses is unread. */
+  /**
+   * Releases the body and acquires slots. Throws 503 if there are not enough slots, or if clients have left too many bytes of earlier
+   * responses unread.
+   */
   startWork(slots: number): void {
     this.#drop('bodies');
     this.#drop('bodyBytes');
@@ -233,7 +239,7 @@ export class AdmittedRequest {
     this.acquire('slots', slots);
   }
 
-  /** Throws 503 if too many exports run and none of these exports is read too slowly. */
+  /** Throws 503 if too many exports run, and none of them is read too slowly. */
   startExport(): void {
     if (this.#isReleased) return;
     const refusal = this.#refusal('exports', 1);
@@ -248,12 +254,12 @@ export class AdmittedRequest {
     return this.#admission.maxIngestBytes;
   }
 
-  /** Another MiB of records has arrived and was taken: the deadline moves. */
+  /** Moves the deadline, because another MiB of records was processed. */
   moveDeadline(): void {
     if (!this.#isReleased) this.deadline?.refresh();
   }
 
-  /** The client of an export has read another chunk: its deadline moves. */
+  /** Moves the deadline of an export, because the client has read another chunk. */
   progressed(bytes: number): void {
     if (this.#isReleased) return;
     this.deadline?.refresh();
@@ -263,7 +269,7 @@ export class AdmittedRequest {
     this.#window = { startedAt: this.#admission.now(), bytes: 0, lastRate: this.exportRate() };
   }
 
-  /** Bytes a second over the last minute that is complete; infinite in the first. */
+  /** Bytes per second over the last complete minute; infinite in the first minute. */
   exportRate(): number {
     const { startedAt, bytes, lastRate } = this.#window;
     const elapsed = this.#admission.now() - startedAt;
@@ -282,7 +288,7 @@ export class AdmittedRequest {
     this.#hold('responseBytes', bytes);
   }
 
-  /** The response was read, or the client disconnected, which aborts a request in progress. */
+  /** Called when the client has read the response or has disconnected. A disconnect aborts a running request. */
   closed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -296,7 +302,7 @@ export class AdmittedRequest {
     clearTimeout(this.deadline);
     if (this.#isReleased) return;
     this.#isReleased = true;
-    // Stores count their answers as in flight until then.
+    // Stores count their responses as in flight until this signal.
     this.#controller.abort(REQUEST_ENDED);
     this.#admission.exports.delete(this);
     for (const resource of [
@@ -324,7 +330,7 @@ export class AdmittedRequest {
     const limits: AdmissionLimit = this.#admission.limits[resource];
     return this.#scopes.findLast(({ limit, usage }) => {
       const used = usage[resource];
-      // A response larger than the limit is sent when it is the only one.
+      // A response larger than the limit is sent if it is the only one.
       if (resource === 'responseBytes' && used === 0) return false;
       const isKept = limit === 'total' && this.#usageOf('perOrganization')[resource] > 0;
       return used + amount > limits[limit] - (isKept ? (limits.reserved ?? 0) : 0);

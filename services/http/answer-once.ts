@@ -1,4 +1,7 @@
-/** Answers of writes that keep no outcome with what they write: kept for the next request with the idempotency key (contract 3.4). */
+/**
+ * Stores responses of writes for repeated requests with the same idempotency key (contract 3.4). Operations whose store keeps the outcome
+ * with the write do not need this.
+ */
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import type { TSchema } from 'typebox';
 import { withTimeout } from '../shared/async.js';
@@ -13,14 +16,14 @@ export interface AnswerServices {
   records: AnswerStore;
 }
 
-/** Time that an answer with an error waits until the store has noted how the request ended. */
+/** Milliseconds that an error response waits until the store has recorded how the request ended. */
 const END_MS = 500;
 
 type Context<Services> = HandlerContext<unknown, unknown, Services> & { idempotency: Idempotency };
 
 /**
- * Runs the operation, or answers what it answered before. `onKept` gets the size of an answer that is kept. Throws 409
- * `outcome_unknown` where an earlier attempt ended without an answer.
+ * Runs the operation, or returns the stored response of an earlier attempt. `onKept` gets the size of a stored response. Throws 409
+ * `outcome_unknown` if an earlier attempt ended without a response.
  */
 export async function answerOnce<Services extends AnswerServices>(
   endpoint: Endpoint<TSchema, TSchema, TSchema, Services>,
@@ -28,7 +31,7 @@ export async function answerOnce<Services extends AnswerServices>(
   onKept: (bytes: number) => void,
 ): Promise<Buffer> {
   const { organizationId, keyId, services } = context;
-  // A key may make a key that another API key may not make.
+  // A response with a secret belongs to the API key, because other keys of the organization may not create such a key.
   const owner = endpoint.answersSecret ? [organizationId, keyId] : [organizationId];
   const seal = new Seal(owner, context.idempotency);
   const found = await services.records.claimAnswer({ organizationId, idempotency: seal.stored });
@@ -50,12 +53,12 @@ export async function answerOnce<Services extends AnswerServices>(
     const json = await serialize(answer);
     onKept(json.length);
     const shown = endpoint.shows?.(JSON.parse(json.toString())) ?? [];
-    // The work is done. If the answer cannot be kept, the next attempt is told that its outcome is unknown.
+    // The work is done. If the response cannot be stored, the next attempt gets `outcome_unknown`.
     await claim.keep({ sealed: seal.close(json), shown }).catch(() => undefined);
     return json;
   } catch (error) {
     const isUnwritten = !hasBegun || wroteNothing(error, context.signal);
-    // A store that is away would delay the answer as it delayed the work.
+    // An unavailable store would delay the response again, as it delayed the work.
     await withTimeout(END_MS, () => (isUnwritten ? claim.release() : claim.leave())).catch(() => undefined);
     throw error;
   }
@@ -64,10 +67,10 @@ export async function answerOnce<Services extends AnswerServices>(
 const outcomeUnknown = (): Problem =>
   new Problem(
     'outcome_unknown',
-    'The first request with this Idempotency-Key ended without an answer, and what it did is unknown. See what is there, then send what is missing with another key.',
+    'The first request with this Idempotency-Key ended without a response, and its outcome is unknown. Check the current state, then send what is missing with another key.',
   );
 
-/** An operation throws problems before it writes, and hands no write the signal of the request. */
+/** An operation throws its problems before it writes, and passes the signal of the request to no write. */
 const wroteNothing = (error: unknown, signal: AbortSignal): boolean =>
   error instanceof Problem || error instanceof OverloadedError || (signal.aborted && error === signal.reason);
 
@@ -77,15 +80,15 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts an answer by the idempotency key, of which the store gets a hash alone: whoever reads the store reads no answer, such as the
- * secret of a key. The fingerprint of the request is made with the key too, so that nobody can test whom a request named.
+ * Encrypts a response with the idempotency key, of which the store gets only a hash. Whoever reads the store cannot read responses, such as
+ * the secret of a key. The fingerprint of the request is keyed too, so that nobody can test whom a request named.
  */
 class Seal {
   readonly stored: Idempotency;
   readonly #key: string;
   readonly #purpose: string;
 
-  /** `owner`: the organization and, for an answer that only one API key may get, the id of the key. */
+  /** `owner` is the organization and, for a response that only one API key may get, the id of that key. */
   constructor(owner: readonly string[], { route, key, fingerprint }: Idempotency) {
     this.#key = key;
     this.#purpose = JSON.stringify(['answer', ...owner, route]);

@@ -13,14 +13,14 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const parsed = async () => {};
 const parsers = new Map<number, Middleware>();
 
-/** A parser that leaves the body as bytes, so that its values are counted before it is parsed. */
+/** A parser that leaves the body as bytes, so that its values can be counted before it is parsed. */
 function parserOf(limit: number): Middleware {
   let parser = parsers.get(limit);
   if (!parser) {
     parser = koaBodyparser({
       enableTypes: ['text'],
       extendTypes: { text: ['application/json'] },
-      // The types lack that the limit may be a number, and that null leaves bytes.
+      // The types do not know that the limit may be a number, and that null returns bytes.
       ...({ textLimit: limit, encoding: null } as object),
       onerror: (error: Error & { type?: string }) => {
         if (error.type === 'entity.too.large') throw tooLarge(limit);
@@ -32,13 +32,13 @@ function parserOf(limit: number): Middleware {
   return parser;
 }
 
-/** The JSON object of a request. Throws 400, 413, 415, 422 `too_many_values`, and 503 where admission rejects its bytes. */
+/** Reads the JSON object of a request. Throws 400, 413, 415, 422 `too_many_values`, and 503 if admission rejects its bytes. */
 export async function readBody(
   ctx: Context,
   admitted: AdmittedRequest,
   limit = BODY_LIMIT,
 ): Promise<Record<string, unknown>> {
-  // The parser takes no malformed parameters, which are ignored here.
+  // The parser rejects malformed parameters, which are ignored here.
   ctx.req.headers['content-type'] = requireMediaType(ctx, ['application/json']);
   const { 'content-encoding': encoding, 'content-length': length } = ctx.req.headers;
   if (encoding !== undefined && encoding !== 'identity') {
@@ -80,12 +80,12 @@ function parseJson(bytes: Buffer): unknown {
 const tooLarge = (limit: number) =>
   new Problem('body_too_large', `The body may have at most ${limit} bytes.`);
 
-/** Answers `Expect: 100-continue`, once the request may be accepted. */
+/** Responds to `Expect: 100-continue` once the request may be accepted. */
 export function sendContinue({ req, res }: Context): void {
   if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue();
 }
 
-/** The media type of the body. Throws 415 unless it is one of `types`, in UTF-8. */
+/** Returns the media type of the body. Throws 415 unless it is one of `types`, in UTF-8. */
 export function requireMediaType(ctx: Context, types: readonly string[]): string {
   const { type, charset } = mediaTypeOf(ctx, types);
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
@@ -97,7 +97,7 @@ export function requireMediaType(ctx: Context, types: readonly string[]): string
   return type;
 }
 
-/** The media type of the body, and its charset as it is written. Throws 415 unless the type is one of `types`. */
+/** Returns the media type of the body, and its charset as written. Throws 415 unless the type is one of `types`. */
 export function mediaTypeOf(
   ctx: Context,
   types: readonly string[],

@@ -13,16 +13,16 @@ import {
 import type { Context } from 'koa';
 import Negotiator from 'negotiator';
 
-/** Responses below this size, in bytes, fit into one packet as they are. */
+/** Responses below this size, in bytes, fit into one packet without compression. */
 const MIN_COMPRESSED_BYTES = 1024;
 
 /** Media types that are compressed already. */
 const IS_COMPRESSED = /^(?:image\/(?!svg)|font\/)/;
 
-/** Quick levels: decision 0001. */
+/** Fast compression levels (decision 0001). */
 const GZIP = { level: 3 };
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
-/** Above this size, in bytes, the thread pool compresses; below, the hand-over costs several times the work. */
+/** Above this size, in bytes, the thread pool compresses. Below, handing the work over would cost several times as much. */
 const MAX_SYNC_BYTES = 256 * 1024;
 
 const compressGzip = promisify(gzip);
@@ -44,10 +44,10 @@ const CODECS = {
 /** Encodings in order of preference, for clients that weigh them equally. */
 const ENCODINGS = ['br', 'gzip'];
 
-/** The types lack the option `preferred`. */
+/** The types do not know the option `preferred`. */
 type EncodingOf = (offered: string[], options: { preferred: string[] }) => string | undefined;
 
-/** Undefined for a response as it is, which is also what a request without the header gets. */
+/** Returns the encoding, or undefined for no encoding, such as for a request without the header. */
 function negotiate(ctx: Context) {
   ctx.vary('Accept-Encoding');
   const header = ctx.req.headers['accept-encoding'];
@@ -59,7 +59,7 @@ function negotiate(ctx: Context) {
   return CODECS[encoding];
 }
 
-/** The body as it is sent: compressed, unless it is short, encoded already or the client does not accept that. */
+/** Compresses the body, unless it is short, encoded already, or the client does not accept compression. */
 export async function compress(ctx: Context, body: string | Buffer): Promise<string | Buffer> {
   if (Buffer.byteLength(body) < MIN_COMPRESSED_BYTES || IS_COMPRESSED.test(ctx.type)) return body;
   if (ctx.res.hasHeader('Content-Encoding')) return body;
@@ -69,5 +69,5 @@ export async function compress(ctx: Context, body: string | Buffer): Promise<str
   return bytes.length > MAX_SYNC_BYTES ? codec.compress(bytes) : codec.compressSync(bytes);
 }
 
-/** A transform for a streamed response, which passes on every chunk at once; undefined where the client accepts none. */
+/** A transform that compresses a streamed response and passes every chunk on at once; undefined if the client accepts no encoding. */
 export const compressStream = (ctx: Context): Transform | undefined => negotiate(ctx)?.stream();

@@ -6,17 +6,17 @@ import type { HandlerContext, MatchList, Parsed, WithText } from './endpoint.js'
 import { EXPORT_PAGE_ITEMS } from './export.js';
 import { cursorScope } from './request.js';
 
-/** The part of a list that is read. */
+/** The range of a list to read. */
 export interface CursorRange {
   limit: number;
   after?: SortKey;
-  /** The total is known from the first page. */
+  /** Whether to skip counting, because the first page has returned the total. */
   skipsTotal: boolean;
 }
 
 /**
- * A list that is paged by `limit` and `cursor`: the page as JSON and the export of every match, both from `readPage`. What that
- * returns besides the page are further fields of the response.
+ * A list that is paged by `limit` and `cursor`. `readPage` serves both the page as JSON and the export of all matches. Its further fields
+ * become fields of the response.
  */
 export const cursorListWith =
   <Services>() =>
@@ -30,10 +30,10 @@ export const cursorListWith =
   }: {
     request: Request;
     response: Response;
-    /** Field of the response. */
+    /** Name of the response field with the items. */
     items: string;
     item: TSchema;
-    /** Fields besides `limit` and `cursor` that are about one page. */
+    /** Request fields besides `limit` and `cursor` that affect only one page. */
     pageFields?: readonly string[];
     readPage(
       context: HandlerContext<Parsed<Request>, unknown, Services>,

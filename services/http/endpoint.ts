@@ -11,18 +11,18 @@ import type { Scope } from './scopes.js';
 
 /** The groups of operations in the documentation. */
 export const TAGS = {
-  Contacts: 'People: create them, get one, search all.',
-  Audiences: 'Named groups of contacts, and who is a member.',
+  Contacts: 'People: create, get, search, update and delete contacts.',
+  Audiences: 'Named groups of contacts, and their members.',
   'Website visits': 'Visits to the site of the organization.',
-  Advertising: 'Campaigns, creatives and companies of network_a with their figures over a range of days.',
-  SQL: 'Read-only SQL over all of it.',
-  Ingest: 'Takes in records of every kind.',
-  'Keys and credits': 'What may be done in the name of the organization, and what it may still cost.',
+  Advertising: 'Campaigns, creatives and companies of network_a, with their metrics over a range of days.',
+  SQL: 'Read-only SQL over contacts, audiences, visits and advertising.',
+  Ingest: 'Loads records of every stream.',
+  'Keys and credits': 'API keys and the credit balance.',
   Operations: 'Health, version and metrics.',
 };
 export type Tag = keyof typeof TAGS;
 
-/** A request as its handler gets it: fields with a default are always present. */
+/** A request as its handler gets it. Fields with a default are always present. */
 export type Parsed<Schema extends TSchema> = Static<Schema> &
   (Schema extends TObject<infer Fields>
     ? {
@@ -38,14 +38,14 @@ export interface BodySource {
   type: string;
   /** The header with its parameters. */
   contentType: string;
-  /** The charset of the header, as it is written. */
+  /** The charset of the header, as written. */
   charset: string | undefined;
-  /** The decompressed body. Throws a Problem when it is too large, ends early or is not what its encoding says. */
+  /** The decompressed body. Throws a Problem if it is too large, ends early, or does not match its encoding. */
   chunks: AsyncIterable<Buffer>;
-  /** Bytes of `chunks` where the request tells them, else NaN. */
+  /** Bytes of `chunks` if the request states them, otherwise NaN. */
   expectedBytes: number;
   temporarySpace: AdmittedRequest['temporarySpace'];
-  /** Sets what completes the problem of a request that its deadline ends. */
+  /** Registers a function that adds to the problem that the deadline of the request causes. */
   atDeadline(complete: (problem: Problem) => Problem): void;
 }
 
@@ -53,53 +53,53 @@ export interface BodySource {
 export interface HandlerContext<Body, Query, Services = unknown> {
   /** Path of the operation, as declared. */
   operation: string;
-  /** Strings trimmed; null, blank and absent fields are all absent. */
+  /** Strings are trimmed. Null and blank fields are absent. */
   body: Body;
   query: Query;
   /** Path parameters. */
   params: Readonly<Record<string, string>>;
-  /** The field of the body that is a text query, parsed. */
+  /** The parsed text query, if a field of the body is one. */
   textQuery?: TextQuery;
-  /** The `cursor` of the body, decoded: where the page begins. */
+  /** The decoded `cursor` of the body: where the page begins. */
   after?: SortKey;
   /** Body of an endpoint that declares `source`. */
   source?: BodySource;
   organizationId: string;
   /** Id of the API key. */
   keyId: string;
-  /** The stores it reads and writes, and the clock. */
+  /** The stores and the clock that the handler uses. */
   services: Services;
   /** The Idempotency-Key header, with the route and the fingerprint of the request. */
   idempotency?: { route: string; key: string; fingerprint: string };
-  /** Aborted when the client leaves or the request's time is up. */
+  /** Aborted if the client disconnects or the deadline of the request passes. */
   signal: AbortSignal;
-  /** Says that the next call may write. An error before it leaves nothing behind, so that the request may be repeated (contract 3.4). */
+  /** Declares that the next call may write. An error before it left nothing behind, so that the request may be repeated (contract 3.4). */
   beginsToWrite(): void;
-  /** Tells the client how far the work is; absent where the client does not ask for it. */
+  /** Reports progress to the client; absent if the client does not request it. */
   onProgress?(progress: object): void;
-  /** Headers of the response; a handler adds to them. */
+  /** Headers of the response. A handler may add headers. */
   responseHeaders: Record<string, string>;
 }
 
-/** Forms in which every match of a search or list is sent (contract 3.13). */
+/** Formats of an export (contract 3.13). */
 export type ExportFormat = 'csv' | 'ndjson';
 
 export interface MatchPage {
-  /** Objects, or JSON of them. */
+  /** Objects, or their JSON. */
   items: readonly (object | Json<object>)[];
-  /** All that match; read from the first page alone. */
+  /** Number of all matches; only the first page needs it. */
   total: number;
-  /** Beginning of the next page; null at the end. */
+  /** Beginning of the next page; null after the last page. */
   next: unknown;
 }
 
-/** How every match of a search or list is read. */
+/** How to read all matches of a search or list. */
 export interface MatchList<Body = unknown, Services = unknown> {
   /** Schema of one match. Its scalars and lists of scalars are the columns of CSV. */
   item: TSchema;
-  /** Columns of CSV, where the request narrows the fields of a match. */
+  /** Columns of CSV, if the request limits the fields of a match. */
   columns?(body: Body): string[];
-  /** Fields of the request that are about one page: not allowed in exports, and free to change from page to page of a cursor. */
+  /** Request fields that affect only one page. Exports reject them, and they may change between the pages of a cursor. */
   pageFields: readonly string[];
   /** Reads the page that begins at `next` of the page before. CSV leaves nested fields out. */
   readPage(
@@ -111,7 +111,7 @@ export interface MatchList<Body = unknown, Services = unknown> {
 
 type OrText<T> = T | JsonText<T>;
 
-/** A response whose fields, or the items of its lists, may be JSON text already. */
+/** A response. Its fields, or the items of its lists, may be JSON text already. */
 export type WithText<Response> = {
   [Field in keyof Response]: Response[Field] extends (infer Item)[]
     ? OrText<Item[]> | JsonText<Item>[]
@@ -120,7 +120,7 @@ export type WithText<Response> = {
 
 /** A request body that is not a JSON object. */
 export interface SourceDeclaration {
-  /** Throws 413 and 415 for its headers. */
+  /** Validates the headers. Throws 413 and 415. */
   read(ctx: Context, admitted: AdmittedRequest): BodySource;
   /** Content of the OpenAPI request body; may add schemas to the components. */
   describe(components: Record<string, unknown>): Record<string, unknown>;
@@ -132,12 +132,12 @@ export interface Endpoint<
   Response extends TSchema = TSchema,
   Services = unknown,
 > {
-  /** Default POST. A GET has no body. */
+  /** Default: POST. A GET request has no body. */
   method?: 'GET';
   /** Path parameters are written `{name}`. */
   path: `/api/${string}`;
   params?: TSchema;
-  /** Verb and noun; the document calls its schemas `<name>Request` and `<name>Response`. */
+  /** Verb and noun. Schemas of the OpenAPI document are named `<name>Request` and `<name>Response`. */
   name: string;
   /** Default: the words of the path. */
   operationId?: string;
@@ -145,7 +145,7 @@ export interface Endpoint<
   /** Paragraphs of the documentation, in Markdown. */
   description?: string;
   tag: Tag;
-  /** Scopes the key needs, all of them; none for an operation that every key may use. */
+  /** Scopes that the key needs, all of them. Empty for an operation that every key may use. */
   scope: readonly Scope[];
   /** Further scopes that some query parameters need. */
   queryScope?(query: Parsed<Query>): readonly Scope[];
@@ -154,29 +154,29 @@ export interface Endpoint<
   request: Body;
   query?: Query;
   response: Response;
-  /** A body that works on the sample data, however often it is sent. */
+  /** An example body that works on the sample data, however often it is sent. */
   example: Static<Body>;
   /** The query parameters of the example. */
   exampleQuery?: Static<Query>;
   /** Problems of this operation, besides the problems of every operation. */
   problems?: readonly ProblemCode[];
-  /** The store keeps the outcome with what it writes, and replays it. The answers of other writes are kept apart. */
+  /** The store keeps the outcome with the write and replays it. Responses of other writes are stored separately. */
   idempotent?: boolean;
-  /** The answer must not be readable in the store: a key that seals it has to be unguessable. */
+  /** The response holds a secret, so the store must not be able to read it: the idempotency key that encrypts it must be unguessable. */
   answersSecret?: boolean;
-  /** The persons whom an answer shows that is kept apart, so that their erasure deletes it. */
+  /** The persons that a separately stored response shows, so that their erasure deletes it. */
   shows?(answer: Static<Response>): readonly ShownIdentifier[];
-  /** Null and blank fields clear what is stored: the body keeps them. */
+  /** Null and blank fields clear stored values, so the body keeps these fields. */
   nullClears?: boolean;
-  /** Rules beyond the schemas. Fields that broke their schema are absent from `body`; `sent` has all. */
+  /** Rules beyond the schemas. `body` lacks fields that violate their schema; `sent` has all fields. */
   check?(body: Partial<Parsed<Body>>, sent: Readonly<Record<string, unknown>>): readonly FieldError[];
-  /** Admission slots the request takes, by its cost to the stores; default 1. */
+  /** Admission slots that the request takes, by its cost for the stores; default 1. */
   slots?(body: Parsed<Body>): number;
-  /** Of a search or list: how an export reads every match. */
+  /** How an export reads all matches of a search or list. */
   list?: MatchList<Parsed<Body>, Services>;
-  /** The body is this instead of a JSON object. */
+  /** Replaces the JSON object as the body. */
   source?: SourceDeclaration;
-  /** Whether the handler tells its progress to clients that accept lines of JSON. */
+  /** Whether the handler reports progress to clients that accept lines of JSON. */
   hasProgress?: boolean;
   /** Maximum size of a JSON body in bytes; default 1 MiB. */
   bodyLimit?: number;
@@ -184,8 +184,8 @@ export interface Endpoint<
 }
 
 /**
- * Declares an operation. Routes, validation, documentation, the types of the client and tests are generated from the declaration;
- * its type keeps the path.
+ * Declares an operation. Routes, validation, documentation, client types and tests are generated from the declaration. Its type keeps the
+ * path.
  */
 export type DeclareEndpoint<Services> = <
   const Path extends Endpoint['path'],

@@ -11,27 +11,29 @@ export const EXPORT_TYPES: Record<ExportFormat, string> = { csv: 'text/csv', ndj
 /** Response header with the number of matches when the export began. */
 export const TOTAL_HEADER = 'X-Total-Count';
 
-/** Matches that an export reads from a store at once. */
+/** Number of matches that an export reads from a store at once. */
 export const EXPORT_PAGE_ITEMS = 1000;
 
-/** Characters that are sent at once. A client must read so much within the time of one request. */
+/** Number of characters that are sent at once. A client must read this many within the deadline of a request. */
 const CHUNK_CHARS = 64 * 1024;
 
-/** Parameter of a type: the export ends with a line that says how many rows and bytes it has. */
+/** Type parameter that asks for a last line with the number of rows and bytes. */
 const COUNTED = '; end=count';
 
-/** Formats by the types of an `Accept` header; responses have the types of `EXPORT_TYPES`. */
+/** Formats by the types of an `Accept` header. Responses have the types of `EXPORT_TYPES`. */
 const ACCEPTED_AS: Readonly<Record<string, ExportFormat>> = {
   [EXPORT_TYPES.csv]: 'csv',
   'text/csv; header=present': 'csv',
   [EXPORT_TYPES.ndjson]: 'ndjson',
   'application/ndjson': 'ndjson',
-  // After the types without a count, which are the answer for clients that do not request it.
+  // These come after the types without a count, which are preferred for clients that do not ask for a count.
   [`${EXPORT_TYPES.csv}${COUNTED}`]: 'csv',
   [`${EXPORT_TYPES.ndjson}${COUNTED}`]: 'ndjson',
 };
 
-/** The format of `formats` that the client prefers; null for one JSON document, undefined where it accepts none of them. */
+/**
+ * The format among `formats` that the client prefers. Null means one JSON document; undefined means that the client accepts none of them.
+ */
 export function negotiateFormat(
   ctx: Context,
   formats: Partial<Record<ExportFormat, string>>,
@@ -47,8 +49,8 @@ function acceptedType(ctx: Context, formats: Partial<Record<ExportFormat, string
 }
 
 /**
- * Sends every match. The first page is read before the headers, so its errors are problems. Later errors destroy the connection, so that no
- * client takes a part for the whole. Rejects with the error that ended it.
+ * Sends all matches. The first page is read before the headers are sent, so its errors become problems. Later errors destroy the
+ * connection, so that no client takes a part for the whole. Rejects with the error that ended the export.
  */
 export async function sendExport<Services>(
   ctx: Context,
@@ -65,7 +67,7 @@ export async function sendExport<Services>(
   async function* progressing() {
     for (let chunk = first; !chunk.done; chunk = await chunks.next()) {
       yield chunk.value;
-      // The stream asks for more once it has room: the client reads.
+      // The stream asks for the next chunk once the client has read.
       admitted.progressed(chunk.value.length);
     }
   }
@@ -78,7 +80,7 @@ export async function sendExport<Services>(
   }
 }
 
-/** Yields every match as text, and a last line where it is counted. `onTotal` learns first how many match. */
+/** Yields all matches as text, and a last line with counts if requested. `onTotal` first gets the number of matches. */
 async function* exportText<Services>(
   list: MatchList<never, Services>,
   context: HandlerContext<unknown, unknown, Services>,
@@ -114,7 +116,7 @@ async function* exportText<Services>(
       }
       if (slice.shouldYield(line.length)) await slice.yieldToEventLoop(context.signal);
     }
-    // A slow store must not hold back matches that were read.
+    // A slow store must not hold back matches that were read already.
     if (text !== '') yield chunkOf(text);
     text = '';
   } while (next !== null);
@@ -123,7 +125,7 @@ async function* exportText<Services>(
   yield Buffer.from(columns ? `# ${end}\r\n` : `{"end":"${end}"}\n`);
 }
 
-/** The fields of a match without those that hold objects. */
+/** The fields of a match, without fields that hold objects. */
 function columnsOf<Body>({ item, columns }: Pick<MatchList<Body>, 'item' | 'columns'>, body: Body): string[] {
   const { properties } = item as TObject;
   return (columns?.(body) ?? Object.keys(properties)).filter((name) => {
@@ -138,7 +140,7 @@ const toObject = (item: MatchPage['items'][number]): object =>
 const csvLine = (item: object, columns: readonly string[]) =>
   `${columns.map((name) => csvCell((item as Record<string, unknown>)[name])).join(',')}\r\n`;
 
-/** Text that a spreadsheet would run as a formula, and such text behind `'`, so that ingest can take off one `'` again. */
+/** Text that a spreadsheet would run as a formula, also after leading `'`. Export adds one `'`; ingest removes one. */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
 const IS_NUMBER = /^-?\d+(?:\.\d+)?$/;
 

@@ -17,8 +17,8 @@ import { serialize } from './serialize.js';
 const MAX_HEADER_LENGTH = 4096;
 
 /**
- * Serves one request: resolves with the JSON of the response, or with undefined once it has sent an export or lines. Throws a Problem when it
- * rejects the request.
+ * Serves one request. Resolves with the JSON of the response, or with undefined once it has sent an export or progress lines. Throws a
+ * Problem if it rejects the request.
  */
 export async function handleRequest<Services extends AnswerServices>(
   endpoint: Endpoint<TSchema, TSchema, TSchema, Services>,
@@ -41,7 +41,7 @@ export async function handleRequest<Services extends AnswerServices>(
     context.onProgress = (progress) => lines.send(progress);
   }
   context.params = ctx.params as Record<string, string>;
-  // Records are a body that is still arriving.
+  // A body of records is still arriving, so it keeps its place among the bodies.
   if (!source) admitted.startWork(endpoint.slots?.(context.body) ?? 1);
   if (format && list) {
     await sendExport(ctx, admitted, list, context, format);
@@ -56,7 +56,7 @@ export async function handleRequest<Services extends AnswerServices>(
   return undefined;
 }
 
-/** Runs an operation within the request of another route, whose slots it adds to. Resolves with JSON. Throws as `handleRequest`. */
+/** Runs an operation within the request of another route, and adds to its slots. Resolves with JSON. Throws like `handleRequest`. */
 export async function runOperation<Services extends AnswerServices>(
   endpoint: Endpoint<TSchema, TSchema, TSchema, Services>,
   sent: SentRequest,
@@ -81,12 +81,12 @@ async function answerOf<Services extends AnswerServices>(
     return answerOnce(endpoint, { ...context, idempotency }, (bytes) => costs.kept(bytes));
   }
   const json = await serialize(await endpoint.handle(context));
-  // Stores keep about as much for the next request with the key.
+  // The store keeps about this many bytes for the next request with the idempotency key.
   if (context.idempotency && !isReplay(context)) costs.kept(json.length);
   return json;
 }
 
-/** The request, checked. */
+/** Validates the request and returns the context of its handler. */
 function contextOf<Services>(
   endpoint: Endpoint<TSchema, TSchema, TSchema, Services>,
   sent: SentRequest,
@@ -155,7 +155,7 @@ function ignoredFields(names: readonly string[]): string {
   return header;
 }
 
-/** Null for JSON. Throws 406. */
+/** The export format; null for JSON. Throws 406. */
 function responseFormat(
   ctx: Context,
   { isList, hasProgress }: { isList: boolean; hasProgress: boolean },
@@ -168,6 +168,6 @@ function responseFormat(
   const others = Object.values(formats);
   throw new Problem(
     'not_acceptable',
-    `Answers are ${['application/json', ...others].join(' or ')}; the Accept header excludes it.`,
+    `Responses are ${['application/json', ...others].join(' or ')}; the Accept header excludes them.`,
   );
 }

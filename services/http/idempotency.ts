@@ -7,8 +7,9 @@ import { Problem } from './problems.js';
 type Repeated = Pick<Endpoint, 'method' | 'scope' | 'source' | 'idempotent'> & { list?: unknown };
 
 /**
- * How a repeated request with its key is answered: by the outcome that the store kept with the write, or by the answer, which is kept
- * apart. Undefined where repeating is harmless: for reads, and for records, of which sending all again changes nothing.
+ * How a repeated request with the same idempotency key gets its response: from the outcome that the store kept with the write, or from a
+ * separately stored response. Undefined if repetition is harmless: for reads, and for ingest, where sending the same records again changes
+ * nothing.
  */
 export function repetitionOf({
   method,
@@ -22,12 +23,12 @@ export function repetitionOf({
   return idempotent ? 'outcome' : 'answer';
 }
 
-/** Of keys that seal a secret: as many as nobody guesses. */
+/** Minimum length of idempotency keys that encrypt a secret, so that nobody can guess them. */
 export const SECRET_KEY_LENGTH = 20;
 
 /**
- * The Idempotency-Key header, bare or as the quoted string of the draft, with an error when it is malformed. An operation whose
- * repetition is harmless ignores the key, but an empty header is an error there too (contract 1.4).
+ * Reads the Idempotency-Key header, bare or as a quoted string as in the draft, and adds an error if it is malformed. Operations whose
+ * repetition is harmless ignore the key, but even there an empty header is an error (contract 1.4).
  */
 export function readIdempotencyKey(
   header: string | undefined,
@@ -40,7 +41,7 @@ export function readIdempotencyKey(
   const isKey = /^[\x21-\x7e]{1,255}$/.test(key);
   if (isKey && (!endpoint.answersSecret || key.length >= SECRET_KEY_LENGTH)) return { key, errors: [] };
   const detail = isKey
-    ? `Idempotency-Key encrypts the kept answer of this operation: give ${SECRET_KEY_LENGTH} or more characters that nobody guesses, such as a UUID.`
+    ? `Idempotency-Key encrypts the stored response of this operation: use at least ${SECRET_KEY_LENGTH} characters that nobody can guess, such as a UUID.`
     : 'Idempotency-Key must have 1 to 255 visible ASCII characters.';
   return {
     key: undefined,
@@ -48,7 +49,7 @@ export function readIdempotencyKey(
   };
 }
 
-/** Equal for equal requests, whatever the order of their fields. */
+/** Hash of a request, the same for any order of fields. */
 export function fingerprint(body: Record<string, unknown>, query: Record<string, unknown>): string {
   const sorted = (record: Record<string, unknown>) =>
     Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -59,13 +60,13 @@ export function fingerprint(body: Record<string, unknown>, query: Record<string,
 
 const REPLAYED = 'Idempotency-Replayed';
 
-/** Whether the answer was kept for an earlier request. */
+/** Whether the response is a replay of an earlier request. */
 export const isReplay = ({
   responseHeaders,
 }: Pick<HandlerContext<unknown, unknown>, 'responseHeaders'>): boolean =>
   responseHeaders[REPLAYED] !== undefined;
 
-/** The outcome of the write; a replay sets `Idempotency-Replayed`. Throws a 409 or 422 `Problem` when the key cannot be used. */
+/** Returns the outcome of the write; for a replay, sets `Idempotency-Replayed`. Throws a 409 or 422 `Problem` if the key cannot be used. */
 export function unwrapIdempotent<T>(
   context: Pick<HandlerContext<unknown, unknown>, 'responseHeaders'>,
   result: IdempotentResult<T>,

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of the operations, made from the schemas that validate them. */
+/** Builds the OpenAPI 3.1 document from the schemas that validate requests. */
 import type { TSchema } from 'typebox';
 import { MAX_VALUES } from '../shared/json-values.js';
 import { MAX_FOLDED_LENGTH, TEXT_QUERY } from '../shared/schema.js';
@@ -10,7 +10,7 @@ import { PASSING, PROBLEMS, type ProblemCode } from './problems.js';
 
 export type Json = Record<string, unknown>;
 
-/** Problems that every operation can answer with. */
+/** Problems of every operation. */
 const STANDARD_PROBLEMS: readonly ProblemCode[] = [
   'missing_api_key',
   'invalid_api_key',
@@ -44,7 +44,7 @@ export interface DocumentOptions {
   version: string;
   /** Response examples by path. */
   examples?: Json;
-  /** Path items of routes that are not operations; may add schemas to the components. */
+  /** Path items of routes that are not operations. May add schemas to the components. */
   describeRoutes(components: Json): Json;
 }
 
@@ -64,7 +64,7 @@ export function openApiDocument(served: readonly Endpoint[], options: DocumentOp
       title: 'Reachline',
       version,
       description:
-        'Contacts, audiences, website visits and advertising analytics of one organization. Every operation is a `POST` with a JSON body and an `X-Api-Key` header; errors are `application/problem+json` with a stable `code`. Examples are requests and responses of the sample data.',
+        'Contacts, audiences, website visits and advertising analytics of one organization. Every operation is a `POST` with a JSON body and an `X-Api-Key` header. Errors are `application/problem+json` with a stable `code`. Examples are requests and responses of the sample data.',
       contact: { name: 'The maintainers of Reachline' },
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
@@ -80,7 +80,7 @@ export function openApiDocument(served: readonly Endpoint[], options: DocumentOp
           type: 'apiKey',
           in: 'header',
           name: 'X-Api-Key',
-          description: 'A key of the organization, as `reachline keys create` prints it.',
+          description: 'An API key of the organization, as `reachline keys create` prints it.',
         },
       },
     },
@@ -139,7 +139,7 @@ function requestBodyOf(endpoint: Endpoint, schemas: Json): Json {
   if (source) {
     return { required: true, description: 'Records of the stream.', content: source.describe(schemas) };
   }
-  // Written in place: of a component, openapi-typescript would make every field with a default required.
+  // Inlined: from a component, openapi-typescript would make every field with a default required.
   const schema = publish(request, schemas);
   return {
     required: true,
@@ -148,14 +148,16 @@ function requestBodyOf(endpoint: Endpoint, schemas: Json): Json {
   };
 }
 
-/** Describes exports in words. As media types of the response they would give every generated client a response that is not JSON. */
+/** Describes exports in words: if they were media types of the response, generated clients would get a response that is not JSON. */
 const exportDescription = ({ pageFields }: MatchList) =>
-  `With \`Accept: text/csv\` or \`application/x-ndjson\` the answer is every match, in the same order, as one stream; ${pageFields.map((name) => `\`${name}\``).join(' and ')} are then not allowed.`;
+  `With \`Accept: text/csv\` or \`application/x-ndjson\`, the response streams all matches in the same order; ${pageFields.map((name) => `\`${name}\``).join(' and ')} are then not allowed.`;
 
 /** The description of an operation, with the scopes that it needs. */
 function describe({ description, scope, list }: Endpoint): string {
   const scopes = scope.map((each) => `\`${each}\``).join(' and ');
-  const access = scopes ? `Needs the scope${scope.length > 1 ? 's' : ''} ${scopes}.` : 'Every key may ask.';
+  const access = scopes
+    ? `Needs the scope${scope.length > 1 ? 's' : ''} ${scopes}.`
+    : 'Every key may use it.';
   return [description, list && exportDescription(list), access].filter(Boolean).join('\n\n');
 }
 
@@ -175,7 +177,7 @@ const idempotencyParameterOf = ({ answersSecret = false }: Pick<Endpoint, 'answe
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Repeating a request with its key replays the first answer for 24 hours instead of doing it again. Visible ASCII characters.',
+    'Key of this request. A repeated request with the same key gets the first response for 24 hours, and does not run again. Visible ASCII characters.',
   schema: {
     type: 'string',
     minLength: answersSecret ? SECRET_KEY_LENGTH : 1,
@@ -199,23 +201,26 @@ const header = (description: string, example: unknown, type = 'string') => ({
 
 const HEADERS: Json = {
   'X-Request-Id': header(
-    'Id of the request, also in the log: the one it came with, or a new one.',
+    'Id of the request, also in the log. The gateway creates one if the request has none.',
     'req_06jf7k2v1csyf9x5n0r8t4m2qa',
   ),
   RateLimit: header(
-    'Requests that remain of the limit of the key, and the seconds until it is full again.',
+    'Remaining requests of the key, and the seconds until its limit is full again.',
     '"default";r=5999;t=1',
   ),
-  'RateLimit-Policy': header('Requests and seconds of the limit.', '"default";q=6000;w=60'),
-  'Retry-After': header('Seconds to wait before the request is sent again.', 1, 'integer'),
+  'RateLimit-Policy': header('Limit of the key: requests per number of seconds.', '"default";q=6000;w=60'),
+  'Retry-After': header('Seconds to wait before sending the request again.', 1, 'integer'),
   'WWW-Authenticate': header('How to authenticate.', 'ApiKey realm="reachline"'),
-  'Server-Timing': header('Milliseconds that the stores took.', 'store;dur=3.1'),
+  'Server-Timing': header('Milliseconds that the stores took for the request.', 'store;dur=3.1'),
   'X-Ignored-Fields': header(
     'With `Prefer: handling=lenient`, the unknown fields that were ignored, percent-encoded.',
     'nickname, shoe_size',
   ),
-  [TOTAL_HEADER]: header('With CSV and NDJSON, how many match.', 1000, 'integer'),
-  'Idempotency-Replayed': header('Present, and `true`, where the first answer is replayed.', 'true'),
+  [TOTAL_HEADER]: header('With CSV and NDJSON: the number of matches.', 1000, 'integer'),
+  'Idempotency-Replayed': header(
+    'Present, with the value `true`, if the first response is replayed.',
+    'true',
+  ),
 };
 
 const refsTo = (headers: readonly string[]): Json =>
@@ -223,7 +228,7 @@ const refsTo = (headers: readonly string[]): Json =>
 
 const KEYED_HEADERS = ['X-Request-Id', 'RateLimit', 'RateLimit-Policy'];
 
-/** Headers of answers to a request without a key. */
+/** Response headers of routes without a key. */
 export const plainHeaders = () => refsTo(['X-Request-Id']);
 
 function problemResponses(codes: readonly ProblemCode[]): Json {
@@ -246,7 +251,7 @@ function problemResponses(codes: readonly ProblemCode[]): Json {
   );
 }
 
-/** A route without a key, which answers `content`. */
+/** A route that needs no key and responds with `content`. */
 export const plainOperation = (operation: Json, content: Json, otherResponses: Json): Json => ({
   ...operation,
   security: [],
@@ -264,32 +269,35 @@ const integer = (description: string) => ({ type: 'integer', description });
 const problemSchema = {
   $id: 'Problem',
   type: 'object',
-  description: 'An error (RFC 9457). Members after `request_id` depend on the code; others may be added.',
+  description:
+    'An error (RFC 9457). Members after `request_id` depend on the code; further members may be added.',
   required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
   properties: {
     type: { ...text('Identifies the kind of problem.'), format: 'uri' },
-    title: text('The kind of problem in words.'),
+    title: text('Title of the kind of problem.'),
     status: integer('The HTTP status.'),
     detail: text('What is wrong with this request.'),
     instance: text('Path of the request.'),
     code: {
-      ...text('Stable code of the kind of problem. New ones may be added.'),
+      ...text('Stable code of the kind of problem. New codes may be added.'),
       'x-extensible-enum': Object.keys(PROBLEMS),
     },
     request_id: text('Id of the request, also in the log.'),
     errors: {
       type: 'array',
-      description: 'Every broken rule.',
+      description: 'All violated rules.',
       items: {
         $id: 'FieldError',
         type: 'object',
-        description: 'One violation of a rule.',
+        description: 'One violated rule.',
         required: ['pointer', 'code', 'detail'],
         properties: {
-          pointer: text('JSON Pointer into the body, `?name` for a query parameter, `#Name` for a header.'),
+          pointer: text(
+            'JSON Pointer into the body, `?name` for a query parameter, or `#Name` for a header.',
+          ),
           code: text('Stable code of the rule.'),
-          detail: text('What is wrong, in words.'),
-          line: integer('`records_rejected`: line of the record, or position in the array, from 1.'),
+          detail: text('Explanation in words.'),
+          line: integer('`records_rejected`: line of the record, or its position in the array, from 1.'),
         },
       },
     },
@@ -298,36 +306,36 @@ const problemSchema = {
       '`…_not_found`, `ambiguous_…`, `contact_exists`, `changed_meanwhile`: the organization of the key.',
     ),
     contact_id: text(
-      '`contact_not_found`, `changed_meanwhile`: the contact asked for. `contact_exists`: the contact that exists.',
+      '`contact_not_found`, `changed_meanwhile`: the requested contact. `contact_exists`: the existing contact.',
     ),
     contact_ids: {
       type: 'array',
       description:
-        '`contact_exists`: the contacts that exist, the oldest first, at most 100. Several only with `on_duplicate=update`.',
+        '`contact_exists`: the existing contacts, oldest first, at most 100. There are several only with `on_duplicate=update`.',
       items: text('A contact id.'),
     },
-    audience_id: text('`audience_not_found`: the audience asked for.'),
-    key_id: text('`key_not_found`: the key asked for.'),
+    audience_id: text('`audience_not_found`: the requested audience.'),
+    key_id: text('`key_not_found`: the requested key.'),
     accepted: integer(
-      '`records_rejected`, and other problems of an ingest that ended early: how many records are durable nevertheless.',
+      '`records_rejected`, and other problems of an ingest that ended early: number of records that were accepted all the same.',
     ),
     rejected: integer(
-      '`records_rejected`: how many records; `errors` lists the first 100, or as many as `max_errors`.',
+      '`records_rejected`: number of rejected records. `errors` lists the first 100, or as many as `max_errors`.',
     ),
-    required_credits: integer('`insufficient_credits`: the credits the creation costs.'),
-    credit_balance: integer('`insufficient_credits`: the credits the organization has.'),
+    required_credits: integer('`insufficient_credits`: credits that the creation costs.'),
+    credit_balance: integer('`insufficient_credits`: credit balance of the organization.'),
     days: {
       type: 'array',
-      description: '`missing_rates`: the days, ascending, whose money cannot be converted.',
+      description: '`missing_rates`: days without a rate for some amount, ascending.',
       items: { ...text('A day.'), format: 'date' },
     },
     candidates: {
       type: 'array',
-      description: '`ambiguous_company`, `ambiguous_domain`: up to 20 companies that can be meant.',
+      description: '`ambiguous_company`, `ambiguous_domain`: up to 20 matching companies.',
       items: {
         $id: 'CompanyCandidate',
         type: 'object',
-        description: 'A company that the request can mean.',
+        description: 'A matching company.',
         required: ['id', 'network_a_company_id', 'name'],
         properties: {
           id: text('Identifier of the company.'),
@@ -339,11 +347,11 @@ const problemSchema = {
   },
 };
 
-/** Keywords of the validator that no other tool knows. */
+/** Keywords of our validator that other tools do not know. */
 const PRIVATE_KEYWORDS = new Set(['$id', 'formatMinimum', 'formatMaximum', MAX_FOLDED_LENGTH, TEXT_QUERY]);
 const INT32_MAX = 2 ** 31 - 1;
 
-/** A schema as the document shows it. Schemas with an `$id` become components, referred to by name. */
+/** A schema as the document shows it. Schemas with an `$id` become components, and are referred to by name. */
 export function publish(schema: unknown, components: Json): unknown {
   if (Array.isArray(schema)) return schema.map((item) => publish(item, components));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -361,7 +369,7 @@ export function publish(schema: unknown, components: Json): unknown {
   return { $ref: `#/components/schemas/${$id}` };
 }
 
-/** Makes null an alternative beside the values: generators of clients make several types of an enum that has null among its values. */
+/** Makes null an alternative beside the values: client generators turn an enum with null into several types. */
 function splitNull(schema: Json): void {
   const values = (schema.enum as unknown[]).filter((value) => value !== null);
   schema.anyOf = [{ type: 'string', enum: values }, { type: 'null' }];
@@ -369,6 +377,6 @@ function splitNull(schema: Json): void {
   delete schema.enum;
 }
 
-/** The schema published as a component of this name. */
+/** Publishes the schema as a component with this name. */
 export const publishAs = (name: string, schema: unknown, components: Json) =>
   publish({ ...(schema as Json), $id: name }, components);

@@ -1,17 +1,17 @@
 import { Problem } from './problems.js';
 import type { Scope } from './scopes.js';
 
-/** The caller of a request: the API key it was sent with. */
+/** The caller of a request: the API key that it was sent with. */
 export interface Principal {
   keyId: string;
   organizationId: string;
   scopes: ReadonlySet<string>;
 }
 
-/** Header of a response that asks for another key. */
+/** Response header that asks for another key. */
 export const CHALLENGE = { 'WWW-Authenticate': 'ApiKey realm="reachline"' };
 
-/** The same for unknown, malformed, expired and revoked keys, so that it does not reveal which keys exist. */
+/** The same problem for unknown, malformed, expired and revoked keys, so that it does not reveal which keys exist. */
 export function invalidKey(): Problem {
   return new Problem('invalid_api_key', 'The API key is not valid.', {}, CHALLENGE);
 }

@@ -62,7 +62,7 @@ export const PASSING: ReadonlySet<ProblemCode> = new Set([
 
 /** The `type` of a problem, without its code. */
 export const PROBLEM_TYPE = 'urn:reachline:problem:';
-/** Path of the API reference that says what the problem means and how to solve it. */
+/** Page of the API reference that explains the problem and its remedy. */
 export const problemPage = (code: string) => `/docs/errors#${code}`;
 
 /** Additional members, such as `credit_balance` or `candidates`. */

@@ -3,10 +3,10 @@ import type { Context } from 'koa';
 import { EXPORT_TYPES } from './export.js';
 import { endUnreadBody } from './unread-body.js';
 
-/** Pause between two lines. */
+/** Pause between two lines, in milliseconds. */
 const INTERVAL_MS = 500;
 
-/** A response of lines. It begins with the first line of progress: what fails before it is answered with its own status. */
+/** A response of lines. It begins with the first line of progress; an earlier failure gets a response with its own status. */
 export class ProgressLines {
   readonly #ctx: Context;
   #sentAt = performance.now();
@@ -15,7 +15,7 @@ export class ProgressLines {
     this.#ctx = ctx;
   }
 
-  /** Sends a line, unless one was sent a moment ago, the client does not read, or the response has ended. */
+  /** Sends a line, unless the last line was sent a moment ago, the client does not read, or the response has ended. */
   send(progress: object): void {
     const { res } = this.#ctx;
     if (res.writableEnded || res.destroyed || res.writableNeedDrain) return;
@@ -48,7 +48,7 @@ export class ProgressLines {
     ctx.status = 200;
     ctx.vary('Accept');
     ctx.set('Content-Type', `${EXPORT_TYPES.ndjson}; charset=utf-8`);
-    // nginx passes each line on as it comes.
+    // Makes nginx pass each line on at once.
     ctx.set('X-Accel-Buffering', 'no');
   }
 }

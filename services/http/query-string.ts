@@ -4,12 +4,12 @@ import { compileValidator, type FieldError } from '../shared/validation.js';
 
 export type QueryParameters = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What parameters are called elsewhere: on the command line. */
+/** Common wrong names of parameters, which are right on the command line. */
 const MISTAKEN_NAMES: Readonly<Record<string, string>> = { preset: 'map', mapping: 'map' };
 
 /**
- * Parses and validates query parameters. Booleans and integers are converted where the schema has them and they are written as JSON
- * writes them; any other text stays text, which validation rejects. Pointers are written `?required_credits`.
+ * Parses and validates query parameters. Converts booleans and integers if the schema has them and they are written as in JSON; other text
+ * stays text, which validation rejects. Pointers are written `?required_credits`.
  */
 export function readQuery(
   sent: QueryParameters,
@@ -39,7 +39,7 @@ export function readQuery(
     } else if (Array.isArray(value)) {
       errors.push({ pointer: `?${name}`, code: 'repeated', detail: `${name} may be given once.` });
     } else if (value !== undefined) {
-      // Also when empty: `?dry_run` must not mean false (contract 1.4).
+      // Empty values are converted too: `?dry_run` must not mean false (contract 1.4).
       query[name] = convert(value, property.type);
     }
   }
@@ -52,7 +52,7 @@ export function readQuery(
   return { query, errors };
 }
 
-/** By the type of a parameter: a text of the address has no other type that could be named. */
+/** How a parameter must be written, by its type: every value in a URL is text. */
 const WRITTEN_AS: Readonly<Record<string, string>> = {
   integer: 'an integer in plain digits, such as 5',
   boolean: 'true or false',

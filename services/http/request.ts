@@ -1,4 +1,4 @@
-/** What a request means: strings normalized, every rule checked, query text and cursor parsed, defaults filled in. */
+/** Parses a request: normalizes strings, checks every rule, parses the text query and cursor, and fills in defaults. */
 import { type CursorScope, readCursor } from '../search/cursor.js';
 import type { TextQuery } from '../search/query.js';
 import { parseQuery } from '../search/query-parser.js';
@@ -45,8 +45,8 @@ export const propertiesOf = (schema: unknown): Properties =>
   (schema as { properties?: Properties } | undefined)?.properties ?? {};
 
 /**
- * Parses and checks a request. `format` is the format of an export, null for JSON. Throws 403 for another organization, and 422 with every
- * broken rule.
+ * Parses and checks a request. `format` is the format of an export, or null for JSON. Throws 403 for another organization, and 422 with all
+ * violated rules.
  */
 export function parseRequest(
   endpoint: Pick<
@@ -90,7 +90,7 @@ export function parseRequest(
   return request;
 }
 
-/** Fills in defaults. Returns the text query, of which a request has one. */
+/** Fills in defaults and returns the text query, if the request has one. */
 function readFields(
   fields: Fields,
   properties: Properties,
@@ -118,7 +118,7 @@ function readFields(
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a cursor belongs to: the operation, the organization and every field that is not about one page. */
+/** What a cursor is bound to: the operation, the organization, and every field that affects more than one page. */
 export function cursorScope(
   { operation, body }: Pick<ParsedRequest, 'operation' | 'body'>,
   organizationId: string,
@@ -135,7 +135,7 @@ function pageFieldErrors(body: Fields, { pageFields }: Pick<MatchList, 'pageFiel
     .map((name) => ({
       pointer: `/${name}`,
       code: 'not_in_export',
-      detail: `${name} is about one page, and CSV and NDJSON hold every match; leave it out.`,
+      detail: `${name} applies to one page, but CSV and NDJSON return all matches; leave it out.`,
     }));
 }
 
@@ -146,7 +146,7 @@ function withoutInvalid(body: Fields, errors: readonly FieldError[]): Fields {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !broken.has(escapePointer(name))));
 }
 
-/** The first error of each pointer and code: a text too long for its schema is too long to be parsed as well. */
+/** Keeps the first error of each pointer and code: text that is too long for its schema is also too long to parse. */
 function dropRepeated(errors: readonly FieldError[]): FieldError[] {
   const seen = new Set<string>();
   return errors.filter(({ pointer, code }) => {
@@ -157,7 +157,7 @@ function dropRepeated(errors: readonly FieldError[]): FieldError[] {
   });
 }
 
-/** Throws the same 403 whether the other organization exists or not. */
+/** Throws the same 403 whether or not the other organization exists. */
 function requireOwnOrganization(sent: unknown, organizationId: string): void {
   if (typeof sent !== 'string' || sent === organizationId) return;
   throw new Problem(
@@ -176,8 +176,8 @@ function requireOwnOrganization(sent: unknown, organizationId: string): void {
 }
 
 /**
- * Trims every string. Drops fields that are null, and texts that are blank: they count as absent (contract 1.4) unless they clear a
- * field. Adds errors for text that no store can hold: NUL characters and lone surrogates.
+ * Trims every string. Drops null fields and blank texts: they count as absent (contract 1.4) unless they clear a field. Adds errors for
+ * text that no store can hold: NUL characters and lone surrogates.
  */
 function normalizeStrings(
   fields: Fields,
@@ -185,10 +185,10 @@ function normalizeStrings(
   errors: FieldError[],
   { nullClears = false, prefix = '' }: { nullClears?: boolean; prefix?: string } = {},
 ): Fields {
-  // Use an object without a prototype, so that `__proto__` is an ordinary field.
+  // An object without a prototype treats `__proto__` as an ordinary field.
   const normalized: Fields = Object.hasOwn(fields, '__proto__') ? Object.create(null) : {};
   for (const name in fields) {
-    // As deep as the schema: a recursion over what was sent could overflow the stack.
+    // Only as deep as the schema: recursion over the sent value could overflow the stack.
     let value = fields[name];
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const nested = property?.properties;
@@ -206,7 +206,7 @@ function normalizeStrings(
   return normalized;
 }
 
-/** Whether a field is the same as if it were left out. An unknown field never is, and a blank text only where any text fits. */
+/** Whether a field counts as absent. An unknown field never does, and blank text does only if the schema allows any text. */
 function countsAsAbsent(value: unknown, property: Property | undefined): boolean {
   if (!property) return false;
   if (value !== '') return value === null;

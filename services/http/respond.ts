@@ -9,11 +9,11 @@ export interface Response {
   headers?: Record<string, string>;
   /** Default JSON. */
   type?: string;
-  /** Chunks are sent as they come; when they fail, the connection is destroyed. */
+  /** Chunks are sent as they come. If the iteration fails, the connection is destroyed. */
   body?: string | Buffer | AsyncIterable<Buffer>;
 }
 
-/** Every response ends here. Resolves when a stream is sent; else the response is sent once the middlewares are done. */
+/** Every response ends here. Resolves once a stream is sent; other responses are sent after all middlewares. */
 export async function respond(
   ctx: Context,
   { status = 200, headers = {}, type = 'application/json; charset=utf-8', body }: Response,

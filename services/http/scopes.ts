@@ -14,5 +14,5 @@ export type Scope = (typeof SCOPES)[number];
 
 const ON_REQUEST: ReadonlySet<string> = new Set<Scope>(['ingest:write', 'contacts:erase', 'keys:write']);
 
-/** All scopes except those for records, for erasures and for keys. */
+/** All scopes except the scopes for ingest, erasures and keys. */
 export const DEFAULT_SCOPES: Scope[] = SCOPES.filter((scope) => !ON_REQUEST.has(scope));

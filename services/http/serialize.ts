@@ -4,11 +4,11 @@ import { JsonText } from '../shared/json.js';
 /** Characters converted to bytes at once; converting a whole large response would block the event loop. */
 const CHUNK_CHARS = 256 * 1024;
 
-/** The JSON of a field or item, some of which may be text already; undefined where JSON leaves the field out. */
+/** JSON of a field or item. `JsonText` is JSON already; undefined if JSON leaves the field out. */
 const toText = (value: unknown): string | undefined =>
   value instanceof JsonText ? value.text : JSON.stringify(value);
 
-/** Serializes a response to JSON. Yields to the event loop between items of lists, so that one response does not delay all others. */
+/** Serializes a response to JSON. Yields to the event loop between items of lists, so that one response does not delay the others. */
 export async function serialize(response: object): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let text = '';

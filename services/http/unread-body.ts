@@ -1,13 +1,13 @@
 /** Responses to requests whose body was not read to its end. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** How long, and up to how many bytes, a rejected body is read on, so that the client can read the response. */
+/** How long, and up to how many bytes, a rejected body is read, so that the client can read the response. */
 export const LINGER_MS = 1000;
 export const LINGER_BYTES = 8 * 1024 * 1024;
 
 /**
- * Responds while the body is still arriving, then closes the connection. Reads the body on for a bounded time first: closing a
- * connection with unread bytes resets it, and a reset discards the response in the client's buffer (RFC 9112 9.6).
+ * Responds while the body is still arriving, then closes the connection. First reads on for a bounded time: closing a connection with
+ * unread bytes resets it, and a reset discards the response in the client's buffer (RFC 9112 9.6).
  */
 export function answerUnreadBody(
   request: IncomingMessage,
@@ -16,12 +16,12 @@ export function answerUnreadBody(
 ): void {
   response.setHeader('Connection', 'close');
   response.setHeader('Content-Length', Buffer.byteLength(body));
-  // The whole response is sent now; `end`, which closes the connection, follows once the client has stopped sending.
+  // Sends the whole response now. `end`, which closes the connection, follows once the client has stopped sending.
   response.write(body);
   endUnreadBody(request, response);
 }
 
-/** Ends a response that is written while the body is still arriving: once the client has stopped sending, or after a bounded time. */
+/** Ends a response while the body is still arriving: once the client has stopped sending, or after a bounded time. */
 export function endUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   let bytes = 0;
   const end = () => {
@@ -30,7 +30,7 @@ export function endUnreadBody(request: IncomingMessage, response: ServerResponse
     request.off('end', end);
     request.off('close', end);
     response.end();
-    // Node emits nothing more for an answered request, so this also ends pending readers of its body.
+    // Node.js emits no more events for an answered request, so this also ends readers that wait for its body.
     if (!request.complete) response.once('close', () => request.destroy());
   };
   const count = (chunk: Buffer) => {
