@@ -42,7 +42,7 @@ const declaredEndpoints = [
 /** Every operation that takes a JSON object, with the types of its declaration. */
 export type DeclaredEndpoint = (typeof declaredEndpoints)[number];
 
-/** The operations that take a JSON object, in the order the documentation shows them. */
+/** The operations that take a JSON object, in the order of the documentation. */
 export const endpoints = declaredEndpoints as unknown as readonly ApiEndpoint[];
 
 /** Every operation. */

@@ -9,22 +9,22 @@ import { StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors
 import type { Clock } from '../shared/time.js';
 import { clientNetwork, WrongKeyLimiter } from './wrong-keys.js';
 
-/** A revocation takes effect in every process within 5 s (contract 2.2). */
+/** Lifetime of a cached key, in milliseconds: a revocation takes effect in every process within 5 s (contract 2.2). */
 const CACHE_TTL_MS = 2000;
 const MAX_ENTRIES = 10_000;
 /**
- * Stale-if-error: while the key store is down, a key verified in the last 10 minutes keeps working, so that advertising stays
- * available. Nothing can be revoked meanwhile: a revocation is written to that same store.
+ * Milliseconds that a verified key keeps working while the key store is unavailable (stale-if-error), so that advertising stays available.
+ * No key can be revoked meanwhile, because a revocation is written to the same store.
  */
 const STALE_IF_ERROR_MS = 10 * 60_000;
-/** Lookup timeouts: when a stale entry could be used instead, and otherwise. */
+/** Lookup timeouts in milliseconds: with a stale entry to fall back on, and without. */
 const REFRESH_TIMEOUT_MS = 1000;
 const LOOKUP_TIMEOUT_MS = 5000;
-/** A use is recorded this long after the last one: one write per key and hour, not one per request. */
+/** Milliseconds between two records of a key's use: one write per key and hour instead of one per request. */
 const USE_INTERVAL_MS = 3_600_000;
-/** Concurrent lookups of keys that are not cached. */
+/** Maximum concurrent lookups of keys that are not cached. */
 const MAX_LOOKUPS = 100;
-/** Concurrent lookups for networks that sent too many wrong keys, which take turns, and how many of each may wait. */
+/** Maximum concurrent lookups for networks that sent too many wrong keys. The networks take turns, and each may queue some lookups. */
 const SUSPECT_LOOKUPS = 4;
 const MAX_WAITING_SUSPECTS = 100;
 
@@ -35,14 +35,14 @@ interface KnownKey {
   /** Milliseconds, monotonic. */
   loadedAt: number;
   freshUntil: number;
-  /** Last recorded use, in milliseconds since 1970; 0 for none. */
+  /** Last recorded use, in milliseconds since 1970; 0 if never used. */
   usedAt: number;
 }
 
 /**
- * Verifies the `X-Api-Key` header; synchronous while the key is cached. Throws the same 401 for every reason. Throws 429 for a wrong key
- * after too many wrong keys from the address, and 503 for too many concurrent lookups. Throws the errors of the key store. A right key
- * passes whatever other clients at its address have sent.
+ * Verifies the `X-Api-Key` header; synchronous for a cached key. Throws the same 401 for every reason, 429 for a wrong key after too many
+ * wrong keys from the address, 503 for too many concurrent lookups, and the errors of the key store. A valid key passes, whatever other
+ * clients at its address have sent.
  */
 export type Authenticate = (header: string | undefined, address: string) => Principal | Promise<Principal>;
 
@@ -52,14 +52,14 @@ export function createAuthenticate(
   wrongKeys = new WrongKeyLimiter(),
 ): Authenticate {
   const known = new LRUCache<string, KnownKey>({ max: MAX_ENTRIES });
-  /** Ids without a key, in a cache of their own so that they never evict a key. */
+  /** Unknown ids, in a cache of their own so that they never evict a key. */
   const unknown = new LRUCache<string, true>({ max: MAX_ENTRIES, ttl: CACHE_TTL_MS });
   /** Pending lookups by key id, shared by concurrent requests. */
   const lookups = new Map<string, Promise<KnownKey | null>>();
   let unknownLookups = 0;
   const suspects = new FairSemaphore(SUSPECT_LOOKUPS);
 
-  /** The same for every wrong key, so that neither the error nor the number of tries tells which ids exist. */
+  /** Throws the same error for every wrong key: neither the error nor the number of attempts reveals which ids exist. */
   function refuse(address: string): never {
     wrongKeys.take(address);
     throw invalidKey();
@@ -71,7 +71,7 @@ export function createAuthenticate(
     if (!keyIsActive(entry.stored, now)) return refuse(address);
     if (now - entry.usedAt >= USE_INTERVAL_MS) {
       entry.usedAt = now;
-      // A use that is not recorded must not fail the request, nor delay it.
+      // Recording a use must neither fail nor delay the request.
       keys.recordKeyUse(entry.stored.id, new Date(now).toISOString()).catch(() => undefined);
     }
     return entry.principal;
@@ -99,7 +99,7 @@ export function createAuthenticate(
     return keep(id, stored, 0);
   }
 
-  /** Falls back to the cached entry while the store is down (stale-if-error). */
+  /** Falls back to the cached entry while the store is unavailable (stale-if-error). */
   async function refresh(id: string, last: KnownKey): Promise<KnownKey | null> {
     try {
       return keep(id, await findWithTimeout(REFRESH_TIMEOUT_MS, id), last.usedAt);
@@ -111,7 +111,7 @@ export function createAuthenticate(
     }
   }
 
-  /** Null for a key that is not active, or not there. */
+  /** Returns null for a key that is inactive or missing. */
   function keep(id: string, stored: StoredKey | null, usedAt: number): KnownKey | null {
     if (!stored || !keyIsActive(stored, clock.now())) {
       known.delete(id);

@@ -1,4 +1,4 @@
-/** `POST /api/ingest/{stream}/check`: how a file would be read, and what would become of its records. */
+/** `POST /api/ingest/{stream}/check`: how a file would be read, and what loading it would do. */
 import { checkFile } from '../../ingest/check/check.js';
 import { DRAFT, type ProposeOptions } from '../../ingest/check/propose.js';
 import { fieldChoices } from '../../ingest/mapping/edit.js';
@@ -38,14 +38,14 @@ import { inTurn, PROPOSED, peopleOf, peopleScope, READING_PARAMETERS, Reading } 
 import { describeFile } from './record-schemas.js';
 import { openUpload, type Upload } from './upload.js';
 
-/** What a check reads at most. Its time leaves room for the upload within the timeout of a request. */
+/** Limits of a check. Its time leaves room for the upload within the timeout of a request. */
 const CHECK_LIMITS = { records: 100_000, rejected: 10_000, milliseconds: 8000 };
 
 const text = (description: string) => Type.String({ description });
 
 const Question = looseObject(
   {
-    code: stringEnum('What is open.', [
+    code: stringEnum('Kind of question.', [
       'ambiguous_date',
       'ambiguous_number',
       'several_presets',
@@ -53,51 +53,51 @@ const Question = looseObject(
       'required_field',
     ]),
     answer: stringEnum(
-      'Where the answer belongs in the next request: the query parameter of this name, the `stream` of the path, or the part `columns`.',
+      'Where the answer goes in the next request: the query parameter of this name, the `stream` of the path, or the part `columns`.',
       ['date_order', 'decimal', 'map', 'stream', 'columns'],
     ),
-    column: Type.Optional(text('The column that it is about.')),
-    field: Type.Optional(text('The field that no column gives.')),
+    column: Type.Optional(text('The column that the question is about.')),
+    field: Type.Optional(text('The field that no column provides.')),
     choices: arrayOf(
-      'The answers that can be given.',
+      'The possible answers.',
       looseObject({
-        value: text('The answer.'),
-        description: Type.Optional(text('What it is.')),
+        value: text('Value to send as the answer.'),
+        description: Type.Optional(text('Description of the answer.')),
         text: Type.Optional(text('A text of the column.')),
-        reading: Type.Optional(text('What this text becomes with the answer.')),
+        reading: Type.Optional(text('The value of this text with this answer.')),
       }),
     ),
   },
-  { $id: 'FileQuestion', description: 'Something that the file leaves open.' },
+  { $id: 'FileQuestion', description: 'A question that the file leaves open.' },
 );
 
 const Column = looseObject(
   {
-    column: text('Name of the column, as in the file; of JSON the path of the field.'),
+    column: text('Name of the column in the file; for JSON, the path of the field.'),
     field: text(
-      'The field that it becomes, `full_name` for first and last name; empty where it is left out.',
+      'The field that the column becomes; `full_name` for first and last name; empty if the column is left out.',
     ),
-    fields: arrayOf('All fields that it becomes.', text('Name of a field.')),
-    samples: arrayOf('Some of its texts.', text('The text, at most 100 characters.')),
+    fields: arrayOf('All fields that the column becomes.', text('Name of a field.')),
+    samples: arrayOf('Some texts of the column.', text('The text, at most 100 characters.')),
   },
   { $id: 'FileColumn', description: 'A column of the file.' },
 );
 
 export const CheckResponse = looseObject(
   {
-    stream: text('Stream the records would go to.'),
+    stream: text('Stream of the records.'),
     format: stringEnum('Format of the file.', ['ndjson', 'json', 'csv', 'xlsx']),
-    media_type: text('The `Content-Type` with which the file is loaded.'),
-    preset: Type.Optional(text('The preset that the file was recognized by.')),
-    preset_description: Type.Optional(text('What this preset reads.')),
+    media_type: text('The `Content-Type` with which to load the file.'),
+    preset: Type.Optional(text('The preset that recognized the file.')),
+    preset_description: Type.Optional(text('What the preset reads.')),
     header: Type.Optional(
       looseObject(
         {
           line: integer('Its line, from 1.'),
-          text: text('The line as it is.'),
-          delimiter: text('What separates its cells.'),
+          text: text('The line as written.'),
+          delimiter: text('The character that separates its cells.'),
         },
-        { description: 'The row of column names of CSV.' },
+        { description: 'The row with the column names of CSV.' },
       ),
     ),
     mapping: Type.Optional(
@@ -105,22 +105,25 @@ export const CheckResponse = looseObject(
         {},
         {
           description:
-            'How the file would be read, with every form of dates and numbers stated. Send it as the part `mapping` before the file. Absent where the records are those of the stream already.',
+            'The mapping that reads the file, with every date and number format stated. To load the file, send this as the part `mapping` before the file. Absent if the file already holds records of the stream.',
         },
       ),
     ),
     columns: arrayOf('The columns of the file.', Column),
     proposed: PROPOSED,
-    fields: arrayOf('What a column can become.', text('Name of a field.')),
-    required: arrayOf('The fields that a column has to give.', text('Name of a field.')),
+    fields: arrayOf('The fields that a column can become.', text('Name of a field.')),
+    required: arrayOf('The fields that a column must provide.', text('Name of a field.')),
     missing_tables: MISSING_TABLES,
-    questions: arrayOf('What the file leaves open. While there is any, no record is checked.', Question),
+    questions: arrayOf(
+      'Questions that the file leaves open. While there are any, no record is checked.',
+      Question,
+    ),
     result: Type.Optional(
       looseObject(
         {
           ...RESULT_FIELDS,
           records: arrayOf(
-            'The first 3 accepted records as they would be written.',
+            'The first 3 accepted records, as they would be stored.',
             looseObject({
               line: integer('Line, or position in the array, from 1.'),
               record: looseObject({}, { description: 'The record of the stream.' }),
@@ -129,7 +132,7 @@ export const CheckResponse = looseObject(
           matches: MATCHES,
           is_whole: boolean('Whether every record of the file was checked.'),
         },
-        { description: 'What would become of the records; absent while a question is open.' },
+        { description: 'Counts of what loading would do; absent while a question is open.' },
       ),
     ),
   },
@@ -145,7 +148,7 @@ export const check = endpointsWith<IngestServices>()({
   operationId: 'ingestCheck',
   summary: 'Check a file of records',
   description:
-    'Recognizes the file, proposes a mapping, asks what the file leaves open, and says what would become of its records. Writes nothing. To load the file, send it to `/api/ingest/{stream}` as the part `file` behind the part `mapping`, the mapping of this answer.',
+    'Recognizes the file, proposes a mapping, asks what the file leaves open, and says what loading would do. Writes nothing. To load the file, send it to `/api/ingest/{stream}` as the part `file` after the part `mapping` with the mapping of this response.',
   tag: 'Ingest',
   scope: ['ingest:write'],
   queryScope: peopleScope,
@@ -156,7 +159,7 @@ export const check = endpointsWith<IngestServices>()({
     map: Type.Optional(
       Type.String({
         description:
-          'Name of a mapping, as in the ingest operation. Default: the preset that the file is recognized by, or a draft. `draft` looks for no preset.',
+          'Name of a mapping, as for ingest. By default, the preset that recognizes the file, otherwise a draft. `draft` uses no preset.',
         minLength: 1,
         maxLength: MAX_NAME_LENGTH,
         examples: ['draft'],
@@ -165,7 +168,7 @@ export const check = endpointsWith<IngestServices>()({
     beginning: withDefault(
       Type.Optional(
         boolean(
-          'The body is only the beginning of the file: lines of JSON or CSV. Its last record, which may be cut, is left out.',
+          'The body is only the beginning of the file, as lines of JSON or CSV. Its last record may be cut, and is ignored.',
         ),
       ),
       false,
@@ -214,18 +217,18 @@ export const check = endpointsWith<IngestServices>()({
   },
 });
 
-/** The end of other formats is needed to read their beginning. */
+/** Other formats need their end to be read at all. */
 const wholeFile = () =>
   invalid({
     pointer: '?beginning',
     code: 'whole_file',
-    detail: 'Of lines of JSON and of CSV a beginning can be checked; send this file whole.',
+    detail: 'Only files of JSON lines and CSV can be checked by their beginning; send this file whole.',
   });
 
 const mediaTypeOf = (format: TextFormat) =>
   Object.entries(INGEST_FORMATS).find(([, each]) => each === format)?.[0] ?? ANY_FORMAT;
 
-/** The mapping that comes with the file, or the mapping that the request names. Throws 422 and `MappingError`. */
+/** The mapping that comes with the file, or that the request names. Throws 422 and `MappingError`. */
 function mappingOf(
   { parts }: Upload,
   name: string | undefined,
@@ -247,9 +250,9 @@ function choicesOf(sent: string | undefined, stream: Stream): Record<string, str
   if ('value' in choices && isObject(choices.value)) {
     const unknown = Object.values(choices.value).find((field) => !allowed.has(field as string));
     if (unknown === undefined) return choices.value as Record<string, string>;
-    const detail = `${JSON.stringify(unknown)?.slice(0, 128)} is no field of ${stream.name}. Choose of ${[...allowed].slice(1).join(', ')}.`;
+    const detail = `${JSON.stringify(unknown)?.slice(0, 128)} is not a field of ${stream.name}. Choose one of ${[...allowed].slice(1).join(', ')}.`;
     throw invalid({ pointer: '/columns', code: 'unknown_field', detail });
   }
-  const detail = 'columns must be a JSON object: the name of a column, and the field that it becomes.';
+  const detail = 'columns must be a JSON object of column names and the fields that they become.';
   throw invalid({ pointer: '/columns', code: 'invalid_type', detail });
 }

@@ -5,8 +5,8 @@ import { addressKey, addressRange } from '../shared/ip-address.js';
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * The peer address or, behind trusted proxies, the last address of `X-Forwarded-For` that is not a trusted proxy. Addresses before it
- * can be forged by the client.
+ * The peer address or, behind trusted proxies, the last address of `X-Forwarded-For` that is not a trusted proxy. The client can forge
+ * earlier addresses.
  */
 export function createClientAddress(trustedProxies: readonly string[] = []): ClientAddress {
   const peerOf = (request: IncomingMessage) => request.socket.remoteAddress ?? '';

@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface ConnectionLimits {
-  /** Maximum open connections; above it the longest idle one is closed. */
+  /** Maximum number of open connections; above it, the connection with the longest idle time is closed. */
   max: number;
   /** Milliseconds within which the headers of a request must arrive. */
   headersMs: number;
@@ -13,7 +13,7 @@ export interface ConnectionLimits {
   checkMs: number;
 }
 
-/** Half of the file descriptors that are free at the start are left for stores and files. */
+/** Uses half of the file descriptors that are free at the start; the others are for stores and files. */
 export function connectionLimits(openFiles = openFileLimit(), openNow = openFileCount()): ConnectionLimits {
   return {
     max: Math.max(1, Math.min(10_000, Math.floor((openFiles - openNow) / 2))),
@@ -24,13 +24,13 @@ export function connectionLimits(openFiles = openFileLimit(), openNow = openFile
 }
 
 /**
- * Limits the connections of a server and tracks their responses for graceful shutdown, which waits for responses only. Node's
- * `closeIdleConnections` leaves a connection that never sent a request, such as a browser's spare one, open for a minute.
+ * Limits the connections of a server and tracks their responses for graceful shutdown, which waits only for responses. Node's
+ * `closeIdleConnections` keeps a connection that never sent a request, such as a browser's spare connection, open for a minute.
  */
 export class Connections {
   readonly #max: number;
   readonly #responses = new Map<Socket, Set<ServerResponse>>();
-  /** Connections without a response in progress, longest idle first; includes those that sent only part of their headers. */
+  /** Connections without a response in progress, longest idle first. Includes connections that sent only part of their headers. */
   readonly #idle = new Set<Socket>();
   #stopping = false;
 
@@ -56,14 +56,14 @@ export class Connections {
     });
   }
 
-  /** Whether the headers of a response were sent before its request had arrived as a whole. */
+  /** Whether the headers of a response were sent before its request had arrived completely. */
   hasAnsweredEarly(socket: Socket): boolean {
     return [...(this.#responses.get(socket) ?? [])].some(
       ({ headersSent, req }) => headersSent && !req.complete,
     );
   }
 
-  /** Calls `then` once every request that arrived as a whole on the connection is answered. */
+  /** Calls `then` after the responses to all requests that have arrived completely on the connection. */
   afterResponses(socket: Socket, then: () => void): void {
     const pending = [...(this.#responses.get(socket) ?? [])].filter(({ req }) => req.complete);
     let left = pending.length;
@@ -71,7 +71,9 @@ export class Connections {
     for (const response of pending) response.once('close', () => --left === 0 && then());
   }
 
-  /** Idle connections are closed after `drainMs`. A request that arrives on one until then is answered, and the connection closed. */
+  /**
+   * Closes idle connections after `drainMs`. A request that arrives on one until then gets its response, and then the connection is closed.
+   */
   stop(drainMs: number): void {
     this.#stopping = true;
     for (const responses of this.#responses.values()) {
@@ -105,7 +107,7 @@ export class Connections {
   }
 }
 
-/** The open-files limit of this process; 1024, the common default, where the system does not say. */
+/** The limit of open files of this process; 1024, the common default, if the system does not say. */
 function openFileLimit(): number {
   try {
     return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? 1024);
@@ -114,7 +116,7 @@ function openFileLimit(): number {
   }
 }
 
-/** File descriptors that this process has open; 0 where the system does not say. */
+/** Number of open file descriptors of this process; 0 if the system does not say. */
 function openFileCount(): number {
   try {
     return readdirSync('/proc/self/fd').length;

@@ -1,4 +1,4 @@
-/** Serves the built console: one page for every address below /console, and its assets, which never change under their names. */
+/** Serves the built console: one page for every address below /console, and its assets, whose content never changes under the same name. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { Context } from 'koa';
 import { respond } from '../http/respond.js';
 import { packageRoot } from '../shared/fs.js';
 
-/** Nothing inline, and nothing of another host. */
+/** Allows nothing inline, and nothing from another host. */
 export const CONSOLE_CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -24,7 +24,7 @@ const TYPES: Record<string, string> = {
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
 };
-/** Encodings in order of preference, with the suffix that the build gives the compressed file. */
+/** Encodings in order of preference, with the file suffix that the build uses. */
 const ENCODINGS = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -37,7 +37,7 @@ interface Asset {
   encoded: Partial<Record<string, Buffer>>;
 }
 
-/** Adds the routes of the console. Without a build there is only a 404, as after `tsc` alone. */
+/** Adds the routes of the console. Without a build, such as after `tsc` alone, they respond with 404. */
 export function addConsoleRoutes(router: Router, folder = join(packageRoot, 'dist/console')): void {
   const page = readAsset(folder, 'index.html');
   if (!page) return;
@@ -53,7 +53,7 @@ export function addConsoleRoutes(router: Router, folder = join(packageRoot, 'dis
     if (/\.\w+$/.test(ctx.path)) return next();
     return send(ctx, page, { ...PAGE_HEADERS, 'Cache-Control': 'no-cache' });
   });
-  // API clients get the problem that there is nothing here.
+  // API clients get `route_not_found` instead of a redirect.
   router.get('/', (ctx, next) => {
     ctx.vary('Accept');
     if (ctx.accepts('json', 'html') !== 'html') return next();
@@ -79,7 +79,7 @@ function send(ctx: Context, { type, etag, identity, encoded }: Asset, headers: R
   if (encoding) ctx.set('Content-Encoding', encoding);
   return respond(ctx, {
     type,
-    // Weak, as the encodings of one file share it.
+    // The tag is weak, because the encodings of one file share it.
     headers: { ...headers, ETag: `W/"${etag}"` },
     body: (encoding && encoded[encoding]) ?? identity,
   });

@@ -2,13 +2,13 @@ import type { Context, Next } from 'koa';
 import { Problem } from '../http/problems.js';
 import { respond } from '../http/respond.js';
 
-/** Headers that scripts of other sites may send. The `Mcp-` headers come with every message of an assistant. */
+/** Headers that scripts of other sites may send. The `Mcp-` headers belong to every message of an assistant. */
 const ALLOWED_HEADERS =
   'Content-Type, Content-Encoding, X-Api-Key, Idempotency-Key, X-Request-Id, Prefer, Mcp-Protocol-Version, Mcp-Method, Mcp-Name';
 const EXPOSED_HEADERS =
   'X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, Retry-After, Link, X-Ignored-Fields, Server-Timing, X-Total-Count';
 
-/** Rejects cross-origin requests unless the configuration allows their origin (contract 1.6), and answers preflights. Throws 403. */
+/** Rejects cross-origin requests unless the configuration allows their origin (contract 1.6), and responds to preflights. Throws 403. */
 export function createCors(origins: readonly string[]) {
   const allowed = new Set(origins);
   return async function cors(ctx: Context, next: Next): Promise<void> {

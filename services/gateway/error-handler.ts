@@ -6,7 +6,7 @@ import { loggedPath } from '../shared/logger.js';
 import { OverloadedError, StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
 import type { RequestState } from './request-state.js';
 
-/** The only writer of error bodies: `application/problem+json`, never with the message of a store. */
+/** The only writer of error bodies: `application/problem+json`, never with a message of a store. */
 export function answerErrors(logger: Logger) {
   const warnOfOverload = createOverloadWarning(logger);
   return async function errors(ctx: Context, next: Next): Promise<void> {
@@ -21,14 +21,14 @@ export function answerErrors(logger: Logger) {
         if (problem.status >= 500) logger.error({ ...line, err: error }, 'request failed');
         state.lines.end(problemText(problem, state.requestId, ctx.path));
       } else if (ctx.res.headersSent && !isClientGone(error)) {
-        // The rest of an export is missing: without its last chunk the client sees that.
+        // The rest of the export is missing. The client notices, because the last chunk is absent.
         ctx.respond = false;
         ctx.res.destroy();
         state.problem = problem.code;
         state.cutOffStatus = problem.status;
         logger.error({ ...line, err: error }, 'export cut off');
       } else if (ctx.res.destroyed) {
-        // The client disconnected: aborting its work is not a failure. The request is logged as 499.
+        // The client disconnected, so the abort of its work is not a failure. The request is logged as 499.
         ctx.respond = false;
         logger.debug({ ...line, err: error }, 'aborted: the client disconnected');
       } else {
@@ -57,7 +57,7 @@ function isClientGone(error: unknown): boolean {
 
 const OVERLOAD_WARNING_MS = 1000;
 
-/** Logs one line per second with a count: a line per request would add load during an overload. */
+/** Logs one line per second with a count: during an overload, a line per request would add load. */
 function createOverloadWarning(logger: Logger): () => void {
   let rejected = 0;
   return () => {

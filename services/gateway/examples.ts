@@ -4,11 +4,11 @@ import type { Json } from '../http/openapi.js';
 import { packageRoot } from '../shared/fs.js';
 
 /**
- * Written by `npm run docs` from the responses of a gateway with the sample data; a test compares. Not made by the build: it takes 5 s
- * and the embedded stores, which an installation with `--omit=optional` lacks.
+ * Examples written by `npm run docs` from responses of a gateway with the sample data; a test compares them. The build does not make them:
+ * that takes 5 s and the embedded stores, which an installation with `--omit=optional` lacks.
  */
 export const EXAMPLES_FILE = join(packageRoot, 'services/gateway/examples.json');
 
-/** A record by stream, and a response by path. */
+/** An example record by stream, and an example response by path. */
 export const readExamples = () =>
   JSON.parse(readFileSync(EXAMPLES_FILE, 'utf8')) as { records: Json; responses: Json };

@@ -12,13 +12,13 @@ import { Problem } from '../http/problems.js';
 import { UPLOAD_TYPE, type Upload } from './upload.js';
 
 const MIB = 1024 * 1024;
-/** JSON is held as a whole, as are the first rows of a table. What follows is taken as it arrives, in pieces. */
+/** Maximum bytes held in memory: a whole JSON array, or the first rows of a table. Other content is processed in pieces as it arrives. */
 export const MAX_HELD_BYTES = 16 * MIB;
 
-/** Bytes that a compressed byte of records stands for at most: content beyond moves no deadline. */
+/** Maximum ratio of content to compressed bytes that counts as progress: content beyond it does not move the deadline. */
 const MAX_RATIO = 32;
 
-/** Media types of the body. */
+/** Formats by media type of the body. */
 export const INGEST_FORMATS: Readonly<Record<string, TextFormat>> = {
   'application/json': 'json',
   'application/x-ndjson': 'ndjson',
@@ -28,16 +28,16 @@ export const INGEST_FORMATS: Readonly<Record<string, TextFormat>> = {
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
 };
 
-/** Some seconds of work for 16 MiB in the smallest blocks. */
+/** Limits for some seconds of work: 16 MiB in the smallest blocks. */
 const zstdLimits = (maxBytes: number) => ({
   maxWindowBytes: 8 * MIB,
   maxMovedBytes: 1024 * Math.max(maxBytes, MAX_HELD_BYTES),
 });
 
-/** Of a file whose format is recognized by its first bytes. */
+/** Media type of a file whose format is recognized by its first bytes. */
 export const ANY_FORMAT = 'application/octet-stream';
 
-/** The format of a file, by its media type or, where that says nothing, as that of an upload by curl, by its first bytes. */
+/** The format of a file, by its media type or, if that says nothing, such as for an upload by curl, by its first bytes. */
 export async function formatOf({
   type,
   chunks,
@@ -46,11 +46,11 @@ export async function formatOf({
   return format === undefined ? recognizeFormat(chunks) : { format, chunks };
 }
 
-/** Throws 413 and 415. */
+/** Reads a body in a format of records. Throws 413 and 415. */
 export const readIngestBody = (ctx: Context, admitted: AdmittedRequest): BodySource =>
   readBodyOf([...Object.keys(INGEST_FORMATS), UPLOAD_TYPE], ctx, admitted);
 
-/** Of any format. Throws 413 and 415. */
+/** Reads a body in any format. Throws 413 and 415. */
 export const readFileBody = (ctx: Context, admitted: AdmittedRequest): BodySource =>
   readBodyOf([...Object.keys(INGEST_FORMATS), ANY_FORMAT, UPLOAD_TYPE], ctx, admitted);
 
@@ -77,12 +77,12 @@ function readBodyOf(types: readonly string[], ctx: Context, admitted: AdmittedRe
   };
 }
 
-/** Bytes as sent; NaN where the header does not tell them. */
+/** Bytes as sent; NaN without the header. */
 const lengthOf = (ctx: Context): number => Number.parseInt(ctx.get('Content-Length'), 10);
 
 const isCompressed = (encoding: string): boolean => encoding !== '' && encoding !== 'identity';
 
-/** The decompressed body. Not `stream.pipeline`, which destroys the connection that the response needs. */
+/** The decompressed body. Does not use `stream.pipeline`, which would destroy the connection that the response needs. */
 function bodyOf(ctx: Context, admitted: AdmittedRequest, maxBytes: number): AsyncIterable<Buffer> {
   const { req } = ctx;
   let bytes = 0;
@@ -96,10 +96,10 @@ function bodyOf(ctx: Context, admitted: AdmittedRequest, maxBytes: number): Asyn
   let compressedBytes = 0;
   const moveDeadline = () => {
     admitted.moveDeadline();
-    // The connection is idle while a body that has arrived is taken.
+    // While the rest of an arrived body is processed, the connection is idle, so the timeout starts anew.
     req.socket.setTimeout(req.socket.timeout ?? 0);
   };
-  /** Whether the bytes reach another MiB with the last `count`. */
+  /** Whether the last `count` bytes completed another MiB. */
   const isProgress = (total: number, count: number) =>
     Math.floor(total / MIB) > Math.floor((total - count) / MIB);
   const limit = new Transform({
@@ -116,10 +116,10 @@ function bodyOf(ctx: Context, admitted: AdmittedRequest, maxBytes: number): Asyn
       }
     },
   });
-  // Whoever reads sees its errors; a request may also end before anybody reads.
+  // Readers get these errors themselves; but a request may end before anybody reads.
   limit.on('error', () => undefined);
   const input = decoderOf(ctx, admitted, limit, maxBytes);
-  // Compressed bytes may hold no content, without end.
+  // Compressed bytes may be endless and hold no content.
   const countCompressed = (chunk: Buffer) => {
     compressedBytes += chunk.length;
     if (compressedBytes > maxBytes) limit.destroy(tooLarge(maxBytes));
@@ -142,7 +142,7 @@ function bodyOf(ctx: Context, admitted: AdmittedRequest, maxBytes: number): Asyn
   return limit;
 }
 
-/** The stream to pipe the raw body into: `output`, behind a decoder where the body is compressed. */
+/** The stream to pipe the raw body into: `output`, or a decoder before it for a compressed body. */
 function decoderOf(
   ctx: Context,
   { temporarySpace }: AdmittedRequest,
@@ -154,7 +154,7 @@ function decoderOf(
   if (encoding !== 'gzip' && encoding !== 'zstd') {
     throw new Problem(
       'unsupported_media_type',
-      `Send the records as they are, or gzip or zstd encoded; not ${JSON.stringify(encoding.slice(0, 64))}.`,
+      `Send the records without encoding, or with gzip or zstd; not ${JSON.stringify(encoding.slice(0, 64))}.`,
     );
   }
   const compressed = new PassThrough();
@@ -166,7 +166,7 @@ function decoderOf(
   return compressed;
 }
 
-/** Records are taken once the whole body was checked, so that none of a damaged one is stored. */
+/** Records are processed once the whole body was checked, so that no record of a damaged body is stored. */
 async function* contentOf(
   hold: () => Promise<Replayable>,
   encoding: Encoding,
@@ -197,7 +197,7 @@ function problemOf(error: Error, encoding: Encoding): Error {
   return error;
 }
 
-/** The server is what lacks room: the same body may be taken later. */
+/** The server lacks room: it may accept the same body later. */
 export function noTemporarySpace(error: TemporaryFileError): Problem {
   const problem = new Problem(
     'overloaded',
@@ -210,6 +210,6 @@ export function noTemporarySpace(error: TemporaryFileError): Problem {
 function tooLarge(limit: number): Problem {
   return new Problem(
     'body_too_large',
-    `A request may carry at most ${limit} bytes of such records; send several, or lines of JSON.`,
+    `A request may carry at most ${limit} bytes in this format; send several requests, or lines of JSON.`,
   );
 }

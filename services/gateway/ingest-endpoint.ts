@@ -57,27 +57,27 @@ import { openUpload, type Upload } from './upload.js';
 
 export interface IngestServices extends Pick<Stores, 'records' | 'analytics'>, Pick<Metrics, 'ingested'> {
   clock: Clock;
-  /** Records go to the Kafka topic of their stream; without it, to their store. */
+  /** Publishes records to the Kafka topic of their stream; without it, records are written to their store. */
   publisher?: Publisher;
   mappings: ReadonlyMap<string, StoredMapping>;
-  /** Default of requests without `unknown_fields`. */
+  /** Value for requests without `unknown_fields`. */
   unknownFields: UnknownFields;
-  /** Scopes of the key of the request. */
+  /** Scopes of the API key of the request. */
   scopes: ReadonlySet<string>;
-  /** Called with an error that decoding a record failed with. */
+  /** Called with an unexpected error while decoding a record. */
   onFault?(error: unknown): void;
-  /** The order of the records of one request. Throws `StoreUnavailableError` while the process cannot give one. */
+  /** Assigns the order of the records of one request. Throws `StoreUnavailableError` while the process cannot assign orders. */
   acceptance(): Promise<Acceptance>;
 }
 
-/** A request ends after so many rejected records. */
+/** Number of rejected records after which a request ends. */
 const INGEST_LIMITS = { rejected: 10_000 } satisfies IngestLimits;
 
 export const IngestQuery = strictObject({
   dry_run: withDefault(
     Type.Optional(
       boolean(
-        'Check every record, write nothing, and answer with the same counts and errors, and with the first records as they would be written.',
+        'Check every record and write nothing. The response has the same counts and errors, and the first records as they would be stored.',
       ),
     ),
     false,
@@ -85,21 +85,19 @@ export const IngestQuery = strictObject({
   on_reject: withDefault(
     Type.Optional(
       stringEnum(
-        'What becomes of a rejected record: `keep` keeps it for `reachline dead-letters`; `drop` only names it in the answer; `fail` accepts none of the others either, and answers 422 `records_rejected`.',
+        'What to do with rejected records. `keep` stores them for `reachline dead-letters`. `drop` only lists them in the response. `fail` accepts no record at all, and responds with 422 `records_rejected`.',
         ['keep', 'drop', 'fail'],
       ),
     ),
     'keep',
   ),
   rejected_text: withDefault(
-    Type.Optional(
-      boolean('Answer with the text of the first 1 000 rejected records too, of at most 1 MiB in all.'),
-    ),
+    Type.Optional(boolean('Return the text of the first 1 000 rejected records too, up to 1 MiB in total.')),
     false,
   ),
   max_errors: withDefault(
     Type.Optional(
-      integer('How many rejected records `errors` lists. A request ends after 10 000.', {
+      integer('How many rejected records `errors` lists. A request ends after 10 000 rejected records.', {
         minimum: 1,
         maximum: INGEST_LIMITS.rejected,
       }),
@@ -110,58 +108,60 @@ export const IngestQuery = strictObject({
 });
 const count = (description: string) => integer(description, { minimum: 0 });
 const person = (whose: string) =>
-  Type.Optional(count(`Accepted contacts ${whose}. Absent where nobody is looked up (\`on_duplicate\`).`));
+  Type.Optional(count(`Accepted contacts ${whose}. Absent without a look-up of people (\`on_duplicate\`).`));
 
 export const MATCHES = Type.Optional(
   arrayOf(
-    'The first 10 records of people who have exactly one contact under another id; absent where nobody is looked up, and where records are written.',
+    'The first 10 records of people who have exactly one contact with another id. Absent without a look-up of people, and if records are stored.',
     looseObject({
       line: integer('Line, or position in the array, from 1.'),
-      contact_id: Type.String({ description: 'The contact that the person has already.' }),
-      field: stringEnum('The field that both share.', ['work_emails', 'network_a_url']),
-      value: Type.String({ description: 'The address that both share, as the record writes it.' }),
+      contact_id: Type.String({ description: 'The contact of this person.' }),
+      field: stringEnum('The field in which both agree.', ['work_emails', 'network_a_url']),
+      value: Type.String({ description: 'The common address, as the record has it.' }),
     }),
   ),
 );
 
 export const MISSING_TABLES = Type.Optional(
   arrayOf(
-    'Other tables of the same export that the mapping reads. A request takes one file, so fields that come from these tables stay empty; `reachline ingest --with` reads them. Absent where there are none.',
+    'Other tables of the same export that the mapping reads. A request takes one file, so fields that come from these tables stay empty; `reachline ingest --with` reads them. Absent if there are none.',
     Type.String({ description: 'Name of a table, such as `creative_history`.' }),
   ),
 );
 
-/** What became of records, or would become. */
+/** Counts of records, or of what a dry run would do. */
 export const RESULT_FIELDS = {
-  accepted: count('Records that are now durable, or would be.'),
+  accepted: count('Records that are durable now, or would be.'),
   rejected: count('Records that were rejected.'),
-  skipped: count('Records that the mapping of `map` leaves out.'),
-  rounded: count('Accepted records with money of more than 12 digits after the point, rounded half-even.'),
-  ignored: Type.Optional(
-    count('Accepted records whose unknown fields were left out; absent where unknown fields are rejected.'),
+  skipped: count('Records that the mapping leaves out.'),
+  rounded: count(
+    'Accepted records with amounts of more than 12 decimal places, which were rounded half-even.',
   ),
-  suppressed: count('Accepted contacts that were left out, because the person was erased.'),
+  ignored: Type.Optional(
+    count('Accepted records whose unknown fields were ignored; absent if unknown fields are rejected.'),
+  ),
+  suppressed: count('Accepted contacts that were not stored, because the person was erased.'),
   stale: count(
-    'Accepted contacts and audiences without effect, because a newer record is there; 0 where workers write them.',
+    'Accepted contacts and audiences without effect, because a newer record exists; 0 if workers write the records.',
   ),
   created: person('of new people'),
-  updated: person('of ids that contacts have, or that records before them have'),
+  updated: person('with an id that a contact or an earlier record has'),
   matched: person(
-    'of new ids and of people who have exactly one contact under another id, by a work email or the profile. With `on_duplicate=update` they change this contact',
+    'with a new id, of people who have exactly one contact with another id, found by a work email or the profile. With `on_duplicate=update` they update this contact',
   ),
-  ambiguous: person('of new ids and of people who have several contacts under other ids'),
-  invalid_domains: count('Accepted records whose domain was none, such as `n/a`, and was left out.'),
+  ambiguous: person('with a new id, of people who have several contacts with other ids'),
+  invalid_domains: count('Accepted records whose domain was not a domain, such as `n/a`, and was left out.'),
   invalid_values: count(
-    'Accepted records of which the mapping left out values that are none, such as `#N/A` or a phone number that a spreadsheet has rounded.',
+    'Accepted records in which the mapping left out placeholders, such as `#N/A` or a phone number that a spreadsheet has rounded.',
   ),
   errors: arrayOf(
-    'Why, for the first rejected records, by line: as many as `max_errors`, else 100.',
+    'Reasons for the first rejected records, by line: up to `max_errors`, by default 100.',
     looseObject(
       {
         line: integer('Line, or position in the array, from 1.'),
         code: Type.String({ description: 'Stable code.' }),
         pointer: Type.String({ description: 'JSON Pointer into the record.' }),
-        detail: Type.String({ description: 'What is wrong.' }),
+        detail: Type.String({ description: 'Explanation in words.' }),
       },
       { $id: 'RecordError', description: 'Why a record was rejected.' },
     ),
@@ -170,14 +170,16 @@ export const RESULT_FIELDS = {
 
 export const IngestResponse = looseObject(
   {
-    stream: Type.String({ description: 'Stream the records went to.' }),
+    stream: Type.String({ description: 'Stream of the records.' }),
     preset: Type.Optional(
-      Type.String({ description: 'The preset that `map=auto` recognized the records by; absent otherwise.' }),
+      Type.String({
+        description: 'The preset by which `map=auto` recognized the records; absent otherwise.',
+      }),
     ),
-    dry_run: Type.Optional(boolean('True where nothing was written; absent otherwise.')),
+    dry_run: Type.Optional(boolean('True for a dry run; absent otherwise.')),
     records: Type.Optional(
       arrayOf(
-        'The first 3 accepted records as a dry run would write them; absent otherwise.',
+        'The first 3 accepted records, as they would be stored, for a dry run; absent otherwise.',
         looseObject({
           line: integer('Line, or position in the array, from 1.'),
           record: looseObject({}, { description: 'The record of the stream.' }),
@@ -186,11 +188,11 @@ export const IngestResponse = looseObject(
     ),
     columns: Type.Optional(
       arrayOf(
-        'The columns of CSV, of a dry run; absent otherwise.',
+        'The columns of CSV, for a dry run; absent otherwise.',
         looseObject({
-          column: Type.String({ description: 'Name of the column, as in the file.' }),
+          column: Type.String({ description: 'Name of the column in the file.' }),
           fields: arrayOf(
-            'The fields of the stream that it becomes; none where it is left out.',
+            'The fields of the stream that it becomes; empty if it is left out.',
             Type.String({ description: 'Name of a field.' }),
           ),
         }),
@@ -207,17 +209,17 @@ export const IngestResponse = looseObject(
           line: integer('Line, or position in the array, from 1.'),
           text: Type.String({ description: 'The record as it was received.' }),
           pointer: Type.String({ description: 'JSON Pointer into the record.' }),
-          detail: Type.String({ description: 'What is wrong.' }),
+          detail: Type.String({ description: 'Explanation in words.' }),
         }),
       ),
     ),
     kept: Type.Optional(
       boolean(
-        'False where the rejected records could not be kept for `rejections/list`, because their store does not answer; absent otherwise.',
+        'False if the rejected records could not be stored for `rejections/list`, because their store was unavailable; absent otherwise.',
       ),
     ),
   },
-  { description: 'What became of the records.' },
+  { description: 'Counts of accepted and rejected records.' },
 );
 
 export const ingest = endpointsWith<IngestServices>()({
@@ -227,9 +229,9 @@ export const ingest = endpointsWith<IngestServices>()({
   }),
   name: 'Ingest',
   operationId: 'ingest',
-  summary: 'Take in records of a stream',
+  summary: 'Ingest records of a stream',
   description:
-    'One JSON record per line, a JSON array or one object, CSV, or an XLSX workbook; at most 1 GiB, of JSON arrays 16 MiB, gzip and zstd accepted. `multipart/form-data` holds such a file as its last part, `file`, behind the part `mapping`: how the records of the file become records of the stream, as JSON of at most 256 KiB. Good records are durable when the answer comes; rejected ones are named by line, and stop the others only with `on_reject=fail`, or once they are 10 000. With `Accept: application/x-ndjson` the answer is lines: `{"line", "accepted", "rejected"}` while records are taken, then this response, or a problem. Every record up to `line` is accepted or rejected, so a broken upload can go on behind it.',
+    'The body has one JSON record per line, a JSON array or object, CSV, or an XLSX workbook. It may have 1 GiB (JSON arrays 16 MiB), and may be compressed with gzip or zstd. `multipart/form-data` holds such a file as its last part, `file`, after the part `mapping`, which says how the records of the file become records of the stream, as JSON of at most 256 KiB. Accepted records are durable when the response arrives. Rejected records are listed by line. They stop the other records only with `on_reject=fail`, or once there are 10 000. With `Accept: application/x-ndjson`, the response is lines: `{"line", "accepted", "rejected"}` while records are processed, then this response or a problem. Every record up to `line` is accepted or rejected, so a broken upload can continue after it.',
   tag: 'Ingest',
   scope: ['ingest:write'],
   queryScope: peopleScope,
@@ -303,23 +305,23 @@ interface Ingestion {
   /** Whether the mapping came with the file. */
   isBeside: boolean;
   acceptance: Acceptance;
-  /** Takes the text of rejected records, where the request asks for it. */
+  /** Collects the text of rejected records, if the request asks for it. */
   texts: RejectedTexts | undefined;
   context: HandlerContext<unknown, Parsed<typeof IngestQuery>, IngestServices>;
 }
 
-/** What became of the records up to the end, or up to a limit. */
+/** Outcome of the records up to the end, or up to a limit. */
 interface Outcome {
   result: IngestResult;
   limit?: keyof IngestLimits;
   /** Of CSV. */
   columns?: ColumnUse[];
   people?: PeopleResolver | undefined;
-  /** Whether the rejections are kept for operators. */
+  /** Whether the rejections are stored for operators. */
   kept?: boolean;
 }
 
-/** What becomes of the records of a body, by `on_reject`. `destination` writes the good ones. */
+/** How a request handles rejected records, by `on_reject`. `destination` writes the accepted records. */
 type RejectPolicy = (
   ingestion: Ingestion,
   body: AsyncIterable<Uint8Array>,
@@ -332,7 +334,7 @@ const POLICIES: Record<'keep' | 'drop' | 'fail', RejectPolicy> = {
     const { organizationId, query, services } = ingestion.context;
     if (query.dry_run) return ingestInto(ingestion, body, destination);
     const kept: Rejection[] = [];
-    // Good records are accepted already: an answer that has them sent again would append them to their topic each time.
+    // The valid records are accepted already: if a failure made clients send them again, each attempt would append them to their topic.
     const keep = async () => {
       try {
         if (kept.length > 0) await services.records.keepRejections(organizationId, kept);
@@ -373,7 +375,7 @@ const POLICIES: Record<'keep' | 'drop' | 'fail', RejectPolicy> = {
 };
 
 interface IngestIntoOptions extends Pick<IngestOptions, 'onRejected'> {
-  /** Whether `destination` writes nothing. */
+  /** True if `destination` writes nothing. */
   isCheck?: boolean;
 }
 
@@ -439,13 +441,13 @@ class RejectedTexts {
     this.#records.push({ line, text: untouched.toString('utf8'), pointer, detail });
   }
 
-  /** By line: stores reject later than the decoder. */
+  /** Sorted by line, because stores reject later than the decoder. */
   get records() {
     return this.#records.sort((a, b) => a.line - b.line);
   }
 }
 
-/** Without the values of the record, which its sender has. */
+/** The rejection to store, without the record's values: the sender has them. */
 function rejectionOf(
   { stream, acceptance, context }: Ingestion,
   { line, code, pointer }: RejectedRecord,
@@ -461,16 +463,16 @@ function rejectionOf(
     stream: stream.name,
     line,
     code,
-    // The name of a field that the stream does not have is text of the sender.
+    // The name of an unknown field is text of the sender, so it is left out.
     pointer: code === 'unknown_field' ? pointer.replace(/\/[^/]*$/, '') : pointer,
     rejected_at: new Date(acceptedAt).toISOString(),
     sequence,
-    // Anything else than an identifier may be an address, and so a value of the record.
+    // Text that is not an identifier may be an address, and so a value of the record.
     record_id: typeof id === 'string' && isId(id) ? id : null,
   };
 }
 
-/** Throws `ColumnsError` for a table that lacks a column by which the mapping is recognized: it is another file than the one that was checked. */
+/** Throws `ColumnsError` if the table lacks a column by which the mapping is recognized: then it is not the file that was checked. */
 function requireMarks({ marks }: Mapping, columns: readonly ColumnUse[]): void {
   const names = new Set(columns.map(({ column }) => column.toLowerCase()));
   const missing = marks.filter(
@@ -480,11 +482,11 @@ function requireMarks({ marks }: Mapping, columns: readonly ColumnUse[]): void {
   if (missing.length === 0) return;
   const listed = missing.map((mark) => JSON.stringify([mark].flat()[0])).join(', ');
   throw new ColumnsError(
-    `The file has no column ${listed}, by which its mapping is recognized. Check this file again, then load it.`,
+    `The file has no column ${listed}, by which its mapping is recognized. Check this file again before loading it.`,
   );
 }
 
-/** The mapping that comes with the file, or the one that the request names. Throws 422. */
+/** The mapping that comes with the file, or that the request names. Throws 422. */
 function mappingOf(
   { parts }: Upload,
   name: string | undefined,
@@ -524,16 +526,16 @@ export function findMapping(
     const hint =
       didYouMean(name, [...mappings.keys()]) ||
       (ofSource && `Did you mean ${ofSource}?`) ||
-      `Those of ${stream.name} are ${[AUTO, ...ofStream].join(', ')}.`;
+      `Mappings of ${stream.name} are ${[AUTO, ...ofStream].join(', ')}.`;
     throw rejected(`There is no mapping ${JSON.stringify(name)}. ${hint}`);
   }
   if (found.stream === stream) return found;
   throw rejected(`The mapping ${JSON.stringify(name)} is for ${found.stream.name}.`);
 }
 
-/** What `result` counts as accepted stays so. */
+/** Records that `result` counts as accepted stay accepted. */
 function tooManyRejected({ accepted, rejected, errors }: IngestResult): Problem {
-  const done = `${accepted} of the records before it were accepted, ${rejected} rejected, and none behind it was read`;
+  const done = `${accepted} of the records before it were accepted, ${rejected} rejected, and no record after it was read`;
   return new Problem(
     'records_rejected',
     `A request ends after ${INGEST_LIMITS.rejected} rejected records: ${done}; see errors.`,
@@ -541,17 +543,20 @@ function tooManyRejected({ accepted, rejected, errors }: IngestResult): Problem 
   );
 }
 
-/** Added to the detail when the deadline ends a request, because the counts may be too low then. */
-const STILL_WRITTEN = ' Others may have been written since.';
+/** Added to the detail if the deadline ends a request, because the counts may then be too low. */
+const STILL_WRITTEN = ' More may have been written since.';
 
-/** The problem of a request that an error ended after some of its records, with what became of these; the error itself before the first. */
+/**
+ * The problem of a request that failed after some of its records, with their outcome. Returns the error itself if it came before the first
+ * record.
+ */
 function withOutcome<T>(error: T, { accepted, rejected, errors }: IngestResult, note = ''): T | Problem {
   if (accepted + rejected === 0) return error;
   const { code, message, extras, headers } = problemOf(error);
   const detail = message.replace('None of these records was accepted; send', 'Send');
   const problem = new Problem(
     code,
-    `${detail} Of the records before, ${accepted} were accepted and ${rejected} rejected.${note}`,
+    `${detail} Of the records before it, ${accepted} were accepted and ${rejected} rejected.${note}`,
     { ...extras, accepted, rejected, errors: extras.errors ?? errors },
     headers,
   );
@@ -559,17 +564,17 @@ function withOutcome<T>(error: T, { accepted, rejected, errors }: IngestResult, 
   return problem;
 }
 
-/** `accepted` is above 0 where only the store could reject a record. */
+/** `accepted` is above 0 if only the store could reject a record. */
 const recordsRejected = ({ accepted, rejected, errors }: IngestResult) =>
   new Problem(
     'records_rejected',
     accepted === 0
-      ? `${rejected} records were rejected, so none was accepted; see errors.`
+      ? `${rejected} records were rejected, so no record was accepted; see errors.`
       : `The store rejected ${rejected} records; the others are accepted, and sending them again changes nothing.`,
     { accepted, rejected, errors },
   );
 
-/** A problem for each rule that a mapping breaks. */
+/** A problem with an entry for each rule that the mapping violates. */
 export const invalidMapping = (error: MappingError): Problem =>
   invalid(...error.message.split('\n').map((detail) => ({ pointer: '/mapping', code: 'mapping', detail })));
 

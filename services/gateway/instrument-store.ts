@@ -2,14 +2,14 @@ import type { Histogram } from 'prom-client';
 import { memoize } from '../shared/cache.js';
 import type { StoreName } from '../shared/store-errors.js';
 
-/** Milliseconds a request has spent in stores, for Server-Timing. */
+/** Milliseconds that a request has spent in stores, for Server-Timing. */
 export interface StoreTiming {
   storeMs: number;
 }
 
 /**
- * Returns a decorator that wraps the store for one request: every method call is timed into the histogram and into `timing`. The
- * wrappers share one prototype, because a proxy per request costs more than the calls.
+ * Returns a decorator that wraps the store for one request: every method call is timed into the histogram and into `timing`. The wrappers
+ * share one prototype, because a proxy per request costs more than the calls.
  */
 export function instrumentStore<T extends object>(
   store: T,
@@ -32,7 +32,7 @@ export function instrumentStore<T extends object>(
   return (timing) => new InstrumentedStore(timing) as unknown as T;
 
   function timed(operation: string): (this: InstrumentedStore, ...args: unknown[]) => Promise<unknown> {
-    // Looking up a series by its labels is slower than observing it.
+    // Looking up a series by its labels takes longer than observing it.
     const series = memoize((outcome) => histogram.labels(name, operation, outcome));
     return async function (this: InstrumentedStore, ...args) {
       const startedAt = performance.now();

@@ -17,7 +17,7 @@ import type { ApiEndpoint, ApiServices } from './api.js';
 import { toProblem } from './error-handler.js';
 import type { Metrics } from './metrics.js';
 
-/** Runs an operation for the caller, with the organization filled in. Throws a Problem. */
+/** Runs an operation for the caller and fills in the organization. Throws a Problem. */
 export type CallOperation = (
   path: string,
   body: object,
@@ -31,10 +31,10 @@ export interface McpMessage {
   apiKey: string;
 }
 
-/** Answers one message. */
+/** Responds to one message. */
 export type ServeMcp = (message: McpMessage, call: CallOperation) => Promise<Response>;
 
-/** Runs the work of an authenticated caller within its rate and the limits of admission. Throws 401, 429 and as `Admission.run`. */
+/** Runs the work of an authenticated caller within its rate limit and the limits of admission. Throws 401, 429, and like `Admission.run`. */
 export type Admit = <T>(
   ctx: Context,
   work: (principal: Principal, admitted: AdmittedRequest) => Promise<T>,
@@ -95,7 +95,7 @@ export function addMcpRoute(
       const body = await readBody(ctx, admitted);
       admitted.startWork(1);
       const { signal } = admitted;
-      // Its address is not read, and a Host that is sent may be none.
+      // The address is not used, and the Host header may be invalid.
       const request = new Request('http://localhost/mcp', {
         method: 'POST',
         headers: headersOf(ctx),
@@ -112,8 +112,8 @@ export function addMcpRoute(
 }
 
 /**
- * A page whose name leads to this address (DNS rebinding) has an origin that looks like the gateway's own, so only those that the
- * settings name may ask. Programs send no origin. Throws 403.
+ * With DNS rebinding, the origin of a foreign page looks like the gateway's own origin. So only origins of the settings are allowed.
+ * Programs send no origin. Throws 403.
  */
 function requireOrigin(ctx: Context, corsOrigins: readonly string[]): void {
   const { origin } = ctx.req.headers;

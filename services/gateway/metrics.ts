@@ -126,7 +126,7 @@ export function createMetrics(): Metrics {
       this.inc(sources.recovery()?.failures ?? 0);
     },
   });
-  // Looking up a series by its labels is slower than observing it.
+  // Looking up a series by its labels takes longer than observing it.
   const series = memoize((statusAndOperation) => {
     const [status = '', operation = ''] = statusAndOperation.split(' ', 2);
     return requests.labels(operation, status);

@@ -21,13 +21,13 @@ export interface OperationalDeps {
   version: Version;
   /** Serves `/metrics` on this port; default true. */
   servesMetrics?: boolean;
-  /** Streams that workers of this process do not consume at the moment; absent where it has none. */
+  /** Streams that workers of this process do not consume at the moment; absent if the process has no workers. */
   failingStreams?: () => readonly string[];
-  /** True during graceful shutdown: `/readyz` and `/readyz/process` then answer 503. */
+  /** True during graceful shutdown. Then `/readyz` and `/readyz/process` respond with 503. */
   stopping(): boolean;
 }
 
-/** Cache of `/readyz`, in milliseconds: it needs no API key, so it must not load the stores. */
+/** How long a response of `/readyz` is cached, in milliseconds: it needs no API key, so it must not load the stores. */
 const READINESS_CACHE_MS = 1000;
 
 export function addOperationalRoutes(router: Router, document: () => Json, deps: OperationalDeps): void {
@@ -45,21 +45,21 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
   router.get('/readyz', async (ctx) => {
     const states = await checkStores();
     const stopping = deps.stopping();
-    // If Kafka is out or a disk is full, the gateway still serves everything except writes.
+    // If Kafka is unavailable or a disk is full, the gateway still serves everything except writes.
     const ready = states.records !== 'unavailable' && states.analytics !== 'unavailable' && !stopping;
     const problems = stores.clocks?.problems() ?? [];
     const body = JSON.stringify({
       ready,
       stores: states,
       stopping,
-      // Requests are served without the workers.
+      // Failing workers do not affect requests.
       failing_streams: deps.failingStreams?.(),
       ...(problems.length > 0 && { problems }),
     });
     await respond(ctx, { status: ready ? 200 : 503, body });
   });
-  // The stores answered before this process began to listen. An outage since then is the same for every process, so it must not take
-  // this one out of a load balancer.
+  // The stores responded before this process began to listen. A later outage affects every process, so it must not take this one out of a
+  // load balancer.
   router.get('/readyz/process', async (ctx) => {
     const stopping = deps.stopping();
     await respond(ctx, {
@@ -83,7 +83,7 @@ export function addOperationalRoutes(router: Router, document: () => Json, deps:
 
 const HOST = /^[a-z0-9.:[\]-]{1,255}$/i;
 
-/** The document with the address under which it was asked for, so that imported collections and generated clients reach the gateway. */
+/** The document with the address of the request, so that imported collections and generated clients reach the gateway. */
 function withServer(document: string, ctx: Context): string {
   ctx.vary('Host');
   ctx.vary('X-Forwarded-Proto');
@@ -98,7 +98,7 @@ const text = (description: string) => ({ type: 'string', description });
 
 const storeState = {
   ...text(
-    '`ok` or `unavailable`; `full`, its disk, or `read_only`, blocked by an operator: reads are answered and writes are not.',
+    '`ok`, `unavailable`, `full` (disk full) or `read_only` (blocked by an operator). A store that is full or read-only still serves reads.',
   ),
   'x-extensible-enum': ['ok', 'full', 'read_only', 'unavailable'],
 };
@@ -108,23 +108,23 @@ const readiness = {
   description: 'Whether requests can be served.',
   required: ['ready', 'stopping', 'stores'],
   properties: {
-    ready: { type: 'boolean', description: 'Whether every store answers and the process is not stopping.' },
+    ready: { type: 'boolean', description: 'Whether every store responds and the process is not stopping.' },
     stopping: { type: 'boolean', description: 'Whether the process is shutting down.' },
     problems: {
       type: 'array',
       description:
-        'What an operator should mend while requests are served, such as a wrong clock; absent where there is nothing.',
+        'Problems that an operator should solve while requests are served, such as a wrong clock; absent if there are none.',
       items: text('A sentence for people.'),
     },
     stores: {
       type: 'object',
-      description: 'State by store: `records`, `analytics`, and `intake` where records go to Kafka.',
+      description: 'State by store: `records`, `analytics`, and `intake` if records go to Kafka.',
       additionalProperties: storeState,
     },
     failing_streams: {
       type: 'array',
       description:
-        'Streams that the workers in this process do not consume at the moment; absent where it has none. Requests are served all the same.',
+        'Streams that the workers of this process do not consume at the moment; absent if it has no workers. Requests are served regardless.',
       items: text('Name of a stream.'),
     },
   },
@@ -132,7 +132,7 @@ const readiness = {
 const processReadiness = {
   $id: 'ProcessReadiness',
   type: 'object',
-  description: 'Whether this process takes requests.',
+  description: 'Whether this process accepts requests.',
   required: ['ready', 'stopping'],
   properties: {
     ready: { type: 'boolean', description: 'Whether the process is not stopping.' },
@@ -142,7 +142,7 @@ const processReadiness = {
 const version = {
   $id: 'Version',
   type: 'object',
-  description: 'What runs.',
+  description: 'Name and versions of the program.',
   required: ['name', 'version', 'node', 'equivalents'],
   properties: {
     name: text('Name of the program.'),
@@ -161,21 +161,21 @@ const liveness = {
   properties: { status: text('`ok`.') },
 };
 
-/** Path items of these routes; adds their schemas to the components. */
+/** Path items of these routes. Adds their schemas to the components. */
 export function describeOperational(schemas: Json): Json {
   const json = (schema: unknown) => ({ 'application/json': { schema: publish(schema, schemas) } });
   const ready = json(readiness);
   const processReady = json(processReadiness);
   const contents: Record<string, [summary: string, description: string, content: Json]> = {
-    '/livez': ['Liveness', 'Whether the process runs; asks no store.', json(liveness)],
+    '/livez': ['Liveness', 'Whether the process runs. Checks no store.', json(liveness)],
     '/readyz': [
       'Readiness',
-      'Asks every store, at most once a second. 503 while one does not answer, or during shutdown.',
+      'Checks every store, at most once per second. 503 if a store is unavailable, or during shutdown.',
       ready,
     ],
     '/readyz/process': [
       'Readiness of the process',
-      'Asks no store, for load balancers: a process that listens has seen its stores once. 503 during shutdown.',
+      'For load balancers. Checks no store: a process that listens reached its stores once. 503 during shutdown.',
       processReady,
     ],
     '/metrics': [
@@ -183,10 +183,10 @@ export function describeOperational(schemas: Json): Json {
       'Not served if `REACHLINE_METRICS_PORT` is set.',
       { 'text/plain': { schema: text('Metrics, one per line.') } },
     ],
-    '/version': ['Name and version of what runs', 'Of the program and of Node.js.', json(version)],
+    '/version': ['Name and version of the program', 'Versions of the program and of Node.js.', json(version)],
     '/openapi.json': [
       'This document',
-      'Examples name recent days, so it changes once a day; `ETag` and `If-None-Match` save sending it again.',
+      'The examples name recent days, so the document changes once a day. `ETag` and `If-None-Match` save downloading it again.',
       json({ type: 'object', description: 'An OpenAPI 3.1 document.' }),
     ],
   };

@@ -1,4 +1,4 @@
-/** The routes of the declared operations: who calls, with which stores, within which limits. */
+/** Routes of the declared operations: authentication, stores and limits of each request. */
 import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
@@ -25,20 +25,20 @@ import type { RequestState } from './request-state.js';
 
 export interface OperationDeps {
   stores: GatewayStores;
-  /** Publishes ingested records to Kafka; without it they are written to their stores. */
+  /** Publishes ingested records to Kafka; without it, records are written to their stores. */
   publisher?: Publisher;
-  /** Absent where analysts ask a ClickHouse server. */
+  /** Absent if analysts use a ClickHouse server directly. */
   sql?: SqlReader;
   /** Mappings that ingest requests may name. */
   mappings?: ReadonlyMap<string, StoredMapping>;
-  /** What ingest does with unknown fields if the request does not say; default `reject`. */
+  /** What ingest does with unknown fields if the request does not say. Default: `reject`. */
   unknownFields?: UnknownFields;
   metrics: Metrics;
   clock: Clock;
   version: Version;
   rateLimiter: RateLimiter;
   provisionalDays: number;
-  /** Loads what answers assistants; without it they are not answered. Throws `MissingPackageError`. */
+  /** Loads the handler of MCP; without it, `/mcp` is not served. Throws `MissingPackageError`. */
   mcp?(): Promise<ServeMcp>;
   corsOrigins: readonly string[];
   logger: Logger;
@@ -90,7 +90,7 @@ function createAdmit(admission: Admission, { stores, clock, rateLimiter }: Opera
   };
 }
 
-/** The services of one request, whose stores add to its timing. */
+/** Creates the services of a request. Their store calls count into the timing of the request. */
 function createServices(deps: OperationDeps): (timing: StoreTiming, principal: Principal) => ApiServices {
   const { stores, publisher, sql, metrics, clock, provisionalDays } = deps;
   const records = instrumentStore(stores.records, 'records', metrics.stores);

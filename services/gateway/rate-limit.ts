@@ -10,24 +10,26 @@ const ORGANIZATION_SHARE = 2;
 /** Bytes of a request's body that one token pays for. */
 const BYTES_PER_TOKEN = 64 * 1024;
 
-/** Tokens that a body costs besides the token of every request. */
+/** Tokens that a body costs in addition to the token of every request. */
 export const bodyTokens = (bytes: number): number => Math.max(0, Math.ceil(bytes / BYTES_PER_TOKEN) - 1);
 
-/** Bytes that one token keeps for an idempotency key. It bounds what an organization stores so in a day: 17 GB at the default limit. */
+/**
+ * Bytes of a stored response that one token pays for. This limits what an organization can store in a day: 17 GB at the default rate limit.
+ */
 const KEPT_BYTES_PER_TOKEN = 1024;
 
-/** Tokens of an answer that is kept, beyond the one of its request. */
+/** Tokens that a stored response costs in addition to the token of its request. */
 export const keptTokens = (bytes: number): number => Math.max(0, Math.ceil(bytes / KEPT_BYTES_PER_TOKEN) - 1);
 
 export interface RateLimiter {
-  /** Takes a token; returns the response headers of draft-ietf-httpapi-ratelimit-headers. Throws 429 when a bucket is empty. */
+  /** Takes a token, and returns the response headers of draft-ietf-httpapi-ratelimit-headers. Throws 429 if a bucket is empty. */
   take(caller: Caller): Record<string, string>;
-  /** Takes tokens for bodies and kept answers; the buckets may become negative. */
+  /** Takes tokens for bodies and stored responses. The buckets may become negative. */
   charge(caller: Caller, tokens: number): void;
 }
 
 /**
- * A token bucket per key, `limit` requests per 60 s, and one of twice as much per organization. A limit of 0 disables them. `now` is
+ * A token bucket per key with `limit` requests per 60 s, and one per organization with twice as many. A limit of 0 disables both. `now` is
  * monotonic, in milliseconds.
  */
 export function createRateLimiter(limit: number, now?: () => number): RateLimiter {

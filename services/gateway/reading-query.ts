@@ -1,4 +1,4 @@
-/** Query parameters that say how the text of a file is read. */
+/** Query parameters that say how to read the text of a file. */
 import type { DeclaredForms } from '../../ingest/mapping/column-forms.js';
 import type { DateOrder } from '../../ingest/mapping/date-format.js';
 import type { DecimalMark } from '../../ingest/mapping/number-format.js';
@@ -17,13 +17,13 @@ import { integer, looseObject, stringEnum, Type } from '../shared/schema.js';
 import { MAX_HELD_BYTES } from './ingest-body.js';
 
 const MAX_HEADER_ROW = 1000;
-/** Limit of an unpacked sheet, and of the CSV made of it; Excel packs a sheet to about a tenth. */
+/** Maximum size of an unpacked sheet, and of the CSV made from it. Excel packs a sheet to about a tenth. */
 const MAX_SHEET_BYTES = 256 * 1024 * 1024;
-/** Workbooks that are read at the same time: each holds up to 32 MiB of texts that its cells share. */
+/** Workbooks that are read at the same time. Each holds up to 32 MiB of texts that its cells share. */
 const WORKBOOKS = 2;
 const workbooks = new FairSemaphore(WORKBOOKS);
 
-/** Reads a file once it is its turn. Organizations with workbooks take turns; other files wait for nothing. */
+/** Reads a file when its turn comes. Organizations with workbooks take turns; other files do not wait. */
 export const inTurn = <T>(
   format: TextFormat,
   organizationId: string,
@@ -31,12 +31,12 @@ export const inTurn = <T>(
   read: () => Promise<T>,
 ): Promise<T> => (format === 'xlsx' ? workbooks.run(organizationId, read, signal) : read());
 
-/** Parameters that a check and the load after it have. */
+/** Parameters that the check of a file and its load have in common. */
 export const READING_PARAMETERS = {
   map: Type.Optional(
     Type.String({
       description:
-        'Name of a mapping that turns the records of another tool into records of the stream: a preset, a file of the folder `REACHLINE_MAPPINGS`, or `auto` for the preset that the records are recognized by.',
+        'Name of a mapping that turns records of another tool into records of the stream: a preset, a file in the folder `REACHLINE_MAPPINGS`, or `auto` for the preset that recognizes the records.',
       minLength: 1,
       maxLength: MAX_NAME_LENGTH,
       examples: ['crm-contacts'],
@@ -44,7 +44,7 @@ export const READING_PARAMETERS = {
   ),
   date_order: Type.Optional(
     stringEnum(
-      'Which comes first in dates of digits, the day (`dmy`) or the month (`mdy`): for CSV and mapped records that do not show it.',
+      'Whether numeric dates begin with the day (`dmy`) or the month (`mdy`), for CSV and mapped records that do not show it.',
       ['dmy', 'mdy'],
     ),
   ),
@@ -53,27 +53,27 @@ export const READING_PARAMETERS = {
   ),
   unknown_fields: Type.Optional(
     stringEnum(
-      'What becomes of fields that the stream does not have: `reject` rejects the record; `ignore` leaves them out and counts the record in `ignored`. Default: `REACHLINE_INGEST_UNKNOWN_FIELDS`.',
+      'What to do with fields that the stream does not have: `reject` rejects the record; `ignore` leaves the fields out and counts the record in `ignored`. Default: `REACHLINE_INGEST_UNKNOWN_FIELDS`.',
       ['reject', 'ignore'],
     ),
   ),
   on_duplicate: Type.Optional(
     stringEnum(
-      'What becomes of a contact with a new id that has a work email or the profile of exactly one other contact: `create` creates it beside the other; `update` changes the other; `reject` rejects the record as `contact_exists`. With several others, `update` and `reject` reject it as `ambiguous_person`. Without the parameter, a load creates it and looks nobody up. Needs `contacts:read` too.',
+      'What to do with a contact that has a new id, but the work email or profile of exactly one stored contact. `create` creates it as well, `update` updates the stored contact, and `reject` rejects the record as `contact_exists`. If several stored contacts match, `update` and `reject` reject it as `ambiguous_person`. Without this parameter, the contact is created without a look-up. Needs the scope `contacts:read` too.',
       ['create', 'update', 'reject'],
     ),
   ),
   charset: Type.Optional(
     Type.String({
       description:
-        'Charset of the file, such as `windows-1252`, where it has no byte order mark and is not UTF-8. Default: the `charset` of the `Content-Type`.',
+        'Charset of the file, such as `windows-1252`, if it is not UTF-8 and has no byte order mark. Default: the `charset` of the `Content-Type`.',
       minLength: 1,
       maxLength: 40,
       examples: ['windows-1252'],
     }),
   ),
   header_row: Type.Optional(
-    integer('Line of the column names in CSV, or row of the sheet, from 1; lines before it are left out.', {
+    integer('Line of the column names in CSV, or row of the sheet, from 1. Earlier lines are skipped.', {
       minimum: 1,
       maximum: MAX_HEADER_ROW,
     }),
@@ -83,10 +83,10 @@ export const READING_PARAMETERS = {
 export const PROPOSED = Type.Optional(
   looseObject(
     {
-      charset: Type.Optional(Type.String({ description: 'The `charset` that the file may have.' })),
-      header_row: Type.Optional(integer('The `header_row` that the file may have.')),
+      charset: Type.Optional(Type.String({ description: 'The likely `charset`.' })),
+      header_row: Type.Optional(integer('The likely `header_row`.')),
     },
-    { description: 'Parameters with which the file may be read; absent where there are none.' },
+    { description: 'Parameters with which the file can probably be read; absent if there are none.' },
   ),
 );
 
@@ -98,11 +98,11 @@ export interface ReadingQuery {
   header_row?: number;
 }
 
-/** Scopes of a request that looks people up: whoever learns that a person is known reads contacts. */
+/** Scopes of a request that looks people up: learning that a person has a contact amounts to reading contacts. */
 export const peopleScope = ({ on_duplicate }: ReadingQuery): Scope[] =>
   on_duplicate === undefined ? [] : ['contacts:read'];
 
-/** Looks up the people of contacts; undefined where nobody is looked up. Throws 422 for another stream. */
+/** Looks up the people of contacts; undefined without `on_duplicate`. Throws 422 for another stream. */
 export function peopleOf(
   { name }: Stream,
   { on_duplicate: asked }: ReadingQuery,
@@ -118,7 +118,7 @@ export function peopleOf(
   return new PeopleResolver(store, onDuplicate);
 }
 
-/** How the text of a request is read, and what else may be right. Throws 422 for an unknown charset. */
+/** How the text of a request is read, and which other reading may be right. Throws 422 for an unknown charset. */
 export class Reading {
   readonly options: ReadingOptions;
   readonly declared: DeclaredForms;
@@ -144,7 +144,7 @@ export class Reading {
     };
   }
 
-  /** Absent where the file shows nothing else. */
+  /** Absent if the file suggests no other reading. */
   get proposed(): { charset?: string; header_row?: number } | undefined {
     const { charset, headerRow } = this.#proposed;
     if (charset === undefined && headerRow === undefined) return undefined;
@@ -154,14 +154,14 @@ export class Reading {
     };
   }
 
-  /** A problem of the file, with the parameters that may help. */
+  /** Adds the parameters that may help to a problem of the file. */
   withProposed<T>(error: T): T | Problem {
     const { proposed } = this;
     if (proposed === undefined || !(error instanceof Problem) || error.extras.proposed !== undefined) {
       return error;
     }
     const parameters = Object.entries(proposed).map(([name, value]) => `${name}=${value}`);
-    const detail = `${error.message} Perhaps it is to be read with ?${parameters.join('&')}.`;
+    const detail = `${error.message} Perhaps it must be read with ?${parameters.join('&')}.`;
     return new Problem(error.code, detail, { ...error.extras, proposed }, error.headers);
   }
 }

@@ -4,7 +4,7 @@ import type { Stream } from '../../ingest/streams/stream.js';
 import { type Json, publish, publishAs } from '../http/openapi.js';
 import { readExamples } from './examples.js';
 
-/** Over HTTP the organization is that of the key where a record names none. */
+/** Over HTTP, a record without an organization belongs to the organization of the key. */
 function recordSchema({ schema, organizationField }: Stream): Json {
   const { required = [], ...rest } = schema as { required?: string[] };
   return { ...rest, required: required.filter((field) => field !== organizationField) };
@@ -16,7 +16,7 @@ const part = (description: string, contentMediaType: string) => ({
   contentMediaType,
 });
 
-/** A file with parts that say how it is read. */
+/** A form with a file, and parts that say how to read it. */
 const formOf = (parts: Json) => ({
   'multipart/form-data': {
     schema: {
@@ -44,28 +44,28 @@ export const describeFile = (): Json => ({
   ...formOf({
     mapping: mappingPart,
     columns: part(
-      'A JSON object: the name of a column, and the field that it becomes, `full_name` or empty. Other columns stay as they are proposed.',
+      'A JSON object of column names and the fields that they become: a field, `full_name`, or empty. Other columns keep the proposed field.',
       'application/json',
     ),
   }),
 });
 
-/** Content of the request body by media type; adds a schema for each stream to the components. */
+/** Content of the request body by media type. Adds a schema for each stream to the components. */
 export function describeRecords(schemas: Json): Json {
   const { records } = readExamples();
   const streams: Stream[] = Object.values(STREAMS);
   const anyOf = streams.map((stream) => publishAs(`${stream.name}-record`, recordSchema(stream), schemas));
-  const record = { $id: 'IngestRecord', description: 'A record of the stream that the path names.', anyOf };
+  const record = { $id: 'IngestRecord', description: 'A record of the stream in the path.', anyOf };
   const examples = Object.fromEntries(
     streams.map(({ name, summary }) => [name, { summary, value: [records[name]] }]),
   );
   return {
     'application/json': { schema: { type: 'array', items: publish(record, schemas) }, examples },
-    // Without a schema, which would be of the text as a whole: orval then sends JSON.
+    // Has no schema: it would describe the text as a whole, and orval would then send JSON.
     'application/x-ndjson': { example: `${JSON.stringify(records.contacts)}\n` },
     'text/csv': { example: 'contact_id,first_name,work_emails\ncon_1,Ada,ada@acme.example\n' },
     'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': {},
-    // Without a schema, which the check has: openapi-python-client tells typed bodies apart by their class, and fails for the array of JSON.
+    // Has no schema, unlike the check: openapi-python-client tells typed bodies apart by their class, and fails for the JSON array.
     'multipart/form-data': {},
   };
 }

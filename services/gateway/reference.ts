@@ -1,6 +1,6 @@
 /**
- * Serves the built API reference: one page for every address below /docs, with its content as plain text for readers without
- * JavaScript; the same text alone (`/docs/{page}.md`); `/llms.txt`, which lists all of it; and `/llms-full.txt`, which is all of it.
+ * Serves the built API reference: one page for every address below /docs, with its content as plain text for readers without JavaScript.
+ * `/docs/{page}.md` has only that text, `/llms.txt` lists all pages, and `/llms-full.txt` has them all.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ interface OpenApi {
   components: Record<string, Record<string, Json>>;
 }
 
-/** Adds the routes of the reference. Without a build there is only a 404, as after `tsc` alone. */
+/** Adds the routes of the reference. Without a build, such as after `tsc` alone, they respond with 404. */
 export function addReferenceRoutes(
   router: Router,
   document: () => Json,
@@ -130,7 +130,7 @@ const openingOf = (text: string) =>
     .replaceAll('\n', ' ')
     .replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
 
-/** An operation as the OpenAPI document has it, with what it refers to written out. */
+/** Text of an operation from the OpenAPI document, with references resolved. */
 function operationText(openApi: OpenApi, id: string): string {
   const found = operationsOf(openApi).find((each) => each.id === id);
   if (!found) return '';
@@ -167,7 +167,7 @@ function withoutRefs(value: unknown, components: OpenApi['components']): unknown
 const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** The page with its text where readers without JavaScript find it; links stay links. */
+/** The page with its text for readers without JavaScript. Links stay links. */
 function withPlainText(shell: string, text: string): string {
   const linked = escapeHtml(text).replaceAll(
     /\[([^\]]+)\]\(([/\w.#-]+)\)/g,

@@ -1,4 +1,4 @@
-/** Answers requests that never reach the application, such as those Node's HTTP parser rejects, as problems (contract 1.8). */
+/** Responds with problems to requests that never reach the application, such as those that Node's HTTP parser rejects (contract 1.8). */
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
@@ -11,7 +11,7 @@ import type { Metrics } from './metrics.js';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Passes requests to `handle`, and answers those that are not valid HTTP. */
+/** Passes requests to `handle`, and responds to those that are not valid HTTP. */
 export function serveRequests(
   server: Server,
   handle: Handle,
@@ -19,7 +19,7 @@ export function serveRequests(
   metrics: Metrics,
   logger: Logger,
 ): void {
-  /** Connections that were answered, and the bytes they had sent by then. */
+  /** Connections that got a response here, and the bytes they had sent by then. */
   const answered = new WeakMap<Socket, number>();
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
@@ -47,7 +47,7 @@ export function serveRequests(
   }
 
   server.on('request', receive);
-  // 100 Continue is sent where the body is read, so that a client does not send a body that is rejected.
+  // 100 Continue is sent where the body is read, so that a client does not send a body that will be rejected.
   server.on('checkContinue', receive);
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     connections.trackResponse(request.socket, response);
@@ -65,7 +65,7 @@ export function serveRequests(
       return;
     }
     if (connections.hasAnsweredEarly(socket)) {
-      // The answer may be in memory still: the parser fails in the tick in which the request was refused.
+      // The response may still be in memory: the parser fails in the same tick in which the request was rejected.
       socket.destroySoon();
       return;
     }
@@ -75,7 +75,7 @@ export function serveRequests(
       return;
     }
     answered.set(socket, socket.bytesRead);
-    // Requests before it on the connection were carried out, so their responses come first.
+    // Earlier requests on the connection were carried out, so their responses come first.
     connections.afterResponses(socket, () => socket.writable && answerAndEnd(socket, problem));
   });
 
@@ -94,7 +94,7 @@ export function serveRequests(
   }
 }
 
-/** Why a request is refused that Node's parser lets pass, and that a proxy before it may understand otherwise; null for others. */
+/** Why to reject a request that Node's parser accepts, but that a proxy in front may understand differently; null for others. */
 function malformation({ httpVersion, headersDistinct }: IncomingMessage): string | null {
   const { host = [], 'transfer-encoding': encodings } = headersDistinct;
   if (host.length > 1) return 'The request has more than one Host header.';
@@ -110,7 +110,7 @@ const headersOf = (requestId: string) => ({
   'X-Request-Id': requestId,
 });
 
-/** Null when no response can be sent. */
+/** Null if no response can be sent. */
 function toProblem(code = ''): Problem | null {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new Problem('request_timeout', 'The request did not arrive in time.');

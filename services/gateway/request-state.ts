@@ -13,6 +13,6 @@ export interface RequestState {
   problem?: string;
   /** Status of the problem that ended a response after its headers. */
   cutOffStatus?: number;
-  /** The lines of a response that tells its progress: a problem is the last of them. */
+  /** The lines of a response with progress. A problem becomes the last line. */
   lines?: ProgressLines;
 }

@@ -4,7 +4,7 @@ import { respond } from '../http/respond.js';
 import { type Clock, utcDate } from '../shared/time.js';
 
 /**
- * Serves text whose examples name recent dates: rendered once per UTC day, with an ETag for conditional requests. `complete` fills in
+ * Serves text whose examples name recent dates. It is rendered once per UTC day, with an ETag for conditional requests. `complete` fills in
  * what depends on the request.
  */
 export function serveText(

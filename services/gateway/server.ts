@@ -41,21 +41,21 @@ export interface GatewayOptions {
   sql?: SqlReader;
   /** Streams that workers of this process do not consume at the moment. */
   failingStreams?: () => readonly string[];
-  /** Loads what answers assistants at `/mcp`. */
+  /** Loads the handler of MCP for `/mcp`. */
   mcp?: () => Promise<ServeMcp>;
   limits?: Partial<ConnectionLimits>;
 }
 
-/** Node's timeouts come this much later than the deadline of a request, which answers with a better problem. */
+/** Node's timeouts come this much later than the deadline of a request, whose problem is more helpful. */
 const SOCKET_MARGIN_MS = 15_000;
 
 /**
- * How long idle connections of a proxy outlive the port. A request that is on its way on one would be lost with it, and a proxy does
- * not repeat a POST; once the port refuses a connection it sends nothing here any more.
+ * How long idle connections of a proxy stay open after the port is closed, in milliseconds. A request already on its way would otherwise be
+ * lost, and a proxy does not repeat a POST. Once the port refuses connections, a proxy sends nothing more.
  */
 const PROXY_DRAIN_MS = 2000;
 
-/** Starts a gateway on open stores. Throws `ListenError`, and `MappingError` for a mapping file; other listen errors are passed on. */
+/** Starts a gateway on open stores. Throws `ListenError`, and `MappingError` for a mapping file. Other listen errors are passed on. */
 export async function startGateway(
   config: Config,
   stores: GatewayStores,
@@ -91,11 +91,11 @@ export async function startGateway(
   const handle = app.callback();
   const server = createServer({
     headersTimeout: limits.headersMs,
-    // Admission ends requests that stand still; a large file may arrive for hours.
+    // Admission ends requests that stall; a large file may take hours to arrive.
     requestTimeout: 0,
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: limits.checkMs,
-    // A missing Host header is answered with a problem instead.
+    // A missing Host header gets a problem as its response instead.
     requireHostHeader: false,
   });
   // Closes a connection whose client neither sends nor reads.
@@ -119,7 +119,7 @@ export async function startGateway(
     registry: metrics.registry,
     stop() {
       stopping = true;
-      // `close` of HTTP would close idle connections at once.
+      // The `close` of an HTTP server would close idle connections at once.
       const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
       metricsServer?.close();
       connections.stop(config.trustedProxies.length > 0 ? PROXY_DRAIN_MS : 0);
@@ -135,7 +135,7 @@ function listen(server: Server, { host, port }: Config): Promise<void> {
   });
 }
 
-/** `/metrics` on a port of its own; undefined where none is configured. */
+/** Serves `/metrics` on a port of its own; undefined if none is configured. */
 async function startMetricsServer({ host, metricsPort: port }: Config, metrics: Metrics, logger: Logger) {
   if (port === 0) return undefined;
   const { contentType } = metrics.registry;
@@ -145,12 +145,12 @@ async function startMetricsServer({ host, metricsPort: port }: Config, metrics: 
   });
 }
 
-/** The error with what to do about it, where that is known. */
+/** The error with a remedy, if one is known. */
 function listenError(error: unknown, host: string, port: number, setting: string): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
       return new ListenError(
-        `Port ${port} is in use. Stop what listens there, or choose another: ${setting}=${port + 1}.`,
+        `Port ${port} is in use. Stop the program that listens there, or choose another port: ${setting}=${port + 1}.`,
       );
     case 'EACCES':
       return new ListenError(

@@ -1,4 +1,4 @@
-/** A file with what the request says of it, as the parts of `multipart/form-data`: the file comes last, so that it is read as it arrives. */
+/** A file with its reading options, as parts of `multipart/form-data`. The file comes last, so that it is read as it arrives. */
 import { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import type { BodySource } from '../http/endpoint.js';
@@ -15,13 +15,13 @@ export interface Upload {
   parts: ReadonlyMap<string, string>;
   /** Media type of the file, without parameters. */
   type: string;
-  /** The file. Throws a Problem where the body goes on behind it or ends early. */
+  /** The content of the file. Throws a Problem if the body goes on after it or ends early. */
   chunks: AsyncIterable<Buffer>;
-  /** Ends the reading of the body. */
+  /** Stops reading the body. */
   close(): void;
 }
 
-/** Reads the parts before the file, of which only `names` are known; a body that is no form is a file alone. Throws a Problem. */
+/** Reads the parts before the file. Only `names` are allowed. A body that is not a form is the file itself. Throws a Problem. */
 export async function openUpload(source: BodySource, names: readonly string[]): Promise<Upload> {
   if (source.type !== UPLOAD_TYPE) {
     return { parts: new Map(), type: source.type, chunks: source.chunks, close: () => undefined };
@@ -93,7 +93,7 @@ function formOf(contentType: string): BusboyInstance {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
-      // Each part is read as it arrives, also without the name of a file.
+      // Each part is read as it arrives, even without a file name.
       isPartAFile: () => true,
       limits: { parts: MAX_PARTS, headerPairs: 16, headerSize: 8192 },
     });

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { Problem } from '../http/problems.js';
 import { TokenBuckets } from '../shared/token-buckets.js';
 
-/** Wrong keys per client network: burst, and refill per second. */
+/** Limits of wrong keys per client network: burst, and refill per second. */
 const BURST = 300;
 const REFILL_PER_SECOND = 5;
 
@@ -14,25 +14,25 @@ export class WrongKeyLimiter {
     this.#buckets = new TokenBuckets(BURST, REFILL_PER_SECOND, now);
   }
 
-  /** Takes a token for a wrong key. Throws 429 when the bucket is empty. */
+  /** Takes a token for a wrong key. Throws 429 if the bucket is empty. */
   take(address: string): void {
     const network = clientNetwork(address);
     if (this.#buckets.take(network)) return;
     throw new Problem(
       'rate_limited',
-      'Too many API keys that are not valid came from this address; wait before you try another.',
+      'Too many invalid API keys came from this address; wait before you try another.',
       {},
       { 'Retry-After': String(this.#buckets.secondsUntil(network, 1)) },
     );
   }
 
-  /** Whether the next wrong key of the network is over the limit. */
+  /** Whether the next wrong key of the network exceeds the limit. */
   isExceeded(address: string): boolean {
     return this.#buckets.tokens(clientNetwork(address)) < 1;
   }
 }
 
-/** The IPv4 address, or the /64 network of an IPv6 address, which is what one client is assigned. */
+/** The IPv4 address, or the /64 network of an IPv6 address, which is usually assigned to one client. */
 export function clientNetwork(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

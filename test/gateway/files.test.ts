@@ -102,7 +102,7 @@ describe('A file of another tool', () => {
     const header = await send('contacts', '', Buffer.from('contact_id,Städte\n1,a\n', 'latin1'));
     expectProblem(header, 422, 'validation_failed');
     expect(header.body.proposed).to.deep.equal({ charset: 'windows-1252' });
-    expect(header.body.detail).to.match(/Perhaps it is to be read with \?charset=windows-1252\.$/);
+    expect(header.body.detail).to.match(/Perhaps it must be read with \?charset=windows-1252\.$/);
     for (const [query, type] of [
       ['charset=windows-1252', 'text/csv'],
       ['charset=ISO-8859-1', 'text/csv'],
