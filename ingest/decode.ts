@@ -20,9 +20,9 @@ import type { Stream } from './streams/stream.js';
 
 /** Decides to which organization records belong. */
 export interface OrganizationRule {
-  /** Default for records without one. */
+  /** Organization of records that name none. */
   organizationId?: string;
-  /** Whether a record may name another one. */
+  /** Whether a record may name another organization. */
   others: 'reject' | 'allow';
 }
 
@@ -40,11 +40,13 @@ export interface DecodeOptions {
   open?: Open;
   /** Called with an error that decoding failed with: a fault of the program. Its record is rejected. */
   onFault?(error: unknown): void;
-  /** Ignored fields are left out; default `reject`. */
+  /** Whether fields that the stream does not have are left out. Default: `reject`. */
   unknownFields?: UnknownFields;
 }
 
-/** Compiles the decoder of a stream: parses, normalizes and validates a raw record (contract 6.1). Pure but for `onFault`; never throws. */
+/**
+ * Compiles the decoder of a stream: parses, normalizes and validates a raw record (contract 6.1). Pure except for `onFault`; never throws.
+ */
 export function decoder(stream: Stream, rule: OrganizationRule, options: DecodeOptions = {}): Decode {
   const decode = unguardedDecoder(stream, rule, options);
   return (raw, acceptedAt, sequence) => {
@@ -123,7 +125,7 @@ const CLOCK_FIELDS = ['updated_at', 'reported_at', 'created_at', 'createdAt'];
 const OLDEST_TIME = '2000-01-01T00:00:00Z';
 const OLDEST_TIME_MS = Date.parse(OLDEST_TIME);
 
-/** A record of the future would make every later one of its key without effect (contract 6.1). */
+/** A record with a time in the future would make every later record of its key ineffective (contract 6.1). */
 function checkClocks(record: Fields, names: readonly string[], acceptedAt: number): DeadLetter | null {
   for (const name of names) {
     const time = record[name];
@@ -148,7 +150,7 @@ type DecodeDeletion = (fields: Fields) => DeadLetter | { kind: 'ok'; record: Fie
 
 const deletionDecoderOf = new WeakMap<Stream, DecodeDeletion>();
 
-/** One per stream, as Ajv keeps every schema that it compiled. */
+/** One decoder per stream, because Ajv keeps every schema that it has compiled. */
 function sharedDeletionDecoder(stream: Stream): DecodeDeletion {
   let decode = deletionDecoderOf.get(stream);
   if (!decode) {
@@ -159,8 +161,8 @@ function sharedDeletionDecoder(stream: Stream): DecodeDeletion {
 }
 
 /**
- * Keeps what a deletion consists of: the fields that name the record, and its version. Sources that capture changes repeat the other
- * fields of what they deleted.
+ * Keeps the parts of a deletion: the fields that identify the record, and its version. Change-capture sources repeat the other fields of
+ * the deleted row.
  */
 function deletionDecoder({ schema, organizationField, deletableBy }: Stream): DecodeDeletion {
   if (!deletableBy) return () => NOT_DELETABLE;
@@ -230,7 +232,7 @@ const invalidText = (name: string) =>
     `${name} holds a NUL character or half of a surrogate pair, which text cannot hold.`,
   );
 
-/** Code and pointer of the first error; the detail names the others too. */
+/** Code and pointer of the first error. The detail also lists the others. */
 function rejectionOf(errors: FieldError[]): DeadLetter {
   const [first, ...rest] = errors as [FieldError, ...FieldError[]];
   const others = rest.length === 0 ? '' : ` Also: ${rest.map(({ detail }) => detail).join(' ')}`;
@@ -238,8 +240,8 @@ function rejectionOf(errors: FieldError[]): DeadLetter {
 }
 
 /**
- * Quotes the numbers of money fields that have more than 15 characters, which JSON.parse would round. Inside a string the quotes of a
- * name are escaped, so only names of fields match.
+ * Quotes the numbers of money fields with more than 15 characters, which JSON.parse would round. Quotes within a string are escaped, so
+ * only field names match.
  */
 function longNumberQuoter(names: readonly string[]): (text: string) => string {
   const longNumber = new RegExp(
@@ -257,7 +259,7 @@ const isTooMuch = (value: unknown): boolean =>
 const tooMuchMoney = (field: string) =>
   deadLetter('out_of_range', `/${field}`, `${field} must be less than ${BigInt(MAX_MONEY)}.`);
 
-/** Turns an amount into the text that is stored, and returns whether it was rounded. What is no amount is left to validation. */
+/** Turns an amount into the stored text, and returns whether it was rounded. Other values are left to validation. */
 function normalizeMoney(fields: Fields, field: string): boolean {
   const value = fields[field];
   if (typeof value !== 'number' && typeof value !== 'string') return false;

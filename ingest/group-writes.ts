@@ -8,20 +8,22 @@ interface WaitingWrite<Item> {
 }
 
 export interface GroupLimits {
-  /** One write may be larger by itself. */
+  /** Limit of a combined write. A single write may be larger. */
   maxSize: number;
   maxWrites: number;
 }
 
-/** `size` counts towards the limit; the number of items by default. A write that still waits when the signal is aborted is dropped. */
+/**
+ * `size` counts towards the limit; by default, it is the number of items. A write that still waits when the signal is aborted is dropped.
+ */
 export type GroupedWrite<Item> = (
   items: readonly Item[],
   options?: { size?: number; signal?: AbortSignal | undefined },
 ) => Promise<void>;
 
 /**
- * Runs one write at a time; those that wait meanwhile become one. When the store rejects records of several writes, each is written by
- * itself, so that none is rejected for the records of another. An outage rejects those that wait too, which have waited as long.
+ * Runs one write at a time; writes that wait meanwhile are combined. If the store rejects records of several writes, each write is repeated
+ * alone, so that no write fails because of another. An outage rejects waiting writes too, because they have waited just as long.
  */
 export function groupWrites<Item>(
   write: (items: readonly Item[]) => Promise<void>,
@@ -42,7 +44,7 @@ export function groupWrites<Item>(
       const one = { items, size, resolve, reject };
       const drop = () => {
         const index = waiting.indexOf(one);
-        // It is being written already.
+        // The write has started already.
         if (index === -1) return;
         waiting.splice(index, 1);
         reject(signal?.reason);
@@ -53,7 +55,7 @@ export function groupWrites<Item>(
     });
 }
 
-/** Removes the first writes that fit into one, and at least one. */
+/** Removes the first writes that fit into one combined write, and at least one. */
 function takeGroup<Item>(waiting: WaitingWrite<Item>[], { maxSize, maxWrites }: GroupLimits) {
   let count = 0;
   let total = 0;

@@ -19,7 +19,7 @@ import { type ColumnUse, mapText, openText, type ReadingOptions, type TextFormat
 import type { IngestStores, Stream } from './streams/stream.js';
 import { type RejectedWrite, writeRecords } from './write-records.js';
 
-/** A batch is written once it has this many bytes of input, or the records that the store prefers. */
+/** A batch is written once it has this many bytes of input, or the number of records that the store prefers. */
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
 /** Concurrent writes of one input. */
 const MAX_BATCHES_IN_FLIGHT = 4;
@@ -39,28 +39,28 @@ export interface IngestResult {
   rejected: number;
   /** Records that the mapping leaves out. */
   skipped: number;
-  /** Accepted records with an amount of money that was rounded to 12 digits after the point. */
+  /** Accepted records with an amount that was rounded to 12 decimal places. */
   rounded: number;
-  /** Accepted contacts that were left out, because the person was erased. */
+  /** Accepted contacts that were not stored, because the person was erased. */
   suppressed: number;
-  /** Accepted contacts and audiences without effect, because a newer record is there. */
+  /** Accepted contacts and audiences without effect, because a newer record exists. */
   stale: number;
-  /** Accepted records whose domain was none, and was left out. */
+  /** Accepted records whose domain was not a domain, and was left out. */
   invalid_domains: number;
-  /** Accepted records of which the mapping left out values that are none, such as `#N/A`. */
+  /** Accepted records in which the mapping left out placeholders, such as `#N/A`. */
   invalid_values: number;
-  /** The preset that the records were recognized by; absent where none was asked for. */
+  /** The preset that recognized the records; absent if none was requested. */
   preset?: string;
   /** Names of the tables that the mapping joins and that did not come with the text; absent where it joins none. */
   missing_tables?: string[];
-  /** Accepted records whose unknown fields were ignored; absent where they are rejected. */
+  /** Accepted records whose unknown fields were ignored; absent if unknown fields are rejected. */
   ignored?: number;
-  /** Accepted contacts by whose they are, where people are looked up; absent otherwise. */
+  /** Accepted contacts by kind of person, if people are looked up; otherwise absent. */
   created?: number;
   updated?: number;
   matched?: number;
   ambiguous?: number;
-  /** The errors of the first rejected lines, ascending. */
+  /** The errors of the first rejected lines, in ascending order. */
   errors: RejectedRecord[];
 }
 
@@ -76,14 +76,14 @@ export const emptyResult = (): IngestResult => ({
   errors: [],
 });
 
-/** Maximum records of one input, where it has one, of those that are rejected, and of the time that is spent on them. */
+/** Maximum number of records of one input (optional), of rejected records, and of the time spent on them. */
 export interface IngestLimits {
   records?: number;
   rejected: number;
   milliseconds?: number;
 }
 
-/** An input was read up to one of its limits. What `result` counts as accepted is written. */
+/** An input was read up to one of its limits. Records that `result` counts as accepted are written. */
 export class IngestLimitError extends Error {
   override readonly name = 'IngestLimitError';
   readonly limit: keyof IngestLimits;
@@ -96,7 +96,7 @@ export class IngestLimitError extends Error {
   }
 }
 
-/** No preset fits the records, or several do; none was read. The message says which. */
+/** No preset fits the records, or several do. No record was read. The message says which. */
 export class UnrecognizedInputError extends Error {
   override readonly name = 'UnrecognizedInputError';
 }
@@ -104,25 +104,25 @@ export class UnrecognizedInputError extends Error {
 export interface IngestOptions extends Partial<OrganizationRule> {
   stream: Stream;
   stores: IngestStores;
-  /** Orders all records of this input. */
+  /** Assigns the order of all records of this input. */
   acceptance: Acceptance;
   /** Called with each rejected record, its bytes as received, and how its source read it. */
   onRejected?(record: RejectedRecord, untouched: Buffer, raw: RawRecord): void;
-  /** Called with every piece of an over-long line but the last, which goes to `onRejected`. */
+  /** Called with every piece of an over-long line except the last, which goes to `onRejected`. */
   onOverlong?(piece: Buffer): void;
-  /** Called with an error that decoding or mapping a record failed with: a fault of the program. Its record is rejected. */
+  /** Called with an unexpected error while decoding or mapping a record, which is a fault of the program. The record is rejected. */
   onFault?(error: unknown): void;
-  /** Counts what became of the records, also of those before an error; a new one when absent. */
+  /** Counts the outcomes of records, including those before an error; by default a new object. */
   result?: IngestResult;
-  /** Called after every write. Every record that begins up to `line` is written or rejected, and no other one has begun there. */
+  /** Called after every write. Every record that begins up to `line` is written or rejected by then. */
   onProgress?(accepted: number, rejected: number, line: number): void;
   /** Default `reject`. */
   unknownFields?: UnknownFields;
-  /** Looks up the people of contacts before they are written; absent for other streams, and where nobody is looked up. */
+  /** Looks up the people of contacts before they are written; absent for other streams, and if people are not looked up. */
   people?: PeopleResolver | undefined;
   /** None by default. */
   limits?: IngestLimits;
-  /** Most errors that the result lists; default 100. */
+  /** Maximum number of errors that the result lists; default 100. */
   maxErrors?: number;
   signal?: AbortSignal;
 }
@@ -177,7 +177,7 @@ export interface PresetChoice {
   preset: string;
 }
 
-/** Columns that the header of a table may have; they tell the header from the lines before it. */
+/** Columns that the header of a table may have, which distinguish it from the lines before it. */
 function headersOf(mapping: Mapping | PresetChoice | undefined): Mapping['marks'][] {
   if (mapping === undefined) return [];
   if (!('preset' in mapping)) return mapping.marks.length === 0 ? [] : [mapping.marks];
@@ -241,7 +241,7 @@ export async function ingestRecords(
   }
 }
 
-/** The limit that rules out another record. */
+/** The limit that allows no further record. */
 function reachedLimit(
   limits: IngestLimits | undefined,
   records: number,
@@ -297,7 +297,7 @@ class Batch {
     this.bytes += origin.bytes.length;
   }
 
-  /** By their index. */
+  /** Removes records by index. */
   remove(indexes: Pick<ReadonlySet<number>, 'has'>): void {
     const stays = (_: unknown, index: number) => !indexes.has(index);
     this.records = this.records.filter(stays);
@@ -319,7 +319,7 @@ async function nextOrFlush<T>(next: Promise<T>, batch: Batch): Promise<T | 'flus
   }
 }
 
-/** Inserts an error by its line: stores tell theirs later than the decoder, and several batches are written at once. */
+/** Inserts an error by its line: stores report errors later than the decoder, and several batches are written at once. */
 function addError(errors: RejectedRecord[], error: RejectedRecord, maxErrors: number): void {
   let place = errors.length;
   while (place > 0 && (errors[place - 1] as RejectedRecord).line > error.line) place--;
@@ -379,7 +379,7 @@ class Writer {
   readonly #options: IngestOptions;
   readonly #report: Report;
   readonly #running: Promise<void>[] = [];
-  /** Batches that are being written, and batches after them. */
+  /** Batches that are being written, or that wait for an earlier batch. */
   #unsettled: { batch: Batch; isWritten: boolean }[] = [];
   #line = 0;
 
@@ -388,7 +388,7 @@ class Writer {
     this.#report = report;
   }
 
-  /** Starts to write a batch once fewer than `MAX_BATCHES_IN_FLIGHT` are under way. Rejects when an earlier one failed. */
+  /** Starts to write a batch once fewer than `MAX_BATCHES_IN_FLIGHT` are in flight. Rejects if an earlier batch failed. */
   async write(batch: Batch): Promise<void> {
     if (this.#running.length >= MAX_BATCHES_IN_FLIGHT) await this.#running.shift();
     await this.#resolvePeople(batch);
@@ -407,7 +407,7 @@ class Writer {
     await Promise.allSettled(this.#running);
   }
 
-  /** One batch after another, as a person may be in several. */
+  /** One batch after another, because a person may be in several batches. */
   async #resolvePeople(batch: Batch): Promise<void> {
     const { people, signal } = this.#options;
     const rejected = await people?.resolve(batch.records, signal);
@@ -418,7 +418,7 @@ class Writer {
     batch.remove(rejected);
   }
 
-  /** Reports progress up to the first batch that is not written. */
+  /** Reports progress up to the first batch that is not written yet. */
   async #writeInOrder(batch: Batch): Promise<void> {
     const write = { batch, isWritten: false };
     this.#unsettled.push(write);
@@ -435,7 +435,7 @@ class Writer {
     const { stream, stores, signal } = this.#options;
     const failed = await writeRecords((part) => stream.write(stores, part), records, { signal });
     const rejected = failed.filter(({ reason }) => !isSuppressed(reason) && !isStale(reason));
-    // A store that takes no record and cannot say why is itself the cause.
+    // A store that accepts no record and gives no reason is itself at fault.
     const unknown = rejected.find(({ reason }) => !(reason instanceof RecordRejectedError));
     if (unknown && failed.length === records.length) throw unknown.reason;
     const lost = new Set(rejected.map(({ index }) => index));

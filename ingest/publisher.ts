@@ -24,7 +24,7 @@ const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
  * later.
  */
 const SEND_TIMEOUT_MS = 4000;
-/** Bytes that wait for the brokers, of all topics: four of the largest HTTP requests. */
+/** Maximum bytes that wait for the brokers, for all topics: four times the largest HTTP request. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 
 interface PublisherOptions {
@@ -42,10 +42,10 @@ export class Publisher {
   readonly #config: KafkaConfig;
   readonly #connectCluster: () => KafkaCluster;
   #cluster: KafkaCluster;
-  /** Creates topics, which takes longer than the retries of `#cluster`. */
+  /** Creates topics. This takes longer than the retries of `#cluster` allow. */
   readonly #topics: KafkaCluster;
   readonly #maxQueuedBytes: number;
-  /** By stream: one request at a time, so that records keep their order. */
+  /** Writes by stream: one request at a time, so that records keep their order. */
   readonly #writes = new Map<string, GroupedWrite<OutgoingRecord>>();
   #queuedBytes = 0;
   #producer: Promise<RecordSender> | undefined;
@@ -69,8 +69,8 @@ export class Publisher {
   }
 
   /**
-   * The same stream, written to its topic: a write resolves when every in-sync replica has the records, and a worker stores them later.
-   * Records that still wait when `signal` is aborted are not sent. A write rejects with `OverloadedError` when too many bytes wait.
+   * Returns the stream with writes that go to its topic. A write resolves when every in-sync replica has the records; a worker stores them
+   * later. Records that still wait when `signal` is aborted are not sent. A write rejects with `OverloadedError` if too many bytes wait.
    */
   toKafka<T extends Stream>(stream: T, signal?: AbortSignal): T {
     return {
@@ -91,12 +91,12 @@ export class Publisher {
     return this.#queuedBytes;
   }
 
-  /** Rejects when no broker answers. */
+  /** Rejects if no broker responds. */
   ping(): Promise<void> {
     return this.#cluster.ping();
   }
 
-  /** Records that the workers have not committed yet, by stream. Rejects when no broker answers. */
+  /** Records that the workers have not committed yet, by stream. Rejects if no broker responds. */
   async lag(): Promise<Record<string, number>> {
     const topics = new Set(await this.#cluster.listTopics());
     const lags = STREAM_NAMES.map(async (stream): Promise<[string, number]> => {
@@ -159,7 +159,7 @@ export class Publisher {
     return this.#producer;
   }
 
-  /** Fails soon when the brokers are unavailable, and still allows a new cluster the time that creating its topics takes. */
+  /** Fails soon if the brokers are unavailable, but gives a new cluster the time that creating its topics takes. */
   async #ensureTopics(): Promise<void> {
     if (this.#hasTopics) return;
     await withTimeout(SEND_TIMEOUT_MS, () => this.#cluster.ping());
@@ -167,7 +167,7 @@ export class Publisher {
     this.#hasTopics = true;
   }
 
-  /** kafkajs learns from the answer of a broker that another one leads now, and a broker that hangs gives none. */
+  /** kafkajs learns from a broker's response that another broker leads now. A broker that hangs sends none, so the connection is renewed. */
   #reconnect(): void {
     this.#cluster.close().catch(() => undefined);
     this.#cluster = this.#connectCluster();

@@ -1,4 +1,4 @@
-/** Finds out whether the contacts of an input are people whom the organization has already (contract 6.2g). */
+/** Looks up whether the contacts of an input are people who have a contact already (contract 6.2g). */
 import { hash } from 'node:crypto';
 import type { ContactStore } from '../services/contacts/contact-store.js';
 import { type DuplicateKey, duplicateKeys, MAX_HOLDERS } from '../services/contacts/duplicates.js';
@@ -6,28 +6,28 @@ import type { ContactRecord } from '../services/contacts/schema.js';
 import { withOwnSignal } from '../services/shared/async.js';
 import { type Accepted, type DeadLetter, deadLetter } from './records/outcome.js';
 
-/** What becomes of a contact of a new id whose person has another id. */
+/** What to do with a contact that has a new id if its person has a contact with another id. */
 export type OnDuplicate = 'create' | 'update' | 'reject';
 
 export interface PersonMatch {
   line: number;
-  /** The contact that the person has already. */
+  /** The existing contact of the person. */
   contact_id: string;
   field: 'work_emails' | 'network_a_url';
-  /** The address that both have, as the record writes it. */
+  /** The address that both have in common, as the record has it. */
   value: string;
 }
 
 const MAX_MATCHES = 10;
 const RECORDS_PER_QUERY = 500;
-/** Ids and addresses of one input that later records of it are compared with. The oldest is forgotten first. */
+/** Maximum number of ids and addresses of one input that later records are compared with. The oldest is forgotten first. */
 const MAX_REMEMBERED = 250_000;
 
-/** Records of one input, in order. Two inputs at the same moment may both create a person. */
+/** Resolves the people of one input, record by record. Two inputs at the same moment may both create a person. */
 export class PeopleResolver {
   readonly #store: Pick<ContactStore, 'findPeople'>;
   readonly #onDuplicate: OnDuplicate;
-  /** By key: the contacts that have it. By id: the contact that the record of this id became. */
+  /** By identity key: the contacts that have it. By id: the contact that the record with this id became. */
   readonly #seen = new Map<string, string[]>();
   /** The first matches. */
   readonly matches: PersonMatch[] = [];
@@ -37,7 +37,7 @@ export class PeopleResolver {
     this.#onDuplicate = onDuplicate;
   }
 
-  /** Sets `person` and, with `update`, the id of the records; returns why some are rejected, by their index. */
+  /** Sets `person` and, with `update`, the id of the records. Returns the reasons of rejected records, by index. */
   async resolve(
     records: readonly Accepted<object>[],
     signal?: AbortSignal,
@@ -54,7 +54,7 @@ export class PeopleResolver {
     return rejected;
   }
 
-  /** What the store knows of people; ids that an earlier record had are known here. */
+  /** Looks up people in the store. Ids of earlier records are known without a look-up. */
   async #lookUp(records: readonly Accepted<ContactRecord>[], signal?: AbortSignal): Promise<Known> {
     const known: Known = { ids: new Set(), holders: new Map() };
     const wanted = new Map<string, { ids: Map<string, string>; keys: Map<string, DuplicateKey> }>();
@@ -72,7 +72,7 @@ export class PeopleResolver {
     for (const [organizationId, { ids, keys }] of wanted) {
       const query = { organizationId, contactIds: [...ids.values()], keys: [...keys.values()] };
       const find = (own?: AbortSignal) => this.#store.findPeople(query, own);
-      // A store counts its answers as in flight until the signal ends.
+      // A store counts its responses as in flight until the signal ends.
       const found = await (signal ? withOwnSignal(signal, find) : find());
       for (const id of found.contactIds) known.ids.add(placeOf(organizationId, 'id', id));
       for (const [index, place] of [...keys.keys()].entries()) {
@@ -161,7 +161,7 @@ function placeOf(organizationId: string, kind: DuplicateKey['kind'] | 'id', valu
   return place.length > MAX_PLACE_LENGTH ? hash('sha256', place, 'base64') : place;
 }
 
-/** The first of the keys, as the record writes it. */
+/** The first of the keys, as the record has it. */
 function sharedAddress(
   { work_emails, network_a_url }: ContactRecord,
   keys: readonly DuplicateKey[],

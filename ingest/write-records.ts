@@ -12,7 +12,7 @@ export interface RejectedWrite {
   reason: unknown;
 }
 
-/** Writes all records, or rejects: with `PartialWriteError` when it wrote all others. */
+/** Writes all records or rejects. Rejects with `PartialWriteError` if it wrote the records that it does not name. */
 export type Write = (records: readonly OrderedRecord<object>[]) => Promise<void>;
 
 export interface WriteOptions {
@@ -25,12 +25,12 @@ export interface WriteOptions {
   signal?: AbortSignal;
 }
 
-/** A rejected write is divided into this many: one rejected record of 500 takes 25 writes, and 500 of 500 take 590. */
+/** Number of parts that a rejected write is divided into: one rejected record of 500 takes 25 writes, and 500 of 500 take 590. */
 const PARTS = 8;
 
 /**
- * Writes records, and searches a rejected write for the records at fault, so that all others are written. Rejects with any error of
- * `write` that does not reject records (`isRejection`): some may be written then, and all may be written again.
+ * Writes records. If a write is rejected, searches it for the records at fault, so that all others are written. Rejects with any error of
+ * `write` that does not reject records (see `isRejection`): some records may be written then, and all may be written again.
  */
 export async function writeRecords(
   write: Write,

@@ -1,4 +1,4 @@
-/** Checks a file: how it would be read, and what would become of its records. Writes nothing. */
+/** Checks a file: how it would be read, and what loading its records would do. Writes nothing. */
 import { acceptedByLine } from '../../services/shared/record-order.js';
 import type { Clock } from '../../services/shared/time.js';
 import { compileMapping } from '../mapping/compile.js';
@@ -29,17 +29,17 @@ export interface CheckOptions
   format: TextFormat;
   reading?: ReadingOptions;
   clock: Clock;
-  /** Whether the source ends before the file does, perhaps within a record. */
+  /** Whether the source is only the beginning of the file, and may end within a record. */
   isBeginning?: boolean;
 }
 
 export interface Check extends Proposal {
-  /** Fields that columns can become, and those that one has to. */
+  /** Fields that columns can become, and fields that a column must provide. */
   fields: string[];
   required: string[];
   /** Names of tables that the mapping joins and that are not in the file. */
   missing_tables?: string[];
-  /** Of CSV: the line of the header, from 1, its text, and what separates its cells. */
+  /** For CSV: line of the header, from 1, its text, and the delimiter. */
   header?: { line: number; text: string; delimiter: string };
   /** Absent while a question is open. */
   result?: IngestResult & {
@@ -114,7 +114,7 @@ async function outcomeOf({ clock, source: _, ...options }: CheckOptions, source:
 const withoutEmpty = ({ recognize, ...file }: MappingFile): MappingFile =>
   recognize === undefined || recognize.length === 0 ? file : { ...file, recognize };
 
-/** The records of a text that ends anywhere, without the last one, which may be a part. */
+/** The records of a text that may be cut anywhere, without the last record, which may be incomplete. */
 async function* withoutCutEnd(source: RecordSource): AsyncGenerator<RawRecord[]> {
   let held: RawRecord[] = [];
   try {
@@ -124,7 +124,7 @@ async function* withoutCutEnd(source: RecordSource): AsyncGenerator<RawRecord[]>
       if (ready.length > 0) yield ready;
     }
   } catch (error) {
-    // The end is within a quoted cell.
+    // The text ends within a quoted cell.
     if (!(error instanceof UnreadableInputError)) throw error;
     if (held.length > 0) yield held;
   }

@@ -1,4 +1,4 @@
-/** Proposes how a text becomes records of a stream: the preset that it is recognized by, or a drafted mapping, with what is open as questions. */
+/** Proposes how a text becomes records of a stream: by the preset that recognizes it, or by a drafted mapping, with open questions. */
 import { didYouMean } from '../../services/shared/did-you-mean.js';
 import { isObject } from '../../services/shared/json.js';
 import type { DeclaredForms, FormDoubt } from '../mapping/column-forms.js';
@@ -22,24 +22,24 @@ import { type OpenedText, readFirstRows } from '../sources/text.js';
 import { STREAMS } from '../streams/index.js';
 import type { Stream } from '../streams/stream.js';
 
-/** Something that the file leaves open. A choice is the value of the parameter `answer` of the next request. */
+/** A question that the file leaves open. A choice is the value of the parameter `answer` of the next request. */
 export interface Question {
   code: FormDoubt['code'] | 'several_presets' | 'other_stream' | 'required_field';
   answer: 'date_order' | 'decimal' | 'map' | 'stream' | 'columns';
-  /** The column that it is about. */
+  /** The column that the question is about. */
   column?: string;
-  /** The field that no column gives. */
+  /** The required field that no column provides. */
   field?: string;
   choices: { value: string; description?: string; text?: string; reading?: string }[];
 }
 
 export interface ProposedColumn {
   column: string;
-  /** The field that it becomes, `full_name` for first and last name; empty where it is left out. */
+  /** The field that the column becomes; `full_name` for first and last name; empty if it is left out. */
   field: string;
-  /** All of them. */
+  /** All fields that the column becomes. */
   fields: string[];
-  /** Some of its texts. */
+  /** Some texts of the column. */
   samples: string[];
 }
 
@@ -47,7 +47,7 @@ export interface Proposal {
   preset?: string;
   /** Description of what the preset reads. */
   preset_description?: string;
-  /** Mapping with every date and number form stated. Absent if the records already have the form of the stream. */
+  /** Mapping with every date and number format stated. Absent if the records already are records of the stream. */
   mapping?: MappingFile;
   columns: ProposedColumn[];
   questions: Question[];
@@ -58,22 +58,22 @@ export interface ProposeOptions {
   file?: MappingFile | undefined;
   /** Name of a preset; `auto` recognizes the preset by the columns, `draft` uses no preset. */
   preset?: string;
-  /** The field of each of these columns, as a person says. */
+  /** The field of each of these columns, as a person chose. */
   choices?: Readonly<Record<string, string>>;
   declared?: DeclaredForms;
 }
 
-/** No preset is looked for. */
+/** As a preset name: use no preset. */
 export const DRAFT = 'draft';
 const MAX_SAMPLES = 3;
 const MAX_SAMPLE_LENGTH = 100;
 const DRAFT_SAMPLES = 100;
-/** A longer name is no path of a mapping, and its column is left out. */
+/** Paths in a mapping may not be longer, so the column is left out. */
 const MAX_NAME_LENGTH = 256;
 const MAX_MARKS = 16;
 const MAX_UNKNOWN_COLUMNS = 20;
 
-/** Throws `ColumnsError` for choices of columns that the table does not have. */
+/** Throws `ColumnsError` if choices name columns that the table does not have. */
 function requireColumns(choices: Readonly<Record<string, string>>, columns: readonly string[]): void {
   const known = new Set(columns);
   const problems = Object.keys(choices)
@@ -86,7 +86,10 @@ function requireColumns(choices: Readonly<Record<string, string>>, columns: read
   if (problems.length > 0) throw new ColumnsError(problems.join('\n'));
 }
 
-/** Reads the first rows of the text, which keeps them. Throws `MappingError` for choices that the stream does not have. */
+/**
+ * Proposes a mapping from the first rows of the text, which stay readable. Throws `MappingError` for chosen fields that the stream does not
+ * have.
+ */
 export async function propose(
   text: OpenedText,
   stream: Stream,
@@ -203,7 +206,7 @@ const leafNames = (samples: readonly SourceRecord[]) => [
   ...new Set(samples.flatMap((sample) => Object.keys(sample).filter((name) => !isObject(sample[name])))),
 ];
 
-/** Whether every column, or every field of the first records, is one of the stream, and those that it requires are there. */
+/** Whether every column, or every field of the first records, is a field of the stream, and the required fields exist. */
 function fitsOwn(stream: Stream, { header }: OpenedText, samples: readonly SourceRecord[]): boolean {
   const own = compileMapping({ fields: {} }, stream);
   const names = header?.columns ?? [...new Set(samples.flatMap((sample) => Object.keys(sample)))];
@@ -219,7 +222,7 @@ const streamsOf = (text: OpenedText, samples: readonly SourceRecord[]): string[]
     .filter((stream) => fitsOwn(stream, text, samples))
     .map(({ name }) => name);
 
-/** A drafted mapping without what it could not guess. Every record of the source has the columns that it takes. */
+/** A drafted mapping, without fields that it could not guess. */
 function draftOf(stream: Stream, { header }: OpenedText, samples: readonly SourceRecord[]): MappingFile {
   const columns = header?.columns.filter((name) => name !== '' && name.length <= MAX_NAME_LENGTH);
   const { mapping } = draftMapping(stream, samples, { columns: columns && [...new Set(columns)] });
@@ -236,7 +239,7 @@ function draftOf(stream: Stream, { header }: OpenedText, samples: readonly Sourc
   };
 }
 
-/** Contacts without an id get it from their email or profile, so that the same person always has the same one. */
+/** Derives the id of contacts without one from their email or profile, so that the same person always gets the same id. */
 function withId(
   file: MappingFile,
   stream: Stream,
@@ -262,10 +265,10 @@ function withId(
   };
 }
 
-/** Field of a column as a person sees it. */
+/** The field of a column, as people choose it. */
 function choiceOf(fields: readonly string[]): string {
   if (fields.includes('first_name') && fields.includes('last_name')) return FULL_NAME;
-  // The id is an email or profile.
+  // The id is derived from an email or profile.
   return fields.find((field) => field !== 'contact_id') ?? fields[0] ?? '';
 }
 
@@ -280,7 +283,7 @@ const whichPreset = (fitting: readonly { name: string; preset: { description: st
   choices: fitting.map(({ name, preset }) => ({ value: name, description: preset.description })),
 });
 
-/** Each stream once, with what the file is. */
+/** Choices for the stream: each stream once, with what the file would be. */
 const whichStream = (found: readonly { stream: string; description?: string }[]): Question => ({
   code: 'other_stream',
   answer: 'stream',
@@ -298,7 +301,7 @@ const formQuestion = ({ code, column, readings }: FormDoubt): Question => ({
   })),
 });
 
-/** One answer is for all columns. */
+/** Keeps one question of each kind, because one answer applies to all columns. */
 const oneOfEach = (questions: readonly Question[]) =>
   questions.filter(({ code }, index) => questions.findIndex((each) => each.code === code) === index);
 

@@ -3,7 +3,7 @@ import type { OrderedRecord } from '../../services/shared/record-order.js';
 import type { Accepted } from '../records/outcome.js';
 import type { Stream } from '../streams/stream.js';
 
-/** Records that are shown. */
+/** Number of records that are shown. */
 const MAX_SAMPLES = 3;
 
 /** The stream with its validation, but without writes. */
@@ -13,7 +13,7 @@ export const withoutWrites = (stream: Stream, write: Stream['write'] = async () 
   refresh: undefined,
 });
 
-/** Keeps the first records of a dry run, whose sequence is their line, in place of writing them. */
+/** Keeps the first records of a dry run instead of writing them. Their sequence is their line. */
 export class SampledWrites {
   readonly records: { line: number; record: object }[] = [];
 

@@ -1,10 +1,10 @@
-/** Settles how the dates and numbers of a table are written, by its columns as a whole, before its first record is written. */
+/** Determines how the dates and numbers of a table are written, from whole columns, before its first record is written. */
 import { TimeSlice } from '../../services/shared/async.js';
 import { type DateOrder, dateOrders, numericDateParser, parseIsoDate } from './date-format.js';
 import { type DecimalMark, markEvidence, readNumber } from './number-format.js';
 import type { ColumnForm } from './target-types.js';
 
-/** The columns of a table that are read without a declared form. */
+/** The columns of a table whose format is not declared. */
 export interface OpenColumns {
   dates: readonly string[];
   /** The column whose dates lie in the period that the preamble names. */
@@ -12,7 +12,7 @@ export interface OpenColumns {
   numbers: readonly { name: string; isCount: boolean }[];
 }
 
-/** How dates and numbers are written, as the user says. */
+/** Formats of dates and numbers that the user declared. */
 export interface DeclaredForms {
   dateOrder?: DateOrder | undefined;
   decimal?: DecimalMark | undefined;
@@ -20,11 +20,14 @@ export interface DeclaredForms {
 
 export interface Table {
   rows: readonly Readonly<Record<string, unknown>>[];
-  /** Lines before its header. */
+  /** Text of the lines before the header. */
   preamble: string;
-  /** Whether these rows are all of it. */
+  /** Whether these rows are the whole table. */
   isWhole: boolean;
-  /** Its columns are named as the fields of the stream, whose numbers have a decimal point and whose dates are ISO 8601; semicolons are of countries with a decimal comma. */
+  /**
+   * Whether its columns are named like the fields of the stream. Then numbers have a decimal point and dates are ISO 8601. Semicolons as
+   * delimiters suggest a country with a decimal comma.
+   */
   isOwnForm: boolean;
 }
 
@@ -32,7 +35,7 @@ export interface Table {
 export interface FormDoubt {
   code: 'ambiguous_date' | 'ambiguous_number';
   column: string;
-  /** The value of an example's text with each choice. */
+  /** The value of an example text with each choice. */
   readings: { choice: DateOrder | DecimalMark; text: string; reading: string | undefined }[];
 }
 
@@ -49,7 +52,7 @@ export class AmbiguousInputError extends Error {
   }
 }
 
-/** The forms of the columns. Yields to the event loop. Throws `AmbiguousInputError`. */
+/** The formats of the columns. Yields to the event loop. Throws `AmbiguousInputError`. */
 export async function settleColumns(
   open: OpenColumns,
   table: Table,
@@ -61,7 +64,7 @@ export async function settleColumns(
   return forms;
 }
 
-/** The forms of the columns, and a doubt for each that stays open. Yields to the event loop. */
+/** The formats of the columns, and a doubt for each column that stays ambiguous. Yields to the event loop. */
 export async function readForms(
   open: OpenColumns,
   { rows, preamble, isWhole, isOwnForm }: Table,
@@ -104,14 +107,14 @@ function only<T>(values: readonly (T | undefined)[]): T | undefined {
   return different.size === 1 ? [...different][0] : undefined;
 }
 
-/** Characters that are read of the lines before a header, which name a period at their beginning. */
+/** Number of characters read from the lines before a header. A period is named at their beginning. */
 const MAX_PREAMBLE = 8192;
 
-/** Numbers of a column, which show its decimal mark. */
+/** Number texts of a column, which show its decimal mark. */
 class NumberColumn {
   readonly name: string;
   readonly #isCount: boolean;
-  /** The first text with each mark, and a text that is another number with each mark; if possible a text with a comma. */
+  /** The first text that proves each mark, and a text that is a different number with each mark, if possible one with a comma. */
   readonly #texts: Partial<Record<DecimalMark | 'ambiguous', string>> = {};
 
   constructor(name: string, isCount: boolean) {
@@ -133,7 +136,7 @@ class NumberColumn {
     return this.#texts[','] === undefined ? undefined : ',';
   }
 
-  /** Whether a comma can be a decimal mark or separate groups, of which the form of the stream has neither. */
+  /** Whether an ambiguous text has a comma, which is a decimal mark or separates thousands. The format of the stream has neither. */
   get hasComma(): boolean {
     return this.#texts.ambiguous?.includes(',') ?? false;
   }
@@ -142,7 +145,7 @@ class NumberColumn {
     return this.#texts['.'] !== undefined && this.#texts[','] !== undefined;
   }
 
-  /** Undefined where the numbers have one reading. */
+  /** Undefined if all numbers can be read in only one way. */
   doubt(): AmbiguousInputError | undefined {
     const refusal = (texts: readonly [point: string, comma: string], message: string) => {
       const readings = (['.', ','] as const).map((choice, index) => {
@@ -170,10 +173,10 @@ class NumberColumn {
   }
 }
 
-/** Dates of a column, which show the order of day and month. */
+/** Date texts of a column, which show the order of day and month. */
 class DateColumn {
   readonly name: string;
-  /** The first text that can have only one order, and a text that can have both orders; if possible a text whose readings differ. */
+  /** The first text that proves each order, and a text that fits both orders, if possible one whose readings differ. */
   readonly #texts: Partial<Record<DateOrder | 'ambiguous', string>> = {};
 
   constructor(name: string) {
@@ -196,7 +199,7 @@ class DateColumn {
     return Object.keys(this.#texts).length > 0;
   }
 
-  /** Undefined where no date has an order; a doubt where it stays open. */
+  /** Undefined if no date depends on the order; a doubt if the order stays ambiguous. */
   order(ofPreamble: DateOrder | undefined, isWhole: boolean): DateOrder | AmbiguousInputError | undefined {
     const { dmy, mdy, ambiguous } = this.#texts;
     if (dmy !== undefined && mdy !== undefined) {
@@ -233,7 +236,7 @@ function dayIn(text: string, order: DateOrder): string | undefined {
 
 const isSameBothWays = (text: string) => dayIn(text, 'dmy') === dayIn(text, 'mdy');
 
-/** Month names in the languages of LinkedIn's reports, in lower case; read when first asked for, as ICU loads each language. */
+/** Month names in the languages of LinkedIn's reports, in lower case. Computed when first used, because ICU loads each language. */
 let months: Map<string, string> | undefined;
 const monthOf = (name: string) => {
   months ??= new Map(
@@ -253,11 +256,11 @@ const monthOf = (name: string) => {
   return months.get(name);
 };
 
-/** Words of bounded length: a preamble of one word would otherwise be read from each of its letters to its end. */
+/** The words have a bounded length: otherwise, matching a preamble of one long word would take quadratic time. */
 const namedDate =
   /(?<!\p{L})(?<monthFirst>\p{L}{3,12})\.? (?<dayAfter>\d{1,2}),? (?<yearAfter>\d{4})|(?<day>\d{1,2})\.? (?:de )?(?<month>\p{L}{3,12})\.?,? (?:de )?(?<year>\d{4})|(?<iso>\d{4}-\d{2}-\d{2})/gu;
 
-/** The order in which every date lies in the period that the preamble names, or that its own dates have. */
+/** The order of numeric dates in the preamble or, if it has none, the only order in which all `texts` lie in the period that it names. */
 function orderByPreamble(preamble: string, texts: readonly string[]): DateOrder | undefined {
   const ofDigits = only(
     (preamble.match(/\b\d{1,2}([/-])\d{1,2}\1\d{4}\b/g) ?? []).flatMap((text) => {

@@ -43,26 +43,26 @@ const TEXT_CHANGES = [
   'id',
 ] as const;
 const MAX_LISTED = 10;
-/** Sources of all fields together: each reads its text again. */
+/** Maximum number of sources of all fields together, because each source reads its text again. */
 const MAX_ALL_SOURCES = 512;
-/** Problems with columns that are listed. */
+/** Maximum number of column problems that are listed. */
 const MAX_COLUMN_PROBLEMS = 100;
 
-/** Reads a value of the source that is converted later; undefined where there is none. */
+/** Reads a value of the source before conversion; undefined if there is none. */
 type Extractor = (source: SourceRecord) => unknown | ConversionFailure;
 
 /**
- * Compiles a mapping for a stream. Throws a `MappingError` that names every problem by its path in the file: fields that the stream does
- * not have, time zones, date formats and templates that cannot be used.
+ * Compiles a mapping for a stream. Throws a `MappingError` that names every problem by its path in the file: unknown fields, and invalid
+ * time zones, date formats and templates.
  */
 export function compileMapping(file: MappingFile, stream: Stream): Mapping {
   return new Compiler(file, stream).compile();
 }
 
-/** Tables with which a mapping is compiled, once they are read. */
+/** Joined tables with which a mapping is compiled, once they are read. */
 interface Tables {
   joins: { [name: string]: JoinedRows };
-  /** Forms by column, or the form of every value; undefined for JSON. */
+  /** Formats by column, or one format for every value; undefined for JSON. */
   forms?: ReadonlyMap<string, ColumnForm> | ColumnForm;
 }
 
@@ -73,22 +73,22 @@ class Compiler {
   /** Problems of the mapping, each after its path in the file. */
   readonly #problems: string[] = [];
   readonly #zones = new Map<string, TimeZone | undefined>();
-  /** Every path of the source record, as written, with the fields that it goes to. */
+  /** Every path of the source record, as written, with the fields that read it. */
   readonly #paths = new Map<string, Set<string>>();
   /** The field that is being compiled. */
   #field: string | undefined;
   /** The paths into each joined row. */
   readonly #joinPaths = new Map<string, Set<string>>();
   readonly #tables: Tables;
-  /** Whether texts are taken letter by letter. */
+  /** Whether texts are read literally. */
   readonly #isOwnForm: boolean;
-  /** Values of the current record that were left out, as they are none. */
+  /** Number of values of the current record that were left out as placeholders. */
   #leftOut = 0;
   #sources = 0;
-  /** Whether the source that is compiled gives the key of a join. */
+  /** Whether the source being compiled provides the key of a join. */
   #isJoinKey = false;
   readonly #dates = new Set<string>();
-  /** Whether all of the fields that a column goes to are counts. */
+  /** Whether all fields that read a column are counts, by column. */
   readonly #numbers = new Map<string, boolean>();
 
   constructor(file: MappingFile, stream: Stream, tables: Tables = { joins: {} }) {
@@ -156,7 +156,7 @@ class Compiler {
       const message = isObject(first) ? first : given;
       const source = open(message);
       const isOpened = source !== message;
-      // The kind of the record is read from the envelope first, every other field from the record first.
+      // The kind of a record is read from the envelope first; other fields are read from the record first.
       const kind = isOpened ? { ...source, ...message } : source;
       return { source, whole: isOpened ? { ...message, ...source } : source, isLeftOut: isLeftOut(kind) };
     };
@@ -258,7 +258,7 @@ class Compiler {
     return Object.assign(target, { field });
   }
 
-  /** The value of one alternative in the type of its field. */
+  /** Converts one alternative to the type of its field. */
   #converted(where: string, type: TargetType, source: string | SourceOptions): Extractor {
     const options = typeof source === 'string' ? { path: source } : source;
     this.#sources++;
@@ -283,7 +283,7 @@ class Compiler {
     return this.#isOwnForm ? undefined : cellRuleOf(this.#field);
   }
 
-  /** Applies the rule of a field to a text, or to each entry of a list. Counts texts that are no value. */
+  /** Applies the rule of a field to a text, or to each entry of a list. Counts placeholders. */
   #applyRule(rule: CellRule, value: unknown): unknown {
     const ruled = (entry: unknown) => {
       if (typeof entry !== 'string' || entry === '') return entry;
@@ -302,10 +302,7 @@ class Compiler {
     return clean === undefined ? read : (source) => clean(read(source));
   }
 
-  /**
-   * Cleans the texts of the field: removes what spreadsheets leave in a cell, and gives ids their normal form. Undefined if texts are taken
-   * letter by letter.
-   */
+  /** Cleans the texts of the field: removes placeholders of spreadsheets, and normalizes ids. Undefined if texts are read literally. */
   #cleaner(type: TargetType): ((value: unknown) => unknown) | undefined {
     const isOwnForm = this.#isOwnForm;
     const readsId = this.#readsId;
@@ -315,7 +312,7 @@ class Compiler {
       if (typeof value !== 'string' || value === '') return value;
       if (isOwnForm) return toolId(value.trim());
       const text = unwrapped(value.trim());
-      // A lost number is not 0: its record is rejected.
+      // A lost number is not 0, so its record is rejected.
       if (isDebris(text) && !(isNumber && isSpreadsheetError(text))) {
         this.#leftOut++;
         return undefined;
@@ -324,7 +321,7 @@ class Compiler {
     };
   }
 
-  /** Whether what is compiled reads an id; in our own form, only ids of the network, which are numbers. */
+  /** Whether the source being compiled reads an id. In our own format, this includes only ids of the network, which are numbers. */
   get #readsId(): boolean {
     if (this.#field === undefined) return this.#isJoinKey;
     if (this.#isOwnForm && !this.#stream.name.startsWith('network-a-')) return false;
@@ -398,7 +395,7 @@ class Compiler {
     }
   }
 
-  /** Notes the column of a source whose form is not declared there; returns its form once it is settled. */
+  /** Registers the column of a source whose format is not declared. Returns its format once it is determined. */
   #formOf(type: TargetType, { path, format, decimal, date_order }: SourceOptions): ColumnForm | undefined {
     if (path === undefined) return undefined;
     if (type === 'integer' || type === 'money') {
@@ -446,7 +443,7 @@ class Compiler {
     };
   }
 
-  /** The text of a source outside the fields. */
+  /** Compiles a source outside the fields to text. */
   #text(where: string, source: ValueSource): (row: SourceRecord) => string | undefined {
     this.#isJoinKey = true;
     const extractors = [source].flat().map((each) => this.#converted(where, 'text', each));
@@ -460,7 +457,7 @@ class Compiler {
     };
   }
 
-  /** Opens the envelope; the message itself where there is none. */
+  /** Compiles the function that opens the envelope. Without one, it returns the message itself. */
   #opener(): (message: SourceRecord) => SourceRecord {
     const reads = (this.#file.envelope ?? []).map((path) => compilePath(path));
     return (message) => {
@@ -473,7 +470,7 @@ class Compiler {
     };
   }
 
-  /** Whether a record has another text at one of the paths, or one of the texts where they are `excluded`. */
+  /** Whether a record has none of the texts at one of the paths or, if they are `excluded`, has one of them. */
   #condition(where: NonNullable<MappingFile['where']>, excluded = false): (record: SourceRecord) => boolean {
     const conditions = Object.entries(where).map(([path, texts]) => ({
       read: this.#read(path),
@@ -482,7 +479,7 @@ class Compiler {
     return (record) => conditions.some(({ read, texts }) => texts.has(textOf(read(record))) === excluded);
   }
 
-  /** Rejects a row that is not about one day, or only about a part of one. */
+  /** Rejects a row that covers several days, or only a part of one day. */
   #scope(): (source: SourceRecord) => DeadLetter | null {
     const { period, dimensions = {} } = this.#file;
     const isFiner = dimensionCheck(dimensions);
@@ -504,7 +501,7 @@ class Compiler {
   }
 
   #join(name: string, { table, key, newest = [], where = {} }: Join): JoinPlan {
-    // The paths of the key belong to another table.
+    // The paths of the key refer to another table.
     const own = new Compiler({ fields: {} }, this.#stream);
     const keyOf = own.#text(`join.${name}.key`, key);
     const isLeftOut = own.#condition(where);
@@ -544,13 +541,13 @@ class Compiler {
     ]);
   }
 
-  /** Whether a field that the mapping does not mention is one of the stream, or is dropped by its decoder. */
+  /** Whether a field that the mapping does not mention belongs to the stream, or is dropped by its decoder. */
   #isField(name: string): boolean {
     const { derivedFields = [], aliases = {} } = this.#stream;
     return this.#types.has(name) || derivedFields.includes(name) || Object.hasOwn(aliases, name);
   }
 
-  /** Takes the fields that the mapping does not mention. */
+  /** Copies the fields that the mapping does not mention. */
   #others(): (source: SourceRecord, record: Record<string, unknown>) => DeadLetter | undefined {
     if (this.#file.ignore === 'rest') return () => undefined;
     const mentioned = this.#mentioned();
@@ -624,7 +621,7 @@ class Compiler {
     const paths = [...Object.keys(where), ...Object.keys(unless), recognize, envelope, each].flat(2);
     const decisive = new Set(paths.flatMap((path) => [path, rootOf(path)]));
     const mentioned = this.#mentioned();
-    // The first of the columns that become rows stands for all of them.
+    // The first of the columns that become rows represents all of them.
     const first = each_column && columns.find(([, name]) => !mentioned.has(name));
     return columns.filter((column) => decisive.has(column[1]) || column === first);
   }
@@ -669,7 +666,7 @@ class Compiler {
   }
 }
 
-/** The entries of the list at a path, each with the other fields of its message. */
+/** Splits a message into the entries of the list at a path, each with the other fields of the message. */
 function splitter(path: string): NonNullable<Mapping['split']> {
   const read = compilePath(path);
   const root = rootOf(path);
@@ -681,7 +678,7 @@ function splitter(path: string): NonNullable<Mapping['split']> {
   };
 }
 
-/** The columns that are not mentioned, each with the others of its row. */
+/** Splits a row into its unmentioned columns, each with the other columns of the row. */
 function columnSplitter(
   { name, value }: NonNullable<MappingFile['each_column']>,
   mentioned: ReadonlySet<string>,

@@ -1,12 +1,12 @@
-/** Dates as exports write them. */
+/** Parses dates as exports write them. */
 import { canonicalTimestamp, formatTimestamp, utcDate } from '../../services/shared/time.js';
 import type { TimeZone } from './time-zone.js';
 
-/** What a text or number says: an instant, or a day and time on some clock. */
+/** An instant, or a day and time in an unknown time zone. */
 export type ParsedDate =
   /** Milliseconds since the epoch. */
   | { instant: number }
-  /** A time with an offset, in the form of RFC 3339. */
+  /** A time with an offset, in RFC 3339 format. */
   | { timestamp: string }
   /** `YYYY-MM-DD` and `HH:mm:ss` with any fraction. */
   | { day: string; time: string };
@@ -19,7 +19,7 @@ const localTime =
   /^(?<day>\d{4}-\d{2}-\d{2})(?:[T ](?<minute>\d{2}:\d{2})(?<second>:\d{2}(?:\.\d{1,9})?)?(?<utc> ?UTC)?)?$/i;
 const spaceBeforeOffset = / (?=[+-]\d{2}(?::?\d{2})?$)/;
 
-/** ISO 8601 and what databases print: a space for T, `+00`, `+0000`, ` UTC`, no seconds, no offset. */
+/** Parses ISO 8601 and the formats of databases: a space for T, `+00`, `+0000`, ` UTC`, no seconds, no offset. */
 export const parseIsoDate: DateParser = (value) => {
   if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH) return null;
   const withOffset = canonicalTimestamp(value) ?? canonicalTimestamp(value.replace(spaceBeforeOffset, ''));
@@ -29,7 +29,7 @@ export const parseIsoDate: DateParser = (value) => {
   return utc === undefined ? { day, time: minute + second } : { timestamp: `${day}T${minute}${second}Z` };
 };
 
-/** Order of day and month before the year. */
+/** Order of day and month in dates that end with the year. */
 export type DateOrder = 'dmy' | 'mdy';
 
 const numericDate =
@@ -37,8 +37,8 @@ const numericDate =
 const yearFirst = /^(?<year>\d{4})(?<sign>[/.])(?<month>\d{1,2})\k<sign>(?<day>\d{1,2})(?=[ T]|$)/;
 
 /**
- * The orders that a text of digits can have; none where its year comes first or it has another form. Where points separate its numbers
- * the day comes first, everywhere in the world.
+ * The possible orders of a numeric date. Empty if its year comes first or it has another format. With points as separators, the day always
+ * comes first.
  */
 export function dateOrders(text: string): DateOrder[] {
   const { first, sign, second } = (text.length <= MAX_TEXT_LENGTH && numericDate.exec(text)?.groups) || {};
@@ -49,7 +49,7 @@ export function dateOrders(text: string): DateOrder[] {
   return orders;
 }
 
-/** A date whose day and month are numbers, with a time where it has one. */
+/** Parses a date with numeric day and month, and an optional time. */
 export const numericDateParser =
   (order: DateOrder): DateParser =>
   (value) => {
@@ -88,7 +88,7 @@ const MONTHS = [
 ];
 const MONTH_STARTS = MONTHS.map((name) => name.slice(0, 3).toLowerCase());
 
-/** Tokens of a pattern, longest first, with the expression of the text each stands for. */
+/** Tokens of a pattern, longest first, with the regular expression for each. */
 const TOKENS: Record<string, string> = {
   YYYY: '(?<year>\\d{4})',
   YY: '(?<shortYear>\\d{2})',
@@ -111,8 +111,8 @@ const TOKENS: Record<string, string> = {
 const token = new RegExp(Object.keys(TOKENS).join('|'), 'y');
 
 /**
- * Compiles a format. The expression it becomes has only fixed repetitions and escaped signs, so its cost is bounded. Throws a
- * `RangeError` for a format that has other letters, a token twice, or no whole day.
+ * Compiles a format. The resulting expression has only fixed repetitions and escaped characters, so its cost is bounded. Throws a
+ * `RangeError` for a format with other letters, a repeated token, or an incomplete day.
  */
 export function compileDateFormat(format: string): DateParser {
   if (format === 'iso') return parseIsoDate;
@@ -154,7 +154,7 @@ export function compileDateFormat(format: string): DateParser {
 function unixTime(value: string | number, unit: number): ParsedDate | null {
   if (typeof value === 'string' && !/^-?\d{1,17}(?:\.\d{1,9})?$/.test(value)) return null;
   const instant = Math.round(Number(value) * unit);
-  // Beyond this `Date` holds nothing.
+  // `Date` cannot hold larger values.
   return Math.abs(instant) <= 8.64e15 ? { instant } : null;
 }
 
@@ -178,24 +178,24 @@ function textParser(expression: RegExp): DateParser {
 
 type Parts = Record<string, string | undefined>;
 
-/** Two digits are 1969 to 2068, as in POSIX. */
+/** Two digits mean 1969 to 2068, as in POSIX. */
 const yearOf = ({ year, shortYear }: Parts) => year ?? `${Number(shortYear) >= 69 ? '19' : '20'}${shortYear}`;
 
 function hourOf({ hour, hour12, half }: Parts): string | number | undefined {
   if (hour12 === undefined) return hour;
   const inHalf = Number(hour12);
-  // Any other hour does not exist, and validation rejects it.
+  // Other hours do not exist, and validation rejects them.
   if (inHalf < 1 || inHalf > 12) return 99;
   return (inHalf % 12) + (half?.toLowerCase() === 'pm' ? 12 : 0);
 }
 
 const pad = (part: string | number | undefined) => String(part ?? 0).padStart(2, '0');
 
-/** In any year: most dates are not worth a calendar. */
+/** A day that exists in any year, so that most dates need no calendar. */
 const ordinaryDay = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const ordinaryTime = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d/;
 
-/** Whether the calendar has a day and a clock the time. */
+/** Whether the day exists in the calendar, and the time on a clock. */
 export function exists(parsed: ParsedDate): boolean {
   if (!('day' in parsed)) return true;
   const { day, time } = parsed;
@@ -211,7 +211,7 @@ export function toDateTime(parsed: ParsedDate, zone: TimeZone | undefined): stri
   if (zone === undefined) return null;
   const { day, time } = parsed;
   const local = Date.parse(`${day}T${time}Z`);
-  // A day or hour that does not exist is left to validation.
+  // Validation rejects a day or hour that does not exist.
   if (Number.isNaN(local)) return `${day}T${time}Z`;
   const offset = zone.offsetOfLocal(local);
   if (offset === 0) return `${day}T${time}Z`;
@@ -220,7 +220,7 @@ export function toDateTime(parsed: ParsedDate, zone: TimeZone | undefined): stri
   return `${day}T${time}${offset < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`;
 }
 
-/** `YYYY-MM-DD`: of an instant the day in the time zone, UTC without one; else the day as written. */
+/** Formats `YYYY-MM-DD`: for an instant, the day in the time zone, by default UTC; otherwise the day as written. */
 export function toDay(parsed: ParsedDate, zone: TimeZone | undefined): string {
   if ('day' in parsed) return parsed.day;
   const instant = 'instant' in parsed ? parsed.instant : Date.parse(parsed.timestamp);

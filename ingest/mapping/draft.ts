@@ -1,4 +1,4 @@
-/** Drafts a mapping for the export of an unknown source: guesses by names and values, and a TODO for each doubt. */
+/** Drafts a mapping for the export of an unknown source: guesses from names and values, and a TODO for each doubt. */
 import type { TObject } from 'typebox';
 import { isObject } from '../../services/shared/json.js';
 import type { Stream } from '../streams/stream.js';
@@ -31,7 +31,7 @@ const DATE_FORMATS = [
   'YYYYMMDD',
 ];
 
-/** The field of a stream of entities whose names their `id` has. */
+/** The entity of a stream, in whose exports the column `id` is the id of that entity. */
 const ID_NAMES: Readonly<Record<string, string>> = {
   'network-a-campaigns': 'campaign_id',
   'network-a-creatives': 'creative_id',
@@ -40,17 +40,17 @@ const ID_NAMES: Readonly<Record<string, string>> = {
 
 const MAX_PATHS = 200;
 const MAX_MARKS = 8;
-/** No path of a source: an edit is missing. */
+/** Placeholder in a draft that must be edited; it is not a path. */
 export const OPEN = 'TODO';
 
-/** Fields of a contact of which a draft takes one at least; otherwise its records would be empty people. */
+/** Fields of a contact, of which a draft must fill at least one; otherwise its contacts would be empty. */
 const PERSON_FIELDS = ['first_name', 'last_name', 'work_emails', 'personal_emails', 'network_a_url'];
 
-/** Whether the records of a draft are about somebody: no contact is one without a name and without an address. */
+/** Whether the records of a draft identify people: a contact needs a name or an address. */
 export const takesPeople = ({ stream, fields }: MappingFile): boolean =>
   stream !== 'contacts' || PERSON_FIELDS.some((field) => Object.hasOwn(fields, field));
 
-/** Drafts a mapping from the first records of an export; `columns` of a table, behind `preambleLines` lines. */
+/** Drafts a mapping from the first records of an export. For a table, `columns` are its columns after `preambleLines` lines. */
 export function draftMapping(
   stream: Stream,
   records: readonly SourceRecord[],
@@ -122,12 +122,12 @@ export function draftMapping(
     .map((todo, index) => `TODO ${index + 1}: ${todo}`)
     .join(' ')
     .slice(0, 4000);
-  // It compiles, whatever was guessed.
+  // Throws if a guess does not compile.
   compileMapping(mapping, stream);
   return { mapping, todos };
 }
 
-/** Words of a column that holds the address of a colleague, not of the person. */
+/** Words in the name of a column that holds the address of a colleague instead of the person. */
 const colleague =
   /owner|manager|created|creator|assigned|sender|besitzer|erstellt|propri[eé]taire|propietario/i;
 const address = /^[^\s<>@,;]{1,64}@[^\s<>@,;]{1,190}\.[^\s<>@,;.]{2,63}$/;
@@ -145,7 +145,7 @@ function holdsAddresses(path: string, samples: readonly SourceRecord[]): boolean
 
 const MAX_ADDRESS_TEXT = 1024;
 
-/** The address of a page that two columns hold. */
+/** Combines two columns that hold parts of the address of a page. */
 function addAddress(fields: MappingFile['fields'], paths: readonly string[], used: Set<string>): void {
   const [host] = pathsNamed('url_host', paths);
   const [path] = pathsNamed('url_path', paths);
@@ -156,7 +156,7 @@ function addAddress(fields: MappingFile['fields'], paths: readonly string[], use
 
 const MAX_LISTED_EVENTS = 6;
 
-/** Asks which events are visits, where the records have kinds. */
+/** Asks which events are visits, if the records have kinds. */
 function whichEvents(stream: Stream, paths: readonly string[], samples: readonly SourceRecord[]): string[] {
   const [kind] = stream.name === 'website-visits' ? pathsNamed('event', paths) : [];
   if (kind === undefined) return [];
@@ -167,7 +167,7 @@ function whichEvents(stream: Stream, paths: readonly string[], samples: readonly
     : [`where: every event becomes a visit; name the kinds of ${kind} that are visits, of ${listed}.`];
 }
 
-/** What a row of deliveries is about: the days of its period, and columns that make it a part of a day. */
+/** The scope of a row of deliveries: the days of its period, and columns that make it a part of a day. */
 function scopeOf(
   stream: Stream,
   { date }: MappingFile['fields'],
@@ -201,7 +201,7 @@ const lacksOffset = (path: string, samples: readonly SourceRecord[]) =>
     return parsed === null ? !/^\d+$/.test(text) : 'day' in parsed;
   });
 
-/** Adds the format that all values have; returns a TODO where none is known. */
+/** Adds the format that all values have; returns a TODO if no format fits. */
 function dateFormat(source: SourceOptions, type: TargetType, samples: readonly SourceRecord[]): string[] {
   if ((type !== 'date' && type !== 'date-time') || source.path === undefined) return [];
   const texts = valuesAt(source.path, samples);
@@ -221,7 +221,7 @@ function dateFormat(source: SourceOptions, type: TargetType, samples: readonly S
     : [];
 }
 
-/** Completes the fields that the stream requires and no column gives. */
+/** Completes required fields that no column provides. */
 function complete(
   stream: Stream,
   fields: MappingFile['fields'],
@@ -265,7 +265,7 @@ function complete(
 
 const MAX_IDENTITIES = 8;
 
-/** What a person without an id is known by: the first email, or else the profile. */
+/** What identifies a person without an id: the first email, otherwise the profile. */
 function identitiesOf({
   work_emails,
   personal_emails,
@@ -284,7 +284,7 @@ function identitiesOf({
   ].slice(0, MAX_IDENTITIES);
 }
 
-/** Paths to the values of objects, not into lists. */
+/** Paths to the values of objects, but not into lists. */
 function leafPaths(samples: readonly SourceRecord[]): string[] {
   const paths = new Set<string>();
   const walk = (value: unknown, path: string, depth: number) => {

@@ -1,4 +1,4 @@
-/** Changes a mapping as a person decides it, column by column. */
+/** Changes a mapping column by column, as a person decides. */
 import type { TObject } from 'typebox';
 import { isId } from '../../services/shared/ids.js';
 import type { Stream } from '../streams/stream.js';
@@ -6,7 +6,7 @@ import type { MappingFile, SourceOptions, ValueSource } from './mapping-file.js'
 import { parseTemplate, rootOf } from './path.js';
 import { type ColumnForm, type TargetType, targetTypes } from './target-types.js';
 
-/** Stands for first and last name, in a column that holds both. */
+/** Means first and last name, for a column that holds both. */
 export const FULL_NAME = 'full_name';
 
 type Source = string | SourceOptions;
@@ -30,7 +30,7 @@ function isLastFirst(text: string): boolean {
 /** Suffix after the comma of `Ann Lee, PhD`. */
 const suffix = /,\s*(?:[js]r|i{2,3}|iv|ph\.?\s?d|m\.?d|mba|m\.?sc|b\.?sc|m\.?a|b\.?a|esq|cpa|dds|pmp)\.?$/i;
 
-/** First and last name in a column that holds both: `Lee, Ann` where all of its texts look so, otherwise `Ann Lee`. */
+/** First and last name from a column that holds both: `Lee, Ann` if all of its texts look like this, otherwise `Ann Lee`. */
 export function namesFrom(
   path: string,
   values: readonly string[],
@@ -42,13 +42,13 @@ export function namesFrom(
   return { first_name: { path, part: first }, last_name: { path, part: last } };
 }
 
-/** How a column becomes a field. `values` are some of its texts. */
+/** The source for a field from a column. `values` are some texts of the column. */
 export function sourceFor(field: string, column: string, values: readonly string[]): Source {
   if (field === 'company_domain' || field === 'domain') return { path: column, host: true };
-  // A placeholder beside addresses is nobody's id.
+  // A placeholder among addresses must not become an id.
   if (field === 'contact_id' && values.some((value) => value.includes('@')))
     return { path: column, email: true, lower: true, id: true };
-  // Turn other texts, such as a name, into an identifier.
+  // Turns other texts, such as a name, into an identifier.
   if (field === 'contact_id' && !values.every(isId)) return { path: column, lower: true, id: true };
   return column;
 }
@@ -94,7 +94,7 @@ export function withChoices(
 const alternatives = (before: ValueSource | undefined, source: Source): ValueSource =>
   before === undefined ? source : [before, source].flat();
 
-/** One list of the values of both. */
+/** Combines the values of two sources into one list. */
 function joined(before: ValueSource | undefined, source: Source): ValueSource {
   if (before === undefined) return source;
   const sources = [before].flat().flatMap((each) => (typeof each === 'object' && each.all) || [each]);
@@ -119,7 +119,10 @@ function readsAny(source: Source, columns: ReadonlySet<string>): boolean {
   return paths.some((each) => each !== undefined && (columns.has(each) || columns.has(rootOf(each))));
 }
 
-/** The mapping with the forms of its columns stated, so that nobody settles them anew. `columns` of a table have names of the mapping. */
+/**
+ * The mapping with the determined formats of its columns, so that a load does not determine them again. `columns` of a table have the names
+ * of the mapping.
+ */
 export function withSettledForms(
   file: MappingFile,
   stream: Stream,
@@ -146,7 +149,7 @@ export function withSettledForms(
     ...fields.map(([field]) => field),
     ...(Array.isArray(file.ignore) ? file.ignore : []),
   ]);
-  // Columns that have the name of a field become it.
+  // Columns with the name of a field become that field.
   const own = file.ignore === 'rest' ? [] : columns.filter((name) => forms.has(name) && !mentioned.has(name));
   const added = own.flatMap((name): [string, Source][] => {
     const source = settled(name, name);

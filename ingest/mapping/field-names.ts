@@ -1,19 +1,19 @@
-/** Names that tools have for the fields of streams. */
+/** Names of fields in the exports of common tools. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../services/shared/fs.js';
 import type { SourceOptions } from './mapping-file.js';
 import type { TargetType } from './target-types.js';
 
-/** Names that tools have for a field, in the languages of their exports: letters and digits alone, in lower case. */
+/** Names of each field in the languages of exports: only letters and digits, in lower case. */
 const NAMES: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(join(packageRoot, 'mappings/field-names.json'), 'utf8'),
 );
 
-/** Letters alone in lower case: the numbers of `E-mail 2` and `Address 1` tell values of one field apart. */
+/** Only letters in lower case: numbers as in `E-mail 2` and `Address 1` distinguish values of one field. */
 const plain = (name: string) => {
   const words = name
-    // The currency of an amount.
+    // Drops the currency of an amount.
     .replace(/ \([A-Z]{3}\)$/, '')
     .normalize('NFKD')
     .toLowerCase()
@@ -23,7 +23,7 @@ const plain = (name: string) => {
   return (named.length > 0 ? named : words).join('');
 };
 
-/** Paths by their plain names and by the plain names of their last parts. */
+/** Paths, by their plain names and by the plain names of their last parts. */
 interface PathIndex {
   whole: Map<string, string[]>;
   last: Map<string, string[]>;
@@ -31,7 +31,7 @@ interface PathIndex {
 
 const indexes = new WeakMap<readonly string[], PathIndex>();
 
-/** One per list of paths: a table may have ten thousand columns, each of which would be compared with every name of every field. */
+/** One index per list of paths: a table may have ten thousand columns, and each would be compared with every name of every field. */
 function indexOf(paths: readonly string[]): PathIndex {
   let index = indexes.get(paths);
   if (index === undefined) {
@@ -53,7 +53,7 @@ function groupedBy(paths: readonly string[], nameOf: (path: string) => string): 
   return groups;
 }
 
-/** The paths that have a name of the field, then the paths whose last part has such a name, each in the order of the names. */
+/** Paths named like the field, then paths whose last part is named like it, each in the order of the names. */
 export function pathsNamed(field: string, paths: readonly string[]): string[] {
   const names = [plain(field), ...(NAMES[field]?.split(' ') ?? [])];
   const { whole, last } = indexOf(paths);

@@ -7,7 +7,7 @@ import { isReportLine } from './cells.js';
 import type { Mapping, SourceRecord } from './mapping.js';
 
 const ENTRIES_PER_CHUNK = 200;
-/** Bytes of the entries of one message: each repeats the other fields of its message. */
+/** Maximum bytes of the entries of one message, because each entry repeats the other fields of its message. */
 const MAX_ENTRY_BYTES = 16 * 1024 * 1024;
 const ENTRIES_TOO_LONG = deadLetter(
   'too_long',
@@ -15,7 +15,7 @@ const ENTRIES_TOO_LONG = deadLetter(
   `The entries of this record have more than ${MAX_ENTRY_BYTES} bytes, each with the other fields of the record.`,
 );
 
-/** The records of a source, each mapped, rejected, or skipped. */
+/** Yields the records of a source, each mapped, rejected or skipped. */
 export async function* mapSource(source: RecordSource, mapping: Mapping): AsyncGenerator<RawRecord[]> {
   const slice = new TimeSlice();
   for await (const records of mapping.split === undefined ? source : splitLists(source, mapping.split)) {
@@ -27,7 +27,7 @@ export async function* mapSource(source: RecordSource, mapping: Mapping): AsyncG
   }
 }
 
-/** The entries of the lists that messages hold, or the columns of rows; no two have the same place in the order of records. */
+/** Yields the entries of lists in messages, or the columns of rows. Each gets its own place in the order of records. */
 async function* splitLists(source: RecordSource, split: NonNullable<Mapping['split']>): RecordSource {
   let order = 0;
   const slice = new TimeSlice();
@@ -59,7 +59,7 @@ const rejectedEntry = ({ line }: RawRecord, order: number): RawRecord => ({
   ...{ line, order, bytes: Buffer.alloc(0), rejection: ENTRIES_TOO_LONG },
 });
 
-/** The entries of the list that a message holds; null for one without. */
+/** The entries of the list in a message; null for a message without one. */
 function entriesOf(raw: RawRecord, split: NonNullable<Mapping['split']>): ReturnType<typeof split> {
   if (raw.overlong || raw.rejection) return null;
   try {
@@ -72,7 +72,7 @@ function entriesOf(raw: RawRecord, split: NonNullable<Mapping['split']>): Return
 }
 
 function entryOf({ line, value: row, bytes }: RawRecord, value: unknown, order: number): RawRecord {
-  // A row stays one, also among rejected lines.
+  // A CSV row keeps its own bytes, so that rejects show the row.
   if (row !== undefined) return { line, order, bytes, value };
   try {
     return { line, order, bytes: Buffer.from(JSON.stringify(value)), value };
@@ -83,10 +83,10 @@ function entryOf({ line, value: row, bytes }: RawRecord, value: unknown, order: 
   }
 }
 
-/** Bytes of a row in which a line about a report is looked for. */
+/** Number of bytes at the beginning of a row in which a note of a report is looked for. */
 const REPORT_LINE_BYTES = 256;
 
-/** A line below a report has too few cells for a row: it is left out like a sum. */
+/** A note below a report has too few cells for a row. It is left out like a total. */
 function skipReportLine(raw: RawRecord): void {
   if (raw.rejection?.code !== 'column_count') return;
   const [first = ''] = raw.bytes
@@ -103,7 +103,7 @@ function mapRaw(raw: RawRecord, mapping: Mapping): void {
   if (raw.overlong || raw.rejection || raw.isSkipped) return;
   try {
     const value = parsedValue(raw);
-    // The decoder rejects what is not an object.
+    // The decoder rejects values that are not objects.
     if (!isObject(value)) return;
     const outcome = mapping.apply(value);
     if (outcome === 'skipped') raw.isSkipped = true;
@@ -116,19 +116,19 @@ function mapRaw(raw: RawRecord, mapping: Mapping): void {
   }
 }
 
-/** An error of a mapping rejects its record and no other. */
+/** An error of the mapping rejects only its own record. */
 function rejectFor(raw: RawRecord, error: unknown): void {
   raw.rejection = NOT_DECODABLE;
   raw.fault = error;
 }
 
-/** The source record of a raw record; undefined if the raw record is no JSON object or row. */
+/** The source record of a raw record; undefined if the raw record is not a JSON object or a row. */
 export function sourceRecordOf(raw: RawRecord): SourceRecord | undefined {
   const value = raw.overlong || raw.rejection || raw.isSkipped ? undefined : parsedValue({ ...raw });
   return isObject(value) ? value : undefined;
 }
 
-/** A row with other names of its columns. */
+/** A row with renamed columns. */
 export function renamed(row: SourceRecord, names: ReadonlyMap<string, string>): SourceRecord {
   if (names.size === 0) return row;
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [names.get(name) ?? name, value]));
@@ -137,11 +137,11 @@ export function renamed(row: SourceRecord, names: ReadonlyMap<string, string>): 
 const textOrNumber = /"(?:[^"\\]|\\.)*"?|[\d.eE+-]+/gs;
 const longNumber = /^-?\d[\d.]{15,}(?:[eE][+-]?\d{1,3})?$/;
 
-/** Quotes long numbers, so that every digit stays; `JSON.parse` keeps about 16. */
+/** Quotes long numbers to keep every digit; `JSON.parse` keeps about 16. */
 const quoteLongNumbers = (json: string) =>
   json.replace(textOrNumber, (found) => (longNumber.test(found) ? `"${found}"` : found));
 
-/** Undefined for a text that cannot be parsed, whose record is rejected. */
+/** Undefined for text that cannot be parsed; its record is rejected. */
 function parsedValue(raw: RawRecord): unknown {
   if (raw.value !== undefined) return raw.value;
   const parsed = parseJson(raw.bytes, quoteLongNumbers);

@@ -25,10 +25,10 @@ const zone = (description: string) =>
 const dateFormat = Type.String({ minLength: 1, maxLength: 64, examples: ['MM/DD/YYYY', 'unix_ms'] });
 const text = Type.String({ maxLength: 1024 });
 
-/** A path, or what `object` says. */
+/** A path, or an object. */
 const orPath = <T extends TSchema>(object: T) =>
   Type.Unsafe<string | Static<T>>({ ...object, ...pathLength, type: ['string', 'object'] });
-/** A path, an object, or several of them: the first with a value counts. */
+/** A path, an object, or several of them, of which the first with a value counts. */
 const orAlternatives = <T extends TSchema>(object: T, description?: string) =>
   Type.Unsafe<string | Static<T> | (string | Static<T>)[]>({
     ...object,
@@ -152,7 +152,7 @@ const modifiers = {
   ),
 };
 
-/** Options of which exactly one says where the value comes from. */
+/** Requires exactly one of the options that say where the value comes from. */
 const sourceOf = <T extends Record<string, TSchema>>(given: T) =>
   strictObject(
     { ...given, ...modifiers },
@@ -167,7 +167,7 @@ const sourceOf = <T extends Record<string, TSchema>>(given: T) =>
 const innerSource = sourceOf(origins);
 const Source = sourceOf({
   ...origins,
-  // Without `all`: there is no recursion.
+  // Leaves out `all`, so there is no recursion.
   all: Type.Optional(arrayOf('Sources whose values together are the list.', orPath(innerSource), shortList)),
 });
 export type SourceOptions = Static<typeof Source>;
@@ -178,7 +178,7 @@ const ValueSource = orAlternatives(
 );
 export type ValueSource = Static<typeof ValueSource>;
 
-/** Texts by the path at which a record has one of them. */
+/** Texts by path; a record must have one of the texts at the path. */
 const conditions = (description: string) =>
   Type.Optional(
     Type.Unsafe<Record<string, string | string[]>>({
@@ -198,7 +198,7 @@ const conditions = (description: string) =>
     }),
   );
 
-/** The row of another table whose `key` equals `on` of the source record; its fields are at the paths `<name>.<field>`. */
+/** The row of another table whose `key` equals `on` of the source record. Its fields have the paths `<name>.<field>`. */
 const Join = strictObject(
   {
     table: Type.String({
@@ -217,7 +217,7 @@ const Join = strictObject(
 );
 export type Join = Static<typeof Join>;
 
-/** How one source record becomes one record of a stream. */
+/** Describes how one source record becomes one record of a stream. */
 const MappingFile = strictObject(
   {
     $schema: Type.Optional(Type.String({ maxLength: 2048 })),
@@ -337,10 +337,10 @@ const MappingFile = strictObject(
 );
 export type MappingFile = Static<typeof MappingFile>;
 
-/** Options that say how a value is written, and take no other value for it. */
+/** Options that say how a value is written, and do not choose another value. */
 const FORM_OPTIONS = new Set(['path', 'format', 'timezone', 'decimal', 'date_order']);
 
-/** Whether every field is read from the column of its name, as in files of our own form. */
+/** Whether every field is read from the column of its name, as in files in our own format. */
 export const isOwnForm = ({ fields }: MappingFile): boolean =>
   Object.entries(fields).every(([field, source]) => {
     if (typeof source !== 'object') return source === field;

@@ -5,12 +5,12 @@ import type { ColumnForm } from './target-types.js';
 
 export type SourceRecord = Readonly<Record<string, unknown>>;
 
-/** A record of the stream, its rejection, or `skipped` where the mapping's `where` leaves it out. Pointers name fields of the stream. */
+/** A record of the stream, its rejection, or `skipped` if the mapping's `where` leaves it out. Pointers name fields of the stream. */
 export type MappingOutcome = MappedRecord | DeadLetter | 'skipped';
 
 export interface MappedRecord {
   record: Record<string, unknown>;
-  /** Values that were left out because they are none; absent where there are none. */
+  /** Number of placeholders that were left out; absent for none. */
   leftOut?: number;
 }
 
@@ -20,27 +20,27 @@ export type JoinedRows = ReadonlyMap<string, SourceRecord>;
 /** How another table of the export is read. */
 export interface JoinPlan {
   table: string;
-  /** Whether the rows may be messages among others, as in the file that is loaded. */
+  /** Whether the rows may be messages among others, such as in the file being loaded. */
   isAmongMessages: boolean;
-  /** The key of a row, with `onlyMessages` of one in an envelope alone; undefined where it has none. */
+  /** The key of a row; undefined if it has none. With `onlyMessages`, only rows in an envelope have a key. */
   keyOf(row: SourceRecord, onlyMessages?: boolean): string | undefined;
-  /** The version of a row, to be compared as text; '' without one. */
+  /** The version of a row, compared as text; '' without one. */
   versionOf(row: SourceRecord): string;
   /** The parts of a row to keep. */
   pick(row: SourceRecord): SourceRecord;
 }
 
-/** A column of a table, and what the mapping calls it. */
+/** A column of a table, and its name in the mapping. */
 export type NamedColumn = readonly [column: string, name: string];
 
 export interface Mapping {
-  /** The records of a message that holds a list of them, up to a limit; null for any other message. Absent where messages are records. */
+  /** The records of a message that holds a list of them, up to a limit; null for any other message. Absent if messages are records. */
   split?: ((message: SourceRecord, limit?: number) => unknown[] | null) | undefined;
-  /** Pure. May be called with any JSON object. */
+  /** Maps a source record. Pure; accepts any JSON object. */
   apply(source: SourceRecord): MappingOutcome;
-  /** The paths of `recognize` that a source record lacks; null where `where` leaves the record out. */
+  /** The paths of `recognize` that a source record lacks; null if `where` leaves the record out. */
   missingMarks(source: SourceRecord): string[] | null;
-  /** The columns of a table that decide what `missingMarks` says of its rows. */
+  /** The columns of a table that `missingMarks` depends on. */
   marksOfTable(columns: readonly NamedColumn[]): NamedColumn[];
   /** Columns to read of each join before `apply`. */
   joins: { [name: string]: JoinPlan };
@@ -48,20 +48,20 @@ export interface Mapping {
   missingTables: string[];
   /** The mapping with the rows of other tables. */
   withJoins(rows: { [name: string]: JoinedRows }): Mapping;
-  /** Columns of a table whose form is to be settled, and what the mapping declares of it. */
+  /** Columns of a table whose format must be determined, and the formats that the mapping declares. */
   openColumns: OpenColumns;
   declared: DeclaredForms;
-  /** The paths that every record of the source has; of a list one. */
+  /** Paths that every record of the source has; for a list, one of its paths. */
   marks: readonly (string | readonly string[])[];
-  /** The names under which the mapping knows columns that it spells with other capitals. */
+  /** The mapping's names for columns that differ only in capitals. */
   columnNames(columns: readonly string[]): ReadonlyMap<string, string>;
-  /** The mapping for a table of these forms, by column, or for values of these forms in any. */
+  /** The mapping with formats by column, or one format for every value. */
   withForms(forms: ReadonlyMap<string, ColumnForm> | ColumnForm): Mapping;
-  /** The problems with a table of these columns, as sentences. */
+  /** Problems with the columns of a table, as sentences. */
   checkColumns(columns: readonly string[]): string[];
-  /** The paths that none of these columns gives. */
+  /** The paths that none of these columns provides. */
   missingPaths(columns: readonly string[]): string[];
-  /** The fields of the stream that a column becomes; none where it is left out. */
+  /** The fields of the stream that a column becomes; empty if it is left out. */
   fieldsOf(column: string): string[];
   /** Whether a record of this stream names its organization. */
   givesOrganization(columns: readonly string[]): boolean;

@@ -1,14 +1,14 @@
-/** Numbers as reports and spreadsheets print them. */
+/** Parses numbers as reports and spreadsheets print them. */
 
 export type DecimalMark = '.' | ',';
 
-/** What a text says of the decimal mark: one of them, nothing (`none`), or another number with each (`ambiguous`). */
+/** The decimal mark that a text shows: a mark, no hint (`none`), or a different number with each mark (`ambiguous`). */
 export type MarkEvidence = DecimalMark | 'none' | 'ambiguous';
 
 const SPACE = "[\\s’']";
 /**
- * Groups have exactly three digits behind each separator, of one kind, and come before the decimal mark. With commas they may have two
- * digits above the thousand, as in India.
+ * Groups have exactly three digits after each separator, which is always the same, and come before the decimal mark. With commas, groups
+ * above the thousands may have two digits, as in India.
  */
 const numberWith = (mark: string, group: string) =>
   new RegExp(
@@ -21,7 +21,7 @@ const scientific = /^\d{1,40}(?:\.\d{1,40})?e[+-]?\d{1,3}$/i;
 const sign = /^[+\-−]|[-−]$/u;
 const currency =
   /^(?:[A-Z]{1,3}\$|[A-Z]{3}(?![A-Za-z])|\p{Sc}|kr\.?|zł|Fr\.)\s*|\s*(?:[A-Z]{3}|\p{Sc}|kr\.?|zł|Fr\.)$/u;
-/** A cell that reports print where there is no number. */
+/** Dashes that reports print in place of a missing number. */
 const absent = /^\s*[-–—]+\s*$/u;
 
 const MAX_LENGTH = 96;
@@ -49,7 +49,7 @@ function unsigned(text: string): { isNegative: boolean; body: string } | null {
   return { isNegative, body };
 }
 
-/** Digits with `.` as the decimal mark; null for what is no number with this mark. */
+/** Digits with `.` as the decimal mark; null for text that is not a number with this mark. */
 function digitsWith(mark: DecimalMark, body: string): string | null {
   const { grouped, plain = '', fraction = '' } = NUMBERS[mark].exec(body)?.groups ?? {};
   const whole = grouped?.replace(/\D/g, '') ?? plain;
@@ -57,7 +57,7 @@ function digitsWith(mark: DecimalMark, body: string): string | null {
   return (whole || '0') + (fraction === '' ? '' : `.${fraction}`);
 }
 
-/** Null for what is no number with either mark. `isCount`: a number with a fraction is none. */
+/** Null for text that is not a number with either mark. With `isCount`, fractions are not numbers either. */
 export function markEvidence(text: string, isCount = false): MarkEvidence | null {
   if (plainDigits.test(text)) return 'none';
   const { body } = unsigned(text) ?? { body: '' };
@@ -72,7 +72,7 @@ export function markEvidence(text: string, isCount = false): MarkEvidence | null
   return comma === null ? '.' : 'ambiguous';
 }
 
-/** Decimal text with `.` as the mark, also with an exponent; null for what is no number with the mark. */
+/** Decimal text with `.` as the mark, with or without exponent; null for text that is not a number with the mark. */
 export function readNumber(text: string, mark: DecimalMark): string | null {
   if (plainDigits.test(text)) return text;
   const { isNegative, body } = unsigned(text) ?? { isNegative: false, body: '' };

@@ -1,6 +1,6 @@
 /** Paths into a source record. */
 
-/** Reads a value; undefined where there is none. */
+/** Reads a value; undefined if there is none. */
 export type Read = (source: Readonly<Record<string, unknown>>) => unknown;
 
 const MAX_SEGMENTS = 16;
@@ -9,7 +9,7 @@ const segment = /\.?([^.[\]]+)|\[(?:(\d{1,6})|([^.[\]=]+)=([^[\]]+))\]/y;
 /** A field, an index, or the first entry of a list whose field `name` has the text `value`. */
 type Segment = string | number | { name: string; value: string };
 
-/** The segments of `a.b[0].c[key=d]`; null for a text that is not such a path. */
+/** The segments of `a.b[0].c[key=d]`; null for an invalid path. */
 function parsePath(path: string): Segment[] | null {
   const segments: Segment[] = [];
   segment.lastIndex = 0;
@@ -31,7 +31,7 @@ export function rootOf(path: string): string {
 }
 
 /**
- * Compiles a path. A field with exactly its text as name comes first, since columns may be called `Avg. CTR`. Only own properties are
+ * Compiles a path. A field whose name is exactly the path comes first, because columns may be called `Avg. CTR`. Only own properties are
  * read, so that no name reaches a prototype.
  */
 export function compilePath(path: string): Read {
@@ -53,7 +53,7 @@ export function compilePath(path: string): Read {
   };
 }
 
-/** Longer cells are not parsed, as every path into one parses it again. */
+/** Longer cells are not parsed as JSON, because each path would parse the cell again. */
 const MAX_CELL_LENGTH = 64 * 1024;
 
 /** Warehouses and connectors write objects and lists into a cell as JSON. */
@@ -77,7 +77,7 @@ const indexOf = (list: readonly unknown[], { name, value }: { name: string; valu
 
 export interface TemplatePart {
   literal: string;
-  /** Path behind the literal; undefined at the end. */
+  /** Path after the literal; undefined at the end. */
   path?: string;
 }
 

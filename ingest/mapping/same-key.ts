@@ -1,6 +1,6 @@
 /**
- * Rejects the rows of a mapped file that contradict each other (contract 6.2c): one key, one time of report, and different values, or equal
- * values and different texts in a column that the mapping leaves out.
+ * Rejects rows of a mapped file that contradict each other (contract 6.2c): they have one key and one time of report, but different values,
+ * or equal values and different texts in a column that the mapping leaves out.
  */
 import { hash } from 'node:crypto';
 import { TimeSlice } from '../../services/shared/async.js';
@@ -11,24 +11,24 @@ import type { Stream } from '../streams/stream.js';
 import { requiredFields } from './edit.js';
 import { isEmpty } from './target-types.js';
 
-/** Rows that wait for a row that contradicts them, and most bytes of them: such rows are rejected together. */
+/** Maximum number and bytes of rows that wait for a possible contradiction, so that contradicting rows are rejected together. */
 const MAX_WAITING_ROWS = 10_000;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-/** Rows of a live source go on once the source has been silent for this time. */
+/** Rows of a live source are released once the source has been silent for this time. */
 const MAX_SILENCE_MS = 500;
-/** Keys that a later row is compared with. The oldest is forgotten first. */
+/** Maximum number of keys that later rows are compared with. The oldest key is forgotten first. */
 const MAX_KEYS = 250_000;
 
 interface Options {
-  /** Whether somebody waits for the rows while they arrive, as in a pipe. */
+  /** Whether records are needed as they arrive, such as from a pipe. */
   isLive?: boolean | undefined;
-  /** Columns that the mapping leaves out: each may be a dimension of the report. */
+  /** Columns that the mapping leaves out; each may be a dimension of the report. */
   leftOut?: readonly string[];
   waitingRows?: number;
   keys?: number;
 }
 
-/** The records of a source without those that contradict each other; all records of a stream without `rowKey`. */
+/** The records of a source, without records that contradict each other. Streams without `rowKey` are not checked. */
 export function rejectContradictions(
   source: RecordSource,
   stream: Stream,
@@ -106,11 +106,11 @@ async function nextOrSilence<T>(next: Promise<T>): Promise<T | 'silence'> {
 interface Row {
   line: number;
   values: string;
-  /** Texts of its left-out columns. */
+  /** Texts of the columns that are left out. */
   parts: string;
   /** Rows that still wait, in order. */
   waiting: Set<RawRecord>;
-  /** Whether one of them was passed on. */
+  /** Whether one of the rows was released. */
   isReleased: boolean;
   isContradicted: boolean;
 }
@@ -135,10 +135,10 @@ class KnownRows {
     this.#maxKeys = maxKeys;
   }
 
-  /** Rejects the record, and the earlier records of its key that still wait, where they differ. */
+  /** Rejects the record, and the waiting records of its key, if they differ. */
   add(raw: RawRecord): void {
     const record = recordOf(raw);
-    // A record without a day or a campaign is rejected for that.
+    // A record without a required field is rejected for that.
     if (record === undefined || this.#required.some((name) => isEmpty(record[name]))) return;
     const key = digestOf(this.#rowKey.map((name) => record[name]));
     const values = digestOf(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -165,7 +165,7 @@ class KnownRows {
     reject(raw, row.line, { isStored: row.isReleased, column });
   }
 
-  /** Texts of the left-out columns that may tell parts of a day apart; times, numbers and hashes of connectors do not. */
+  /** Texts of the columns that are left out and may distinguish parts of a day. Times, numbers and hashes of connectors do not. */
   #dimensionsOf({ value }: RawRecord): Dimension[] {
     if (!isObject(value)) return [];
     return this.#leftOut.flatMap((name): Dimension[] => {
@@ -174,7 +174,7 @@ class KnownRows {
     });
   }
 
-  /** The column in which a row differs from an earlier one, where that still waits. */
+  /** The column in which a row differs from an earlier row that still waits. */
   #difference(earlier: RawRecord | undefined, texts: readonly Dimension[]): string {
     const before = new Map(earlier && this.#dimensionsOf(earlier));
     const found =
@@ -183,7 +183,7 @@ class KnownRows {
     return found?.[0] ?? texts.map(([name]) => name).join(', ');
   }
 
-  /** The record is passed on, and can no longer be rejected. */
+  /** Releases the record: from now on, it cannot be rejected. */
   release(raw: RawRecord): void {
     const row = this.#rowOf.get(raw);
     if (row === undefined) return;
@@ -205,7 +205,7 @@ class KnownRows {
   }
 }
 
-/** The record that a mapping or a table gives. */
+/** The record that a mapping or a table provides. */
 function recordOf({
   mapped,
   rejection,
@@ -227,7 +227,7 @@ const HASH = /^[0-9a-f-]{16,}$/i;
 const isDimension = (text: string): boolean =>
   LETTER.test(text) && !TIME.test(text.trimStart()) && !HASH.test(text.trim());
 
-/** `column`: only this column, which is left out, tells the rows apart. */
+/** `column` is set if only this left-out column distinguishes the rows. */
 function reject(
   raw: RawRecord,
   line: number,

@@ -1,4 +1,4 @@
-/** Values of a source record before they have the type of their field. */
+/** Values of a source record before conversion to the type of their field. */
 import { domainOf, slugOfProfile } from '../../services/search/normalize.js';
 import { emailsIn } from './cells.js';
 import type { SourceRecord } from './mapping.js';
@@ -13,11 +13,11 @@ export function textOf(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
-/** Characters of a value that a mapping reads, of all entries of a list together. The longest field holds 8 192. */
+/** Maximum characters of a value that a mapping reads, for all entries of a list together. The longest field holds 8 192. */
 const MAX_TEXT_CHARS = 64 * 1024;
 export const textTooLong = new ConversionFailure('too_long', `has more than ${MAX_TEXT_CHARS} characters`);
 
-/** Whether reading a value would take long, however many sources read it. */
+/** Whether a value is too long to be read by many sources. */
 export function isTooLong(value: unknown): boolean {
   if (typeof value === 'string') return value.length > MAX_TEXT_CHARS;
   if (!Array.isArray(value)) return false;
@@ -26,7 +26,7 @@ export function isTooLong(value: unknown): boolean {
   return chars > MAX_TEXT_CHARS;
 }
 
-/** The text behind the prefix, or with it; of a list all such entries, or the first where the field holds one value. */
+/** The text after the prefix, or including it. For a list, all such entries, or the first if the field holds one value. */
 export function withPrefix(value: unknown, prefix: string, isKept: boolean, isList: boolean): unknown {
   const behind = (entry: unknown) =>
     typeof entry === 'string' && entry.startsWith(prefix)
@@ -68,7 +68,7 @@ export type TextChanges = Pick<
   'trim' | 'part' | 'email' | 'host' | 'profile' | 'lower' | 'lookup' | 'salesforce' | 'id'
 >;
 
-/** Different texts have different ids. */
+/** Escapes text so that different texts have different ids. */
 const asId = (text: string) =>
   text.replace(/[^A-Za-z0-9.:-]/gu, (sign) => Buffer.from(sign).toString('hex').replace(/../g, '_$&'));
 
@@ -80,7 +80,7 @@ function trimmedOf(text: string, signs: ReadonlySet<string>): string {
   return text.slice(start, end);
 }
 
-/** Longest text that a template gives: the length of the longest field. */
+/** Maximum length of a text from a template: the length of the longest field. */
 const MAX_TEMPLATE_TEXT = 8192;
 const tooLong = new ConversionFailure('too_long', `would have more than ${MAX_TEMPLATE_TEXT} characters`);
 

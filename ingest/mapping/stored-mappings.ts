@@ -1,4 +1,4 @@
-/** Mappings that a request names. */
+/** Mappings that a request may name. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { findStream } from '../streams/index.js';
@@ -9,7 +9,7 @@ import { MAX_MAPPING_BYTES, MappingError, type MappingFile, parseMappingFile } f
 
 export interface StoredMapping {
   readonly stream: Stream;
-  /** Name of the preset that it is; absent for a file of the folder. */
+  /** Name of the preset; absent for a file of the folder. */
   readonly preset?: string;
   readonly file: MappingFile;
   readonly mapping: Mapping;
@@ -20,8 +20,8 @@ export const MAX_NAME_LENGTH = 64;
 const fileName = /^[a-z0-9][a-z0-9._-]{0,63}\.json$/;
 
 /**
- * The mappings of the files `<name>.json` in a folder; none where there is no folder, unless one is required. Throws a `MappingError` for
- * the first file that cannot be used.
+ * The mappings of the files `<name>.json` in a folder. A missing folder means none, unless it is required. Throws a `MappingError` for the
+ * first invalid file.
  */
 export function readMappings(folder: string, { isRequired = false } = {}): Map<string, StoredMapping> {
   const names = entriesOf(folder, isRequired).filter((name) => name.endsWith('.json'));
@@ -60,7 +60,7 @@ function entriesOf(folder: string, isRequired: boolean): string[] {
   }
 }
 
-/** Names what an error is about. */
+/** Prefixes errors with the name of the mapping. */
 function within<T>(name: string, work: () => T): T {
   try {
     return work();

@@ -53,7 +53,7 @@ export class ConversionFailure {
   }
 }
 
-/** How the texts of a column are written. What is absent is not settled: a text that can be read in two ways is rejected. */
+/** The determined format of the texts of a column. Without a format, a text that can be read in two ways is rejected. */
 export interface ColumnForm {
   order?: DateOrder | undefined;
   mark?: DecimalMark | undefined;
@@ -61,16 +61,16 @@ export interface ColumnForm {
 
 export type Convert = (value: unknown) => unknown;
 
-/** Null, a blank text and a list without entries give no value. */
+/** Null, blank text and an empty list count as missing. */
 export const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   (typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0);
 
 /**
- * Compiles the conversion of values that are not empty to a type. A value that fits no type of the field stays as it is, and validation
- * rejects it. A date, and a number of a table, return `ConversionFailure`. `form` is the form of a column of a table; values of JSON have
- * no form. Throws a `RangeError` for a format that cannot be used.
+ * Compiles the conversion of present values to a type. A value that fits no type of the field stays unchanged, and validation rejects it. A
+ * date, and a number of a table, return `ConversionFailure`. `form` is the format of a column of a table; values of JSON have none. Throws
+ * a `RangeError` for an invalid format.
  */
 export function converterTo(
   type: TargetType,
@@ -94,7 +94,7 @@ export function converterTo(
   }
 }
 
-/** Ids are often numbers in the source. A number that JSON has rounded stays a number. */
+/** Ids are often numbers in the source. A number that JSON has rounded stays a number, which validation rejects. */
 function toText(value: unknown): unknown {
   if (typeof value === 'string') return value.trim();
   if (typeof value !== 'number') return value;
@@ -116,17 +116,17 @@ const toInteger: Convert = (value) =>
 
 const exponent = /^(?<sign>-?)(?<digits>\d{1,40}(?:\.\d{1,40})?e[+-]?\d{1,3})$/i;
 
-/** Text with an exponent is written out; the decoder does the rest. */
+/** Writes out an exponent; the decoder does the rest. */
 function toMoney(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const { sign, digits } = exponent.exec(value)?.groups ?? {};
   return digits === undefined ? value : sign + decimalText(digits);
 }
 
-/** The same with either decimal mark. */
+/** A text that is the same number with either decimal mark. */
 const wholeNumber = /^\d{1,17}$/;
 
-/** `declared` counts before the mark of the column. Without both, text is taken as it is. */
+/** A `declared` mark takes precedence over the mark of the column. Without both, text is read unchanged. */
 function numberConverter(convert: Convert, declared: DecimalMark | undefined, form?: ColumnForm): Convert {
   const settled = declared ?? form?.mark;
   const isAsItIs = declared === undefined && form === undefined;
@@ -148,7 +148,7 @@ const ambiguousNumber = new ConversionFailure(
   'can be read with a point or with a comma as its decimal mark, and nothing before it says which',
 );
 
-/** More entries than any field may have, so that validation rejects them and no list grows without bound. */
+/** One more entry than any field may have, so that validation rejects longer lists and no list grows without bound. */
 export const MAX_LIST_ENTRIES = 10_001;
 
 /** The default separator, except before a parameter of a phone number (RFC 3966), and the separator of Google Contacts. */
@@ -167,7 +167,7 @@ function listConverter(separator: string | RegExp): Convert {
   };
 }
 
-/** Text is the JSON of a list, as warehouses write it, or entries between separators. */
+/** Parses text as a JSON list, as warehouses write it, or as entries between separators. */
 function listOf(value: unknown, separator: string | RegExp): unknown[] {
   if (typeof value !== 'string') return [value];
   const text = value.trim();
@@ -175,7 +175,7 @@ function listOf(value: unknown, separator: string | RegExp): unknown[] {
     try {
       return JSON.parse(text) as unknown[];
     } catch {
-      // A text in brackets.
+      // Text in brackets is not JSON.
     }
   }
   return text.split(separator, MAX_LIST_ENTRIES);

@@ -1,4 +1,4 @@
-/** Offsets of IANA time zones, from the rules that Node.js brings along. */
+/** Offsets of IANA time zones, from the rules of Node.js. */
 import { didYouMean } from '../../services/shared/did-you-mean.js';
 import { DAY_MS } from '../../services/shared/time.js';
 
@@ -6,8 +6,8 @@ export interface TimeZone {
   /** Milliseconds to add to UTC at an instant. */
   offsetAt(instant: number): number;
   /**
-   * The offset of a local time, which is given as if it were UTC. If a local time occurs twice, the first occurrence counts. A local time
-   * that a clock change skips moves on by the length of the gap (`compatible` of Temporal, and RFC 5545).
+   * The offset of a local time, which is passed as if it were UTC. If a local time occurs twice, the first occurrence counts. A local time
+   * that a clock change skips moves on by the length of the gap (`compatible` in Temporal, and RFC 5545).
    */
   offsetOfLocal(local: number): number;
 }
@@ -19,7 +19,7 @@ export function timeZone(name: string): TimeZone {
   if (/^(?:Etc\/)?(?:UTC|GMT)$|^Z$/i.test(name)) return UTC;
   const format = offsetFormat(name);
   const offsetAt = (instant: number) => {
-    // Such as "1/1/1850, GMT+00:53:28"; of UTC "GMT".
+    // The format is such as "1/1/1850, GMT+00:53:28", and for UTC "GMT".
     const [, sign, ...parts] = /GMT([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(format.format(instant)) ?? [];
     const [hours = 0, minutes = 0, seconds = 0] = parts.map((part) => Number(part ?? 0));
     return (sign === '-' ? -1000 : 1000) * (hours * 3600 + minutes * 60 + seconds);

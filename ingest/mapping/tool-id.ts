@@ -1,12 +1,12 @@
-/** The one form of an id that a tool writes: numbers that a spreadsheet or a program made floats of, and short ids of Salesforce. */
+/** Normalizes ids that tools write: numbers that a spreadsheet or program turned into floats, and short ids of Salesforce. */
 import { ConversionFailure } from './target-types.js';
 
-/** A whole number as programs write floats. */
+/** A whole number written as a float. */
 const float = /^((?:urn:[a-z:]+:)?\d+)[.,]0+$/i;
-/** A number in powers of ten, whose last digits are lost. Ids of letters and digits without a mark or a sign are no such numbers. */
+/** A number in powers of ten, whose last digits are lost. Ids of letters and digits without a mark or sign are not such numbers. */
 const powerOfTen = /^(?:urn:[a-z:]+:)?\d(?:[.,]\d+E\+?|E\+)\d{1,3}$/i;
 
-/** `720` for `720.0`; a failure (`rounded_id`) for `1.23E8`, which stands for many ids. Any other text is its own id. */
+/** Returns `720` for `720.0`, and a failure (`rounded_id`) for `1.23E8`, which may mean many ids. Other texts stay unchanged. */
 export function toolId(text: string): string | ConversionFailure {
   if (powerOfTen.test(text)) {
     return new ConversionFailure(
@@ -21,8 +21,8 @@ const shortSalesforceId = /^[A-Za-z0-9]{15}$/;
 const CHECK_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345';
 
 /**
- * The id of 18 characters for one of 15, which reports show: each of the three last characters says which letters of a third are capitals.
- * Any other text stays.
+ * The id of 18 characters for an id of 15, which reports show. Each of the last three characters encodes which letters of a third are
+ * capitals. Other texts stay unchanged.
  */
 export function salesforceId(text: string): string {
   if (!shortSalesforceId.test(text)) return text;

@@ -1,4 +1,4 @@
-/** Columns that a preset leaves out, although their names say which field they are. */
+/** Maps columns that a preset leaves out, although their names match fields. */
 import { pathsNamed, sourceNamed } from '../mapping/field-names.js';
 import {
   MAX_SOURCES,
@@ -12,7 +12,7 @@ import type { Stream } from '../streams/stream.js';
 import type { Preset } from './index.js';
 import { presetMapping } from './named-mappings.js';
 
-/** Types of the fields that a column may be taken for. Ids name records and dates need a format: columns are never guessed for them. */
+/** Types of fields for which a column may be guessed. Ids name records and dates need a format, so they are never guessed. */
 const TAKEN_TYPES: Partial<Record<string, readonly TargetType[]>> = {
   contacts: ['text', 'list'],
   'network-a-deliveries': ['integer', 'money'],
@@ -25,8 +25,8 @@ export interface TakenColumn {
 }
 
 /**
- * The preset with the columns of a table that it leaves out and whose names are known: for a field that no column gives, and for lists
- * beside the columns that give them.
+ * Extends a preset with columns of a table that it leaves out and whose names are known: for fields that no other column provides, and for
+ * lists in addition to their columns.
  */
 export function withKnownColumns(
   name: string,
@@ -54,7 +54,7 @@ export function withKnownColumns(
   return { preset: taken.length === 0 ? preset : { ...preset, fields }, taken };
 }
 
-/** A source after the others of its field; for a list beside them. */
+/** Adds a source after the others of its field; for a list, adds its values. */
 function withSource(before: ValueSource | undefined, source: SourceOptions, isList: boolean): ValueSource {
   const sources = [...(before === undefined ? [] : [before].flat()), source];
   if (!isList) return sources.slice(0, MAX_SOURCES);

@@ -1,4 +1,4 @@
-/** The mappings that an ingest request may name: presets, and the files of a folder. */
+/** The mappings that an ingest request may name: presets, and files of a folder. */
 import { join } from 'node:path';
 import { memoize } from '../../services/shared/cache.js';
 import { compileMapping } from '../mapping/compile.js';
@@ -7,7 +7,7 @@ import { STREAMS } from '../streams/index.js';
 import type { Stream } from '../streams/stream.js';
 import { PRESETS, type Preset } from './index.js';
 
-/** The mapping of a preset, compiled when it is first asked for: all of them would take longer than anything else at a start. */
+/** The mapping of a preset, compiled at its first use: compiling all would dominate the start of a process. */
 export const presetMapping = memoize((name) => {
   const preset = PRESETS[name] as Preset;
   return compileMapping(preset, STREAMS[preset.stream] as Stream);
@@ -15,11 +15,11 @@ export const presetMapping = memoize((name) => {
 
 export interface MappingFolders {
   dataDir: string;
-  /** Null for `mappings` in the data folder, which need not exist. */
+  /** Null means `mappings` in the data folder, which need not exist. */
   mappingsDir: string | null;
 }
 
-/** A file counts before a preset of its name. Throws a `MappingError` for a file that cannot be used. */
+/** A file takes precedence over a preset of the same name. Throws a `MappingError` for an invalid file. */
 export function namedMappings({ dataDir, mappingsDir }: MappingFolders): Map<string, StoredMapping> {
   const presets = Object.entries(PRESETS).map(([name, file]): [string, StoredMapping] => [
     name,

@@ -4,23 +4,23 @@ import type { NamedColumn, SourceRecord } from '../mapping/mapping.js';
 import { PRESETS, type Preset } from './index.js';
 import { presetMapping } from './named-mappings.js';
 
-/** Presets of every source. */
+/** Name that stands for the presets of every source. */
 export const AUTO = 'auto';
 
-/** The presets that a name stands for: the preset of one table, the presets of all tables of a source, or all presets. */
+/** The presets that a name stands for: one preset, all presets of a source, or all presets. */
 export function presetsNamed(name: string): string[] {
   return Object.keys(PRESETS).filter((each) => name === AUTO || each === name || each.startsWith(`${name}/`));
 }
 
-/** Why there is not exactly one preset that fits: several do, those that do are for another stream, or none does. */
+/** Why not exactly one preset fits: several do, only presets of another stream do, or none does. */
 export interface Unrecognized {
   reason: string;
   code: 'several_presets' | 'other_stream' | 'no_preset';
-  /** Those that fit. */
+  /** Presets that fit. */
   fitting: { name: string; preset: Preset }[];
 }
 
-/** The preset that fits, or why there is not exactly one. */
+/** The preset that fits, or why not exactly one does. */
 export type Recognition = { name: string; preset: Preset } | Unrecognized;
 
 /** The first records of an export, and the columns of a table. */
@@ -30,8 +30,8 @@ interface Sample {
 }
 
 /**
- * Recognizes which of the presets `names` of a stream fits the first records of an export. If a preset requires all columns of another
- * preset and more, only the first counts. Yields to the event loop.
+ * Recognizes which of the presets `names` of a stream fits the first records of an export. If one preset requires all columns of another
+ * and more, only the first counts. Yields to the event loop.
  */
 export async function recognizePreset(
   names: readonly string[],
@@ -76,8 +76,8 @@ export async function recognizePreset(
 }
 
 /**
- * Checks that an export fits a named preset: a file without the columns that the preset requires would set metrics to 0. Records of other
- * kinds, which the preset skips, do not count. Yields to the event loop.
+ * Checks that an export fits a named preset: without the columns that the preset requires, metrics would become 0. Records of other kinds,
+ * which the preset skips, do not count. Yields to the event loop.
  */
 export async function checkPreset(name: string, sample: Sample): Promise<Recognition> {
   const { preset, missing = [] } = await candidateOf(name, sample, new TimeSlice());
@@ -93,9 +93,9 @@ export async function checkPreset(name: string, sample: Sample): Promise<Recogni
 interface Candidate {
   name: string;
   preset: Preset;
-  /** The first of the alternatives of each. */
+  /** The first alternative of each mark. */
   marks: readonly string[];
-  /** Whether the columns are spelled as the preset has them, with the same capitals. */
+  /** Whether the columns have the same capitals as in the preset. */
   isExact: boolean;
   /** Columns that the closest record of the sample lacks; undefined if all records are of another kind. */
   missing: string[] | undefined;
@@ -122,14 +122,14 @@ async function candidateOf(name: string, { columns, samples }: Sample, slice: Ti
   return { name, preset, marks: marksOf(preset), isExact, missing };
 }
 
-/** More than a row that is not looked at, so that the time is compared after each. */
+/** Work that a row counts for, in bytes: so much that the time is checked after each row. */
 const ROW_BYTES = 1024 * 1024;
 
-/** The cells of some columns under the names of a preset. A column that a row does not fill is empty. */
+/** The cells of some columns under the names of a preset. Missing cells are empty texts. */
 const cellsOf = (row: SourceRecord, columns: readonly NamedColumn[]): SourceRecord =>
   Object.fromEntries(columns.map(([column, name]) => [name, Object.hasOwn(row, column) ? row[column] : '']));
 
-/** Says which columns the closest preset misses. A preset does not count if other sources have the same columns of the file. */
+/** Says which columns the closest preset misses. Only presets with a matching column that no other source has count. */
 function nearest(candidates: readonly Candidate[]): string {
   const sourceOf = (name: string) => name.split('/', 1)[0];
   const isOwn = ({ name, preset }: Candidate, mark: string) =>

@@ -5,13 +5,13 @@ import { RecordRejectedError } from '../../services/shared/store-errors.js';
 
 export interface Accepted<Record> extends OrderedRecord<Record> {
   kind: 'ok';
-  /** The line that it is of, where that holds several records. */
+  /** Line that the record is on, if a line holds several records. */
   line?: number;
-  /** Whether an amount of money had more digits after the point than are stored. */
+  /** Whether an amount had more decimal places than are stored. */
   isRounded?: boolean;
-  /** Whether its domain was none, and was left out. */
+  /** Whether its domain was not a domain, and was left out. */
   hadInvalidDomain?: boolean;
-  /** Whether its mapping left out values that are none. */
+  /** Whether its mapping left out placeholders. */
   hadInvalidValue?: boolean;
   /** Whether it had unknown fields, which were left out. */
   hadUnknownFields?: boolean;
@@ -19,10 +19,13 @@ export interface Accepted<Record> extends OrderedRecord<Record> {
   person?: PersonKind;
 }
 
-/** Whose contact a record is: a new person, the contact of its id, a person with one other id, or a person with several. */
+/**
+ * Relation of a record to stored contacts: a new person, a contact with the same id, a person with one other id, or a person with several
+ * other ids.
+ */
 export type PersonKind = 'created' | 'updated' | 'matched' | 'ambiguous';
 
-/** The record can never be accepted as it is. `pointer` is a JSON Pointer into it, '' for all of it. */
+/** The record can never be accepted unchanged. `pointer` is a JSON Pointer into it, '' for the whole record. */
 export interface DeadLetter {
   kind: 'dead_letter';
   code: string;
@@ -46,7 +49,7 @@ export const deadLetter = (code: string, pointer: string, detail: string): DeadL
   detail,
 });
 
-/** Decoding failed with an error of the program, which is logged. */
+/** Decoding failed with an unexpected error, which is logged. */
 export const NOT_DECODABLE = deadLetter('not_decodable', '', 'The record cannot be read; the log says why.');
 
 const REJECTED_BY_STORE = deadLetter('not_storable', '', 'The store cannot hold this record.');

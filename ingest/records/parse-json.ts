@@ -20,7 +20,7 @@ export function parseJson(
   }
 }
 
-/** V8's message quotes the record itself, so only the position is taken from it. */
+/** V8's message quotes the record, so only the position is taken from it. */
 function position(error: unknown): string {
   const message = (error as Error).message;
   const offset = /position (\d+)/.exec(message)?.[1];

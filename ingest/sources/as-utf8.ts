@@ -1,4 +1,4 @@
-/** Text of any charset as UTF-8. Spreadsheets, LinkedIn and shells of Windows write UTF-16. */
+/** Converts text of any charset to UTF-8. Spreadsheets, LinkedIn and Windows shells write UTF-16. */
 import { TextDecoder } from 'node:util';
 import { decoded } from './charset.js';
 import { resumed } from './resumed.js';
@@ -13,8 +13,8 @@ const startsWith = (text: Uint8Array, bytes: readonly number[]) =>
   bytes.every((byte, index) => text[index] === byte);
 
 /**
- * Text in UTF-8. A byte order mark decides; otherwise text is in the declared charset, and in UTF-8 where none is declared. Half a
- * surrogate pair becomes U+FFFD. Throws `UnreadableInputError` for bytes that the declared charset does not have.
+ * Yields text in UTF-8. A byte order mark decides; otherwise the text is read in the declared charset, by default UTF-8. Half a surrogate
+ * pair becomes U+FFFD. Throws `UnreadableInputError` for bytes that are invalid in the declared charset.
  */
 export async function* asUtf8(
   chunks: AsyncIterable<Uint8Array>,
@@ -22,7 +22,7 @@ export async function* asUtf8(
 ): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   let beginning: Buffer = Buffer.alloc(0);
-  // Two bytes tell UTF-16 from anything else; a slow source is not waited for without need.
+  // Two bytes distinguish UTF-16, so a slow source need not deliver more.
   const isEnough = () => beginning.length >= 3 || (beginning.length === 2 && beginning[0] !== UTF8_MARK[0]);
   while (!isEnough()) {
     const step = await iterator.next();

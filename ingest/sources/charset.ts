@@ -1,10 +1,13 @@
-/** Text in the charsets of spreadsheets and older tools. Node.js reads windows-1252 as ISO-8859-1, so its TextDecoder is not used. */
+/** Decodes the charsets of spreadsheets and older tools. Node.js reads windows-1252 as ISO-8859-1, so its TextDecoder is not used. */
 import iconv from 'iconv-lite';
 import { UnreadableInputError } from '../records/raw-record.js';
 
-/** Charsets that are bytes of something else than text. */
+/** Encodings that are not charsets of text. */
 const NO_CHARSETS = new Set(['base64', 'hex', 'internal', 'utf7', 'utf7imap']);
-/** Text that declares one of these charsets is read as windows-1252, like browsers do: it has the quotes and the euro sign of Windows. */
+/**
+ * Text that declares one of these charsets is read as windows-1252, as in browsers, because it may have the quotes and the euro sign of
+ * Windows.
+ */
 const WESTERN = new Set(['ascii', 'usascii', 'iso88591', 'latin1', 'l1', 'binary']);
 const UTF8 = new Set(['utf8', 'unicode11utf8']);
 
@@ -18,7 +21,7 @@ export function charsetOf(label: string): string | null | undefined {
   return name !== '' && !NO_CHARSETS.has(name) && iconv.encodingExists(name) ? name : undefined;
 }
 
-/** Text in UTF-8 of bytes in a charset. Throws `UnreadableInputError` for bytes that the charset does not have. */
+/** Decodes bytes in a charset to UTF-8. Throws `UnreadableInputError` for bytes that are invalid in the charset. */
 export async function* decoded(chunks: AsyncIterable<Uint8Array>, label: string): AsyncGenerator<Uint8Array> {
   const decoder = iconv.getDecoder(charsetOf(label) ?? 'utf8');
   const checked = (text: string) => {
@@ -35,11 +38,11 @@ export async function* decoded(chunks: AsyncIterable<Uint8Array>, label: string)
   if (rest) yield checked(rest);
 }
 
-/** Runs of bytes above 0x7f that Western text does not have. */
+/** Longest run of bytes above 0x7f in Western text. */
 const MAX_WESTERN_RUN = 3;
 const UNDEFINED_BYTES = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d]);
 
-/** The charset that text which is not UTF-8 may have: windows-1252, where it looks like text of a Western language. */
+/** The likely charset of text that is not UTF-8: windows-1252, if the text looks like a Western language. */
 export function proposedCharset(text: Uint8Array): string | undefined {
   let run = 0;
   for (const byte of text) {

@@ -1,4 +1,7 @@
-/** The rows of CSV, as csv-parse reads them. A row that is too long is passed on in pieces and stops no other, which csv-parse alone cannot do. */
+/**
+ * Reads the rows of CSV with csv-parse. A row that is too long is passed on in pieces and does not stop others, which csv-parse alone
+ * cannot do.
+ */
 import { once } from 'node:events';
 import { CsvError, type Info, type Parser, parse } from 'csv-parse';
 import { UnreadableInputError } from '../records/raw-record.js';
@@ -17,16 +20,16 @@ export interface CsvPiece {
   bytes: Buffer;
   /** Line on which the row begins, from 1. */
   line: number;
-  /** Of the last piece: the line on which the row ends. */
+  /** For the last piece: the line on which the row ends. */
   lastLine?: number;
   overlong: 'piece' | 'last';
 }
 
 export interface CsvRowsOptions {
   delimiter: string;
-  /** Limit of cells per row. A longer row keeps one cell more, so that callers see it. */
+  /** Maximum number of cells per row. A longer row keeps one cell more, so that callers notice. */
   maxCells: number;
-  /** Limit of bytes in the cells of a row. */
+  /** Maximum bytes in the cells of a row. */
   maxBytes: number;
 }
 
@@ -40,8 +43,8 @@ const RETURN = 13;
 const QUOTE = 34;
 
 /**
- * Rows and pieces in order, as many at once as a chunk of the text has. The parser reads latin1, which maps each byte to one character,
- * so that rows keep their bytes. Throws `UnreadableInputError` where a quotation mark is never closed.
+ * Yields rows and pieces in order, one array per chunk of text. The parser reads latin1, which maps each byte to one character, so that
+ * rows keep their bytes. Throws `UnreadableInputError` if a quotation mark is never closed.
  */
 export async function* csvRows(
   chunks: AsyncIterable<Uint8Array>,
@@ -93,17 +96,17 @@ const unclosed = (line: number | undefined) =>
     `The file cannot be read as CSV beyond line ${line ?? '?'}: look for a quotation mark that is never closed.`,
   );
 
-/** Reads rows until one is too long. */
+/** Reads rows until a row is too long. */
 class RowParser {
   readonly #parser: Parser;
   readonly #linesBefore: number;
   #rows: CsvRow[] = [];
-  /** Chunks that may hold unread rows, and the end of the last row, in bytes and lines from the start of this parser. */
+  /** Chunks that may hold unread rows, and the position after the last row, in bytes and lines from the start of this parser. */
   #unread: Buffer[] = [];
   #unreadFrom = 0;
   #end = { bytes: 0, lines: 0 };
 
-  /** `linesBefore` counts the lines of the text before the first chunk of this parser. */
+  /** `linesBefore` is the number of lines before the first chunk of this parser. */
   constructor({ delimiter, maxCells, maxBytes }: CsvRowsOptions, linesBefore: number) {
     this.#linesBefore = linesBefore;
     this.#parser = parse({
@@ -121,7 +124,7 @@ class RowParser {
     this.#parser.on('error', () => undefined).resume();
   }
 
-  /** Resolves with whether a row is too long. Throws `UnreadableInputError`. */
+  /** Resolves with whether the next row is too long. Throws `UnreadableInputError`. */
   async write(chunk: Buffer): Promise<boolean> {
     this.#unread.push(chunk);
     const error = await new Promise<unknown>((resolve) => void this.#parser.write(chunk, resolve));
@@ -148,7 +151,7 @@ class RowParser {
     return this.#written(this.#end.bytes, Number.POSITIVE_INFINITY);
   }
 
-  /** Line feeds of the text up to there. */
+  /** Number of line feeds before `rest`. */
   get lines(): number {
     return this.#linesBefore + this.#end.lines;
   }
@@ -157,7 +160,7 @@ class RowParser {
     this.#parser.destroy();
   }
 
-  /** The text of rows and their lines are taken from what was written: csv-parse leaves out some line ends, and counts others twice. */
+  /** Takes the text and lines of rows from the input: csv-parse skips some line ends, and counts others twice. */
   #add({ record, info }: ParsedRow, maxCells: number): null {
     if (record.length > maxCells) record.length = maxCells + 1;
     const text = this.#written(this.#end.bytes, info.bytes);
@@ -174,7 +177,7 @@ class RowParser {
     return null;
   }
 
-  /** Bytes of the chunks, by their distance from the start of this parser. */
+  /** Bytes of the chunks between two positions from the start of this parser. */
   #written(from: number, to: number): Buffer {
     const [first] = this.#unread;
     const written = first && to - this.#unreadFrom <= first.length ? first : Buffer.concat(this.#unread);
@@ -198,17 +201,17 @@ function isTooLong(error: unknown): boolean {
   throw unclosed((error as CsvError & { lines?: number }).lines);
 }
 
-/** Finds the end of a row by the rules of csv-parse: a quotation mark counts at the beginning of a cell, and is doubled inside of one. */
+/** Finds the end of a row by the rules of csv-parse: a quotation mark counts at the beginning of a cell, and is doubled within one. */
 class RowEnd {
   readonly #delimiter: number;
-  /** Line feeds up to where the search is. */
+  /** Line feeds up to the current position. */
   lines: number;
   /** Line on which the row begins. */
   line: number;
   #isQuoted = false;
   #hasBegun = false;
   #isCellStart = true;
-  /** A mark inside of a quoted cell, which ends it unless another one follows. */
+  /** The last byte was a quotation mark within a quoted cell. It ends the cell unless another mark follows. */
   #mark = false;
 
   constructor(delimiter: string, linesBefore: number) {
@@ -217,12 +220,12 @@ class RowEnd {
     this.line = linesBefore + 1;
   }
 
-  /** Whether a quotation mark is open where the search is. */
+  /** Whether the current position is within quotation marks. */
   get isOpen(): boolean {
     return this.#isQuoted && !this.#mark;
   }
 
-  /** The index behind the line feed that ends the row; -1 where it goes on. */
+  /** The index after the line feed that ends the row; -1 if the row continues. */
   find(bytes: Buffer): number {
     for (let index = 0; index < bytes.length; index++) {
       const byte = bytes[index] as number;

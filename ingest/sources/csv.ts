@@ -10,10 +10,10 @@ import { resumed } from './resumed.js';
 
 const ROWS_PER_CHUNK = 100;
 const HEADER_SEARCH_BYTES = 64 * 1024;
-/** Columns of a header or row. A row of a mebibyte could have a million empty cells. */
+/** Maximum columns of a header or row. A row of a mebibyte could have a million empty cells. */
 const MAX_COLUMNS = 10_000;
 
-/** The columns of a file cannot be used; no record was read. The message says what to change. */
+/** The columns of a file cannot be used, and no record was read. The message says what to change. */
 export class ColumnsError extends Error {
   override readonly name = 'ColumnsError';
 }
@@ -24,7 +24,7 @@ export interface CsvFile {
   /** The bytes of the header, without its line feed. */
   headerBytes: Buffer;
   delimiter: string;
-  /** The lines before it. */
+  /** Text of the lines before the header. */
   preamble: string;
   /** Each row as an object from columns to texts, without empty cells. May be called once. */
   records(): AsyncGenerator<RawRecord[]>;
@@ -33,7 +33,7 @@ export interface CsvFile {
 
 type Headers = readonly (readonly (string | readonly string[])[])[] | 'any';
 
-/** How a text may have to be read: what the caller did not say, and the text shows. */
+/** How the text probably must be read, as the text suggests and the caller did not say. */
 export interface ProposedReading {
   charset?: string;
   /** Line of the header, from 1. */
@@ -41,24 +41,24 @@ export interface ProposedReading {
 }
 
 export interface CsvOptions {
-  /** Line of the header, from 1: lines before it are no part of the table, and no other line is searched for. */
+  /** Line of the header, from 1. Earlier lines are skipped. If set, no header is searched for. */
   headerRow?: number;
-  /** Whether the text comes from a sheet: commas divide cells, a CR is a line break within a cell, and rows may end early. */
+  /** Whether the text comes from a sheet: the delimiter is a comma, a CR is a line break within a cell, and rows may end early. */
   isSheet?: boolean;
-  /** Called with what else would make the text readable, before an error about it or while its records are read. */
+  /** Called with a reading that would make the text readable, before an error about it or while its records are read. */
   onProposed?: (proposed: ProposedReading) => void;
   /**
-   * Columns of known tables. Lines before the line that has all columns of a table are skipped. `any`: lines before the line with most
-   * cells are skipped.
+   * Columns of known tables: lines before a line with all columns of a table are skipped. `any`: lines before the line with most cells are
+   * skipped.
    */
   headers?: Headers;
-  /** Whether the widest line is the header, as with `any`, if none of these tables is found. */
+  /** Whether the widest line is the header, as with `any`, if no known table is found. */
   orWidest?: boolean;
 }
 
 /**
- * Reads the header and detects the delimiter (comma, semicolon or tab). Invalid UTF-8 is rejected row by row. Throws `ColumnsError` and, also while rows are read,
- * `UnreadableInputError`.
+ * Reads the header and detects the delimiter (comma, semicolon or tab). Rows with invalid UTF-8 are rejected one by one. Throws
+ * `ColumnsError` and, even while rows are read, `UnreadableInputError`.
  */
 export async function openCsv(chunks: AsyncIterable<Uint8Array>, options: CsvOptions = {}): Promise<CsvFile> {
   const { headers = [], headerRow, orWidest = false, isSheet = false, onProposed } = options;
@@ -140,7 +140,7 @@ async function* readRows(
 ): AsyncGenerator<RawRecord[]> {
   const { header, skippedLines } = table;
   let ready: RawRecord[] = [];
-  /** Lines of one cell behind a blank line: the end of a report, unless a row follows. */
+  /** Lines with one cell after a blank line: the end of a report, unless a row follows. */
   let footer: RawRecord[] = [];
   let lastLine = 1;
   let hasBytes = false;
@@ -213,12 +213,12 @@ function objectOf(
   return { value };
 }
 
-/** Removes the `'` with which exports keep a spreadsheet from running a cell as a formula (contract 3.13). */
+/** Removes the `'` that exports put before a cell, so that a spreadsheet does not run it as a formula (contract 3.13). */
 const unmarkFormula = (text: string) => text.replace(/^'(?='*[=+\-@\t\r\n＝＋－＠])/, '');
 
 const decodeCell = (cell: string) => Buffer.from(cell, 'latin1').toString('utf8');
 
-/** The first `lines` at least, or as much as a header is searched in. */
+/** Reads at least the first `lines`, or as much as is searched for a header. */
 async function readBeginning(
   iterator: AsyncIterator<Uint8Array>,
   lines: number | undefined,
@@ -234,7 +234,7 @@ async function readBeginning(
   return hasMark ? beginning.subarray(3) : beginning;
 }
 
-/** The index behind the line feed of so many lines; -1 where there are fewer. */
+/** The index after this many line feeds; -1 if there are fewer. */
 function startOfLine(text: Buffer, lines: number): number {
   let start = 0;
   for (let line = 0; line < lines; line++) {
@@ -257,7 +257,7 @@ function proposeCharset(text: Buffer, onProposed: CsvOptions['onProposed']): voi
   if (charset !== undefined) onProposed?.({ charset });
 }
 
-/** Proposes another line as the header where the first one has at most half as many values: a title, or the day of a report. */
+/** Proposes another line as the header if the first line has at most half as many values: then it is a title, or the day of a report. */
 function proposeHeader(
   beginning: Buffer,
   first: CsvRow | CsvPiece | undefined,
@@ -273,7 +273,7 @@ function proposeHeader(
 const MAX_PREAMBLE_LINES = 50;
 const MAX_FOOTER_LINES = 50;
 
-/** The text from the first line on that is the header of a known table; all of it where none is. */
+/** The text from the header of a known table on, or the whole text if there is none. */
 function afterPreamble(
   beginning: Buffer,
   headers: Headers,
@@ -306,13 +306,13 @@ function afterPreamble(
   return { beginning, preamble: '' };
 }
 
-/** The text from its header on. */
+/** The text from the widest line on. */
 function afterNarrowLines(beginning: Buffer): { beginning: Buffer; preamble: string } {
   const from = startOfLine(beginning, headerIndex(firstRows(beginning)));
   return { beginning: beginning.subarray(from), preamble: beginning.subarray(0, from).toString() };
 }
 
-/** The cells of the first lines, with a letter in place of what is quoted. */
+/** The cells of the first lines, with a letter in place of quoted text. */
 const firstRows = (beginning: Buffer): string[][] =>
   beginning
     .toString('latin1')
@@ -323,8 +323,8 @@ const firstRows = (beginning: Buffer): string[][] =>
 const valuesOf = (cells: readonly string[] = []) => cells.filter((cell) => !isBlank(cell)).length;
 
 /**
- * The first line that has the most cells of all, or the most that two lines have, as a row may have a cell too many. A line of these that
- * begins with a value and has at most half of the values of others is a title.
+ * Finds the header: the first line with the most cells, or with the most cells that two lines have, because a row may have a cell too many.
+ * A line that begins with a value and has at most half the values of others is a title and is skipped.
  */
 function headerIndex(rows: readonly string[][]): number {
   const counts = rows.map((cells) => cells.length);

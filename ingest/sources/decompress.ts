@@ -1,4 +1,4 @@
-/** Decompresses an input once all of it was checked: a record is never stored before the checksum behind it is verified. */
+/** Decompresses an input after checking it completely, so that no record is stored before the checksum at the end is verified. */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { MAX_MEMORY_BYTES, type Replayable } from './replayable.js';
@@ -13,12 +13,12 @@ export class DamagedInputError extends Error {
 
 export interface DecompressOptions {
   zstd: ZstdLimits;
-  /** Called with the number of bytes before they are held or yielded for the first time; throws to end the input. */
+  /** Called with the number of new bytes before they are stored or yielded for the first time. It throws to end the input. */
   onBytes?(bytes: number): void;
 }
 
 /**
- * Yields the content after all of it was decompressed without an error. Content of more than 4 MiB is decompressed twice, so that memory
+ * Yields the content after the whole input was decompressed without an error. Content over 4 MiB is decompressed twice, so that memory
  * stays bounded. Throws `DamagedInputError`, and the errors of the source.
  */
 export async function* decompressed(
@@ -39,7 +39,7 @@ export async function* decompressed(
   else yield* decode();
 }
 
-/** The encoding that the first four bytes show. Tools that compress in parallel begin with a skippable frame. */
+/** The encoding that the first four bytes show. Parallel compressors begin with a skippable frame. */
 export function encodingOf(beginning: Uint8Array): Encoding | undefined {
   if (beginning[0] === 0x1f && beginning[1] === 0x8b) return 'gzip';
   const magic = beginning.length < 4 ? 0 : Buffer.from(beginning).readUInt32LE(0);

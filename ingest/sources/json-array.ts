@@ -11,9 +11,9 @@ const [NEWLINE, RETURN, SPACE] = [0x0a, 0x0d, 0x20];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * The elements of a JSON array, or a single object, each on one line; `line` is the index from 1. All of the text is validated before the first element
- * is yielded, element by element, because one JSON.parse of megabytes would block every other request. Throws `UnreadableInputError`, also
- * for more than `maxBytes`.
+ * Yields the elements of a JSON array, or a single object, each on one line. `line` is the index from 1. The text is validated completely
+ * before the first element is yielded. Elements are parsed one by one, because one JSON.parse of megabytes would block all other requests.
+ * Throws `UnreadableInputError`, also for more than `maxBytes`.
  */
 export async function* jsonArray(
   chunks: AsyncIterable<Uint8Array>,
@@ -43,13 +43,13 @@ export async function* jsonArray(
   }
 }
 
-/** Removes line breaks, which JSON has only between values: a record is a line wherever it is sent or written. */
+/** Removes line breaks, which JSON has only between values, so that a record is always one line. */
 function onOneLine(element: Buffer): Buffer {
   if (!element.includes(NEWLINE) && !element.includes(RETURN)) return element;
   return Buffer.from(element.map((byte) => (byte === NEWLINE || byte === RETURN ? SPACE : byte)));
 }
 
-/** Offsets of the first element and of each end: a buffer for each would take a hundred times the bytes of the smallest. */
+/** Offsets of the first element and of each end. A buffer per element would need a hundred times the bytes of the smallest element. */
 interface Elements {
   first: number;
   ends: number[];
@@ -82,7 +82,7 @@ async function split(body: Buffer): Promise<Elements> {
   return { first, ends };
 }
 
-/** The end of the only object, which begins at `from`. Throws when the body is anything else. */
+/** The end of a single object that begins at `from`. Throws if the body is anything else. */
 function objectEnd(body: Buffer, from: number): number {
   const text = body.subarray(from);
   if (body[from] === OPEN_OBJECT && isRejected(text)) return body.length;
@@ -94,7 +94,7 @@ function objectEnd(body: Buffer, from: number): number {
   );
 }
 
-/** The offset of the comma or bracket behind the element that begins at `from`. */
+/** The offset of the comma or bracket after the element that begins at `from`. */
 function elementEnd(body: Buffer, from: number): number {
   let depth = 0;
   for (let at = from; at < body.length; at++) {

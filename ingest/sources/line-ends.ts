@@ -1,4 +1,4 @@
-/** Line ends of CSV. Excel for Mac writes a carriage return alone. */
+/** Normalizes line ends of CSV. Excel for Mac writes only carriage returns. */
 import { resumed } from './resumed.js';
 
 const NEWLINE = 10;
@@ -8,8 +8,8 @@ const QUOTE = 34;
 const SEARCHED_BYTES = 64 * 1024;
 
 /**
- * Yields the text with LF for each carriage return that stands alone, within cells too, where carriage returns end its lines; any other
- * text as it is. They do where the first 64 KiB have one outside of quotes, and no LF but at the end of the text.
+ * Yields the text with LF for each lone carriage return, even within cells, if carriage returns end its lines. Yields any other text
+ * unchanged. Carriage returns end lines if the first 64 KiB have one outside quotes, and no LF except at the end of the text.
  */
 export async function* withLineFeeds(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();

@@ -13,8 +13,8 @@ const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Splits bytes at line feeds; blank lines are counted and skipped. A line over the limit is passed on piece by piece, and is never in
- * memory as a whole.
+ * Splits bytes at line feeds. Blank lines are counted and skipped. A line over the limit is passed on in pieces, and is never in memory as
+ * a whole.
  */
 export async function* lines(
   chunks: AsyncIterable<Uint8Array>,
@@ -26,7 +26,7 @@ export async function* lines(
   let overlong = false;
   let ready: RawRecord[] = [];
 
-  /** Adds a piece of the current line; `end` when it is the line's last. */
+  /** Adds a piece of the current line. `end` marks the last piece of the line. */
   const take = (piece: Buffer, end: boolean) => {
     if (!overlong && heldBytes + piece.length > limit + 1) {
       for (const bytes of held) ready.push({ line, bytes, overlong: 'piece' });
@@ -67,7 +67,7 @@ export async function* lines(
     let from = 0;
     for (;;) {
       if (heldBytes === 0 && !overlong) {
-        // A body of nothing but line feeds would otherwise be millions of buffers.
+        // A body of nothing but line feeds would otherwise become millions of buffers.
         let at = from;
         while (isWhiteSpace(bytes[at])) at++;
         if (bytes[at] === NEWLINE && at - from <= limit + 1) {

@@ -3,12 +3,12 @@ import { asUtf8 } from './as-utf8.js';
 import { resumed } from './resumed.js';
 import type { TextFormat } from './text.js';
 
-/** Longest first line that decides. */
+/** Maximum bytes of the first line that are read to decide. */
 const MAX_PEEKED_BYTES = 64 * 1024;
 /** First bytes of every ZIP archive, such as a workbook. */
 const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');
 
-/** The format, and the bytes again. Text that does not begin as JSON is CSV. */
+/** Returns the format, and the whole input. Text that does not begin like JSON is CSV. */
 export async function recognizeFormat(
   source: AsyncIterable<Uint8Array>,
 ): Promise<{ format: TextFormat; chunks: AsyncIterable<Uint8Array> }> {
@@ -38,7 +38,7 @@ async function* onlyOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 function formatOf(line: string): TextFormat {
-  // An array of objects, or an object of several lines; a column may be called [id].
+  // An array of objects, or an object over several lines. A CSV column may be called [id].
   if (/^\[\s*(?:[{\]]|$)/.test(line) || /^\{[ \t\r]*\n/.test(line)) return 'json';
   return line.startsWith('{') ? 'ndjson' : 'csv';
 }

@@ -1,4 +1,4 @@
-/** Bytes that are read twice, such as a compressed body: once to check it, once to take its records. */
+/** Bytes that can be read twice, such as a compressed body: first to check it, then to process its records. */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 export interface Replayable {
   /** Reads all bytes from the beginning. */
   read(): AsyncIterable<Uint8Array>;
-  /** Memory or file that holds all bytes, so that any of them can be read. */
+  /** The memory or file that holds all bytes, for random access. */
   location(): { bytes: Buffer } | { fd: number };
   close(): Promise<void>;
 }
@@ -27,22 +27,22 @@ export class TemporaryFileError extends Error {
 
 /** Bounds the bytes of temporary files. */
 export interface TemporarySpace {
-  /** Throws where so many bytes have no room now. */
+  /** Throws if there is no room for this many bytes now. */
   require(bytes: number): void;
-  /** Throws where there is no room. */
+  /** Takes room for bytes. Throws if there is none. */
   take(bytes: number): void;
   release(bytes: number): void;
 }
 
-/** A file that others may read too. */
+/** A file that may be read several times, and by others too. */
 export const replayableFile = (path: string): Pick<Replayable, 'read' | 'close'> => ({
   read: () => createReadStream(path, { highWaterMark: READ_BYTES }),
   close: async () => undefined,
 });
 
 /**
- * Reads all chunks. Keeps up to 4 MiB in memory, and more in a temporary file, which has no name, so that it ends with the process. Throws
- * the errors of the chunks and of the space, and `TemporaryFileError`. Where so many bytes are expected, refuses at once what has no room.
+ * Reads all chunks. Keeps up to 4 MiB in memory, and more in a temporary file without a name, which disappears with the process. Throws the
+ * errors of the chunks and of the space, and `TemporaryFileError`. If the expected size is known and has no room, throws at once.
  */
 export async function replayable(
   chunks: AsyncIterable<Uint8Array>,

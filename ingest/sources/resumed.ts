@@ -1,4 +1,4 @@
-/** The items of a source whose first items, `taken`, were read already. Closes the source. */
+/** Yields the items of a source, including `taken`, its first items, which were read already. Closes the source. */
 export async function* resumed<T>(taken: Iterable<T>, rest: AsyncIterator<T>): AsyncGenerator<T> {
   try {
     yield* taken;

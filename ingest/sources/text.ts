@@ -17,17 +17,17 @@ import { replayable } from './replayable.js';
 import { resumed } from './resumed.js';
 import { sheetAsCsv } from './xlsx.js';
 
-/** Lines of JSON, a JSON array or one object, CSV, or the first sheet of an XLSX file. */
+/** Lines of JSON, a JSON array or object, CSV, or the first sheet of an XLSX file. */
 export type TextFormat = 'ndjson' | 'json' | 'csv' | 'xlsx';
 
 export interface TextOptions extends CsvOptions {
-  /** Limit of a JSON array, which is held as a whole; none by default. */
+  /** Limit of a JSON array, which is kept in memory as a whole; unlimited by default. */
   maxJsonBytes?: number;
-  /** The charset of text without a byte order mark; UTF-8 where it is absent. */
+  /** The charset of text without a byte order mark; by default UTF-8. */
   charset?: string;
   /** Limit of the sheet of an XLSX file and of its CSV, in bytes; default 1 GiB. */
   maxSheetBytes?: number;
-  /** Ends the reading of an XLSX file, which goes on without new bytes. */
+  /** Ends reading an XLSX file, which continues without new bytes. */
   signal?: AbortSignal;
 }
 
@@ -44,12 +44,12 @@ export interface OpenedText {
   records: RecordSource;
   /** The header of CSV. */
   header?: { columns: readonly string[]; bytes: Buffer; delimiter: string; preamble: string };
-  /** Whether records arrive while they are read, as in a pipe: none waits for long. */
+  /** Whether records are needed as they arrive, such as from a pipe. */
   isLive?: boolean;
   close(): void;
 }
 
-/** Opens a text, and reads the header of CSV. Throws `ColumnsError` and, also while records are read, `UnreadableInputError`. */
+/** Opens a text, and reads the header of CSV. Throws `ColumnsError` and, even while records are read, `UnreadableInputError`. */
 export async function openText(
   source: AsyncIterable<Uint8Array>,
   format: TextFormat,
@@ -85,16 +85,16 @@ async function openTable(chunks: AsyncIterable<Uint8Array>, options: CsvOptions)
   return { records: records(), header: { columns: header, bytes: headerBytes, ...file }, close };
 }
 
-/** A column of CSV, and the fields of the stream that it becomes; none where it is left out. */
+/** A column of CSV, and the fields of the stream that it becomes; empty if it is left out. */
 export interface ColumnUse {
   column: string;
   fields: string[];
 }
 
 /**
- * The records of a stream that a text holds. Without a mapping JSON is taken as it is, and the columns of CSV have the names of fields.
- * The first rows of CSV are read. Throws `ColumnsError` when there are columns that are neither fields nor mentioned in the mapping, and
- * `AmbiguousInputError` when a column can be read in two ways.
+ * The records of a stream in a text. Without a mapping, JSON is used unchanged, and columns of CSV must be named like fields. Reads the
+ * first rows of CSV. Throws `ColumnsError` for columns that are neither fields nor in the mapping, and `AmbiguousInputError` if a column
+ * can be read in two ways.
  */
 export async function mapText(
   text: OpenedText,
@@ -148,7 +148,7 @@ export async function mapText(
   }
 }
 
-/** Throws `ColumnsError` for a report by month that names no last day: its rows all begin on the first day of different months. */
+/** Throws `ColumnsError` for a monthly report without last days: its rows all begin on the first day of different months. */
 function requireDays(column: string, rows: readonly SourceRecord[], order: DateOrder = 'dmy'): void {
   const days = new Set<string>();
   for (const row of rows) {
@@ -165,7 +165,7 @@ function requireDays(column: string, rows: readonly SourceRecord[], order: DateO
   );
 }
 
-/** Rows of a table under the names that a mapping has for its columns. */
+/** Rows of a table with the names that a mapping uses for its columns. */
 async function* renamedRows(records: RecordSource, names: ReadonlyMap<string, string>): RecordSource {
   const slice = new TimeSlice();
   for await (const rows of records) {
@@ -177,7 +177,7 @@ async function* renamedRows(records: RecordSource, names: ReadonlyMap<string, st
   }
 }
 
-/** Rows of a table that settle how its dates and numbers are written, and most bytes of them. */
+/** Maximum number and bytes of rows from which the formats of dates and numbers are determined. */
 const SETTLING_ROWS = 10_000;
 const SETTLING_BYTES = 16 * 1024 * 1024;
 

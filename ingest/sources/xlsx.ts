@@ -1,6 +1,6 @@
 /**
- * The first visible sheet of an XLSX file as CSV: a line for each row of the sheet, so that lines have the numbers of rows. Line breaks
- * within cells are CR, which ends no line here. https://ecma-international.org/publications-and-standards/standards/ecma-376/
+ * Converts the first visible sheet of an XLSX file to CSV, with one line per row of the sheet, so that line numbers are row numbers. Line
+ * breaks within cells become CR, which ends no line here. https://ecma-international.org/publications-and-standards/standards/ecma-376/
  */
 import type { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
@@ -11,19 +11,19 @@ import { UnreadableInputError } from '../records/raw-record.js';
 import { MAX_LINE_BYTES } from './lines.js';
 import type { Replayable } from './replayable.js';
 
-/** Limit of the texts that cells share, in bytes; Excel itself stops at 2 GiB. */
+/** Maximum bytes of the texts that cells share. Excel itself stops at 2 GiB. */
 const MAX_SHARED_BYTES = 32 * 1024 * 1024;
 const MAX_PART_BYTES = 16 * 1024 * 1024;
 const MAX_ROWS = 1_048_576;
 const MAX_COLUMNS = 16_384;
 const MAX_ENTRIES = 10_000;
-/** Characters that are held until a tag ends, and until comments and CDATA sections do. */
+/** Maximum characters kept until a tag, comment or CDATA section ends. */
 const MAX_TAG_BYTES = 1024 * 1024;
-/** Characters that cells make of one piece of the sheet; a text that cells share may be written many times. */
+/** Maximum characters that the cells in one piece of the sheet expand to: a shared text may occur many times. */
 const MAX_EXPANDED_CHARS = 32 * 1024 * 1024;
-/** Characters of the format of a number; Excel takes no more. */
+/** Maximum characters of a number format; Excel accepts no more. */
 const MAX_FORMAT_CHARS = 255;
-/** Text of a cell whose formula no program has calculated: a spreadsheet's own text for a value that is not available. */
+/** Text for a formula that no program has calculated: a spreadsheet's own text for an unavailable value. */
 const UNCALCULATED = '#N/A';
 /** CSV is passed on in pieces of about this size. */
 const CHUNK_BYTES = 64 * 1024;
@@ -44,7 +44,7 @@ export async function* sheetAsCsv(
   const book = await readBook(parts);
   const sheet = parts.get(book.sheet);
   if (sheet === undefined) throw broken('it has no sheet');
-  // No record is stored before the checksum behind it is verified.
+  // No record is stored before the checksum at the end is verified.
   for await (const _ of textOf(sheet, maxBytes));
   const rows = new SheetRows(book);
   let bytes = 0;
@@ -66,7 +66,7 @@ interface Parts {
 interface Part {
   name: string;
   crc32: number;
-  /** Ends the reading of the part. */
+  /** Ends reading the part. */
   signal?: AbortSignal;
   open(): Promise<Readable>;
 }
@@ -85,7 +85,7 @@ async function openZip(source: Replayable, signal?: AbortSignal): Promise<Parts>
     zip.on('error', () => reject(broken('it is damaged')));
     zip.on('end', resolve);
     zip.on('entry', (entry: Entry) => {
-      // Excel takes names regardless of case.
+      // Excel accepts names regardless of case.
       entries.set(entry.fileName.toLowerCase(), entry);
       if (entries.size > MAX_ENTRIES) reject(broken('it has too many parts'));
       else zip.readEntry();
@@ -104,7 +104,7 @@ async function openZip(source: Replayable, signal?: AbortSignal): Promise<Parts>
 
 const notZip = () => broken('it is none; save it as XLSX, or as CSV in UTF-8');
 
-/** Throws `UnreadableInputError`, for a checksum that does not match at the end. */
+/** Yields the text of a part. Throws `UnreadableInputError`, at the end if the checksum does not match. */
 async function* textOf(part: Part, maxBytes: number): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let bytes = 0;
@@ -140,7 +140,7 @@ async function* textOf(part: Part, maxBytes: number): AsyncGenerator<string> {
 interface Book {
   sheet: string;
   texts: string[];
-  /** By style: whether a number is a date, a time or both. */
+  /** Whether a number is a date, a time or both, by style. */
   dates: (DateKind | undefined)[];
   /** Whether days count from 1904. */
   isFrom1904: boolean;
@@ -149,7 +149,7 @@ interface Book {
 type DateKind = 'date' | 'time' | 'moment';
 
 type Attributes = Record<string, SaxesAttributePlain | string>;
-/** Names without their prefix: some programs write `x:row`. */
+/** Local name: some programs write a prefix, such as `x:row`. */
 const localName = (name: string) => name.slice(name.indexOf(':') + 1);
 const attribute = (tag: SaxesTagPlain, name: string) => {
   const attributes = tag.attributes as Attributes;
@@ -249,7 +249,7 @@ async function readTexts(part: Part | undefined): Promise<string[]> {
   return texts;
 }
 
-/** Kinds of the built-in number formats, by their number. */
+/** Built-in number formats of dates and times, by their number. */
 const BUILT_IN: Record<number, DateKind> = {
   ...Object.fromEntries([14, 15, 16, 17].map((id) => [id, 'date'])),
   ...Object.fromEntries([18, 19, 20, 21, 45, 46, 47].map((id) => [id, 'time'])),
@@ -278,12 +278,12 @@ async function readStyles(part: Part | undefined): Promise<(DateKind | undefined
   return dates;
 }
 
-/** Tells dates from other numbers by their format; `[h]` is a length of time and no date. */
+/** Recognizes dates by their number format. `[h]` is a duration, not a date. */
 function kindOf(given: string): DateKind | undefined {
   const format = given.slice(0, MAX_FORMAT_CHARS);
   if (/\[[hms]+\]/i.test(format)) return undefined;
   const code = (format.split(';', 1)[0] as string)
-    // Each part may lack its end, so that the expression reads every character once.
+    // Each part of the expression has an optional end, so that it reads every character once.
     .replaceAll(/"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]?/g, '')
     .toLowerCase();
   const hasDay = /[yd]/.test(code) || (code.includes('m') && !/[hs]/.test(code));
@@ -333,7 +333,7 @@ class SheetRows {
     this.#parser.close();
   }
 
-  /** The lines so far, where they have so many characters. */
+  /** The lines so far, if they have at least this many characters. */
   *take(atLeast: number): Generator<Buffer> {
     const text = this.#lines.join('');
     if (text.length <= atLeast) {
@@ -433,12 +433,11 @@ function columnOf(reference: string): number {
   return column;
 }
 
-/** Whole numbers of more digits than Excel keeps are rounded where they have an exponent, which they keep for that. */
+/** Whole numbers from here on that have an exponent were rounded by Excel. They keep the exponent, which shows that. */
 const MAX_EXACT = 1e15;
 
 /**
- * A number with all of its digits and without exponent. Three digits behind the point get a fourth, so that the point is none between
- * thousands.
+ * A number with all its digits and without exponent. Three decimal places get a fourth, so that the point cannot be a thousands separator.
  */
 function numberText(text: string): string {
   if (/^-?\d+$/.test(text)) return text;
@@ -459,7 +458,7 @@ function plainDecimal(text: string): string {
 
 const DAY_MS = 86_400_000;
 
-/** Days since the last of 1899, or since 1904; Excel counts a 29th of February 1900, which was none. */
+/** Formats days since 31 December 1899, or since 1904. Excel counts a 29 February 1900, which did not exist. */
 function dateText(serial: number, kind: DateKind, { isFrom1904 }: Book): string {
   if (!(serial >= 0 && serial < 2_958_466)) return String(serial);
   const days = isFrom1904 ? serial + 1462 : serial < 60 ? serial + 1 : serial;
@@ -469,7 +468,7 @@ function dateText(serial: number, kind: DateKind, { isFrom1904 }: Book): string 
   return kind === 'date' || time === '00:00:00' ? day : `${day} ${time}`;
 }
 
-/** Characters that XML cannot hold are written as `_x000D_`. */
+/** Decodes characters that XML cannot hold, which are written as `_x000D_`. */
 function unescaped(text: string): string {
   return text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),

@@ -1,28 +1,31 @@
-/** Decompresses zstd as it arrives. Node.js has it from version 22.15 on only. */
+/** Decompresses zstd as it arrives. Node.js supports zstd from version 22.15 on. */
 import { Decompress } from 'fzstd';
 import xxhash, { type XXHashAPI } from 'xxhash-wasm';
 import { TimeSlice } from '../../services/shared/async.js';
 
-/** The input is not valid zstd, or takes more than its bounds to decompress; the message says which. */
+/** The input is not valid zstd, or exceeds the limits of decompression. The message says which. */
 export class ZstdError extends Error {
   override readonly name = 'ZstdError';
 }
 
-/** It may be valid zstd, but takes more than its bounds. */
+/** The input may be valid zstd, but exceeds the limits. */
 export class ZstdLimitError extends ZstdError {}
 
 export interface ZstdLimits {
-  /** A decoder is to support at least 8 MiB (RFC 8878 3.1.1.1.2). */
+  /** Decoders should support at least 8 MiB (RFC 8878 3.1.1.1.2). */
   maxWindowBytes: number;
-  /** fzstd moves the whole window with each block, so that many small blocks cost much time; `STEP_BYTES` more for each. */
+  /**
+   * Maximum bytes that fzstd may move. It moves the whole window for each block, so many small blocks are slow. Each block adds
+   * `STEP_BYTES`.
+   */
   maxMovedBytes?: number;
 }
 
 export const ZSTD_MAGIC = 0xfd2fb528;
-/** The lower four bits of the number are free. */
+/** First of 16 magic numbers: the lower four bits may vary. */
 const ZSTD_SKIPPABLE = 0x184d2a50;
 const MAX_BLOCK_BYTES = 128 * 1024;
-/** Cost of a frame or block without content, in bytes that could be copied in the same time. */
+/** Cost of a frame or block without content, as a number of bytes that could be copied in the same time. */
 const STEP_BYTES = 16 * 1024;
 const HAS_CHECKSUM = 0x04;
 const IS_SINGLE_SEGMENT = 0x20;
@@ -53,7 +56,7 @@ function zstdHeader(descriptor: number) {
   };
 }
 
-/** The bytes of a block behind its header of 3. */
+/** The number of bytes of a block after its header of 3. */
 function zstdBlock(header: number) {
   const isRepeated = ((header >> 1) & 3) === 1;
   return { isLast: (header & 1) === 1, size: header >> 3, bytes: isRepeated ? 1 : header >> 3 };
@@ -61,7 +64,7 @@ function zstdBlock(header: number) {
 
 let hashes: Promise<XXHashAPI> | undefined;
 
-/** Yields the content block by block. Throws `ZstdError`, after the content of a frame also where its checksum does not match. */
+/** Yields the content block by block. Throws `ZstdError`; a checksum that does not match is found only after the content of its frame. */
 export async function* decompressZstd(
   chunks: AsyncIterable<Uint8Array>,
   { maxWindowBytes, maxMovedBytes = Number.POSITIVE_INFINITY }: ZstdLimits,
@@ -93,7 +96,7 @@ export async function* decompressZstd(
       const problem = `its window is larger than ${maxWindowBytes} bytes; compress at a lower level`;
       throw new ZstdLimitError(problem);
     }
-    // fzstd skips checksums, which are verified here; without one, the last block ends the frame.
+    // fzstd skips checksums, so they are verified here. Without a checksum, the last block ends the frame.
     if (frame.hasChecksum) hashes ??= xxhash();
     const hash = frame.hasChecksum ? (await hashes)?.create64() : undefined;
     header.writeUInt8((start[4] as number) & ~HAS_CHECKSUM, 4);
@@ -129,7 +132,7 @@ function push(decoder: Decompress, bytes: Buffer, isLast: boolean): void {
   }
 }
 
-/** Reads chunks as one text of bytes. */
+/** Reads chunks as one sequence of bytes. */
 class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #held: Buffer = Buffer.alloc(0);
@@ -143,7 +146,7 @@ class ByteReader {
     return false;
   }
 
-  /** Throws `ZstdError` when the input has fewer. */
+  /** Throws `ZstdError` if the input has fewer bytes. */
   async read(count: number): Promise<Buffer> {
     while (this.#held.length < count) {
       if (!(await this.#fill())) throw new ZstdError('it ends early');

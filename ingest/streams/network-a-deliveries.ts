@@ -27,7 +27,10 @@ export const networkADeliveries: Stream<DeliveryRecord> = {
   write: (stores, records) => stores.analytics.insertDeliveries(records),
 };
 
-/** Contract 5.1, 5.14. The end counts from the acceptance, so that a record means the same whenever it is taken. */
+/**
+ * The allowed dates (contract 5.1, 5.14). The last date is counted from the acceptance, so that a record means the same whenever it is
+ * processed.
+ */
 export function checkDate(date: string, acceptedAt: number, first: string): FieldError | null {
   const last = lastDate(acceptedAt);
   if (date >= first && date <= last) return null;
@@ -39,7 +42,8 @@ export function checkDate(date: string, acceptedAt: number, first: string): Fiel
 }
 
 /**
- * The day of the last call. The records of a batch have the same day, and computing two dates per record took a sixth of its decoding time.
+ * The last date computed. Records of a batch usually have the same day, and computing two dates per record took a sixth of the decoding
+ * time.
  */
 let known = { day: Number.NaN, last: '' };
 

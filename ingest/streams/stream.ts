@@ -16,41 +16,43 @@ export interface IngestStores {
   analytics: AnalyticsWriter & Pick<VisitTable, 'insertVisits'>;
 }
 
-/** One of the eight streams (contract 6.1). The declaration is its contract; the pipeline does the work. */
+/** One of the eight streams (contract 6.1). The declaration is its contract; the pipeline implements it. */
 export interface Stream<Record extends object = object> {
   name: string;
   summary: string;
   schema: TSchema;
   organizationField: 'organization_id' | 'organizationId';
-  /** The store that answers for its records. */
+  /** The store that keeps the records of this stream. */
   store: keyof IngestStores;
-  /** Fields that an export has and no record: computed from others, so they are dropped. */
+  /** Fields that an export has, but records do not: they are computed, so ingest drops them. */
   derivedFields?: readonly string[];
   /**
-   * Fields that name a record besides its organization. With them and `deleted: true` a record deletes what it names; absent where
-   * records cannot be deleted.
+   * Fields that identify a record besides its organization. A record with these fields and `deleted: true` deletes what it identifies.
+   * Absent if records cannot be deleted.
    */
   deletableBy?: readonly string[];
-  /** Fields in which two rows of one mapped file differ, or are equal in all others; absent where rows may repeat. */
+  /**
+   * Fields that identify a row of a mapped file: two rows with the same values must agree in all other fields. Absent if rows may repeat.
+   */
   rowKey?: readonly string[];
-  /** Names that an export has besides the one of a record, for the same value: dropped where they are equal. */
+  /** Other names in exports for the same value. They are dropped if the values are equal. */
   aliases?: Readonly<{ [alias: string]: string }>;
-  /** Fields with money: every digit of their numbers is kept. */
+  /** Fields with money. Every digit of their numbers is kept. */
   moneyFields?: readonly string[];
-  /** The field with a domain, which is stored in its normal form; a text that is none is left out. */
+  /** The field with a domain, which is stored in its normal form. Text that is not a domain is left out. */
   domainField?: string;
   /** Changes values to their stored form. */
   normalize?(record: Record): void;
-  /** Checks rules that span fields or depend on `acceptedAt` (milliseconds since the epoch); null when they hold. */
+  /** Checks rules that span fields or depend on `acceptedAt` (milliseconds since the epoch). Null if the record is valid. */
   check?(record: Record, acceptedAt: number): FieldError | null;
-  /** The Kafka key: records with the same key keep their order. */
+  /** The Kafka key. Records with the same key keep their order. */
   key(record: Record): string;
-  /** Makes written records visible to searches; absent where they are at once. */
+  /** Makes written records visible to searches; absent if they are visible at once. */
   refresh?(stores: IngestStores): Promise<void>;
   write(stores: IngestStores, records: readonly OrderedRecord<Record>[]): Promise<void>;
 }
 
-/** The fields of an exported item that its record lacks. */
+/** The fields of an exported item that records do not have. */
 export function derivedFields(item: TSchema, record: TSchema): string[] {
   const fields = (record as TObject).properties;
   return Object.keys((item as TObject).properties).filter((name) => !(name in fields));

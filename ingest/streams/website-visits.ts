@@ -12,7 +12,7 @@ export const websiteVisits: Stream<VisitRecord> = {
   },
   key: (record) => `${record.organizationId}/${record.id}`,
   refresh: (stores) => stores.records.refresh(),
-  // The one in the records store first: what SQL reads is found by searches.
+  // Writes to the records store first, so that searches find everything that SQL reads.
   async write(stores, records) {
     await stores.records.insertVisits(records);
     await stores.analytics.insertVisits(records);

@@ -30,26 +30,26 @@ export interface BatchProcessorDeps {
   sendDeadLetters: SendDeadLetters;
   /** Shared by all partitions, so that one batch is decoded while another is written. */
   decoding: Pick<Mutex, 'runExclusive'>;
-  /** The store has written or rejected records, or an offset was committed. */
+  /** Called when the store has written or rejected records, or an offset was committed. */
   onProgress(): void;
   onCommitted(committed: CommittedRecords): void;
-  /** The store is unavailable, and `waiting` will be retried. */
+  /** Called when the store is unavailable and the write of `waiting` will be retried. */
   onOutage(error: unknown, waiting: readonly KafkaRecord[], retries: number): void;
-  /** Decoding a record failed with an error of the program; it becomes a dead letter. */
+  /** Called when decoding a record failed with an unexpected error; the record becomes a dead letter. */
   onFault?(error: unknown, record: KafkaRecord): void;
-  /** Aborts the batches under way. */
+  /** Aborts running batches. */
   signal: AbortSignal;
   /** Resolves after `milliseconds`, or as soon as the signal is aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
-  /** What the worker does with fields that the stream does not have; default `reject`. */
+  /** What the worker does with fields that the stream does not have. Default: `reject`. */
   unknownFields?: UnknownFields;
-  /** Most records of a write after a rejection; `RECORDS_AFTER_REJECTION` when absent. */
+  /** Maximum records of a write after a rejection; by default `RECORDS_AFTER_REJECTION`. */
   recordsAfterRejection?: number;
-  /** Monotonic, in milliseconds. */
+  /** Monotonic time in milliseconds. */
   now(): number;
   /** A number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
-  /** Lets other work run while the records of one batch are decoded. */
+  /** Creates a time slice, so that other work runs while the records of one batch are decoded. */
   newTimeSlice(): Pick<TimeSlice, 'shouldYield' | 'yieldToEventLoop'>;
 }
 
@@ -58,19 +58,19 @@ export interface CommittedRecords {
   partition: number;
   records: readonly KafkaRecord[];
   rejected: readonly Rejection[];
-  /** Records without effect, because a newer one of their key is there. */
+  /** Records without effect, because a newer record of their key exists. */
   stale: number;
-  /** Records of the partition behind these. */
+  /** Number of records after these in the partition. */
   lag: number;
-  /** When their batch was started, of `now`. */
+  /** Time when their batch was started, as returned by `now`. */
   startedMs: number;
 }
 
 /**
- * Processes one batch. Offsets are committed only after every record up to them is stored or dead-lettered; otherwise the records are
- * delivered again, and writing them again changes nothing. Resolves without a commit when the partition is assigned to another
- * member, when the store is unavailable while the group rebalances, or when the signal is aborted. Rejects when dead letters cannot
- * be sent, the offset cannot be committed, or the writer fails with an `UnexpectedWriteError`.
+ * Processes one batch. An offset is committed only after every record up to it is stored or dead-lettered; otherwise the records are
+ * delivered again, and writing them again changes nothing. Resolves without a commit if the partition is assigned to another member, if the
+ * store is unavailable while the group rebalances, or if the signal is aborted. Rejects if dead letters cannot be sent, the offset cannot
+ * be committed, or the writer fails with an `UnexpectedWriteError`.
  */
 export function createBatchProcessor(
   stream: Stream,
@@ -136,9 +136,9 @@ async function writeWithRetry(
   return 'aborted';
 }
 
-/** Rejections in the order of their offsets. An index of `rejectedWrites` counts only decoded records. */
+/** Rejections in the order of their offsets. Indices in `rejectedWrites` count only decoded records. */
 function rejectionsOf(part: readonly DecodedRecord[], rejectedWrites: readonly RejectedWrite[]): Rejection[] {
-  // Dead letters would keep erased data, and a record without effect needs none.
+  // Dead letters would keep erased data. A record without effect needs no dead letter.
   const kept = rejectedWrites.filter(({ reason }) => !isSuppressed(reason) && !isStale(reason));
   const reasons = new Map(kept.map(({ index, reason }) => [index, reason]));
   const rejected: Rejection[] = [];
@@ -206,9 +206,9 @@ function createBatchDecoder(
     },
   );
   let fault: unknown;
-  /** Time of the deletion that the record being decoded is the tombstone of. */
+  /** Time of the deletion that the current tombstone belongs to. */
   let deletedAt: string | undefined;
-  /** The deletion that is the last record of its partition so far. */
+  /** Deletions that are the last record of their partition so far. */
   const deletions = new Map<number, { key: Buffer; updatedAt: string }>();
   const outcomeOf = (record: KafkaRecord): DecodeOutcome<object> => {
     const { value, unreadable } = record;

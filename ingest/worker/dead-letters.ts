@@ -10,7 +10,7 @@ import { deadLetterTopicOf } from '../sources/kafka/topics.js';
 /** Bytes that a dead letter keeps of a key, value or header that is too long. */
 const TRUNCATED_BYTES = 1024;
 
-/** Who rejected the record: the decoder, the store, or an operator. */
+/** What rejected the record: the decoder, the store, or an operator. */
 type Stage = 'decode' | 'write' | 'skip';
 
 export interface Rejection {
@@ -30,14 +30,17 @@ export const HEADER = {
   offset: 'reachline-offset',
   /** Times the record was rejected. */
   attempts: 'reachline-attempts',
-  /** Present when the record was too large and only its beginning is stored: the size of its value in bytes. */
+  /** Present if the record was too large and only its beginning is stored: the size of its value in bytes. */
   truncated: 'reachline-truncated',
-  /** When it was first accepted, in milliseconds since the epoch, and its sequence then: its order, also when it is replayed. */
+  /**
+   * Time and sequence of the first acceptance, which order the record, even when it is replayed. The time is in milliseconds since the
+   * epoch.
+   */
   acceptedAt: 'reachline-accepted-at',
   sequence: 'reachline-sequence',
 } as const;
 const OWN_HEADERS: ReadonlySet<string> = new Set(Object.values(HEADER));
-/** Those that a replayed record keeps: its order, and how often it was rejected. */
+/** Headers that a replayed record keeps: its order, and how often it was rejected. */
 const REPLAYED_HEADERS: ReadonlySet<string> = new Set([HEADER.attempts, HEADER.acceptedAt, HEADER.sequence]);
 
 /** Size of a request, unless one record is larger. */
@@ -70,7 +73,10 @@ export function deadLetterSender(producer: RecordSender): SendDeadLetters {
   };
 }
 
-/** The limit of the topic may have been lowered, so a dead letter that is too large by itself is truncated, whatever its size. */
+/**
+ * Sends the letters. The limit of the topic may have been lowered, so a dead letter that is too large by itself is truncated, whatever its
+ * size.
+ */
 async function sendLetters(
   producer: RecordSender,
   letters: string,
@@ -124,7 +130,7 @@ function truncate({ key, value, headers = {} }: OutgoingRecord): OutgoingRecord 
 
 function beginningOf<T extends Buffer | string | null>(content: T): T {
   if (content === null) return content;
-  // A string is an own header; a character at the cut may be lost.
+  // Strings are our own headers. A character at the cut may be lost.
   if (typeof content === 'string') return content.slice(0, TRUNCATED_BYTES).toWellFormed() as T;
   return content.subarray(0, TRUNCATED_BYTES) as T;
 }
@@ -149,8 +155,8 @@ const attemptsOf = (headers: Headers): number => headerNumber(headers, HEADER.at
 const OLDEST_ACCEPTANCE_MS = Date.UTC(2000, 0, 1);
 
 /**
- * Time at which a record was first appended to its topic, in milliseconds since the epoch. If the topic keeps the time of the producer, the
- * result is at most the time of this process: a wrong clock of a producer must not make later records stale.
+ * Time at which a record was first appended to its topic, in milliseconds since the epoch. If the topic keeps the time of the producer,
+ * this process's time is the upper bound: a wrong clock of a producer must not make later records stale.
  */
 export const acceptedAtOf = ({ headers, timestamp }: KafkaRecord, clock: Clock = systemClock): number =>
   Math.max(
@@ -158,29 +164,29 @@ export const acceptedAtOf = ({ headers, timestamp }: KafkaRecord, clock: Clock =
     OLDEST_ACCEPTANCE_MS,
   );
 
-/** Digits of a sequence that tell partitions apart, and digits of the offset; records without a key are in every partition. */
+/** Digits of a sequence that distinguish partitions; the others hold the offset. Records without a key may be in any partition. */
 const PARTITIONS = 1000;
 const OFFSETS = 1e7;
 
-/** The offset and partition to which it was first appended. */
+/** Sequence from the offset and partition to which the record was first appended. */
 export const sequenceOf = ({ headers, offset, partition }: KafkaRecord): number =>
   headerNumber(headers, HEADER.sequence) ??
   (Number(offset) % OFFSETS) * PARTITIONS + (partition % PARTITIONS);
 
-/** Undefined when absent or not a number. */
+/** Undefined if the header is absent or not a number. */
 function headerNumber(headers: Headers, name: string): number | undefined {
   if (headers[name] === undefined) return undefined;
   const text = headerText(headers, name);
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** '' when absent. */
+/** '' if the header is absent. */
 export function headerText(headers: Headers, name: string): string {
   const value = headers[name];
   return (Array.isArray(value) ? value[0] : value)?.toString() ?? '';
 }
 
-/** The original record, for replay: it keeps its order and the number of its rejections. */
+/** The original record for replay. It keeps its order and the number of its rejections. */
 export function stripDeadLetterHeaders({ key, value, headers }: KafkaRecord): OutgoingRecord {
   const kept = Object.entries(headers).filter(
     ([name]) => REPLAYED_HEADERS.has(name) || !OWN_HEADERS.has(name),

@@ -9,15 +9,15 @@ import {
 
 interface WorkerHealth {
   registry: Registry;
-  /** Stores and brokers the worker depends on, by name. */
+  /** Stores and brokers that the worker depends on, by name. */
   checks: Record<string, Pingable>;
-  /** Streams whose consumer waits to be restarted. */
+  /** Streams whose consumer waits for its restart. */
   failing(): readonly string[];
   stopping(): boolean;
   logger: Pick<Logger, 'error'>;
 }
 
-/** `/livez`, `/readyz` and `/metrics` of a worker. Rejects with the listen error. */
+/** Serves `/livez`, `/readyz` and `/metrics` of a worker. Rejects with the listen error. */
 export function startHealthServer(
   address: { host: string; port: number },
   { registry, checks, failing, stopping, logger }: WorkerHealth,

@@ -10,13 +10,13 @@ export interface WorkerMetrics {
 export interface StreamMetrics {
   committed(committed: CommittedRecords, nowMs: number): void;
   retried(): void;
-  /** The consumer of the stream runs, or waits for its restart. */
+  /** Sets whether the consumer of the stream runs, or waits for its restart. */
   running(isRunning: boolean): void;
   restarted(): void;
   offsetLost(): void;
-  /** Records behind, by partition; partitions that are no longer assigned are removed. */
+  /** Sets the number of uncommitted records by partition. Partitions that are no longer assigned are removed. */
   lag(partitions: ReadonlyMap<number, bigint>): void;
-  /** How many bytes of records the consumer holds is read with the metrics. */
+  /** Registers a function that returns the bytes of records that the consumer holds. It is called when metrics are read. */
   held(readBytes: () => number): void;
 }
 

@@ -6,15 +6,15 @@ import {
 } from '../../services/shared/store-errors.js';
 import { isOutage, isRejection, type RejectedWrite, type Write, writeRecords } from '../write-records.js';
 
-/** After this many rejections without a write in between, the store is checked with a record that it has written before. */
+/** Rejections without a write in between after which the store is checked with a record that it has written before. */
 const MAX_CONSECUTIVE_REJECTIONS = 100;
 
-/** The store rejects even a record that it has written before: the store is at fault, and the records may be good. */
+/** The store rejects even a record that it has written before, so the store is at fault and the records may be valid. */
 class StoreRejectsAllError extends StoreUnavailableError {}
 
 /**
- * The writer of a store failed with an error that says nothing about the records, such as a TypeError: a fault of this program. The
- * records must be neither dead-lettered nor committed.
+ * The writer of a store failed with an error that says nothing about the records, such as a TypeError, which is a fault of this program.
+ * The records must be neither dead-lettered nor committed.
  */
 export class UnexpectedWriteError extends Error {
   override readonly name = 'UnexpectedWriteError';
@@ -25,23 +25,23 @@ export class UnexpectedWriteError extends Error {
 }
 
 /**
- * Both methods reject with `StoreUnavailableError`, `StoreTimeoutError` or `OverloadedError` while the store is unavailable, which
- * includes that it rejects everything, and with `UnexpectedWriteError` for any other failure.
+ * Both methods reject with `StoreUnavailableError`, `StoreTimeoutError` or `OverloadedError` while the store is unavailable or rejects
+ * everything, and with `UnexpectedWriteError` for any other failure.
  */
 export interface RecordWriter {
-  /** Writes records with one write. Resolves with those rejected where all others are written, else with `split`. */
+  /** Writes records with one write. Resolves with the rejected records if all others are written, otherwise with `split`. */
   writeWhole(
     records: readonly OrderedRecord<object>[],
     onProgress: () => void,
   ): Promise<RejectedWrite[] | 'split'>;
-  /** Writes records; resolves with those that the store rejected. */
+  /** Writes records. Resolves with the records that the store rejected. */
   write(records: readonly OrderedRecord<object>[], onProgress: () => void): Promise<RejectedWrite[]>;
 }
 
 /**
- * Creates the writer of one stream. If a store rejects many consecutive records, the writer sends a record again that the store has written
- * before, which changes nothing. If the store writes this record, the rejected records are at fault. `writeWholeToStore` makes writes that
- * are not searched for rejected records.
+ * Creates the writer of one stream. If a store rejects many consecutive records, the writer repeats a record that the store has written
+ * before, which changes nothing. If the store accepts it, the rejected records are at fault. `writeWholeToStore` makes writes that are not
+ * searched for rejected records.
  */
 export function createRecordWriter(
   store: StoreName,
@@ -93,7 +93,7 @@ export function createRecordWriter(
   };
 }
 
-/** Null when the store writes the records; rejects when it is unavailable. */
+/** Resolves with null if the store writes the records. Rejects if it is unavailable. */
 async function rejectionOf(write: Write, records: readonly OrderedRecord<object>[]): Promise<unknown> {
   try {
     await write(records);

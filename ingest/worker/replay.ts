@@ -15,15 +15,15 @@ export interface DeadLetterRecord {
   code: string;
   pointer: string;
   detail: string;
-  /** Where it was rejected: `decode`, `write` or `skip`. */
+  /** Stage that rejected the record: `decode`, `write` or `skip`. */
   stage: string;
-  /** Its place in the topic of the stream: `partition/offset`. */
+  /** Place in the topic of the stream: `partition/offset`. */
   place: string;
   attempts: number;
 }
 
 interface DeadLetterFilter {
-  /** All when absent. */
+  /** Streams to include; by default all. */
   streams?: readonly StreamName[];
   /** Whether to include dead letters that were replayed already. */
   all?: boolean;
@@ -53,9 +53,9 @@ export async function eachDeadLetter(
 
 interface ReplayOptions {
   streams?: readonly StreamName[];
-  /** Counts, and sends nothing. */
+  /** Whether to only count, and send nothing. */
   dryRun?: boolean;
-  /** Records per second; unlimited when absent. */
+  /** Records per second; by default unlimited. */
   rate?: number;
   onProgress(stream: StreamName, replayed: number): void;
 }
@@ -72,8 +72,8 @@ export interface ReplayResult {
 const MAX_PAUSE_MS = 1000;
 
 /**
- * Sends dead letters to the topics they came from; those that are rejected again become dead letters again. Commits the offset after
- * each request, so that an interrupted replay continues there, and repeats `READ_LIMITS.maxRecords` records at most.
+ * Sends dead letters to the topics they came from. Records that are rejected again become dead letters again. Commits the offset after each
+ * request, so that an interrupted replay continues there, and repeats at most `READ_LIMITS.maxRecords` records.
  */
 export async function replayDeadLetters(
   cluster: Pick<KafkaCluster, 'listTopics' | 'committed' | 'readAll' | 'producer'>,

@@ -11,22 +11,22 @@ export interface SkipOptions {
   stream: StreamName;
   partition: number;
   offset: bigint;
-  /** Counts, and sends and commits nothing. */
+  /** Whether to only count, and send and commit nothing. */
   dryRun?: boolean;
 }
 
-/** Nothing was skipped; the message says why and what to do. */
+/** Nothing was skipped. The message says why and what to do. */
 export class SkipError extends Error {
   override readonly name = 'SkipError';
 }
 
-/** The largest batch of a worker: more is a mistake in the offset. */
+/** The size of a worker's largest batch: a larger number suggests a wrong offset. */
 const MAX_SKIPPED = BigInt(FETCH_LIMITS.analytics.maxBatchRecords);
 const SKIPPED = deadLetter('skipped', '', 'An operator skipped the record.');
 
 /**
- * Moves the records of a partition up to an offset (inclusive) to the dead letters and commits the offset behind them, so that the
- * workers continue there. Resolves with their number. Throws `SkipError` when the workers have not stopped before that record.
+ * Moves the records of a partition up to an offset (inclusive) to the dead letters, and commits the offset after them, so that the workers
+ * continue there. Resolves with the number of records. Throws `SkipError` unless the workers have stopped before that record.
  */
 export async function skipRecords(
   cluster: Pick<KafkaCluster, 'offsets' | 'committed' | 'hasMembers' | 'readAll' | 'commit' | 'producer'>,
@@ -54,7 +54,7 @@ export async function skipRecords(
       `The next record of partition ${partition} of ${topic} is at ${next}; ${offset - next} lie before ${offset}, and at most ${MAX_SKIPPED} are skipped at once. The log of the worker names the offset that blocks.`,
     );
   }
-  // While a group has members the coordinator rejects commits of others.
+  // While a group has members, the coordinator rejects commits by others.
   if (!dryRun && (await cluster.hasMembers(group))) {
     throw new SkipError(`Stop the workers of ${stream} first: its group ${group} has members.`);
   }

@@ -15,12 +15,12 @@ interface SupervisorOptions {
 }
 
 export interface SupervisedWorker {
-  /** Streams that are not consumed: their consumer waits for its restart, or the worker for Kafka. */
+  /** Streams that are not consumed: their consumer waits for its restart, or the worker waits for Kafka. */
   failing(): readonly string[];
   stop(): Promise<void>;
 }
 
-/** Runs a worker of all streams inside another process, and restarts it whenever it ends, also while Kafka is unavailable. */
+/** Runs a worker of all streams inside another process, and restarts it whenever it ends, even while Kafka is unavailable. */
 export function superviseWorker(
   config: KafkaConfig,
   stores: IngestStores,

@@ -1,4 +1,4 @@
-/** Records are waiting but none was processed; only a restart helps. */
+/** Records are waiting but none was processed. Only a restart helps. */
 export class StalledError extends Error {
   override readonly name = 'StalledError';
 }
@@ -10,13 +10,13 @@ export class Watchdog {
   readonly #now: () => number;
   #lastProgress: number;
 
-  /** `now` in milliseconds, monotonic. */
+  /** `now` is monotonic, in milliseconds. */
   constructor(now = () => performance.now()) {
     this.#now = now;
     this.#lastProgress = now();
   }
 
-  /** Records were processed, or the reason to wait is known. */
+  /** Called when records were processed, or the reason for waiting is known. */
   progress(): void {
     this.#lastProgress = this.#now();
   }

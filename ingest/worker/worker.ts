@@ -25,29 +25,29 @@ export interface WorkerOptions {
   stores: IngestStores;
   metrics: WorkerMetrics;
   logger: Logger;
-  /** Closed with the worker; created from the configuration when absent. */
+  /** Closed with the worker; by default created from the configuration. */
   cluster?: WorkerCluster;
-  /** Aborts the start before a consumer is started. */
+  /** Aborts the start if no consumer was started yet. */
   signal?: AbortSignal;
 }
 
-/** One consumer per stream, in this process. Each is restarted by itself when it fails. */
+/** One consumer per stream, in this process. Each consumer restarts separately when it fails. */
 export interface Worker {
-  /** Rejects when Kafka is unavailable. */
+  /** Rejects if Kafka is unavailable. */
   ping(): Promise<void>;
   /** Streams whose consumer waits for its restart. */
   failing(): StreamName[];
-  /** Graceful shutdown: lets batches under way end, aborts them after some seconds, and leaves the groups. */
+  /** Graceful shutdown: lets running batches end, aborts them after some seconds, and leaves the groups. */
   stop(): Promise<void>;
-  /** Resolves when a failed consumer does not end and so cannot be restarted: the process must exit. */
+  /** Resolves if a failed consumer does not end and so cannot be restarted: the process must exit. */
   failed: Promise<Error>;
 }
 
-/** A batch under way is aborted after this time. */
+/** A running batch is aborted after this time. */
 const BATCH_GRACE_MS = 7000;
 /** The worker stops waiting for its consumers after this time. */
 const SHUTDOWN_MS = BATCH_GRACE_MS + 1500;
-/** A consumer that has not ended after this time never does. */
+/** A consumer that has not ended after this time never will. */
 const STOP_TIMEOUT_MS = 2 * BATCH_GRACE_MS;
 const LAG_INTERVAL_MS = 15_000;
 const RESTART_BACKOFF = { firstMs: 1000, maxMs: 60_000 };
@@ -75,7 +75,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       failed: Promise.race(supervised.map(({ failed }) => failed)),
       async stop() {
         stopping.abort(new Error('the worker stops'));
-        // A consumer that is still connecting starts nothing any more, so nobody waits for it.
+        // A consumer that is still connecting will start nothing, so nobody waits for it.
         const late = new AbortController();
         await Promise.race([
           Promise.all(supervised.map(({ ended }) => ended)),
@@ -103,7 +103,7 @@ interface SupervisedStream {
   isRunning(): boolean;
   /** Resolves when its consumer has stopped after `stopping` was aborted. */
   ended: Promise<void>;
-  /** Resolves when a failed consumer does not end. */
+  /** Resolves if a failed consumer does not end. */
   failed: Promise<Error>;
 }
 
@@ -152,7 +152,7 @@ function superviseStream(stream: Stream, options: WorkerOptions, services: Strea
   return { isRunning: () => isRunning, ended, failed };
 }
 
-/** A failed consumer does not end: a second consumer would repeat its work. */
+/** A failed consumer does not end. A second consumer would repeat its work. */
 class ConsumerStuckError extends Error {
   override readonly name = 'ConsumerStuckError';
 }
@@ -224,7 +224,7 @@ async function startStream(
       try {
         await processBatch(batch);
       } catch (error) {
-        // kafkajs would deliver the batch again at once; a restart is logged, counted, and waits ever longer.
+        // kafkajs would deliver the batch again at once, whereas a restart is logged, counted, and backs off.
         if (error instanceof UnexpectedWriteError) stopWith(error);
         throw error;
       }
@@ -241,7 +241,7 @@ async function startStream(
   const watching = new PeriodicJob(
     async () => {
       const lag = await consumer.lag().catch(() => null);
-      // A missing lag means that the brokers are unavailable; the consumer reconnects by itself.
+      // An unknown lag means that the brokers are unavailable; the consumer reconnects by itself.
       if (!lag) return watchdog.progress();
       metrics.lag(lag);
       const stalled = watchdog.check(total(lag));

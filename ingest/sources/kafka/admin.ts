@@ -9,20 +9,20 @@ export interface Topic {
   settings: Record<string, string>;
 }
 
-/** How the records of a topic are kept on several brokers. */
+/** Replication of a topic. */
 export interface TopicReplication {
   name: string;
-  /** The topics that a caller asked for, by name. */
+  /** Settings that the caller requested, by name. */
   settings: ReadonlyMap<string, string>;
-  /** Replicas of the partition with the fewest replicas. */
+  /** Replicas of the partition with the fewest. */
   replicas: number;
-  /** Replicas that have every acknowledged record, of the partition with the fewest. */
+  /** In-sync replicas of the partition with the fewest. */
   inSync: number;
-  /** `min.insync.replicas`: below it, records are refused. */
+  /** `min.insync.replicas`: with fewer replicas in sync, the brokers reject records. */
   minInSync: number;
 }
 
-/** More replicas were asked for than there are brokers. */
+/** More replicas were requested than there are brokers. */
 export class TooFewBrokersError extends Error {
   override readonly name = 'TooFewBrokersError';
 
@@ -42,7 +42,7 @@ export class KafkaAdmin {
     this.#client = client;
   }
 
-  /** Creates the topics that are missing; resolves with their names. Settings of the others stay as they are. Throws `TooFewBrokersError`. */
+  /** Creates missing topics and resolves with their names. Settings of existing topics stay unchanged. Throws `TooFewBrokersError`. */
   async createTopics(topics: readonly Topic[]): Promise<string[]> {
     const admin = await this.#client.admin();
     const existing = new Set(await admin.listTopics());
@@ -109,7 +109,7 @@ export class KafkaAdmin {
     return new Map(committed.map(({ partition, offset }) => [partition, offset]));
   }
 
-  /** Records behind the committed offsets of a group, by partition. */
+  /** Number of records after the committed offsets of a group, by partition. */
   async lag(group: string, topic: string): Promise<Map<number, bigint>> {
     const committed = await this.committed(group, topic);
     const offsets = await this.offsets(topic);
@@ -149,7 +149,7 @@ export class KafkaAdmin {
     await (await this.#client.admin()).deleteGroups([group]);
   }
 
-  /** Rejects when no broker answers. */
+  /** Rejects if no broker responds. */
   async ping(): Promise<void> {
     await (await this.#client.admin()).describeCluster();
   }

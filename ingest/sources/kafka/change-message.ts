@@ -1,4 +1,4 @@
-/** Opens messages of Kafka Connect and Debezium: each holds a record of the stream, or a deletion. */
+/** Opens messages of Kafka Connect and Debezium. Each holds a record of the stream, or a deletion. */
 
 import { isObject } from '../../../services/shared/json.js';
 import { type DeadLetter, deadLetter } from '../../records/outcome.js';
@@ -6,7 +6,7 @@ import { parseJson } from '../../records/parse-json.js';
 import type { Stream } from '../../streams/stream.js';
 
 type Fields = Record<string, unknown>;
-/** Read only where the key is needed. */
+/** The key is parsed only if it is needed. */
 type Keyed = { readonly key: Buffer | null };
 
 const NO_VALUE = deadLetter(
@@ -17,10 +17,10 @@ const NO_VALUE = deadLetter(
 const UNSUPPORTED = deadLetter('unsupported_operation', '/op', 'Only c, r, u and d change a single record.');
 
 /**
- * Opens `{schema, payload}` of Kafka Connect and `{before, after, op}` of Debezium. A deletion and a record without a value (a tombstone,
- * null) become `{deleted: true}` with the fields that name the record, from the message or else from its key. Any other value stays as it
- * is. Records and deletions of Debezium that have no `updated_at` get the time of the change, so that one clock orders both. A tombstone gets
-`deletedAt`, the time of the deletion that it follows. Pure.
+ * Opens `{schema, payload}` of Kafka Connect and `{before, after, op}` of Debezium. A deletion, and a record without a value (a tombstone,
+ * or null), become `{deleted: true}` with the fields that identify the record, from the message or otherwise from its key. Any other value
+ * stays unchanged. Records and deletions of Debezium without `updated_at` get the time of the change, so that one clock orders both. A
+ * tombstone gets `deletedAt`, the time of the deletion before it. Pure.
  */
 export function openMessage(
   value: unknown,
@@ -41,13 +41,13 @@ export function openMessage(
 const deletionOf = (fields: Fields | undefined, deletedAt: string | undefined) =>
   fields ? { value: { ...withTime(fields, deletedAt), deleted: true } } : NO_VALUE;
 
-/** `updated_at` of the source stays: its own clock then orders all changes of the row. */
+/** An `updated_at` of the source stays: then the source's own clock orders all changes of the row. */
 const withTime = (fields: Fields, updatedAt: string | undefined): Fields =>
   updatedAt === undefined || (fields.updated_at ?? null) !== null
     ? fields
     : { ...fields, updated_at: updatedAt };
 
-/** When the source made the change, else when the connector read it; undefined where the message has no plausible time. */
+/** Time when the source made the change, otherwise when the connector read it; undefined if the message has no plausible time. */
 function timeOf({ source, ts_ms: readMs }: Fields): string | undefined {
   const changedMs = isObject(source) ? source.ts_ms : undefined;
   const ms = [changedMs, readMs].find((each) => typeof each === 'number' && isPlausible(each));
@@ -67,7 +67,7 @@ function payloadOf(value: unknown): unknown {
 const isChange = (value: unknown): value is Fields & { op: string } =>
   isObject(value) && typeof value.op === 'string' && ('before' in value || 'after' in value);
 
-/** What a key names: fields as JSON, or `organization/id` as Reachline writes it, also as JSON. Undefined where the stream has no deletions. */
+/** The fields in a key: JSON, or `organization/id` as Reachline writes it, plain or as JSON. Undefined if the stream has no deletions. */
 function keyFields({ key }: Keyed, { organizationField, deletableBy }: Stream): Fields | undefined {
   if (key === null || deletableBy === undefined) return undefined;
   const parsed: { value: unknown } | DeadLetter = parseJson(key);

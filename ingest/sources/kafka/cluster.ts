@@ -1,4 +1,4 @@
-/** A Kafka cluster: all requests to it, over one connection. */
+/** All requests to a Kafka cluster, over one connection. */
 import type { Logger } from 'pino';
 import type { KafkaConfig } from '../../../services/shared/config.js';
 import { KafkaAdmin } from './admin.js';

@@ -21,33 +21,33 @@ export interface Batch {
   topic: string;
   partition: number;
   records: readonly KafkaRecord[];
-  /** Records behind these. */
+  /** Number of records after this batch. */
   lag: number;
-  /** False once the partition may be assigned to another member: a write is of no use then, and a commit is rejected. */
+  /** False once the partition may be assigned to another member. Then a write is useless, and a commit is rejected. */
   isAssigned(): boolean;
-  /** The group waits for this member to join again: a write under way may end and be committed, and no other begins. */
+  /** The group waits for this member to join again: a running write may end and be committed, but no new write begins. */
   isRebalancing(): boolean;
   /** Sends heartbeats until `work` settles; then rejects if one of them failed. */
   withHeartbeats<T>(work: Promise<T>): Promise<T>;
-  /** Commits the offset behind a record of the batch. */
+  /** Commits the offset after a record of the batch. */
   commit(last: KafkaRecord): Promise<void>;
 }
 
 export interface RunningConsumer {
-  /** Records behind the committed offset, by partition of this member. */
+  /** Number of records after the committed offset, for each partition of this member. */
   lag(): Promise<Map<number, bigint>>;
   /** Bytes of fetched records in memory, with their objects. */
   heldBytes(): number;
-  /** Lets the batches under way end, and leaves the group. */
+  /** Lets running batches end, and leaves the group. */
   stop(): Promise<void>;
-  /** Resolves with the error that ended the consumer for good. */
+  /** Resolves with the error that ended the consumer permanently. */
   failed: Promise<Error>;
 }
 
 export interface ConsumeOptions extends FetchLimits {
   topic: string;
   group: string;
-  /** Called for several partitions at the same time, and for one batch of a partition at a time. */
+  /** Called for several partitions concurrently, but for one batch of each partition at a time. */
   onBatch(batch: Batch): Promise<void>;
   /** The records at the committed offset of a partition were deleted; reading continues with the oldest record. */
   onOffsetLost(): void;
@@ -60,7 +60,7 @@ export async function startConsumer(
   options: ConsumeOptions,
 ): Promise<RunningConsumer> {
   const { topic, group, partitionBytes, fetchBytes, heldBytes } = options;
-  /** By the broker they came from: each is fetched from again once the records of its last fetch were handled. */
+  /** Fetches by broker. A broker is asked again once the records of its last fetch were handled. */
   const fetches = new Map<number, FetchBudget>();
   const underWay = new Set<Promise<void>>();
   const settled = () => Promise.allSettled(underWay);
@@ -115,7 +115,7 @@ export async function startConsumer(
     unsubscribe();
     isStopping = true;
     await settled();
-    // A join takes as long as another member or a broker that is away. It ends with the connection closed.
+    // Joining may wait for another member or for an unavailable broker. Closing the connection ends it.
     if (!isJoining) await client.disconnect(consumer);
     fetches.clear();
   };
@@ -127,7 +127,7 @@ export async function startConsumer(
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: PARTITION_CONCURRENCY,
       async eachBatch(payload) {
-        // Hold these records without handling them: the consumer would fetch them again and again until it is disconnected.
+        // Keeps these records without handling them; otherwise the consumer would fetch them again until it is disconnected.
         if (isStopping) return void (await settled());
         const work = consumeFetched(consumer, membership, payload, options, () => !isStopping);
         underWay.add(work);
@@ -161,7 +161,7 @@ async function consumeFetched(
     await commitBefore(consumer, topic, partition, BigInt(offset) + 1n);
     resolveOffset(offset);
   };
-  // Transaction markers alone.
+  // A fetch of nothing but transaction markers.
   if (messages.length === 0 && mayContinue()) await commitThrough(fetched.lastOffset());
   for (const batch of chunksOf(messages, { maxRecords: maxBatchRecords, maxBytes: MAX_BATCH_BYTES })) {
     if (!mayContinue()) return;
@@ -176,20 +176,20 @@ async function consumeFetched(
       isRebalancing: () => membership.isRebalancing,
       withHeartbeats: (work) => withHeartbeats(work, heartbeat, membership),
       async commit({ offset }) {
-        // A transaction marker may follow the last record, and is not among the messages.
+        // The offset after the last record may be a transaction marker, which is not among the messages.
         await commitThrough(offset === messages.at(-1)?.offset ? fetched.lastOffset() : offset);
         isCommitted = offset === last;
       },
     });
-    // The next batch must not be committed before this one: both are fetched again.
+    // The next batch must not be committed before this one, so both are fetched again.
     if (!isCommitted) return;
     await heartbeat();
   }
 }
 
 /**
- * Commits the offset `next`. Rejects with the error of the coordinator: kafkajs wraps it in an error that ends the consumer, although
- * it only has to join its group again: https://github.com/tulios/kafkajs/issues/751
+ * Commits the offset `next`. Rejects with the error of the coordinator: kafkajs wraps it in an error that ends the consumer, although the
+ * consumer only has to join its group again: https://github.com/tulios/kafkajs/issues/751
  */
 async function commitBefore(
   consumer: Consumer,
@@ -212,7 +212,7 @@ async function withHeartbeats<T>(
   let failure: unknown;
   const timer = setInterval(() => {
     heartbeat().catch((error: { type?: string }) => {
-      // The coordinator takes commits of its members for as long as it waits for them to join again.
+      // The coordinator accepts commits of its members while it waits for them to join again.
       if (error.type === 'REBALANCE_IN_PROGRESS') membership.isRebalancing = true;
       else failure ??= error;
     });

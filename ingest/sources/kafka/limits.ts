@@ -6,15 +6,15 @@ const MIB = 1024 * KIB;
 /** Partitions of one consumer whose batches are processed at the same time. */
 export const PARTITION_CONCURRENCY = 8;
 
-/** Bytes that a consumer may fetch and hold in memory. */
+/** Limits on what a consumer may fetch and hold in memory. */
 export interface FetchLimits {
   /** Fetch size of a partition. */
   partitionBytes: number;
   /** Fetch size of all partitions. */
   fetchBytes: number;
-  /** Decompressed records of a fetch with their objects; one larger record batch for each broker is read all the same. */
+  /** Memory of decompressed records of a fetch. One larger record batch per broker is still read. */
   heldBytes: number;
-  /** Most records of a batch. */
+  /** Maximum records of a batch. */
   maxBatchRecords: number;
 }
 
@@ -34,27 +34,27 @@ export const FETCH_LIMITS = {
   analytics: fetchLimits(6 * MIB, 25_000),
 };
 
-/** Objects of a record, beside its bytes. */
+/** Memory of the objects of a record, in addition to its bytes. */
 export const RECORD_OVERHEAD_BYTES = 256;
 
 /**
- * Batches of several partitions that ClickHouse takes with one insert: each insert makes a part for each table and month, which costs
- * as much as thousands of rows.
+ * Batches of several partitions that ClickHouse gets in one insert. Each insert makes a part per table and month, which costs as much as
+ * thousands of rows.
  */
 export const GROUP_LIMITS = { maxSize: 100_000, maxWrites: 8 };
 
 /** Bytes of a batch, unless one record is larger. */
 export const MAX_BATCH_BYTES = 8 * MIB;
 
-/** Once a store has rejected a batch, it is written and committed in batches of this size, so that slow work is not done twice. */
+/** Once a store has rejected a batch, it is written and committed in batches of this size, so that slow work is not repeated. */
 export const RECORDS_AFTER_REJECTION = 500;
 
-/** The broker answers a fetch with this many bytes or after this time: small writes are what costs the stores most. */
+/** A broker responds to a fetch with this many bytes, or after this time: small writes cost the stores most. */
 export const FETCH_MIN_BYTES = 64 * KIB;
 export const FETCH_MAX_WAIT_MS = 500;
 
-/** Replay, skip and the list of dead letters: less than any topic allows for a batch, so that one request sends a whole fetch. */
+/** Limits for replay, skip and the list of dead letters: less than any topic allows for a batch, so that one request sends a whole fetch. */
 export const READ_LIMITS = { maxRecords: 500, maxBytes: MIB };
 
-/** Decompressed size of one record batch of a producer; topics created here take 8 MiB as compressed. */
+/** Maximum decompressed size of one record batch of a producer. Topics created here accept 8 MiB compressed. */
 export const MAX_DECOMPRESSED_BATCH_BYTES = 128 * MIB;

@@ -5,13 +5,13 @@ import type { Consumer } from 'kafkajs';
 const HEARTBEAT_REQUESTS = new Set(['Heartbeat', 'SyncGroup']);
 
 export class Membership {
-  /** Counts the joins: a partition may have been assigned to another member in between. */
+  /** Number of joins. Between two joins, a partition may have been assigned to another member. */
   epoch = 0;
   readonly sessionMs: number;
   /** The group waits for its members to join again. */
   isRebalancing = false;
   #partitions: ReadonlySet<number> = new Set();
-  /** When the last request that extended the session was sent, of `performance.now()`: a response may be handled late. */
+  /** `performance.now()` when the last request that extended the session was sent; responses may be handled late. */
   #lastHeartbeat = Number.NEGATIVE_INFINITY;
   #lastSent = this.#lastHeartbeat;
 
@@ -32,13 +32,15 @@ export class Membership {
     });
   }
 
-  /** Whether a partition is assigned to this member since `epoch`. A session without a heartbeat is over, whether it knows or not. */
+  /**
+   * Whether a partition is assigned to this member since `epoch`. A session without heartbeats is over, even if the member does not know.
+   */
   isAssigned(partition: number, epoch: number): boolean {
     const silentMs = performance.now() - this.#lastHeartbeat;
     return epoch === this.epoch && this.#partitions.has(partition) && silentMs < this.sessionMs;
   }
 
-  /** The entries of the partitions that are assigned to this member. */
+  /** The entries for partitions that are assigned to this member. */
   assignedOf<T>(partitions: ReadonlyMap<number, T>): Map<number, T> {
     return new Map([...partitions].filter(([partition]) => this.#partitions.has(partition)));
   }

@@ -9,7 +9,10 @@ export interface OutgoingRecord {
 }
 
 export interface RecordSender {
-  /** Resolves when every in-sync replica has every record. Rejects when the last retry failed: some may be appended all the same. */
+  /**
+   * Resolves when every in-sync replica has every record. Rejects when the last retry failed; some records may have been appended all the
+   * same.
+   */
   send(topic: string, records: readonly OutgoingRecord[]): Promise<void>;
 }
 
@@ -28,12 +31,12 @@ export const recordSender = (producer: Pick<Producer, 'send'>, policy: RetryPoli
   },
 });
 
-/** kafkajs gives this name to a retriable error once its own retries, which are 0, are used up. */
+/** kafkajs uses this name for a retriable error once its own retries are used up; here they are 0. */
 const isRetriable = (error: unknown) => (error as Error).name === 'KafkaJSNumberOfRetriesExceeded';
 
 /**
- * Sends records, and divides a request that is too large for its topic, so that all others are appended. Resolves with the indices of
- * those that are too large by themselves.
+ * Sends records. Divides a request that is too large for its topic, so that all other records are appended. Resolves with the indices of
+ * records that are too large by themselves.
  */
 export async function sendDivided(
   sender: RecordSender,
@@ -55,7 +58,7 @@ export async function sendDivided(
   ];
 }
 
-/** Whether the broker rejected a request because a record, or all of them, are larger than the topic allows. */
+/** Whether the broker rejected a request because a record, or the whole request, is larger than the topic allows. */
 export function isTooLarge(error: unknown): boolean {
   const { type, cause } = error as { type?: string; cause?: unknown };
   if (type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE') return true;

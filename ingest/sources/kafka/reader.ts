@@ -1,4 +1,4 @@
-/** Reads what a topic holds, up to its end at the start. */
+/** Reads a topic up to the end that it has at the start. */
 import { randomUUID } from 'node:crypto';
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { PeriodicJob } from '../../../services/shared/periodic-job.js';
@@ -9,9 +9,9 @@ import { chunksOf, type KafkaRecord, toRecord } from './record.js';
 
 /** Actions that a reader of a topic may take between records. */
 export interface ReadProgress {
-  /** Sends a heartbeat if one is due. Needed at least once per session while the records are worked on. */
+  /** Sends a heartbeat if one is due. Callers must use it at least once per session timeout while they process records. */
   heartbeat(): Promise<void>;
-  /** Commits the records given, for the next reader of the group. */
+  /** Commits the records passed so far, for the next reader of the group. */
   commit(): Promise<void>;
 }
 
@@ -19,13 +19,13 @@ export interface ReadProgress {
 export type OnRecords = (records: KafkaRecord[], progress: ReadProgress) => Promise<boolean>;
 
 export interface ReadOptions {
-  /** Commits the records, and gives each once. */
+  /** Group whose offsets are committed, so that it gets each record once. */
   group?: string;
-  /** Offsets to begin with, by partition; the oldest record when absent. Ignored with a group. */
+  /** Offsets to begin with, by partition; by default the oldest record. Ignored with a group. */
   from?: ReadonlyMap<number, string>;
-  /** Only these partitions, up to these offsets (exclusive); all there is when absent. */
+  /** Partitions to read, and their end offsets (exclusive); by default everything. */
   until?: ReadonlyMap<number, bigint>;
-  /** Most records of one call, if less than `READ_LIMITS.maxRecords`. */
+  /** Maximum records per call, if less than `READ_LIMITS.maxRecords`. */
   maxRecords?: number;
 }
 
@@ -39,8 +39,8 @@ export class ReaderConflictError extends Error {
 }
 
 /**
- * Reads what a topic holds now. With a group, each record is given to it once, from its committed offsets on; throws
- * `ReaderConflictError` when another process of the group reads too. Without one, from the offsets given or the oldest record.
+ * Reads the current content of a topic. A group gets each record once, from its committed offsets on; throws `ReaderConflictError` if
+ * another process of the group reads too. Without a group, reads from the given offsets or the oldest record.
  */
 export async function readTopic(
   client: KafkaClient,
@@ -50,7 +50,7 @@ export async function readTopic(
   { group, from, until, maxRecords = READ_LIMITS.maxRecords }: ReadOptions = {},
 ): Promise<void> {
   const groupId = group ?? `reachline-reader-${randomUUID()}`;
-  // Of a new group too: this waits until the coordinator has loaded, which a consumer that joins does not.
+  // Needed for a new group too: this waits until the coordinator has loaded, which a joining consumer does not.
   const committed = await admin.committed(groupId, topic);
   const begin = group === undefined ? from : committed;
   const starts = new Map<number, bigint>();
@@ -66,7 +66,7 @@ export async function readTopic(
   }
   if (ends.size === 0) return;
   const limits = { ...READ_LIMITS, maxRecords: Math.min(maxRecords, READ_LIMITS.maxRecords) };
-  // It joins at once and is done soon; a reader that fails says so instead of starting again.
+  // The consumer joins at once and is done soon, so a failure is reported instead of restarted.
   const consumer = client.consumer({ groupId, retry: { restartOnFailure: async () => false } });
   try {
     const oldest = async () =>
@@ -79,9 +79,9 @@ export async function readTopic(
 }
 
 interface ReadBounds {
-  /** Offsets to begin with, by partition; the committed offset, or else the oldest record, when absent. */
+  /** Offsets to begin with, by partition; by default the committed offset, otherwise the oldest record. */
   starts: ReadonlyMap<number, bigint>;
-  /** The offset behind the last record, by partition. Others are not read. */
+  /** The offset after the last record, by partition. Other partitions are not read. */
   ends: ReadonlyMap<number, bigint>;
   limits: typeof READ_LIMITS;
   onRecords: OnRecords;
@@ -100,7 +100,7 @@ async function readUpTo(
   await consumer.connect();
   await consumer.subscribe({ topic, fromBeginning: true });
   await new Promise<void>((fulfill, fail) => {
-    // The consumer continues until it is disconnected; without ends no record is given any more.
+    // The consumer continues until it is disconnected; without `ends`, no more records are passed on.
     const resolve = () => {
       ends.clear();
       fulfill();
@@ -153,7 +153,7 @@ async function readUpTo(
       read(partition, batch.lastOffset());
     };
     consumer.run({ autoCommit: false, eachBatchAutoResolve: true, eachBatch }).catch(reject);
-    // Retention may delete all that is left to read, and nothing would arrive any more.
+    // Retention may delete all remaining records; then no record would arrive.
     const looking = new PeriodicJob(
       async () => {
         const lows = await oldest();
@@ -170,5 +170,5 @@ async function readUpTo(
   }).finally(() => ended());
 }
 
-/** Mean time between two checks of what retention has deleted meanwhile. */
+/** Mean time between two checks of what retention has deleted. */
 const LOOK_INTERVAL_MS = 5000;

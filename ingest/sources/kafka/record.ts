@@ -11,17 +11,17 @@ export interface KafkaRecord {
   headers: Headers;
   /** Milliseconds since the epoch: when the broker appended it, or the producer sent it. */
   timestamp: number;
-  /** Present when this stands for unreadable records. Key and value are the beginning of the first one's. */
+  /** Set if this represents unreadable records. Key and value are the beginning of the first record's. */
   unreadable?: Unreadable | undefined;
 }
 
-/** Unreadable records at the end of a record batch: one record stands for all of them, with the offset of the last. */
+/** Unreadable records at the end of a record batch. One record with the offset of the last represents all of them. */
 export interface Unreadable {
   reason: 'too large' | 'corrupt';
-  /** Offsets of the first and the last. */
+  /** Offsets of the first and the last record. */
   first: string;
   last: string;
-  /** Declared size of the first value; 0 when that is unreadable too. */
+  /** Declared size of the first value; 0 if the size is unreadable too. */
   valueBytes: number;
 }
 
@@ -49,7 +49,7 @@ export function recordBytes({ key, value, headers = {} }: Content): number {
   return bytes;
 }
 
-/** Consecutive messages up to both limits; one message may be larger by itself. */
+/** Groups consecutive messages up to both limits. A single message may be larger. */
 export function* chunksOf(
   messages: readonly KafkaMessage[],
   { maxRecords, maxBytes }: { maxRecords: number; maxBytes: number },

@@ -4,12 +4,12 @@ import { DAY_MS } from '../../../services/shared/time.js';
 import { STREAM_NAMES, type StreamName } from '../../streams/index.js';
 import type { KafkaAdmin, Topic, TopicReplication } from './admin.js';
 
-/** Above the largest record that is accepted, so that a larger one becomes a dead letter. */
+/** Larger than any accepted record, so that a larger record becomes a dead letter. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const RETENTION_MS = 7 * DAY_MS;
 const DEAD_LETTER_RETENTION_MS = 30 * DAY_MS;
 
-/** Each record of these streams is complete, so that the last one of a key replaces those before it. */
+/** Each record of these streams is complete, so the last record of a key replaces earlier ones. */
 const COMPACTED_STREAMS: ReadonlySet<StreamName> = new Set([
   'audiences',
   'network-a-campaigns',
@@ -42,7 +42,7 @@ export async function missingTopics(
   return topicsOf(config).flatMap(({ name }) => (existing.has(name) ? [] : [name]));
 }
 
-/** Reasons why records would not survive the loss of a broker's disk; none if there is a single broker. */
+/** Reasons why records would not survive the loss of a broker's disk; empty for a single broker. */
 export async function findReplicationProblems(
   admin: Pick<KafkaAdmin, 'countBrokers' | 'describeTopics'>,
   config: KafkaConfig,
@@ -82,7 +82,7 @@ const COMPARED = [
   'min.compaction.lag.ms',
 ];
 
-/** A sentence per setting of a topic that is not as `createTopics` makes it: brokers create topics with settings of their own. */
+/** A sentence per setting of a topic that differs from what `createTopics` sets: brokers create topics with other settings. */
 export async function findOtherSettings(
   admin: Pick<KafkaAdmin, 'describeTopics'>,
   config: KafkaConfig,
@@ -93,7 +93,7 @@ export async function findOtherSettings(
     const others = Object.entries(wanted.get(name) ?? {}).filter(([setting, value]) => {
       const actual = settings.get(setting);
       if (actual === undefined || actual === value) return false;
-      // More room and a longer time do no harm; -1 is without end.
+      // More room and a longer time are harmless; -1 means unlimited.
       const isLimit = /\.(bytes|ms)$/.test(setting);
       return !isLimit || (Number(actual) !== -1 && Number(actual) < Number(value));
     });
@@ -125,13 +125,13 @@ function topicsOf(config: KafkaConfig): Topic[] {
 
 function settingsOf(stream: StreamName): Record<string, string> {
   const retention: Record<string, string> = COMPACTED_STREAMS.has(stream)
-    ? // Older records stay for as long as a worker may lag: the last one appended need not be the newest of its key.
+    ? // Older records stay as long as a worker may lag: the last record of a key need not be the newest.
       { 'cleanup.policy': 'compact', 'min.compaction.lag.ms': String(RETENTION_MS) }
     : { 'cleanup.policy': 'delete', 'retention.ms': String(RETENTION_MS) };
   return {
     ...retention,
     'max.message.bytes': String(MAX_MESSAGE_BYTES),
-    // When the broker appended it, whatever the clock of its sender says.
+    // The time at which the broker appended the record, independent of the sender's clock.
     'message.timestamp.type': 'LogAppendTime',
   };
 }
@@ -139,6 +139,6 @@ function settingsOf(stream: StreamName): Record<string, string> {
 const DEAD_LETTER_SETTINGS = {
   'cleanup.policy': 'delete',
   'retention.ms': String(DEAD_LETTER_RETENTION_MS),
-  // A record and the headers with the reason of its rejection.
+  // Leaves room for a record and the headers with the reason of its rejection.
   'max.message.bytes': String(MAX_MESSAGE_BYTES + 1024 * 1024),
 };

@@ -1,6 +1,6 @@
 /**
- * Decompresses record batches up to a bound. No decoder allocates more than the bound, or than its input can hold, whatever sizes the
- * input declares, and each ends on every input.
+ * Decompresses record batches up to a bound. No decoder allocates more than the bound or the input allows, whatever sizes the input
+ * declares, and every decoder ends on every input.
  */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -50,7 +50,7 @@ class Output {
     if (fits < end - start) throw new TooLargeError();
   }
 
-  /** Repeats the bytes written `distance` bytes ago; both may overlap. */
+  /** Repeats the bytes written `distance` bytes ago. Source and target may overlap. */
   repeat(distance: number, count: number): void {
     if (distance <= 0 || distance > this.length) throw new CorruptError();
     const fits = this.#reserve(count);
@@ -65,7 +65,7 @@ class Output {
     if (fits < count) throw new TooLargeError();
   }
 
-  /** Makes room; returns how many of the bytes wanted fit. */
+  /** Makes room, and returns how many of the requested bytes fit. */
   #reserve(count: number): number {
     const wanted = this.length + count;
     if (wanted > this.#bytes.length && this.#bytes.length < this.#maxBytes) {
@@ -107,7 +107,7 @@ async function readZstd(compressed: Buffer, maxBytes: number, output: Output): P
   }
 }
 
-/** Java clients write snappy in a frame of their own (xerial): a header of 16 bytes, then chunks behind their length. */
+/** Java clients write snappy in their own frame (xerial): a header of 16 bytes, then chunks, each after its length. */
 const XERIAL_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
 const XERIAL_HEADER = 16;
 
@@ -165,7 +165,7 @@ function readSnappyBlock(input: Buffer, output: Output): void {
 const LZ4_MAGIC = 0x184d2204;
 const LZ4_UNCOMPRESSED = 0x80000000;
 
-/** https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md. Checksums are not verified: the record batch has one of its own. */
+/** https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md. Checksums are not verified, because the record batch has its own. */
 function readLz4(input: Buffer, output: Output): void {
   if (input.length < 7 || input.readUInt32LE(0) !== LZ4_MAGIC) throw new CorruptError();
   const flags = input[4] as number;
@@ -204,7 +204,7 @@ function readLz4Block(input: Buffer, output: Output): void {
     const literals = lengthFrom(token >> 4);
     output.append(input, at, at + literals);
     at += literals;
-    // The last sequence has literals alone.
+    // The last sequence has only literals.
     if (at === input.length) return;
     if (at + 2 > input.length) throw new CorruptError();
     const distance = input.readUInt16LE(at);

@@ -1,4 +1,4 @@
-/** The reversed polynomial of CRC-32C (Castagnoli); `zlib.crc32` of Node.js has another. */
+/** The reversed polynomial of CRC-32C (Castagnoli). `zlib.crc32` of Node.js uses another polynomial. */
 const POLYNOMIAL = 0x82f63b78;
 
 const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {

@@ -37,7 +37,7 @@ declare module 'kafkajs/src/protocol/requests/metadata/index.js' {
   interface Response {
     parse(metadata: object): Promise<object>;
   }
-  /** No topics: all of them. */
+  /** An empty list means all topics. */
   type Definition = (payload: { topics: readonly string[] }) => { request: object; response: Response };
   const Metadata: { protocol(options: { version: number }): Definition };
   export default Metadata;

@@ -1,4 +1,4 @@
-/** Corrections of kafkajs, in force once this file is imported. README.md in this folder gives the reason of each. */
+/** Corrections of kafkajs, in force once this file is imported. README.md in this folder gives the reason for each. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import Batch from 'kafkajs/src/consumer/batch.js';
@@ -11,7 +11,7 @@ import { type FetchBudget, MAGIC, MAGIC_AT, readRecordBatches } from './record-b
 
 const require = createRequire(import.meta.url);
 
-/** Throws for a version whose private parts were not read. */
+/** Throws for a version whose internals were not reviewed. */
 export function requirePatchedVersion(version: string): void {
   if (version === '2.2.4') return;
   throw new Error(
@@ -31,7 +31,7 @@ interface LibraryDecoder {
 /** A response begins with its size. */
 const SIZE_BYTES = 4;
 
-// 1. Records are read here: bounded, checked, and one unreadable batch does not fail the fetch.
+// 1. Records are read here: with a bound and checks, and one unreadable batch does not fail the fetch.
 const budgets = new AsyncLocalStorage<FetchBudget>();
 const DECODE_MESSAGES = 'kafkajs/src/protocol/requests/fetch/v4/decodeMessages.js';
 const decodeMessageSet = require(DECODE_MESSAGES) as (decoder: LibraryDecoder) => Promise<unknown[]>;
@@ -47,12 +47,12 @@ const decodeMessageSet = require(DECODE_MESSAGES) as (decoder: LibraryDecoder) =
       budgets.getStore() ?? { maxBytes: FETCH_LIMITS.records.heldBytes, heldBytes: 0 },
     );
   }
-  // Message sets, as Kafka stored them before version 0.11.
+  // The format of message sets before Kafka 0.11.
   decoder.offset -= size + SIZE_BYTES;
   return decodeMessageSet(decoder);
 };
 
-// 2. Transaction markers alone, and what compaction emptied, reach the handler: it commits their offsets.
+// 2. Fetches of nothing but transaction markers, or emptied by compaction, reach the handler, which commits their offsets.
 Batch.prototype.isEmptyDueToFiltering = () => false;
 Batch.prototype.isEmpty = function () {
   return this.rawMessages.length === 0;
@@ -60,26 +60,26 @@ Batch.prototype.isEmpty = function () {
 
 /** Listener for events of a consumer group that kafkajs does not publish. */
 export interface GroupListener {
-  /** Before a fetch from a broker: what it may bring. */
+  /** Called before a fetch from a broker. Returns how much it may bring. */
   beforeFetch(group: Group, nodeId: number): FetchBudget;
-  /** Joins the group, and may leave it at once. */
+  /** Joins the group. May leave it at once. */
   join(join: () => Promise<void>, leave: () => Promise<void>): Promise<void>;
 }
 
-/** By an assigner of the consumer: the one object that a consumer and its group share. */
+/** Listeners by an assigner of the consumer, the one object that a consumer and its group share. */
 export const groupListeners = new WeakMap<object, GroupListener>();
 
 const listenerOf = ({ assigners: [assigner] }: Group) => assigner && groupListeners.get(assigner);
 
-// 3. The batches under way are committed before the member joins its group again.
-// 8. A consumer that stops while it joins leaves once it is let in.
+// 3. Running batches are committed before the member joins its group again.
+// 8. A consumer that stops while it joins leaves the group once it has joined.
 const { joinAndSync } = ConsumerGroup.prototype;
 ConsumerGroup.prototype.joinAndSync = async function () {
   const join = () => joinAndSync.call(this);
   return listenerOf(this)?.join(join, () => this.leave()) ?? join();
 };
 
-// 4. A fetch has a budget, which the first partitions may use up. So each fetch begins with another partition.
+// 4. A fetch has a budget, which the first partitions may use up, so each fetch begins with another partition.
 const { fetch, filterPartitionsByNode } = ConsumerGroup.prototype;
 ConsumerGroup.prototype.fetch = function (nodeId) {
   const budget = listenerOf(this)?.beforeFetch(this, nodeId);
@@ -92,20 +92,20 @@ ConsumerGroup.prototype.filterPartitionsByNode = function (nodeId, assigned) {
   });
 };
 
-// 5. The timer of pending requests runs only while there are some.
+// 5. The timer of pending requests runs only while there are any.
 const { scheduleCheckPendingRequests } = RequestQueue.prototype;
 RequestQueue.prototype.scheduleCheckPendingRequests = function () {
   if (this.pending.length > 0) scheduleCheckPendingRequests.call(this);
 };
 
-// 6. A new connection does not begin with the rest of the one before.
+// 6. A new connection does not begin with leftover bytes of the old one.
 const { connect } = Connection.prototype;
 Connection.prototype.connect = function () {
   if (!this.isConnected()) Object.assign(this, { chunks: [], bytesBuffered: 0, bytesNeeded: SIZE_BYTES });
   return connect.call(this);
 };
 
-// 7. Brokers and topics are listed, whatever a partition of one topic lacks.
+// 7. A partition with an error does not prevent listing brokers and topics.
 const { protocol } = Metadata;
 Metadata.protocol = (version) => (payload) => {
   const { request, response } = protocol(version)(payload);

@@ -4,11 +4,11 @@ import type { Headers, KafkaRecord, Unreadable } from '../record.js';
 import { DECOMPRESSORS, type Decompressed } from './compression.js';
 import { crc32c } from './crc32c.js';
 
-/** Bytes of the key and the value of an unreadable record that its dead letter stores. */
+/** Bytes of the key and value of an unreadable record that its dead letter keeps. */
 const BEGINNING_BYTES = 1024;
 
 const HEADER_BYTES = 61;
-/** Base offset and length: the length counts the bytes behind them. */
+/** Size of base offset and length. The length counts the bytes after both. */
 const LENGTH_BYTES = 12;
 export const MAGIC_AT = 16;
 export const MAGIC = 2;
@@ -30,15 +30,15 @@ export interface FetchedRecord extends Omit<KafkaRecord, 'partition' | 'timestam
   batchContext: { producerId: string; inTransaction: boolean; isControlBatch: boolean };
 }
 
-/** The memory that the records of one fetch, of all its partitions, may take. */
+/** The memory that the records of one fetch, over all its partitions, may take. */
 export interface FetchBudget {
   readonly maxBytes: number;
   heldBytes: number;
 }
 
 /**
- * The records of one partition, whose last record batch may be cut off. What is above the budget is left for the next fetch; only the
- * first record batch of a fetch may be larger, or it would never be read.
+ * Reads the records of one partition. Its last record batch may be cut off. Records above the budget are left for the next fetch. Only the
+ * first record batch of a fetch may exceed it; otherwise it would never be read.
  */
 export async function readRecordBatches(
   bytes: Buffer,
@@ -61,14 +61,16 @@ export async function readRecordBatches(
   return read.flat();
 }
 
-/** The end of the record batch at `start`; 0 when it is cut off or has another format. */
+/** The end of the record batch at `start`; 0 if it is cut off or has another format. */
 function batchEnd(bytes: Buffer, start: number): number {
   if (start + HEADER_BYTES > bytes.length || bytes.readInt8(start + MAGIC_AT) !== MAGIC) return 0;
   const end = start + LENGTH_BYTES + bytes.readInt32BE(start + LENGTH_BYTES - 4);
   return end > bytes.length || end < start + HEADER_BYTES ? 0 : end;
 }
 
-/** Resolves with the records and their memory, above `maxBytes` where not all were read. `next` is the base offset of the next batch. */
+/**
+ * Resolves with the records and their memory, which is above `maxBytes` if not all were read. `next` is the base offset of the next batch.
+ */
 async function readBatch(batch: Buffer, next: number, maxBytes: number) {
   const isIntact = batch.readInt32BE(CRC_AT) === crc32c(batch.subarray(ATTRIBUTES_AT));
   // Exact up to 2^53.
@@ -84,7 +86,7 @@ async function readBatch(batch: Buffer, next: number, maxBytes: number) {
     inTransaction: (attributes & TRANSACTIONAL) !== 0,
     isControlBatch: isControlRecord,
   };
-  /** One record that stands for all from its offset to the last of the batch. */
+  /** One record that represents all records from its offset to the end of the batch. */
   const rest = (fields: Partial<FetchedRecord>): FetchedRecord => ({
     offset: String(lastOffset),
     timestamp: maxTimestamp,
@@ -95,7 +97,7 @@ async function readBatch(batch: Buffer, next: number, maxBytes: number) {
     batchContext,
     ...fields,
   });
-  // Compaction left no record of it, but its offsets must be committed all the same.
+  // Compaction removed all its records, but its offsets must be committed all the same.
   if (count <= 0) return { records: [rest({ isControlRecord: true })], bytes: 0 };
   const decompress = isIntact ? DECOMPRESSORS[attributes & CODEC_MASK] : undefined;
   const { bytes, missing } = decompress ? await decompress(batch.subarray(HEADER_BYTES), maxBytes) : CORRUPT;
@@ -131,7 +133,7 @@ async function readBatch(batch: Buffer, next: number, maxBytes: number) {
 
 const beginning = (content: Buffer | null) => content && Buffer.from(content.subarray(0, BEGINNING_BYTES));
 
-/** Reads a record. If the bytes end early, sets `reader.isCut` and returns the part that is there. */
+/** Reads a record. If the bytes end early, sets `reader.isCut` and returns the part that was read. */
 function readRecord(reader: Reader) {
   const length = reader.varint();
   const end = reader.at + length;
@@ -154,7 +156,7 @@ function readHeaders(reader: Reader): Headers {
   const headers = new Map<string, Buffer | Buffer[]>();
   for (let left = count; left > 0 && !reader.isCut; left--) {
     const name = reader.sized()?.toString() ?? '';
-    // kafkajs sends null too, which its types leave out.
+    // kafkajs passes null too, which its types omit.
     const value = reader.sized() as Buffer;
     const before = headers.get(name);
     headers.set(name, headers.has(name) ? [before as Buffer, value].flat() : value);
@@ -189,7 +191,7 @@ class Reader {
     return 0;
   }
 
-  /** Bytes behind their length, which is -1 for null. */
+  /** Bytes after their length, which is -1 for null. */
   sized(): Buffer | null {
     this.lastSize = this.varint();
     if (this.lastSize < 0 || this.isCut) return null;
