@@ -33,7 +33,7 @@ export interface AccountServices {
 
 const endpoint = endpointsWith<AccountServices>();
 
-/** Keys of an organization, including revoked keys, which stay on record. */
+/** Maximum number of keys of an organization, including revoked keys, which stay on record. */
 const MAX_KEYS = 10_000;
 
 export const describeKey = endpoint({
@@ -60,7 +60,7 @@ const listKeys = endpoint({
   name: 'ListKeys',
   summary: 'List keys',
   description:
-    'The keys of the organization, the newest first, without their secrets, and with those that are revoked. Page on with `cursor`; the last page has a null `next_cursor`.',
+    'The keys of the organization, newest first, without their secrets, including revoked keys. Continue with `cursor`; the last page has a null `next_cursor`.',
   tag: 'Keys and credits',
   scope: ['keys:write'],
   example: { organization_id: 'org_demo', limit: 2 },
@@ -83,7 +83,7 @@ const createKey = endpoint({
   name: 'CreateKey',
   summary: 'Create a key',
   description:
-    'The answer alone has the key. It allows no more than the key that asks, and works no longer than that: it ends when that key expires or is revoked. Repeating the request with its `Idempotency-Key` answers the key again: it is kept for 24 hours, encrypted by the `Idempotency-Key`, which the store does not have.',
+    'Only this response has the key. The new key allows no more than the key of the request, and ends when that key expires or is revoked. Repeating the request with its `Idempotency-Key` returns the key again: the response is stored for 24 hours, encrypted with the `Idempotency-Key`, which the store does not have.',
   tag: 'Keys and credits',
   scope: ['keys:write'],
   answersSecret: true,
@@ -93,7 +93,7 @@ const createKey = endpoint({
   async handle({ body, organizationId, services, keyId, signal, beginsToWrite }) {
     const { records, clock, scopes: held } = services;
     if (body.name === RUN_KEY_NAME) {
-      const detail = 'The command line gives this name to the keys of its runs; choose another.';
+      const detail = 'The command line gives this name to the keys of its runs; choose another name.';
       throw invalid({ pointer: '/name', code: 'reserved_name', detail });
     }
     const expiresAt = body.expires_at ?? undefined;
@@ -104,7 +104,7 @@ const createKey = endpoint({
     const isHeld = (scope: string) => held.has('*') || held.has(scope);
     const wanted = body.scopes ?? DEFAULT_SCOPES.filter(isHeld);
     if (wanted.length === 0) {
-      const detail = 'Name scopes: the key of the request has none of those that a key gets by default.';
+      const detail = 'Name scopes: the key of the request has none of the default scopes.';
       throw invalid({ pointer: '/scopes', code: 'too_few_items', detail });
     }
     requireScopes({ keyId, organizationId, scopes: held }, wanted as Scope[]);
@@ -119,22 +119,22 @@ const createKey = endpoint({
     };
     const { key, stored } = makeKey(request, clock);
     if (stored.ancestors.length > MAX_ANCESTORS) {
-      const detail = `Keys made one another ${MAX_ANCESTORS} times; use an older key, or the command line.`;
+      const detail = `This key descends from ${MAX_ANCESTORS} others, which is the limit; use an older key, or the command line.`;
       throw invalid({ pointer: '', code: 'too_many_ancestors', detail });
     }
     beginsToWrite();
     const insertion = await records.insertKey(stored, { maxKeys: MAX_KEYS, makerActiveAt: clock.now() });
-    // Requests know a key for a few seconds longer than it works.
+    // Requests accept a key for a few seconds after it has ended.
     if (insertion === 'maker_ended') throw invalidKey();
     if (insertion === 'too_many_keys') {
-      const detail = `The organization has ${MAX_KEYS} keys, with those that are revoked; no more can be made.`;
+      const detail = `The organization has ${MAX_KEYS} keys, including revoked keys, which is the limit.`;
       throw invalid({ pointer: '', code: 'too_many_keys', detail });
     }
     return { organization_id: organizationId, key, api_key: toApiKey(stored) };
   },
 });
 
-/** When a new key expires: with its maker where the request names no time. Throws 422 for a later one. */
+/** When a new key expires: by default, with the key that creates it. Throws 422 for a later time. */
 function boundedExpiry({ expires_at: latest }: StoredKey, wanted: string | undefined): string | undefined {
   if (latest === null || wanted === undefined) return wanted ?? latest ?? undefined;
   if (parseTimestamp(wanted) <= Date.parse(latest)) return wanted;
@@ -147,7 +147,7 @@ const revokeKey = endpoint({
   name: 'RevokeKey',
   summary: 'Revoke a key',
   description:
-    'It ceases to work within 5 seconds, for good. A key that is revoked already keeps the time of its first revocation. Keys that were made with it, directly or through others, end with it unless `keep_descendants` is true. A key may revoke itself.',
+    'The key stops working within 5 seconds, permanently. A key that is revoked already keeps the time of its first revocation. Keys that were created with it, directly or through others, are revoked too, unless `keep_descendants` is true. A key may revoke itself.',
   tag: 'Keys and credits',
   scope: ['keys:write'],
   request: RevokeKeyRequest,
@@ -183,7 +183,7 @@ const getCredits = endpoint({
   path: '/api/credits/get',
   name: 'GetCredits',
   summary: 'Get the credit balance',
-  description: 'What creating contacts may still cost.',
+  description: 'The credits that the organization has left for creating contacts.',
   tag: 'Keys and credits',
   scope: [],
   request: GetCreditsRequest,

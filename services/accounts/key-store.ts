@@ -1,6 +1,6 @@
 import type { Page, SortKey } from '../search/query.js';
 
-/** An API key as a store answers it: never the secret itself. Times are ISO 8601 UTC. */
+/** An API key as a store returns it, never with the secret. Times are ISO 8601 UTC. */
 export interface StoredKey {
   id: string;
   /** SHA-256 of the secret, hexadecimal. */
@@ -10,33 +10,33 @@ export interface StoredKey {
   scopes: string[];
   created_at: string;
   expires_at: string | null;
-  /** When it was revoked, or the first of its ancestors with its descendants. */
+  /** When the key was revoked, or an ancestor together with its descendants. */
   revoked_at: string | null;
-  /** Precise to an hour; null while it was never used. */
+  /** Precise to an hour; null if never used. */
   last_used_at: string | null;
-  /** Ids of the key that made it, of the key that made that one, and so on. Empty for keys of the command line. */
+  /** Ids of the key that created this key, of that key's creator, and so on. Empty for keys of the command line. */
   ancestors: string[];
 }
 
 export interface KeySearch {
-  /** Absent for the keys of all organizations. */
+  /** Absent to list the keys of all organizations. */
   organizationId?: string;
   limit: number;
-  /** End of the previous page, by `created_at` and `id`. */
+  /** End of the previous page: `created_at` and `id`. */
   after?: SortKey;
-  /** Lists leave out keys of runs that are over by then; in milliseconds since the epoch. */
+  /** Lists leave out keys of runs that ended before this time, in milliseconds since the epoch. */
   now: number;
 }
 
 /** Conditions that must hold when a key is stored. */
 export interface InsertRules {
-  /** Listed keys that an organization may have. */
+  /** Maximum number of listed keys of an organization. */
   maxKeys?: number;
-  /** The key that made it, its first ancestor, must be active at this time, in milliseconds since the epoch. */
+  /** The creating key, its first ancestor, must be active at this time, in milliseconds since the epoch. */
   makerActiveAt?: number;
 }
 
-/** Nothing is written but for `inserted`. */
+/** Outcomes other than `inserted` wrote nothing. */
 export type Insertion = 'inserted' | 'too_many_keys' | 'maker_ended';
 
 export interface KeyStore {
@@ -44,13 +44,16 @@ export interface KeyStore {
   insertKey(key: StoredKey, rules?: InsertRules): Promise<Insertion>;
   /** Newest first. */
   listKeys(search: KeySearch, signal?: AbortSignal): Promise<Page<StoredKey>>;
-  /** Keys that descend from the key and are neither revoked themselves nor expired at `now`, in milliseconds since the epoch. */
+  /**
+   * Number of keys that descend from the key, are not revoked by their own id, and have not expired at `now`, in milliseconds since the
+   * epoch.
+   */
   countDescendants(organizationId: string, keyId: string, now: number, signal?: AbortSignal): Promise<number>;
   /**
-   * One write, however many keys descend from it: `findKey` and `listKeys` answer those as revoked too, unless `keepDescendants`. False
-   * when no key has the id. Revoking twice keeps the first time.
+   * Revokes a key with one write, however many keys descend from it: `findKey` and `listKeys` return descendants as revoked too, unless
+   * `keepDescendants`. Returns false if no key has the id. Revoking twice keeps the first time.
    */
   revokeKey(keyId: string, revokedAt: string, keepDescendants?: boolean): Promise<boolean>;
-  /** Keeps the latest time; does nothing when no key has the id. */
+  /** Keeps the latest time. Does nothing if no key has the id. */
   recordKeyUse(keyId: string, usedAt: string): Promise<void>;
 }

@@ -21,7 +21,7 @@ function checksum(keyId: string, secret: string): string {
   return text;
 }
 
-/** Id and secret of a well-formed key; null for anything else. */
+/** Id and secret of a well-formed key; null for other text. */
 export function parseKey(key: string): { id: string; secret: string } | null {
   const [, id, secret, check] = KEY.exec(key) ?? [];
   if (id === undefined || secret === undefined || checksum(id, secret) !== check) return null;
@@ -37,13 +37,13 @@ export function keyIsActive(stored: StoredKey, now: number): boolean {
   return stored.revoked_at === null && (stored.expires_at === null || Date.parse(stored.expires_at) > now);
 }
 
-/** Name of keys that the command line makes for one run. Lists leave out the keys of runs that ended, as every run makes one. */
+/** Name of keys that the command line creates for one run. Lists leave out keys of ended runs, because every run creates one. */
 export const RUN_KEY_NAME = 'one run of reachline';
 
-/** Length of the longest chain of keys that made one another: authentication looks at every key of it. */
+/** Maximum length of a chain of keys that created one another: authentication reads every key of the chain. */
 export const MAX_ANCESTORS = 32;
 
-/** The earlier of two times in ISO 8601; null is later than any. */
+/** The earlier of two ISO 8601 times; null is later than any time. */
 export const earliest = (one: string | null, other: string | null): string | null =>
   one !== null && (other === null || one < other) ? one : other;
 
@@ -53,11 +53,11 @@ export interface KeyRequest {
   scopes?: readonly string[];
   /** ISO 8601. */
   expiresAt?: string;
-  /** The key that asks for it; absent on the command line. */
+  /** The key that creates this one; absent on the command line. */
   maker?: Pick<StoredKey, 'id' | 'ancestors'>;
 }
 
-/** A key, which cannot be shown again, and what is kept of it. */
+/** A new key, which cannot be shown again, and the part of it that is stored. */
 export function makeKey(request: KeyRequest, clock = systemClock): { key: string; stored: StoredKey } {
   const id = randomText(8);
   const secret = randomText(32);
@@ -76,7 +76,7 @@ export function makeKey(request: KeyRequest, clock = systemClock): { key: string
   return { key: `rl_live_${id}_${secret}${checksum(id, secret)}`, stored };
 }
 
-/** Makes and stores a key. Throws the errors of the store. */
+/** Creates and stores a key. Throws the errors of the store. */
 export async function issueKey(
   store: Pick<KeyStore, 'insertKey'>,
   request: KeyRequest,

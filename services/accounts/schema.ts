@@ -22,11 +22,11 @@ const keyId = Type.String({
   maxLength: 64,
 });
 const heldScopes = arrayOf(
-  'What the key allows; `*` is everything.',
+  'What the key allows; `*` means everything.',
   Type.String({ description: 'A scope.', 'x-extensible-enum': ['*', ...SCOPES] }),
 );
 
-/** The key of a request. */
+/** The API key that authenticated a request. */
 export const Key = looseObject(
   {
     key_id: keyId,
@@ -39,24 +39,24 @@ export const Key = looseObject(
 export const ApiKey = looseObject(
   {
     key_id: keyId,
-    name: nullable(text('What it is for.')),
+    name: nullable(text('Purpose of the key.')),
     scopes: heldScopes,
-    created_at: dateTime('When it was made, UTC.'),
-    expires_at: nullable(dateTime('When it ceases to work, UTC; null where it does not.')),
+    created_at: dateTime('When the key was created, UTC.'),
+    expires_at: nullable(dateTime('When the key expires, UTC; null if it does not expire.')),
     revoked_at: nullable(
-      dateTime('When it, or with it a key that it descends from, was revoked, UTC; null while it is not.'),
+      dateTime(
+        'When the key was revoked, by its own id or with a key that it descends from, UTC; null if it is not revoked.',
+      ),
     ),
     created_by: nullable(
       Type.String({
-        description: '`key_id` of the key that made it; null for keys of the command line and older ones.',
+        description: '`key_id` of the key that created it; null for keys of the command line and older keys.',
         maxLength: 64,
       }),
     ),
-    last_used_at: nullable(
-      dateTime('When it was last used, UTC, precise to an hour; null where it never was.'),
-    ),
+    last_used_at: nullable(dateTime('When the key was last used, UTC, precise to an hour; null if never.')),
   },
-  { $id: 'ApiKey', description: 'An API key as it is kept: its secret is not.' },
+  { $id: 'ApiKey', description: 'An API key as it is stored, without its secret.' },
 );
 export type ApiKey = Static<typeof ApiKey>;
 
@@ -66,29 +66,29 @@ export const ListKeysRequest = strictObject({
 });
 export const ListKeysResponse = looseObject({
   organization_id: id('Organization of the keys.'),
-  keys: arrayOf('The keys of this page, newest first, with those that were revoked.', ApiKey),
+  keys: arrayOf('The keys of this page, newest first, including revoked keys.', ApiKey),
   ...cursorResponse('keys'),
 });
 
 export const CreateKeyRequest = strictObject({
   organization_id: optional(organizationId),
-  name: optional(text('What it is for, as lists of keys show it.', { maxLength: 200 })),
+  name: optional(text('Purpose of the key, as lists of keys show it.', { maxLength: 200 })),
   scopes: optional(
     arrayOf(
-      'What it allows, nothing that the key of the request does not; without, the default scopes of these.',
+      'Scopes of the new key, which the key of the request must have. Default: the default scopes among them.',
       Type.Unsafe<string>({ type: 'string', description: 'A scope.', enum: ['*', ...SCOPES] }),
       { minItems: 1, maxItems: SCOPES.length + 1, uniqueItems: true },
     ),
   ),
   expires_at: optional(
     dateTime(
-      'When it ceases to work, at the latest with the key of the request; without, at the same time as that key.',
+      'When the new key expires, at the latest with the key of the request. Default: the same time as that key.',
     ),
   ),
 });
 export const CreateKeyResponse = looseObject({
   organization_id: id('Organization of the key.'),
-  key: Type.String({ description: 'The key, for the header `X-Api-Key`. It is shown this once.' }),
+  key: Type.String({ description: 'The key, for the header `X-Api-Key`. It is shown only once.' }),
   api_key: ApiKey,
 });
 
@@ -98,7 +98,7 @@ export const RevokeKeyRequest = strictObject({
   keep_descendants: withDefault(
     optional(
       boolean(
-        'Whether keys stay that were made with it, or with a key made with it, and so on; otherwise they end too.',
+        'Whether keys stay that were created with this key, or with such a key, and so on; otherwise they are revoked too.',
       ),
     ),
     false,
@@ -108,7 +108,7 @@ export const RevokeKeyResponse = looseObject({
   organization_id: id('Organization of the key.'),
   api_key: ApiKey,
   revoked_descendants: integer(
-    'How many keys end with it: those made with it, or with a key made with it, and so on, that have not expired and were not revoked by their own ids.',
+    'How many keys are revoked with it: keys created with it, or with such a key, and so on, that have not expired and were not revoked by their own ids.',
     { minimum: 0 },
   ),
 });
@@ -117,6 +117,6 @@ export const GetCreditsRequest = strictObject({ organization_id: optional(organi
 export const GetCreditsResponse = looseObject({
   organization_id: id('Organization of the balance.'),
   credit_balance: nullable(
-    integer('Credits left; null where the organization is not metered and contacts cost nothing.'),
+    integer('Credits left; null if the organization is not metered, so that contacts cost nothing.'),
   ),
 });

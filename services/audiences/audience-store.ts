@@ -8,7 +8,7 @@ import type { AudienceBody, AudienceChanges } from './stored-audience.js';
 export interface AudienceSearch {
   organizationId: string;
   query?: TextQuery;
-  /** Audiences to skip. */
+  /** Number of audiences to skip. */
   offset?: number;
   after?: SortKey;
   limit: number;
@@ -43,25 +43,25 @@ export interface DeleteAudience {
   idempotency?: Idempotency;
 }
 
-/** `deleted: false` when there is no such audience. */
+/** `deleted: false` if there is no such audience. */
 export type DeleteAudienceOutcome =
   | {
       kind: 'deleted';
       deleted: boolean;
-      /** The audience as it was; null if nothing was deleted, or if an earlier attempt deleted it. */
+      /** The audience before its deletion; null if nothing was deleted, or if an earlier attempt deleted it. */
       audience: Audience | null;
     }
   | { kind: 'changed_meanwhile' };
 
-/** Whether an outcome is kept under its idempotency key and replayed. Any other wrote nothing and frees the key. */
+/** Whether an outcome is kept under its idempotency key and replayed. Any other outcome wrote nothing and frees the key. */
 export const isAudienceWritten = ({
   kind,
 }: CreateAudienceOutcome | UpdateAudienceOutcome | DeleteAudienceOutcome): boolean =>
   kind === 'created' || kind === 'updated' || kind === 'deleted';
 
 /**
- * Deleted audiences of an organization whose memberships are still stored. Whoever reads a contact leaves them out one by one, so further
- * deletions of the organization wait until there are fewer.
+ * Maximum number of deleted audiences of an organization whose memberships are still stored. Readers of contacts filter them out one by
+ * one, so further deletions wait until there are fewer.
  */
 export const MAX_FORMER_AUDIENCES = 50;
 
@@ -69,19 +69,23 @@ export interface AudienceStore {
   getAudience(organizationId: string, audienceId: string, request?: Cancellable): Promise<Audience | null>;
   /** Searches audiences. A full page may be the last page. */
   searchAudiences(search: AudienceSearch, signal?: AbortSignal): Promise<Page<Audience>>;
-  /** How many contacts are in each of the audiences, in their order. The ids are different. */
+  /** Number of contacts in each of the audiences, in their order. The ids are different. */
   countMembers(
     organizationId: string,
     audienceIds: readonly string[],
     signal?: AbortSignal,
   ): Promise<number[]>;
-  /** An audience whose id was deleted before starts without members. Changes count as records accepted then (contract 6.2). */
+  /**
+   * Creates an audience. If its id was deleted before, it starts without members. Changes count as records accepted at that time (contract
+   * 6.2).
+   */
   createAudience(command: CreateAudience): Promise<IdempotentResult<CreateAudienceOutcome>>;
   updateAudience(command: UpdateAudience): Promise<IdempotentResult<UpdateAudienceOutcome>>;
   /**
-   * Deletes an audience and its memberships: the next audience with the id starts without members. Resolves once nobody is a member any
-   * more and a job is stored. The job removes the stored memberships step by step and goes on after a restart. If the organization has
-   * `MAX_FORMER_AUDIENCES` such jobs, resolves once some are done. Records older than the deletion do not bring the audience back.
+   * Deletes an audience and its memberships: the next audience with the id starts without members. Resolves once the audience has no
+   * visible members and a job is stored. The job removes the stored memberships step by step and continues after a restart. If the
+   * organization has `MAX_FORMER_AUDIENCES` such jobs, resolves once some are done. Records older than the deletion do not create the
+   * audience again.
    */
   deleteAudience(command: DeleteAudience): Promise<IdempotentResult<DeleteAudienceOutcome>>;
   /** Writes records of audiences in their order, like records of contacts. Each record replaces the whole audience. */

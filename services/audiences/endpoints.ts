@@ -29,7 +29,7 @@ const endpoint = endpointsWith<AudienceServices>();
 
 const WINDOW = 10_000;
 
-/** Throws 404 when the organization has no such audience. */
+/** Throws 404 if the organization has no such audience. */
 export async function requireAudience(
   store: Pick<AudienceStore, 'getAudience'>,
   organizationId: string,
@@ -43,7 +43,7 @@ export async function requireAudience(
 
 function audienceChanged(organizationId: string, audienceId: string): Problem {
   const detail =
-    'The audience has changed since if_updated_at. Get it again, and send the change with its updated_at.';
+    'The audience has changed since if_updated_at. Get it again, and send the change with the new updated_at.';
   return new Problem('changed_meanwhile', detail, {
     organization_id: organizationId,
     audience_id: audienceId,
@@ -57,7 +57,7 @@ export function audienceNotFound(organizationId: string, audienceId: string): Pr
   });
 }
 
-/** The audiences with the number of their members, where these are asked for. */
+/** The audiences, with the number of their members if requested. */
 async function withCounts(
   audiences: Audience[],
   body: { include_counts?: boolean | null },
@@ -90,7 +90,7 @@ const getAudience = endpoint({
   },
 });
 
-/** The page of the first reading of a query that an audience matches. */
+/** The page of the first reading of a query that matches an audience. */
 async function findAudiences(
   store: Pick<AudienceStore, 'searchAudiences'>,
   search: AudienceSearch,
@@ -111,7 +111,7 @@ const searchAudiences = endpoint({
   name: 'SearchAudiences',
   summary: 'Search audiences',
   description:
-    'By relevance with `query`, newest first without. With `include_counts`, each has its `member_count`: every membership is counted, which takes longer than the audiences themselves.',
+    'By relevance with `query`, otherwise newest first. With `include_counts`, each audience has its `member_count`: all memberships are counted, which takes longer than reading the audiences.',
   tag: 'Audiences',
   scope: ['audiences:read'],
   slots: slotsOfCounts,
@@ -152,7 +152,8 @@ const createAudience = endpoint({
   path: '/api/audiences/create',
   name: 'CreateAudience',
   summary: 'Create an audience',
-  description: 'An `id` that an audience has already is 409 `audience_exists`; names need not differ.',
+  description:
+    'If an audience has the `id` already, the response is 409 `audience_exists`. Names need not be unique.',
   tag: 'Audiences',
   scope: ['audiences:write'],
   request: CreateAudienceRequest,
@@ -167,7 +168,7 @@ const createAudience = endpoint({
     const result = await services.records.createAudience({ audience, idempotency });
     const outcome = unwrapIdempotent(context, result);
     if (outcome.kind === 'audience_exists') {
-      throw new Problem('audience_exists', `The organization has an audience ${audience.id} already.`, {
+      throw new Problem('audience_exists', `The organization already has an audience ${audience.id}.`, {
         organization_id: organizationId,
         audience_id: audience.id,
       });
@@ -185,7 +186,7 @@ const updateAudience = endpoint({
   name: 'UpdateAudience',
   summary: 'Change an audience',
   description:
-    'Fields given overwrite, `null` clears, the others stay. With `if_updated_at`, an audience that has changed since is 409 `changed_meanwhile`, so that no change of somebody else is lost. A later record of the stream `audiences` replaces the whole audience, an older one changes nothing.',
+    'Given fields overwrite, `null` clears, and other fields stay. With `if_updated_at`, an audience that has changed since is 409 `changed_meanwhile`, so that no change by somebody else is lost. A later record of the stream `audiences` replaces the whole audience; an older record changes nothing.',
   tag: 'Audiences',
   scope: ['audiences:write'],
   request: UpdateAudienceRequest,
@@ -211,7 +212,7 @@ const deleteAudience = endpoint({
   name: 'DeleteAudience',
   summary: 'Delete an audience',
   description:
-    'Its contacts stay and are no longer members. A record of the stream `audiences` brings it back only if its `updated_at`, or else its acceptance, is later than the deletion. The response comes as soon as nobody is a member any more; what is stored of the memberships is removed after it. With `if_updated_at`, an audience that has changed since is 409 `changed_meanwhile` and stays; with `return_deleted`, `deleted_audience` is the audience as it was.',
+    'The contacts stay, but are no longer members. A record of the stream `audiences` creates the audience again only if its `updated_at`, or otherwise its acceptance, is later than the deletion. The response comes once the audience has no members; stored memberships are removed afterwards. With `if_updated_at`, an audience that has changed since is 409 `changed_meanwhile` and stays. With `return_deleted`, `deleted_audience` is the audience before its deletion.',
   tag: 'Audiences',
   scope: ['audiences:write'],
   slots: () => 2,

@@ -11,15 +11,15 @@ import { orNull } from '../shared/text.js';
 import { formatTimestamp, parseTimestamp } from '../shared/time.js';
 import type { Audience, AudienceRecord } from './schema.js';
 
-/** Everything of an audience but its times, which are kept apart, and what is counted. */
+/** All fields of an audience except its times, which are stored separately, and its counts. */
 export type AudienceBody = Omit<Audience, 'created_at' | 'updated_at' | 'member_count'>;
 
-/** Fields that an update sets; null clears one, an absent one stays. */
+/** Fields that an update sets. Null clears a field; an absent field stays. */
 export type AudienceChanges = { [Field in keyof EditableFields]?: EditableFields[Field] | null };
 type EditableFields = Omit<AudienceBody, 'id' | 'organization_id'>;
 
 export interface StoredAudience extends RecordVersion {
-  /** Milliseconds since the epoch; `createdMs` for an audience that has not changed since this is kept. */
+  /** Milliseconds since the epoch; `createdMs` for an audience that has not changed since this field exists. */
   updatedMs: number;
   audience: AudienceBody;
 }
@@ -30,7 +30,7 @@ export const toAudience = ({ audience, createdMs, updatedMs }: StoredAudience): 
   updated_at: formatTimestamp(updatedMs),
 });
 
-/** The audience after a stream record, which replaces all of it; as `nextVersion`. */
+/** The audience after a stream record, which replaces all of it. Compares orders like `nextVersion`. */
 export function applyAudienceRecord(
   before: StoredAudience | Deletion | undefined,
   ordered: OrderedRecord<AudienceRecord>,
@@ -47,7 +47,7 @@ export function applyAudienceRecord(
   };
 }
 
-/** When an audience changed: each state has a time of its own, also by a record that is older than a request of before. */
+/** Time of a change: each state has its own time, even after a record that is older than an earlier request. */
 const laterThan = (before: StoredAudience, audience: AudienceBody, updatedMs: number): number =>
   Math.max(updatedMs, before.updatedMs + (isDeepStrictEqual(audience, before.audience) ? 0 : 1));
 
@@ -58,7 +58,7 @@ export const newAudience = (
   fields: AudienceChanges & { name: string },
 ): AudienceBody => audienceBody({ ...fields, organization_id: organizationId, id });
 
-/** `before` is the deletion of an earlier audience with the id. */
+/** `before` is the deletion of an earlier audience with the same id. */
 export const createdAudience = (
   audience: AudienceBody,
   now: number,
@@ -70,7 +70,7 @@ export const createdAudience = (
   audience,
 });
 
-/** Whether it is another than a request knows, which says when that last changed, in milliseconds since the epoch. */
+/** Whether the audience has changed since `ifUpdatedMs`, in milliseconds since the epoch. */
 export const hasChanged = ({ updatedMs }: StoredAudience, ifUpdatedMs: number | undefined): boolean =>
   ifUpdatedMs !== undefined && ifUpdatedMs !== updatedMs;
 

@@ -1,4 +1,4 @@
-/** Many contacts that join or leave an audience at once (contract 3.16). */
+/** Adds many contacts to an audience or removes them at once (contract 3.16). */
 import type { AudienceStore } from '../audiences/audience-store.js';
 import { audienceNotFound, requireAudience } from '../audiences/endpoints.js';
 import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
@@ -27,14 +27,14 @@ type BulkContext = HandlerContext<RemoveContactsRequest, unknown, BulkServices>;
 const endpoint = endpointsWith<BulkServices>();
 
 const CONTACTS_PER_REQUEST = 10_000;
-/** Contacts per request, if the response names the contacts that changed. */
+/** Contacts per request if the response lists the contacts that changed. */
 const NAMED_PER_REQUEST = 1000;
-/** One step for contacts by id. Between two steps other requests are written. */
+/** Contacts by id per step. Other writes run between two steps. */
 const CONTACTS_PER_STEP = 1000;
-/** A request that has worked for so long ends with a cursor, well before it would time out. */
+/** A request that has worked for this long ends with a cursor, well before its timeout. */
 const MAX_WORK_MS = 10_000;
 
-const ALL_MATCHES = `By exactly one of \`contact_ids\` and \`filter\`. A filter is the body of a contact search and finds what \`match: all\` finds; an empty one finds every contact. A request works through at most ${CONTACTS_PER_REQUEST} contacts: repeat it with \`cursor\` until \`next_cursor\` is null. It may be repeated at any point, as a contact is not changed twice. With \`return_changed\`, \`changed_contact_ids\` names the contacts whose membership changed, to undo exactly that, and a request works through at most ${NAMED_PER_REQUEST}.`;
+const ALL_MATCHES = `Name the contacts by exactly one of \`contact_ids\` and \`filter\`. A filter is the body of a contact search and finds what \`match: all\` finds; an empty filter finds every contact. A request processes at most ${CONTACTS_PER_REQUEST} contacts: repeat it with \`cursor\` until \`next_cursor\` is null. It may be repeated at any point, because no contact is changed twice. With \`return_changed\`, \`changed_contact_ids\` lists the contacts whose membership changed, so that exactly this can be undone, and a request processes at most ${NAMED_PER_REQUEST}.`;
 
 const addContacts = endpoint({
   path: '/api/audiences/contacts/add-many',
@@ -42,7 +42,7 @@ const addContacts = endpoint({
   summary: 'Add many contacts to an audience',
   description: ALL_MATCHES,
   tag: 'Audiences',
-  // The numbers tell who matches.
+  // The counts reveal who matches, so the key must read contacts too.
   scope: ['audiences:write', 'contacts:read'],
   slots: () => 4,
   request: AddContactsRequest,
@@ -121,7 +121,7 @@ async function changeMemberships(context: BulkContext, change: MembershipChange[
   do {
     const contactIds = found.ids.slice(done, done + CONTACTS_PER_STEP);
     const step = records.changeMemberships({ organizationId, audienceId, contactIds, change });
-    // Later steps: if the store is busy, the response tells the finished steps, and its cursor goes on after them.
+    // For later steps, if the store is busy, the response reports the finished steps, and its cursor continues after them.
     const outcome = await (done === 0
       ? step
       : step.catch((error: unknown) => {
@@ -133,7 +133,7 @@ async function changeMemberships(context: BulkContext, change: MembershipChange[
     result.changed += outcome.changed.length;
     if (body.return_changed) changed.push(...outcome.changed);
     result.unchanged += outcome.unchanged;
-    // A match that was deleted meanwhile is none.
+    // A match that was deleted meanwhile does not count as missing.
     if (body.contact_ids) result.not_found.push(...outcome.notFound);
     result.full.push(...outcome.full);
     done += contactIds.length;
@@ -148,7 +148,7 @@ async function changeMemberships(context: BulkContext, change: MembershipChange[
   };
 }
 
-/** The contacts that match from the cursor on, and the cursor behind the first `done` of them. */
+/** The contacts that match from the cursor on, and the cursor after the first `done` of them. */
 async function findMatches(
   context: BulkContext,
 ): Promise<{ ids: string[]; cursorAfter(done: number): string | null }> {
@@ -176,7 +176,7 @@ async function findMatches(
   return { ids: page.items.map(({ id }) => id), cursorAfter };
 }
 
-/** Points errors about a field of the filter into the filter. */
+/** Prefixes pointers of errors with the field of the filter. */
 function withinFilter<T>(work: () => T): T {
   try {
     return work();

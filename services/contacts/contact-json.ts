@@ -1,11 +1,14 @@
-/** A contact as JSON, the form in which every store keeps it. Loads no schema, as it is read whenever a data folder is opened. */
+/**
+ * A contact as JSON, the form in which every store keeps it. This file loads no schema, because it is used whenever a data folder is
+ * opened.
+ */
 import { titleClasses } from '../search/titles.js';
 import { fromJson, type Json } from '../shared/json.js';
 import { formatTimestamp } from '../shared/time.js';
 import type { Contact } from './schema.js';
 import type { StoredContact } from './stored-contact.js';
 
-/** `toContact` as JSON: the form in which every store keeps a contact, so that a page of them is never parsed. */
+/** `toContact` as JSON, the form in which every store keeps a contact, so that a page of contacts is never parsed. */
 export function contactJson({ body, audienceIds, createdMs, updatedMs }: StoredContact): Json<Contact> {
   const fields = JSON.stringify(body).slice(0, -1);
   const { seniority, department } = titleClasses(body.job_title);
@@ -15,7 +18,7 @@ export function contactJson({ body, audienceIds, createdMs, updatedMs }: StoredC
   return `${fields},"seniority":${quoted(seniority)},"department":${quoted(department)},"audience_ids":${audiences},"created_at":"${createdAt}","updated_at":"${updatedAt}"}`;
 }
 
-/** Names of classes need no escaping. */
+/** Names of classes need no escaping in JSON. */
 const quoted = (name: string | null) => (name === null ? 'null' : `"${name}"`);
 
 /** The inverse of `contactJson`. */

@@ -13,8 +13,8 @@ import type { ValueField, WordField } from './searchable.js';
 import type { ContactChanges } from './stored-contact.js';
 
 /**
- * A word of a filter. It matches a field if one of its spellings is a word of the field or begins a word. It also matches if one of `whole`
- * is a word of the field, or if the field has all words of an equivalent.
+ * A word of a filter. It matches a field if one of its spellings is a word of the field or begins one, if one of `whole` is a word of the
+ * field, or if the field has all words of an equivalent.
  */
 export interface FilterWord {
   spellings: string[];
@@ -25,7 +25,7 @@ export interface FilterWord {
 export type ContactFilter =
   | { kind: 'words'; field: WordField; words: FilterWord[] }
   | { kind: 'value'; field: ValueField; value: string }
-  /** One of the work or personal emails, in the form of `normalizeEmail`; holds an @. */
+  /** A work or personal email, normalized by `normalizeEmail`; it contains an @. */
   | { kind: 'email'; email: string };
 
 export interface ContactSearch {
@@ -37,15 +37,15 @@ export interface ContactSearch {
   query?: TextQuery;
   /** Order of a search without a query; by default the newest contacts come first. */
   sort?: Sort<ContactSort>;
-  /** Action if no contact matches every term: answer the best contacts, or say which terms no contact matches. Absent: neither. */
+  /** What to do if no contact matches every term: return the best contacts, or say which terms no contact matches. If absent, neither. */
   match?: (typeof MATCH_MODES)[number];
-  /** Counted over all matches, not over the page. Null is not counted. */
+  /** Counted over all matches, not only over the page. Null is not counted. */
   facets?: readonly FacetField[];
-  /** The page holds its ranks, and leaves room for an explanation of each contact. */
+  /** The page includes ranks, and leaves room for an explanation of each contact. */
   explain?: true;
   limit: number;
   after?: SortKey;
-  /** With `after`: leaves the total at 0, because counting passes over every match. */
+  /** Used with `after`: leaves the total at 0, because counting reads every match. */
   skipsTotal?: boolean;
 }
 
@@ -67,10 +67,10 @@ export interface CreateContact {
   idempotency?: Idempotency;
 }
 
-/** Credits are null when the organization is not metered. */
+/** Credits are null if the organization is not metered. */
 export type CreateOutcome =
   | {
-      /** `returned`, `updated`: the existing contact joined the audience instead, `updated` with the fields given. */
+      /** `returned` and `updated`: the existing contact joined the audience instead; `updated` also set the given fields. */
       kind: 'created' | 'returned' | 'updated';
       contact: Contact;
       creditsConsumed: number | null;
@@ -79,11 +79,11 @@ export type CreateOutcome =
     }
   | { kind: 'audience_not_found' }
   | { kind: 'contact_suppressed' }
-  /** `contactIds`: several contacts could be updated, the oldest first. */
+  /** `contactIds`: several contacts could be updated, oldest first. */
   | { kind: 'contact_exists'; contactId: string; contactIds?: string[] }
-  /** The existing contact cannot join one more. */
+  /** The existing contact is in the maximum number of audiences. */
   | { kind: 'too_many_audiences' }
-  /** The existing contact would be, with the fields given. */
+  /** The existing contact would be too large with the given fields. */
   | { kind: 'too_large'; error: FieldError }
   | { kind: 'insufficient_credits'; creditBalance: number };
 
@@ -131,20 +131,20 @@ export type MembershipChangeOutcome =
   | {
       kind: 'changed';
       changed: string[];
-      /** Contacts that were members already, or were none. */
+      /** Number of contacts whose membership was already as requested. */
       unchanged: number;
       notFound: string[];
-      /** Contacts that cannot join one more audience. */
+      /** Ids of contacts that are in the maximum number of audiences. */
       full: string[];
     }
   | { kind: 'audience_not_found' };
 
-/** Each contact once, in the order asked. */
+/** Each contact once, in the requested order. */
 export interface ContactBatch {
   contacts: Json<Contact>[];
   /** Ids without a contact. */
   missing: string[];
-  /** Ids behind the contact that found no room: not looked at. */
+  /** Ids from the first contact without room on. They were not read. */
   notReturned: string[];
 }
 
@@ -152,30 +152,30 @@ export interface ContactBatch {
 export interface DeleteContacts {
   organizationId: string;
   contactIds: readonly string[];
-  /** Whether the contacts are wanted as they were: the deletion then ends early where they would take more than `MAX_DELETED_BYTES`. */
+  /** Whether the contacts are returned as they were: then the deletion ends early if they would take more than `MAX_DELETED_BYTES`. */
   returnsContacts?: boolean;
 }
 
-/** Limit of the JSON of deleted contacts in a response. The first contact may be larger. */
+/** Maximum JSON size of deleted contacts in a response, in bytes. The first contact may be larger. */
 export const MAX_DELETED_BYTES = 1024 * 1024;
 
-/** Result of a deletion for one id. `contact` is present if the caller wants it and no erasure of the person is running. */
+/** Result of a deletion for one id. `contact` is present if the caller requests it and no erasure of the person is running. */
 export type OneDeletion =
   | { id: string; kind: 'deleted'; contact?: Json<Contact> }
   | { id: string; kind: 'missing' }
   | { id: string; kind: 'no_room' };
 
-/** The ids of each are different, and in the order asked. */
+/** The ids of each list are different, and in the requested order. */
 export interface DeletionResult {
   deleted: string[];
   missing: string[];
-  /** Ids of contacts for which there was no room. They stay. */
+  /** Ids of contacts that had no room in the response, and stay. */
   notDeleted: string[];
-  /** The contacts as they were when they were deleted. */
+  /** The contacts as they were before their deletion. */
   contacts: Json<Contact>[];
 }
 
-/** `deletions` in the order asked. */
+/** `deletions` are in the requested order. */
 export function deletionResult(deletions: readonly OneDeletion[]): DeletionResult {
   const idsOf = (wanted: OneDeletion['kind']) =>
     deletions.filter(({ kind }) => kind === wanted).map(({ id }) => id);
@@ -187,12 +187,12 @@ export function deletionResult(deletions: readonly OneDeletion[]): DeletionResul
   };
 }
 
-/** `removed: false` when the contact is unknown or was not a member. */
+/** `removed: false` if the contact is unknown or was not a member. */
 export type RemoveOutcome = { kind: 'removed'; removed: boolean } | { kind: 'audience_not_found' };
 
 const REPLAYABLE_KINDS: ReadonlySet<string> = new Set(['created', 'returned', 'updated', 'added', 'removed']);
 
-/** Whether an outcome is kept under its idempotency key and replayed. Any other wrote nothing and frees the key. */
+/** Whether an outcome is kept under its idempotency key and replayed. Any other outcome wrote nothing and frees the key. */
 export function isReplayable(
   { kind }: CreateOutcome | UpdateOutcome | AddOutcome | RemoveOutcome,
   dryRun = false,
@@ -202,7 +202,7 @@ export function isReplayable(
 
 export interface ContactStore {
   getContact(organizationId: string, contactId: string, request?: Cancellable): Promise<Json<Contact> | null>;
-  /** The ids are different. A batch ends early where its contacts would take more than 4 MiB. */
+  /** Gets contacts by different ids. A batch ends early if its contacts would take more than 4 MiB. */
   getContacts(
     organizationId: string,
     contactIds: readonly string[],
@@ -210,24 +210,24 @@ export interface ContactStore {
   ): Promise<ContactBatch>;
   /** Finds contacts by their ids and by duplicate keys: at most 1 000 ids and 10 000 keys. */
   findPeople(query: PeopleQuery, signal?: AbortSignal): Promise<KnownPeople>;
-  /** Ordered as contract 3.9 with a query, by its sort without. */
+  /** Ordered by relevance (contract 3.9) with a query, otherwise by its sort. */
   searchContacts(search: ContactSearch, request?: Cancellable): Promise<ContactPage>;
   /**
-   * Sort keys of the contacts that a search finds, in its order, at most 10 000. A full page may be the last page. There are no facets,
-   * explanations and partial matches.
+   * Sort keys of the contacts that a search finds, in its order, at most 10 000. A full page may be the last page. Facets, explanations and
+   * partial matches are not supported.
    */
   searchContactKeys(search: ContactSearch, request?: Cancellable): Promise<Page<SortKey>>;
-  /** Audience, duplicates, credits and the contact itself: all of it or nothing. */
+  /** Writes audience, duplicates, credits and the contact atomically. */
   createContact(command: CreateContact): Promise<IdempotentResult<CreateOutcome>>;
-  /** Checked and written as one step: no other change comes between. */
+  /** Checks and writes atomically: no other change comes between. */
   updateContact(command: UpdateContact): Promise<IdempotentResult<UpdateOutcome>>;
   addMembership(membership: Membership): Promise<IdempotentResult<AddOutcome>>;
   removeMembership(membership: Membership): Promise<IdempotentResult<RemoveOutcome>>;
-  /** Searches find it after `refresh`. */
+  /** Changes memberships. Searches find the change after `refresh`. */
   changeMemberships(change: MembershipChange): Promise<MembershipChangeOutcome>;
   /**
-   * Deletes contacts with their memberships. Records older than the deletion do not bring them back. Each contact is answered as it was
-   * when it was deleted: no change comes between.
+   * Deletes contacts with their memberships. Records older than the deletion do not create them again. Returns each contact as it was right
+   * before its deletion: no change comes between.
    */
   deleteContacts(command: DeleteContacts): Promise<DeletionResult>;
   /**

@@ -1,4 +1,4 @@
-/** The order of checks of a creation (contract 3.2 to 3.5), the same in every store. */
+/** Order of the checks of a creation (contract 3.2 to 3.5), the same in every store. */
 import type { CreateContact, CreateOutcome } from './contact-store.js';
 import { MAX_DUPLICATES } from './duplicates.js';
 import { type StoredContact, toContact } from './stored-contact.js';
@@ -7,36 +7,36 @@ import type { MergeOutcome } from './update.js';
 export type CreditCheck =
   | { kind: 'unmetered' }
   | { kind: 'insufficient'; balance: number }
-  /** `balance` is what remains. */
+  /** `balance` is the remaining balance. */
   | { kind: 'reserved'; balance: number };
 
-/** Whether a balance covers the credits. An organization that is not metered has the balance null. */
+/** Whether a balance covers the credits. The balance is null for an organization that is not metered. */
 export function checkCredits(balance: number | null, requiredCredits: number): CreditCheck {
   if (balance === null) return { kind: 'unmetered' };
   if (balance < requiredCredits) return { kind: 'insufficient', balance };
   return { kind: 'reserved', balance: balance - requiredCredits };
 }
 
-/** Facts that a store knows about a creation; a fact is absent until it was looked up. */
+/** Facts that a store knows about a creation. A fact is absent until it was looked up. */
 export interface CreationFacts {
   hasAudience?: boolean;
   /** Whether the person was erased. */
   isSuppressed?: boolean;
   /** Oldest first. */
   duplicates?: readonly StoredContact[];
-  /** The oldest duplicate after it joined the audience, without a write in a dry run; null when it is in too many. */
+  /** The oldest duplicate after joining the audience (not written in a dry run); null if it is in too many audiences. */
   joined?: StoredContact | null;
-  /** The only duplicate with the fields given, in the audience, without a write in a dry run; or why there is none. */
+  /** The only duplicate after joining the audience with the given fields (not written in a dry run), or why there is none. */
   merged?: MergeOutcome<StoredContact>;
-  /** Null when the organization is not metered. */
+  /** Null if the organization is not metered. */
   balance?: number | null;
-  /** The credits, reserved unless in a dry run. */
+  /** The credits, which are reserved except in a dry run. */
   credits?: CreditCheck;
-  /** The contact, written unless in a dry run; null when its id is taken. */
+  /** The contact, which is written except in a dry run; null if its id is taken. */
   created?: StoredContact | null;
 }
 
-/** The outcome, or the fact to look up next. A store looks up a fact only when it is requested, because looking up a later fact writes. */
+/** The outcome, or the fact to look up next. A store looks up a fact only on request, because looking up the last facts writes. */
 export function decideCreation(
   command: Pick<CreateContact, 'contact' | 'onDuplicate' | 'requiredCredits' | 'dryRun'>,
   facts: CreationFacts,

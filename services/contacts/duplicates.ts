@@ -2,19 +2,19 @@
 import { normalizeEmail, normalizeProfileUrl } from '../search/normalize.js';
 import type { ContactBody } from './stored-contact.js';
 
-/** Duplicates that a dry run lists. */
+/** Maximum number of duplicates that a dry run lists. */
 export const MAX_DUPLICATES = 100;
 
-/** Contacts that share an indexed key and are compared; the oldest come first. */
+/** Maximum number of contacts with the same indexed key that are compared, oldest first. */
 export const MAX_DUPLICATE_CANDIDATES = 1000;
 
-/** A profile address or a work email in normal form. */
+/** A normalized profile address or work email. */
 export interface DuplicateKey {
   kind: 'profile' | 'email';
   value: string;
 }
 
-/** Two contacts are duplicates when they share a key. A contact without keys has no duplicates. */
+/** Returns the keys of a contact. Two contacts are duplicates if they share a key. A contact without keys has no duplicates. */
 export function duplicateKeys({ work_emails, network_a_url }: Addresses): DuplicateKey[] {
   const keys: DuplicateKey[] = (work_emails ?? []).map((email) => ({
     kind: 'email',
@@ -32,7 +32,7 @@ type Addresses = { [Field in 'work_emails' | 'network_a_url']?: ContactBody[Fiel
 export const hasKey = (body: ContactBody, keys: readonly DuplicateKey[]): boolean =>
   duplicateKeys(body).some((own) => includesKey(keys, own));
 
-/** The keys that a change adds: whoever has one of them became a duplicate by the change. */
+/** The keys that a change adds. Contacts with one of them become duplicates through the change. */
 export function addedKeys(before: ContactBody, after: ContactBody): DuplicateKey[] {
   const known = duplicateKeys(before);
   return duplicateKeys(after).filter((key) => !includesKey(known, key));
@@ -41,10 +41,10 @@ export function addedKeys(before: ContactBody, after: ContactBody): DuplicateKey
 const includesKey = (keys: readonly DuplicateKey[], { kind, value }: DuplicateKey): boolean =>
   keys.some((key) => key.kind === kind && key.value === value);
 
-/** Holders of a key that `findPeople` answers: more than one is ambiguous, however many there are. */
+/** Maximum number of holders of a key that `findPeople` returns: with more than one, the key is ambiguous. */
 export const MAX_HOLDERS = 2;
 
-/** Ids and keys of people who may be in the store. All ids are different, and so are all keys. */
+/** Ids and keys of people to look up in the store. All ids are different, and so are all keys. */
 export interface PeopleQuery {
   organizationId: string;
   contactIds: readonly string[];
@@ -52,8 +52,8 @@ export interface PeopleQuery {
 }
 
 export interface KnownPeople {
-  /** The given ids that contacts have. */
+  /** The given ids for which a contact exists. */
   contactIds: string[];
-  /** Ids of contacts that have a key, for each key: the oldest `MAX_HOLDERS`. */
+  /** Ids of contacts that have a key, for each key: the oldest, up to `MAX_HOLDERS`. */
   holders: string[][];
 }

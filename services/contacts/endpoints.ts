@@ -56,7 +56,7 @@ export interface ContactServices {
 const endpoint = endpointsWith<ContactServices>();
 const cursorList = cursorListWith<ContactServices>();
 
-/** A page of a thousand holds a store and the process longer than one of fifty. */
+/** A page of a thousand occupies a store and the process for longer than a page of fifty. */
 const slotsOfPage = (limit: number | null | undefined) => ((limit ?? 0) > 200 ? 2 : 0);
 
 /** Facets read every match. */
@@ -64,7 +64,7 @@ const slotsOfFacets = (facets: readonly unknown[] | null | undefined) => (facets
 
 type Failure = Exclude<CreateOutcome | UpdateOutcome | AddOutcome, { contact: unknown }>;
 
-/** Why nothing was read or written: names what the request is about. */
+/** The problem for why nothing was read or written. It names the subject of the request. */
 function failureProblem(
   failure: Failure,
   organization_id: string,
@@ -79,7 +79,7 @@ function failureProblem(
       return new Problem(failure.kind, detail, { organization_id, contact_id });
     }
     case 'contact_suppressed': {
-      const detail = 'A person with this id, email or profile address was erased and stays out.';
+      const detail = 'A person with this id, email or profile address was erased; new records are rejected.';
       return new Problem(failure.kind, detail, { organization_id });
     }
     case 'contact_exists': {
@@ -94,12 +94,12 @@ function failureProblem(
     }
     case 'changed_meanwhile': {
       const detail =
-        'The contact has changed since if_updated_at. Get it again, and send the change with its updated_at.';
+        'The contact has changed since if_updated_at. Get it again, and send the change with the new updated_at.';
       return new Problem(failure.kind, detail, { organization_id, contact_id });
     }
     case 'insufficient_credits': {
       const credit_balance = failure.creditBalance;
-      const detail = `This costs ${required_credits} credits and the balance is ${credit_balance}.`;
+      const detail = `This costs ${required_credits} credits, but the balance is ${credit_balance}.`;
       return new Problem(failure.kind, detail, { required_credits, credit_balance });
     }
     case 'too_many_audiences':
@@ -109,13 +109,13 @@ function failureProblem(
   }
 }
 
-/** Warns of a `company_domain` that is no domain, which leaves the field as it is (contract 6.2b). */
+/** Warns of a `company_domain` that is not a domain, which leaves the field unchanged (contract 6.2b). */
 const leftOut = ({ company_domain: domain }: { company_domain?: string | null }): { warnings?: string[] } =>
   domain && domain.trim() !== '' && domainOf(domain) === null
     ? { warnings: ['invalid_domain: company_domain is not a domain, such as example.com, and was left out.'] }
     : {};
 
-/** Bytes of a body: a contact of 32 KiB, each character written as an escape of six. */
+/** Maximum size of a body, in bytes: a contact of 32 KiB, with every character escaped as six. */
 const CREATION_LIMIT = 256 * 1024;
 
 const createContact = endpoint({
@@ -123,7 +123,7 @@ const createContact = endpoint({
   name: 'CreateContact',
   summary: 'Create a contact in an audience',
   description:
-    'Debits `required_credits` together with the creation, or does neither. With an `Idempotency-Key` header a repeated request gets the first answer again and costs nothing. A contact takes at most 32 KiB as JSON.',
+    'Debits `required_credits` together with the creation, or does neither. With an `Idempotency-Key` header, a repeated request gets the first response again and costs nothing. A contact may take at most 32 KiB as JSON.',
   tag: 'Contacts',
   scope: ['contacts:write'],
   request: CreateContactRequest,
@@ -144,7 +144,7 @@ const createContact = endpoint({
   problems: ['audience_not_found', 'insufficient_credits', 'contact_exists', 'contact_suppressed'],
   bodyLimit: CREATION_LIMIT,
   idempotent: true,
-  // The answer is then a contact that exists.
+  // The response may then contain an existing contact.
   queryScope: ({ on_duplicate }) =>
     on_duplicate === 'return' || on_duplicate === 'update' ? ['contacts:read'] : [],
   check(body) {
@@ -180,9 +180,9 @@ const updateContact = endpoint({
   name: 'UpdateContact',
   summary: 'Change a contact',
   description:
-    'Fields given overwrite, `null` and blank text clear, the others stay. Costs no credits. A work email or profile address that another contact has is 409 `contact_exists`, unless this contact had it before. With `if_updated_at`, a contact that has changed since is 409 `changed_meanwhile`, so that no change of somebody else is lost. Records of the stream `contacts` that are older than the update change nothing; later ones do.',
+    'Given fields overwrite, `null` and blank text clear, and other fields stay. Costs no credits. A work email or profile address that another contact has is 409 `contact_exists`, unless this contact had it before. With `if_updated_at`, a contact that has changed since is 409 `changed_meanwhile`, so that no change by somebody else is lost. Records of the stream `contacts` that are older than the update change nothing; later records do.',
   tag: 'Contacts',
-  // The answer is the contact.
+  // The response contains the contact.
   scope: ['contacts:write', 'contacts:read'],
   request: UpdateContactRequest,
   response: UpdateContactResponse,
@@ -235,7 +235,7 @@ const getContacts = endpoint({
   name: 'GetContacts',
   summary: 'Get many contacts',
   description:
-    'Up to 1 000 contacts by their ids, in the order asked. `missing` names those that do not exist. The response takes at most 4 MiB: where contacts find no room, `not_returned` names them and every id behind them, to be asked for again.',
+    'Up to 1 000 contacts by their ids, in the requested order. `missing` lists ids without a contact. The response takes at most 4 MiB: if contacts have no room, `not_returned` lists them and all later ids; request these again.',
   tag: 'Contacts',
   scope: ['contacts:read'],
   request: GetContactsRequest,
@@ -259,10 +259,10 @@ const deleteContacts = endpoint({
   name: 'DeleteContacts',
   summary: 'Delete contacts',
   description:
-    'By exactly one of `contact_id`, `contact_ids`, `email` and `network_a_url`; of an address, every contact that has it, at most 1 000 (422 `too_many_contacts`). The contacts leave their audiences. A record of the stream `contacts` brings one back only if its `updated_at`, or else its acceptance, is later than the deletion. Deleting again changes nothing. With `return_deleted`, `deleted_contacts` has the contacts as they were at that moment, so that sending them to the stream `contacts` without `updated_at` brings them back; contacts beyond 1 MiB stay and are named in `not_deleted`. `return_deleted` needs `contacts:read` too.',
+    'Name the contacts by exactly one of `contact_id`, `contact_ids`, `email` and `network_a_url`. An address means every contact that has it, at most 1 000 (otherwise 422 `too_many_contacts`). The contacts leave their audiences. A record of the stream `contacts` creates a contact again only if its `updated_at`, or otherwise its acceptance, is later than the deletion. Deleting again changes nothing. With `return_deleted`, `deleted_contacts` has the contacts as they were before their deletion; sending them to the stream `contacts` without `updated_at` restores them. Contacts beyond 1 MiB stay and are listed in `not_deleted`. `return_deleted` needs the scope `contacts:read` too.',
   tag: 'Contacts',
   scope: ['contacts:write'],
-  // The answer is then what a search would find.
+  // The response then contains what a search would find.
   bodyScope: ({ return_deleted }) => (return_deleted ? ['contacts:read'] : []),
   request: DeleteContactsRequest,
   slots: ({ contact_ids }) => 1 + slotsOfPage(contact_ids?.length),
@@ -299,12 +299,12 @@ const eraseContacts = endpoint({
   name: 'EraseContacts',
   summary: 'Erase a person',
   description:
-    'Suppresses the identifier given, exactly one of `contact_id`, `email` or `network_a_url`, then removes every contact, at most 1 000, that has it, with everything kept of it, down to the bytes in the files of the store. The request waits up to 20 seconds for the removal and 2 more for the last byte; the proof that it answers has a null `completed_at` until then, and the erasure goes on. Salted hashes of the identifiers stay: the person is left out of later creations (409 `contact_suppressed`) and ingests (counted as `suppressed`). Cannot be undone: see first what `dry_run` answers.',
+    'Suppresses the given identifier, which is exactly one of `contact_id`, `email` and `network_a_url`. Then removes every contact that has it, at most 1 000, with all stored data about it, down to the bytes in the files of the store. The request waits up to 20 seconds for the removal, and 2 more for the last byte. Until then, the `completed_at` of the proof is null, and the erasure continues. Salted hashes of the identifiers stay: later creations of the person are rejected (409 `contact_suppressed`), and ingest does not store the person (counted as `suppressed`). Cannot be undone: use `dry_run` first.',
   tag: 'Contacts',
   scope: ['contacts:erase'],
   request: EraseContactsRequest,
   query: EraseContactsQuery,
-  // The erasure that it tells of would delete it.
+  // A stored response would be deleted by the erasure that it reports.
   answersSecret: true,
   slots: () => 4,
   response: EraseContactsResponse,
@@ -326,7 +326,7 @@ const eraseContacts = endpoint({
       organizationId,
       proofId: newId('era', clock.now()),
       keyId,
-      // The last path segment of a profile is no address: it stands for the contacts that it finds.
+      // The last path segment of a profile is not an address, so it stands for the contacts that it finds.
       named: identifiers.length > 0 ? identifiers : contactIds.map((value) => ({ kind: 'id', value })),
     });
     return { ...answer, erased, related, proof_id: proof.proof_id, proof };
@@ -338,7 +338,7 @@ const listErasures = endpoint({
   name: 'ListErasures',
   summary: 'List proofs of erasures',
   description:
-    'The erasures of the organization, the oldest first, without personal data. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB.',
+    'The erasures of the organization, oldest first, without personal data. Continue with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, if it would take more than 4 MiB.',
   tag: 'Contacts',
   scope: ['contacts:erase'],
   example: { organization_id: 'org_demo' },
@@ -352,7 +352,7 @@ const listErasures = endpoint({
   }),
 });
 
-/** A search with a query is ordered by how well contacts match. */
+/** A search with a query is ordered by relevance. */
 function checkSort(_: unknown, sent: Readonly<Record<string, unknown>>): FieldError[] {
   if (sent.query === undefined) return [];
   return ['sort_by', 'sort_direction']
@@ -360,7 +360,7 @@ function checkSort(_: unknown, sent: Readonly<Record<string, unknown>>): FieldEr
     .map((name) => ({
       pointer: `/${name}`,
       code: 'not_with_query',
-      detail: `${name} cannot be given with query, which orders contacts by how well they match; leave one of them out.`,
+      detail: `${name} cannot be combined with query, which orders contacts by relevance; leave one of them out.`,
     }));
 }
 
@@ -369,7 +369,7 @@ const searchContactsEndpoint = endpoint({
   name: 'SearchContacts',
   summary: 'Search contacts',
   description:
-    'All filters given must match. With `query`, the best matches come first; without, the newest, or the order of `sort_by`. Page on with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, where it would take more than 4 MiB. `facets` counts the most frequent values of fields over all matches: a value as it is stored, so that a filter by it, which ignores case and accents, may match more.',
+    'All given filters must match. With `query`, the best matches come first; otherwise the newest, or the order of `sort_by`. Continue with `cursor`; the last page has a null `next_cursor`. A page ends early, with a `next_cursor`, if it would take more than 4 MiB. `facets` counts the most frequent values of fields over all matches. A value is counted as stored; a filter by it ignores case and accents, and so may match more.',
   tag: 'Contacts',
   scope: ['contacts:read'],
   slots: ({ query, limit, facets }) => (query ? 2 : 1) + slotsOfPage(limit) + slotsOfFacets(facets),
@@ -398,7 +398,7 @@ const searchAudienceContacts = endpoint({
   path: '/api/audiences/contacts/search',
   name: 'SearchAudienceContacts',
   summary: 'Search contacts in one audience',
-  description: 'As the search over all contacts, without `query`.',
+  description: 'The same as the search over all contacts, without `query`.',
   tag: 'Audiences',
   scope: ['contacts:read'],
   slots: ({ limit, facets }) => 1 + slotsOfPage(limit) + slotsOfFacets(facets),
@@ -436,9 +436,9 @@ const addContact = endpoint({
   name: 'AddContact',
   summary: 'Add a contact to an audience',
   description:
-    'Adding a member again changes nothing and answers the same. A contact is in at most 10 000 audiences.',
+    'Adding a member again changes nothing and returns the same. A contact may be in at most 10 000 audiences.',
   tag: 'Audiences',
-  // The answer is the contact.
+  // The response contains the contact.
   scope: ['audiences:write', 'contacts:read'],
   request: AddContactRequest,
   response: AddContactResponse,

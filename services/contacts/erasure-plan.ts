@@ -5,7 +5,7 @@ import { type Identifier, identifiersOf, identifierText, uniqueIdentifiers } fro
 export const MAX_RELATED = 100;
 
 /**
- * Identifiers of a contact that an erasure removes, without the identifiers that the request named. Named identifiers are suppressed before
+ * Identifiers of a contact that an erasure removes, except the identifiers that the request named. Named identifiers are suppressed before
  * any contact is searched, whoever else has them.
  */
 export function foundIdentifiers(named: readonly Identifier[], body: ContactBody): Identifier[] {
@@ -13,13 +13,16 @@ export function foundIdentifiers(named: readonly Identifier[], body: ContactBody
   return uniqueIdentifiers(identifiersOf(body)).filter((each) => !known.has(identifierText(each)));
 }
 
-/** A found identifier, and contacts that have it and stay: they have none of the named identifiers. */
+/** A found identifier, and the contacts that have it but stay, because they have none of the named identifiers. */
 export interface HeldIdentifier {
   identifier: Identifier;
   holderIds: readonly string[];
 }
 
-/** A found identifier that another contact shares is not suppressed: that contact would be kept out too. */
+/**
+ * Decides which found identifiers are suppressed. An identifier that another contact shares is not: otherwise, that contact would be
+ * rejected too.
+ */
 export function planErasure(found: readonly HeldIdentifier[]) {
   return {
     suppressed: found.filter(({ holderIds }) => holderIds.length === 0).map(({ identifier }) => identifier),

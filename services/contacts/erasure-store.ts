@@ -6,17 +6,17 @@ import type { Identifier } from './suppression.js';
 export interface EraseCommand {
   organizationId: string;
   proofId: string;
-  /** Id of the API key that asked for it. */
+  /** Id of the API key that requested the erasure. */
   keyId: string;
   /** Identifiers of the person. They are suppressed first, whoever has them; then every contact that has one is removed. */
   named: readonly Identifier[];
 }
 
-/** How long a request waits for its erasure; the erasure goes on whether or not a request waits. */
+/** How long a request waits for its erasure, in milliseconds. The erasure continues whether or not a request waits. */
 export const ERASURE_WAIT_MS = {
-  /** Until every contact is removed: less than a request may take. */
+  /** Time for removing all contacts; less than the timeout of a request. */
   removal: 20_000,
-  /** After the removal, until no byte of the contacts can be read. */
+  /** Time after the removal until no byte of the contacts can be read. */
   completion: 2000,
 };
 
@@ -33,14 +33,14 @@ export interface ErasureProof {
   organization_id: string;
   key_id: string;
   requested_at: string;
-  /** Null while contacts are left, or a file of the store holds something of them that can be read. */
+  /** Null while contacts remain, or readable data about them remains in a file of the store. */
   completed_at: string | null;
-  /** Hashes of the identifiers that are suppressed since. */
+  /** Hashes of the identifiers that are now suppressed. */
   hashes: string[];
   removed: RemovedCounts;
 }
 
-/** The proof of an erasure that is not completed. `now` in milliseconds since the epoch. */
+/** The proof of an incomplete erasure. `now` is in milliseconds since the epoch. */
 export const pendingProof = (
   { proofId, organizationId, keyId }: EraseCommand,
   { hashes, removed }: Pick<ErasureProof, 'hashes' | 'removed'>,
@@ -58,7 +58,7 @@ export const pendingProof = (
 export interface ErasureResult {
   /** Ids of the contacts that were removed so far. */
   erased: string[];
-  /** Contacts that stay although they share an email or profile address with the erased; shared addresses are not suppressed. */
+  /** Contacts that stay although they share an email or profile address with the erased contacts. Shared addresses are not suppressed. */
   related: string[];
   proof: ErasureProof;
 }
@@ -66,15 +66,15 @@ export interface ErasureResult {
 export interface ErasureSearch {
   organizationId: string;
   limit: number;
-  /** End of the page before, by `requested_at` and `proof_id`. */
+  /** End of the previous page: `requested_at` and `proof_id`. */
   after?: SortKey;
 }
 
 export interface ErasureStore {
   /**
-   * Suppresses the named identifiers, and removes every contact that has one with everything derived from it. Resolves once nothing of
-   * them can be read in a file of the store, at the latest after `ERASURE_WAIT_MS`: the proof says how far it is, and the erasure goes on,
-   * also after a restart. A repeated command changes nothing.
+   * Suppresses the named identifiers, and removes every contact that has one, with everything derived from it. Resolves once nothing of
+   * them can be read in a file of the store, at the latest after `ERASURE_WAIT_MS`: the proof reports progress, and the erasure continues,
+   * even after a restart. A repeated command changes nothing.
    */
   eraseContacts(command: EraseCommand): Promise<ErasureResult>;
   /** Oldest first. */

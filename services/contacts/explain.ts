@@ -1,4 +1,4 @@
-/** Why contacts were found, and in what order (contract 3.9). */
+/** Explains why contacts were found, and their order (contract 3.9). */
 import { explainMatch } from '../search/explain.js';
 import type { Page, TextQuery } from '../search/query.js';
 import { Ranking } from '../search/ranking.js';
@@ -8,7 +8,7 @@ import type { ContactPage } from './contact-store.js';
 import type { Contact, Explanation } from './schema.js';
 import { searchedValues } from './searchable.js';
 
-/** An explanation of each contact of a page. Tier and typos come from the rank by which the store ordered. */
+/** An explanation of each contact of a page. Tier and typos come from the rank by which the store ordered the page. */
 export async function explainPage(
   { items, ranks = [], partial }: Page<Json<Contact>> & Pick<ContactPage, 'partial'>,
   query: TextQuery | undefined,

@@ -1,6 +1,6 @@
 /**
- * Types of the fields of a contact, in the order of responses. The schemas are in fields.ts, so that the threads of a store need not load
- * them.
+ * Types of the fields of a contact, in the order of responses. The schemas are in fields.ts, so that worker threads of a store need not
+ * load them.
  */
 export const FIELD_TYPES = {
   first_name: 'string',

@@ -1,4 +1,4 @@
-/** The fields of a contact: schemas, stored form, requests and responses are made from the tables here. */
+/** The fields of a contact. Schemas, stored form, requests and responses are made from these tables. */
 import type { Static, TArray, TInteger, TSchema, TString, TUnsafe } from 'typebox';
 import { DEPARTMENTS, SENIORITIES } from '../search/titles.js';
 import { arrayOf, date, integer, nullable, optional, stringEnum, Type, text } from '../shared/schema.js';
@@ -15,7 +15,7 @@ const emails = (description: string) =>
 
 type Schemas = { string: TString; integer: TInteger; emails: TArray; strings: TArray };
 
-/** Scalars are null when unknown, arrays empty; emails are stored in lower case. */
+/** Unknown scalars are null and unknown lists are empty. Emails are stored in lower case. */
 export const CONTACT_FIELDS = {
   first_name: text('First name.', { examples: ['Maria'] }),
   last_name: text('Last name.', { examples: ['Cantwell'] }),
@@ -43,7 +43,7 @@ export const CONTACT_FIELDS = {
 } satisfies { [Name in ContactField]: Schemas[(typeof FIELD_TYPES)[Name]] };
 type Fields = typeof CONTACT_FIELDS;
 
-/** Fields of a contact that are computed from its job title, so no record sets them. */
+/** Fields of a contact that are computed from its job title. Records cannot set them. */
 export const DERIVED_FIELDS = {
   seniority: stringEnum('Seniority, computed from the job title.', SENIORITIES),
   department: stringEnum('Department, computed from the job title.', DEPARTMENTS),
@@ -51,7 +51,7 @@ export const DERIVED_FIELDS = {
 export type DerivedField = keyof typeof DERIVED_FIELDS;
 export const DERIVED_FIELD_NAMES = Object.keys(DERIVED_FIELDS) as DerivedField[];
 
-/** Where a word of a query can match: the fields of `SEARCH_FIELDS`, and last and first name written together. */
+/** Places where a word of a query can match: the fields of `SEARCH_FIELDS`, and last and first name written together. */
 export const EXPLAINED_FIELDS = [
   'first_name',
   'last_name',
@@ -71,7 +71,7 @@ export const EXPLAINED_FIELDS = [
 ] as const;
 export type ExplainedField = (typeof EXPLAINED_FIELDS)[number];
 
-/** Fields that a create request may set, in the order in which they are documented. Only records set the others. */
+/** Fields that a create request may set, in the order of the documentation. Only records set other fields. */
 const CREATABLE_FIELDS = [
   'first_name',
   'last_name',

@@ -1,11 +1,11 @@
-/** The contacts that a request means by id, email or profile address. */
+/** Finds the contacts that a request names by id, email or profile address. */
 import { invalid } from '../http/problems.js';
 import type { Cancellable } from '../shared/async.js';
 import type { FieldError } from '../shared/validation.js';
 import type { ContactStore } from './contact-store.js';
 import { toFilters } from './search.js';
 
-/** Exactly one is given. */
+/** Exactly one field is given. */
 export interface PersonRequest {
   contact_id?: string | null;
   contact_ids?: readonly string[] | null;
@@ -13,7 +13,7 @@ export interface PersonRequest {
   network_a_url?: string | null;
 }
 
-/** Of an address: more are no person, and would be deleted or erased in one request. */
+/** Maximum number of contacts with an address: more are not one person, and would be deleted or erased by one request. */
 const MAX_CONTACTS = 1000;
 
 /** A rule of requests: exactly one of the fields is given. */
@@ -25,7 +25,9 @@ export const exactlyOneOf =
     return [{ pointer: `/${fields[0]}`, code: 'exactly_one_of', detail }];
   };
 
-/** Ids of all contacts with the email or profile address. Throws 422 for an address without a letter or digit, or of over 1 000 contacts. */
+/**
+ * Ids of all contacts with the email or profile address. Throws 422 for an address without a letter or digit, or with over 1 000 contacts.
+ */
 export async function findPerson(
   store: Pick<ContactStore, 'searchContactKeys'>,
   organizationId: string,

@@ -1,22 +1,22 @@
 /**
- * Every place that may hold an identifier of a person: a table, an index, a topic, a file. The erasers of both stores, the restore of a
- * backup and the tests go through this table, and docs/operating/personal-data.md shows it. A place that is not in it is a place that an
- * erasure does not reach, so a test fails for a table, an index or a topic that is neither here nor in `WITHOUT_PERSONS`.
+ * The register of every place that may hold an identifier of a person: tables, indices, topics and files. The erasers of both stores, the
+ * restore of a backup and tests use it, and docs/operating/personal-data.md shows it. An erasure does not reach places that are missing
+ * here, so a test fails for a table, index or topic that is neither here nor in `WITHOUT_PERSONS`.
  */
 
 export interface Place {
-  /** The data of a person that it holds. */
+  /** The personal data in this place. */
   holds: string;
   /**
-   * What of an erasure empties it: the removal of each contact, a look-up by the identifiers (the compiler asks for one in both stores), or
-   * the completion. Null where it is out of reach, or empty by itself. Indices of Elasticsearch are expunged in any case.
+   * The step of an erasure that empties the place: the removal of each contact, a look-up by the identifiers (the compiler requires one in
+   * both stores), or the completion. Null if the place is out of reach, or empties by itself. Indices of Elasticsearch are always expunged.
    */
   eraser: 'contact' | 'trace' | 'completion' | null;
-  /** How an erasure takes it out, or why it cannot. */
+  /** How an erasure removes the data, or why it cannot. */
   removal: string;
-  /** Until when it may stay after the request. */
+  /** How long the data may stay after the request. */
   until: string;
-  /** Tables, or indices without their prefix, or topics. */
+  /** Names of tables, of indices without their prefix, or of topics. */
   sqlite?: readonly string[];
   elasticsearch?: readonly string[];
   clickhouse?: readonly string[];
@@ -131,7 +131,7 @@ export const PERSONAL_DATA = {
 
 type Places = typeof PERSONAL_DATA;
 
-/** Places that are looked up by the identifiers of an erasure, beside the contacts themselves. */
+/** Places that are searched by the identifiers of an erasure, in addition to the contacts. */
 export type TracePlace = {
   [Name in keyof Places]: Places[Name]['eraser'] extends 'trace' ? Name : never;
 }[keyof Places];

@@ -1,14 +1,14 @@
 import type { FieldError } from '../shared/validation.js';
 
-/** Size of a contact as JSON, without its audiences (contract 3.2). */
+/** Maximum size of a contact as JSON, without its audiences, in bytes (contract 3.2). */
 const MAX_CONTACT_BYTES = 32 * 1024;
 
-/** A control character becomes `\u0001`. */
+/** A control character becomes `\u0001`, which has six bytes. */
 const MAX_JSON_BYTES_PER_CHARACTER = 6;
-/** More than a name, quotes, colon and comma, or a number, take. */
+/** Upper bound for a name with quotes, colon and comma, or for a number. */
 const FIELD_BYTES = 64;
 
-/** Says that the fields of a contact, given by a request or a record, take more than 32 KiB as JSON; null where they fit. */
+/** An error if the fields of a contact, from a request or a record, take more than 32 KiB as JSON; null if they fit. */
 export function contactTooLarge(fields: Record<string, unknown>): FieldError | null {
   if (mostBytes(fields) <= MAX_CONTACT_BYTES) return null;
   const bytes = Buffer.byteLength(JSON.stringify({ ...fields, audience_ids: undefined }));
@@ -20,7 +20,7 @@ export function contactTooLarge(fields: Record<string, unknown>): FieldError | n
   };
 }
 
-/** No JSON of the fields is longer. A fraction of the cost of making it, which only large contacts are worth. */
+/** An upper bound for the JSON of the fields. It costs a fraction of making the JSON, which is done only for large contacts. */
 function mostBytes(fields: Record<string, unknown>): number {
   let bytes = 0;
   for (const name in fields) {

@@ -41,11 +41,13 @@ export const Contact = looseObject(
     id: id('Same as `contact_id`.'),
     organization_id: id('Organization the contact belongs to.'),
     data_import_id: nullable(
-      text('Import that brought the contact; null for contacts made through the API.'),
+      text('Import that created the contact; null for contacts created through the API.'),
     ),
     contact_id: id('Identifier of the contact.'),
     company_id: nullable(
-      text('Identifier of the company: the same for one company domain within an organization.'),
+      text(
+        'Identifier of the company: the same for all contacts of the organization with the same company domain.',
+      ),
     ),
     ...responseFields,
     seniority: nullable(DERIVED_FIELDS.seniority),
@@ -58,20 +60,20 @@ export const Contact = looseObject(
 );
 export type Contact = Static<typeof Contact>;
 
-/** A record of the `contacts` stream (contract 6.1, 6.2): given fields overwrite, absent fields stay, null clears a field. */
+/** A record of the `contacts` stream (contract 6.1, 6.2). Given fields overwrite, absent fields stay, null clears a field. */
 export const ContactRecord = strictObject({
   organization_id: organizationId,
   contact_id: id('Identifier of the contact.'),
-  data_import_id: optional(text('Import the record came with.')),
-  company_id: optional(text('Identifier of the company; derived from the domain when absent.')),
+  data_import_id: optional(text('Import that the record came with.')),
+  company_id: optional(text('Identifier of the company; by default derived from the domain.')),
   ...recordFields,
   audience_ids: optional(
     arrayOf('Audiences to join. A record adds memberships and never removes one.', id('An audience id.'), {
       maxItems: MAX_AUDIENCES_PER_CONTACT,
     }),
   ),
-  created_at: optional(dateTime('When the contact was first recorded; the time of acceptance when absent.')),
-  updated_at: optional(dateTime('Version of the record: an older one changes nothing.')),
+  created_at: optional(dateTime('When the contact was first recorded; by default the time of acceptance.')),
+  updated_at: optional(dateTime('Version of the record: an older record changes nothing.')),
   deleted,
 });
 export type ContactRecord = Static<typeof ContactRecord>;
@@ -93,7 +95,7 @@ export const CreateContactQuery = strictObject({
   on_duplicate: withDefault(
     Type.Optional(
       stringEnum(
-        'What to do when a contact with the same profile address or a shared work email exists: create another, return the existing one at no cost, update the existing one with the fields that are given and not null at no cost (several are 409 `contact_exists` with `contact_ids`), or reject. `return` and `update` add the existing one to the audience and need `contacts:read` too.',
+        'What to do if a contact with the same profile address or a shared work email exists: create another contact (`create`), return the existing contact (`return`), update it with the given fields that are not null (`update`), or reject the request (`reject`). `return` and `update` cost nothing, add the existing contact to the audience, and need the scope `contacts:read` too. With several existing contacts, `update` is 409 `contact_exists` with `contact_ids`.',
         ['create', 'return', 'update', 'reject'],
       ),
     ),
@@ -108,7 +110,7 @@ export type CreateContactQuery = Static<typeof CreateContactQuery>;
 
 const warnings = Type.Optional(
   arrayOf(
-    'What the request gave and the contact does not have, as `code: sentence`; absent where there is nothing to say. `invalid_domain`: `company_domain` is no domain and was left out.',
+    'Values of the request that the contact does not have, as `code: sentence`; absent if there are none. `invalid_domain`: `company_domain` is not a domain and was left out.',
     Type.String({ description: 'One warning.' }),
     {
       examples: [['invalid_domain: company_domain is not a domain, such as example.com, and was left out.']],
@@ -120,9 +122,9 @@ export const CreateContactResponse = looseObject({
   organization_id: id('Organization of the contact.'),
   contact_id: id('Identifier of the contact.'),
   contact: Type.Optional(Contact),
-  credits_consumed: nullable(integer('Credits debited; null when the organization is not metered.')),
-  credit_balance: nullable(integer('Balance after the creation; null when the organization is not metered.')),
-  dry_run: Type.Optional(Type.Boolean({ description: 'Present and true when nothing was written.' })),
+  credits_consumed: nullable(integer('Credits debited; null if the organization is not metered.')),
+  credit_balance: nullable(integer('Balance after the creation; null if the organization is not metered.')),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Present and true if nothing was written.' })),
   duplicates: Type.Optional(
     arrayOf('Contacts that count as the same person (dry run only).', id('A contact id.')),
   ),
@@ -134,7 +136,7 @@ export const UpdateContactRequest = strictObject({
   organization_id: organizationId,
   contact_id: id('Identifier of the contact.'),
   if_updated_at: optional(
-    dateTime('The `updated_at` that the contact must still have; else 409 `changed_meanwhile`.'),
+    dateTime('The `updated_at` that the contact must still have; otherwise 409 `changed_meanwhile`.'),
   ),
   ...recordFields,
 });
@@ -151,7 +153,7 @@ export const GetContactResponse = looseObject({
 
 export const UpdateContactResponse = looseObject({ ...GetContactResponse.properties, warnings });
 
-const contactIds = arrayOf('Identifiers of the contacts. One given twice counts once.', id('A contact id.'), {
+const contactIds = arrayOf('Identifiers of the contacts. Duplicates count once.', id('A contact id.'), {
   minItems: 1,
   maxItems: 1000,
 });
@@ -160,10 +162,10 @@ export const GetContactsRequest = strictObject({ organization_id: organizationId
 
 export const GetContactsResponse = looseObject({
   organization_id: id('Organization of the contacts.'),
-  contacts: arrayOf('The contacts found, in the order asked.', Contact),
-  missing: arrayOf('Identifiers without a contact, in the order asked.', id('A contact id.')),
+  contacts: arrayOf('The contacts found, in the requested order.', Contact),
+  missing: arrayOf('Identifiers without a contact, in the requested order.', id('A contact id.')),
   not_returned: arrayOf(
-    'Identifiers that the response has no room for, in the order asked; empty unless the contacts take more than 4 MiB. Ask for them again.',
+    'Identifiers that have no room in the response, in the requested order; empty unless the contacts take more than 4 MiB. Request them again.',
     id('A contact id.'),
   ),
 });
@@ -171,9 +173,9 @@ export const GetContactsResponse = looseObject({
 const person = {
   contact_id: optional(id('Identifier of the contact.')),
   email: optional(
-    text('Whole email address, among work and personal ones; case is ignored.', { maxLength: 320 }),
+    text('Whole email address, among work and personal emails; case is ignored.', { maxLength: 320 }),
   ),
-  network_a_url: optional(text('Whole profile address, or its last path segment alone.')),
+  network_a_url: optional(text('Whole profile address, or only its last path segment.')),
 };
 
 export const DeleteContactsRequest = strictObject({
@@ -182,26 +184,26 @@ export const DeleteContactsRequest = strictObject({
   contact_ids: optional(contactIds),
   return_deleted: optional(
     boolean(
-      'Whether the response has the contacts as they were when they were deleted, at most 1 MiB of them.',
+      'Whether the response has the contacts as they were before their deletion, at most 1 MiB of them.',
     ),
   ),
 });
 
 export const DeleteContactsResponse = looseObject({
   organization_id: id('Organization of the contacts.'),
-  deleted: Type.Boolean({ description: 'False when no such contact exists.' }),
+  deleted: Type.Boolean({ description: 'False if no such contact exists.' }),
   deleted_count: integer('How many contacts were deleted.', { minimum: 0 }),
   contact_ids: arrayOf('Identifiers of the contacts that were deleted.', id('A contact id.')),
-  missing: arrayOf('Identifiers without a contact, in the order asked.', id('A contact id.')),
+  missing: arrayOf('Identifiers without a contact, in the requested order.', id('A contact id.')),
   deleted_contacts: Type.Optional(
     arrayOf(
-      'The contacts as they were when they were deleted; only with `return_deleted`, and without a person who is being erased.',
+      'The contacts as they were before their deletion; only with `return_deleted`. Persons whose erasure is running are left out.',
       Contact,
     ),
   ),
   not_deleted: Type.Optional(
     arrayOf(
-      'Identifiers of contacts that stay, as the response has no room for them; only with `return_deleted`. Delete them with another request.',
+      'Identifiers of contacts that stay, because the response has no room for them; only with `return_deleted`. Delete them with another request.',
       id('A contact id.'),
     ),
   ),
@@ -217,23 +219,23 @@ export const ErasureProof = looseObject(
   {
     proof_id: id('Identifier of the proof.'),
     organization_id: id('Organization of the person.'),
-    key_id: text('Key that asked for the erasure.'),
+    key_id: text('API key that requested the erasure.'),
     requested_at: dateTime('When the erasure was requested, UTC.'),
     completed_at: nullable(
       dateTime(
-        'When nothing of the person could be read any more in a file of the store, UTC; null while the erasure goes on.',
+        'When nothing about the person could be read in a file of the store any more, UTC; null while the erasure is running.',
       ),
     ),
     hashes: arrayOf(
-      'Salted hashes of the identifiers that are suppressed since; the ones that the request named until all contacts are removed.',
+      'Salted hashes of the identifiers that are now suppressed; until all contacts are removed, only those that the request named.',
       text('A hash.'),
     ),
     removed: looseObject(
       {
         contacts: integer('Contacts.', { minimum: 0 }),
         memberships: integer('Memberships in audiences.', { minimum: 0 }),
-        idempotency_answers: integer('Answers kept for idempotency keys.', { minimum: 0 }),
-        rejections: integer('Rejected records, of which the identifier was kept.', { minimum: 0 }),
+        idempotency_answers: integer('Responses stored for idempotency keys.', { minimum: 0 }),
+        rejections: integer('Rejected records whose identifier was stored.', { minimum: 0 }),
       },
       { description: 'How much was removed.' },
     ),
@@ -243,10 +245,10 @@ export const ErasureProof = looseObject(
 
 export const EraseContactsResponse = looseObject({
   organization_id: id('Organization of the person.'),
-  dry_run: Type.Optional(Type.Boolean({ description: 'Present and true when nothing was erased.' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Present and true if nothing was erased.' })),
   erased: arrayOf('Identifiers of the contacts that were erased so far.', id('A contact id.')),
   related: arrayOf(
-    'Contacts that stay and share an email or profile address with the erased; what they share is not suppressed. At most 100.',
+    'Contacts that stay although they share an email or profile address with the erased contacts. Shared addresses are not suppressed. At most 100.',
     id('A contact id.'),
   ),
   proof_id: nullable(id('Identifier of the proof; null in a dry run.')),
@@ -268,7 +270,7 @@ export const ListErasuresResponse = looseObject({
 const wordFilter = (field: string) =>
   optional(
     text(
-      `Every word given is a word of the ${field}, or the beginning of one; case and accents do not matter. At most 32 different words.`,
+      `Every given word must be a word of the ${field}, or begin one; case and accents do not matter. At most 32 different words.`,
     ),
   );
 
@@ -283,9 +285,9 @@ const contactFilters = {
   state_region: wordFilter('state or region'),
   country: optional(text('Country: ISO 3166 alpha-2, alpha-3 and English names are the same country.')),
   postal_code: optional(text('Whole postal code; case and spaces are ignored.')),
-  network_a_url: optional(text('Whole profile address, or its last path segment alone.')),
+  network_a_url: optional(text('Whole profile address, or only its last path segment.')),
   email: optional(
-    text('Whole email address, among work and personal ones; case is ignored.', { maxLength: 320 }),
+    text('Whole email address, among work and personal emails; case is ignored.', { maxLength: 320 }),
   ),
   seniority: optional(DERIVED_FIELDS.seniority),
   department: optional(DERIVED_FIELDS.department),
@@ -295,7 +297,7 @@ const contactFilters = {
 const facets = {
   facets: optional(
     arrayOf(
-      'Fields whose 20 most frequent values are counted over all matches, whatever the page. A page behind a cursor may leave them out.',
+      'Fields whose 20 most frequent values are counted over all matches, whatever the page. Pages after the first need not repeat them.',
       stringEnum('A field of contacts.', FACET_FIELDS),
       { minItems: 1, maxItems: 5, examples: [['country', 'job_title']] },
     ),
@@ -315,13 +317,13 @@ const facetCounts = Type.Optional(
         ),
       ]),
     ) as Record<FacetField, TOptional<TArray<typeof FacetCount>>>,
-    { description: 'The facets asked for; absent where none were.' },
+    { description: 'The requested facets; absent if none were requested.' },
   ),
 );
 
 const explain = {
   explain: optional(
-    boolean('Adds `explanations`: why each contact of the page was found. CSV and NDJSON hold none.'),
+    boolean('Adds `explanations`: why each contact of the page was found. CSV and NDJSON have none.'),
   ),
 };
 
@@ -329,24 +331,22 @@ export const Explanation = looseObject({
   contact_id: id('The contact.'),
   tier: nullable(
     stringEnum(
-      'What the order goes by first: the query is the whole name, the whole first or last name; every word matches exactly; some match as an equivalent, such as `vp` for vice president; some match as the beginning of a word; some need typos. Null without words that must match.',
+      'The first criterion of the order: the query is the whole name, the whole first or last name; every word matches exactly; some match as an equivalent, such as `vp` for vice president; some match as the beginning of a word; some need typos. Null if no word must match.',
       TIERS,
     ),
   ),
-  typos: integer('Typos of all words together; fewer come first.', { minimum: 0 }),
+  typos: integer('Typos of all words together; fewer typos come first.', { minimum: 0 }),
   words: arrayOf(
     'Where each word of the query matches best.',
     looseObject({
-      word: text('A word of the query, or the words of a phrase, in the form they are compared in.'),
+      word: text('A word of the query, or the words of a phrase, in the form in which they are compared.'),
       field: stringEnum(
         'Field of the contact. `full_name` is last and first name written together.',
         EXPLAINED_FIELDS,
       ),
-      text: text('The word of that field, in the form it is compared in; at most 64 characters of it.'),
-      match: stringEnum('How they match.', MATCH_KINDS),
-      row: Type.Optional(
-        text('The row of the table of equivalents that says so; only where `match` is `equivalent`.'),
-      ),
+      text: text('The word of that field, in the form in which it is compared; at most 64 characters.'),
+      match: stringEnum('Kind of match.', MATCH_KINDS),
+      row: Type.Optional(text('The row of the table of equivalents; only if `match` is `equivalent`.')),
       typos: integer('Letters to insert, delete, replace or swap.', { minimum: 0, maximum: 2 }),
     }),
   ),
@@ -356,7 +356,7 @@ export type Explanation = Static<typeof Explanation>;
 const query = {
   query: optional(
     text(
-      'Words that match anywhere in the contact (see `match`), as written, as an equivalent (`vp` and vice president, Bob and Robert, Munich and München), as the beginning of a word, or with a typo. An email, phone number, web or profile address may be given however it is written. "A phrase" keeps words adjacent, -word excludes. At most 12 words.',
+      'Words that must match somewhere in the contact (but see `match`): as written, as an equivalent (`vp` and vice president, Bob and Robert, Munich and München), as the beginning of a word, or with a typo. An email, phone number, web or profile address may be written in any form. "A phrase" keeps words adjacent, -word excludes. At most 12 words.',
       { maxLength: MAX_QUERY_LENGTH, examples: ['ocasio cortez'], [TEXT_QUERY]: true },
     ),
   ),
@@ -369,7 +369,7 @@ export const SearchContactsRequest = strictObject({
   match: withDefault(
     optional(
       stringEnum(
-        'Where no contact matches every word of `query`: `best` answers those that match the most of them, at least half, and says so in `partial`; `all` answers none. Phrases and excluded words always count.',
+        'What to do if no contact matches every word of `query`: `best` returns the contacts that match most words, at least half, and says so in `partial`; `all` returns none. Phrases and excluded words must always hold.',
         MATCH_MODES,
       ),
     ),
@@ -399,7 +399,7 @@ const contactsPage = {
 };
 
 const unmatchedWords = arrayOf(
-  'Words of the query, as they are compared, that no contact within the filters matches. At the top level only where the answer is empty.',
+  'Words of the query, in the form in which they are compared, that no contact within the filters matches. At the top level, present only if the result is empty.',
   text('A word, or the words of a phrase.'),
 );
 
@@ -410,18 +410,18 @@ export const SearchContactsResponse = looseObject({
     looseObject(
       {
         words: integer('Words and phrases of the query.', { minimum: 2 }),
-        matched: integer('How many of them each contact of the answer matches.', { minimum: 1 }),
+        matched: integer('How many of them each returned contact matches.', { minimum: 1 }),
         unmatched_words: unmatchedWords,
       },
       {
         description:
-          'Present where no contact matches every word, and the contacts that match the most are answered.',
+          'Present if no contact matches every word, and the contacts that match most words are returned.',
       },
     ),
   ),
   unmatched_words: Type.Optional(unmatchedWords),
   explanations: Type.Optional(
-    arrayOf('One of each contact, in the same order; absent unless asked for.', Explanation),
+    arrayOf('One explanation per contact, in the same order; absent unless requested.', Explanation),
   ),
 });
 
@@ -445,7 +445,10 @@ export const AddContactResponse = looseObject({
 
 const BulkFilter = strictObject(
   { audience_id: optional(id('Only members of this audience.')), ...contactFilters, ...query },
-  { description: 'Every contact that a search for this finds, with `match: all`. Empty: every contact.' },
+  {
+    description:
+      'Body of a contact search with `match: all`; every contact that it finds. Empty: every contact.',
+  },
 );
 export type BulkFilter = Static<typeof BulkFilter>;
 
@@ -454,26 +457,29 @@ const bulkContacts = {
   filter: optional(BulkFilter),
   cursor: optional(
     Type.String({
-      description: '`next_cursor` of the request before, with the same filter.',
+      description: '`next_cursor` of the previous request, with the same filter.',
       maxLength: 2048,
     }),
   ),
   return_changed: optional(
     boolean(
-      'Whether the response names the contacts whose membership changed. The request then works through at most 1 000 contacts.',
+      'Whether the response lists the contacts whose membership changed. The request then processes at most 1 000 contacts.',
     ),
   ),
 };
 
 const bulkResult = {
-  changed: integer('Contacts of this request whose membership changed.', { minimum: 0 }),
+  changed: integer('Number of contacts of this request whose membership changed.', { minimum: 0 }),
   changed_contact_ids: Type.Optional(
     arrayOf('Contacts whose membership changed; only with `return_changed`.', id('A contact id.')),
   ),
-  unchanged: integer('Contacts that were members already, or were none.', { minimum: 0 }),
-  not_found: arrayOf('Those of `contact_ids` without a contact. All others are done.', id('A contact id.')),
+  unchanged: integer('Number of contacts whose membership was already as requested.', { minimum: 0 }),
+  not_found: arrayOf(
+    'Ids in `contact_ids` without a contact. All other contacts are done.',
+    id('A contact id.'),
+  ),
   next_cursor: nullable(
-    Type.String({ description: '`cursor` of the request that goes on; null once all matches are done.' }),
+    Type.String({ description: '`cursor` for the next request; null once all matches are done.' }),
   ),
 };
 
@@ -488,7 +494,7 @@ export const AddContactsResponse = looseObject({
   audience_id: id('Audience the contacts are in.'),
   ...bulkResult,
   too_many_audiences: arrayOf(
-    'Contacts that did not join, as they are in 10 000 audiences.',
+    'Contacts that did not join, because they are in 10 000 audiences.',
     id('A contact id.'),
   ),
 });
@@ -515,5 +521,5 @@ export const RemoveContactRequest = strictObject({
 export const RemoveContactResponse = looseObject({
   organization_id: id('Organization of both.'),
   audience_id: id('Audience the contact left.'),
-  removed: Type.Boolean({ description: 'False when the contact is unknown or was no member.' }),
+  removed: Type.Boolean({ description: 'False if the contact is unknown or was not a member.' }),
 });

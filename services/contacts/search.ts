@@ -1,4 +1,4 @@
-/** Requests to contact searches: pure, and the same for every store. */
+/** Turns requests into contact searches. Pure, and the same for every store. */
 import { invalid, noWords } from '../http/problems.js';
 import { normalizeCountry, withCountries } from '../search/countries.js';
 import {
@@ -31,7 +31,7 @@ import {
   type WordField,
 } from './searchable.js';
 
-/** Each is a filter on every row (contract 3.8). */
+/** Maximum words of a filter. Each is a filter on every row (contract 3.8). */
 const MAX_FILTER_WORDS = 32;
 const MAX_FILTER_EQUIVALENTS = 128;
 /** Fields whose words are also found joined with their neighbours. */
@@ -61,18 +61,18 @@ export function toContactSearch(
   };
 }
 
-/** The query with all that its words may mean in a contact. */
+/** The query with all meanings that its words may have in a contact. */
 export const contactTerms = (query: TextQuery): TextQuery =>
   withRepeats(withCountries(withJoinedNames(withEquivalents(query, EQUIVALENT_FIELDS))));
 
-/** The page, and the reading of the query that it answers: the first that a contact matches. Its next page answers the same. */
+/** Returns the page of the first reading of the query that matches a contact, and that reading. Its next page uses the same reading. */
 export async function searchContacts<Found extends Page<unknown>>(
   read: (search: ContactSearch) => Promise<Found>,
   search: ContactSearch,
 ): Promise<{ page: Found; query?: TextQuery; otherwise?: Pick<SortKey, 'otherwise'> }> {
   const { query, after, match } = search;
   if (query?.otherwise === undefined) return { page: await read(search), query };
-  // The first has its terms already.
+  // The first reading has its terms already.
   const readings = readingsOf(query).map((each, place) => (place === 0 ? each : contactTerms(each)));
   for (let place = after?.otherwise ?? 0; ; place++) {
     const reading = readings[place] as TextQuery;
@@ -95,7 +95,7 @@ export async function searchContacts<Found extends Page<unknown>>(
 const matchOf = ({ isDomain }: TextQuery, match: ContactSearch['match']) =>
   isDomain && match === 'best' ? 'all' : match;
 
-/** The page of a search, with what of its query was not found. Its next page answers as partially. */
+/** The page of a search, and the words of its query that were not found. Its next page is partial in the same way. */
 export function withPartial(page: ContactPage, query: TextQuery | undefined) {
   const { partial, next, ...rest } = page;
   if (!partial || !query) return page;
@@ -131,25 +131,25 @@ export function toFilters(given: GivenFilters): ContactFilter[] {
   if (given.email) {
     const email = normalizeEmail(given.email);
     if (!hasLetterOrDigit(email)) throw noWords('email');
-    // Stores index the parts of an address as words too; only whole addresses hold an @, none of them at the end.
+    // Stores index the parts of an address as words too. Only whole addresses contain an @, and never at the end.
     filters.push({ kind: 'email', email: email.includes('@') ? email : `${email}@` });
   }
   return filters;
 }
 
-/** Characters up to which a word of a filter is whole. */
+/** Words of a filter up to this length match only whole words. */
 const MAX_WHOLE_CHARACTERS = 2;
 const withSpaces = /^[^\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}]+$/u;
 
-/** Whether a word of a filter begins no other one: it is short, a short form of the table of the field, or repeated. */
+/** Whether a word of a filter matches only whole words: it is short, a short form in the table of the field, or repeated. */
 const isWhole = (word: string, kinds: readonly EquivalentKind[]): boolean =>
   isRepeat(word) ||
   (codePoints(word) <= MAX_WHOLE_CHARACTERS && withSpaces.test(word)) ||
   isShortForm(word, kinds);
 
 /**
- * The different words of a filter, without those that begin another: what matches the longer one matches them too. Words of a name
- * also match as what they form with their neighbours, and words of some fields as their equivalents.
+ * The different words of a filter, without words that begin another word: what matches the longer word matches them too. Words of a name
+ * also match joined with their neighbours, and words of some fields as their equivalents.
  */
 function filterWords(field: WordField, text: string): FilterWord[] {
   const given = words(text);
@@ -161,7 +161,7 @@ function filterWords(field: WordField, text: string): FilterWord[] {
   const equivalents = new Map<string, string[][]>();
   let room = MAX_FILTER_EQUIVALENTS;
   const marked = markRepeats(given);
-  // Each is a condition on every row.
+  // Each word is a condition on every row.
   const asked = new Set(marked).size > MAX_FILTER_WORDS ? given : marked;
   for (const [index, word] of asked.entries()) {
     const known = spellings.get(word) ?? new Set<string>();
@@ -182,7 +182,7 @@ function filterWords(field: WordField, text: string): FilterWord[] {
       detail: `${field} has ${different.length} different words; at most ${MAX_FILTER_WORDS} are allowed.`,
     });
   }
-  // Sorted, a word stands right before the words that it begins.
+  // After sorting, a word comes right before the words that it begins.
   return different
     .filter((word, index) => isWhole(word, kinds) || !different[index + 1]?.startsWith(word))
     .map((word) => ({

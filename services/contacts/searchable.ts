@@ -19,13 +19,13 @@ import type { DerivedField, ExplainedField } from './fields.js';
 import type { Contact } from './schema.js';
 
 interface SearchField {
-  /** Contact fields whose values it holds. */
+  /** Contact fields that this search field contains. */
   of: readonly ContactField[];
-  /** Group of the order in contract 3.9: 0 names, 1 emails, 2 company and job, 3 the rest. */
+  /** Group of the order in contract 3.9: 0 names, 1 emails, 2 company and job, 3 other fields. */
   group: 0 | 1 | 2 | 3;
-  /** Words that a value can be found by, in order. */
+  /** Words by which a value can be found, in order. */
   wordsOf(value: string): string[];
-  /** Few contacts share a value, so its derived forms are not cached. */
+  /** Set if few contacts share a value, so that its derived forms are not cached. */
   isUnique?: true;
 }
 
@@ -35,7 +35,7 @@ const wordsOfDomain = (domain: string) => textWords(normalizeDomain(domain));
 export const SEARCH_FIELDS = {
   first_name: { of: ['first_name'], group: 0, wordsOf: nameWords },
   last_name: { of: ['last_name'], group: 0, wordsOf: nameWords },
-  // Names together, see `searchableTexts`.
+  // All names together, see `searchableTexts`.
   full_name: { of: [], group: 0, wordsOf: (together) => [together], isUnique: true },
   emails: { of: ['work_emails', 'personal_emails'], group: 1, wordsOf: emailWords, isUnique: true },
   job_title: { of: ['job_title'], group: 2, wordsOf: textWords },
@@ -63,7 +63,7 @@ export const WORD_FIELDS = [
 ] as const;
 export type WordField = (typeof WORD_FIELDS)[number];
 
-/** Fields of a contact compared as a whole, in the normal form of `search/normalize.ts`. */
+/** Fields of a contact that are compared as a whole, in the normal form of `search/normalize.ts`. */
 export type ValueField =
   | 'country'
   | 'postal_code'
@@ -91,7 +91,7 @@ function mapKinds(fields: Record<EquivalentKind, readonly WordField[]>): Equival
   return Object.fromEntries(entries) as EquivalentFields;
 }
 
-/** The kinds of the equivalents that a filter of the field has. */
+/** Kinds of equivalents, by the field of a filter. */
 export const FILTER_EQUIVALENTS: Partial<Record<WordField, readonly EquivalentKind[]>> = {
   job_title: ['title', 'title_abroad'],
   company_name: ['company'],
@@ -99,21 +99,21 @@ export const FILTER_EQUIVALENTS: Partial<Record<WordField, readonly EquivalentKi
   state_region: ['region'],
 };
 
-/** Characters that text is sorted by. */
+/** Number of characters by which text is sorted. */
 const MAX_SORTED = 128;
 
 /** Sort key of a text, compared by code points; null if nothing is left of the text. */
 function sortText(text: string | null): string | null {
   if (text === null) return null;
   const folded = foldValue(text);
-  // Do not cut within a surrogate pair.
+  // Does not cut a surrogate pair.
   return (
     (folded.length > MAX_SORTED ? folded.slice(0, MAX_SORTED).replace(/[\ud800-\udbff]$/, '') : folded) ||
     null
   );
 }
 
-/** Sort keys of a contact besides its times. */
+/** Sort keys of a contact other than its times. */
 export const sortValues = ({ last_name, company_name }: SearchableContact) => ({
   last_name: sortText(last_name),
   company_name: sortText(company_name),
@@ -131,7 +131,7 @@ export function searchableTexts(contact: SearchableContact, field: ContactSearch
   return second === undefined ? texts : [...texts, ...textsOf(contact[second])];
 }
 
-/** Marked by `markRepeats`: words that several fields have together, such as the city and the state of New York. */
+/** Words that several fields have together, marked by `markRepeats`, such as the city and the state of New York. */
 function repeatedWords(contact: SearchableContact): string[] {
   const all = REPEATED_FIELDS.flatMap((field) => words(contact[field] ?? ''));
   return new Set(all).size === all.length ? [] : [...new Set(markRepeats(all).filter(isRepeat))];

@@ -1,4 +1,4 @@
-/** A contact as every store keeps it, and what records and requests make of it (contract 3.1 to 3.3, 6.2). */
+/** A contact as every store keeps it, and how records and requests change it (contract 3.1 to 3.3, 6.2). */
 
 import { isDeepStrictEqual } from 'node:util';
 import { domainOf, normalizeDomain, normalizeEmail } from '../search/normalize.js';
@@ -25,7 +25,7 @@ import {
 import type { DerivedField } from './fields.js';
 import type { Contact, ContactRecord, CreateContactRequest } from './schema.js';
 
-/** Everything of a contact but what is derived from it, and what changes apart from it: its audiences and its times. */
+/** All fields of a contact except derived fields, and except its audiences and times, which change separately. */
 export type ContactBody = Omit<Contact, DerivedField | 'audience_ids' | 'created_at' | 'updated_at'>;
 
 export interface StoredContact extends RecordVersion {
@@ -36,7 +36,7 @@ export interface StoredContact extends RecordVersion {
   body: ContactBody;
 }
 
-export const TOO_MANY_AUDIENCES = `A contact is in at most ${MAX_AUDIENCES_PER_CONTACT} audiences; this one would be in more.`;
+export const TOO_MANY_AUDIENCES = `A contact may be in at most ${MAX_AUDIENCES_PER_CONTACT} audiences; this contact would be in more.`;
 
 export function toContact(stored: StoredContact): Contact {
   return {
@@ -49,8 +49,8 @@ export function toContact(stored: StoredContact): Contact {
 }
 
 /**
- * The contact after a stream record; as `nextVersion`. Throws `RecordRejectedError` also when the contact would be in too many
- * audiences.
+ * The contact after a stream record. Compares orders like `nextVersion`. Throws `RecordRejectedError`, also if the contact would be in too
+ * many audiences.
  */
 export function applyRecord(
   stored: StoredContact | Deletion | undefined,
@@ -71,7 +71,7 @@ export function applyRecord(
     : after;
 }
 
-/** When a contact changed by a record that is older than a request of before: each state has a time of its own. */
+/** Time of a change by a record that is older than an earlier request: each state has its own time. */
 const laterThan = (before: StoredContact, { body, audienceIds }: StoredContact): number =>
   before.updatedMs + (isDeepStrictEqual([body, audienceIds], [before.body, before.audienceIds]) ? 0 : 1);
 
@@ -91,7 +91,7 @@ export function newContact(
   });
 }
 
-/** A contact made through the API, member of one audience. */
+/** A contact created through the API, as member of one audience. */
 export function createdContact(contact: Contact, audienceId: string): StoredContact {
   const { audience_ids: _, created_at, updated_at, ...given } = contact;
   const createdMs = parseTimestamp(created_at);
@@ -105,8 +105,8 @@ export function createdContact(contact: Contact, audienceId: string): StoredCont
 }
 
 /**
- * The contact after a request has changed its fields. Its time of change is always a later one, so that it tells each state apart.
- * `now` in milliseconds since the epoch.
+ * The contact after a request has changed its fields. Its time of change is always later than before, so that it identifies each state.
+ * `now` is in milliseconds since the epoch.
  */
 export const updatedContact = <T extends StoredContact>(
   stored: T,
@@ -119,7 +119,7 @@ export const updatedContact = <T extends StoredContact>(
   body: mergeBody(stored.body, changes),
 });
 
-/** The member after joining an audience: the same object when it is one already, null when it has too many. */
+/** The contact after joining an audience: the same object if it is a member already, null if it is in too many audiences. */
 export function joinedAudience<T extends StoredContact>(
   stored: T,
   audienceId: string,
@@ -131,7 +131,7 @@ export function joinedAudience<T extends StoredContact>(
   return { ...stored, audienceIds, updatedMs: Math.max(stored.updatedMs, now) };
 }
 
-/** The contact after leaving an audience; the same object when it was no member. */
+/** The contact after leaving an audience: the same object if it was not a member. */
 export function withoutAudience<T extends StoredContact>(stored: T, audienceId: string, now: number): T {
   if (!stored.audienceIds.includes(audienceId)) return stored;
   const audienceIds = stored.audienceIds.filter((id) => id !== audienceId);
@@ -146,7 +146,7 @@ export const withMembership = <T extends StoredContact>(
 ): T | null =>
   change === 'join' ? joinedAudience(stored, audienceId, now) : withoutAudience(stored, audienceId, now);
 
-/** Frozen, as all empty contacts share its arrays. */
+/** Frozen, because all empty contacts share its arrays. */
 const EMPTY_FIELDS = Object.fromEntries(
   CONTACT_FIELD_NAMES.map((name): [string, unknown] => [name, isArrayField(name) ? Object.freeze([]) : null]),
 ) as Pick<ContactBody, ContactField>;
@@ -160,7 +160,7 @@ const EMPTY_BODY: ContactBody = {
   ...EMPTY_FIELDS,
 };
 
-/** Copied as a whole, which V8 does at once, where it would add the fields of a spread one by one. */
+/** Copied as a whole, which V8 does at once; a spread would add the fields one by one. */
 function emptyBody(organizationId: string, id: string): ContactBody {
   return { ...EMPTY_BODY, id, organization_id: organizationId, contact_id: id };
 }
@@ -187,7 +187,7 @@ export type ContactChanges = Partial<
   >
 >;
 
-/** Fields that the request gave which created this contact. Null and an empty list count as not given. */
+/** Fields that the creating request set. Null and an empty list count as not set. */
 export const givenFields = (body: ContactBody): ContactChanges =>
   Object.fromEntries(
     CONTACT_FIELD_NAMES.map((name) => [name, body[name]] as const).filter(
@@ -196,7 +196,7 @@ export const givenFields = (body: ContactBody): ContactChanges =>
   );
 
 /**
- * The body after the changes: given fields overwrite, absent fields and invalid domains change nothing, null and blank clear (contract
+ * The body after the changes: given fields overwrite, absent fields and invalid domains change nothing, null and blank text clear (contract
  * 6.2).
  */
 function mergeBody(before: ContactBody, changes: ContactChanges): ContactBody {
@@ -229,7 +229,7 @@ function withoutBlanks(values: readonly string[] | null): string[] {
   return (values ?? []).filter((value) => value.trim() !== '');
 }
 
-/** The addresses in lower case, each address once. */
+/** The addresses in lower case, without duplicates. */
 function differentEmails(emails: readonly string[]): string[] {
   if (emails.length < 2) return emails.map((email) => email.toLowerCase());
   const different = new Map<string, string>();
@@ -247,7 +247,7 @@ function derivedCompanyId({
   return domain === null ? null : companyIdOf(`${organizationId} ${domain}`);
 }
 
-/** Companies of all organizations, about 200 bytes each. */
+/** Cached companies of all organizations, about 200 bytes each. */
 const MAX_CACHED_COMPANIES = 100_000;
 
 const companyIdOf = memoize((ofBoth) => {
@@ -256,7 +256,7 @@ const companyIdOf = memoize((ofBoth) => {
   return domain === '' ? null : companyId(organizationId, domain);
 }, MAX_CACHED_COMPANIES);
 
-/** The union, ascending; the same array when nothing is new. Throws `RecordRejectedError` when it has too many. */
+/** The union, ascending; the same array if nothing is new. Throws `RecordRejectedError` for too many audiences. */
 function joinAudiences(before: string[], joined: readonly string[]): string[] {
   if (joined.length === 0) return before;
   const held = new Set(before);

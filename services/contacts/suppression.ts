@@ -1,4 +1,7 @@
-/** The suppression list: who was erased is recognized by salted hashes of identifiers, and stays out (contract 3.12). */
+/**
+ * The suppression list: erased persons are recognized by salted hashes of their identifiers, and their records are rejected (contract
+ * 3.12).
+ */
 import { createHmac } from 'node:crypto';
 import {
   formerEmail,
@@ -11,11 +14,11 @@ import { RecordRejectedError } from '../shared/store-errors.js';
 import type { PersonRequest } from './person.js';
 import type { ContactBody } from './stored-contact.js';
 
-/** In normal form. */
+/** The identifier in normal form. */
 export interface Identifier {
   kind: 'id' | 'email' | 'profile';
   value: string;
-  /** Normal forms of earlier versions that differ. */
+  /** Other normal forms that earlier versions used. */
   former?: string[];
 }
 
@@ -24,13 +27,13 @@ function withFormer(kind: Identifier['kind'], value: string, ...forms: string[])
   return former.length === 0 ? { kind, value } : { kind, value, former };
 }
 
-/** Bytes of the secret that the hashes are made with. */
+/** Bytes of the secret for the hashes. */
 export const SECRET_BYTES = 32;
 
 const emailIdentifier = (email: string): Identifier =>
   withFormer('email', normalizeEmail(email), formerEmail(email));
 
-/** Empty for text that is not an address. */
+/** The identifier of a profile address; empty for text that is not an address. */
 function profileIdentifiers(url: string | null): Identifier[] {
   const profile = url === null ? '' : normalizeProfileUrl(url);
   if (url === null || !profile) return [];
@@ -68,7 +71,7 @@ export function uniqueIdentifiers(identifiers: readonly Identifier[]): Identifie
   return [...new Map(identifiers.map((each) => [`${each.kind} ${each.value}`, each])).values()];
 }
 
-/** Text by which the person of a kept answer is found. */
+/** Text under which a stored response lists a person that it shows. */
 export const identifierText = ({ kind, value }: Identifier): string => `${kind} ${value}`;
 
 /** The inverse of `identifierText`. */
@@ -77,7 +80,7 @@ export function readIdentifier(text: string): Identifier {
   return { kind: kind as Identifier['kind'], value: text.slice(kind.length + 1) };
 }
 
-/** Tells of kept answers whether they show a contact of the organization with one of the identifiers. */
+/** Returns a function that tells whether a stored response shows a contact of the organization with one of the identifiers. */
 export function showsAny(
   organizationId: string,
   identifiers: readonly Identifier[],
@@ -90,7 +93,7 @@ export function showsAny(
   );
 }
 
-/** Tells of kept answers whether they show such a contact. */
+/** Returns a function that tells whether a stored response shows this contact. */
 export const showsContact =
   (isSuch: (contact: ContactBody) => boolean) =>
   (outcome: unknown): boolean => {
@@ -98,7 +101,7 @@ export const showsContact =
     return contact !== undefined && isSuch(contact);
   };
 
-/** The identifier that a request names; none of a profile's last path segment alone, which names no address. */
+/** The identifier in the request. Empty for a bare profile slug, which identifies no address. */
 export function namedIdentifiers({ contact_id, email, network_a_url }: PersonRequest): Identifier[] {
   if (contact_id) return [{ kind: 'id', value: contact_id }];
   if (email) return [{ kind: 'email', value: normalizeEmail(email) }];
@@ -106,25 +109,25 @@ export function namedIdentifiers({ contact_id, email, network_a_url }: PersonReq
   return profile.includes('/') ? [{ kind: 'profile', value: profile }] : [];
 }
 
-/** Hashes under which the list may hold an identifier. */
+/** All hashes under which the list may hold an identifier. */
 export const listedHashes = (secret: string, organizationId: string, identifier: Identifier): string[] =>
   [identifier.value, ...(identifier.former ?? [])].map((value) =>
     identifierHash(secret, organizationId, { kind: identifier.kind, value }),
   );
 
-/** HMAC-SHA256, hexadecimal: without the secret nobody can test a guess. `secret` in hexadecimal. */
+/** HMAC-SHA256, hexadecimal: without the secret, nobody can test a guess. `secret` is hexadecimal. */
 export function identifierHash(secret: string, organizationId: string, { kind, value }: Identifier): string {
   return createHmac('sha256', Buffer.from(secret, 'hex'))
     .update(JSON.stringify([organizationId, kind, value]))
     .digest('hex');
 }
 
-/** Code of records of erased persons. They count as accepted, and are neither stored nor kept as dead letters. */
+/** Code of records of erased persons. They count as accepted, but are neither stored nor kept as dead letters. */
 const SUPPRESSED = 'suppressed';
 
 /** The error of a record of an erased person. */
 export const suppressedRecord = (): RecordRejectedError =>
-  new RecordRejectedError(SUPPRESSED, '', 'The record is of a person who was erased.');
+  new RecordRejectedError(SUPPRESSED, '', 'The record belongs to a person who was erased.');
 
 export const isSuppressed = (reason: unknown): boolean =>
   reason instanceof RecordRejectedError && reason.code === SUPPRESSED;

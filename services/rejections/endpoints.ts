@@ -13,7 +13,7 @@ const listRejections = endpointsWith<RejectionServices>()({
   name: 'ListRejections',
   summary: 'List rejected records',
   description:
-    'Records that HTTP ingest rejected in the last 30 days, the newest first, at most 10 000. Page on with `cursor`; the last page has a null `next_cursor`. `line` is that of the request, so that whoever sent it finds the record and sends it again.',
+    'Records that HTTP ingest rejected in the last 30 days, newest first, at most 10 000. Continue with `cursor`; the last page has a null `next_cursor`. `line` is the line of the request, so that the sender can find the record and send it again.',
   tag: 'Ingest',
   scope: ['ingest:write'],
   example: { organization_id: 'org_demo' },

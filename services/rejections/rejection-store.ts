@@ -3,14 +3,14 @@ import { newId } from '../shared/ids.js';
 import type { Json } from '../shared/json.js';
 import { DAY_MS } from '../shared/time.js';
 
-/** Each organization keeps its newest rejections. The age equals the retention of the dead-letter topics. */
+/** Limits of the newest rejections that are kept per organization. The age equals the retention of the dead-letter topics. */
 export const REJECTION_LIMITS = { records: 10_000, ageMs: 30 * DAY_MS };
 
-/** An id that sorts by when the record was rejected, in milliseconds since the epoch, then by its sequence. */
+/** An id that sorts by the time of the rejection, in milliseconds since the epoch, then by its sequence. */
 export const rejectionId = (rejectedMs: number, sequence: number): string =>
   newId('rej', rejectedMs, sequence);
 
-/** The place and reason of a record that HTTP ingest rejected. The values stay with the caller. */
+/** Place and reason of a record that HTTP ingest rejected. Only the caller has its values. */
 export interface Rejection {
   /** See `rejectionId`: lists order by `rejected_at` and id. */
   id: string;
@@ -19,21 +19,21 @@ export interface Rejection {
   /** Line of the request, or position in its array, from 1. */
   line: number;
   code: string;
-  /** JSON Pointer into the record, '' for all of it. */
+  /** JSON Pointer into the record; '' for the whole record. */
   pointer: string;
-  /** ISO 8601; with `sequence` the order of the record (`OrderedRecord`), also when it is corrected. */
+  /** ISO 8601. With `sequence`, it orders the record (`OrderedRecord`), also when it is corrected. */
   rejected_at: string;
   sequence: number;
-  /** Identifier of the record, where it could be read. */
+  /** Identifier of the record, if it could be read. */
   record_id: string | null;
 }
 
 export interface RejectionSearch {
-  /** Absent for the rejections of all organizations. */
+  /** Absent to list the rejections of all organizations. */
   organizationId?: string;
   stream?: string;
   limit: number;
-  /** End of the previous page, by `rejected_at` and `id`. */
+  /** End of the previous page: `rejected_at` and `id`. */
   after?: SortKey;
 }
 

@@ -18,16 +18,16 @@ export const RejectedRecord = looseObject(
     id: id('Identifier of the rejection.'),
     stream: text('Stream of the record.'),
     line: integer('Line of the request, or position in its array, from 1.', { minimum: 1 }),
-    code: text('Rule that the record breaks.'),
+    code: text('The violated rule.'),
     pointer: Type.String({
-      description: 'JSON Pointer of the field that breaks it; empty for the whole record.',
+      description: 'JSON Pointer of the field that violates it; empty for the whole record.',
     }),
-    rejected_at: dateTime('When it was rejected, UTC.'),
-    record_id: nullable(text('Identifier of the record, where it could be read.')),
+    rejected_at: dateTime('When the record was rejected, UTC.'),
+    record_id: nullable(text('Identifier of the record, if it could be read.')),
   },
   {
     $id: 'RejectedRecord',
-    description: 'Where and why a record was rejected. Its values are not kept.',
+    description: 'Where and why a record was rejected. Its values are not stored.',
   },
 );
 

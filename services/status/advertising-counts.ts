@@ -15,10 +15,10 @@ const NONE = { records: 0, lastAcceptedAt: null };
 /** `lastDate`: `YYYY-MM-DD`. */
 export type DeliveryCounts = StreamFigures & { lastDate: string | null };
 
-/** Inserted rows of an organization up to which its deliveries are counted. */
+/** Up to this number of inserted rows of an organization, its deliveries are counted exactly. */
 const EXACT_ROWS = 200_000;
 
-/** The acceptance time within the digits of `recordOrder`. */
+/** SQL for the time of acceptance, which is part of the digits of `recordOrder`. */
 const ACCEPTED_MS = acceptedMsSql(sql`version`);
 const COUNTS = sql`count() AS records, maxOrNull(${ACCEPTED_MS}) AS accepted_ms`;
 
@@ -49,18 +49,21 @@ const readEntities =
     return { records, lastAcceptedAt: accepted_ms };
   };
 
-/** A delivery that names both a creative and a company is in both tables. */
+/** A delivery with both a creative and a company is in both tables, but counts once. */
 const EXACT = sql`SELECT ${COUNTS} FROM (
   SELECT version FROM creative_deliveries FINAL WHERE ${IN_ORGANIZATION} AND campaign_id != ''
   UNION ALL
   SELECT version FROM company_deliveries FINAL WHERE ${IN_ORGANIZATION} AND company_id != '' AND creative_id = ''
 )`;
 
-/** Reads the ends of the organization's rows in each part alone: the primary index counts the rest. */
+/** Reads only the ends of the organization's rows in each part; the primary index counts the rest. */
 const STORED = sql`SELECT
   (SELECT count() FROM creative_deliveries WHERE ${IN_ORGANIZATION}) + (SELECT count() FROM company_deliveries WHERE ${IN_ORGANIZATION}) AS records`;
 
-/** Counts deliveries, or stored rows where more than `exactRows` were inserted, whose last insert then stands for the last acceptance. */
+/**
+ * Counts deliveries exactly. If more than `exactRows` were inserted, counts stored rows instead, and returns the last insert as the last
+ * acceptance.
+ */
 export async function readDeliveryCounts(
   analytics: AnalyticsReader,
   organizationId: string,
@@ -89,7 +92,7 @@ FROM delivery_days WHERE ${IN_ORGANIZATION}`,
   };
 }
 
-/** One statement a stream, so that each answers without the others. */
+/** One statement per stream, so that streams fail independently. */
 export const readAdvertisingCounts = {
   campaigns: readEntities('campaigns'),
   creatives: readEntities('creatives'),

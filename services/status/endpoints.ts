@@ -13,7 +13,7 @@ const readStatus = endpoint({
   name: 'ReadStatus',
   summary: 'Read how fresh the data is',
   description:
-    'What is stored of each of the eight streams, when its newest record was accepted, and which stores answer. It answers 200 also while a store is unavailable: the figures of its streams are null then. An answer may be a few seconds old.',
+    'Counts of each of the eight streams, when its newest record was accepted, and which stores respond. The status is 200 even while a store is unavailable: the values of its streams are then null. A response may be a few seconds old.',
   tag: 'Operations',
   scope: [],
   request: StatusRequest,

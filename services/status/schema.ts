@@ -19,21 +19,21 @@ const state = (description: string) => stringEnum(description, ['ok', 'unavailab
 
 const streamFields = {
   records: nullable(
-    integer('Records stored, each once; null while the store does not answer.', { minimum: 0 }),
+    integer('Number of records, each counted once; null while the store does not respond.', { minimum: 0 }),
   ),
   approximate: Type.Boolean({
     description:
-      'True where `records` may be larger than the number of records, as for more than 200 000 rows of deliveries; false where it is exact.',
+      'True if `records` may exceed the number of records, such as for more than 200 000 rows of deliveries; false if it is exact.',
   }),
   last_accepted_at: nullable(
     dateTime(
-      'When the newest of the records was accepted; null before the first, and while the store does not answer.',
+      'When the newest record was accepted; null before the first, and while the store does not respond.',
     ),
   ),
   lag: Type.Optional(
     nullable(
       integer(
-        'Records of all organizations that wait in Kafka for a worker; null while no broker answers. Only where records pass through Kafka.',
+        'Records of all organizations that wait in Kafka for a worker; null while no broker responds. Present only with Kafka.',
         { minimum: 0 },
       ),
     ),
@@ -42,7 +42,7 @@ const streamFields = {
 const stream = (name: string) => looseObject(streamFields, { description: `The stream \`${name}\`.` });
 
 export const StatusResponse = looseObject({
-  organization_id: id('Organization the figures are of.'),
+  organization_id: id('Organization of these counts.'),
   streams: looseObject(
     {
       contacts: stream('contacts'),
@@ -50,7 +50,7 @@ export const StatusResponse = looseObject({
       'website-visits': looseObject(
         {
           ...streamFields,
-          last_created_at: nullable(dateTime('When the newest visit began; null without visits.')),
+          last_created_at: nullable(dateTime('When the newest visit began; null if there are none.')),
         },
         { description: 'The stream `website-visits`.' },
       ),
@@ -62,38 +62,38 @@ export const StatusResponse = looseObject({
           ...streamFields,
           records: nullable(
             integer(
-              'Records stored. Exact up to 200 000 inserted rows; beyond, `approximate` is true and these are rows of the tables, in which a restated row may count until it is merged, and one with both breakdowns counts twice. Null while the store does not answer.',
+              'Number of records. Exact up to 200 000 inserted rows. Beyond, `approximate` is true and this counts table rows: a restated row may count until it is merged, and a row with both breakdowns counts twice. Null while the store does not respond.',
               { minimum: 0 },
             ),
           ),
           last_accepted_at: nullable(
             dateTime(
-              'When the newest of the records was accepted, or of more than 200 000 rows, when the last was inserted; null before the first, and while the store does not answer.',
+              'When the newest record was accepted; for more than 200 000 rows, when the last row was inserted. Null before the first, and while the store does not respond.',
             ),
           ),
-          last_date: nullable(date('Newest day with deliveries; null without deliveries.')),
-          provisional_from: date('First day whose figures the network may still restate.'),
+          last_date: nullable(date('Newest day with deliveries; null if there are none.')),
+          provisional_from: date('First day whose metrics the network may still restate.'),
         },
         { description: 'The stream `network-a-deliveries`.' },
       ),
       'currency-rates': stream('currency-rates'),
     },
-    { description: 'What is stored of each stream, and how fresh it is.' },
+    { description: 'Counts and freshness of each stream.' },
   ),
   stores: looseObject(
     {
       records: state('Contacts, audiences and visits.'),
       analytics: state('Advertising.'),
-      intake: Type.Optional(state('The queue of records. Only where records pass through Kafka.')),
+      intake: Type.Optional(state('The queue of records. Present only with Kafka.')),
     },
-    { description: 'Which stores answer within 2 seconds.' },
+    { description: 'Which stores respond within 2 seconds.' },
   ),
   sql_copied_at: nullable(
     dateTime(
-      'When the copy of contacts and audiences that SQL reads was begun, where both stores are servers; null before the first, while ClickHouse does not answer, and where SQL reads the records themselves.',
+      'When the copy of contacts and audiences that SQL reads was begun, if both stores are on servers. Null before the first copy, while ClickHouse does not respond, and if SQL reads the records themselves.',
     ),
   ),
-  version: Type.String({ description: 'Version of Reachline that answers.' }),
-  checked_at: dateTime('When the stores were asked; at most a few seconds ago.'),
+  version: Type.String({ description: 'Version of the responding Reachline.' }),
+  checked_at: dateTime('When the stores were checked; at most a few seconds ago.'),
 });
 export type StatusResponse = Static<typeof StatusResponse>;

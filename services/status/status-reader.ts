@@ -14,19 +14,19 @@ export interface StatusDeps {
   analytics: AnalyticsReader & Pingable;
   /** Absent without Kafka. */
   intake?: Intake;
-  /** Absent unless both stores are servers. */
+  /** Absent unless both stores are on servers. */
   copier?: { beganAt(): Promise<number | null> } | null;
   clock: Clock;
   provisionalDays: number;
   version: string;
 }
 
-/** Consoles and probes ask every few seconds; counting is not free. */
+/** How long a status is cached, in milliseconds: consoles and probes read it every few seconds, and counting takes time. */
 const CACHE_TTL_MS = 3000;
 const MAX_ORGANIZATIONS = 1000;
 const READ_TIMEOUT_MS = 2000;
 
-/** Reads the status of organizations (contract 6.5): concurrent callers share one read, and its result for 3 s. */
+/** Reads the status of organizations (contract 6.5). Concurrent callers share one read, and its result for 3 s. */
 export class StatusReader {
   readonly #deps: StatusDeps;
   readonly #statuses = new LRUCache<string, Promise<StatusResponse>>({
@@ -39,7 +39,7 @@ export class StatusReader {
     this.#deps = deps;
   }
 
-  /** Never rejects, and resolves within about 2 s. Values of a store that does not answer are null. */
+  /** Never rejects, and resolves within about 2 s. Values of a store that does not respond are null. */
   read(organizationId: string): Promise<StatusResponse> {
     let status = this.#statuses.get(organizationId);
     if (!status) {
@@ -123,11 +123,11 @@ export class StatusReader {
 const timestamp = (milliseconds: number | null | undefined) =>
   milliseconds === null || milliseconds === undefined ? null : formatTimestamp(milliseconds);
 
-/** Null when the read fails or takes too long. */
+/** Null if the read fails or takes too long. */
 const orNull = <T>(read: (signal: AbortSignal) => Promise<T>): Promise<T | null> =>
   withTimeout(READ_TIMEOUT_MS, read).catch(() => null);
 
-/** A store whose disk is full answers reads: `/readyz` tells it apart. */
+/** A store with a full disk still serves reads; `/readyz` distinguishes this. */
 async function checkReads(store: Pingable): Promise<'ok' | 'unavailable'> {
   return (await checkHealth(store)) === 'unavailable' ? 'unavailable' : 'ok';
 }

@@ -1,18 +1,18 @@
 import type { Pingable } from '../shared/health.js';
 
-/** What is stored of a stream of one organization. */
+/** Counts of a stream of one organization. */
 export interface StreamFigures {
   records: number;
-  /** Whether `records` counts stored rows, some of which may be versions of one record; absent where it is exact. */
+  /** Whether `records` counts stored rows, some of which may be versions of one record; absent if it is exact. */
   isApproximate?: boolean;
-  /** When the newest of its records was accepted, in milliseconds since the epoch; null before the first. */
+  /** When its newest record was accepted, in milliseconds since the epoch; null before the first. */
   lastAcceptedAt: number | null;
 }
 
 export interface RecordFigures {
   contacts: StreamFigures;
   audiences: StreamFigures;
-  /** `lastCreatedAt` in milliseconds since the epoch. */
+  /** `lastCreatedAt` is in milliseconds since the epoch. */
   visits: StreamFigures & { lastCreatedAt: number | null };
 }
 
@@ -22,6 +22,6 @@ export interface RecordFiguresStore {
 
 /** The queue of records for the workers. */
 export interface Intake extends Pingable {
-  /** Records that the workers have not stored yet, by stream, of all organizations. Rejects when no broker answers. */
+  /** Number of records that the workers have not stored yet, by stream, for all organizations. Rejects if no broker responds. */
   lag(): Promise<Readonly<Record<string, number>>>;
 }

@@ -1,35 +1,35 @@
-/** Decides which months a purge of old visits may drop whole, for both stores. */
+/** Decides, for both stores, which months of old visits may be dropped as a whole. */
 import { type Month, monthAt } from '../shared/month.js';
 
-/** Visits of these years are stored by month; all others, few and probably wrong, are stored together. */
+/** Visits of these years are stored by month. All others, which are few and probably wrong, are stored together. */
 const YEARS = { first: 2020, last: 2039 };
 
-/** The month that stores a visit. `other` is neither before nor after any month. */
+/** The month that a visit is stored in. `other` is neither before nor after any month. */
 export type VisitMonth = { kind: 'month'; month: Month } | { kind: 'other' };
 
-/** A function of the visit's time alone, so that a repeated visit meets itself. `createdMs` in milliseconds since the epoch. */
+/** Depends only on the visit's time, so that a repeated visit is found. `createdMs` is in milliseconds since the epoch. */
 export function monthOfVisit(createdMs: number): VisitMonth {
   const year = new Date(createdMs).getUTCFullYear();
   if (!(year >= YEARS.first && year <= YEARS.last)) return { kind: 'other' };
   return { kind: 'month', month: monthAt(createdMs) };
 }
 
-/** Whether a month ends at or before a moment, by its name. */
+/** Whether the month in its name ends at or before a moment. */
 export const endsBefore = (stored: VisitMonth, beforeMs: number): boolean =>
   stored.kind === 'month' && stored.month < monthAt(beforeMs);
 
-/** A month as it is stored: an index or a partition. */
+/** A stored month: an index or a partition. */
 export interface StoredMonth {
   name: string;
   month: VisitMonth;
   visits: number;
-  /** Time of its newest visit, in milliseconds since the epoch; null where it has none. */
+  /** Time of its newest visit, in milliseconds since the epoch; null if it is empty. */
   newestMs: number | null;
 }
 
 /**
- * Selects the months that may be dropped whole, from the months whose names end before a moment. A month with a visit from that moment on is
- * refused: name and data contradict each other.
+ * Selects months that may be dropped as a whole, from the months whose names end before a moment. Refuses a month with a visit from that
+ * moment on, because its name contradicts its data.
  */
 export function planDrops(
   months: readonly StoredMonth[],
@@ -40,13 +40,13 @@ export function planDrops(
   return { dropped: old.filter(isSafe), refused: old.filter((month) => !isSafe(month)) };
 }
 
-/** Log lines of purges. */
+/** Logger of deletions. */
 export interface RetentionLog {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;
 }
 
-/** Says what is dropped, before it is, and what is not. */
+/** Logs the months that will be dropped, and the months that will not. */
 export function logDrops(
   log: RetentionLog | undefined,
   { dropped, refused }: ReturnType<typeof planDrops>,
@@ -66,5 +66,5 @@ export function logDrops(
 const isoOf = (milliseconds: number | null) =>
   milliseconds === null ? null : new Date(milliseconds).toISOString();
 
-/** A count before a purge ends here; more are told as this many. */
+/** Counting old visits stops here; a larger number is reported as this. */
 export const MAX_COUNTED_VISITS = 100_000;

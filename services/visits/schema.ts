@@ -27,7 +27,7 @@ const address = Type.String({
 export const Visit = looseObject(
   {
     id: id('Identifier of the visit.'),
-    type: text('Kind of visit; `audience` is the one value that occurs.'),
+    type: text('Kind of visit; only `audience` occurs.'),
     audienceId: nullable(id('Audience the visitor belongs to.')),
     organizationId: id('Organization whose site was visited.'),
     startUrl: nullable(url('First page of the visit.')),
@@ -49,12 +49,12 @@ export const Visit = looseObject(
 );
 export type Visit = Static<typeof Visit>;
 
-/** A record of the `website-visits` stream. A visit is immutable: the first record of an id and moment stays. */
+/** A record of the `website-visits` stream. A visit is immutable: the first record with an id and moment stays. */
 export const VisitRecord = strictObject({
   id: id('Identifier of the visit.'),
   organizationId,
   createdAt: dateTime('When the visit began.'),
-  type: optional(text('Kind of visit; `audience` when absent.')),
+  type: optional(text('Kind of visit; by default `audience`.')),
   audienceId: optional(id('Audience the visitor belongs to.')),
   startUrl: optional(url('First page of the visit.')),
   country: optional(text('Country of the visitor.')),
@@ -93,8 +93,8 @@ export const SearchVisitsRequest = strictObject({
   min_intent_score: optional(integer('Only visits with at least this intent.')),
   facets: optional(
     arrayOf(
-      'What is counted over all matches, whatever the page. A page behind a cursor may leave it out.',
-      stringEnum('`day`: visits a day, UTC.', VISIT_FACETS),
+      'What is counted over all matches, whatever the page. Pages after the first need not repeat it.',
+      stringEnum('`day`: visits per day, UTC.', VISIT_FACETS),
       { minItems: 1, maxItems: 5, examples: [['day']] },
     ),
   ),
@@ -111,12 +111,12 @@ export const SearchVisitsResponse = looseObject({
       {
         day: Type.Optional(
           arrayOf(
-            'Each day with visits, `YYYY-MM-DD` in UTC, ascending; of more than 1 000 days the newest.',
+            'Each day with visits, `YYYY-MM-DD` in UTC, ascending; if there are more than 1 000 days, the newest.',
             FacetCount,
           ),
         ),
       },
-      { description: 'The facets asked for; absent where none were.' },
+      { description: 'The requested facets; absent if none were requested.' },
     ),
   ),
 });

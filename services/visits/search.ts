@@ -1,4 +1,4 @@
-/** Requests to visit searches: pure, and the same for every store. */
+/** Turns requests into visit searches. Pure, and the same for every store. */
 import { noWords } from '../http/problems.js';
 import { normalizeCountry } from '../search/countries.js';
 import { normalizeUrlText, normalizeWordStarts } from '../search/normalize.js';
@@ -11,7 +11,7 @@ import type { VisitSearch } from './visit-store.js';
 const given = <T, R>(value: T | null | undefined, change: (value: T) => R): R | undefined =>
   value === null || value === undefined ? undefined : change(value);
 
-/** The normal form of a filter. Throws 422 for one of which nothing is left (contract 4.1). */
+/** The normal form of a filter. Throws 422 if nothing is left of it (contract 4.1). */
 function normal(
   field: keyof SearchVisitsRequest,
   value: string | null | undefined,

@@ -9,7 +9,7 @@ import type { Visit, VisitRecord } from './schema.js';
 
 const VISIT_ORDER_DIGITS = 23;
 
-/** The visit a stream record makes. */
+/** The visit of a stream record. */
 export function toVisit(record: VisitRecord, createdMs: number): Visit {
   return {
     id: record.id,
@@ -30,20 +30,20 @@ export function toVisit(record: VisitRecord, createdMs: number): Visit {
   };
 }
 
-/** A visit as stores keep it, with the order of its record; null where it was stored before orders were. */
+/** A visit as stores keep it, with the order of its record; null if it was stored before orders existed. */
 export interface StoredVisit {
   visit: Json<Visit>;
   recordOrder: string | null;
 }
 
-/** The order of the record of a visit: 13 digits of acceptance and 10 of sequence, which compare as text. */
+/** The order of a visit's record: 13 digits of acceptance and 10 of sequence, comparable as text. */
 export const visitOrder = ({
   acceptedAt,
   sequence,
 }: Pick<OrderedRecord<unknown>, 'acceptedAt' | 'sequence'>) =>
   recordOrder(null, acceptedAt, sequence).slice(-VISIT_ORDER_DIGITS);
 
-/** Selects which of two records of a visit stays, whatever their order of arrival: the record that was accepted first (contract 6.2). */
+/** Selects which of two records of a visit stays, regardless of their order of arrival: the record accepted first (contract 6.2). */
 export function winner<A extends StoredVisit, B extends StoredVisit>(left: A, right: B): A | B {
   const { recordOrder: one, visit } = left;
   const { recordOrder: other, visit: otherVisit } = right;
@@ -54,7 +54,7 @@ export function winner<A extends StoredVisit, B extends StoredVisit>(left: A, ri
 
 /** Searchable fields of a visit, in normal form. Both records stores index exactly these (contract 4.1). */
 export interface SearchableVisit {
-  /** The country and, where it names another, the country code. */
+  /** The country and, if it names another country, the country code. */
   countries: string[];
   city: string | null;
   browser: string | null;

@@ -7,53 +7,53 @@ import type { Visit, VisitFacet, VisitRecord } from './schema.js';
 export interface VisitSearch {
   organizationId: string;
   audienceId?: string;
-  /** Normal form of `normalizeCountry`; matches the country or its code. */
+  /** Country normalized by `normalizeCountry`. Matches the country or its code. */
   country?: string;
-  /** Folded whole value. */
+  /** Whole value, folded. */
   city?: string;
-  /** Normal form of `normalizeWordStarts`; a substring of the visit's. */
+  /** Browser name normalized by `normalizeWordStarts`; a substring of the visit's value. */
   browser?: string;
   platform?: string;
   hasRecording?: boolean;
-  /** Inclusive range of `addressKey`s. */
+  /** Inclusive range of `addressKey` values. */
   address?: { from: string; to: string };
-  /** Normal form of `normalizeUrlText`; a substring of the visit's. */
+  /** Page address normalized by `normalizeUrlText`; a substring of the visit's value. */
   startUrl?: string;
   /** Milliseconds, inclusive. */
   createdFrom?: number;
   /** Milliseconds, exclusive. */
   createdBefore?: number;
   minIntentScore?: number;
-  /** Counted over all matches, not over the page. */
+  /** Counted over all matches, not only over the page. */
   facets?: readonly VisitFacet[];
   limit: number;
   after?: SortKey;
-  /** With `after`: leaves the total at 0, because counting passes over every match. */
+  /** Used with `after`: leaves the total at 0, because counting reads every match. */
   skipsTotal?: boolean;
 }
 
-/** Days with visits that the facet `day` holds: the newest. */
+/** Maximum days in the facet `day`; the newest days are kept. */
 export const MAX_FACET_DAYS = 1000;
 
 export interface VisitStore {
   /** Newest first. */
   searchVisits(search: VisitSearch, signal?: AbortSignal): Promise<FacetedPage<Json<Visit>, VisitFacet>>;
-  /** The first record of an id and moment stays. */
+  /** Inserts visits. The first record with an id and moment stays. */
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;
-  /** How many visits of all organizations are from before a moment, in milliseconds since the epoch; `MAX_COUNTED_VISITS` at most. */
+  /** Number of visits of all organizations before a moment, in milliseconds since the epoch; at most `MAX_COUNTED_VISITS`. */
   countVisitsBefore(createdMs: number): Promise<number>;
   /**
-   * Deletes visits of all organizations from before a moment, in milliseconds since the epoch: about `limit`, so that other writes run in
-   * between. Resolves with how many; 0 once none is left, or while the store is being reindexed.
+   * Deletes about `limit` visits of all organizations before a moment, in milliseconds since the epoch, so that other writes run in
+   * between. Resolves with their number: 0 once none is left, or while the store is being reindexed.
    */
   deleteVisitsBefore(createdMs: number, limit: number): Promise<number>;
 }
 
-/** Visits that SQL reads on a server. They are stored beside the visits of the records store, which the embedded engine reads. */
+/** Visits that SQL reads on a server. They are a second copy. The embedded engine reads the visits of the records store instead. */
 export interface VisitTable {
   /** As `VisitStore`. */
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;
-  /** Like `VisitStore`; 0 in the embedded engine. */
+  /** Like the method of `VisitStore`; 0 for the embedded engine. */
   countVisitsBefore(createdMs: number): Promise<number>;
   /** Deletes visits that began before a moment, in milliseconds since the epoch. */
   deleteVisitsBefore(createdMs: number): Promise<void>;

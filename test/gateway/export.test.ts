@@ -151,7 +151,7 @@ describe('Export of every match', () => {
     const contacts = await exported(CONTACTS, page);
     expect(brokenRules(contacts)).to.have.members(rules(Object.keys(page)));
     expect(contacts.text).to.contain(
-      'limit is about one page, and CSV and NDJSON hold every match; leave it out.',
+      'limit applies to one page, but CSV and NDJSON return all matches; leave it out.',
     );
     expectRules(await exported('/api/website-visits/search', { facets: ['day'] }), rules(['facets']));
     const ads = { ...RANGE, page: 2, page_size: 5 };
