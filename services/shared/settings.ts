@@ -182,6 +182,14 @@ export const settingSchemas = {
     minimum: 0,
     maximum: 65535,
   }),
+  REACHLINE_SQL_PORT: integer(
+    'Port on 127.0.0.1 for SQL over the HTTP protocol of ClickHouse; 0 disables it.',
+    {
+      default: 0,
+      minimum: 0,
+      maximum: 65535,
+    },
+  ),
   REACHLINE_URL: string('Base URL of the gateway, the same as --url.'),
   REACHLINE_API_KEY: string('API key for that gateway, the same as --api-key, but hidden from ps.'),
 };

@@ -262,9 +262,7 @@ describe('The command line', function () {
       expect(elsewhere.code, elsewhere.stdout).to.equal(0);
       const free = await doctor({ REACHLINE_DATA_DIR: join(folder, 'third') }, other);
       expect(free.code).to.equal(1);
-      expect(free.stdout).to.match(
-        /✗ The Reachline server at .* uses another data folder than .*\/third:/,
-      );
+      expect(free.stdout).to.match(/✗ The Reachline server at .* uses another data folder than .*\/third:/);
     } finally {
       await Promise.all([own.stop(), other.stop()]);
     }

@@ -493,9 +493,7 @@ describe('reachline ingest', function () {
     expect((await load(western)).stderr).to.contain('perhaps it must be read with --charset windows-1252.');
     expect(await load(western, '--charset', 'klingon')).to.include({ code: 2 });
     const book = 'test/data/files/contacts-openpyxl.xlsx';
-    expect((await load(book, '--dry-run')).stderr).to.contain(
-      'perhaps it must be read with --header-row 3.',
-    );
+    expect((await load(book, '--dry-run')).stderr).to.contain('perhaps it must be read with --header-row 3.');
     const rejects = join(folder, 'book-rejects.csv');
     const loaded = await load(book, '--header-row', '3', '--rejects', rejects);
     expect(loaded.stdout, loaded.stderr).to.contain('2 accepted, 1 rejected');
