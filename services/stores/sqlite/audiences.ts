@@ -38,7 +38,7 @@ import { similarWords } from './text/vocabulary.js';
 import { type BatchResult, type IsTimeUp, writeBatch } from './writes/write-batch.js';
 import type { WriteSession } from './writes/write-session.js';
 
-/** Columns of audience_terms, in order. */
+/** Columns of `audience_terms`, in order. */
 export const AUDIENCE_COLUMNS: readonly Sql[] = (
   ['name', 'tracking_utm_value', 'description', 'exact'] as const
 ).map((name) => identifier(name));
@@ -129,7 +129,7 @@ function bodyOf(connection: Connection, organization: number, id: string): strin
   return audienceJson(row);
 }
 
-/** Applies stream records until time is up; each replaces the whole audience (contract 6.2). */
+/** Applies stream records until time is up. Each record replaces the whole audience (contract 6.2). */
 export function upsertAudiences(
   session: WriteSession,
   records: readonly OrderedRecord<AudienceRecord>[],
@@ -145,7 +145,7 @@ function upsertAudience(session: WriteSession, ordered: OrderedRecord<AudienceRe
   if (stored !== null) writeAudience(session, row, stored);
 }
 
-/** `now` in milliseconds since the epoch, as in the operations below. */
+/** `now` is in milliseconds since the epoch, as in the operations below. */
 export function createAudience(
   session: WriteSession,
   { audience }: CreateAudience,
@@ -172,7 +172,7 @@ export function updateAudience(
   return { kind: 'updated', audience: toAudience(updated) };
 }
 
-/** Its memberships end at once; what is stored of them is removed by a job. */
+/** Ends the memberships of the audience at once. A job removes stored memberships. */
 export function deleteAudience(
   session: WriteSession,
   { organizationId, audienceId, ifUpdatedMs }: DeleteAudience,
@@ -187,7 +187,7 @@ export function deleteAudience(
   return { kind: 'deleted', deleted: true, audience: toAudience(stored) };
 }
 
-/** Gives the key of an audience away for good: the id points to a new one, which no membership has. */
+/** Retires the key of an audience permanently: the id gets a new key, which no membership has. */
 function endMemberships(session: WriteSession, row: AudienceRow, id: string, now: number): void {
   const { connection } = session;
   const { organization, key } = row;
@@ -201,11 +201,11 @@ interface AudienceRow {
   organization: number;
   key: number;
   position: RowId | null;
-  /** Undefined for an audience that only memberships name. */
+  /** Undefined if only memberships name the audience. */
   stored: StoredAudience | Deletion | undefined;
 }
 
-/** Undefined when nothing was ever stored of the audience, not even a membership. */
+/** Undefined if nothing was ever stored about the audience, not even a membership. */
 function findRow(session: WriteSession, organizationId: string, id: string): AudienceRow | undefined {
   const { connection } = session;
   const organization = findOrganizationKey(connection, organizationId);

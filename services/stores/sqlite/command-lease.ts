@@ -4,7 +4,7 @@ import { LockHeldError } from '../data-folder/errors.js';
 import { COMMANDS_FOLDER } from '../data-folder/layout.js';
 import { lockDataFolder } from '../data-folder/lock.js';
 
-/** Takes the lease of a command beside the process that serves the data folder. Throws `DataFolderError`. */
+/** Takes the lease of a command while another process serves the data folder. Throws `DataFolderError`. */
 export function acquireCommandLease(dataDir: string, command: string): CommandLease | CommandLeaseHolder {
   try {
     const lock = lockDataFolder(join(dataDir, COMMANDS_FOLDER, command));

@@ -3,19 +3,19 @@ import { SqliteFile } from '../common/sqlite-file.js';
 
 export type SqlValue = string | number | bigint | null;
 
-/** How long a statement waits for the write lock of another process. */
+/** Milliseconds that a statement waits for the write lock of another process. */
 const BUSY_TIMEOUT_MS = 5000;
 
 type Statement = ReturnType<SqliteFile['prepare']>;
 
 export interface ConnectionOptions {
-  /** Page cache in MiB. */
+  /** Size of the page cache in MiB. */
   cacheMb: number;
   /** Rejects every write. */
   readOnly?: boolean;
 }
 
-/** A connection for one thread. Statements are prepared once; rows are arrays, and their integers are bigint. */
+/** A connection for one thread. Statements are prepared once. Rows are arrays, and their integers are bigint. */
 export class Connection {
   readonly #file: SqliteFile;
   readonly #statements = new Map<string, Statement>();
@@ -29,7 +29,7 @@ export class Connection {
       this.exec(sql`PRAGMA temp_store = MEMORY`);
       this.exec(sql`PRAGMA wal_autocheckpoint = 16000`);
       this.exec(sql`PRAGMA journal_size_limit = 0`);
-      // Deleted content is overwritten, so that nothing of an erased person is left.
+      // Deleted content is overwritten, so that nothing about an erased person remains.
       this.exec(sql`PRAGMA secure_delete = ON`);
       if (options.readOnly) this.exec(sql`PRAGMA query_only = ON`);
     } catch (error) {
@@ -42,7 +42,7 @@ export class Connection {
     this.#file.exec(statement);
   }
 
-  /** The number of rows changed. */
+  /** Runs a statement, and returns the number of changed rows. */
   run(statement: Sql, ...values: SqlValue[]): number {
     return Number(this.#statement(statement).run(...values).changes);
   }
@@ -56,7 +56,7 @@ export class Connection {
     return this.#statement(statement).get(...values) as Row | undefined;
   }
 
-  /** The number in the first row; undefined where there is no row. */
+  /** The number in the first row; undefined without a row. */
   number(statement: Sql, ...values: SqlValue[]): number | undefined {
     const row = this.row<[bigint]>(statement, ...values);
     return row && Number(row[0]);
@@ -66,27 +66,27 @@ export class Connection {
     return this.#statement(statement).all(...values) as Row[];
   }
 
-  /** Rows one by one, where all of them would take much memory. */
+  /** Yields rows one by one, for results that would take much memory. */
   each<Row extends readonly unknown[]>(statement: Sql, ...values: SqlValue[]): IterableIterator<Row> {
     return this.#statement(statement).iterate(...values) as unknown as IterableIterator<Row>;
   }
 
-  /** All reads of `work` see one snapshot. */
+  /** Runs `work` so that all its reads see one snapshot. */
   readTransaction<T>(work: () => T): T {
     return this.#transaction(sql`BEGIN`, work);
   }
 
-  /** Waits for writes of other processes. */
+  /** Runs `work` in a write transaction. Waits for writes of other processes. */
   writeTransaction<T>(work: () => T): T {
     return this.#transaction(sql`BEGIN IMMEDIATE`, work);
   }
 
-  /** Copies the database page by page, on another thread; within a read transaction, as that sees it. */
+  /** Copies the database page by page on another thread. Within a read transaction, copies the snapshot that it sees. */
   async copyTo(path: string, onProgress: (copied: number) => void): Promise<void> {
     await this.#file.copyTo(path, onProgress);
   }
 
-  /** Copies the write-ahead log into the database and empties it. False where a reader needs it: this waits for none. */
+  /** Copies the write-ahead log into the database and empties it. Returns false at once if a reader needs the log. */
   truncateLog(): boolean {
     this.exec(sql`PRAGMA busy_timeout = 0`);
     try {
@@ -108,7 +108,7 @@ export class Connection {
       this.exec(sql`COMMIT`);
       return result;
     } catch (error) {
-      // SQLite has rolled back already on a full disk.
+      // On a full disk, SQLite has rolled back already.
       if (this.#file.isInTransaction) this.exec(sql`ROLLBACK`);
       throw error;
     }

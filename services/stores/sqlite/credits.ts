@@ -1,7 +1,7 @@
 import { sql } from '../../shared/sql.js';
 import type { Connection } from './connection.js';
 
-/** The balance; null when the organization is not metered. */
+/** The balance; null if the organization is not metered. */
 export function readCredits(connection: Connection, organizationId: string): number | null {
   return (
     connection.number(sql`SELECT balance FROM credits WHERE organization_id = ?`, organizationId) ?? null
@@ -17,7 +17,7 @@ export function setCredits(connection: Connection, organizationId: string, balan
   );
 }
 
-/** Adds to the balance, or with a negative amount consumes of it. The new balance; null when the organization is not metered. */
+/** Adds to the balance, or consumes credits if the amount is negative. Returns the new balance; null if the organization is not metered. */
 export function addCredits(connection: Connection, organizationId: string, amount: number): number | null {
   const balance = connection.number(
     sql`UPDATE credits SET balance = balance + ? WHERE organization_id = ? RETURNING balance`,

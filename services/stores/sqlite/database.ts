@@ -8,9 +8,9 @@ import { migrate } from './migrations/migrate.js';
 import { type RebuildProgress, rebuildDerived } from './migrations/rebuild.js';
 
 /**
- * Opens the database of a data folder, creates it where there is none, migrates its schema, and rebuilds the fields that other search rules
- * derived. Throws `DataFolderError` if the database is missing beside its analytics store. Throws `MigrationChangedError` if another
- * version created it. Throws `StoreUnavailableError` if SQLite cannot use it. Errors of the file system pass unchanged.
+ * Opens the database of a data folder, creates it if there is none, migrates its schema, and rebuilds fields that were derived by other
+ * search rules. Throws `DataFolderError` if there is an analytics store but no database, `MigrationChangedError` if another version created
+ * the database, and `StoreUnavailableError` if SQLite cannot use it. Errors of the file system pass unchanged.
  */
 export async function openDatabase(
   dataDir: string,

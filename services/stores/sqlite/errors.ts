@@ -1,27 +1,27 @@
 import { RejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
 
-/** An error as it is sent from a worker to its client. */
+/** An error in the form in which a worker sends it to its client. */
 export interface SerializedError {
   message: string;
   stack?: string;
-  /** The store is at fault, not the call: a full disk, a lock, a lost table. */
+  /** The store is at fault, not the call, such as with a full disk, a lock, or a lost table. */
   unavailable: boolean;
   /** The values of the call are at fault. */
   rejected: boolean;
 }
 
-// Result codes about the values of a call: too big, constraint, mismatch; and about the call itself: misuse, range.
+// SQLite result codes that blame the values of a call (too big, constraint, mismatch) or the call itself (misuse, range).
 const VALUE_ERRORS = new Set([18, 19, 20]);
 const CALL_ERRORS = new Set([...VALUE_ERRORS, 21, 25]);
 
-/** Whether the error is SQLite's and not about the call: any other call would fail too. */
+/** Whether the error comes from SQLite and not from the call: any other call would fail too. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof StoreUnavailableError) return true;
   const code = resultCodeOf(error);
   return code !== null && !CALL_ERRORS.has(code);
 }
 
-/** SQLite's primary result code; null for an error that is not SQLite's. */
+/** SQLite's primary result code; null for other errors. */
 function resultCodeOf(error: unknown): number | null {
   if (!(error instanceof Error) || !('sqliteCode' in error) || typeof error.sqliteCode !== 'number')
     return null;
@@ -38,7 +38,7 @@ export function serializeError(error: unknown): SerializedError {
   };
 }
 
-/** The error of the port; SQLite's message is in its cause, for logs only. */
+/** The error of the port. SQLite's message is in its cause, for logs only. */
 export function toStoreError({ message, stack, unavailable, rejected }: SerializedError): Error {
   const cause = new Error(message);
   if (stack !== undefined) cause.stack = stack;

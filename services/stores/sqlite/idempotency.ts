@@ -8,10 +8,10 @@ import {
 import { sql } from '../../shared/sql.js';
 import type { Connection } from './connection.js';
 
-/** Expired outcomes deleted per saved one: enough to keep up, at no noticeable cost. */
+/** Expired outcomes to delete per saved outcome: enough to keep up, at no noticeable cost. */
 const EXPIRED_PER_WRITE = 20;
 
-/** Runs a write once for its idempotency key: the saved outcome is answered again (contract 3.4). */
+/** Runs a write once per idempotency key. A repetition returns the saved outcome (contract 3.4). */
 export function runIdempotent<T>(
   connection: Connection,
   request: { organizationId: string; idempotency?: Idempotency; now: number },
@@ -51,7 +51,7 @@ export function runIdempotent<T>(
   return { kind: 'done', value, replayed: false };
 }
 
-/** The fingerprint and the outcome that are kept for a key; `now` in milliseconds since 1970. */
+/** The fingerprint and the outcome that are stored for a key. `now` is in milliseconds since 1970. */
 export const findOutcome = (
   connection: Connection,
   organizationId: string,
@@ -67,7 +67,7 @@ export const findOutcome = (
     now - IDEMPOTENCY_RETENTION_MS,
   );
 
-/** Deletes some answers that have expired; `now` in milliseconds since 1970. */
+/** Deletes some expired responses. `now` is in milliseconds since 1970. */
 export function deleteExpiredAnswers(connection: Connection, now: number): void {
   connection.run(
     sql`DELETE FROM idempotency WHERE (organization_id, route, key) IN (
@@ -77,7 +77,7 @@ export function deleteExpiredAnswers(connection: Connection, now: number): void 
   );
 }
 
-/** Notes whom an answer shows. */
+/** Records which persons a response shows. */
 export function noteShown(
   connection: Connection,
   { organizationId, route, key }: { organizationId: string; route: string; key: string },
@@ -94,14 +94,14 @@ export function noteShown(
   }
 }
 
-/** Deletes the kept answers that show one of the persons; returns how many. */
+/** Deletes stored responses that show one of the persons. Returns their number. */
 export function forgetAnswersOf(
   connection: Connection,
   organizationId: string,
   identifiers: readonly Identifier[],
 ): number {
   const isShown = showsAny(organizationId, identifiers);
-  // An empty text: answers of which nobody has noted whom they show.
+  // An empty text marks responses for which no persons were recorded.
   const texts = ['', ...identifiers.map(identifierText)];
   return texts.reduce((sum, text) => {
     const answers = connection.rows<Answer>(
@@ -114,7 +114,7 @@ export function forgetAnswersOf(
   }, 0);
 }
 
-/** Deletes the kept answers of the organization that show such a contact, and those that are sealed. Reads all. */
+/** Deletes stored responses of the organization that show such a contact, and encrypted responses. Reads all responses. */
 export function forgetAnswers(
   connection: Connection,
   organizationId: string,
@@ -135,7 +135,7 @@ function forgetShown(
   answers: readonly Answer[],
   isShown: (outcome: unknown) => boolean,
 ): number {
-  // A sealed answer is found by those whom it shows, and cannot be read.
+  // An encrypted response cannot be read; it is found by the persons recorded for it.
   const shown = answers.filter(([, , outcome]) => {
     const value = JSON.parse(outcome) as object;
     return 'sealed' in value || isShown(value);

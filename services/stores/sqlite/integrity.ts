@@ -4,12 +4,12 @@ import { SEARCH_FILE } from '../data-folder/layout.js';
 import { Connection } from './connection.js';
 import { INDEX_NAMES } from './text/text-index.js';
 
-/** SQLite stops at this many problems; more would only repeat the first. */
+/** SQLite stops at this number of problems; more would only repeat the first. */
 const MAX_PROBLEMS = 20;
 
 /**
- * Reads the whole database and returns its problems in SQLite's words, none when it is whole. Never throws. Safe beside a running
- * server; takes about a minute per 10 GB.
+ * Reads the whole database and returns its problems in SQLite's words; empty if it is intact. Never throws. Safe while a server runs. Takes
+ * about a minute per 10 GB.
  */
 export function checkIntegrity(dataDir: string): string[] {
   let connection: Connection | undefined;

@@ -7,7 +7,7 @@ import { rowsToFetch } from '../common/page-builder.js';
 import type { Connection } from './connection.js';
 import { buildPage, type JsonPage } from './pages.js';
 
-/** Columns have the names of the fields; lists are JSON arrays. */
+/** The columns are named like the fields; lists are JSON arrays. */
 const COLUMNS = [
   'id',
   'secret_hash',
@@ -22,10 +22,10 @@ const COLUMNS = [
 ] as const satisfies (keyof StoredKey)[];
 type Column = (typeof COLUMNS)[number];
 
-/** Later than every time in ISO 8601. */
+/** A text that sorts after every ISO 8601 time. */
 const NEVER = sql`'~'`;
 
-/** The first revocation of the key itself, or of an ancestor with its descendants. */
+/** The earliest revocation of the key itself, or of an ancestor together with its descendants. */
 const REVOKED_AT = sql`nullif(min(coalesce(keys.revoked_at, ${NEVER}), coalesce((
   SELECT min(ancestor.descendants_revoked_at)
     FROM json_each(keys.ancestors) AS each CROSS JOIN keys AS ancestor ON ancestor.id = each.value
@@ -44,7 +44,7 @@ const KEY = sql`json_object(${listed(
 )})`;
 
 const RUN = textLiteral(RUN_KEY_NAME);
-/** The first line is the condition of the indexes. The one parameter is the time now. */
+/** The first line is the condition of the partial indexes. Its one parameter is the current time. */
 const IS_LISTED = sql`(name IS NOT ${RUN} OR revoked_at IS NULL)
   AND (name IS NOT ${RUN} OR expires_at IS NULL OR expires_at > ?)`;
 
@@ -78,7 +78,7 @@ export function listKeys(
   });
 }
 
-/** Reads the index alone. */
+/** Reads only the index. */
 function countKeys(connection: Connection, now: number, organizationId?: string): number {
   const counted = sql`SELECT count(*) FROM keys WHERE ${IS_LISTED}`;
   const time = formatTimestamp(now);
@@ -89,7 +89,7 @@ function countKeys(connection: Connection, now: number, organizationId?: string)
   return count ?? 0;
 }
 
-/** Reads only the keys that descend from the key: each is found by the key that made it. The `+` lets the index of an expression be used. */
+/** Reads only keys that descend from the key: each is found by its creating key. The `+` allows the index on an expression to be used. */
 export function countDescendants(connection: Connection, keyId: string, now: number): number {
   return (
     connection.number(
@@ -124,7 +124,7 @@ export function insertKey(
   return 'inserted';
 }
 
-/** False when no key has the id. */
+/** Returns false if no key has the id. */
 export function revokeKey(
   connection: Connection,
   keyId: string,

@@ -1,12 +1,12 @@
 import { sql } from '../../shared/sql.js';
 import type { Connection } from './connection.js';
 
-/** The short key by which every other table knows the organization. */
+/** The short key that identifies the organization in all other tables. */
 export function findOrganizationKey(connection: Connection, id: string): number | undefined {
   return connection.number(sql`SELECT key FROM organizations WHERE id = ?`, id);
 }
 
-/** The key of an audience, also if only memberships name the audience. */
+/** The key of an audience, even if only memberships name the audience. */
 export function findAudienceKey(
   connection: Connection,
   organization: number,
@@ -21,7 +21,7 @@ export function findAudienceKey(
 
 export interface Organization {
   key: number;
-  /** How many it has. */
+  /** Number of contacts of the organization. */
   contacts: number;
 }
 
@@ -30,7 +30,7 @@ export function findOrganization(connection: Connection, id: string): Organizati
   return row && { key: Number(row[0]), contacts: Number(row[1]) };
 }
 
-/** Whether any record, API key or credit balance belongs to another organization. */
+/** Whether a record, API key or credit balance belongs to another organization. */
 export function hasOtherOrganization(connection: Connection, organizationId: string): boolean {
   const others = [
     sql`organizations WHERE id`,

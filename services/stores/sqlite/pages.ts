@@ -3,7 +3,7 @@ import type { SortKey } from '../../search/query.js';
 import { fromJson, type Json, toJson } from '../../shared/json.js';
 import { PageBuilder, type PageBuilderOptions } from '../common/page-builder.js';
 
-/** A page with its items as the database holds them. */
+/** A page whose items are in the form that the database stores. */
 export type JsonPage<T, Field extends string = never> = FacetedPage<Json<T>, Field>;
 
 export function buildPage<Row, T, Field extends string = never>(
@@ -31,7 +31,7 @@ export function buildPage<Row, T, Field extends string = never>(
   return { items: page.items, total, next, ...(facets && { facets }), ...(ranks && { ranks }) };
 }
 
-/** The page of an organization or audience that has no records. */
+/** The page for an organization or audience without records. */
 export function emptyPage<T, Field extends string = never>(
   fields: readonly Field[] = [],
 ): JsonPage<T, Field> {
@@ -40,8 +40,8 @@ export function emptyPage<T, Field extends string = never>(
 }
 
 /**
- * A page as a search process sends it: a line with everything but the items, then a line per item. One text costs least to send, and
- * JSON holds no line breaks.
+ * A page in the form in which a search process sends it: a line with everything but the items, then a line per item. One text is the
+ * cheapest to send, and JSON contains no line breaks.
  */
 export type PageLines<T, Field extends string = never> = string & { readonly page?: FacetedPage<T, Field> };
 

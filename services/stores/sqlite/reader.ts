@@ -3,7 +3,7 @@ import { Connection } from './connection.js';
 import { withStoreErrors } from './errors.js';
 import type { WorkerData } from './workers/rpc.js';
 
-/** Reads on the calling thread that take microseconds: a hop to another thread or process takes several times as long. */
+/** Reads on the calling thread that take microseconds. A hop to another thread or process would take several times as long. */
 export class Reader {
   readonly #data: WorkerData;
   #connection: Connection | undefined;
@@ -13,7 +13,7 @@ export class Reader {
     this.#data = data;
   }
 
-  /** Runs `work` on the connection that the first read opens. Throws `StoreUnavailableError`. */
+  /** Runs `work` on a connection, which the first read opens. Throws `StoreUnavailableError`. */
   read<T>(work: (connection: Connection) => T): T {
     if (this.#isClosed) throw new StoreUnavailableError('records');
     return withStoreErrors(() => {

@@ -6,10 +6,10 @@ import type { Connection } from './connection.js';
 import { buildPage, type JsonPage } from './pages.js';
 import { type SteppedWork, steppedFrom } from './writes/stepped-work.js';
 
-/** Rejections that one statement deletes. */
+/** Maximum rejections that one statement deletes. */
 const DROPPED_PER_STATEMENT = 500;
 
-/** `now` in milliseconds since the epoch. */
+/** `now` is in milliseconds since the epoch. */
 export function keepRejections(
   connection: Connection,
   organizationId: string,
@@ -32,11 +32,11 @@ export function keepRejections(
 
 interface KeptRejections {
   kept: number;
-  /** Whether none is too old or too many. */
+  /** Whether no rejection is left that is too old or beyond the limit. */
   isDone: boolean;
 }
 
-/** Deletes some rejections that are too old or too many. Returns how many. */
+/** Deletes some rejections that are too old or beyond the limit. Returns their number. */
 const dropRejections = (connection: Connection, organizationId: string, now: number): number =>
   connection.run(
     sql`DELETE FROM rejections WHERE id IN (SELECT id FROM (
@@ -49,7 +49,7 @@ const dropRejections = (connection: Connection, organizationId: string, now: num
     DROPPED_PER_STATEMENT,
   );
 
-/** Newest first. Reads the rows of the page, and counts in an index. */
+/** Newest first. Reads only the rows of the page, and counts in an index. */
 export function listRejections(
   connection: Connection,
   { organizationId, stream, limit, after }: RejectionSearch,
@@ -82,7 +82,7 @@ export function deleteRejections(connection: Connection, ids: readonly string[])
   for (const id of ids) connection.run(sql`DELETE FROM rejections WHERE id = ?`, id);
 }
 
-/** Deletes the rejections of records that had the identifier; returns how many. */
+/** Deletes rejections of records that had the identifier. Returns their number. */
 export const eraseRejections = (connection: Connection, organizationId: string, recordId: string): number =>
   connection.run(
     sql`DELETE FROM rejections WHERE organization_id = ? AND record ->> '$.record_id' = ?`,

@@ -1,7 +1,7 @@
 /**
- * Row ids of the text indexes, in the columns `position` of their tables: 39 bits of creation time in buckets of 8 ms, then 24 bits of a
- * sequence. FTS5 returns rows by row id, so a page is read from the newest end, and only rows of one bucket need sorting. Times before
- * 1970 and after 2109 share the first and the last bucket.
+ * Row ids of the text indexes, stored in the columns `position` of their tables: 39 bits of creation time in units of 8 ms, then 24 bits of
+ * a sequence. FTS5 returns rows by row id, so a page is read from the newest end, and only rows of one unit (bucket) need sorting. Times
+ * before 1970 share the first bucket, and times after 2109 the last.
  */
 export type RowId = bigint;
 

@@ -4,18 +4,18 @@ import { Connection } from './connection.js';
 
 const CACHE_MB = 8;
 
-/** Records of all organizations. */
+/** Counts of records, over all organizations. */
 export interface RecordCounts {
   contacts: number;
   audiences: number;
   visits: number;
 }
 
-/** A database as it was at one moment, while others go on writing it. Its write-ahead log grows until this is closed. */
+/** A database as of one moment, while others continue to write. Its write-ahead log grows until the snapshot is closed. */
 export class DatabaseSnapshot {
   readonly #connection: Connection;
 
-  /** Undefined where there is no database. Throws SQLite's errors. */
+  /** Undefined if there is no database. Throws SQLite's errors. */
   static open(path: string): DatabaseSnapshot | undefined {
     return existsSync(path) ? new DatabaseSnapshot(path) : undefined;
   }
@@ -23,7 +23,7 @@ export class DatabaseSnapshot {
   private constructor(path: string) {
     this.#connection = new Connection(path, { cacheMb: CACHE_MB });
     this.#connection.exec(sql`BEGIN`);
-    // Only a read begins the transaction.
+    // A transaction begins only with its first read.
     this.#connection.row(sql`SELECT count(*) FROM sqlite_schema`);
   }
 
@@ -44,7 +44,7 @@ export class DatabaseSnapshot {
     return { contacts: Number(contacts), audiences: Number(audiences), visits: Number(visits) };
   }
 
-  /** Writes the database to a file, which is on the disk at the end. `onProgress` receives the part done, from 0 to 1. */
+  /** Writes the database to a file, and flushes it to disk. `onProgress` receives the completed fraction, from 0 to 1. */
   copyTo(path: string, onProgress: (copied: number) => void): Promise<void> {
     return this.#connection.copyTo(path, onProgress);
   }

@@ -38,7 +38,7 @@ const BUNDLED = join(packageRoot, 'dist/bundled/workers/services/stores/sqlite/w
 const WRITER = pathToFileURL(join(BUNDLED, 'writer-thread.js'));
 const SEARCHES = join(BUNDLED, 'search-process.js');
 
-/** Page caches in MiB; the search processes share one cache. */
+/** Page caches in MiB. The cache for searches is divided among the search processes. */
 const CACHE_MB = {
   migrations: 64,
   writer: 96,
@@ -46,28 +46,28 @@ const CACHE_MB = {
   reads: 16,
 };
 
-/** Two messages: together they fill transactions. */
+/** Two messages of records, which together fill a transaction. */
 const BATCH_RECORDS = 2 * RECORDS_PER_MESSAGE;
 
 export interface SqliteStoreOptions {
-  /** Folder of the database file, created when absent. */
+  /** Folder of the database file. Created if absent. */
   dataDir: string;
-  /** Concurrent searches per organization; one more process is kept for the others. */
+  /** Maximum concurrent searches per organization. One more process serves other organizations. */
   searchThreads: number;
   searchTimeoutMs?: number;
   clock?: Clock;
-  /** Decides what is old enough to be deleted; `clock` when absent. */
+  /** Decides what is old enough to delete; by default `clock`. */
   ageClock?: Clock;
   onRebuild?: RebuildProgress;
   /** See `JobRunner`. */
   beforeJobStep?(): Promise<void>;
-  /** Whether this process goes on with jobs that another one began: a server does, a command that ends does not. */
+  /** Whether this process continues jobs of other processes: a server does, a command that soon ends does not. */
   resumesJobs?: boolean;
 }
 
 /**
- * Opens the embedded records store and migrates it. Several processes may have it open at once; the writer's thread and the
- * processes start with the first request that needs them. Throws as `openDatabase` does.
+ * Opens the embedded records store and migrates it. Several processes may have it open at once. The writer thread and the search processes
+ * start with the first request that needs them. Throws the errors of `openDatabase`.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<RecordStore> {
   const {
@@ -101,7 +101,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
   }
   return {
     preferredBatchSize: BATCH_RECORDS,
-    /** Reads always see earlier writes. */
+    /** Nothing to do, because reads always see earlier writes. */
     refresh: async () => undefined,
     ...answerStore(writer, ageClock),
     ...contactStore({ writer, writeOnce, searches, reader, clock }),
@@ -116,7 +116,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
       fromJson(await searches.call(organizationId, 'countMembers', [organizationId, audienceIds], signal)),
     async createAudience(command) {
       const result = await writeOnce(command.audience.organization_id, 'createAudience', command);
-      // Memberships that records had given the id since it was deleted.
+      // Memberships that records assigned to the id since its deletion.
       jobs.resume();
       return result;
     },
@@ -163,7 +163,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
     async close() {
       jobs.close();
       await Promise.all([writer.close(), searches.close()]);
-      // A write that ended meanwhile reads what it answers.
+      // A write that ended in the meantime may still read its result.
       reader.close();
     },
   };

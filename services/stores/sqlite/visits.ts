@@ -15,10 +15,10 @@ import { type SteppedWork, steppedFrom } from './writes/stepped-work.js';
 import { type BatchResult, type IsTimeUp, writeBatch } from './writes/write-batch.js';
 import type { WriteSession } from './writes/write-session.js';
 
-/** Visits that one statement deletes: a millisecond or so. */
+/** Visits per deleting statement, which takes about a millisecond. */
 const DELETED_PER_STATEMENT = 100;
 
-/** Inserts visits until time is up. Of several records of an id and creation time the `winner` stays. */
+/** Inserts visits until time is up. Among several records with the same id and creation time, the `winner` stays. */
 export function insertVisits(
   session: WriteSession,
   records: readonly OrderedRecord<VisitRecord>[],
@@ -61,7 +61,7 @@ function insertVisit(session: WriteSession, ordered: OrderedRecord<VisitRecord>)
     session.count('visits', organization);
     return;
   }
-  // Looked up only here: nearly every visit is new.
+  // Looked up only on a conflict, because nearly every visit is new.
   const [key, order, stored] = connection.row(
     sql`SELECT key, record_order, body FROM visits WHERE organization = ? AND id = ? AND created_ms = ?`,
     organization,
@@ -74,7 +74,7 @@ function insertVisit(session: WriteSession, ordered: OrderedRecord<VisitRecord>)
   insert();
 }
 
-/** How many visits are from before a moment; `MAX_COUNTED_VISITS` at most. */
+/** Number of visits before a moment, at most `MAX_COUNTED_VISITS`. */
 export function countVisitsBefore(connection: Connection, createdMs: number): number {
   let visits = 0;
   for (const [organization] of connection.rows<[bigint]>(
@@ -93,7 +93,7 @@ export function countVisitsBefore(connection: Connection, createdMs: number): nu
   return visits;
 }
 
-/** Deletes at most `limit` visits from before a moment; returns how many. */
+/** Deletes at most `limit` visits before a moment. Returns their number. */
 export function deleteVisitsBefore(
   session: WriteSession,
   createdMs: number,
@@ -122,7 +122,7 @@ export function deleteVisitsBefore(
 
 interface DeletedVisits {
   deleted: number;
-  /** The organization whose visits are deleted next; undefined when none has visits. */
+  /** The organization whose visits are deleted next; undefined if none has visits. */
   organization: number | undefined;
 }
 
@@ -176,7 +176,7 @@ export function searchVisits(connection: Connection, search: VisitSearch): JsonP
 }
 
 /**
- * Table of visits per day, which searches count. Conditions name columns that mean the same in both tables; `day` is the start of a day in
+ * Table of visits per day, which searches count. Conditions name columns that mean the same in both tables. `day` is the start of a day in
  * milliseconds.
  */
 const COUNTED_DAYS = {
@@ -187,11 +187,13 @@ const COUNTED_DAYS = {
 const COUNTED_VISITS = {
   table: identifier('visits'),
   count: sql`count(*)`,
-  // A remainder has the sign of its dividend: counted from a day before all others.
+  // A remainder has the sign of its dividend, so days are counted from a day before all others.
   day: sql`created_ms - (created_ms + ${100_000_000 * DAY_MS}) % ${DAY_MS}`,
 };
 
-/** Whether `visit_days` can tell what matches: it has every value that is named, and of a day all its visits or none. */
+/**
+ * Whether `visit_days` suffices to count matches: it has every value that the search names, and each day matches completely or not at all.
+ */
 function isOfWholeDays({
   audienceId,
   city,
@@ -212,7 +214,7 @@ const toDayCount = ([day, count]: [bigint, bigint]): FacetCount => ({
   count: Number(count),
 });
 
-/** All in one statement, read as far as the page has room. */
+/** Reads all in one statement, as far as the page has room. */
 function* withBodies(
   connection: Connection,
   rows: readonly [createdMs: bigint, id: string, key: bigint][],

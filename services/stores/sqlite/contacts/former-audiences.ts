@@ -1,6 +1,6 @@
 /**
- * Audiences that were deleted while they had members. A deletion gives the key of the audience away for good, which ends its memberships
- * at once. Contacts still name the audience until a job has rewritten them, so whoever reads a contact leaves such names out.
+ * Audiences that were deleted while they had members. A deletion retires the key of the audience, which ends its memberships at once. Until
+ * a job has rewritten the contacts, they still name the audience, so readers of contacts filter such names out.
  */
 
 import type { Contact } from '../../../contacts/schema.js';
@@ -8,7 +8,7 @@ import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 
-/** Ids of audiences that contacts of the organization may name although they are no members. Mostly none. */
+/** Ids of audiences that contacts of the organization may name without being members. Usually empty. */
 export function formerAudiences(connection: Connection, organization: number): ReadonlySet<string> {
   const ids = connection.rows<[string]>(
     sql`SELECT state ->> 'audience_id' FROM jobs WHERE organization = ? AND kind = 'remove-memberships'`,
@@ -19,7 +19,7 @@ export function formerAudiences(connection: Connection, organization: number): R
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The audiences that a contact names and is a member of; the same array where that is all of them. */
+/** The audiences that a contact names and is a member of; the same array if these are all. */
 export function currentAudiences(
   connection: Connection,
   organization: number,
@@ -31,7 +31,7 @@ export function currentAudiences(
   return audienceIds.filter((id) => !former.has(id) || isMember(connection, organization, contactId, id));
 }
 
-/** The contact with its `currentAudiences`, from JSON to JSON. */
+/** The contact with only its `currentAudiences`, from JSON to JSON. */
 export function currentContact(
   connection: Connection,
   organization: number,
@@ -45,7 +45,7 @@ export function currentContact(
   return current === audience_ids ? json : toJson({ ...contact, audience_ids: current });
 }
 
-/** Whether the contact is a member of the audience that has the id now. */
+/** Whether the contact is a member of the audience that currently has the id. */
 const isMember = (
   connection: Connection,
   organization: number,

@@ -1,4 +1,4 @@
-/** Removes what hangs on the key that a deleted audience gave away, step by step. */
+/** Removes memberships under the retired key of a deleted audience, step by step. */
 import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 import type { Job, JobStepResult } from '../jobs/job-table.js';
@@ -10,7 +10,7 @@ import { writeContactBody } from './writes.js';
 
 const MEMBERSHIPS_PER_STEP = 250;
 
-/** Contacts that named the audience changed `now`, in milliseconds since the epoch. */
+/** Contacts that named the audience count as changed at `now`, in milliseconds since the epoch. */
 export function removeFormerMemberships(
   session: WriteSession,
   { organization, state }: Job<'remove-memberships'>,
@@ -36,7 +36,7 @@ export function removeFormerMemberships(
   return { left: members.length < MEMBERSHIPS_PER_STEP ? null : state, progress: null };
 }
 
-/** Writes a contact without the audiences that it is no member of. */
+/** Writes a contact without audiences of which it is not a member. */
 function rewrite(connection: Connection, organization: number, contactId: string, now: number): void {
   const row = readContactRow(connection, organization, contactId);
   if (!row?.namesFormerAudience) return;

@@ -29,7 +29,7 @@ export const CONTACT_GROUPS: ColumnGroups = [0, 1, 2].map((group) =>
   FIELD_NAMES.filter((field) => SEARCH_FIELDS[field].group === group),
 );
 
-/** Columns of contact_terms, in order. */
+/** Columns of `contact_terms`, in order. */
 export const CONTACT_COLUMNS: readonly Sql[] = ([...FIELD_NAMES, 'exact'] as const).map((name) =>
   identifier(name),
 );
@@ -60,7 +60,7 @@ export function contactColumns(
   return columns;
 }
 
-/** One term stands for a profile address and, by its beginning, for the slug. */
+/** Field whose term finds a profile address and, by the beginning of the term, its last path segment. */
 const PROFILE = 'profile';
 
 function slugFirst(normalUrl: string): string {
@@ -103,7 +103,7 @@ export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): Ft
   );
 }
 
-/** Finds the rows that may have one of the keys, of which there is at least one. */
+/** Finds rows that may have one of the keys. There is at least one key. */
 export const duplicateQuery = (terms: OrganizationTerms, keys: readonly DuplicateKey[]): FtsQuery =>
   anyOf(
     keys.map(({ kind, value }) => (kind === 'email' ? emailQuery(terms, value) : profileQuery(terms, value))),

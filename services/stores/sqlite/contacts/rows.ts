@@ -44,7 +44,7 @@ export function readContactRow(
   return { rowId, ...stored, audienceIds, namesFormerAudience: audienceIds !== stored.audienceIds };
 }
 
-/** The oldest contacts that have one of the keys, `most` of them. Of very many that may have one, the oldest are compared. */
+/** The oldest `most` contacts that have one of the keys. If very many may have one, only the oldest are compared. */
 export function rowsWithKeys(
   connection: Connection,
   organization: number,
@@ -85,7 +85,7 @@ export function findPeople(connection: Connection, query: PeopleQuery): KnownPeo
   });
 }
 
-/** The deletion of a contact; undefined if the contact was never deleted or came back. */
+/** The deletion of a contact; undefined if the contact was never deleted or exists again. */
 export function readDeletion(connection: Connection, organization: number, id: string): Deletion | undefined {
   const row = connection.row<[string]>(
     sql`SELECT record_order FROM deleted_contacts WHERE organization = ? AND id = ?`,

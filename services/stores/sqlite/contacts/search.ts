@@ -39,7 +39,7 @@ import { CONTACT_GROUPS, filterQuery } from './mapping.js';
 export function getContact(connection: Connection, organizationId: string, id: string): Json<Contact> | null {
   const organization = findOrganizationKey(connection, organizationId);
   if (organization === undefined) return null;
-  // Before the contact: of what a job finishes between two statements, the contact still names the audience.
+  // Read before the contact: a job may finish between the two statements, and this contact may still name the audience.
   const former = formerAudiences(connection, organization);
   const row = connection.row<[Json<Contact>]>(
     sql`SELECT body FROM contacts WHERE organization = ? AND id = ?`,
@@ -49,13 +49,13 @@ export function getContact(connection: Connection, organizationId: string, id: s
   return row ? currentContact(connection, organization, row[0], former) : null;
 }
 
-/** Rows that a quick search may pass over, which takes about a millisecond, and contacts on its page. */
+/** Maximum rows that a quick search may read, which takes about a millisecond, and contacts on its page. */
 const MAX_QUICK = { rows: 10_000, page: 200 };
 
-/** Null where the search may take longer than a process would need to be sent it. */
+/** Returns null if the search may take longer than sending it to a search process. */
 export function quickSearch(connection: Connection, search: ContactSearch): ContactPage | null {
   const { filters, audienceId, updatedAfter, query, facets, limit } = search;
-  // The beginning of a word may be that of every other one.
+  // A prefix can match any number of words, so the cost has no bound.
   const hasWords = query !== undefined || filters.some(({ kind }) => kind === 'words');
   if (hasWords || facets || limit > MAX_QUICK.page) return null;
   const passes = filters.length + (audienceId === undefined ? 0 : 1) + (updatedAfter === undefined ? 0 : 1);
@@ -64,7 +64,7 @@ export function quickSearch(connection: Connection, search: ContactSearch): Cont
   );
 }
 
-/** Up to `mostRanked` matches of several words are ranked by their contacts, more by the index. */
+/** Up to `mostRanked` matches of several words are ranked by their contacts, more matches by the index. */
 export function searchContacts(
   connection: Connection,
   search: ContactSearch,
@@ -100,7 +100,7 @@ function inOrganization<T>(
   });
 }
 
-/** Of an organization or an audience without contacts. */
+/** The page for an organization or audience without contacts. */
 function nothing({ facets, match, query, after }: ContactSearch): ContactPage {
   const page = emptyPage<Contact, FacetField>(facets);
   if (after || !match || !query?.required.length) return page;
@@ -140,7 +140,7 @@ function findPage(
 interface FoundRows {
   rows: RankedRow[];
   total: number;
-  /** Every match, once. */
+  /** All matches, each once. */
   matches: RowSource[];
   partial?: PartialMatch;
 }
@@ -156,7 +156,7 @@ function findRows(
   const { filters, sort, updatedAfter, after, match } = search;
   const query = search.query && withHeldEquivalents(connection, 'contact_terms', organization, search.query);
   const [first, ...others] = filters;
-  // Together with anything else it is a term of the text index.
+  // In combination with other conditions, the country is a term of the text index.
   const isCountry = first?.kind === 'value' && first.field === 'country' && others.length === 0;
   const country = isCountry && !query && !sort && audience === undefined ? first.value : undefined;
   const source: RowSource = { rows: 'contacts', organization, audience, country, updatedAfter };
@@ -175,10 +175,10 @@ function findRows(
       : newestRows(connection, matching, limit, after);
     const isEvery = filters.length === 0 && audience === undefined && updatedAfter === undefined;
     const count = () => (isEvery ? contacts : countRows(connection, matching));
-    // The first page has all of few matches.
+    // The first page contains all matches if they are few.
     const isWhole = !after && rows.length < limit;
     const total = after && search.skipsTotal ? 0 : isWhole ? rows.length : count();
-    // Facets are read by position, which the index of countries does not have.
+    // Facets are read by position, which the index of countries lacks.
     return { rows, total, matches: [country === undefined ? matching : filtering()] };
   }
   /** The page of rows that are ranked by their contacts. */
@@ -194,7 +194,7 @@ function findRows(
   const ranked = (asked: TextQuery | undefined, unwanted?: FtsQuery[]) => {
     const plan = planMatch(terms, CONTACT_GROUPS, filtered, asked, findSimilar, unwanted);
     const matches = sourceOf(plan.all);
-    // The index takes a search for each way in which each of several words may match.
+    // With the index, every way in which each of several words may match would need a search.
     if (asked && asked.required.length > 1) {
       const positions = newestRowIds(connection, matches, mostRanked + 1);
       if (positions.length <= mostRanked)
@@ -218,7 +218,7 @@ function findRows(
     filtered,
     findSimilar,
     sourceOf,
-    // Where nothing narrows it, counting reads every contact.
+    // Without a condition, counting reads every contact.
     () =>
       filters.length === 0 && audience === undefined && updatedAfter === undefined
         ? contacts
@@ -265,7 +265,7 @@ function rankRows(connection: Connection, organization: number, rows: readonly M
 const byRank = (left: Omit<RankedRow, 'key'>, right: Omit<RankedRow, 'key'>): number =>
   left.rank - right.rank || right.createdMs - left.createdMs || compareCodePoints(right.id, left.id);
 
-/** One pass over the matches. Memory grows with the different values alone. */
+/** Reads the matches once. Memory grows only with the number of different values. */
 function countFacets(
   connection: Connection,
   matches: readonly RowSource[],
@@ -282,7 +282,7 @@ function countFacets(
   return Object.fromEntries(counts.map(({ field, byValue }) => [field, mostFrequent(byValue)]));
 }
 
-/** Reading rows one by one costs several times as much as together; a page may have room for few. */
+/** Bodies per read. Reading rows one by one costs several times as much, but a page may have room for few. */
 const BODIES_PER_READ = 64;
 
 function* withBodies(
@@ -293,7 +293,7 @@ function* withBodies(
   const former = formerAudiences(connection, organization);
   for (let start = 0; start < rows.length; start += BODIES_PER_READ) {
     const part = rows.slice(start, start + BODIES_PER_READ);
-    // One text, as each row takes longer to hand over than to read; JSON holds no line breaks.
+    // Returns one text, because handing a row over takes longer than reading it. JSON contains no line breaks.
     const [bodies] = connection.row<[string | null]>(
       sql`SELECT group_concat(c.body, char(10)) FROM json_each(?) p CROSS JOIN contacts c ON c.key = p.value`,
       `[${part.map(({ key }) => key).join(',')}]`,

@@ -14,7 +14,7 @@ import { type Writer, writeRecords } from '../writes/record-messages.js';
 import type { WriteOnce } from '../writes/write-once.js';
 import { getContact, quickSearch } from './search.js';
 
-/** Bytes of batches whose requests are in flight, above which no batch starts. */
+/** Bytes of batches in flight above which no batch starts. */
 const MAX_IN_FLIGHT_BYTES = 32 * 1024 * 1024;
 
 export interface ContactStoreDeps {
@@ -27,7 +27,7 @@ export interface ContactStoreDeps {
 
 /** Contacts and their memberships. */
 export function contactStore({ writer, writeOnce, searches, reader, clock }: ContactStoreDeps): ContactStore {
-  /** One batch per organization at a time: each holds up to 4 MiB. */
+  /** One batch per organization at a time, because each holds up to 4 MiB. */
   const batches = new KeyedMutex();
   const inFlight = new InFlightBytes(MAX_IN_FLIGHT_BYTES);
 

@@ -75,7 +75,7 @@ function upsertContact(
   const stored = applyRecord(before ?? deletion, ordered);
   if (stored === null) return;
   const identifiers = () => [
-    // A record that takes the address of an erased person away would hide the contact from the erasure, which has yet to come to it.
+    // If a record removed the address of an erased person, the erasure, which is still running, would not find the contact.
     ...(before ? identifiersOf(before.body) : []),
     ...(isDeletion(stored) ? [{ kind: 'id' as const, value: contactId }] : identifiersOf(stored.body)),
   ];
@@ -100,7 +100,7 @@ function upsertContact(
   updateRow(session, organization, before, after);
 }
 
-/** Deletes contacts; the result holds the ids of those that existed. `now` in milliseconds since the epoch. */
+/** Deletes contacts. The result has the ids of contacts that existed. `now` is in milliseconds since the epoch. */
 export function deleteContacts(
   session: WriteSession,
   command: DeleteContacts,
@@ -120,7 +120,7 @@ export function deleteContacts(
   );
 }
 
-/** `room`: bytes that the contact may take in the result. */
+/** `room` is the number of bytes that the contact may take in the result. */
 function deleteContact(
   session: WriteSession,
   { organizationId, returnsContacts }: DeleteContacts,
@@ -132,7 +132,7 @@ function deleteContact(
   const organization = findOrganizationKey(connection, organizationId);
   const row = organization === undefined ? undefined : readContactRow(connection, organization, id);
   if (organization === undefined || !row) return { id, kind: 'missing' };
-  // An erasure in progress removes it, and what else the person has.
+  // A running erasure removes the contact, and the other data about the person.
   const suppression = new Suppression(connection);
   if (suppression.includes(organizationId, () => identifiersOf(row.body))) return { id, kind: 'deleted' };
   const contact = returnsContacts ? contactJson(row) : undefined;
@@ -144,7 +144,7 @@ function deleteContact(
   return { id, kind: 'deleted', contact };
 }
 
-/** Deletes a contact with everything derived from it. Nothing is left that would name it. */
+/** Deletes a contact with everything derived from it, so that nothing names it any more. */
 export function eraseContact(session: WriteSession, organization: number, row: ContactRow): void {
   deleteRow(session, organization, row);
   session.applyIndexChanges();
@@ -174,7 +174,7 @@ function writeDeletion(connection: Connection, organization: number, id: string,
   );
 }
 
-/** Returns how many deletions it has forgotten. */
+/** Returns the number of deletions that were forgotten. */
 export function forgetDeletion(connection: Connection, organization: number, id: string): number {
   connection.run(sql`DELETE FROM deleted_identifiers WHERE organization = ? AND id = ?`, organization, id);
   return connection.run(
@@ -184,7 +184,7 @@ export function forgetDeletion(connection: Connection, organization: number, id:
   );
 }
 
-/** Writes the row of a contact that is not stored yet, its memberships, its words and the index. */
+/** Writes the row of a new contact, its memberships, its words and the index. */
 function insertContact(session: WriteSession, organization: number, stored: StoredContact): void {
   const { body, createdMs, updatedMs, recordOrder, audienceIds } = stored;
   const text = new TermEncoder(organization);
@@ -212,7 +212,7 @@ function insertContact(session: WriteSession, organization: number, stored: Stor
   for (const id of audienceIds) insertMembership(session, organization, id, rowId);
 }
 
-/** Writes the row, its memberships and, where words changed, the index. */
+/** Writes the row, its memberships and, if words changed, the index. */
 export function updateRow(
   session: WriteSession,
   organization: number,
@@ -289,7 +289,7 @@ export function createContact(session: WriteSession, command: CreateContact, now
   const { connection } = session;
   const organizationId = contact.organization_id;
   const found = organizationOf(session, organizationId, audienceId);
-  // Used only after the audience, and so the organization, was found.
+  // Called only after the audience, and so the organization, was found.
   const organization = found as number;
   const created = createdContact(contact, audienceId);
   let duplicates: ContactRow[] = [];
@@ -315,7 +315,7 @@ export function createContact(session: WriteSession, command: CreateContact, now
         const merged = mergeDuplicate(before, created, now);
         if (merged.kind !== 'changed') return { merged };
         const { after } = merged;
-        // An update that takes the address of an erased person away would hide the contact from the erasure, which has yet to come to it.
+        // If an update removed the address of an erased person, the erasure, which is still running, would not find the contact.
         const identifiers = () => [...identifiersOf(before.body), ...identifiersOf(after.body)];
         if (new Suppression(connection).includes(organizationId, identifiers))
           return { merged: { kind: 'contact_suppressed' } };
@@ -343,7 +343,7 @@ export function createContact(session: WriteSession, command: CreateContact, now
   }
 }
 
-/** The key of an organization that has the audience. */
+/** The key of an organization, if it has the audience. */
 function organizationOf(
   session: WriteSession,
   organizationId: string,
@@ -478,7 +478,7 @@ function writeJoined(
   writeContactBody(session.connection, organization, joined);
 }
 
-/** Writes a contact whose memberships changed and nothing else. */
+/** Writes a contact of which only memberships changed. */
 export function writeContactBody(connection: Connection, organization: number, row: ContactRow): void {
   connection.run(
     sql`UPDATE contacts SET body = ?, updated_ms = ? WHERE organization = ? AND id = ?`,

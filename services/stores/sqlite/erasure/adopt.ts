@@ -14,9 +14,9 @@ export interface AdoptedErasures extends SuppressedContacts {
 }
 
 /**
- * Takes over the suppression list and the proofs of a newer database, and erases its persons from the database of `dataDir`, which no
- * other process has open. Throws `DataFolderError` when the two come from different installations, and
- * as `openDatabase` and `completeErasures` do.
+ * Imports the suppression list and the proofs of a newer database, and erases its persons from the database of `dataDir`, which no other
+ * process may have open. Throws `DataFolderError` if the two come from different installations, and the errors of `openDatabase` and
+ * `completeErasures`.
  */
 export async function adoptErasures(
   dataDir: string,
@@ -51,7 +51,7 @@ function copyList(newer: Connection, connection: Connection, secret: string): nu
     );
   }
   connection.run(sql`INSERT OR IGNORE INTO suppression_secret (only, secret) VALUES (1, ?)`, secret);
-  // A list of an earlier version does not tell.
+  // A list of an earlier version lacks this column.
   const tells = newer.row(sql`SELECT 1 FROM pragma_table_info('suppressed') WHERE name = 'named'`);
   const named = tells ? sql`named` : sql`1`;
   for (const [organizationId, hash, isNamed] of newer.each<[string, string, bigint]>(

@@ -1,6 +1,6 @@
 /**
- * The last part of erasures: what their steps removed is still in older segments of the text index, and in the write-ahead log, which keeps
- * pages as they were before. In the tables it was overwritten as it was removed.
+ * The last part of erasures. Data that their steps removed is still in older segments of the text index, and in the write-ahead log, which
+ * keeps earlier versions of pages. In the tables, it was overwritten when it was removed.
  */
 
 import { sql } from '../../../shared/sql.js';
@@ -8,20 +8,25 @@ import { formatTimestamp } from '../../../shared/time.js';
 import type { Connection } from '../connection.js';
 import { hasRemovals, SegmentRewrite } from '../text/text-index.js';
 
-/** Rewriting the index takes at most a fifth of the writer's time: the next pause lasts four times as long as the rewrite took. */
+/**
+ * The pause after a rewrite of the index lasts this many times as long as the rewrite, so that rewrites take at most a fifth of the
+ * writer's time.
+ */
 const PAUSE_PER_REWRITE = 4;
 
 const INDEX = 'contact_terms';
 
-/** `more`: a step is due. `waiting`: a reader needs the log, or the pause between two rewrites lasts. `nothing`: all are complete. */
+/**
+ * `more`: a step is due. `waiting`: a reader needs the log, or the pause after a rewrite is running. `nothing`: all erasures are complete.
+ */
 export type CompletionState = 'more' | 'waiting' | 'nothing';
 
 /** Completes erasures whose contacts are removed, in steps of a few milliseconds. */
 export class ErasureCompletion {
   readonly #connection: Connection;
-  /** A rewrite that runs, and the erasures from before it. */
+  /** The running rewrite, and the erasures that began before it. */
   #rewrite: { work: SegmentRewrite; erasures: string[]; beganMs: number } | undefined;
-  /** Erasures of which only the log may hold something. */
+  /** Erasures whose data may remain only in the log. */
   #inLog: string[] = [];
   #nextRewriteMs = 0;
 
@@ -29,7 +34,7 @@ export class ErasureCompletion {
     this.#connection = connection;
   }
 
-  /** One step, outside of a transaction. `now` in milliseconds since the epoch, `monotonicMs` of a clock that never jumps. */
+  /** Does one step, outside a transaction. `now` is in milliseconds since the epoch; `monotonicMs` is from a clock that never jumps. */
   step(now: number, monotonicMs: number): CompletionState {
     if (this.#inLog.length > 0 && this.#connection.truncateLog()) {
       writeCompleted(this.#connection, this.#inLog, formatTimestamp(now));
@@ -59,7 +64,7 @@ export class ErasureCompletion {
     return removed.length + this.#inLog.length > 0 ? 'waiting' : 'nothing';
   }
 
-  /** Erasures that have no contact left, and that neither a rewrite nor the log is waited for. */
+  /** Erasures without remaining contacts that wait neither for a rewrite nor for the log. */
   #removed(): string[] {
     return this.#connection
       .rows<[string]>(
@@ -71,7 +76,7 @@ export class ErasureCompletion {
   }
 }
 
-/** Completes all erasures of a database that nobody else has open. */
+/** Completes all erasures of a database that no one else has open. */
 export function completeErasures(connection: Connection, now: number): void {
   const completion = new ErasureCompletion(connection);
   while (completion.step(now, 0) === 'more') {}

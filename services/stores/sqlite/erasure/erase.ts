@@ -1,6 +1,7 @@
 /**
- * An erasure in steps, each in its transaction. The first suppresses what the request named, so that no writer brings the person back. Each
- * of the others looks for contacts that have it and removes them. A job says what is left, for the next step and the next start.
+ * An erasure in steps, each in its own transaction. The first step suppresses the named identifiers, so that no writer creates the person
+ * again. The other steps find contacts that have them and remove these. A job records the remaining work for the next step and the next
+ * start.
  */
 import {
   foundIdentifiers,
@@ -31,12 +32,15 @@ import type { WriteSession } from '../writes/write-session.js';
 import { Suppression } from './suppression.js';
 import { type Organization, TRACES } from './traces.js';
 
-/** Contacts that one query looks up. */
+/** Number of contacts that one query looks up. */
 const CONTACTS_PER_QUERY = 20;
 
 const NOTHING: RemovedCounts = { contacts: 0, memberships: 0, idempotency_answers: 0, rejections: 0 };
 
-/** The first step, which notes the job of the others. Does nothing for an erasure that exists. `now` in milliseconds since the epoch. */
+/**
+ * The first step. It records the job for the other steps. Does nothing if the erasure exists already. `now` is in milliseconds since the
+ * epoch.
+ */
 export function beginErasure(session: WriteSession, command: EraseCommand, now: number): void {
   const { connection } = session;
   const { organizationId, proofId, named } = command;
@@ -53,7 +57,7 @@ export function beginErasure(session: WriteSession, command: EraseCommand, now: 
   beginJob(connection, { id: proofId, kind: 'erase-contacts', organization, state }, now);
 }
 
-/** Removes at least one contact of a person whose erasure has begun, and others until time is up. */
+/** Removes at least one contact of a person whose erasure has begun, and more until time is up. */
 export function eraseStep(
   session: WriteSession,
   { id: proofId, organization, state: work }: Job<'erase-contacts'>,
@@ -115,9 +119,9 @@ class ErasureStep {
     this.#suppression = new Suppression(session.connection);
   }
 
-  /** True once no contact has a named identifier. */
+  /** Returns true once no contact has a named identifier. */
   run(isTimeUp: IsTimeUp): boolean {
-    // Requests before it in the same transaction may have written a contact.
+    // Earlier requests in the same transaction may have written a contact.
     this.#session.applyIndexChanges();
     for (;;) {
       const rows = this.#holders();
@@ -137,7 +141,7 @@ class ErasureStep {
     }
   }
 
-  /** Some contacts that have a named identifier. */
+  /** Finds some contacts that have a named identifier. */
   #holders(): ContactRow[] {
     const ids = this.#named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
     const query = queryOf(this.#organization.key, this.#named);
@@ -151,7 +155,7 @@ class ErasureStep {
     return rows;
   }
 
-  /** Ids of some contacts that had a named address when they were deleted. */
+  /** Ids of some deleted contacts that had a named address when they were deleted. */
   #deleted(): Identifier[] {
     const { id, key } = this.#organization;
     return this.#named
@@ -171,7 +175,7 @@ class ErasureStep {
     this.#removeTraces(found);
   }
 
-  /** Removes what is kept under the identifiers elsewhere than in contacts. */
+  /** Removes data about the identifiers that is stored outside contacts. */
   #removeTraces(identifiers: readonly Identifier[]): void {
     for (const place of TRACE_PLACES) {
       const count = TRACES[place].remove(this.#connection, this.#organization, identifiers);
@@ -179,15 +183,15 @@ class ErasureStep {
     }
   }
 
-  /** The contacts that have each of the identifiers and stay. */
+  /** Adds to each identifier the contacts that have it and stay. */
   #withHolders(found: readonly Identifier[]): HeldIdentifier[] {
     const stays = (identifiers: readonly Identifier[], limit: number): string[] => {
       const query = queryOf(this.#organization.key, identifiers);
       if (!query) return [];
       const named = queryOf(this.#organization.key, this.#named);
       const ids = new Set(this.#named.flatMap(({ kind, value }) => (kind === 'id' ? [value] : [])));
-      // Exclude the named contacts before the limit applies: a thousand contacts that are about to be removed would hide a contact that
-      // stays.
+      // Excludes the named contacts before the limit applies: otherwise, a thousand contacts that are about to be removed would hide a
+      // contact that stays.
       return this.#idsOf(named ? andNot(query, [named]) : query, limit, ids);
     };
     const isShared = stays(found, 1).length > 0;
@@ -212,7 +216,7 @@ class ErasureStep {
   }
 }
 
-/** Finds the contacts that have one of the identifiers; undefined where all of them are ids. */
+/** Finds contacts that have one of the identifiers; undefined if all of them are ids. */
 function queryOf(organization: number, identifiers: readonly Identifier[]): FtsQuery | undefined {
   const terms = new OrganizationTerms(organization);
   const queries = identifiers.flatMap(({ kind, value }) => {
@@ -223,15 +227,15 @@ function queryOf(organization: number, identifiers: readonly Identifier[]): FtsQ
 }
 
 export interface SuppressedContacts {
-  /** Contacts of erased persons. */
+  /** Number of removed contacts of erased persons. */
   removed: number;
-  /** Contacts that had an address of an erased person, and stay without it. */
+  /** Number of contacts that stay, but lost an address of an erased person. */
   changed: number;
 }
 
 /**
- * For a backup from before erasures: removes contacts of erased persons. Another contact that had an address of them stays without it, as
- * it does where it lost the address before the erasure; with the address, no later record could change it.
+ * For a backup that is older than erasures: removes contacts of erased persons. Other contacts lose the addresses of these persons and
+ * stay; with such an address, no later record could change them.
  */
 export function removeSuppressed(session: WriteSession): SuppressedContacts {
   const { connection } = session;

@@ -11,7 +11,7 @@ export function readErasure(connection: Connection, id: string): ErasureProof {
   return JSON.parse(proof) as ErasureProof;
 }
 
-/** Whether something of an erased person may be left in a file. */
+/** Whether data about an erased person may remain in a file. */
 export const hasPendingErasures = (connection: Connection): boolean =>
   connection.row(sql`SELECT 1 FROM erasures WHERE completed_at IS NULL LIMIT 1`) !== undefined;
 

@@ -1,4 +1,4 @@
-/** An erasure as its request sees it: begun by the writer, carried out by a job, waited for as long as a request may take. */
+/** An erasure as its request sees it: begun by the writer, carried out by a job, and awaited as long as a request may take. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ERASURE_WAIT_MS, type EraseCommand, type ErasureResult } from '../../../contacts/erasure-store.js';
 import type { Clock } from '../../../shared/time.js';
@@ -16,7 +16,7 @@ export interface ErasureDeps {
   jobs: JobRunner;
 }
 
-/** Throws only where the erasure did not begin: it goes on after a later failure, and after a restart. */
+/** Throws only if the erasure did not begin. It continues after a later failure, and after a restart. */
 export async function eraseContacts(
   { writer, reader, clock, jobs }: ErasureDeps,
   command: EraseCommand,
@@ -44,6 +44,6 @@ export async function eraseContacts(
   return { erased: [...erased], related, proof: proof() };
 }
 
-/** Ends early where the signal aborts. */
+/** Ends early if the signal aborts. */
 const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);

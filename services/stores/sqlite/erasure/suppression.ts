@@ -12,7 +12,7 @@ import type { Connection } from '../connection.js';
 
 type Entry = 'named' | 'found';
 
-/** An identifier that was named once stays named. */
+/** Adds an identifier. Once it was named, it stays marked as named. */
 export function addEntry(
   connection: Connection,
   { organizationId, hash, isNamed }: { organizationId: string; hash: string; isNamed: boolean },
@@ -26,10 +26,10 @@ export function addEntry(
   );
 }
 
-/** The suppression list as one transaction sees it. */
+/** The suppression list within one transaction. */
 export class Suppression {
   readonly #connection: Connection;
-  /** Organizations with an entry, by id. */
+  /** Whether each organization has suppression entries, by organization id. */
   readonly #inUse = new Map<string, boolean>();
   #secret: string | undefined;
 
@@ -37,7 +37,7 @@ export class Suppression {
     this.#connection = connection;
   }
 
-  /** Whether one of the identifiers is suppressed. `identifiers` is called only where the organization has a list. */
+  /** Whether one of the identifiers is suppressed. `identifiers` is called only if the organization has a list. */
   includes(organizationId: string, identifiers: () => readonly Identifier[]): boolean {
     return (
       this.isUsed(organizationId) &&
@@ -45,7 +45,9 @@ export class Suppression {
     );
   }
 
-  /** Whether a contact with the identifiers is of an erased person: its id is suppressed, or it has what a request named. */
+  /**
+   * Whether a contact with the identifiers belongs to an erased person: its id is suppressed, or it has an identifier that a request named.
+   */
   includesContact(organizationId: string, identifiers: readonly Identifier[]): boolean {
     return identifiers.some((each) => {
       const entry = this.#entryOf(organizationId, each);
@@ -53,7 +55,7 @@ export class Suppression {
     });
   }
 
-  /** Whether the organization has a list. */
+  /** Whether the organization has suppression entries. */
   isUsed(organizationId: string): boolean {
     let isUsed = this.#inUse.get(organizationId);
     if (isUsed === undefined) {
@@ -64,7 +66,7 @@ export class Suppression {
     return isUsed;
   }
 
-  /** Adds identifiers that a request named, or that were found with a contact of the person; returns their hashes. */
+  /** Adds identifiers that a request named, or that a removed contact had. Returns their hashes. */
   add(organizationId: string, identifiers: readonly Identifier[], kind: Entry): string[] {
     const secret = this.#readSecret() ?? this.#createSecret();
     const hashes = identifiers.map((each) => identifierHash(secret, organizationId, each));
@@ -75,7 +77,7 @@ export class Suppression {
     return hashes;
   }
 
-  /** Notes which contact had the addresses of a deleted one, without the addresses. */
+  /** Records which addresses a deleted contact had, as hashes. */
   noteDeleted(organizationId: string, organization: number, body: ContactBody): void {
     const secret = this.#readSecret() ?? this.#createSecret();
     for (const identifier of identifiersOf(body)) {

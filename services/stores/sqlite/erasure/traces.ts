@@ -1,4 +1,4 @@
-/** Records that hold identifiers of persons outside of contacts (services/contacts/personal-data.ts). */
+/** Removes data about persons that is stored outside contacts (services/contacts/personal-data.ts). */
 import type { TracePlace } from '../../../contacts/personal-data.js';
 import type { ContactBody } from '../../../contacts/stored-contact.js';
 import { type Identifier, identifiersOf, showsContact } from '../../../contacts/suppression.js';
@@ -8,16 +8,16 @@ import { forgetDeletion } from '../contacts/writes.js';
 import { forgetAnswers, forgetAnswersOf } from '../idempotency.js';
 import { eraseRejections } from '../rejections.js';
 
-/** An organization by its id and its key. */
+/** The id and the key of an organization. */
 export interface Organization {
   id: string;
   key: number;
 }
 
 interface Traces {
-  /** Removes what is kept under the identifiers; returns how many rows. */
+  /** Removes data stored under the identifiers. Returns the number of rows. */
   remove(connection: Connection, organization: Organization, identifiers: readonly Identifier[]): number;
-  /** Removes what is kept of persons who are suppressed. Reads all of the organization. */
+  /** Removes data about suppressed persons. Reads all data of the organization. */
   removeSuppressed(
     connection: Connection,
     organization: Organization,

@@ -1,21 +1,21 @@
-/** Works on jobs step by step: each step is a request to the writer, so that organizations take turns and other writes pass between. */
+/** Works on jobs step by step. Each step is a request to the writer, so that organizations take turns and other writes run in between. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../../shared/time.js';
 import type { Reader } from '../reader.js';
 import type { Writer } from '../writes/record-messages.js';
 import { countJobs, type JobKind, type JobProgress, type PendingJob, pendingJobs } from './job-table.js';
 
-/** Pause after a step that failed, on a full disk for example. */
+/** Pause after a failed step, such as on a full disk. */
 const RETRY_MS = 1000;
 const POLL_MS = 10;
-/** Jobs that `resume` works on at once. */
+/** Maximum number of jobs that `resume` works on at once. */
 const MAX_RESUMED = 100;
 
 export interface JobRunnerDeps {
   writer: Writer;
   reader: Reader;
   clock: Clock;
-  /** Awaited before each step; where it throws, the step is tried again after a pause. */
+  /** Awaited before each step. If it throws, the step is retried after a pause. */
   beforeStep?(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export class JobRunner {
   readonly #deps: JobRunnerDeps;
   /** Ids of the jobs that this process works on. */
   readonly #running = new Set<string>();
-  /** Ends the pauses of a process that ends. */
+  /** Aborted when the process closes, to end pauses. */
   readonly #closing = new AbortController();
 
   constructor(deps: JobRunnerDeps) {
@@ -31,8 +31,8 @@ export class JobRunner {
   }
 
   /**
-   * Works on a job that `note` notes durably; rejects as `note` does. `done` resolves with true when nothing is left, and with false when
-   * the process ends before: then a start goes on.
+   * Works on a job that `note` records durably. Rejects if `note` rejects. `done` resolves with true when nothing is left, and with false
+   * if the process ends before: then the next start continues.
    */
   async begin<Kind extends JobKind>(
     job: PendingJob<Kind>,
@@ -49,14 +49,14 @@ export class JobRunner {
     return { done: this.#work(job, (progress) => onProgress(progress as JobProgress[Kind])) };
   }
 
-  /** Goes on with the jobs that are left, whoever began them. Nobody waits for them. Never throws. */
+  /** Continues the remaining jobs, whoever began them. Nobody waits for them. Never throws. */
   resume(): void {
     const pending = this.#pending();
     const left = pending.filter(({ id }) => !this.#running.has(id));
     for (const job of left) {
       this.#running.add(job.id);
       void this.#work(job, () => {}).then(() => {
-        // There may be more than were read.
+        // There may be more jobs than were read.
         if (pending.length === MAX_RESUMED) this.resume();
       });
     }
@@ -79,7 +79,7 @@ export class JobRunner {
     try {
       return this.#deps.reader.read((connection) => pendingJobs(connection, MAX_RESUMED));
     } catch {
-      // The next read reports why.
+      // The next read reports the error.
       return [];
     }
   }
@@ -100,7 +100,7 @@ export class JobRunner {
         this.#running.delete(id);
         return true;
       } catch {
-        // The next write reports why.
+        // The next write reports the error.
         await pause(RETRY_MS, signal);
       }
     }
@@ -108,6 +108,6 @@ export class JobRunner {
   }
 }
 
-/** Ends early where the signal aborts. */
+/** Ends early if the signal aborts. */
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);

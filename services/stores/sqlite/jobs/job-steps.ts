@@ -13,8 +13,8 @@ import {
 } from './job-table.js';
 
 /**
- * Does one step in the transaction of the caller. A step does at least one unit of work, stops once time is up, and may be repeated.
- * `now` in milliseconds since the epoch.
+ * Does one step in the transaction of the caller. A step does at least one unit of work, stops once time is up, and may be repeated. `now`
+ * is in milliseconds since the epoch.
  */
 type JobStep<Kind extends JobKind> = (
   session: WriteSession,
@@ -28,7 +28,7 @@ const STEPS: { [Kind in JobKind]: JobStep<Kind> } = {
   'erase-contacts': eraseStep,
 };
 
-/** Does one step of a job. Resolves with null when nothing is left of it, as another process has done the rest. */
+/** Does one step of a job. Resolves with null if nothing is left, because another process has done the rest. */
 export function stepJob(
   session: WriteSession,
   id: string,

@@ -1,21 +1,21 @@
-/** Long work in steps: a row of the table `jobs` says what is left, and each step commits the row together with what it did. */
+/** Long work in steps. A row of the table `jobs` records the remaining work, and each step commits it together with its changes. */
 
 import type { Identifier } from '../../../contacts/suppression.js';
 import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 
-/** An audience that gave its key away: memberships under it belong to no audience. */
+/** The retired key of an audience: memberships under it belong to no audience. */
 export interface FormerAudience {
   key: number;
-  /** The id that contacts may still name. */
+  /** The audience id that contacts may still name. */
   audience_id: string;
 }
 
-/** An erasure whose contacts are not all removed. The job has the id of the erasure. */
+/** An erasure with contacts left to remove. The job has the id of the erasure. */
 export interface ErasureWork {
   named: Identifier[];
-  /** Ids of contacts that stay, of all steps so far. */
+  /** Ids of contacts that stay, from all steps so far. */
   related: string[];
 }
 
@@ -32,7 +32,7 @@ export interface JobProgress {
   'erase-contacts': {
     /** Ids of the contacts that this step removed. */
     erased: string[];
-    /** Ids of contacts that stay, of all steps so far. */
+    /** Ids of contacts that stay, from all steps so far. */
     related: string[];
   };
 }
@@ -40,18 +40,18 @@ export interface JobProgress {
 export interface Job<Kind extends JobKind = JobKind> {
   id: string;
   kind: Kind;
-  /** The short key of the organization. */
+  /** The key of the organization. */
   organization: number;
   state: JobStates[Kind];
 }
 
 export interface JobStepResult<Kind extends JobKind> {
-  /** Null when the work is done. */
+  /** The remaining work; null when it is done. */
   left: JobStates[Kind] | null;
   progress: JobProgress[Kind];
 }
 
-/** Notes work to do, in the transaction that makes it necessary. `now` in milliseconds since the epoch. */
+/** Records work to do, in the transaction that makes it necessary. `now` is in milliseconds since the epoch. */
 export function beginJob<Kind extends JobKind>(
   connection: Connection,
   { id, kind, organization, state }: Job<Kind>,
@@ -76,7 +76,7 @@ export function readJob(connection: Connection, id: string): Job | undefined {
   return row && { id, kind: row[0], organization: Number(row[1]), state: fromJson(row[2]) };
 }
 
-/** Notes what is left of a job; null ends it. */
+/** Records the remaining work of a job; null ends it. */
 export function writeJob(connection: Connection, id: string, state: object | null): void {
   if (state === null) connection.run(sql`DELETE FROM jobs WHERE id = ?`, id);
   else connection.run(sql`UPDATE jobs SET state = ? WHERE id = ?`, toJson(state), id);
@@ -88,7 +88,7 @@ export interface PendingJob<Kind extends JobKind = JobKind> {
   organizationId: string;
 }
 
-/** Jobs that are left, the oldest first. */
+/** Remaining jobs, oldest first. */
 export const pendingJobs = (connection: Connection, limit: number): PendingJob[] =>
   connection
     .rows<[string, JobKind, string]>(
@@ -98,7 +98,7 @@ export const pendingJobs = (connection: Connection, limit: number): PendingJob[]
     )
     .map(([id, kind, organizationId]) => ({ id, kind, organizationId }));
 
-/** How many jobs of a kind an organization has left, at most `max`. */
+/** Number of remaining jobs of a kind in an organization, at most `max`. */
 export const countJobs = (
   connection: Connection,
   organizationId: string,

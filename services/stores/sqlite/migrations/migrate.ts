@@ -9,7 +9,7 @@ const FOLDER = join(packageRoot, 'mappings/sqlite');
 const otherVersion = (migration: string) =>
   `The data folder was created by another version of Reachline (its ${migration} differs), and this version cannot upgrade it. Use the version that created it, or name an empty folder with REACHLINE_DATA_DIR and load the records again.`;
 
-/** Applies pending migrations in order, and returns their names. Safe when several processes migrate at once. */
+/** Applies pending migrations in order, and returns their names. Safe if several processes migrate at once. */
 export function migrate(connection: Connection, folder = FOLDER): string[] {
   const migrations = readMigrations(folder);
   if (pending(connection, migrations).length === 0) return [];

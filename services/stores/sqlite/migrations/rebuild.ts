@@ -1,5 +1,4 @@
-/** Derives the text indexes and the normal forms of visits anew, from the stored records, when the rules or
- * tables of `services/search` changed. */
+/** Rebuilds the text indexes and the normal forms of visits from the stored records, if the rules or tables of `services/search` changed. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { AudienceBody } from '../../../audiences/stored-audience.js';
 import { contactJson, parseContact } from '../../../contacts/contact-json.js';
@@ -21,15 +20,15 @@ import { WriteSession } from '../writes/write-session.js';
 
 export type RebuildProgress = (what: string, done: number, total: number) => void;
 
-/** Rows per transaction: few enough that a process waiting for the write lock gets it within its timeout. */
+/** Rows per transaction: few enough that another process gets the write lock within its timeout. */
 const ROWS_PER_BATCH = 2000;
 
 interface Rebuild {
   table: 'contacts' | 'audiences' | 'visits';
-  /** Version of the tables that values are derived by. */
+  /** Version of the tables from which values are derived. */
   tables?: string;
   clear(connection: Connection): void;
-  /** Rebuilds at most `limit` rows after a key; returns the last key, undefined when there was no row. */
+  /** Rebuilds at most `limit` rows after a key. Returns the last key; undefined if there was no row. */
   batch(session: WriteSession, after: bigint, limit: number): bigint | undefined;
 }
 
@@ -43,8 +42,8 @@ const rebuilds: readonly Rebuild[] = [
 ];
 
 /**
- * Resolves once everything derived follows the rules of this version. Interrupted, the next call goes on where it ended. Processes
- * that call it at once take turns by batch.
+ * Resolves once all derived data follows the rules of this version. After an interruption, the next call continues. Processes that call it
+ * at once take turns by batch.
  */
 export async function rebuildDerived(connection: Connection, onProgress?: RebuildProgress): Promise<void> {
   const pending = rebuilds.filter((each) => !isCurrent(connection, each));
@@ -64,7 +63,7 @@ export async function rebuildDerived(connection: Connection, onProgress?: Rebuil
   }
 }
 
-/** Whether all rows are rebuilt. */
+/** Returns whether all rows are rebuilt. */
 function rebuildBatch(session: WriteSession, rebuild: Rebuild): boolean {
   const { connection } = session;
   const { table, tables, clear, batch } = rebuild;

@@ -1,13 +1,13 @@
 /**
- * Terms of the text indexes and FTS5 queries for them. Every term begins with the key of its organization, so no query reaches rows of
- * another organization, and each posting list holds rows of one organization only.
+ * Terms of the text indexes, and FTS5 queries for them. Every term begins with the key of its organization, so no query reaches rows of
+ * another organization, and each posting list holds rows of only one organization.
  */
 
 let queryOf: (text: string) => FtsQuery;
 
 /**
- * An FTS5 query. Only this module composes one, from quoted terms, so no text of a request becomes part of its syntax. The query is in
- * parentheses or a single term, so that the functions below can combine it.
+ * An FTS5 query. Only this module composes queries, from quoted terms, so text of a request never becomes part of their syntax. A query is
+ * in parentheses or a single term, so that the functions below can combine it.
  */
 export class FtsQuery {
   readonly #text: string;
@@ -26,17 +26,17 @@ export class FtsQuery {
   }
 }
 
-/** Quotes would need escaping, spaces and control characters would end the term. */
+/** Quotes would need escaping; spaces and control characters would end the term. */
 const reserved = /["'\s\p{Cc}]/u;
 const everyReserved = /["'\s\p{Cc}]/gu;
 
-/** ASCII without any reserved character. */
+/** ASCII without reserved characters. */
 const plain = /^[!#-&(-~]*$/;
 
-/** The text as part of a term. */
+/** Encodes text as part of a term. */
 export function escapeTerm(text: string): string {
   if (plain.test(text)) return text;
-  // Names and places are words between spaces.
+  // Names and places are several words with spaces.
   const joined = text.replaceAll(' ', '%20');
   if (plain.test(joined) || !reserved.test(joined)) return joined;
   return joined.replace(everyReserved, encodeURIComponent).replaceAll("'", '%27');
@@ -53,34 +53,34 @@ export class OrganizationTerms {
     return `${this.#prefix}:${escapeTerm(word)}`;
   }
 
-  /** A whole value of a field. */
+  /** The term of a whole value of a field. */
   value(field: string, value: string): string {
     return `${this.#prefix}|${field}:${escapeTerm(value)}`;
   }
 
-  /** Words in order, each as `escapeTerm` wrote it, as the text of a column. */
+  /** Text of a column for words in order, each encoded by `escapeTerm`. */
   escapedWords(words: readonly string[]): string {
     let text = '';
     for (const word of words) text += text === '' ? `${this.#prefix}:${word}` : ` ${this.#prefix}:${word}`;
     return text;
   }
 
-  /** A term that every row has, for searches that only exclude words. */
+  /** A term in every row, for searches that only exclude words. */
   get matchAllTerm(): string {
     return `${this.#prefix}|`;
   }
 
-  /** In no row. */
+  /** A term in no row. */
   get matchNoneTerm(): string {
     return `${this.#prefix}\\`;
   }
 
-  /** Separates the values of one field, so that no phrase spans two. */
+  /** A term between the values of one field, so that no phrase spans two values. */
   get positionGap(): string {
     return `${this.#prefix}/`;
   }
 
-  /** Text of the column by which names are recognized as a whole; begins with a space. */
+  /** Text of the column that recognizes whole names. It begins with a space. */
   name({
     whole,
     parts,

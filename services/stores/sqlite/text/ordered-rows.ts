@@ -12,20 +12,20 @@ const BY_POSITION = {
   audiences: identifier('audiences_by_position'),
 };
 
-/** The rows of one organization that a search selects. */
+/** A selection of rows of one organization. */
 export interface RowSource {
   /** Table with organization, position, created_ms and id. */
   rows: 'contacts' | 'audiences';
   organization: number;
-  /** Only rows that match the query. */
+  /** Selects rows that match the query. */
   match?: { index: TextIndex; query: FtsQuery };
-  /** Only members of this audience, by its key. */
+  /** Selects members of this audience, given by its key. */
   audience?: number;
-  /** Only these rows, as a JSON array. */
+  /** Selects these positions, given as a JSON array. */
   positions?: string;
-  /** Only contacts of this country, in normal form. */
+  /** Selects contacts of this country, in normal form. */
   country?: string;
-  /** Only contacts that changed after this time, in milliseconds. */
+  /** Selects contacts that changed after this time, in milliseconds. */
   updatedAfter?: number;
 }
 
@@ -52,28 +52,28 @@ export function hasRows(connection: Connection, source: RowSource): boolean {
   return connection.row(sql`SELECT 1 FROM ${from} WHERE ${where} LIMIT 1`, ...values) !== undefined;
 }
 
-/** Like `countRows`, but stops at a limit. */
+/** Counts rows like `countRows`, but stops at a limit. */
 export function countUpTo(connection: Connection, source: RowSource, limit: number): number {
   const { from, where, values } = select(source);
   const counted = sql`SELECT count(*) FROM (SELECT 1 FROM ${from} WHERE ${where} LIMIT ?)`;
   return connection.number(counted, ...values, limit) ?? 0;
 }
 
-/** A row, in how many of some sources it is, and a bit mask of these, the first source the lowest bit. */
+/** A row, the number of sources that contain it, and a bit mask of these; the lowest bit is the first source. */
 export interface MarkedRow {
   position: RowId;
   weight: number;
   mask: number;
 }
 
-/** A source with what it counts, and whether a row in it may be in less than `fewest` sources. */
+/** A source, its weight, and whether a row in it may be in less than `fewest` sources. */
 export interface WeighedSource {
   source: RowSource;
   weight: number;
   isRare: boolean;
 }
 
-/** Rows in `fewest` sources or in a rare one whose weights sum up to `least` or more, the heaviest first. Reads all of them. */
+/** Rows that are in `fewest` sources or in a rare one, and whose weights add up to at least `least`, heaviest first. Reads all of them. */
 export function heaviestRows(
   connection: Connection,
   sources: readonly WeighedSource[],
@@ -93,7 +93,7 @@ export function heaviestRows(
   return rows.map(([position, weight, mask]) => ({ position, weight: Number(weight), mask: Number(mask) }));
 }
 
-/** The bit masks of such rows of exactly one weight. Reads all of them. */
+/** The bit masks of such rows with exactly one weight. Reads all of them. */
 export function combinations(
   connection: Connection,
   sources: readonly WeighedSource[],
@@ -129,14 +129,14 @@ function groupedRows(sources: readonly WeighedSource[]): { grouped: Sql; values:
 /** Contacts whose fields are read at once: handing them over one by one takes longer than reading them. */
 const ROWS_PER_PART = 20_000;
 
-/** Fields of facets of all contacts, each as a list per part of the contacts; null where a contact has no such text. */
+/** Facet fields of all contacts, each as a list per part of the contacts; null for a contact without the text. */
 export function* facetFields(
   connection: Connection,
   source: RowSource,
   fields: readonly FacetField[],
 ): Generator<(string | null)[][], void> {
   const { from, where, values, rowId } = select(source);
-  // The same expressions as in the index, so that SQLite reads the index.
+  // The same expressions as in the index, so that SQLite uses it.
   const columns = fields.map(
     (field) => sql`json_extract(p.body, ${textLiteral(`$.${field}`)}) AS ${identifier(field)}`,
   );
@@ -161,7 +161,7 @@ export function* facetFields(
   }
 }
 
-/** Rows by creation time and id, descending, from the end of the previous page on. All these rows have the rank `rank`. */
+/** Rows by creation time and id, descending, after the end of the previous page. All these rows have the rank `rank`. */
 export function newestRows(
   connection: Connection,
   source: RowSource,
@@ -195,7 +195,7 @@ function newestColumns(
   return found;
 }
 
-/** From the index in this order: in a bucket that a large import shares, sorting would take longer than the rest. */
+/** Reads the index in this order: in a bucket that a large import shares, sorting would take longer than everything else. */
 function newestContacts(
   connection: Connection,
   { organization, country, updatedAfter }: RowSource,
@@ -216,7 +216,7 @@ function newestContacts(
   );
 }
 
-/** Only the bucket of the last row may have more rows than there is room for: a second search reads it as a whole. */
+/** Only the bucket of the last row may have more rows than there is room for. A second search reads that bucket completely. */
 function rowsBelow(connection: Connection, source: RowSource, bound: RowId, limit: number): RowColumns[] {
   const newest = newestRowIds(connection, source, limit + 1, bound);
   const [last, next] = newest.slice(limit - 1);
@@ -251,7 +251,7 @@ export function newestRowIds(
   return rows.map(([found]) => found);
 }
 
-/** The newest rows of whole buckets; few are sorted, unless many were imported with the same time. */
+/** The newest rows of whole buckets. Few rows need sorting, unless many were imported with the same time. */
 function rowsBetween(
   connection: Connection,
   source: RowSource,
@@ -291,8 +291,8 @@ const SORT_COLUMNS: Record<ContactSort, { column: Sql; index: Sql; hasNulls?: tr
 };
 
 /**
- * Contacts in the order of a sort, from the end of the previous page on: from its index, which costs what the page costs. What is
- * selected by more than the organization is sorted as a whole.
+ * Contacts in the order of a sort, after the end of the previous page. Reads the index of the sort, so the cost depends only on the page. A
+ * selection beyond the organization is sorted as a whole.
  */
 export function sortedRows(
   connection: Connection,
@@ -340,7 +340,7 @@ export function sortedRows(
 function selectSorted(source: Omit<RowSource, 'country'>, index: Sql): Selection & { row: Sql } {
   const { organization, match, audience, updatedAfter } = source;
   if (match || audience !== undefined) return withRow(select(source), source);
-  // The index by position has every column, so that a walk over all contacts reads no row.
+  // The index by position has every column, so walking over all contacts reads no rows.
   const isWhole = updatedAfter === undefined;
   return {
     from: sql`contacts p INDEXED BY ${isWhole ? index : sql`contacts_by_position`}`,
@@ -356,8 +356,8 @@ export interface GradedRow extends Omit<RankedRow, 'rank'> {
 }
 
 /**
- * Rows by the points that the conditions they meet give, then as `newestRows`: the sum over all typos and names, where a row without
- * names gets the best of its groups instead of theirs. Reads every row, unlike `newestRows`.
+ * Rows by the points of the conditions that they meet, then as in `newestRows`. Points of typos and names add up; a row without names gets
+ * the points of its best group instead. Reads every row, unlike `newestRows`.
  */
 export function gradedRows(
   connection: Connection,
@@ -401,7 +401,7 @@ interface Selection {
   values: SqlValue[];
   /** The column. */
   rowId: Sql;
-  /** Alias of the table of rows, where it is one of those joined. */
+  /** Alias of the table of rows, if it is joined. */
   row?: Sql;
 }
 
@@ -422,7 +422,7 @@ function withRow(selection: Selection, { rows, organization }: RowSource): Selec
   const { from, where, values, rowId, row } = selection;
   if (row !== undefined) return { ...selection, row };
   return {
-    // CROSS JOIN and INDEXED BY keep SQLite from scanning, for each row, everything that changed after the time.
+    // Without CROSS JOIN and INDEXED BY, SQLite would scan, for each row, all rows that changed after the time.
     from: sql`${from} CROSS JOIN ${TABLES[rows]} p INDEXED BY ${BY_POSITION[rows]} ON p.position = ${rowId}`,
     where: sql`${where} AND p.organization = ?`,
     values: [...values, organization],
@@ -431,7 +431,7 @@ function withRow(selection: Selection, { rows, organization }: RowSource): Selec
   };
 }
 
-/** Joins from the narrowest table: the text index, else the members, else the rows themselves. */
+/** Joins from the narrowest table: the text index, otherwise the members, otherwise the rows themselves. */
 function selectRows({ rows, organization, match, audience, positions, country }: RowSource): Selection {
   if (positions !== undefined) {
     return {
@@ -445,7 +445,7 @@ function selectRows({ rows, organization, match, audience, positions, country }:
   if (match && audience !== undefined) {
     const index = INDEX_NAMES[match.index];
     return {
-      // Callers bind their parameters before `values`, so only `where` has parameters.
+      // Callers bind their parameters before `values`, so only `where` may have parameters.
       from: sql`${index} t CROSS JOIN memberships m ON m.position = t.rowid`,
       where: sql`${index} MATCH ? AND m.audience = ?`,
       values: [match.query.text, audience],

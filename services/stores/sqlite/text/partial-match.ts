@@ -22,7 +22,7 @@ import {
 } from './ordered-rows.js';
 import { excludedRows, type FindSimilar, rowsOfTerm } from './query-plan.js';
 
-/** The part of a partial match whose rows match these terms, and none of what may be unwanted. */
+/** The rows of a partial match that match these terms, and none of the terms that may be unwanted. */
 interface MatchedTerms {
   query: TextQuery;
   unwanted: FtsQuery[];
@@ -35,23 +35,23 @@ export interface MatchedRow {
 }
 
 export interface FoundPartialMatch extends PartialMatch {
-  /** Every row, where they are few. */
+  /** All rows, if they are few. */
   rows?: MatchedRow[];
-  /** The rows by the terms that they match. */
+  /** The rows, grouped by the terms that they match. */
   parts: MatchedTerms[];
 }
 
-/** Rows that are ranked one by one, 0.1 ms each; the index takes 0.1 to 1 s for the ranks of several terms. */
+/** Maximum rows to rank one by one, at 0.1 ms each. With the index, the ranks of several terms take 0.1 to 1 s. */
 export const MAX_RANKED_ROWS = 1000;
 /**
- * Of as few words each choice is searched: the index intersects them, which takes a fraction of counting all their rows. Choices
- * grow faster than words.
+ * Up to this number of words, each choice of words is searched: the index intersects them in a fraction of the time for counting their
+ * rows. The number of choices grows faster than the number of words.
  */
 const MAX_CHOSEN_WORDS = 4;
 
 /**
- * What rows match where none matches every term: the terms that weigh most of those that any row matches, or as an earlier page did.
- * Rows of frequent terms are read only where a rare one matches.
+ * What rows must match if none matches every term: the heaviest terms that occur together, or the same as on an earlier page. Rows of
+ * frequent terms are read only if they match a rare term too.
  */
 export function findPartialMatch(
   connection: Connection,
@@ -81,7 +81,7 @@ export function findPartialMatch(
   const phrases = phrasesOf(query);
   const nothing = { ...noMatch(weights), parts: [] };
   if (phrases.some((place) => weights[place] === 0)) return nothing;
-  /** The heaviest first. */
+  /** Heaviest first. */
   const words = places
     .filter((place) => !phrases.includes(place) && weights[place] !== 0)
     .sort((left, right) => (weights[right] as number) - (weights[left] as number));
@@ -96,7 +96,7 @@ export function findPartialMatch(
   });
   const part = (chosen: readonly number[]): MatchedTerms => ({
     query: queryOf(chosen),
-    // On a first page no row matches more: evaluating this for every row and rank would take as long again.
+    // On a first page, no row matches more terms: checking this for every row and rank would double the time.
     unwanted: earlier ? rows.filter((_, place) => words.includes(place) && !chosen.includes(place)) : [],
   });
   const foundOf = (weight: number, found: Pick<FoundPartialMatch, 'rows' | 'parts'>): FoundPartialMatch => ({
@@ -105,7 +105,7 @@ export function findPartialMatch(
     weights,
     ...found,
   });
-  /** Of few words: a search for each choice of one weight; undefined where no row matches any. */
+  /** For few words: searches each choice of one weight. Undefined if no row matches any. */
   const findChoices = (choices: readonly number[][], weight: number): FoundPartialMatch | undefined => {
     const found: MatchedRow[] = [];
     const parts: MatchedTerms[] = [];
@@ -136,7 +136,8 @@ export function findPartialMatch(
     }
     return earlier ? { ...nothing, ...earlier } : nothing;
   }
-  // Some row has all of these: the heaviest has at least their weight, and therefore one of the words without which that is out of reach.
+  // Some row has all of these words: the heaviest row has at least their weight, and therefore one of the words without which that weight
+  // is out of reach.
   const together: number[] = [];
   for (const place of earlier ? [] : words) {
     if (hasRows(connection, matching([...phrases, ...together, place]))) together.push(place);
@@ -170,7 +171,7 @@ export function findPartialMatch(
   return foundOf(whole, { rows: found, parts: [] });
 }
 
-/** Every choice of places. */
+/** Every combination of positions. */
 function choicesOf([first, ...rest]: readonly number[]): number[][] {
   if (first === undefined) return [[]];
   const others = choicesOf(rest);

@@ -18,40 +18,40 @@ import {
   type OrganizationTerms,
 } from './fts-query.js';
 
-/** Rows of one rank, or of several ranks distinguished by grades. */
+/** Rows of one rank, or of several ranks that grades distinguish. */
 export interface RankStep {
-  /** First and last rank; where grades distinguish rows, the last is that of a row without points. */
+  /** First and last rank. If grades distinguish rows, the last is the rank of a row without points. */
   ranks: [first: number, last: number];
   match: FtsQuery;
   grades?: Grade[];
 }
 
-/** By how much the rank of rows is better than the last of the step: by all typos and names together and by the best of the groups. */
+/** By how much the rank of a row is better than the last rank of the step: by the sum over typos and names, or by the best of the groups. */
 export interface Grade {
   match: FtsQuery;
   kind: 'typos' | 'names' | 'group';
   points: number;
 }
 
-/** Rows that match equally well by contract 3.9 (1) and (2); those with typos in several words are one class. */
+/** Rows that match equally well by contract 3.9 (1) and (2). Rows with typos in several words form one class. */
 export interface RankClass {
   lastRank: number;
-  /** Rows of this class and of those before it. */
+  /** Rows of this class and of the classes before it. */
   cumulative: FtsQuery;
   /** Best first. */
   steps(): Iterable<RankStep>;
 }
 
-/** A search of a text index as classes, best first. */
+/** A search of a text index as a list of classes, best first. */
 export interface MatchPlan {
   all: FtsQuery;
   classes: RankClass[];
 }
 
-/** Columns of each group of contract 3.9, names first; all other columns are the last group. */
+/** Columns of each group of contract 3.9, names first. All other columns form the last group. */
 export type ColumnGroups = readonly (readonly string[])[];
 
-/** Other words of the index, by their distance from 1 to `typos`. */
+/** Finds other words of the index, grouped by their distance from 1 to `typos`. */
 export type FindSimilar = (word: string, typos: number) => string[][];
 
 export function planMatch(
@@ -60,7 +60,7 @@ export function planMatch(
   filters: FtsQuery[],
   query: TextQuery | undefined,
   findSimilar: FindSimilar,
-  /** Conditions that no match meets. */
+  /** Conditions that exclude a row. */
   unwanted: FtsQuery[] = [],
 ): MatchPlan {
   const required = query?.required ?? [];
@@ -80,7 +80,7 @@ export function planMatch(
 export const excludedRows = (terms: OrganizationTerms, query?: TextQuery): FtsQuery[] =>
   (query?.excluded ?? []).map((term) => exactly(terms, term));
 
-/** Rows that match one term, whatever its typos. */
+/** Rows that match one term, with any allowed number of typos. */
 export function rowsOfTerm(terms: OrganizationTerms, term: QueryTerm, findSimilar: FindSimilar): FtsQuery {
   const match = new TermMatch(terms, term, findSimilar);
   return match.within(match.typos);
@@ -91,7 +91,7 @@ function exactly(terms: OrganizationTerms, term: QueryTerm): FtsQuery {
   return anyOf([words, ...(term.joined ?? []).map((word) => [word])].map((each) => terms.exact(each)));
 }
 
-/** A class of `RANK_CLASSES` or behind its last; its rows and those before it; the steps of its own rows. */
+/** A class of `RANK_CLASSES`, or a number after the last; the rows up to this class; and the steps of its own rows. */
 type PlannedClass = [rankClass: number, cumulative: FtsQuery, steps: (match: FtsQuery) => Iterable<RankStep>];
 
 class Planner {
@@ -164,7 +164,7 @@ class Planner {
     }));
   }
 
-  /** Rows of a class: more words in names first, then by the best group. */
+  /** Steps for the rows of a class: first by the number of words in names, then by the best group. */
   *#byGroup(match: FtsQuery, rankClass: number, withTypos: boolean): Iterable<RankStep> {
     const last = this.#ranking.lastRank(rankClass);
     const inNames = this.#inGroup(0, withTypos);
@@ -197,7 +197,7 @@ class Planner {
     yield step(0, andNot(match, better));
   }
 
-  /** Rows with typos in one or several words. */
+  /** Steps for rows with typos in one or several words. */
   #byTypos(match: FtsQuery, before: FtsQuery): RankStep {
     const grades: Grade[] = [];
     const add = (kind: Grade['kind'], points: number, of: TermMatch, condition: FtsQuery) => {
@@ -225,9 +225,9 @@ class Planner {
   }
 }
 
-/** The ways in which one term of a query matches. */
+/** The ways in which one term of a query can match. */
 class TermMatch {
-  /** Most that a match may have. */
+  /** Maximum number of typos in a match. */
   readonly typos: number;
   readonly #terms: OrganizationTerms;
   readonly #term: QueryTerm;
@@ -257,7 +257,7 @@ class TermMatch {
     return anyOfChunked(this.#terms, [this.exact(), ...this.#equivalents()]);
   }
 
-  /** Exactly, as an equivalent, as a beginning, or with up to `typos` typos; anywhere. */
+  /** Matches in any column: exactly, as an equivalent, as a beginning, or with up to `typos` typos. */
   within(typos: number): FtsQuery {
     return anyOfChunked(this.#terms, [
       ...this.#beginnings(),
@@ -267,7 +267,7 @@ class TermMatch {
     ]);
   }
 
-  /** Exactly, as an equivalent or as a beginning, `withTypos` also with as many as the term may have. */
+  /** Matches in these columns: exactly, as an equivalent or as a beginning; `withTypos` also with all typos that the term may have. */
   inGroup(columns: readonly string[], isNames: boolean, withTypos: boolean): FtsQuery {
     const similar = withTypos ? this.#similarTerms(this.typos) : [];
     const inText = inColumns(columns, anyOfChunked(this.#terms, [...this.#beginnings(), ...similar]));
@@ -294,7 +294,7 @@ class TermMatch {
     return term.kind === 'word' && term.initial ? [exactTerm(this.#terms.value('initial', term.word))] : [];
   }
 
-  /** In these columns, or in all. */
+  /** Equivalents in these columns, or in all. */
   #equivalents(columns?: readonly string[]): FtsQuery[] {
     return equivalentsOf(this.#term)
       .filter(({ field }) => columns === undefined || columns.includes(field))
@@ -312,8 +312,8 @@ class TermMatch {
 const ALTERNATIVES_PER_CHUNK = 32;
 
 /**
- * OR over many queries. FTS5 evaluates every alternative of an OR for every row, and flattens nested ORs; NOT a term that no row has
- * keeps chunks apart, so that a row costs the number of chunks and the size of one.
+ * OR over many queries. FTS5 evaluates every alternative of an OR for every row, and flattens nested ORs. Adding NOT with a term that no
+ * row has keeps chunks apart, so that a row costs the number of chunks plus the size of one.
  */
 function anyOfChunked(terms: OrganizationTerms, queries: FtsQuery[]): FtsQuery {
   if (queries.length <= ALTERNATIVES_PER_CHUNK) return anyOf(queries);

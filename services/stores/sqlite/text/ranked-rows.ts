@@ -5,7 +5,7 @@ import { countRows, gradedRows, newestRows, type RankedRow, type RowSource } fro
 import type { MatchPlan, RankStep } from './query-plan.js';
 import type { TextIndex } from './text-index.js';
 
-/** Rows of a text search in the order of contract 3.9, from the end of the previous page on, and their total, 0 where it is skipped. */
+/** Rows of a text search in the order of contract 3.9, after the end of the previous page, and their total, which is 0 if skipped. */
 export function rankedRows(
   connection: Connection,
   source: Omit<RowSource, 'match'> & { index: TextIndex },

@@ -1,7 +1,7 @@
 import { isTypoCandidate } from '../../../search/typos.js';
 import { escapeTerm, OrganizationTerms } from './fts-query.js';
 
-/** The words of a value: what is the same for every organization. */
+/** The words of a value: the part that is the same for every organization. */
 export interface EncodedValue {
   /** The words as parts of terms, in order. */
   escaped: readonly string[];
@@ -37,7 +37,7 @@ export class TermEncoder {
     return column;
   }
 
-  /** The collected words of what was encoded since the last call, each once. */
+  /** The words collected since the last call, without duplicates. */
   takeWords(): ReadonlySet<string> {
     const words = this.#words;
     this.#words = new Set();

@@ -21,12 +21,12 @@ const DOCUMENT_TABLES: Readonly<Record<TextIndex, Sql>> = {
   audience_terms: identifier('audience_terms_docsize'),
 };
 
-/** Pages merged per step, which takes about as long as a small write. */
+/** Pages to merge per step, which takes about as long as a small write. */
 const MERGE_PAGES = 64;
 
 /**
- * Collects changes of a text index to apply them in the order of row ids: FTS5 flushes at every row id lower than the one before. A row is
- * removed by the columns that it was added with.
+ * Collects changes of a text index, to apply them in the order of row ids: FTS5 flushes at every row id that is lower than the one before.
+ * A row must be removed with the column texts that it was added with.
  */
 export class IndexChanges {
   readonly #connection: Connection;
@@ -77,7 +77,7 @@ export class IndexChanges {
 /** NULL has no terms either, and is bound without a copy. */
 const orNull = (text: string) => text || null;
 
-/** Merges a few of the segments that bulk loads leave, which slow searches down. False when nothing is left to merge. */
+/** Merges a few of the segments that bulk loads leave, because they slow searches down. Returns false if nothing is left to merge. */
 export function mergeSegments(connection: Connection, index: TextIndex): boolean {
   return merge(connection, index, MERGE_PAGES);
 }
@@ -92,7 +92,7 @@ function merge(connection: Connection, index: TextIndex, pages: number): boolean
   return changes() - before >= 2;
 }
 
-/** Counts a transaction that removes or replaces rows: their words stay in older segments until a `SegmentRewrite`. */
+/** Counts a transaction that removes or replaces rows. Their words stay in older segments until a `SegmentRewrite`. */
 function noteRemoval(connection: Connection, index: TextIndex): void {
   connection.run(sql`UPDATE counters SET value = value + 1 WHERE name = ?`, `${index}_removals`);
 }
@@ -100,11 +100,11 @@ function noteRemoval(connection: Connection, index: TextIndex): void {
 const counter = (connection: Connection, name: string) =>
   connection.number(sql`SELECT value FROM counters WHERE name = ?`, name) ?? 0;
 
-/** Whether a segment may hold words of rows that were removed or replaced. */
+/** Whether a segment may hold words of removed or replaced rows. */
 export const hasRemovals = (connection: Connection, index: TextIndex): boolean =>
   counter(connection, `${index}_removals`) !== counter(connection, `${index}_removals_gone`);
 
-/** No contact has them: row ids of contacts are not negative, and terms of organizations do not begin with an exclamation mark. */
+/** Used by no contact: row ids of contacts are not negative, and terms of organizations do not begin with an exclamation mark. */
 const MARKER_ROW = -1n;
 const FILLER_ROW = -2n;
 const FILLER_TERMS = 3000;
@@ -114,20 +114,21 @@ const FILLER = Array.from(
 ).join(' ');
 
 /**
- * Merges all segments of an index into one, in steps. FTS5 never overwrites a word: it writes a mark above, and drops both once the segments
- * of the two merge, which for the large segments of a first load may be never. After this, nothing is left of rows that were removed before.
+ * Merges all segments of an index into one, in steps. FTS5 never overwrites a word: it writes a deletion mark in a newer segment, and drops
+ * both only once the two segments merge, which for the large segments of a first load may be never. After this, nothing remains of rows
+ * that were removed before.
  */
 export class SegmentRewrite {
   readonly #connection: Connection;
   readonly #index: TextIndex;
   readonly #removals: number;
-  /** Segments from before that are left. */
+  /** Ids of the remaining segments from before the rewrite. */
   #old: Set<number>;
 
-  /** Whether FTS5 drops marks: it does so where nothing older than what it writes may exist, by the numbers of levels. */
+  /** Whether FTS5 drops deletion marks. It does so if, judging by level numbers, no older segment may exist. */
   #dropsMarks = false;
 
-  /** Begins it, in transactions of its own. */
+  /** Begins the rewrite, in its own transactions. */
   constructor(connection: Connection, index: TextIndex) {
     this.#connection = connection;
     this.#index = index;
@@ -136,10 +137,10 @@ export class SegmentRewrite {
     this.#begin();
   }
 
-  /** One step in a transaction of its own. True once no segment from before is left. */
+  /** Does one step in its own transaction. Returns true once no segment from before is left. */
   step(): boolean {
     const { ids, isMerging } = this.#segments();
-    // Their ids are given to new segments, so that one of these may delay the end, but not bring it forward.
+    // FTS5 may give their ids to new segments, which can delay the end but not bring it forward.
     this.#keepOld(ids);
     if (this.#old.size > 0) {
       if (isMerging)
@@ -160,7 +161,7 @@ export class SegmentRewrite {
   #begin(): void {
     this.#connection.writeTransaction(() => this.#addFiller());
     this.#connection.writeTransaction(() => {
-      // The newest segment: FTS5 rewrites none that is alone, which may hold a mark.
+      // A new segment: FTS5 does not rewrite a segment that is alone, which may hold a deletion mark.
       const name = INDEX_NAMES[this.#index];
       const [add, remove] = [
         sql`INSERT INTO ${name} (rowid, exact) VALUES (?, '!marker')`,
@@ -178,7 +179,7 @@ export class SegmentRewrite {
     });
   }
 
-  /** Adds a row of several pages. FTS5 moves small merge results to the level of the marker; this row keeps it from doing so. */
+  /** Adds a row of several pages. Otherwise, FTS5 would move small merge results to the level of the marker. */
   #addFiller(): void {
     const has = sql`SELECT 1 FROM ${DOCUMENT_TABLES[this.#index]} WHERE id = ?`;
     if (this.#connection.row(has, FILLER_ROW)) return;
@@ -204,7 +205,7 @@ const STRUCTURE_ROW = 10;
 const COOKIE_BYTES = 4;
 
 interface Structure {
-  /** Of all segments. */
+  /** Ids of all segments. */
   ids: number[];
   isMerging: boolean;
   levels: number;
@@ -223,8 +224,8 @@ function parseStructure(record: Uint8Array): Structure {
     }
   };
   const levels = next();
-  next(); // Segments of all levels.
-  next(); // Pages written so far.
+  next(); // Number of segments of all levels.
+  next(); // Number of pages written so far.
   const ids: number[] = [];
   const usedLevels: number[] = [];
   let isMerging = false;

@@ -1,4 +1,4 @@
-/** The words of letters in the text indexes of an organization, for queries with typos. */
+/** The alphabetic words in the text indexes of an organization, for queries with typos. */
 
 import type { Equivalent, TextQuery } from '../../../search/query.js';
 import { equivalentsOf } from '../../../search/ranking.js';
@@ -9,7 +9,7 @@ import type { Connection } from '../connection.js';
 import type { FindSimilar } from './query-plan.js';
 import { TEXT_INDEXES, type TextIndex } from './text-index.js';
 
-/** Similar words per word of a query: as many as contract 3.9 requires of every store. */
+/** Maximum similar words per word of a query: as many as contract 3.9 requires of every store. */
 const MAX_SIMILAR = 1000;
 
 export function addToVocabulary(
@@ -43,11 +43,11 @@ export function removeFromVocabulary(
   );
 }
 
-/** Finds words with the same first letter within an edit distance: by distance from 1. */
+/** Finds words with the same first letter within an edit distance, grouped by distance from 1. */
 export function similarWords(connection: Connection, index: TextIndex, organization: number): FindSimilar {
   return (word, typos) => {
     const length = codePoints(word);
-    // One text, as each row takes longer to hand over than to read; words hold no line breaks.
+    // Returns one text, because handing a row over takes longer than reading it. Words contain no line breaks.
     const [candidates] = connection.row<[string | null]>(
       sql`SELECT group_concat(word, char(10)) FROM vocabulary
         WHERE organization = ? AND indexed = ? AND first = ? AND length BETWEEN ? AND ?`,
@@ -71,7 +71,7 @@ export function similarWords(connection: Connection, index: TextIndex, organizat
   };
 }
 
-/** The query without the equivalents of words that no row holds: the index would look for them again for each class of the order. */
+/** The query without equivalents whose words no row has: otherwise, the index would look for them again for each class of the order. */
 export function withHeldEquivalents(
   connection: Connection,
   index: TextIndex,

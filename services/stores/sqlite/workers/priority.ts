@@ -2,11 +2,11 @@ import { setPriority } from 'node:os';
 
 const NICENESS = 5;
 
-/** Lets the event loop go before the calling process or thread, which on Linux has a priority of its own. */
+/** Lowers the priority of the process (on Linux: thread), so that the event loop runs first. */
 export function runInBackground(): void {
   try {
     setPriority(NICENESS);
   } catch {
-    // Not allowed here.
+    // Not permitted in this environment.
   }
 }

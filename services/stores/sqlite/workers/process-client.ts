@@ -1,21 +1,21 @@
 import { fork } from 'node:child_process';
 import { READY, type RpcRequest, type RpcResponse, type WorkerData } from './rpc.js';
 
-/** Pages are bounded, so a process that needs more than this, in MiB, has a fault. */
+/** Maximum heap of a process in MiB: pages are bounded, so a process that needs more has a fault. */
 const MAX_HEAP_MB = 256;
 
 export interface ProcessHandlers {
   onReady(): void;
   onResponse(response: RpcResponse): void;
-  /** Called once, also when the process could not start. */
+  /** Called once, even if the process could not start. */
   onExit(error: Error): void;
 }
 
-/** A child process that serves one request at a time and can be killed whatever it is doing. */
+/** A child process that serves one request at a time and can be killed at any moment. */
 export interface SearchProcess {
   /** Resolves when the process has exited. */
   readonly exited: Promise<void>;
-  /** A process that has exited meanwhile reports it by `onExit`. */
+  /** Sends a request. If the process has exited, `onExit` reports it. */
   send(request: RpcRequest): void;
   kill(): void;
   /** Lets the process exit once it is idle. */

@@ -1,15 +1,15 @@
 import type { Json } from '../../../shared/json.js';
 import type { SerializedError } from '../errors.js';
 
-/** Data with which a thread or process is started. */
+/** Data passed to a thread or process when it starts. */
 export interface WorkerData {
-  /** The database file. */
+  /** Path of the database file. */
   path: string;
-  /** Page cache in MiB. */
+  /** Size of the page cache in MiB. */
   cacheMb: number;
 }
 
-/** Operations of a worker by name. Arguments are cloned; results come back as text, which costs less than a clone. */
+/** Operations of a worker by name. Arguments are cloned; results come back as text, which costs less than cloning them. */
 export type Operations = Record<string, (...args: never[]) => string>;
 
 /** The response of an operation without a result. */
@@ -21,7 +21,7 @@ export interface RpcRequest {
   id: number;
   operation: string;
   args: unknown[];
-  /** The organization of the request, where tenants take turns. */
+  /** The organization of the request, if tenants take turns. */
   tenant?: string;
 }
 

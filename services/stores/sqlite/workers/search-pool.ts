@@ -7,7 +7,7 @@ import type { Operations, RpcRequest, RpcResponse } from './rpc.js';
 
 const MAX_WAITING_PER_ORGANIZATION = 250;
 
-/** Bytes of answers whose requests are in flight, above which no search starts: a few times the largest page. */
+/** Bytes of responses in flight above which no search starts: a few times the largest page. */
 const MAX_IN_FLIGHT_BYTES = 32 * 1024 * 1024;
 
 interface Search {
@@ -27,7 +27,7 @@ interface Slot {
 
 export interface SearchPoolOptions {
   maxProcesses: number;
-  /** A search that runs for longer is ended, and rejects with `StoreTimeoutError`. */
+  /** Time limit of a search, after which it is ended and rejects with `StoreTimeoutError`. */
   timeoutMs: number;
   startProcess(handlers: ProcessHandlers): SearchProcess;
   /** Calls `run` after `ms` milliseconds, unless the returned function is called before. */
@@ -35,8 +35,8 @@ export interface SearchPoolOptions {
 }
 
 /**
- * Runs searches in processes, so that each can be killed whatever SQLite is doing. Organizations take turns, and one of them has at
- * most all processes but one. A search keeps its process until it ends or its deadline, even when its caller has left.
+ * Runs searches in processes, so that each can be killed whatever SQLite is doing. Organizations take turns, and one organization may use
+ * all processes but one. A search keeps its process until it ends or reaches its deadline, even if its caller has left.
  */
 export class SearchPool<Of extends Operations> {
   readonly #options: SearchPoolOptions;
@@ -83,7 +83,7 @@ export class SearchPool<Of extends Operations> {
     await Promise.all([...this.#slots].map(({ process }) => process.exited));
   }
 
-  /** Gives admitted searches to free processes, and starts a process where there are too few. */
+  /** Gives admitted searches to free processes, and starts a process if there are too few. */
   #dispatch(): void {
     for (const slot of this.#slots) {
       if (slot.state !== 'ready' || slot.search || this.#inFlight.isFull) continue;
@@ -128,7 +128,7 @@ export class SearchPool<Of extends Operations> {
           const error = new StoreUnavailableError('records', { cause });
           this.#slots.delete(slot);
           this.#release(slot)?.reject(error);
-          // If one process cannot start, the next would not start either.
+          // If one process cannot start, another would not start either.
           if (slot.state === 'starting') this.#rejectWaiting(error);
           this.#dispatch();
         },
@@ -140,7 +140,7 @@ export class SearchPool<Of extends Operations> {
     }
   }
 
-  /** Its place is free when it has exited. */
+  /** The slot is free once the process has exited. */
   #kill(slot: Slot, error: unknown): void {
     slot.state = 'ending';
     slot.process.kill();

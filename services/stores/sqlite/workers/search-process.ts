@@ -1,5 +1,5 @@
 /**
- * Entry of a process that runs one search at a time. A running statement of SQLite cannot be interrupted, so a search is cancelled by
+ * Entry file of a process that runs one search at a time. A running SQLite statement cannot be interrupted, so a search is cancelled by
  * killing its process: the operating system releases its locks, and it holds no state.
  */
 import type { KeySearch } from '../../../accounts/key-store.js';
@@ -51,12 +51,12 @@ function respond({ id, operation, args }: RpcRequest): RpcResponse {
   }
 }
 
-/** The parent may have exited. */
+/** Ignores errors, because the parent may have exited. */
 function send(message: RpcResponse | typeof READY): void {
   process.send?.(message, undefined, undefined, () => {});
 }
 
-// Terminals and service managers signal the whole process group; this process ends when the store disconnects it.
+// Terminals and service managers signal the whole process group, but this process ends when the store disconnects it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', () => process.exit(0));
 process.on('message', (request: RpcRequest) => send(respond(request)));

@@ -11,7 +11,7 @@ import {
   type WorkerData,
 } from './rpc.js';
 
-/** Requests without a response, those that wait for exclusive work among them. */
+/** Maximum requests without a response, including requests that wait for exclusive work. */
 export const MAX_PENDING = 10_000;
 
 interface Pending {
@@ -23,7 +23,7 @@ type Methods<Of extends Operations, Names extends keyof Of> = {
   [Name in Names]: (...args: Parameters<Of[Name]>) => Promise<Result<Of[Name]>>;
 };
 
-/** Calls a worker thread. It starts with the first call, and again with the first one after it has died. */
+/** Calls a worker thread. The thread starts with the first call, and again with the first call after it has died. */
 export class WorkerClient<Of extends Operations> {
   readonly #entry: URL;
   readonly #data: WorkerData;
@@ -33,7 +33,7 @@ export class WorkerClient<Of extends Operations> {
   #closed = false;
   /** Resolves when calls may be sent again. */
   #paused: Promise<void> | undefined;
-  /** Calls that wait for that. */
+  /** Number of calls that wait for `#paused`. */
   #waiting = 0;
   #onIdle: (() => void) | undefined;
 
@@ -49,15 +49,15 @@ export class WorkerClient<Of extends Operations> {
     return this.callFor('', operation, ...args);
   }
 
-  /** These operations as methods. */
+  /** Returns these operations as methods. */
   calls<Name extends keyof Of & string>(...names: Name[]): Methods<Of, Name> {
     const method = (name: Name) => [name, (...args: Parameters<Of[Name]>) => this.call(name, ...args)];
     return Object.fromEntries(names.map(method)) as Methods<Of, Name>;
   }
 
   /**
-   * A call of a tenant, where the thread lets tenants take turns. Throws `OverloadedError` when too many calls wait, and
-   * `StoreUnavailableError` when the store is closed or the thread dies.
+   * Makes a call for a tenant; the thread lets tenants take turns. Throws `OverloadedError` if too many calls wait, and
+   * `StoreUnavailableError` if the store is closed or the thread dies.
    */
   async callFor<Name extends keyof Of & string>(
     tenant: string,
@@ -75,7 +75,7 @@ export class WorkerClient<Of extends Operations> {
     return fromJson(await this.#send(tenant, operation, args)) as Result<Of[Name]>;
   }
 
-  /** Runs `work` once every call is answered; those that come meanwhile are sent after it. */
+  /** Runs `work` once every call has its response. Calls that come meanwhile are sent afterwards. */
   async runExclusive<T>(work: () => Promise<T>): Promise<T> {
     while (this.#paused) await this.#paused;
     let resume = () => {};
@@ -96,7 +96,7 @@ export class WorkerClient<Of extends Operations> {
     }
   }
 
-  /** Resolves when the thread has answered every call and exited. */
+  /** Resolves when every call has its response and the thread has exited. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -1,4 +1,4 @@
-/** Entry of the only thread that writes. */
+/** Entry file of the only thread that writes. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Connection } from '../connection.js';
 import { type CompletionState, ErasureCompletion } from '../erasure/complete.js';
@@ -8,10 +8,10 @@ import { WriteSession } from '../writes/write-session.js';
 import { runInBackground } from './priority.js';
 import { CLOSE, type RpcRequest, type WorkerData } from './rpc.js';
 
-/** Time without writes after which segments of the text indexes are merged. */
+/** Milliseconds without writes after which segments of the text indexes are merged. */
 const IDLE_MS = 50;
 
-/** Pause before the next try where a reader needs the log, as a backup does for minutes, or where something failed. */
+/** Pause before a retry if a reader needs the log, such as a backup for minutes, or if something failed. */
 const RETRY_MS = 1000;
 
 const { path, cacheMb } = workerData as WorkerData;
@@ -31,7 +31,7 @@ function schedule(): void {
   });
 }
 
-/** A step of erasures comes after every transaction, so that they end however much there is to write. */
+/** A step of erasures follows every transaction, so that erasures end however much there is to write. */
 function work(): void {
   queue.work();
   const state = completeErasures();
@@ -43,7 +43,7 @@ function work(): void {
   }
 }
 
-/** A full disk, which the next write reports, delays them. */
+/** A full disk delays erasures; the next write reports it. */
 function completeErasures(): CompletionState | 'failed' {
   try {
     return erasures.step(Date.now(), performance.now());

@@ -2,7 +2,7 @@ import type { AnswerStore } from '../../../shared/idempotency.js';
 import type { Clock } from '../../../shared/time.js';
 import type { Writer } from './record-messages.js';
 
-/** Claimed keys whose attempt this process does not run are those of a process that ended. Answers expire by `ageClock`. */
+/** Claimed keys whose attempt this process does not run belong to a process that ended. Responses expire by `ageClock`. */
 export function answerStore(writer: Writer, ageClock: Clock): AnswerStore {
   const running = new Set<string>();
   return {

@@ -5,10 +5,10 @@ import type { RecordOperations, RecordWriter, WriteOperations } from './write-op
 
 export type Writer = WorkerClient<WriteOperations & RecordOperations>;
 
-/** Few enough that other requests are written between two of them. */
+/** Records per message: few enough that other requests are written between two messages. */
 export const RECORDS_PER_MESSAGE = 500;
 
-/** Sends records to the writer, which keeps the order of calls for each organization. Throws `PartialWriteError`. */
+/** Sends records to the writer, which keeps the order of calls per organization. Throws `PartialWriteError`. */
 export async function writeRecords(
   writer: Writer,
   operation: RecordWriter,
@@ -29,13 +29,13 @@ export async function writeRecords(
   if (rejected.size > 0) throw new PartialWriteError(rejected);
 }
 
-/** Records of one organization, by their indexes in the write. */
+/** Records of one organization, with their indexes in the write. */
 interface Message {
   organizationId: string;
   indexes: number[];
 }
 
-/** Of one organization each, in its order: the writer keeps the order of its messages, while organizations take turns. */
+/** Groups records by organization, in order. The writer keeps the order of messages, while organizations take turns. */
 function messagesOf(records: readonly OrderedRecord<Organized>[]): Message[] {
   const messages: Message[] = [];
   const last = new Map<string, Message>();

@@ -1,15 +1,12 @@
 /**
- * Work over many rows, in steps that each fit into a transaction. The writer commits between two steps, and other organizations take
- * their turns.
+ * Work over many rows, in steps that each fit into a transaction. The writer commits between two steps, and other organizations take their
+ * turns.
  */
 import { type Json, toJson } from '../../../shared/json.js';
 import type { IsTimeUp } from './write-batch.js';
 
 export interface SteppedWork<Result> {
-  /**
-   * Writes at least one row and stops when time is up. Nothing of it may be remembered before `commit`: a transaction that fails is
-   * written again.
-   */
+  /** Writes at least one row and stops when time is up. May remember nothing before `commit`: a failed transaction is written again. */
   step(isTimeUp: IsTimeUp): Step<Result>;
 }
 
@@ -20,7 +17,7 @@ export interface Step<Result> {
   result?: Json<Result>;
 }
 
-/** Writes each item, and builds the result from the returned values in order. */
+/** Writes each item, and builds the result from the returned values, in order. */
 export function forEachStepped<Item, Outcome, Result>(
   items: readonly Item[],
   write: (item: Item) => Outcome,
@@ -44,7 +41,7 @@ export function forEachStepped<Item, Outcome, Result>(
   };
 }
 
-/** Passes a state on from write to write; `resultOf` returns undefined while work is left. */
+/** Passes a state on from write to write. `resultOf` returns undefined while work is left. */
 export function steppedFrom<State, Result>(
   initial: State,
   write: (state: State) => State,
@@ -70,7 +67,7 @@ export function steppedFrom<State, Result>(
   };
 }
 
-/** One step, whose result says itself whether something is left. */
+/** A single step, whose result says whether work is left. */
 export const oneStep = <Result>(write: (isTimeUp: IsTimeUp) => Result): SteppedWork<Result> => ({
   step: (isTimeUp) => ({ result: toJson(write(isTimeUp)) }),
 });

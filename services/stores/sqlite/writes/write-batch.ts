@@ -3,17 +3,17 @@ import { RecordRejectedError } from '../../../shared/store-errors.js';
 import type { WriteSession } from './write-session.js';
 
 export interface BatchResult {
-  /** Records written or rejected, from the first; the others were not tried. */
+  /** Number of records written or rejected, from the first on; the others were not tried. */
   done: number;
   rejected: { index: number; code: string; pointer: string; detail: string }[];
 }
 
-/** Ends a batch once its transaction has taken long enough. */
+/** Returns true once the transaction of a batch has taken long enough. */
 export type IsTimeUp = () => boolean;
 
 /**
- * Writes records of one organization in order until all are done or time is up, at least one. Notes when the newest of those that are not
- * rejected was accepted, whether or not it changes anything.
+ * Writes records of one organization in order, until all are done or time is up, but at least one. Records the latest acceptance of records
+ * that were not rejected, even if they change nothing.
  */
 export function writeBatch<Record extends Organized>(
   session: WriteSession,

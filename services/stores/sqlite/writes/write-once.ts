@@ -21,7 +21,7 @@ export type WriteOnce = <Name extends IdempotentOperation>(
   command: Parameters<WriteOperations[Name]>[0],
 ) => Promise<Result<WriteOperations[Name]> | IdempotencyConflict>;
 
-/** Sends operations to the writer, except those whose idempotency key is in progress. Kept answers expire by `ageClock`. */
+/** Sends operations to the writer, except operations whose idempotency key is in progress. Stored responses expire by `ageClock`. */
 export function writeOnceWith(writer: Writer, clock: Clock, ageClock: Clock): WriteOnce {
   const running = new Set<string>();
   return async (organizationId, operation, command) => {

@@ -43,7 +43,10 @@ import { oneStep, type SteppedWork } from './stepped-work.js';
 import type { BatchResult, IsTimeUp } from './write-batch.js';
 import type { WriteSession } from './write-session.js';
 
-/** Operations of the writer that share a transaction of the session. `now` and `keptMs`, by which answers expire, in milliseconds since 1970. */
+/**
+ * Operations of the writer that share a transaction of the session. `now` and `keptMs`, by which responses expire, are in milliseconds
+ * since 1970.
+ */
 export function writeOperations(session: WriteSession) {
   const { connection } = session;
   return {
@@ -114,7 +117,7 @@ export function writeOperations(session: WriteSession) {
     keepAnswer: (answer: Parameters<typeof keepAnswer>[1]) => done(keepAnswer(connection, answer)),
     releaseAnswer: (request: AnswerKey) => done(releaseAnswer(connection, request)),
     beginErasure: (command: EraseCommand, now: number) => done(beginErasure(session, command, now)),
-    /** Starts the thread, which completes erasures while it has nothing else to do. */
+    /** Starts the thread, which completes erasures while it is idle. */
     wake: () => done(undefined),
     insertKey: (key: StoredKey, rules?: InsertRules) => toJson(insertKey(connection, key, rules)),
     revokeKey: (keyId: string, revokedAt: string, keepDescendants?: boolean) =>
@@ -152,7 +155,7 @@ export type WriteOperations = ReturnType<typeof writeOperations> & SteppedOperat
 
 type WriteRecords = (session: WriteSession, records: unknown[], isTimeUp: IsTimeUp) => BatchResult;
 
-/** Operations that write records, a batch per transaction. */
+/** Operations that write records, one batch per transaction. */
 export const recordWriters = {
   upsertContacts: (session, records, isTimeUp) =>
     upsertContacts(session, records as OrderedRecord<ContactRecord>[], isTimeUp),

@@ -12,10 +12,10 @@ import {
 } from './write-operations.js';
 import type { WriteSession } from './write-session.js';
 
-/** Records per transaction. A page of an index is written once for all records of a transaction that touch it. */
+/** Records per transaction. An index page is written once for all records of a transaction that touch it. */
 const RECORDS_PER_TRANSACTION = 2000;
 
-/** Hard limit of a transaction, however few requests or records it has written. */
+/** Hard limit of a transaction, even if it has written few requests or records. */
 const MAX_TRANSACTION_MS = 300;
 
 /** Limit of one step of work over many rows. */
@@ -25,7 +25,7 @@ interface RecordsJob {
   id: number;
   tenant: string;
   writer: RecordWriter;
-  /** Parsed when its turn comes. */
+  /** JSON that is parsed when its turn comes. */
   json: string;
   records?: unknown[];
   done: number;
@@ -34,12 +34,12 @@ interface RecordsJob {
 
 type Queued = Pick<RpcRequest, 'id' | 'tenant'>;
 
-/** `work`: what is left of the request. */
+/** `work` is the rest of a request. */
 type SteppedRequest = RpcRequest & { work?: SteppedWork<unknown> };
 
 /**
- * Group commit for all callers: waiting requests share a transaction. Steps of work over many rows and batches of records are written
- * between them. Organizations take turns with all three. A response is sent only after its commit.
+ * Group commit for all callers: waiting requests share a transaction. Steps of work over many rows, and batches of records, are written
+ * between these. Organizations take turns in all three. A response is sent only after its commit.
  */
 export class WriteQueue {
   readonly #session: WriteSession;
@@ -47,10 +47,10 @@ export class WriteQueue {
   readonly #steppedOperations: Record<string, (...args: never[]) => SteppedWork<unknown>>;
   readonly #respond: (message: RpcResponse) => void;
   readonly #requests = new FairQueue<RpcRequest>();
-  /** Apart from the other requests, so that a step is followed by all of these that wait, not by one. */
+  /** A separate queue, so that a step is followed by all waiting requests, not by one. */
   readonly #stepped = new FairQueue<SteppedRequest>();
   readonly #jobs = new FairQueue<RecordsJob>();
-  /** Next transactions of one item each, since one of them made a transaction of several fail. */
+  /** Number of transactions to run with a single item each, after one item made a transaction of several fail. */
   #alone = 0;
 
   constructor(session: WriteSession, respond: (response: RpcResponse) => void) {
@@ -92,7 +92,7 @@ export class WriteQueue {
     });
   }
 
-  /** Alone in its transaction, so that nobody waits for more than one. */
+  /** A step has its own transaction, so that nobody waits for more than one step. */
   #writeStep(request: SteppedRequest): void {
     const { id, operation, args, tenant = '' } = request;
     const start = this.#steppedOperations[operation] as (...args: unknown[]) => SteppedWork<unknown>;
@@ -127,7 +127,7 @@ export class WriteQueue {
     this.#transaction(this.#jobs, write, () => room > 0);
   }
 
-  /** Writes what waits until there is no room or time; calls what each `write` returned after the commit. */
+  /** Writes waiting items until there is no room or time. Calls the functions that `write` returned after the commit. */
   #transaction<Item extends Queued>(
     queue: FairQueue<Item>,
     write: (item: Item, isTimeUp: IsTimeUp) => () => void,
@@ -155,7 +155,10 @@ export class WriteQueue {
     for (const respond of committed) respond();
   }
 
-  /** One fails alone, unless the store itself failed: the others are written again, each in its own transaction. */
+  /**
+   * A single item fails by itself. If several failed together, they are written again, each in its own transaction, unless the store itself
+   * failed.
+   */
   #fail<Item extends Queued>(queue: FairQueue<Item>, taken: Item[], error: unknown): void {
     if (taken.length > 1 && !isUnavailable(error)) {
       this.#alone += taken.length;

@@ -6,10 +6,10 @@ import { OrganizationTerms } from '../text/fts-query.js';
 import { INDEX_NAMES, IndexChanges, type TextIndex } from '../text/text-index.js';
 import { addToVocabulary, removeFromVocabulary } from '../text/vocabulary.js';
 
-/** About 200 bytes each. */
+/** Maximum cached words, about 200 bytes each. */
 const MAX_CACHED_WORDS = 200_000;
 
-/** Few enough to be looked up within a few milliseconds, many enough for a dozen ordinary contacts. */
+/** Maximum lost words to look up: few enough for a few milliseconds, many enough for a dozen ordinary contacts. */
 const MAX_LOST_WORDS = 100;
 
 const ACCEPTED_COLUMNS = {
@@ -18,39 +18,39 @@ const ACCEPTED_COLUMNS = {
   visits: identifier('visits_accepted_ms'),
 };
 
-/** FTS5 keeps a row for each row of an index there. */
+/** Tables in which FTS5 keeps a row for each row of an index. */
 const DOCUMENT_TABLES: Readonly<Record<TextIndex, Sql>> = {
   contact_terms: identifier('contact_terms_docsize'),
   audience_terms: identifier('audience_terms_docsize'),
 };
 
-/** Keys of organizations. */
+/** Maximum cached keys of organizations. */
 const MAX_CACHED_KEYS = 100_000;
 
 /**
- * Transactions of the one writer of a process, and what it caches between them: keys of organizations, and words. The caches hold only what
- * is committed or about to be; a rollback clears them.
+ * Transactions of the one writer of a process, and its caches between them: keys of organizations, and words. The caches hold only what is
+ * committed or about to be. A rollback clears them.
  */
 export class WriteSession {
   readonly connection: Connection;
   readonly #organizations = new Map<string, number>();
   /** Words in the vocabulary, by index and organization. */
   readonly #knownWords = new Map<string, Set<string>>();
-  /** Makes row ids unique; saved at the commit. */
+  /** Makes row ids unique. Saved at each commit. */
   #sequence = 0;
   readonly #indexChanges = new Map<TextIndex, IndexChanges>();
-  /** Words that rows have and the vocabulary may not have yet, by index and organization. */
+  /** Words that rows have and the vocabulary may lack, by index and organization. */
   readonly #added = new Map<string, { index: TextIndex; organization: number; words: string[] }>();
-  /** Words that rows had and have no more: in the vocabulary only as long as other rows have them. */
+  /** Words that rows have lost. They stay in the vocabulary only if other rows have them. */
   readonly #lost = new Map<string, { index: TextIndex; organization: number; words: Set<string> }>();
-  /** Contacts and visits that each organization gained in this session, or lost if negative, and that its row does not count yet. */
+  /** Contacts and visits that each organization gained in this session (negative: lost), which its row does not count yet. */
   readonly #counted = new Map<number, { contacts: number; visits: number }>();
 
   constructor(connection: Connection) {
     this.connection = connection;
   }
 
-  /** Runs `work` in one transaction. Throws when `work` or the commit fails; then nothing was written. */
+  /** Runs `work` in one transaction. Throws if `work` or the commit fails; then nothing was written. */
   transaction<T>(work: () => T): T {
     try {
       return this.connection.writeTransaction(() => {
@@ -94,15 +94,15 @@ export class WriteSession {
   }
 
   /**
-   * Applies the changes so far once they have removed many words, so that a step of long work sees how long they take. FTS5 writes a
-   * segment each time that a search follows a change: one for each row would cost ten times as much.
+   * Applies the changes so far once they remove many words, so that a step of long work notices how long they take. FTS5 writes a segment
+   * each time a search follows a change: one segment per row would cost ten times as much.
    */
   applyManyIndexChanges(): void {
     const lost = [...this.#lost.values()].reduce((sum, { words }) => sum + words.size, 0);
     if (lost >= MAX_LOST_WORDS) this.applyIndexChanges();
   }
 
-  /** Created where it is new. */
+  /** The key of an organization; created if it is new. */
   organizationKey(id: string): number {
     let key = this.#organizations.get(id);
     if (key === undefined) {
@@ -116,7 +116,10 @@ export class WriteSession {
     return key;
   }
 
-  /** Created where it is new, as memberships may come before the record of their audience. Not cached: a deletion by any process changes it. */
+  /**
+   * The key of an audience; created if it is new, because memberships may come before the record of their audience. Not cached, because a
+   * deletion by any process changes it.
+   */
   audienceKey(organization: number, id: string): number {
     const key = findAudienceKey(this.connection, organization, id);
     if (key !== undefined) return key;
@@ -126,7 +129,7 @@ export class WriteSession {
 
   /**
    * Gives an audience a new key and returns it. Rows of audiences are never deleted, so a key above all others was never used, and a
-   * former key never is again.
+   * retired key is never used again.
    */
   replaceAudienceKey(organization: number, id: string): number {
     this.connection.run(
@@ -157,7 +160,7 @@ export class WriteSession {
     }
   }
 
-  /** Removes words that a row has no more from the vocabulary, unless another row has them. */
+  /** Removes words that a row has lost from the vocabulary, unless another row has them. */
   forgetWords(index: TextIndex, organization: number, words: Iterable<string>): void {
     const name = `${index}${organization}`;
     const lost = this.#lost.get(name) ?? { index, organization, words: new Set() };
@@ -184,7 +187,7 @@ export class WriteSession {
     return rowId;
   }
 
-  /** Counts more, or fewer, contacts or visits of the organization. */
+  /** Adds to the counts of contacts or visits of the organization; negative to subtract. */
   count(what: 'contacts' | 'visits', organization: number, added = 1): void {
     let counted = this.#counted.get(organization);
     if (!counted) {
@@ -206,7 +209,7 @@ export class WriteSession {
     this.#counted.clear();
   }
 
-  /** Notes when a record of the organization was accepted; the newest stays. */
+  /** Records when a record of the organization was accepted; the latest time stays. */
   noteAccepted(
     stream: 'contacts' | 'audiences' | 'visits',
     organizationId: string,
