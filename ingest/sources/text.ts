@@ -15,7 +15,7 @@ import { jsonArray } from './json-array.js';
 import { lines } from './lines.js';
 import { replayable } from './replayable.js';
 import { resumed } from './resumed.js';
-import { sheetAsCsv } from './xlsx.js';
+import { sheetAsCsv } from './xlsx/sheet.js';
 
 /** Lines of JSON, a JSON array or object, CSV, or the first sheet of an XLSX file. */
 export type TextFormat = 'ndjson' | 'json' | 'csv' | 'xlsx';
