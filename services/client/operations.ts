@@ -6,8 +6,8 @@ import type { Static } from 'typebox';
 import type { STREAMS, StreamName } from '../../ingest/streams/index.js';
 import type { Stream } from '../../ingest/streams/stream.js';
 import type { DeclaredEndpoint } from '../gateway/api.js';
-import type { CheckResponse } from '../gateway/check-endpoint.js';
-import type { IngestQuery as IngestQuerySchema, IngestResponse } from '../gateway/ingest-endpoint.js';
+import type { CheckResponse } from '../gateway/ingest/check-endpoint.js';
+import type { IngestQuery as IngestQuerySchema, IngestResponse } from '../gateway/ingest/result-schema.js';
 import type { ProblemCode } from '../http/problems.js';
 
 /** Request, query parameters and response of each operation, by its path. */

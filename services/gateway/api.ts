@@ -12,9 +12,9 @@ import { type RejectionServices, rejectionEndpoints } from '../rejections/endpoi
 import { type SqlServices, sqlEndpoints } from '../sql-endpoint/endpoints.js';
 import { type StatusServices, statusEndpoints } from '../status/endpoints.js';
 import { type VisitServices, visitEndpoints } from '../visits/endpoints.js';
-import { check } from './check-endpoint.js';
 import { readExamples } from './examples.js';
-import { type IngestServices, ingest } from './ingest-endpoint.js';
+import { check } from './ingest/check-endpoint.js';
+import { type IngestServices, ingest } from './ingest/endpoint.js';
 import { describeOperational } from './operational-routes.js';
 
 export type ApiServices = AnswerServices &

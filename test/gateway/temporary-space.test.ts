@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { replayable } from '../../ingest/sources/replayable.js';
-import { readIngestBody } from '../../services/gateway/ingest-body.js';
+import { readIngestBody } from '../../services/gateway/ingest/body.js';
 import { ADMISSION_LIMITS, Admission, noUsage } from '../../services/http/admission.js';
 import { Problem } from '../../services/http/problems.js';
 import { until } from '../support/until.js';

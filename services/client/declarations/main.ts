@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { STREAMS } from '../../../ingest/streams/index.js';
 import { endpoints } from '../../gateway/api.js';
-import { IngestQuery } from '../../gateway/ingest-endpoint.js';
+import { IngestQuery } from '../../gateway/ingest/result-schema.js';
 import { PROBLEMS } from '../../http/problems.js';
 import { packageRoot } from '../../shared/fs.js';
 import { readVersion } from '../../shared/version.js';

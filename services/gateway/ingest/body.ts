@@ -1,14 +1,14 @@
 /** The body of an ingest request: its media type, and its bytes, decompressed as they arrive. */
 import { PassThrough, Readable, Transform } from 'node:stream';
 import type { Context } from 'koa';
-import { DamagedInputError, decompressed, type Encoding } from '../../ingest/sources/decompress.js';
-import { recognizeFormat } from '../../ingest/sources/recognize-format.js';
-import { type Replayable, replayable, TemporaryFileError } from '../../ingest/sources/replayable.js';
-import type { TextFormat } from '../../ingest/sources/text.js';
-import type { AdmittedRequest } from '../http/admission.js';
-import { mediaTypeOf, sendContinue } from '../http/body.js';
-import type { BodySource } from '../http/endpoint.js';
-import { Problem } from '../http/problems.js';
+import { DamagedInputError, decompressed, type Encoding } from '../../../ingest/sources/decompress.js';
+import { recognizeFormat } from '../../../ingest/sources/recognize-format.js';
+import { type Replayable, replayable, TemporaryFileError } from '../../../ingest/sources/replayable.js';
+import type { TextFormat } from '../../../ingest/sources/text.js';
+import type { AdmittedRequest } from '../../http/admission.js';
+import { mediaTypeOf, sendContinue } from '../../http/body.js';
+import type { BodySource } from '../../http/endpoint.js';
+import { Problem } from '../../http/problems.js';
 import { UPLOAD_TYPE, type Upload } from './upload.js';
 
 const MIB = 1024 * 1024;

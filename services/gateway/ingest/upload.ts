@@ -1,8 +1,8 @@
 /** A file with its reading options, as parts of `multipart/form-data`. The file comes last, so that it is read as it arrives. */
 import { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
-import type { BodySource } from '../http/endpoint.js';
-import { Problem } from '../http/problems.js';
+import type { BodySource } from '../../http/endpoint.js';
+import { Problem } from '../../http/problems.js';
 
 export const UPLOAD_TYPE = 'multipart/form-data';
 /** Maximum bytes of a part before the file. */

@@ -1,8 +1,8 @@
 /** Schemas of ingested records for the OpenAPI document. */
-import { STREAMS } from '../../ingest/streams/index.js';
-import type { Stream } from '../../ingest/streams/stream.js';
-import { type Json, publish, publishAs } from '../http/openapi.js';
-import { readExamples } from './examples.js';
+import { STREAMS } from '../../../ingest/streams/index.js';
+import type { Stream } from '../../../ingest/streams/stream.js';
+import { type Json, publish, publishAs } from '../../http/openapi.js';
+import { readExamples } from '../examples.js';
 
 /** Over HTTP, a record without an organization belongs to the organization of the key. */
 function recordSchema({ schema, organizationField }: Stream): Json {

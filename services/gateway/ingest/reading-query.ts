@@ -1,20 +1,20 @@
 /** Query parameters that say how to read the text of a file. */
-import type { DeclaredForms } from '../../ingest/mapping/column-forms.js';
-import type { DateOrder } from '../../ingest/mapping/date-format.js';
-import type { DecimalMark } from '../../ingest/mapping/number-format.js';
-import { MAX_NAME_LENGTH } from '../../ingest/mapping/stored-mappings.js';
-import { type OnDuplicate, PeopleResolver } from '../../ingest/resolve-people.js';
-import { charsetOf } from '../../ingest/sources/charset.js';
-import type { ProposedReading } from '../../ingest/sources/csv.js';
-import type { ReadingOptions, TextFormat } from '../../ingest/sources/text.js';
-import { contacts } from '../../ingest/streams/contacts.js';
-import type { Stream } from '../../ingest/streams/stream.js';
-import type { ContactStore } from '../contacts/contact-store.js';
-import { invalid, Problem } from '../http/problems.js';
-import type { Scope } from '../http/scopes.js';
-import { FairSemaphore } from '../shared/fair-semaphore.js';
-import { integer, looseObject, stringEnum, Type } from '../shared/schema.js';
-import { MAX_HELD_BYTES } from './ingest-body.js';
+import type { DeclaredForms } from '../../../ingest/mapping/column-forms.js';
+import type { DateOrder } from '../../../ingest/mapping/date-format.js';
+import type { DecimalMark } from '../../../ingest/mapping/number-format.js';
+import { MAX_NAME_LENGTH } from '../../../ingest/mapping/stored-mappings.js';
+import { type OnDuplicate, PeopleResolver } from '../../../ingest/resolve-people.js';
+import { charsetOf } from '../../../ingest/sources/charset.js';
+import type { ProposedReading } from '../../../ingest/sources/csv.js';
+import type { ReadingOptions, TextFormat } from '../../../ingest/sources/text.js';
+import { contacts } from '../../../ingest/streams/contacts.js';
+import type { Stream } from '../../../ingest/streams/stream.js';
+import type { ContactStore } from '../../contacts/contact-store.js';
+import { invalid, Problem } from '../../http/problems.js';
+import type { Scope } from '../../http/scopes.js';
+import { FairSemaphore } from '../../shared/fair-semaphore.js';
+import { integer, looseObject, stringEnum, Type } from '../../shared/schema.js';
+import { MAX_HELD_BYTES } from './body.js';
 
 const MAX_HEADER_ROW = 1000;
 /** Maximum size of an unpacked sheet, and of the CSV made from it. Excel packs a sheet to about a tenth. */

@@ -1,13 +1,11 @@
 /** `POST /api/ingest/{stream}`: sends the records of the body through the ingest pipeline. */
-import { SampledWrites, withoutWrites } from '../../ingest/check/sampled-writes.js';
-import { AmbiguousInputError } from '../../ingest/mapping/column-forms.js';
-import { compileMapping } from '../../ingest/mapping/compile.js';
-import type { Mapping } from '../../ingest/mapping/mapping.js';
-import { MappingError, parseMappingFile } from '../../ingest/mapping/mapping-file.js';
-import { rootOf } from '../../ingest/mapping/path.js';
-import type { StoredMapping } from '../../ingest/mapping/stored-mappings.js';
+import { SampledWrites, withoutWrites } from '../../../ingest/check/sampled-writes.js';
+import { compileMapping } from '../../../ingest/mapping/compile.js';
+import type { Mapping } from '../../../ingest/mapping/mapping.js';
+import { MappingError, parseMappingFile } from '../../../ingest/mapping/mapping-file.js';
+import { rootOf } from '../../../ingest/mapping/path.js';
+import type { StoredMapping } from '../../../ingest/mapping/stored-mappings.js';
 import {
-  DEFAULT_MAX_ERRORS,
   emptyResult,
   IngestLimitError,
   type IngestLimits,
@@ -16,43 +14,41 @@ import {
   ingestText,
   type PresetChoice,
   type RejectedRecord,
-  UnrecognizedInputError,
-} from '../../ingest/pipeline.js';
-import { AUTO } from '../../ingest/presets/recognize.js';
-import type { Publisher } from '../../ingest/publisher.js';
-import { parseJson } from '../../ingest/records/parse-json.js';
-import { orderOf, type RawRecord, UnreadableInputError } from '../../ingest/records/raw-record.js';
-import type { PeopleResolver } from '../../ingest/resolve-people.js';
-import { ColumnsError } from '../../ingest/sources/csv.js';
-import { replayable, TemporaryFileError } from '../../ingest/sources/replayable.js';
-import type { ColumnUse, TextFormat } from '../../ingest/sources/text.js';
-import { findStream, STREAM_NAMES, unknownStream } from '../../ingest/streams/index.js';
-import type { Stream } from '../../ingest/streams/stream.js';
-import { type BodySource, endpointsWith, type HandlerContext, type Parsed } from '../http/endpoint.js';
-import { invalid, Problem } from '../http/problems.js';
-import { REJECTION_LIMITS, type Rejection, rejectionId } from '../rejections/rejection-store.js';
-import { didYouMean } from '../shared/did-you-mean.js';
-import { isId } from '../shared/ids.js';
-import { type Acceptance, acceptedByLine } from '../shared/record-order.js';
+} from '../../../ingest/pipeline.js';
+import { AUTO } from '../../../ingest/presets/recognize.js';
+import type { Publisher } from '../../../ingest/publisher.js';
+import { parseJson } from '../../../ingest/records/parse-json.js';
+import { orderOf, type RawRecord } from '../../../ingest/records/raw-record.js';
+import type { PeopleResolver } from '../../../ingest/resolve-people.js';
+import { ColumnsError } from '../../../ingest/sources/csv.js';
+import { replayable } from '../../../ingest/sources/replayable.js';
+import type { ColumnUse, TextFormat } from '../../../ingest/sources/text.js';
+import { findStream, STREAM_NAMES, unknownStream } from '../../../ingest/streams/index.js';
+import type { Stream } from '../../../ingest/streams/stream.js';
+import { type BodySource, endpointsWith, type HandlerContext, type Parsed } from '../../http/endpoint.js';
+import { invalid, Problem } from '../../http/problems.js';
+import { REJECTION_LIMITS, type Rejection, rejectionId } from '../../rejections/rejection-store.js';
+import { didYouMean } from '../../shared/did-you-mean.js';
+import { isId } from '../../shared/ids.js';
+import { type Acceptance, acceptedByLine } from '../../shared/record-order.js';
+import { strictObject, stringEnum } from '../../shared/schema.js';
+import type { UnknownFields } from '../../shared/settings.js';
+import { StoreError } from '../../shared/store-errors.js';
+import type { Clock } from '../../shared/time.js';
+import type { Stores } from '../../stores/open-stores.js';
+import type { Metrics } from '../metrics.js';
+import { formatOf, readIngestBody } from './body.js';
 import {
-  arrayOf,
-  boolean,
-  integer,
-  looseObject,
-  strictObject,
-  stringEnum,
-  Type,
-  withDefault,
-} from '../shared/schema.js';
-import type { UnknownFields } from '../shared/settings.js';
-import { StoreError } from '../shared/store-errors.js';
-import type { Clock } from '../shared/time.js';
-import type { Stores } from '../stores/open-stores.js';
-import { toProblem as problemOf } from './error-handler.js';
-import { formatOf, noTemporarySpace, readIngestBody } from './ingest-body.js';
-import type { Metrics } from './metrics.js';
-import { inTurn, PROPOSED, peopleOf, peopleScope, READING_PARAMETERS, Reading } from './reading-query.js';
+  invalidMapping,
+  recordsRejected,
+  STILL_WRITTEN,
+  tooManyRejected,
+  toProblem,
+  withOutcome,
+} from './problems.js';
+import { inTurn, peopleOf, peopleScope, Reading } from './reading-query.js';
 import { describeRecords } from './record-schemas.js';
+import { INGEST_LIMITS, IngestQuery, IngestResponse } from './result-schema.js';
 import { openUpload, type Upload } from './upload.js';
 
 export interface IngestServices extends Pick<Stores, 'records' | 'analytics'>, Pick<Metrics, 'ingested'> {
@@ -69,158 +65,6 @@ export interface IngestServices extends Pick<Stores, 'records' | 'analytics'>, P
   /** Assigns the order of the records of one request. Throws `StoreUnavailableError` while the process cannot assign orders. */
   acceptance(): Promise<Acceptance>;
 }
-
-/** Number of rejected records after which a request ends. */
-const INGEST_LIMITS = { rejected: 10_000 } satisfies IngestLimits;
-
-export const IngestQuery = strictObject({
-  dry_run: withDefault(
-    Type.Optional(
-      boolean(
-        'Check every record and write nothing. The response has the same counts and errors, and the first records as they would be stored.',
-      ),
-    ),
-    false,
-  ),
-  on_reject: withDefault(
-    Type.Optional(
-      stringEnum(
-        'What to do with rejected records. `keep` stores them for `reachline dead-letters`. `drop` only lists them in the response. `fail` accepts no record at all, and responds with 422 `records_rejected`.',
-        ['keep', 'drop', 'fail'],
-      ),
-    ),
-    'keep',
-  ),
-  rejected_text: withDefault(
-    Type.Optional(boolean('Return the text of the first 1 000 rejected records too, up to 1 MiB in total.')),
-    false,
-  ),
-  max_errors: withDefault(
-    Type.Optional(
-      integer('How many rejected records `errors` lists. A request ends after 10 000 rejected records.', {
-        minimum: 1,
-        maximum: INGEST_LIMITS.rejected,
-      }),
-    ),
-    DEFAULT_MAX_ERRORS,
-  ),
-  ...READING_PARAMETERS,
-});
-const count = (description: string) => integer(description, { minimum: 0 });
-const person = (whose: string) =>
-  Type.Optional(count(`Accepted contacts ${whose}. Absent without a look-up of people (\`on_duplicate\`).`));
-
-export const MATCHES = Type.Optional(
-  arrayOf(
-    'The first 10 records of people who have exactly one contact with another id. Absent without a look-up of people, and if records are stored.',
-    looseObject({
-      line: integer('Line, or position in the array, from 1.'),
-      contact_id: Type.String({ description: 'The contact of this person.' }),
-      field: stringEnum('The field in which both agree.', ['work_emails', 'network_a_url']),
-      value: Type.String({ description: 'The common address, as the record has it.' }),
-    }),
-  ),
-);
-
-export const MISSING_TABLES = Type.Optional(
-  arrayOf(
-    'Other tables of the same export that the mapping reads. A request takes one file, so fields that come from these tables stay empty; `reachline ingest --with` reads them. Absent if there are none.',
-    Type.String({ description: 'Name of a table, such as `creative_history`.' }),
-  ),
-);
-
-/** Counts of records, or of what a dry run would do. */
-export const RESULT_FIELDS = {
-  accepted: count('Records that are durable now, or would be.'),
-  rejected: count('Records that were rejected.'),
-  skipped: count('Records that the mapping leaves out.'),
-  rounded: count(
-    'Accepted records with amounts of more than 12 decimal places, which were rounded half-even.',
-  ),
-  ignored: Type.Optional(
-    count('Accepted records whose unknown fields were ignored; absent if unknown fields are rejected.'),
-  ),
-  suppressed: count('Accepted contacts that were not stored, because the person was erased.'),
-  stale: count(
-    'Accepted contacts and audiences without effect, because a newer record exists; 0 if workers write the records.',
-  ),
-  created: person('of new people'),
-  updated: person('with an id that a contact or an earlier record has'),
-  matched: person(
-    'with a new id, of people who have exactly one contact with another id, found by a work email or the profile. With `on_duplicate=update` they update this contact',
-  ),
-  ambiguous: person('with a new id, of people who have several contacts with other ids'),
-  invalid_domains: count('Accepted records whose domain was not a domain, such as `n/a`, and was left out.'),
-  invalid_values: count(
-    'Accepted records in which the mapping left out placeholders, such as `#N/A` or a phone number that a spreadsheet has rounded.',
-  ),
-  errors: arrayOf(
-    'Reasons for the first rejected records, by line: up to `max_errors`, by default 100.',
-    looseObject(
-      {
-        line: integer('Line, or position in the array, from 1.'),
-        code: Type.String({ description: 'Stable code.' }),
-        pointer: Type.String({ description: 'JSON Pointer into the record.' }),
-        detail: Type.String({ description: 'Explanation in words.' }),
-      },
-      { $id: 'RecordError', description: 'Why a record was rejected.' },
-    ),
-  ),
-};
-
-export const IngestResponse = looseObject(
-  {
-    stream: Type.String({ description: 'Stream of the records.' }),
-    preset: Type.Optional(
-      Type.String({
-        description: 'The preset by which `map=auto` recognized the records; absent otherwise.',
-      }),
-    ),
-    dry_run: Type.Optional(boolean('True for a dry run; absent otherwise.')),
-    records: Type.Optional(
-      arrayOf(
-        'The first 3 accepted records, as they would be stored, for a dry run; absent otherwise.',
-        looseObject({
-          line: integer('Line, or position in the array, from 1.'),
-          record: looseObject({}, { description: 'The record of the stream.' }),
-        }),
-      ),
-    ),
-    columns: Type.Optional(
-      arrayOf(
-        'The columns of CSV, for a dry run; absent otherwise.',
-        looseObject({
-          column: Type.String({ description: 'Name of the column in the file.' }),
-          fields: arrayOf(
-            'The fields of the stream that it becomes; empty if it is left out.',
-            Type.String({ description: 'Name of a field.' }),
-          ),
-        }),
-      ),
-    ),
-    proposed: PROPOSED,
-    matches: MATCHES,
-    missing_tables: MISSING_TABLES,
-    ...RESULT_FIELDS,
-    rejected_records: Type.Optional(
-      arrayOf(
-        'The first rejected records, with `rejected_text`; absent otherwise.',
-        looseObject({
-          line: integer('Line, or position in the array, from 1.'),
-          text: Type.String({ description: 'The record as it was received.' }),
-          pointer: Type.String({ description: 'JSON Pointer into the record.' }),
-          detail: Type.String({ description: 'Explanation in words.' }),
-        }),
-      ),
-    ),
-    kept: Type.Optional(
-      boolean(
-        'False if the rejected records could not be stored for `rejections/list`, because their store was unavailable; absent otherwise.',
-      ),
-    ),
-  },
-  { description: 'Counts of accepted and rejected records.' },
-);
 
 export const ingest = endpointsWith<IngestServices>()({
   path: '/api/ingest/{stream}',
@@ -531,67 +375,4 @@ export function findMapping(
   }
   if (found.stream === stream) return found;
   throw rejected(`The mapping ${JSON.stringify(name)} is for ${found.stream.name}.`);
-}
-
-/** Records that `result` counts as accepted stay accepted. */
-function tooManyRejected({ accepted, rejected, errors }: IngestResult): Problem {
-  const done = `${accepted} of the records before it were accepted, ${rejected} rejected, and no record after it was read`;
-  return new Problem(
-    'records_rejected',
-    `A request ends after ${INGEST_LIMITS.rejected} rejected records: ${done}; see errors.`,
-    { accepted, rejected, errors },
-  );
-}
-
-/** Added to the detail if the deadline ends a request, because the counts may then be too low. */
-const STILL_WRITTEN = ' More may have been written since.';
-
-/**
- * The problem of a request that failed after some of its records, with their outcome. Returns the error itself if it came before the first
- * record.
- */
-function withOutcome<T>(error: T, { accepted, rejected, errors }: IngestResult, note = ''): T | Problem {
-  if (accepted + rejected === 0) return error;
-  const { code, message, extras, headers } = problemOf(error);
-  const detail = message.replace('None of these records was accepted; send', 'Send');
-  const problem = new Problem(
-    code,
-    `${detail} Of the records before it, ${accepted} were accepted and ${rejected} rejected.${note}`,
-    { ...extras, accepted, rejected, errors: extras.errors ?? errors },
-    headers,
-  );
-  problem.cause = error;
-  return problem;
-}
-
-/** `accepted` is above 0 if only the store could reject a record. */
-const recordsRejected = ({ accepted, rejected, errors }: IngestResult) =>
-  new Problem(
-    'records_rejected',
-    accepted === 0
-      ? `${rejected} records were rejected, so no record was accepted; see errors.`
-      : `The store rejected ${rejected} records; the others are accepted, and sending them again changes nothing.`,
-    { accepted, rejected, errors },
-  );
-
-/** A problem with an entry for each rule that the mapping violates. */
-export const invalidMapping = (error: MappingError): Problem =>
-  invalid(...error.message.split('\n').map((detail) => ({ pointer: '/mapping', code: 'mapping', detail })));
-
-/** Maps an error of the body to a Problem; returns any other error unchanged. */
-export function toProblem(error: unknown): unknown {
-  if (error instanceof ColumnsError) {
-    const errors = error.message.split('\n').map((detail) => ({ pointer: '', code: 'columns', detail }));
-    return invalid(...errors);
-  }
-  if (error instanceof AmbiguousInputError) {
-    return invalid({ pointer: '', code: error.code, detail: error.message });
-  }
-  if (error instanceof UnrecognizedInputError) {
-    const detail = error.message.replaceAll('--preset ', '?map=');
-    return invalid({ pointer: '?map', code: 'unknown_mapping', detail });
-  }
-  if (error instanceof TemporaryFileError) return noTemporarySpace(error);
-  if (error instanceof UnreadableInputError) return new Problem(error.code, error.message);
-  return error;
 }

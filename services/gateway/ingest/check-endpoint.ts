@@ -1,18 +1,18 @@
 /** `POST /api/ingest/{stream}/check`: how a file would be read, and what loading it would do. */
-import { checkFile } from '../../ingest/check/check.js';
-import { DRAFT, type ProposeOptions } from '../../ingest/check/propose.js';
-import { fieldChoices } from '../../ingest/mapping/edit.js';
-import { MappingError, parseMappingFile } from '../../ingest/mapping/mapping-file.js';
-import { MAX_NAME_LENGTH } from '../../ingest/mapping/stored-mappings.js';
-import { AUTO } from '../../ingest/presets/recognize.js';
-import { parseJson } from '../../ingest/records/parse-json.js';
-import type { TextFormat } from '../../ingest/sources/text.js';
-import { findStream, STREAM_NAMES, unknownStream } from '../../ingest/streams/index.js';
-import type { Stream } from '../../ingest/streams/stream.js';
-import { type BodySource, endpointsWith } from '../http/endpoint.js';
-import { hasScope } from '../http/principal.js';
-import { invalid, Problem } from '../http/problems.js';
-import { isObject } from '../shared/json.js';
+import { checkFile } from '../../../ingest/check/check.js';
+import { DRAFT, type ProposeOptions } from '../../../ingest/check/propose.js';
+import { fieldChoices } from '../../../ingest/mapping/edit.js';
+import { MappingError, parseMappingFile } from '../../../ingest/mapping/mapping-file.js';
+import { MAX_NAME_LENGTH } from '../../../ingest/mapping/stored-mappings.js';
+import { AUTO } from '../../../ingest/presets/recognize.js';
+import { parseJson } from '../../../ingest/records/parse-json.js';
+import type { TextFormat } from '../../../ingest/sources/text.js';
+import { findStream, STREAM_NAMES, unknownStream } from '../../../ingest/streams/index.js';
+import type { Stream } from '../../../ingest/streams/stream.js';
+import { type BodySource, endpointsWith } from '../../http/endpoint.js';
+import { hasScope } from '../../http/principal.js';
+import { invalid, Problem } from '../../http/problems.js';
+import { isObject } from '../../shared/json.js';
 import {
   arrayOf,
   boolean,
@@ -22,20 +22,14 @@ import {
   stringEnum,
   Type,
   withDefault,
-} from '../shared/schema.js';
-import type { UnknownFields } from '../shared/settings.js';
-import { ANY_FORMAT, formatOf, INGEST_FORMATS, readFileBody } from './ingest-body.js';
-import {
-  findMapping,
-  type IngestServices,
-  invalidMapping,
-  MATCHES,
-  MISSING_TABLES,
-  RESULT_FIELDS,
-  toProblem,
-} from './ingest-endpoint.js';
+} from '../../shared/schema.js';
+import type { UnknownFields } from '../../shared/settings.js';
+import { ANY_FORMAT, formatOf, INGEST_FORMATS, readFileBody } from './body.js';
+import { findMapping, type IngestServices } from './endpoint.js';
+import { invalidMapping, toProblem } from './problems.js';
 import { inTurn, PROPOSED, peopleOf, peopleScope, READING_PARAMETERS, Reading } from './reading-query.js';
 import { describeFile } from './record-schemas.js';
+import { MATCHES, MISSING_TABLES, RESULT_FIELDS } from './result-schema.js';
 import { openUpload, type Upload } from './upload.js';
 
 /** Limits of a check. Its time leaves room for the upload within the timeout of a request. */
