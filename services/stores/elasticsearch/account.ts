@@ -1,10 +1,10 @@
 import type { Credentials, ElasticsearchConfig } from '../../shared/config.js';
 import { Cluster } from './client.js';
 
-/** `manage` creates the index of a new month and its aliases, and reindexes. `monitor` reads health and versions. */
+/** `manage` is for creating the index of a new month and its aliases, and for reindexing; `monitor` is for reading health and versions. */
 const INDEX_PRIVILEGES = ['read', 'write', 'manage'];
 
-/** Creates the role and the user of Reachline, with an administrator's credentials. Repeatable: it then sets the password anew. */
+/** Creates the role and the user of Reachline, with an administrator's credentials. May be repeated: it then sets the password again. */
 export async function createElasticsearchAccount(
   config: ElasticsearchConfig,
   { username, password }: Credentials,

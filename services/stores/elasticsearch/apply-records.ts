@@ -14,7 +14,7 @@ export interface ApplyOptions<Source, State, Record> {
   routingOf(record: Record): string;
   /** State of a stored document, to which records are applied. */
   fromSource(source: Source): State;
-  /** The state after the record; null when the record changes nothing. Throws `RecordRejectedError` when it breaks a rule. */
+  /** The state after the record; null if the record changes nothing. Throws `RecordRejectedError` if it violates a rule. */
   apply(before: State | undefined, record: Record): State | null;
   /** The document to index. */
   toDocument(state: State): object;
@@ -22,25 +22,25 @@ export interface ApplyOptions<Source, State, Record> {
 }
 
 /**
- * Keeps states out that another process may forbid at any time, once and for all. Asked before a write and again after it, for the state
- * before and the state after: either that process finds the document as it was or is, or the change is taken back here. A change that
- * takes away what is forbidden would hide the document from it.
+ * Rejects states that another process, such as an erasure, may forbid permanently at any time. Called before and after each write, with the
+ * states before and after the change: either the other process finds the document, or the change is undone here. A change that removes the
+ * forbidden data would hide the document from that process, so it is rejected too.
  */
 export interface Screen<State, Record> {
-  /** The ids of documents one of whose states is forbidden. */
+  /** The ids of documents that have a forbidden state. */
   forbidden(states: ReadonlyMap<string, readonly State[]>): Promise<ReadonlySet<string>>;
   /** Why records of such documents are rejected. */
   rejection(): RecordRejectedError;
-  /** Selects the documents that the forbidding process has yet to handle, from ids of documents with a forbidden state. */
+  /** Selects, from documents with a forbidden state, those that the forbidding process will still handle. */
   awaited(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** The state that replaces a forbidden state which nobody else will remove; null to leave it. */
+  /** The state that replaces a forbidden state which nobody else will remove; null to keep it. */
   removed(stored: State, record: Record): State | null;
 }
 
 /**
- * Applies stream records in order, also after those of earlier calls. A document that another write has changed meanwhile is read, changed
- * and written again until the write succeeds. Throws `PartialWriteError` once all other records are
- * written, and `StoreTimeoutError` as `retryWithBackoff`.
+ * Applies stream records in order, also with respect to earlier calls. A document that another write changed is read, changed and written
+ * again until the write succeeds. Throws `PartialWriteError` once all other records are written, and `StoreTimeoutError` like
+ * `retryWithBackoff`.
  */
 export async function applyRecords<Source, State, Record>(
   documents: Documents<Source>,
@@ -65,7 +65,7 @@ async function applyGroups<Source, State, Record>(
   { fromSource, apply, toDocument, screen }: ApplyOptions<Source, State, Record>,
 ): Promise<Map<Record, RecordRejectedError>> {
   const rejections = new Map<Record, RecordRejectedError>();
-  /** The document may have changed since the record was tried before. */
+  /** The document may have changed since the last attempt with this record. */
   const applyOrReject = (state: State | undefined, record: Record) => {
     rejections.delete(record);
     try {
@@ -76,7 +76,7 @@ async function applyGroups<Source, State, Record>(
       return null;
     }
   };
-  /** Writes of this call that have to be taken back. */
+  /** Writes of this call that must be undone. */
   const undo = new Map<string, { stored: State | undefined; json: string; wasErased: boolean }>();
   let pending = groups;
   return retryWithBackoff(async () => {
@@ -101,10 +101,10 @@ async function applyGroups<Source, State, Record>(
         const removed = () => screen.removed(stored, records.at(-1) as Record) ?? stored;
         const written = undo.get(id);
         if (written) {
-          // The stored document lacks the fields that are only indexed.
+          // The stored document lacks fields that are only indexed.
           const isOurs = JSON.stringify(toDocument(stored)) === written.json;
           if (isOurs) result.state = written.stored ?? removed();
-          // Another write stands on ours, and nobody can tell any more that it is of an erased person.
+          // Another write came after ours, so nobody else can tell that the state belongs to an erased person.
           else if (written.wasErased) result.state = removed();
         } else if (erased.has(id) && !awaited.has(id)) result.state = removed();
       }
@@ -130,7 +130,7 @@ async function applyGroups<Source, State, Record>(
   });
 }
 
-/** Collects states per document; by default the states before and after a change. */
+/** Collects states per document; by default, the states before and after each change. */
 function statesOf<State, Result extends { id: string; stored?: State; state?: State }>(
   results: readonly Result[],
   statesIn: (result: Result) => readonly (State | undefined)[] = ({ stored, state }) => [stored, state],

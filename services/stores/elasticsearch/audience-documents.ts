@@ -7,9 +7,9 @@ export interface AudienceSource {
   audience_id: string;
   /** Milliseconds since the epoch. */
   created_at: number;
-  /** Milliseconds since the epoch; absent for an audience that has not changed since this is kept. */
+  /** Milliseconds since the epoch; absent for an audience that has not changed since this field exists. */
   updated_at?: number;
-  /** Id of the request that changed it last. */
+  /** Id of the request that last changed the audience. */
   change?: string;
   /** Order of the last record. */
   record_order: string | null;
@@ -17,10 +17,10 @@ export interface AudienceSource {
   generation?: number;
 }
 
-/** What is left of a deleted audience: a record older than this does not bring it back. */
+/** Remains of a deleted audience: an older record does not create it again. */
 export interface AudienceTombstone {
   record_order: string;
-  /** How many audiences of the id had members that a deletion ended; absent for none. */
+  /** Number of deleted audiences with this id that had members; absent for none. */
   generation?: number;
 }
 
@@ -34,7 +34,7 @@ export const storedAudience = ({
   record_order: recordOrder,
 }: AudienceSource): StoredAudience => ({ createdMs, updatedMs, recordOrder, audience });
 
-/** Generations of audiences by the ids of their documents, without those that are 0. */
+/** Generations of audiences by the ids of their documents, except generation 0. */
 export async function generationsOf(
   audiences: Pick<Documents<AudienceSource | AudienceTombstone>, 'getMany'>,
   wanted: readonly { organizationId: string; audienceId: string }[],

@@ -77,7 +77,7 @@ function audienceQuery({ organizationId, query, offset, limit, after }: Audience
   return { request, bestScore };
 }
 
-/** As `applyAudienceRecord`, from document to document. */
+/** Applies a record like `applyAudienceRecord`, from document to document. */
 function applyToSource(
   before: AudienceSource | AudienceTombstone | undefined,
   ordered: OrderedRecord<AudienceRecord>,
@@ -146,8 +146,8 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
   const { contacts, audiences, jobs, idempotencyKeys, acceptance, searchTimeoutMs } = deps;
 
   /**
-   * Ends the memberships under the current token of an audience, by what `write` writes with the next generation. The job is noted before,
-   * so that no crash loses it, and again after, so that none that was given up meanwhile is missing. Resolves with the result of `write`.
+   * Ends the memberships under the current token of an audience: `write` writes the next generation. The job is recorded before, so that no
+   * crash loses it, and again after, in case it was dropped meanwhile as given up. Resolves with the result of `write`.
    */
   async function endMemberships<T>(
     organizationId: string,
@@ -162,7 +162,7 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
     return written;
   }
 
-  /** Whether a contact may be a member of an audience that is deleted, as records made it one. */
+  /** Whether records may have made a contact a member of the deleted audience. */
   async function hasMembers(organizationId: string, audienceId: string, generation?: number) {
     await contacts.refresh();
     const { hits } = await contacts.search({
@@ -173,7 +173,7 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
     return totalHits(hits) > 0;
   }
 
-  /** Repeats `attempt` with the current document while it resolves with undefined, because its write met another. */
+  /** Repeats `attempt` with the current document while it resolves with undefined, because its write met another write. */
   function changeAudience<T>(
     organizationId: string,
     audienceId: string,
@@ -198,13 +198,13 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
     );
   }
 
-  /** `resumed`: an earlier attempt of the request may have created it. */
+  /** `resumed`: an earlier attempt of the request may have created the audience. */
   function create(audience: AudienceBody, resumed: boolean, now: number): Promise<CreateAudienceOutcome> {
     const { organization_id: organizationId, id } = audience;
     return changeAudience<CreateAudienceOutcome>(organizationId, id, async (found, write) => {
       if (found && isAudience(found.source)) {
         const { source } = found;
-        // Also where the response to the write of this attempt was lost.
+        // Also true if an earlier attempt wrote it and its response was lost.
         const isOwn = isDeepStrictEqual(source.audience, audience) && (resumed || source.created_at === now);
         if (!isOwn) return { kind: 'audience_exists' };
         await audiences.waitUntilSearchable(found, organizationId);
@@ -223,7 +223,7 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
     });
   }
 
-  /** `change`: id of the request, the same in every attempt. */
+  /** `change` is the id of the request, the same in every attempt. */
   function update(
     { organizationId, audienceId, changes, ifUpdatedMs }: UpdateAudience,
     change: string,
@@ -242,7 +242,10 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
     });
   }
 
-  /** Its memberships end at once; what is stored of them is removed by a job. `resumed`: an earlier attempt may have deleted it. */
+  /**
+   * Ends the memberships of the audience at once. A job removes stored memberships. `resumed`: an earlier attempt may have deleted the
+   * audience.
+   */
   function remove(
     { organizationId, audienceId, ifUpdatedMs }: DeleteAudience,
     resumed: boolean,
@@ -254,7 +257,7 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
       if (!found) return { kind: 'deleted', deleted: false, audience: null };
       const { source } = found;
       if (!isAudience(source)) {
-        // The response to the write may have been lost.
+        // Our own write may have succeeded although its response was lost.
         const isOwn = source.record_order === attempted;
         const outcome = {
           kind: 'deleted',

@@ -1,4 +1,4 @@
-/** What keeps indices from being written: a full disk, an operator, or for seconds a reindex. */
+/** Blocks that prevent writes to indices: a full disk, an operator, or a reindex, which blocks for seconds. */
 import type { Cluster } from './client.js';
 
 const BLOCKS = 'index.blocks.';
@@ -9,12 +9,12 @@ export interface IndexBlock {
   name: (typeof NAMES)[number];
 }
 
-/** All write blocks except the block of a running reindex. */
+/** All write blocks, except the block of a running reindex. */
 export async function findBlocks(cluster: Cluster): Promise<IndexBlock[]> {
   const found = await readBlocks(cluster);
   if (!found.some(isOfWrites)) return found;
   const reindexed = await readReindexed(cluster);
-  // Read the blocks again: a reindex that has just ended lifts its block before its record is removed.
+  // Reads the blocks again: a reindex that has just ended lifts its block before it removes its record.
   return (await readBlocks(cluster)).filter((block) => !isOfWrites(block) || block.index !== reindexed);
 }
 
@@ -51,7 +51,7 @@ export const REINDEX_LOCK_ID = 'rebuild';
 
 const asking = new WeakMap<Cluster, Promise<boolean>>();
 
-/** Whether an operator has blocked writes; many writers ask at the same time. */
+/** Whether an operator has blocked writes. Many writers check at the same time. */
 export function areWritesBlocked(cluster: Cluster): Promise<boolean> {
   let answer = asking.get(cluster);
   if (!answer) {

@@ -9,25 +9,28 @@ import { ClusterTransport } from './transport.js';
 
 type ClientOptions = ConstructorParameters<typeof Client>[0];
 
-/** Below the time limit of an HTTP request, so that a slow search ends with its own error. */
+/** Below the timeout of an HTTP request, so that a slow search ends with its own error. */
 const REQUEST_TIMEOUT_MS = 28_000;
 const CONNECT_TIMEOUT_MS = 1500;
 const KEEP_ALIVE_MS = 30_000;
 
 const BULK_BYTES = 5_000_000;
 const BULK_CONCURRENCY = 2;
-/** Retries of a document that a full queue (429) turned away. */
+/** Retries of a document that was rejected because of a full queue (429). */
 const BULK_RETRIES = 4;
 const BULK_RETRY_MS = 100;
-/** Work of several requests, each of which waits for a node that hangs, is unavailable after `firstMs`, if one hangs then; otherwise that is asked every `thenMs`. */
+/**
+ * Limits of work that takes several requests, each of which may wait for a hung node. After `firstMs`, and then every `thenMs`, checks
+ * whether a node hangs, and fails if so.
+ */
 const PATIENCE = { firstMs: 4000, thenMs: 250 };
 const REFRESH_RETRY = { retries: 3, firstMs: 250, maxMs: 1000 };
 const BULK_RESULT = ['errors', 'items.*.status', 'items.*.error'];
 
-/** Action on one document of a bulk request, and the JSON of the document; a deletion has no JSON. */
+/** Action on one document of a bulk request, and the JSON of the document. A deletion has no JSON. */
 export type BulkOperation = readonly [action: object, json?: string];
 
-/** A copy failed that the cluster will soon do without. */
+/** A copy of a shard failed. The cluster will soon exclude it. */
 class UnrefreshedError extends StoreUnavailableError {
   constructor() {
     super('records', { cause: new Error('a copy of a shard was not refreshed') });
@@ -36,7 +39,7 @@ class UnrefreshedError extends StoreUnavailableError {
 
 /** The connection to the cluster. */
 export class Cluster {
-  /** Shards and replicas of the indices that this client creates. */
+  /** Settings for indices that this client creates: shards and replicas. */
   readonly layout: Pick<ElasticsearchConfig, 'shards' | 'shardsPerOrganization' | 'replicas'>;
   readonly indexPrefix: string;
   readonly #client: Client;
@@ -48,8 +51,8 @@ export class Cluster {
   }
 
   /**
-   * Throws as `requestError`, or the reason of the signal. Pass the signal to the request too: it closes the connection, on which
-   * the cluster cancels a search.
+   * Throws the errors of `requestError`, or the reason of the signal. Pass the signal to the request too: closing the connection makes the
+   * cluster cancel a search.
    */
   async run<T>(request: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
@@ -61,8 +64,8 @@ export class Cluster {
   }
 
   /**
-   * The result of work that takes several requests. Throws `StoreUnavailableError` once it has taken 4 s and a node hangs: then what
-   * it has sent, and goes on to send, may be applied.
+   * Returns the result of work that takes several requests. Throws `StoreUnavailableError` if it has taken 4 s and a node hangs. Requests
+   * sent before or after may still be applied.
    */
   async failIfNodeHangs<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
@@ -81,7 +84,7 @@ export class Cluster {
     }
   }
 
-  /** Writes in requests of bounded size; `onFailed` is called with each document that the cluster turned away. */
+  /** Writes in requests of bounded size. Calls `onFailed` with each document that the cluster rejected. */
   async bulk<Write>(
     index: string,
     writes: Iterable<Write>,
@@ -106,7 +109,7 @@ export class Cluster {
     );
   }
 
-  /** Makes writes searchable. Throws `StoreUnavailableError` where a copy would still answer without them. */
+  /** Makes writes searchable. Throws `StoreUnavailableError` if a copy of a shard would still return results without them. */
   async refresh(index: string | string[]): Promise<void> {
     const work = async () => {
       const { _shards } = await this.run((client) => client.indices.refresh({ index }));
@@ -120,7 +123,7 @@ export class Cluster {
   }
 }
 
-/** Lets other requests run while the documents of one are serialized. */
+/** Yields to other requests while the documents of one request are serialized. */
 async function* inSlices<T>(items: Iterable<T>): AsyncGenerator<T> {
   const slice = new TimeSlice();
   for (const item of items) {
@@ -136,7 +139,7 @@ const clientOptions = ({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): C
   requestTimeout: REQUEST_TIMEOUT_MS,
   // Every write is a compare-and-set, so retries are safe.
   maxRetries: 2,
-  // Leaves out a node that does not answer, for a minute.
+  // Excludes an unresponsive node for a minute.
   ConnectionPool: ClusterConnectionPool,
   Transport: ClusterTransport,
   agent: { connect: { timeout: CONNECT_TIMEOUT_MS }, keepAliveTimeout: KEEP_ALIVE_MS } as never,

@@ -1,6 +1,6 @@
 /**
- * Credits: one document per organization with its balance and open reservations. A creation reserves, writes the contact, then
- * settles. When a process dies in between, the contact decides: if it exists the reservation is settled, else refunded.
+ * Credits: one document per organization with its balance and open reservations. A creation reserves credits, writes the contact, then
+ * settles. If a process dies in between, the contact decides: if it exists, the reservation is settled, otherwise refunded.
  */
 import { randomUUID } from 'node:crypto';
 import type { Cluster } from './client.js';
@@ -13,7 +13,7 @@ export interface Reservation {
   id: string;
   contact_id: string;
   amount: number;
-  /** The balance after it. */
+  /** The balance after the reservation. */
   balance: number;
   /** Milliseconds since the epoch. */
   reserved_at: number;
@@ -30,14 +30,14 @@ export interface AccountSource {
 export type ReserveResult =
   | { kind: 'unmetered' }
   | { kind: 'insufficient'; balance: number }
-  /** `reservation` is null when the amount is 0. */
+  /** `reservation` is null if the amount is 0. */
   | { kind: 'reserved'; reservation: string | null; balance: number };
 
 type Account = Pick<AccountSource, 'balance' | 'reservations'>;
-/** The account after a change, the same object when nothing changes; null when the organization is not metered. */
+/** The account after a change: the same object if nothing changes, null if the organization is not metered. */
 type AccountChange<T> = (account: Account | null) => { account: Account | null; result: T };
 
-/** Changes of one account that share a write. */
+/** Changes of one account that are written together. */
 interface Batch {
   changes: AccountChange<unknown>[];
   results: Promise<unknown[]>;
@@ -48,7 +48,7 @@ const ACCOUNTS_PER_PAGE = 100;
 
 export class Ledger {
   readonly #accounts: Documents<AccountSource>;
-  /** By organization: what queues up during a write shares the next one. */
+  /** By organization: changes that queue up during a write, and are written together next. */
   readonly #next = new Map<string, Batch>();
   readonly #running = new Set<Promise<unknown>>();
 
@@ -56,13 +56,13 @@ export class Ledger {
     this.#accounts = new Documents(cluster, names.alias('accounts'));
   }
 
-  /** Null when the organization is not metered. */
+  /** Null if the organization is not metered. */
   async balance(organizationId: string): Promise<number | null> {
     const found = await this.#accounts.get(organizationId);
     return found?.source.balance ?? null;
   }
 
-  /** Drops the open reservations: they belong to the old balance, and must not refund to the new one. */
+  /** Sets the balance and drops open reservations: they belong to the old balance, and must not be refunded to the new one. */
   set(organizationId: string, balance: number): Promise<void> {
     return this.#change(organizationId, () => ({
       account: { balance, reservations: [] },
@@ -78,7 +78,7 @@ export class Ledger {
     });
   }
 
-  /** Reuses the open reservation of an earlier attempt for the same contact. */
+  /** Reserves credits. Reuses the open reservation of an earlier attempt for the same contact. */
   reserve(organizationId: string, contactId: string, amount: number, now: number): Promise<ReserveResult> {
     const id = randomUUID();
     return this.#change<ReserveResult>(organizationId, (account) => {
@@ -98,17 +98,17 @@ export class Ledger {
     });
   }
 
-  /** The contact exists: the credits are spent. */
+  /** Ends a reservation whose contact exists: the credits are spent. */
   settle(organizationId: string, reservation: string): Promise<void> {
     return this.#close(organizationId, reservation, false);
   }
 
-  /** The contact does not exist and cannot be written any more: the credits are returned. */
+  /** Ends a reservation whose contact does not exist and can no longer be written: the credits are returned. */
   refund(organizationId: string, reservation: string): Promise<void> {
     return this.#close(organizationId, reservation, true);
   }
 
-  /** Open reservations of all accounts made before `before`, in milliseconds since the epoch. */
+  /** Open reservations of all accounts from before `before`, in milliseconds since the epoch. */
   async *overdue(before: number): AsyncGenerator<Reservation & { organization_id: string }> {
     const pages = this.#accounts.pages({
       size: ACCOUNTS_PER_PAGE,

@@ -6,7 +6,7 @@ import type { BulkOperation, Cluster } from './client.js';
 import { BlockedError, IndexMissingError, type ItemError, itemError } from './errors.js';
 import { retryWhileBlocked, retryWithBackoff, throwIfReadOnly } from './retry.js';
 
-/** A document with its version. `index` names the index it was read from: sequence numbers are only comparable within an index. */
+/** A document with its version. `index` is the index it was read from, because sequence numbers are only comparable within an index. */
 export interface VersionedDocument<Source> {
   id: string;
   index: string;
@@ -19,9 +19,9 @@ export interface VersionedDocument<Source> {
 export interface DocumentWrite {
   id: string;
   routing?: string;
-  /** The document to index, as JSON; called again where it is sent again. */
+  /** Returns the document to index, as JSON. Called again for a retry. */
   json(): string;
-  /** The version it replaces; absent for a new document. */
+  /** The version to replace; absent for a new document. */
   before?: VersionedDocument<unknown>;
 }
 
@@ -40,7 +40,7 @@ interface Wanted {
   routing?: string;
 }
 
-/** Null where a document with the id exists. */
+/** Null if a document with the id exists. */
 type Created = estypes.WriteResponseBase | null;
 
 interface NewDocument extends Wanted {
@@ -58,7 +58,7 @@ interface GetResult {
   error?: ItemError;
 }
 
-/** Runs all loads of one turn of the event loop together, at most `maxBatchSize` at a time. Nothing is cached. */
+/** Runs all loads of one event-loop turn together, at most `maxBatchSize` at a time. Nothing is cached. */
 const batched = <Key, Value>(
   maxBatchSize: number,
   batch: (keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
@@ -84,7 +84,7 @@ export class Documents<Source> {
     this.#creates = { shown: creates('wait_for'), hidden: creates(false) };
   }
 
-  /** The current document, searchable or not. Throws `IndexMissingError`. */
+  /** The current document, whether or not searches find it. Throws `IndexMissingError`. */
   get(id: string, routing?: string, signal?: AbortSignal): Promise<VersionedDocument<Source> | null> {
     return signal ? this.#get(id, routing, signal) : this.#gets.load({ id, routing });
   }
@@ -118,7 +118,7 @@ export class Documents<Source> {
     return versioned<Source>(response as GetResult);
   }
 
-  /** Reads documents by id; ids without a document are left out. Throws `IndexMissingError`. */
+  /** Reads documents by id. Ids without a document are left out. Throws `IndexMissingError`. */
   async getMany(
     wanted: readonly { id: string; routing?: string }[],
     signal?: AbortSignal,
@@ -134,7 +134,7 @@ export class Documents<Source> {
       );
       for (const [index, item] of (items as GetResult[]).entries()) {
         const { id, routing } = wanted[start + index] as Wanted;
-        // Asked for alone, a document whose shard failed comes after all, or with the error that it has.
+        // Requested alone, a document whose shard failed is either returned after all, or fails with its own error.
         const document = item.error ? await this.#get(id, routing, signal) : versioned<Source>(item);
         if (document) found.set(document.id, document);
       }
@@ -142,7 +142,7 @@ export class Documents<Source> {
     return found;
   }
 
-  /** Null when a document with the id exists, which may be our own after a lost response. */
+  /** Null if a document with the id exists, which may be our own after a lost response. */
   async create<Next extends object>(
     id: string,
     document: Next,
@@ -176,7 +176,7 @@ export class Documents<Source> {
     });
   }
 
-  /** Null when the document has changed since it was read, or a reindex moves it: it is to be read again. */
+  /** Null if the document has changed since it was read, or a reindex moves it. It must then be read again. */
   async replace<Next extends object>(
     before: VersionedDocument<unknown>,
     document: Next,
@@ -216,7 +216,7 @@ export class Documents<Source> {
     await this.#cluster.refresh(this.alias);
   }
 
-  /** Changes a document by compare-and-set, unless `change` returns null. False when there is none. */
+  /** Changes a document by compare-and-set, unless `change` returns null. Resolves with false if there is no document. */
   update(
     id: string,
     change: (source: Source) => (Source & object) | null,
@@ -234,7 +234,7 @@ export class Documents<Source> {
     await this.#cluster.refresh(this.alias);
   }
 
-  /** Deletes documents, except those changed since they were read; resolves with how many. */
+  /** Deletes documents, except those changed since they were read. Resolves with the number of deleted documents. */
   async deleteMany(read: readonly VersionedDocument<unknown>[]): Promise<number> {
     let kept = 0;
     let failure: Error | undefined;
@@ -246,7 +246,7 @@ export class Documents<Source> {
     return read.length - kept;
   }
 
-  /** Searches every shard or throws: no partial results. */
+  /** Searches every shard or throws; results are never partial. */
   search(request: estypes.SearchRequest, signal?: AbortSignal): Promise<estypes.SearchResponse<Source>> {
     const complete = {
       index: this.alias,
@@ -257,7 +257,7 @@ export class Documents<Source> {
     return this.#cluster.run((client) => client.search<Source>(complete, { signal }), signal);
   }
 
-  /** All hits, `size` per page; `sort` must be a total order. */
+  /** All hits, `size` per page. `sort` must be a total order. */
   async *pages(
     request: estypes.SearchRequest & { size: number },
   ): AsyncGenerator<estypes.SearchHit<Source>[], void> {
@@ -270,9 +270,9 @@ export class Documents<Source> {
   }
 
   /**
-   * Writes documents in bulk requests of bounded size. Resolves with the ids in conflict with another write, or moved by a reindex,
-   * which were not written. Throws `IndexMissingError`, `RejectedError` for a document the mapping rejects, and
-   * `StoreUnavailableError`; the other documents may be written then.
+   * Writes documents in bulk requests of bounded size. Resolves with the ids that were not written, because of another write or a reindex.
+   * Throws `IndexMissingError`, `RejectedError` for a document that the mapping rejects, and `StoreUnavailableError`; other documents may
+   * then be written.
    */
   async writeMany(changes: readonly DocumentWrite[]): Promise<Set<string>> {
     const conflicts = new Set<string>();
@@ -300,7 +300,7 @@ export class Documents<Source> {
   }
 }
 
-/** The version of a hit of a search with `seq_no_primary_term`. */
+/** The version of a hit from a search with `seq_no_primary_term`. */
 export const versionOfHit = <Source>(hit: estypes.SearchHit<Source>): VersionedDocument<Source> => ({
   id: hit._id as string,
   index: hit._index,

@@ -13,7 +13,7 @@ export interface ItemError {
   reason?: string | null;
 }
 
-/** No index is behind the alias. */
+/** The alias has no index. */
 export class IndexMissingError extends StoreUnavailableError {
   constructor(alias: string) {
     super('records', { cause: new Error(`no index behind the alias ${alias}`) });
@@ -28,9 +28,9 @@ export const unavailable = (reason: string): StoreUnavailableError =>
   new StoreUnavailableError('records', { cause: new Error(reason) });
 
 /**
- * Timed out: `StoreTimeoutError`. Blocked: `blockError`. Status 400 or 413: `RejectedError`, as a retry would be
- * rejected again. Any other status (401, 403, 404, 409, 429, 5xx) and connection failures: `StoreUnavailableError`. Other errors are
- * returned as they are.
+ * Timeouts become `StoreTimeoutError`, and blocks `blockError`. Status 400 or 413 becomes `RejectedError`, because a retry would be
+ * rejected again. Any other status (401, 403, 404, 409, 429, 5xx) and connection failures become `StoreUnavailableError`. Other errors are
+ * returned unchanged.
  */
 export function requestError(error: unknown): Error {
   if (error instanceof errors.TimeoutError) return new StoreTimeoutError('records', { cause: error });
@@ -65,7 +65,10 @@ function ofStatus(
     : new StoreUnavailableError('records', { cause });
 }
 
-/** By the number of the block: https://github.com/elastic/elasticsearch/blob/v9.0.0/server/src/main/java/org/elasticsearch/cluster/metadata/IndexMetadata.java */
+/**
+ * Recognizes blocks by number:
+ * https://github.com/elastic/elasticsearch/blob/v9.0.0/server/src/main/java/org/elasticsearch/cluster/metadata/IndexMetadata.java
+ */
 function blockError(reason: string, cause: Error): Error {
   switch (/\b[A-Z_]+\/(\d+)\//.exec(reason)?.[1]) {
     case '8':

@@ -1,4 +1,4 @@
-/** Counts of the stored records of an organization by stream, and when the newest of them were accepted. */
+/** Counts stored records of an organization by stream, and when the newest was accepted. */
 import type { estypes } from '@elastic/elasticsearch';
 import { isStale, type OrderedRecord, type Organized, organizationOf } from '../../shared/record-order.js';
 import { PartialWriteError } from '../../shared/store-errors.js';
@@ -29,7 +29,7 @@ export class AcceptanceTimes {
     this.#documents = new Documents(cluster, names.alias('streams'));
   }
 
-  /** Notes the records that a write does not reject, or that are stale. */
+  /** Records the acceptance of records that a write does not reject, including stale records. */
   async noteWritten(
     stream: Stream,
     records: readonly OrderedRecord<Organized>[],
@@ -50,8 +50,8 @@ export class AcceptanceTimes {
   }
 
   /**
-   * The acceptance time is the version of its document, so that the newest stays, whichever process writes it. No record fails for its
-   * time: the next one writes a newer.
+   * The acceptance time is the version of its document, so the newest stays, whichever process writes it. A failure here fails no record:
+   * the next record writes a newer time.
    */
   async #note(stream: Stream, records: readonly OrderedRecord<Organized>[]): Promise<void> {
     const newest = new Map<string, number>();
@@ -86,7 +86,7 @@ export class AcceptanceTimes {
   }
 }
 
-/** Searches the records of an organization. Tombstones belong to no organization and are left out. */
+/** A search over the records of an organization. Tombstones belong to no organization, so they are left out. */
 const inOrganization = (organizationId: string): estypes.SearchRequest => ({
   routing: organizationId,
   query: { bool: { filter: [{ term: { organization_id: organizationId } }] } },

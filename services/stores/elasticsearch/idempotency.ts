@@ -1,4 +1,4 @@
-/** Requests with an idempotency key (contract 3.4): the first one acquires the key, the others meet its document. */
+/** Requests with an idempotency key (contract 3.4). The first request acquires the key; later requests find its document. */
 import { createHash } from 'node:crypto';
 import type { ContactBody } from '../../contacts/stored-contact.js';
 import {
@@ -24,7 +24,7 @@ import type { IndexNames } from './migrations/indices.js';
 import { totalHits } from './pages.js';
 import { retryWithBackoff } from './retry.js';
 
-/** Whom an outcome shows, so that an erasure finds it. */
+/** A person that an outcome shows, so that an erasure finds it. */
 interface ShownPerson {
   organization_id?: string;
   identifiers?: string[];
@@ -42,7 +42,7 @@ export interface IdempotencySource extends LeaseSource, ShownPerson {
 export interface AcquiredKey {
   /** Unique per use of a key. */
   useId: string;
-  /** An earlier attempt ended without an outcome: its work may be done or not. */
+  /** An earlier attempt ended without an outcome: its work may or may not be done. */
   resumed: boolean;
   lease: Lease<IdempotencySource>;
 }
@@ -50,7 +50,7 @@ export interface AcquiredKey {
 export interface IdempotentRequest {
   organizationId: string;
   idempotency?: Idempotency;
-  /** Of the contact or audience to be created. */
+  /** Id of the contact or audience to be created. */
   newId?: string;
 }
 
@@ -63,7 +63,7 @@ const LEASE_MS = 10_000;
 const PURGE_BATCH = 2000;
 const MAX_PURGE_BATCHES = 100;
 const FORGOTTEN_PER_WRITE = 1000;
-/** Elasticsearch takes 65 536 terms in a query. */
+/** Elasticsearch accepts at most 65 536 terms in a query. */
 const IDENTIFIERS_PER_SEARCH = 10_000;
 
 const FORGOTTEN: IdempotencySource = {
@@ -97,7 +97,7 @@ export type IdempotencyDocuments = Documents<IdempotencySource>;
 export const idempotencyDocuments = (cluster: Cluster, names: IndexNames): IdempotencyDocuments =>
   new Documents(cluster, names.alias('idempotency'));
 
-/** Document id of a key or lock, which is unique per organization and route. */
+/** Document id of a key or lock, unique per organization and route. */
 export function idempotencyId(organizationId: string, route: string, key: string): string {
   return createHash('sha256')
     .update(JSON.stringify([organizationId, route, key]))
@@ -118,8 +118,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Runs a write once per idempotency key: while its outcome is kept, it is replayed. Without a key, `work` just runs. Asks for an
-   * erasure after it keeps an outcome and before it replays one: an erasure that did not find it suppressed the person before.
+   * Runs a write once per idempotency key: while its outcome is stored, it is replayed. Without a key, `work` just runs. Checks for an
+   * erasure after it stores an outcome and before it replays one: an erasure that missed the outcome has suppressed the person before.
    */
   runIdempotent<T>(
     request: IdempotentRequest,
@@ -153,13 +153,13 @@ export class IdempotencyKeys {
       return { kind: 'done', value, replayed: false };
     } catch (error) {
       const expired = expire(key).catch(() => undefined);
-      // An unavailable store delays this write as it did the other.
+      // An unavailable store would delay this write as it delayed the other one.
       if (!(error instanceof StoreUnavailableError)) await expired;
       throw error;
     }
   }
 
-  /** As `AnswerStore`. A sealed answer is an outcome that cannot be read. */
+  /** Implements `AnswerStore`. An encrypted response is an outcome that cannot be read. */
   claimAnswer(request: Required<Omit<IdempotentRequest, 'newId'>>): Promise<AnswerClaim> {
     return this.#cluster.failIfNodeHangs(this.#claimAnswer(request));
   }
@@ -230,7 +230,7 @@ export class IdempotencyKeys {
     };
   }
 
-  /** Overwrites the outcomes that show one of the persons; resolves with how many. */
+  /** Overwrites the outcomes that show one of the persons. Resolves with their number. */
   async forgetOutcomes(organizationId: string, identifiers: readonly Identifier[]): Promise<number> {
     const texts = identifiers.map(identifierText);
     let forgotten = 0;
@@ -255,7 +255,7 @@ export class IdempotencyKeys {
     return forgotten;
   }
 
-  /** Overwrites a kept outcome that shows an erased person. */
+  /** Overwrites a stored outcome that shows an erased person. */
   async #forgetErased(
     { organizationId, idempotency }: IdempotentRequest,
     identifiers: readonly Identifier[],
@@ -270,7 +270,7 @@ export class IdempotencyKeys {
     return true;
   }
 
-  /** How many keys have expired, at most as many as one call deletes, and the moment up to which. */
+  /** Number of expired keys, at most as many as one call deletes, and the time up to which they expired. */
   async countExpired(): Promise<{ keys: number; before: number }> {
     const before = this.#clock.now() - IDEMPOTENCY_RETENTION_MS;
     const { hits } = await this.#documents.search({
@@ -282,8 +282,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Deletes expired keys, a bounded number per call; resolves with how many. Only for the holder of the reindex lock, because a
-   * reindex does not see deletions.
+   * Deletes a bounded number of expired keys, and resolves with their number. Only for the holder of the reindex lock, because a reindex
+   * does not see deletions.
    */
   async purgeExpired(signal: AbortSignal): Promise<number> {
     let purged = 0;
@@ -314,13 +314,13 @@ export class IdempotencyKeys {
 const complete = ({ lease }: AcquiredKey, outcome: unknown) =>
   lease.release({ outcome, ...shownPerson(outcome) });
 
-/** Nothing was written: the key can be used again. */
+/** Frees the key for a new request, because nothing was written. */
 const release = ({ lease }: AcquiredKey) => lease.release({ claimed_at: 0 });
 
-/** Unknown whether anything was written: the next request resumes the work at once. */
+/** Frees the key so that the next request resumes the work at once: something may have been written. */
 const expire = ({ lease }: AcquiredKey) => lease.release();
 
-/** Names another contact, where the first can no longer be created. False when another attempt took over. */
+/** Assigns another contact id, if the first can no longer be created. Resolves with false if another attempt took over. */
 export async function reassign({ lease }: AcquiredKey, contactId: string): Promise<boolean> {
   try {
     await lease.update({ contact_id: contactId });

@@ -29,19 +29,19 @@ export interface ClusterReport {
   otherShards: ({ resource: Resource; index: string } & ShardLayout)[];
   /** Settings that block writes, such as `reachline-contacts-v1-1 read_only`. */
   blocked: string[];
-  /** Milliseconds by which this machine is ahead of the node that answers. */
+  /** Milliseconds by which this machine is ahead of the responding node. */
   skewMs: number;
   /** Holder of the lock that migrations, erasures and retention share. */
   lockHolder: LeaseHolder | null;
 }
 
-/** Throws what opening the store would: `StoreUnavailableError`, `MappingChangedError`, `MigrationNeededError` for indices that are newer. */
+/** Throws the errors of opening the store: `StoreUnavailableError`, `MappingChangedError`, and `MigrationNeededError` for newer indices. */
 export async function inspectElasticsearch(config: ElasticsearchConfig): Promise<ClusterReport> {
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);
   try {
     const { nodes } = await cluster.run((client) => client.nodes.info({ filter_path: 'nodes.*.version' }));
-    // Others may share the cluster.
+    // Only our indices, because others may share the cluster.
     const { status } = await cluster.run((client) =>
       client.cluster.health({ index: `${config.indexPrefix}-*` }),
     );
@@ -74,7 +74,7 @@ export async function inspectElasticsearch(config: ElasticsearchConfig): Promise
   }
 }
 
-/** The clock of the node that answers, in milliseconds since the epoch. */
+/** The clock of the responding node, in milliseconds since the epoch. */
 export async function readServerTime(cluster: Cluster): Promise<number> {
   const { nodes } = await cluster.run((client) =>
     client.nodes.stats({ node_id: '_local', metric: 'process', filter_path: 'nodes.*.timestamp' }),

@@ -7,10 +7,10 @@ import { Documents } from './documents.js';
 import type { IndexNames } from './migrations/indices.js';
 import { fetchPage, searchAfter, totalHits } from './pages.js';
 
-/** Documents from before have neither of the last two. */
+/** Older documents lack the last two fields. */
 interface KeySource extends Omit<StoredKey, 'ancestors'> {
   ancestors?: string[];
-  /** Since when no key that descends from this one works. */
+  /** Time since which no key that descends from this one works. */
   descendants_revoked_at?: string | null;
 }
 
@@ -38,7 +38,7 @@ const listed = (now: number, organizationId?: string): Clause => ({
 export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
   const documents = new Documents<KeySource>(cluster, names.alias('keys'));
 
-  /** Keys as the port answers them, with the revocations of their ancestors, which are read as last written. */
+  /** Keys as the port returns them, with the revocations of their ancestors, which are read in their latest version. */
   async function withAncestors(sources: readonly KeySource[], signal?: AbortSignal): Promise<StoredKey[]> {
     const ids = new Set(sources.flatMap(({ ancestors = [] }) => ancestors));
     const found = await documents.getMany(
@@ -78,14 +78,14 @@ export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
         (error: Error) => error,
       );
       if (failure !== null) {
-        // The key is ours when the secret matches: only a response was lost. Otherwise a key nobody was shown would stay active.
+        // If the secret matches, the key was written and only its response was lost. Throwing would leave a key active that nobody saw.
         const found = await documents.get(key.id).catch(() => null);
         if (found?.source.secret_hash !== key.secret_hash) throw failure;
         await documents.waitUntilSearchable(found);
       }
       const [makerId] = key.ancestors;
       if (makerActiveAt === undefined || makerId === undefined) return 'inserted';
-      // Only now: a revocation that comes later finds the key among the descendants.
+      // Checked only after the write: a later revocation finds the key among the descendants.
       const maker = await find(makerId);
       if (maker && keyIsActive(maker, makerActiveAt)) return 'inserted';
       const stored = await documents.get(key.id);

@@ -7,9 +7,9 @@ import type { Documents, VersionedDocument } from './documents.js';
 import { retryWithBackoff } from './retry.js';
 
 export interface LeaseSource {
-  /** Identifies the attempt that holds the lease, also after a lost response to its own write: `<uuid> <process id> <since> <host>`. */
+  /** Identifies the attempt that holds the lease, even if the response to its own write was lost: `<uuid> <process id> <since> <host>`. */
   owner: string;
-  /** Milliseconds since the epoch; 0 once it was released. */
+  /** Milliseconds since the epoch; 0 after a release. */
   lease_until: number;
 }
 
@@ -32,11 +32,11 @@ export type LeaseContent<Source> = Omit<Source, keyof LeaseSource>;
 export type LeaseDecision<Source, Rejection> = { acquire: LeaseContent<Source> } | { reject: Rejection };
 
 export type LeaseResult<Source extends LeaseSource, Rejection> =
-  /** `previous` is the document that was taken over; null for a new one. */
+  /** `previous` is the document that was taken over; null for a new document. */
   { lease: Lease<Source>; previous: Source | null } | { rejected: Rejection };
 
 export interface LeaseHolder {
-  /** `process 12 on gateway-1`. */
+  /** Such as `process 12 on gateway-1`. */
   name: string;
   /** Milliseconds since the epoch. */
   since: number;
@@ -50,8 +50,8 @@ export function leaseHolder({ owner }: LeaseSource): LeaseHolder {
 export const isHeld = (source: LeaseSource, clock: Clock): boolean => source.lease_until > clock.now();
 
 /**
- * A document with one holder at a time, until it is released or expires. Renewed every third of its duration. Clock skew makes
- * a lease expire early or late, but never lets two holders write: every write is a compare-and-set.
+ * A document with one holder at a time, until it is released or expires. It is renewed every third of its duration. Clock skew makes a
+ * lease expire early or late, but never lets two holders write: every write is a compare-and-set.
  */
 export class Lease<Source extends LeaseSource> {
   readonly #documents: Documents<Source>;
@@ -76,7 +76,7 @@ export class Lease<Source extends LeaseSource> {
     this.#schedule();
   }
 
-  /** `decide` sees the current document and whether it is held; it is called again after a conflicting write. */
+  /** `decide` gets the current document and whether it is held. It is called again after a conflicting write. */
   static acquire<Source extends LeaseSource, Rejection>(
     documents: Documents<Source>,
     id: string,
@@ -116,13 +116,13 @@ export class Lease<Source extends LeaseSource> {
     return this.#lost.signal;
   }
 
-  /** Throws `LeaseLostError`, also when no timer could run yet because the process was suspended. */
+  /** Throws `LeaseLostError`, even if no timer could run yet because the process was suspended. */
   throwIfLost(): void {
     if (performance.now() >= this.#expiresAt) this.#lose();
     this.lost.throwIfAborted();
   }
 
-  /** Renews the lease and changes its document. Throws `LeaseLostError`, also once it was released. */
+  /** Renews the lease and changes its document. Throws `LeaseLostError`, also after the release. */
   update(change: Partial<LeaseContent<Source>>): Promise<void> {
     return this.#mutex.runExclusive(() => {
       if (this.#released) throw new LeaseLostError(this.#document.id);
@@ -130,10 +130,9 @@ export class Lease<Source extends LeaseSource> {
     });
   }
 
-  /** Frees the lease and changes its document. Does nothing when the lease was lost. */
+  /** Frees the lease and changes its document. Does nothing if the lease was lost. */
   async release(change: Partial<LeaseContent<Source>> = {}): Promise<void> {
-    // Set this before anything else: no renewal begins from here on. A renewal that is running is followed by the write that frees the
-    // lease.
+    // Set first, so that no renewal begins after this. If a renewal is running, the write that frees the lease follows it.
     this.#released = true;
     this.#clearTimers();
     try {
@@ -143,7 +142,7 @@ export class Lease<Source extends LeaseSource> {
     }
   }
 
-  /** Within the mutex. */
+  /** Must be called within the mutex. */
   async #write(change: Partial<LeaseContent<Source>>, leaseUntil: () => number): Promise<void> {
     await retryWithBackoff(
       async () => {
@@ -172,7 +171,7 @@ export class Lease<Source extends LeaseSource> {
     if (this.#released) return;
     const leftMs = this.#document.source.lease_until - this.#options.clock.now();
     this.#expiresAt = performance.now() + leftMs;
-    // The clock was put forward during the write. Others may take the lease over, but until one does, it can be released.
+    // The clock was set forward during the write. Others may take the lease over; until then, it can be released.
     if (leftMs <= 0) return;
     this.#expiry = setTimeout(() => this.#lose(), leftMs).unref();
     this.#scheduleRenewal();
@@ -180,7 +179,7 @@ export class Lease<Source extends LeaseSource> {
 
   #scheduleRenewal(): void {
     this.#renewal = setTimeout(() => {
-      // Failed renewals are tried again until the lease expires.
+      // Failed renewals are retried until the lease expires.
       this.update({}).catch(() => {
         if (!this.#released && !this.lost.aborted) this.#scheduleRenewal();
       });

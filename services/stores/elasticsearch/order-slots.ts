@@ -8,9 +8,9 @@ import { Documents, type VersionedDocument } from './documents.js';
 import type { LeaseSource } from './lease.js';
 import type { IndexNames } from './migrations/indices.js';
 
-/** Times of one lease. A process that dies keeps its slot from others for so long. */
+/** Duration of a lease. Other processes cannot use the slot of a dead process for this long. */
 const LEASE_MS = 60_000;
-/** Part of a lease that is left when it is renewed, beside the requests. */
+/** A lease is renewed in the background when this much of it is left. */
 const RENEW_MS = 30_000;
 /** Embedded stores use slot 0. */
 const LEASED = Array.from({ length: SLOTS - 1 }, (_, index) => index + 1);
@@ -18,8 +18,8 @@ const LEASED = Array.from({ length: SLOTS - 1 }, (_, index) => index + 1);
 const idOf = (slot: number) => `order-slot-${slot}`;
 
 /**
- * The slots of a cluster. Each is a document whose `lease_until` is the first acceptance time that the next holder may use; every change
- * of it is a compare-and-set. Leases are taken and renewed by the requests that need them.
+ * The slots of a cluster. Each is a document whose `lease_until` is the first acceptance time that the next holder may use. Every change is
+ * a compare-and-set. Leases are acquired and renewed by the requests that need them.
  */
 export function orderSlots(cluster: Cluster, names: IndexNames): OrderSlots {
   const documents = new Documents<LeaseSource>(cluster, names.alias('migrations'));
@@ -27,7 +27,7 @@ export function orderSlots(cluster: Cluster, names: IndexNames): OrderSlots {
   let held: { lease: SlotLease; document: VersionedDocument<LeaseSource> } | undefined;
   let renewal: Promise<SlotLease> | undefined;
 
-  /** Null when another process was faster. */
+  /** Null if another process was faster. */
   async function write(
     slot: number,
     before: VersionedDocument<LeaseSource> | undefined,
@@ -44,7 +44,7 @@ export function orderSlots(cluster: Cluster, names: IndexNames): OrderSlots {
     return lease;
   }
 
-  /** The same slot for longer; null once another process has it. */
+  /** Extends the lease of the same slot; null if another process has it. */
   async function extend(now: number): Promise<SlotLease | null> {
     if (!held) return null;
     const { lease, document } = held;
@@ -57,7 +57,7 @@ export function orderSlots(cluster: Cluster, names: IndexNames): OrderSlots {
     return write(slot, found, from, Math.max(found.source.lease_until, now + LEASE_MS));
   }
 
-  /** The first slot that nobody has for the time. */
+  /** Acquires the first slot that is free at this time. */
   async function acquire(now: number): Promise<SlotLease> {
     const found = await documents.getMany(LEASED.map((slot) => ({ id: idOf(slot) })));
     for (const slot of LEASED) {

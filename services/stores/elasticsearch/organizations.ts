@@ -6,7 +6,7 @@ import { totalHits } from './pages.js';
 /** Resources whose documents belong to an organization. */
 const ORGANIZATION_RESOURCES = ['contacts', 'audiences', 'visits', 'keys', 'accounts'] as const;
 
-/** Whether any document belongs to another organization than this one. */
+/** Whether any document belongs to another organization. */
 export async function hasOtherOrganization(
   cluster: Cluster,
   names: IndexNames,

@@ -9,7 +9,7 @@ import { PageBuilder, rowsToFetch } from '../common/page-builder.js';
 
 type Sort = estypes.SortCombinations[];
 
-/** Sorts by score where there is one, then newest first, then by id. This total order is the same after a reindex and on every replica. */
+/** Sorts by score if there is one, then newest first, then by id. This total order is the same after a reindex and on every replica. */
 export function pageSort(idField: string, scored: boolean): Sort {
   const newest: Sort = [{ created_at: 'desc' }, { [idField]: 'desc' }];
   return scored ? [{ _score: { order: 'desc' } }, ...newest] : newest;
@@ -30,16 +30,19 @@ export function totalHits(hits: { total?: estypes.SearchTotalHits | number }): n
   return typeof hits.total === 'number' ? hits.total : (hits.total?.value ?? 0);
 }
 
-/** Bytes of responses not yet sent, above which searches are rejected. */
+/** Bytes of unsent responses above which searches are rejected. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** Runs a read whose result may be large; its signal aborts with the caller's, or at the deadline. */
+/** Runs a read whose result may be large. Its signal aborts with the caller's, or at the deadline. */
 export type Bounded = <T>(
   signal: AbortSignal | undefined,
   read: (signal: AbortSignal) => Promise<{ result: T; bytes: number }>,
 ) => Promise<T>;
 
-/** Throws `OverloadedError` while too many bytes of responses are in flight, and `StoreTimeoutError` at the deadline, where the cluster cancels the search. */
+/**
+ * Throws `OverloadedError` while too many bytes of responses are in flight, and `StoreTimeoutError` at the deadline, at which the cluster
+ * cancels the search.
+ */
 export function boundedReads(timeoutMs: number): Bounded {
   const responses = new InFlightBytes(MAX_RESPONSE_BYTES);
   return async (signal, read) => {
@@ -50,7 +53,7 @@ export function boundedReads(timeoutMs: number): Bounded {
   };
 }
 
-/** The signal of `read` aborts with the caller's, or with `StoreTimeoutError` at the deadline, where the cluster cancels the search. */
+/** The signal of `read` aborts with the caller's, or with `StoreTimeoutError` at the deadline, at which the cluster cancels the search. */
 export async function withDeadline<T>(
   signal: AbortSignal | undefined,
   timeoutMs: number,
@@ -67,12 +70,12 @@ export async function withDeadline<T>(
 
 interface PageForm<Source, T, Field extends string> {
   limit: number;
-  /** Score of rank 0; null when sorted by time alone. */
+  /** Score of rank 0; null if sorted by time alone. */
   bestScore: number | null;
   toJson(source: Source): Json<T>;
   reservedBytesPerItem?: number;
   explain?: boolean;
-  /** Whether the request brings its own sort in place of the time. */
+  /** Whether the request has its own sort instead of the time. */
   isSorted?: boolean;
   /** Reads the facets from the aggregations of the request. */
   toFacets?(
@@ -82,8 +85,8 @@ interface PageForm<Source, T, Field extends string> {
 }
 
 /**
- * Fetches a page. What the first hits take tells how many more are worth asking for: a thousand of the largest contacts would be a
- * gigabyte, of which a page takes 4 MiB.
+ * Fetches a page. The size of the first hits tells how many more to fetch: a thousand of the largest contacts would be a gigabyte, but a
+ * page takes 4 MiB.
  */
 export async function fetchPage<Source, T, Field extends string = never>(
   request: estypes.SearchRequest,

@@ -1,4 +1,4 @@
-/** Contacts and audiences as a whole, for the copy that SQL reads. */
+/** Reads all contacts and audiences for the copy that SQL reads. */
 import type { estypes } from '@elastic/elasticsearch';
 import { toAudience } from '../../audiences/stored-audience.js';
 import { fromJson } from '../../shared/json.js';
@@ -25,7 +25,7 @@ const KEEP_ALIVE = '5m';
 /** Tokens of deleted audiences that contacts may still hold, by organization. */
 type FormerTokens = ReadonlyMap<string, ReadonlySet<AudienceToken>>;
 
-/** The record as the API answers it; null for a tombstone. */
+/** The record as the API returns it; null for a tombstone. */
 const LINES: Record<CopiedKind, (source: unknown, former: FormerTokens) => string | null> = {
   contacts(given, former) {
     const source = given as ContactSource | Tombstone;
@@ -71,7 +71,7 @@ export function recordSource(
           last = hits.hits.at(-1)?.sort;
         }
       } finally {
-        // It expires by itself.
+        // Otherwise, the point in time expires by itself.
         await cluster
           .run((client) => client.closePointInTime({ id }, { ignore: [404] }))
           .catch(() => undefined);

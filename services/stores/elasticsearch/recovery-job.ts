@@ -15,14 +15,14 @@ import type { JobRunner } from './jobs/job-runner.js';
 import type { IndexNames } from './migrations/indices.js';
 import { acquireReindexLock, recoverReindex } from './migrations/reindex-lock.js';
 
-/** Rarely is a creation still running then, and its credits are soon returned. */
+/** Age of a reservation after which it is resolved. Creations rarely take this long, and the credits are returned soon. */
 const OVERDUE_MS = 60_000;
-/** A reindex that died blocks writes until its lease has expired and a job has run: shorter than writers wait. */
+/** Shorter than writers wait: a reindex that died blocks writes until its lease has expired and a recovery job has run. */
 const INTERVAL_MS = 5000;
-/** Least time between two log lines about failures of a step. */
+/** Minimum time between two log lines about failures of a step. */
 const LOG_INTERVAL_MS = 60_000;
 
-/** After this many failures in a run, further reservations are only counted: they would probably fail too, slowly. */
+/** After this many failures in a row, further reservations are only counted: they would probably fail too, slowly. */
 const MAX_FAILURES = 20;
 
 export interface RecoveryLog {
@@ -40,13 +40,13 @@ export interface RecoveryDeps {
   erasures: Pick<ErasureCompletion, 'complete'>;
   jobRunner: Pick<JobRunner, 'resume'>;
   clock: Clock;
-  /** Stops what decides by age while the clock of this process is wrong. */
+  /** Pauses deletions by age while the clock of this process is wrong. */
   clocks?: DeletionGuard;
   log?: RecoveryLog;
   jobs?: JobRuns;
 }
 
-/** The first of the reservations that a run could not resolve. */
+/** Names the first of the reservations that a run could not resolve. */
 class UnresolvedError extends Error {
   override readonly name = 'UnresolvedError';
   readonly reservation: object;
@@ -104,7 +104,7 @@ export function startRecovery(
   };
 }
 
-/** Resolves open reservations. A reservation that fails does not stop the others. Throws `UnresolvedError`. */
+/** Resolves open reservations. A failure does not stop the others. Throws `UnresolvedError`. */
 async function resolveReservations(
   deps: RecoveryDeps,
   status: RecoveryStatus,

@@ -2,10 +2,10 @@ import { sleep } from '../../shared/async.js';
 import type { Cluster } from './client.js';
 import type { IndexNames } from './migrations/indices.js';
 
-/** Time between two refreshes, equal to the refresh interval of the indices. */
+/** Milliseconds between two refreshes, equal to the refresh interval of the indices. */
 const INTERVAL_MS = 250;
 
-/** Makes writes searchable: one refresh serves all callers that wait. */
+/** Makes writes searchable. One refresh serves all waiting callers. */
 export function refreshCoalescer(
   cluster: Cluster,
   names: IndexNames,

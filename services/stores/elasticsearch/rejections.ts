@@ -18,7 +18,7 @@ export interface RejectionSource {
 
 const DOCUMENTS_PER_PAGE = 1000;
 const NEWEST_FIRST: estypes.SortCombinations[] = [{ rejected_at: 'desc' }, { id: 'desc' }];
-/** Deletes rejections that name one of the contacts; resolves with how many. An organization keeps a bounded number. */
+/** Deletes rejections that name one of the contacts. Resolves with their number. An organization keeps a bounded number. */
 export async function eraseRejections(
   documents: Documents<RejectionSource>,
   organizationId: string,
@@ -39,7 +39,7 @@ export async function eraseRejections(
 export function rejectionStore(cluster: Cluster, names: IndexNames, clock: Clock): RejectionStore {
   const documents = new Documents<RejectionSource>(cluster, names.alias('rejections'));
 
-  /** Those that changed meanwhile are left: another process has deleted them. */
+  /** Rejections that changed meanwhile are left out: another process has deleted them. */
   async function deleteAll(query: estypes.QueryDslQueryContainer): Promise<void> {
     const request = { size: DOCUMENTS_PER_PAGE, seq_no_primary_term: true, _source: false, query };
     for await (const hits of documents.pages({ ...request, sort: NEWEST_FIRST })) {
@@ -47,7 +47,10 @@ export function rejectionStore(cluster: Cluster, names: IndexNames, clock: Clock
     }
   }
 
-  /** Deletes the oldest rejections above the limits. Counts only what searches find, so the newest second may exceed the limits. */
+  /**
+   * Deletes the oldest rejections above the limits. Counts only what searches find, so the limits may be exceeded by rejections of the last
+   * second.
+   */
   async function deleteOldest(organizationId: string): Promise<void> {
     const ofOrganization = { term: { organization_id: organizationId } };
     const { hits } = await documents.search({

@@ -4,7 +4,7 @@ import { areWritesBlocked } from './blocks.js';
 import type { Cluster } from './client.js';
 import { BlockedError } from './errors.js';
 
-/** Below the time limit of an HTTP request, and longer than a reindex blocks writes. */
+/** Below the timeout of an HTTP request, and longer than a reindex blocks writes. */
 const TIMEOUT_MS = 28_000;
 /** Writers wait this long for the end of a reindex. */
 const BLOCKED_RETRY = { firstMs: 50, maxMs: 100, timeoutMs: 20_000 };
@@ -17,8 +17,8 @@ export interface RetryOptions {
 class ConflictError extends StoreTimeoutError {}
 
 /**
- * Repeats `attempt` while it resolves with undefined, as a compare-and-set in conflict does. Throws `StoreTimeoutError` once the time
- * is over, and the reason of the signal.
+ * Repeats `attempt` while it resolves with undefined, such as a conflicting compare-and-set. Throws `StoreTimeoutError` after the timeout,
+ * and the reason of the signal.
  */
 export function retryWithBackoff<T>(
   attempt: () => Promise<T | undefined>,
@@ -33,7 +33,10 @@ export function retryWithBackoff<T>(
   return retry({ firstMs: 5, maxMs: 500, timeoutMs }, work, { isRetriable, signal });
 }
 
-/** Repeats a write of new documents while a reindex blocks the index: then its alias is behind another one. Throws `ReadOnlyError` at once where an operator does. */
+/**
+ * Repeats a write of new documents while a reindex blocks the index; afterwards the alias points to the new index. Throws `ReadOnlyError`
+ * at once if an operator blocked it.
+ */
 export function retryWhileBlocked<T>(cluster: Cluster, write: () => Promise<T>): Promise<T> {
   const attempt = () =>
     write().catch(async (error: unknown) => {

@@ -36,7 +36,7 @@ import { refreshCoalescer } from './refresh-coalescer.js';
 import { type RejectionSource, rejectionStore } from './rejections.js';
 import { type VisitSource, visitStore } from './visits.js';
 
-/** The fixed costs of a write are negligible then. */
+/** Batch size at which the overhead per request is negligible. */
 const BATCH_RECORDS = 5000;
 
 export interface ElasticsearchStoreOptions {
@@ -54,9 +54,9 @@ export interface ElasticsearchStoreOptions {
   copy?: CopyToErase;
   /** Minimum time between two force merges for erasures. */
   expungeIntervalMs?: number;
-  /** After so long without a step, the process that began an erasure or another job is taken for dead. */
+  /** Milliseconds without a step after which the process that began an erasure or another job counts as dead. */
   takeoverMs?: number;
-  /** Time of a search. */
+  /** Timeout of a search in milliseconds. */
   searchTimeoutMs?: number;
   /** See `JobRunner`. */
   beforeJobStep?(): Promise<void>;
@@ -186,11 +186,11 @@ function composeStore(
     readFigures: (organizationId, signal) =>
       readFigures({ contacts, audiences, visits }, acceptance, organizationId, signal),
     hasOtherOrganization: (organizationId) => hasOtherOrganization(cluster, names, organizationId),
-    /** Searches, because a cluster that has lost an index still answers a ping. */
+    /** Searches, because a cluster that has lost an index still responds to a ping. */
     async ping() {
       await contacts.search({ size: 0, terminate_after: 1, track_total_hits: false });
       const blocks = await findBlocks(cluster);
-      // Set on every index of a node above its flood stage.
+      // Elasticsearch sets this on every index of a node above its flood stage.
       if (blocks.some(({ name }) => name === 'read_only_allow_delete')) throw new DiskFullError('records');
       if (blocks.length > 0) throw new ReadOnlyError('records');
     },

@@ -1,6 +1,6 @@
 /**
- * Requests to a cluster of which a node may hang, until the others exclude it after half a minute, or be cut off from the others: it then
- * answers from what it had.
+ * Requests to a cluster in which a node may hang, or be cut off from the others. Until the others exclude a hung node, after half a minute,
+ * requests to it get no response. A node that is cut off responds with outdated data.
  */
 import { errors, SniffingTransport, type TransportRequestOptions } from '@elastic/elasticsearch';
 import { sleep } from '../../shared/async.js';
@@ -10,27 +10,27 @@ type Connection = SniffingTransport['connectionPool']['connections'][number];
 type Params = Parameters<SniffingTransport['request']>[0];
 
 const RETRY_BACKOFF_SECONDS = 0.1;
-/** Nodes in a row that a write is sent to when connections fail. */
+/** Maximum nodes that a write is sent to, one after another, if connections fail. */
 const MAX_WRITES = 3;
 /**
- * Attempts of a read. A read that hangs is sent again to a node that answers, and prefers the copies of other nodes. If this attempt hangs
+ * Attempts of a read. A read that hangs is sent again to a responsive node, and prefers the copies of other nodes. If this attempt hangs
  * too, no node has another copy.
  */
 const MAX_READS = 2;
-/** A request that takes longer asks the cluster whether a node hangs. */
+/** A request that takes longer than this makes the client check whether a node hangs. */
 const READ_PATIENCE_MS = 700;
 const WRITE_PATIENCE_MS = 1500;
-/** While a node is known to hang, so that what waits for another write is answered in time too. */
+/** Used while a node is known to hang, so that requests that wait for another write also finish in time. */
 const SHORT_PATIENCE_MS = 1000;
 /** The cluster waits this long for a shard to become writable. */
 const WRITE_TIMEOUT = '3s';
-/** Answered by each node for itself, and for those that do not answer it in this time. */
+/** Each node responds for itself and for nodes that do not respond to it within this time. */
 const NODES_REQUEST = {
   method: 'GET',
   path: '/_nodes/_all/_none',
   querystring: 'timeout=700ms&filter_path=_nodes.failed,nodes.*.name',
 };
-/** The state of the cluster that a node answers from: a larger number with each change, also of its master. */
+/** The version of the cluster state that a node responds from. It increases with each change, including a change of master. */
 const STATE_REQUEST = {
   method: 'GET',
   path: '/_cluster/state/version',
@@ -44,9 +44,9 @@ const LONG_GRACE_MS = 1000;
 const SHORT_INTERVAL_MS = 1000;
 const LONG_INTERVAL_MS = 10_000;
 
-/** Each of them accepts `preference`. */
+/** APIs that accept `preference`. */
 const READS = new Set(['get', 'mget', 'search', 'count']);
-/** Each of them accepts `timeout`. */
+/** APIs that accept `timeout`. */
 const WRITES = new Set(['index', 'create', 'bulk']);
 const REFRESH = 'indices.refresh';
 
@@ -57,15 +57,15 @@ interface Found {
 }
 
 /**
- * A read that hangs is sent again to nodes that answer; while a node does not, reads prefer the copies of the others. A write that
- * hangs ends as a `RequestAbortedError`, and may have been applied.
+ * A read that hangs is sent again to responsive nodes. While a node hangs, reads prefer the copies of other nodes. A write that hangs ends
+ * with a `RequestAbortedError`, and may have been applied.
  */
 export class ClusterTransport extends SniffingTransport {
-  /** Of reads while a node hangs: the nodes that answer. */
+  /** While a node hangs: the responsive nodes, which reads prefer. */
   #preference: string | undefined;
-  /** Nodes that do not answer, are behind, or reach other nodes than the majority. */
+  /** Nodes that do not respond, are outdated, or reach other nodes than the majority. */
   #leftOut: ReadonlySet<Connection> = new Set();
-  /** Of the cluster's state, at the last check: a node that has not reached it hung, or was cut off, and may lack what was written since. */
+  /** Version of the cluster state at the last check. A node with an older version hung or was cut off, and may lack later writes. */
   #version = 0;
   #checking: Promise<boolean> | undefined;
   #nextCheck: NodeJS.Timeout | undefined;
@@ -101,7 +101,7 @@ export class ClusterTransport extends SniffingTransport {
     }
   }
 
-  /** The cluster's 503 is final: it has waited already. */
+  /** A 503 of the cluster is final, because the cluster has waited already. */
   async #write(params: Params, options: TransportRequestOptions): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -113,7 +113,7 @@ export class ClusterTransport extends SniffingTransport {
     }
   }
 
-  /** Aborts the request once it has taken so long and a node hangs. */
+  /** Aborts the request once it has taken this long and a node hangs. */
   async #watched(
     params: Params,
     options: TransportRequestOptions,
@@ -133,7 +133,7 @@ export class ClusterTransport extends SniffingTransport {
     }
   }
 
-  /** Whether a node hangs, or is left out from now on: what was sent to it may hang. */
+  /** Whether a node hangs, or is excluded from now on: requests sent to it may hang. */
   #isBroken(): Promise<boolean> {
     this.#checking ??= this.#check().finally(() => {
       this.#checking = undefined;
@@ -142,8 +142,8 @@ export class ClusterTransport extends SniffingTransport {
   }
 
   /**
-   * Asks every node for its state and for the nodes that answer it. Leaves out nodes that are behind, and nodes that reach fewer nodes than
-   * the newest state has. A cluster that does not answer at all, or not to this user, has no hung node.
+   * Asks every node for its state and for the nodes that respond to it. Excludes nodes that are outdated, and nodes that reach fewer nodes
+   * than the newest state has. A cluster that does not respond at all, or not to this user, has no hung node.
    */
   async #check(): Promise<boolean> {
     const { connectionPool } = this;
@@ -169,7 +169,7 @@ export class ClusterTransport extends SniffingTransport {
     const settled = Promise.allSettled(asked);
     const first = Promise.any(asked).catch(() => settled);
     await Promise.race([settled, first.then(() => sleep(SHORT_GRACE_MS))]);
-    // A node that was cut off answers only after it has waited for the others.
+    // A node that was cut off responds only after it has waited for the others.
     if (![...found.values()].some(isFaultOfFew)) {
       await Promise.race([settled, sleep(LONG_GRACE_MS - SHORT_GRACE_MS)]);
     }
@@ -205,10 +205,10 @@ export class ClusterTransport extends SniffingTransport {
 
 const idsOf = ({ nodes = {} }: Found) => Object.keys(nodes);
 
-/** Whether some nodes failed to answer this node, but fewer than did answer it. A node that was cut off hears of few others. */
+/** Whether some nodes failed to respond to this node, but fewer than did respond. A node that was cut off reaches few others. */
 const isFaultOfFew = (seen: Found) => seen._nodes.failed > 0 && seen._nodes.failed < idsOf(seen).length;
 
-/** Adds parameters, save those that are undefined or given already. */
+/** Adds parameters, except undefined parameters and those that exist already. */
 function withQuery(params: Params, added: Record<string, string | undefined>): Params {
   const given = (params.querystring ?? {}) as Record<string, unknown>;
   const defined = Object.entries(added).filter(([, value]) => value !== undefined);

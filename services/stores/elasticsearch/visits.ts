@@ -26,10 +26,10 @@ import { valueToken } from './text/tokens.js';
 
 type Clause = estypes.QueryDslQueryContainer;
 
-/** The stored field (`_source` of the mapping). Those that are searched or sorted by are derived from it and only indexed. */
+/** The stored field (`_source` of the mapping). Fields for searching and sorting are derived from it and only indexed. */
 export interface VisitSource {
   visit: Json<Visit>;
-  /** Absent in documents of before. */
+  /** Absent in older documents. */
   record_order?: string | null;
 }
 
@@ -86,7 +86,7 @@ export function visitQuery(search: VisitSearch): estypes.SearchRequest {
   };
 }
 
-/** Buckets of a composite aggregation are exact and come in order, whatever the number of days and of shards. */
+/** Buckets of a composite aggregation are exact and ordered, whatever the number of days and shards. */
 const BY_DAY: estypes.AggregationsCompositeAggregationSource = {
   date_histogram: { field: 'created_at', fixed_interval: '1d', order: 'desc' },
 };
@@ -105,7 +105,7 @@ const createdBefore = (createdMs: number): Clause => ({
   range: { created_at: { lt: createdMs, format: 'epoch_millis' } },
 });
 
-/** An `addressKey` as an IPv6 address. */
+/** Formats an `addressKey` as an IPv6 address. */
 function addressText(key: string): string {
   return (key.match(/.{4}/g) ?? []).join(':');
 }
@@ -140,7 +140,7 @@ export function visitStore({
   const months = new Set<string>();
   const mutex = new KeyedMutex();
 
-  /** Creates visits. Those that exist are replaced by compare-and-set where the new record wins. */
+  /** Creates visits. Existing visits are replaced by compare-and-set if the new record wins. */
   async function writeAll(documents: Documents<VisitSource>, visits: readonly NewVisit[]): Promise<void> {
     let pending: (NewVisit & Pick<DocumentWrite, 'before'>)[] = [...visits];
     await retryWithBackoff(async () => {
@@ -163,7 +163,7 @@ export function visitStore({
         await writeAll(documents, changes);
         return;
       } catch (error) {
-        // Operators drop old visits by deleting the index of a month; a late visit creates it again.
+        // Operators drop old visits by deleting the index of a month. A late visit creates it again.
         if (!(error instanceof IndexMissingError)) throw error;
         months.delete(alias);
       }
@@ -233,7 +233,7 @@ export function visitStore({
       return totalHits(hits);
     },
 
-    /** Months that end before the moment go as whole indices. */
+    /** Months that end before the moment are deleted as whole indices. */
     async deleteVisitsBefore(createdMs, limit) {
       const lock = await acquireReindexLock(cluster, names, clock);
       if (!lock) return 0;
@@ -241,7 +241,7 @@ export function visitStore({
         const dropped = await dropMonthsBefore(cluster, names, createdMs, log);
         months.clear();
         if (dropped > 0) return dropped;
-        // Otherwise the newest writes would be missed, and the deletions of the step before would be found again.
+        // Otherwise, the search would miss the newest writes, and find the deletions of the step before again.
         await visits.refresh();
         const { hits } = await visits.search({
           size: Math.min(limit, 10_000),

@@ -1,4 +1,4 @@
-/** Changes of stored contacts by compare-and-set. */
+/** Changes stored contacts by compare-and-set. */
 import { applyRecords, type Screen } from '../apply-records.js';
 import { documentId } from '../documents.js';
 import type { ContactDocuments } from './documents.js';
@@ -12,7 +12,7 @@ import {
 
 type State = IndexedContact | Tombstone;
 
-/** Applies changes to contacts like `applyRecords`. `organizationOf` and `idOf` name the contact of a change. */
+/** Applies changes to contacts like `applyRecords`. `organizationOf` and `idOf` identify the contact of a change. */
 export const changeContacts = <Change>(
   contacts: ContactDocuments,
   changes: readonly Change[],

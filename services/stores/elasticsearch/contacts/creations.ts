@@ -41,9 +41,9 @@ import { updateDuplicate } from './updates.js';
 interface CreationAttempt {
   command: CreateContact;
   created: StoredContact;
-  /** Under an idempotency key: the contact of an earlier attempt counts as this one's. */
+  /** True with an idempotency key: then a contact of an earlier attempt counts as created by this one. */
   resumable: boolean;
-  /** Of the request: a duplicate that it updates remembers it, so that no attempt applies the update again. */
+  /** Id of the request. A duplicate that it updates stores the id, so that no attempt applies the update again. */
   updateId: string;
   now: number;
   /** Aborted when the duplicate lock is lost. */
@@ -81,7 +81,7 @@ export async function createContact(
       // An earlier attempt of the same request may have finished meanwhile.
       const own = found.find(({ body }) => body.contact_id === id);
       if (own?.creation) return createdOutcome(own, own.creation);
-      // An update may add keys, so it is written under the locks.
+      // An update may add keys, so it needs their locks.
       if (found.length === 0 || (onDuplicate === 'update' && found.length === 1)) return null;
       return decide(stores, attempt, { ...facts, duplicates: found });
     },
@@ -147,7 +147,7 @@ async function decide(
     const decision = decideCreation(command, facts);
     if (typeof decision === 'object') return decision;
     if (decision === 'created' && !dryRun) {
-      // Stop here if the lock was lost: without it the write would only conflict with a tombstone.
+      // Stops here if the lock was lost: without the lock, the write would only conflict with a tombstone.
       lost?.throwIfAborted();
       const creation = { attempt: randomUUID(), reservation, ...creationTerms(command, facts) };
       return write(stores, attempt, creation);
@@ -156,7 +156,7 @@ async function decide(
   }
 }
 
-/** Settles the reservation of a contact that was written, and refunds it otherwise, once the write can no longer happen. */
+/** Settles the reservation if the contact was written; otherwise refunds it, once the write can no longer happen. */
 export async function resolveReservation(
   stores: Pick<WriteStores, 'contacts' | 'ledger' | 'suppression'>,
   organizationId: string,
@@ -174,7 +174,7 @@ export async function resolveReservation(
   else await ledger.refund(organizationId, reservation);
 }
 
-/** The outcome of an earlier attempt; null when it wrote nothing. */
+/** The outcome of an earlier attempt; null if it wrote nothing. */
 async function resume(
   stores: WriteStores,
   command: CreateContact,
@@ -211,7 +211,7 @@ async function write(
   const document = contactDocument({ ...created, creation });
   const { reservation } = creation;
   const refund = () => reservation && ledger.refund(organizationId, reservation);
-  // Not awaited: the recovery job settles what fails.
+  // Not awaited, because the recovery job settles what fails.
   const settleSoon = () => {
     if (reservation) ledger.settle(organizationId, reservation).catch(() => undefined);
   };
@@ -219,12 +219,12 @@ async function write(
   try {
     written = await contacts.create(id, document, { routing: organizationId, refresh: 'wait_for' });
   } catch (error) {
-    // Only a rejection is certain to have written nothing; anything else is left to the recovery job.
+    // Only a rejection is certain to have written nothing. Other errors are left to the recovery job.
     if (error instanceof RejectedError) await refund();
     throw error;
   }
   if (written) {
-    // An erasure that did not find the contact suppressed the person before this.
+    // An erasure before this write missed the contact but suppressed the person.
     if (await isSuppressed(stores, created)) {
       return withdraw(stores, organizationId, contactId, reservation, now);
     }
@@ -246,7 +246,7 @@ async function write(
   throw unavailable('the creation took so long that it was abandoned');
 }
 
-/** Takes back the creation of a person who was erased meanwhile. */
+/** Undoes the creation of a person who was erased meanwhile. */
 async function withdraw(
   { contacts, ledger }: Pick<WriteStores, 'contacts' | 'ledger'>,
   organizationId: string,

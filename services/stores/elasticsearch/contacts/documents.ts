@@ -1,4 +1,4 @@
-/** Functions that reads and writes of contacts share. */
+/** Functions shared by reads and writes of contacts. */
 import {
   type DuplicateKey,
   duplicateKeys,
@@ -36,7 +36,7 @@ export interface WriteStores {
   clock: Clock;
 }
 
-/** Removals and updates that a contact remembers, each. */
+/** Maximum number of removals, and of updates, that a contact remembers. */
 export const MAX_CHANGE_IDS = 16;
 
 export async function findContact(
@@ -48,7 +48,7 @@ export async function findContact(
   return found && !isTombstone(found.source) ? (found as VersionedContact) : null;
 }
 
-/** Contacts that have one of the duplicate keys, the oldest first. */
+/** Contacts that have one of the duplicate keys, oldest first. */
 export async function findDuplicates(
   contacts: ContactDocuments,
   organizationId: string,
@@ -61,7 +61,7 @@ export async function findDuplicates(
     .filter(({ body }) => hasKey(body, keys));
 }
 
-/** Keys of one search, and the contacts that it may find: where there are more, each half of the keys is searched for by itself. */
+/** Maximum keys of one search, and contacts that it may return. If it finds more, each half of the keys is searched separately. */
 const KEYS_PER_SEARCH = { keys: 128, contacts: 256 };
 
 export async function findPeople(
@@ -120,8 +120,8 @@ export const isSuppressed = (
 };
 
 /**
- * The contact that a creation wrote; null when it wrote none and no longer can, because a tombstone in its place makes a late
- * write conflict. `now` is in milliseconds since the epoch.
+ * The contact that a creation wrote. Null if it wrote none and no longer can, because a tombstone in its place makes a late write conflict.
+ * `now` is in milliseconds since the epoch.
  */
 export function resolveCreation(
   contacts: ContactDocuments,

@@ -1,6 +1,6 @@
 /**
- * Creations that do not accept duplicates (contract 3.3) exclude each other: of those that share a profile or a work email, one
- * at a time looks for a duplicate and writes. Creations that accept duplicates, and imports, need no lock.
+ * Creations that do not accept duplicates (contract 3.3) exclude each other: among those with the same profile or work email, one at a time
+ * looks for a duplicate and writes. Creations that accept duplicates, and imports, need no lock.
  */
 import type { Clock } from '../../../shared/time.js';
 import { type IdempotencyDocuments, type IdempotencySource, idempotencyId } from '../idempotency.js';
@@ -9,14 +9,14 @@ import { retryWithBackoff } from '../retry.js';
 import { type ContactDocuments, resolveCreation } from './documents.js';
 
 const ROUTE = 'on_duplicate';
-/** How long a creator that died blocks the others. */
+/** How long a creator that died blocks the others, in milliseconds. */
 const LEASE_MS = 10_000;
 /** Nothing was written, so the next holder has nothing to resolve. */
 const UNUSED = { contact_id: null, claimed_at: 0 };
 
 type Lock = Lease<IdempotencySource>;
 
-/** The contact to be created, and the keys it shares with its duplicates. */
+/** The contact to be created, and the keys that its duplicates would share. */
 export interface DuplicateLockOptions {
   organizationId: string;
   contactId: string;
@@ -35,8 +35,8 @@ export class DuplicateLocks {
   }
 
   /**
-   * Find or create, under one lock per key. When a lock is lost, `lost` is aborted and `create` can write nothing any more: the
-   * next holder writes a tombstone first. Throws `StoreTimeoutError` when the locks stay held for too long.
+   * Finds or creates, under one lock per key. If a lock is lost, `lost` is aborted and `create` can no longer write: the next holder first
+   * writes a tombstone. Throws `StoreTimeoutError` if the locks stay held for too long.
    */
   findOrCreate<T>(
     options: DuplicateLockOptions,
@@ -49,19 +49,19 @@ export class DuplicateLocks {
       const locks = await this.#acquireAll(options);
       if (!locks) return undefined;
       try {
-        // Another creator may have written between the first look and the locks.
+        // Another creator may have written between the first look-up and the locks.
         const outcome = (await find()) ?? (await create(AbortSignal.any(locks.map(({ lost }) => lost))));
         await releaseAll(locks, UNUSED);
         return outcome;
       } catch (error) {
-        // Unknown whether the contact was written, so it stays named: the next holder resolves it.
+        // Whether the contact was written is unknown, so its id stays in the lock: the next holder resolves it.
         await releaseAll(locks);
         throw error;
       }
     });
   }
 
-  /** Null when one of the keys is held. Sorted to avoid deadlock. */
+  /** Null if one of the keys is held. Keys are sorted to avoid deadlock. */
   async #acquireAll({ organizationId, contactId, keys }: DuplicateLockOptions): Promise<Lock[] | null> {
     const locks: Lock[] = [];
     let isComplete = false;
@@ -86,7 +86,7 @@ export class DuplicateLocks {
       async (previous, held) => {
         if (held) return { reject: null };
         const unresolved = previous?.contact_id ?? null;
-        // The fence: a late write of the former holder meets the tombstone in its place.
+        // The fence: a late write of the former holder conflicts with the tombstone in its place.
         if (unresolved !== null && unresolved !== contactId) {
           const now = this.#clock.now();
           const created = await resolveCreation(this.#contacts, organizationId, unresolved, now);

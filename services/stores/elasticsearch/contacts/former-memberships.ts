@@ -1,10 +1,10 @@
-/** Removes what hangs on the token that a deleted audience gave away. */
+/** Removes memberships under the retired token of a deleted audience. */
 import { withoutAudience } from '../../../contacts/stored-contact.js';
 import { changeContacts } from './changes.js';
 import type { ContactDocuments } from './documents.js';
 import { type AudienceToken, isTombstone } from './mapping.js';
 
-/** Contacts that are members under the token are no more. `now` in milliseconds since the epoch. */
+/** Ends the memberships of contacts under the token. `now` is in milliseconds since the epoch. */
 export const leaveFormer = (
   contacts: ContactDocuments,
   organizationId: string,

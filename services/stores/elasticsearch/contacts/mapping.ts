@@ -19,9 +19,9 @@ import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import type { Deletion } from '../../../shared/record-order.js';
 import { valueToken, wordTokens } from '../text/tokens.js';
 
-/** A contact with what only its document holds. `audienceIds` are tokens. */
+/** A contact, with fields that only its document has. `audienceIds` are tokens. */
 export interface IndexedContact extends StoredContact {
-  /** Outcome of the create request, replayed on retries. */
+  /** Outcome of the create request, which retries replay. */
   creation?: Creation;
   /** Ids of the last uses of idempotency keys that removed the contact from an audience. */
   removals?: string[];
@@ -30,7 +30,7 @@ export interface IndexedContact extends StoredContact {
 }
 
 /**
- * Stored by a membership in place of the audience id: the id, and the number of audiences that had this id before. So the members of a
+ * What a membership stores in place of the audience id: the id, a slash, and the number of deleted audiences with this id. So members of a
  * deleted audience are not members of the next audience with its id. Ids have no slash.
  */
 export type AudienceToken = string;
@@ -49,17 +49,17 @@ export function publicIds(
 
 const NONE: ReadonlySet<AudienceToken> = new Set();
 
-/** The stored fields (`_source` of the mapping). Those that are searched or sorted by are derived from them and only indexed. */
+/** The stored fields (`_source` of the mapping). Fields for searching and sorting are derived from these and only indexed. */
 export interface ContactSource extends Pick<IndexedContact, 'creation' | 'removals' | 'updates'> {
   contact: Json<Contact>;
   record_order: string | null;
-  /** Tokens of the audiences, where one of them is not the id. */
+  /** Tokens of the audiences, if a token differs from its id. */
   memberships?: AudienceToken[];
 }
 
-/** The outcome of the create request, and the reservation of credits it used. */
+/** The outcome of the create request, and the reservation of credits that it used. */
 export interface Creation {
-  /** Id of the attempt that wrote it. */
+  /** Id of the attempt that wrote the contact. */
   attempt: string;
   reservation: string | null;
   creditsConsumed: number | null;
@@ -69,7 +69,7 @@ export interface Creation {
 
 /**
  * Occupies the id of an abandoned creation, so that a late write conflicts. Also occupies the id of a deleted contact, so that a record
- * older than `record_order` does not bring the contact back.
+ * older than `record_order` does not create it again.
  */
 export interface Tombstone {
   /** Milliseconds since the epoch. */
@@ -91,13 +91,13 @@ export function parseSource(source: ContactSource | Tombstone): IndexedContact |
   return isTombstone(source) ? source : parseContactSource(source);
 }
 
-/** Stored version of a contact, to which records are applied. */
+/** The stored version that new records are merged into. */
 export function toVersion(state: IndexedContact | Tombstone): StoredContact | Deletion | undefined {
   if (!isTombstone(state)) return state;
   return state.record_order === undefined ? undefined : { recordOrder: state.record_order };
 }
 
-/** The contact as it is answered: without audiences that were deleted, which it may still name. */
+/** The contact as it is returned: without deleted audiences, which it may still name. */
 export function currentContact(source: ContactSource, former: ReadonlySet<AudienceToken>): Json<Contact> {
   if (former.size === 0) return source.contact;
   const contact = fromJson(source.contact);
@@ -106,7 +106,7 @@ export function currentContact(source: ContactSource, former: ReadonlySet<Audien
   return toJson({ ...contact, audience_ids: publicIds(tokens, former) });
 }
 
-/** An outcome as it is answered. */
+/** An outcome as it is returned. */
 export function publicOutcome<Outcome extends { kind: string }>(outcome: Outcome): Outcome {
   const { contact } = outcome as { contact?: Contact };
   if (!contact?.audience_ids.some((token) => token.includes('/'))) return outcome;
@@ -135,7 +135,7 @@ export function contactDocument(state: IndexedContact | Tombstone): object {
   return document;
 }
 
-/** Fields for the words that no filter searches. */
+/** Fields for words that filters do not search. */
 const GROUP_FIELDS = ['names', 'emails', 'company', 'all'] as const;
 type TextField = (typeof GROUP_FIELDS)[number] | WordField;
 
@@ -149,10 +149,10 @@ const FIELDS = (Object.keys(SEARCH_FIELDS) as ContactSearchField[]).map((name) =
   };
 });
 
-/** A field rarely has more than one value. */
+/** Fields rarely have more than one value. */
 type WordValues = Record<TextField, string | string[] | undefined>;
 
-/** Undefined fields are not sent. They are all declared first, because V8 creates objects of one shape fastest. */
+/** Fields for searching. Undefined fields are not sent. All are declared first, because V8 creates objects of one shape fastest. */
 function searchFields(body: ContactBody): object {
   const values = searchableValues(body);
   const { whole, parts, initials } = searchableName(body);

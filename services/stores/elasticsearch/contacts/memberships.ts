@@ -84,7 +84,7 @@ export async function changeMemberships(
   };
 }
 
-/** The token by which contacts become members of an audience; null where there is no such audience. */
+/** The token by which contacts become members of an audience; null if there is no such audience. */
 export async function findToken(
   { audiences }: Pick<Stores, 'audiences'>,
   organizationId: string,
@@ -94,7 +94,10 @@ export async function findToken(
   return found && isAudience(found.source) ? audienceToken(audienceId, found.source.generation) : null;
 }
 
-/** After contacts have joined an audience that was there before: its deletion either finds them as members, or is found here. */
+/**
+ * Called after contacts have joined an existing audience: either a deletion of the audience finds them as members, or the deletion is found
+ * here.
+ */
 export async function leaveIfDeleted(
   stores: Stores,
   organizationId: string,
@@ -106,7 +109,7 @@ export async function leaveIfDeleted(
   await leaveFormer(stores.contacts, organizationId, token, contactIds, stores.clock.now());
 }
 
-/** What became of a contact that was to join or leave an audience. */
+/** Outcome for a contact that should join or leave an audience. */
 type MembershipResult = 'changed' | 'unchanged' | 'notFound' | 'full';
 
 /** By id. */
@@ -135,7 +138,7 @@ async function changeAll(
   return results;
 }
 
-/** The contact with its new audience; null when it does not exist. */
+/** The contact with its new audience; null if it does not exist. */
 export async function join(
   stores: Stores,
   { organizationId, audienceId, token, contactId }: Membership & { token: AudienceToken },
@@ -152,7 +155,7 @@ export async function join(
   return member;
 }
 
-/** Changes a contact by compare-and-set; `change` returns null when nothing changes. Null when the contact does not exist. */
+/** Changes a contact by compare-and-set. `change` returns null to change nothing. Resolves with null if the contact does not exist. */
 function changeContact(
   { contacts }: Stores,
   organizationId: string,
@@ -160,7 +163,7 @@ function changeContact(
   change: (before: IndexedContact) => IndexedContact | null,
 ): Promise<IndexedContact | null> {
   const options = { routing: organizationId, refresh: 'wait_for' } as const;
-  // Requests of this process queue up instead of conflicting with each other.
+  // Requests of this process queue up, so that they do not conflict with each other.
   return contacts.keyedMutex.runExclusive([documentId(organizationId, contactId)], () =>
     retryWithBackoff(async () => {
       const found = await findContact(contacts, organizationId, contactId);

@@ -1,4 +1,4 @@
-/** Stream records and deletions. */
+/** Applies stream records and deletions. */
 import { MAX_DELETED_BYTES, type OneDeletion } from '../../../contacts/contact-store.js';
 import type { Contact, ContactRecord } from '../../../contacts/schema.js';
 import { applyRecord } from '../../../contacts/stored-contact.js';
@@ -34,7 +34,7 @@ export async function upsertContacts(
   try {
     await applyContacts(contacts, withTokens(records, generations), suppression);
   } finally {
-    // A deletion meanwhile has found the members, or is found here.
+    // Either a concurrent deletion finds the members, or the deletion is found here.
     const current = await generationsOf(audiences, joined);
     for (const { organizationId, audienceId } of joined) {
       const id = documentId(organizationId, audienceId);
@@ -51,7 +51,7 @@ export async function upsertContacts(
   }
 }
 
-/** Each audience that a record names, once. */
+/** Each audience that the records name, once. */
 function joinedAudiences(records: ContactRecords): { organizationId: string; audienceId: string }[] {
   const joined = new Map<string, { organizationId: string; audienceId: string }>();
   for (const { record } of records) {
@@ -94,7 +94,10 @@ const applyContacts = (
     erasedScreen(suppression, ({ acceptedAt }) => acceptedAt),
   );
 
-/** Rejects what would store an erased person, or change one whom an erasure has yet to remove. `timeOf` in milliseconds since the epoch. */
+/**
+ * Rejects changes that would store an erased person, or change a contact that an erasure will still remove. `timeOf` is in milliseconds
+ * since the epoch.
+ */
 export const erasedScreen = <Change>(
   suppression: SuppressionList,
   timeOf: (change: Change) => number,
@@ -128,13 +131,13 @@ const tombstoneOf = ({ recordOrder }: Deletion, now: number): Tombstone => ({
 });
 
 interface Deletions {
-  /** Where it is given, contacts of erased persons are left to their erasure, which removes what else the person has, and count as deleted. */
+  /** If set, contacts of erased persons are left to their erasure, which also removes other data about the person, and count as deleted. */
   suppression?: SuppressionList;
-  /** Writes what is wanted of each deleted contact; the deletion then ends early where that takes more than `MAX_DELETED_BYTES`. */
+  /** Serializes each deleted contact for the response. The deletion then ends early if that takes more than `MAX_DELETED_BYTES`. */
   toJson?(contact: IndexedContact): Json<Contact>;
 }
 
-/** Resolves with what became of each contact, in order. `now` in milliseconds since the epoch. */
+/** Resolves with the outcome for each contact, in order. `now` is in milliseconds since the epoch. */
 export async function deleteContacts(
   contacts: ContactDocuments,
   organizationId: string,
@@ -143,7 +146,7 @@ export async function deleteContacts(
   { suppression, toJson }: Deletions = {},
 ): Promise<OneDeletion[]> {
   const deletions = new Map<string, OneDeletion>();
-  /** Of what is deleted, so that a contact that is tried again counts once. */
+  /** Sizes by contact, so that a retried contact counts once. */
   const sizes = new Map<string, number>();
   const takesRoom = (id: string, bytes: number): boolean => {
     sizes.delete(id);
@@ -172,7 +175,7 @@ export async function deleteContacts(
     );
   } catch (error) {
     if (!(error instanceof PartialWriteError)) throw error;
-    // Each of them is of an erased person.
+    // Each of these contacts belongs to an erased person.
     for (const index of error.rejected.keys()) {
       const id = contactIds[index] as string;
       deletions.set(id, { id, kind: 'deleted' });

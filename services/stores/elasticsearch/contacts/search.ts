@@ -35,13 +35,13 @@ const FIELDS: TextFields = {
 
 export interface ContactQuery {
   request: estypes.SearchRequest;
-  /** Score of rank 0; null when sorted by time alone. */
+  /** Score of rank 0; null if sorted by time alone. */
   bestScore: number | null;
   /** See `TextMatch`. */
   leastScore: number;
 }
 
-/** Routing is for speed; the filter on the organization enforces tenancy. */
+/** Routing is only for speed; the filter on the organization enforces isolation. */
 function filtersOf(search: ContactSearch): Clause[] {
   const filter: Clause[] = [{ term: { organization_id: search.organizationId } }];
   if (search.audienceId !== undefined) filter.push({ term: { audience_ids: search.audienceId } });
@@ -82,16 +82,16 @@ type RunSearch = (request: estypes.SearchRequest) => Promise<estypes.SearchRespo
 /** How the store reads contacts. */
 interface Reading {
   run: RunSearch;
-  /** The sources of hits that have none. Null where one is gone, or where together they are too large. */
+  /** Adds sources to hits without one. Null if one is gone, or if all are too large together. */
   readSources(hits: readonly Hit[]): Promise<Hit[] | null>;
 }
 
-/** Each takes 40 µs. */
+/** Ranking a hit takes 40 µs. */
 const MAX_RANKED_HERE = 400;
 
 /**
- * A page of the search, read by `fetch`. Contacts that need typos are ranked here where they are few, and by Elasticsearch only where a page
- * has room for some of many. Few are the last of a page, and of a partial match, of which most pages need typos, all there are.
+ * A page of the search, read by `fetch`. If few matches need typos, they are ranked here. If many do, Elasticsearch ranks them, but only if
+ * the page has room for some. Few means the last hits of a page; for a partial match, of which most pages need typos, all hits.
  */
 export function readRanked<T>(
   search: ContactSearch,
@@ -143,7 +143,7 @@ function rankHit(hit: Hit, query: TextQuery, bestScore: number, partial: Partial
   return { ...hit, sort: [bestScore - rank, ...(hit.sort as estypes.SortResults).slice(1)] };
 }
 
-/** Of two orders by score, time and id. */
+/** Compares hits by score, time and id. */
 function byRank({ sort: left = [] }: Hit, { sort: right = [] }: Hit): number {
   return (
     Number(right[0]) - Number(left[0]) ||
@@ -164,7 +164,7 @@ const sortBy = ({ by, direction: order }: Sort<ContactSort>): estypes.SortCombin
   { contact_id: order },
 ];
 
-/** The weight of each term by the contacts that match it within the filters. */
+/** The weight of each term, by the number of contacts that match it within the filters. */
 export async function findWeights(
   search: ContactSearch,
   query: TextQuery,
@@ -188,7 +188,7 @@ export async function findWeights(
   return weightsOf(found, all);
 }
 
-/** What of the terms the contacts match that match the terms that weigh most; null where nobody matches enough. */
+/** The terms that the heaviest matching contacts have; null if no contact matches enough. */
 export async function findHeaviest(
   search: ContactSearch,
   query: TextQuery,
@@ -213,11 +213,11 @@ export type Aggregations = Record<string, estypes.AggregationsAggregate>;
 type Terms = estypes.AggregationsTermsAggregateBase<FacetBucket>;
 type FacetBucket = estypes.AggregationsStringTermsBucket;
 
-/** Of each of several shards, at first: enough unless thousands of values are about equally frequent. */
+/** Values per shard in the first request, if there are several shards: enough unless thousands of values are about equally frequent. */
 const FACET_VALUES_PER_SHARD = 100;
 const ALL_VALUES = 2 ** 31 - 1;
 
-/** The most frequent values of an organization on so many shards, and how wrong their counts may be. */
+/** Aggregations for the most frequent values of an organization on this number of shards, with their error bounds. */
 export const firstFacetValues = (fields: readonly FacetField[], shards: number) =>
   facetAggregations(fields, shards === 1 ? MAX_FACET_VALUES : FACET_VALUES_PER_SHARD);
 
@@ -239,8 +239,8 @@ const facetAggregations = (fields: readonly FacetField[], size: number, shard_si
   );
 
 /**
- * In the order of the fields, which Elasticsearch loses. Exact also where the organization is on several shards: these are asked for all
- * values of the fields that need it.
+ * The facets in the order of the fields, which Elasticsearch loses. Exact even if the organization is on several shards: fields that need
+ * it are requested with all values.
  */
 export async function contactFacets(
   fields: readonly FacetField[],
@@ -259,7 +259,7 @@ export async function contactFacets(
   );
 }
 
-/** Whether the first values are counted on every shard, and no other can be among them. */
+/** Whether the first values are counted on every shard, and no other value can be among them. */
 function isExact({ buckets, doc_count_error_upper_bound: unseen = 0 }: Terms): boolean {
   if (unseen === 0) return true;
   const counted = buckets as FacetBucket[];
@@ -287,11 +287,11 @@ function filterClauses(filter: ContactFilter): Clause[] {
 
 const emailClause = (email: string): Clause => ({ term: { 'search.emails': wordToken(email) } });
 
-/** Finds the contacts that have an address, in normal form. */
+/** Finds contacts that have an address, in normal form. */
 export const addressClause = (kind: 'email' | 'profile', value: string): Clause =>
   kind === 'email' ? emailClause(value) : { term: { 'search.network_a_url_value': valueToken(value) } };
 
-/** Finds the contacts that may have one of the keys, of which there is at least one. */
+/** Finds contacts that may have one of the keys. There is at least one key. */
 export function duplicateQuery(
   organizationId: string,
   keys: readonly DuplicateKey[],

@@ -65,7 +65,7 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
     refresh,
   } = deps;
 
-  /** The search with the token of the audience instead of its id. */
+  /** The search, with the token of the audience instead of its id. */
   async function withToken(search: ContactSearch): Promise<ContactSearch> {
     const { organizationId, audienceId } = search;
     if (audienceId === undefined) return search;
@@ -105,7 +105,7 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
     async searchContacts(asked, caller) {
       const search = await withToken(asked);
       let former: ReadonlySet<AudienceToken> = new Set();
-      // Tombstones belong to no organization, so that no search finds one.
+      // Tombstones belong to no organization, so searches do not find them.
       const documents = contacts as Documents<ContactSource>;
       const form = {
         limit: search.limit,
@@ -212,10 +212,10 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
   };
 }
 
-/** Bytes of contacts that are read for their ranks. */
+/** Maximum bytes of contacts that are read to rank them. */
 const MAX_RANKED_BYTES = 4 * 1024 * 1024;
 
-/** In several requests, so that none grows with what contacts hold. */
+/** Reads sources in several requests, so that no request grows with the size of contacts. */
 async function sourcesOf(
   documents: Documents<ContactSource>,
   routing: string,

@@ -22,14 +22,14 @@ type Stores = Pick<WriteStores, 'contacts' | 'suppression'> & { locks: Duplicate
 
 interface UpdateAttempt {
   command: UpdateContact;
-  /** Of the request: the contact remembers it, so that no attempt applies the update again. */
+  /** Id of the request. The contact stores it, so that no attempt applies the update again. */
   id: string;
   now: number;
   /** Aborted when the duplicate lock is lost. */
   lost?: AbortSignal;
 }
 
-/** Result of an update like `applyUpdate`; `updated` if an earlier attempt has already written it. */
+/** Result of an update like `applyUpdate`. `updated` if an earlier attempt has already written it. */
 function updateOf(
   before: IndexedContact | undefined,
   { command, id, now }: UpdateAttempt,
@@ -41,7 +41,7 @@ function updateOf(
   return { ...update, after: { ...update.after, updates } };
 }
 
-/** Searches find it after a refresh. */
+/** Updates a contact. Searches find it after a refresh. */
 export async function updateContact(
   stores: Stores,
   command: UpdateContact,
@@ -54,7 +54,7 @@ export async function updateContact(
   const found = await findContact(contacts, organizationId, contactId);
   const update = updateOf(found ? parseContactSource(found.source) : undefined, attempt);
   if (update.kind !== 'changed') return update;
-  // An update that takes the address of an erased person away would hide the contact from the erasure, which has yet to come to it.
+  // If an update removed the address of an erased person, the erasure, which is still running, would not find the contact.
   if (await isSuppressed(stores, update.before, update.after)) return { kind: 'contact_suppressed' };
   const keys = addedKeys(update.before.body, update.after.body);
   if (keys.length === 0) return writeUpdate(stores, attempt);
@@ -67,7 +67,7 @@ export async function updateContact(
     },
     async (lost) => {
       const outcome = await writeUpdate(stores, { ...attempt, lost });
-      // The next holder of a lock looks for duplicates by a search.
+      // The next holder of a lock finds duplicates by a search.
       await contacts.refresh();
       return outcome;
     },
@@ -84,7 +84,10 @@ async function writeUpdate(stores: Stores, attempt: UpdateAttempt): Promise<Upda
   return update.kind === 'changed' ? { kind: 'updated', contact: toContact(update.after) } : update;
 }
 
-/** Writes what `change` makes of a contact, if it is `changed`, and resolves to it. Whoever is erased meanwhile stays out. */
+/**
+ * Writes the result of `change` for a contact, if its kind is `changed`, and resolves with it. Persons who are erased meanwhile are not
+ * written.
+ */
 async function changeUnlessErased<Change extends { kind: string }>(
   { contacts, suppression }: Pick<Stores, 'contacts' | 'suppression'>,
   { now, lost }: Pick<UpdateAttempt, 'now' | 'lost'>,
@@ -113,8 +116,8 @@ async function changeUnlessErased<Change extends { kind: string }>(
 }
 
 /**
- * The only duplicate of a contact that was to be created, as `mergeDuplicate`. The caller holds the locks of the keys of the creation.
- * Null where the duplicate was deleted meanwhile.
+ * Updates the only duplicate of a contact to be created, like `mergeDuplicate`. The caller holds the locks of the keys of the creation.
+ * Null if the duplicate was deleted meanwhile.
  */
 export async function updateDuplicate(
   stores: Pick<Stores, 'contacts' | 'suppression'>,
@@ -125,7 +128,7 @@ export async function updateDuplicate(
   const { id, now, dryRun } = attempt;
   const merge = (before: IndexedContact | undefined) => {
     if (!before) return { kind: 'contact_not_found' as const };
-    // An earlier attempt has written it.
+    // An earlier attempt has written the update.
     if (before.updates?.includes(id)) return { kind: 'done' as const, before };
     const merged = mergeDuplicate(before, created, now);
     if (merged.kind !== 'changed') return merged;
@@ -144,7 +147,7 @@ export async function updateDuplicate(
     merge,
   );
   if (merged.kind === 'contact_not_found') return null;
-  // The next holder of a lock looks for duplicates by a search.
+  // The next holder of a lock finds duplicates by a search.
   await stores.contacts.refresh();
   return merged.kind === 'done' ? { kind: 'changed', after: merged.before } : merged;
 }

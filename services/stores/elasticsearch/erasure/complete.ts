@@ -1,5 +1,5 @@
 /**
- * The last part of erasures: the last look for contacts, the tombstones, the copy in another store, and the bytes of deleted documents.
+ * The last part of erasures: a last search for contacts, the tombstones, the copy in another store, and the bytes of deleted documents.
  * Every process runs it.
  */
 
@@ -40,13 +40,13 @@ const EXPUNGED_RESOURCES = Object.values(PERSONAL_DATA).flatMap((place) =>
   'elasticsearch' in place ? [...place.elasticsearch] : [],
 );
 const EXPUNGE_ID = 'expunge';
-/** Pause between two checks whether a force merge would drop anything: each flushes. */
+/** Pause between two checks for anything to force-merge. Each check flushes. */
 const EXPUNGE_CHECK_MS = 60_000;
 
-/** Two processes at the same erasure would each count a part of what it removes. */
+/** Time after which another process takes over. Two processes at the same erasure would each count only a part of what it removes. */
 const TAKEOVER_MS = 60_000;
 
-/** Nothing but bytes is left. */
+/** Erasures of which only bytes remain. */
 const DELETED = [...PENDING, { exists: { field: 'deleted_at' } }];
 
 interface CompletionDeps {
@@ -56,18 +56,18 @@ interface CompletionDeps {
   contacts: ContactDocuments;
   erasures: Pick<Erasures, 'removeAll'>;
   clock: Clock;
-  /** By default none. */
+  /** By default, there is no copy. */
   copy?: CopyToErase;
-  /** After it the process that began an erasure is taken for dead; longer than a request by default. */
+  /** Milliseconds without a step after which the process that began an erasure counts as dead; by default longer than a request. */
   takeoverMs?: number;
-  /** Pause between two force merges; a day by default. */
+  /** Pause between two force merges; by default a day. */
   expungeIntervalMs?: number;
 }
 
 export class ErasureCompletion {
   readonly #deps: CompletionDeps;
   readonly #documents: JournalDocuments;
-  /** Ids of erasures whose contacts this process has hidden in a copy, which is known by its beginning. */
+  /** Ids of erasures whose contacts this process has hidden in a copy. The copy is identified by the time it was begun. */
   #hidden: { beganAt: number | null; ids: Set<string> } = { beganAt: null, ids: new Set() };
 
   constructor(deps: CompletionDeps) {
@@ -75,7 +75,7 @@ export class ErasureCompletion {
     this.#documents = deps.documents;
   }
 
-  /** One step towards the end of the erasures that are pending; the next run goes on. */
+  /** Takes one step to complete pending erasures. The next run continues. */
   async complete(): Promise<void> {
     await this.#hidePending();
     await this.#deleteFound();
@@ -99,7 +99,7 @@ export class ErasureCompletion {
     try {
       for (const { id, source } of hits.map(versionOfHit)) {
         const { organization_id: routing = '', requested_at = 0, work } = source;
-        // A process is at it.
+        // Another process is working on it.
         if ((work?.stepped_at ?? requested_at) >= overdue) continue;
         await erasures.removeAll(id);
         const journal = await this.#documents.get(id);
@@ -112,7 +112,7 @@ export class ErasureCompletion {
         // A document that was written meanwhile is deleted by the next run.
         if (deleted === tombstones.size) finished.push(journal);
       }
-      // Their former versions name the persons, and are deleted by this.
+      // This deletes the former versions of the journals, which name the persons.
       await replaceJournals(this.#documents, finished, (before) => {
         const { work: _work, contact_ids: _ids, ...source } = before;
         return { ...source, copied: contactsOf(before).map(({ hash }) => hash) };
@@ -133,7 +133,7 @@ export class ErasureCompletion {
     }));
   }
 
-  /** Starts a force merge where one is due; once it has ended, completes the erasures that it was for. */
+  /** Starts a force merge if one is due. Once it has ended, completes the erasures that it was for. */
   async #expunge(): Promise<void> {
     const { cluster, clock, expungeIntervalMs = DAY_MS } = this.#deps;
     const index = this.#expungedIndices();
@@ -147,7 +147,7 @@ export class ErasureCompletion {
       return;
     }
     if (clock.now() < next_at || !(await this.#hasDeleted())) return;
-    // One of several processes goes on; if it dies, another goes on after the check interval.
+    // One of several processes continues. If it dies, another continues after the check interval.
     const checkMs = Math.min(EXPUNGE_CHECK_MS, expungeIntervalMs);
     const claim: ErasureSource = { expunge: { next_at: clock.now() + checkMs } };
     const claimed = found
@@ -161,7 +161,7 @@ export class ErasureCompletion {
     await this.#documents.replace(claimed, { expunge: started }, { refresh: false });
   }
 
-  /** False while a copy outside of Elasticsearch may hold bytes. */
+  /** Returns false while a copy outside Elasticsearch may hold bytes. */
   async #completeAll(retainedFrom: ShardNumbers): Promise<boolean> {
     const { clock } = this.#deps;
     for await (const journals of journalPages(this.#documents, DELETED)) {
@@ -194,7 +194,7 @@ export class ErasureCompletion {
     );
   }
 
-  /** Makes the contacts of erasures that are pending unreadable in the copy, once in each. */
+  /** Makes the contacts of pending erasures unreadable in the copy, once per copy. */
   async #hidePending(): Promise<void> {
     const copy = this.#deps.copy?.();
     if (!copy) return;
@@ -209,7 +209,7 @@ export class ErasureCompletion {
     }
   }
 
-  /** Whether no byte of the erased contacts is in the copy; false where this process does not know. */
+  /** Whether the copy contains no byte of the erased contacts; false if this process does not know. */
   async #isFreeOf(erasures: readonly Journal[]): Promise<boolean> {
     if (!this.#deps.copy || erasures.length === 0) return true;
     const copy = this.#deps.copy();

@@ -1,9 +1,9 @@
 /**
- * Erasures in steps, without a clock, a pause or a lock. The journal comes first and says what is left, so that any process goes on; then
- * the list of hashes; then what a search finds, after a refresh, some contacts per step. A writer asks the list by id, which finds what was
- * acknowledged, before its write and again after it: either its write was there when the erasure searched, or it finds the hashes and
- * takes back what it wrote. So do creations, and outcomes that are kept. Writes of a process that died in between are found by a last
- * look, once no request of that time can be under way (`ErasureCompletion`).
+ * Erasures in steps, without a clock, a pause or a lock. First the journal is written, which records the remaining work, so that any
+ * process can continue; then the hashes; then each step removes some contacts that a search finds, after a refresh. Every writer checks the
+ * hashes by id, which finds every acknowledged hash, before and after its write: either the erasure's search finds the write, or the writer
+ * finds the hashes and undoes its write. Creations and stored outcomes do the same. Writes of a process that died in between are found by a
+ * last search, once no request from that time can still be running (`ErasureCompletion`).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
@@ -47,9 +47,9 @@ import {
 import type { ErasureSource, SuppressionList } from './suppression.js';
 import { removeTraces, type TraceCounts, type TraceStores } from './traces.js';
 
-/** Contacts that a step removes. */
+/** Number of contacts that a step removes. */
 const CONTACTS_PER_STEP = 100;
-/** A contact may have a hundred identifiers. */
+/** Identifiers per search: a contact may have a hundred. */
 const IDENTIFIERS_PER_SEARCH = 100;
 const CONCURRENT_SEARCHES = 16;
 const NOTHING: RemovedCounts = { contacts: 0, memberships: 0, idempotency_answers: 0, rejections: 0 };
@@ -59,17 +59,17 @@ export interface ErasureDeps extends TraceStores {
   suppression: SuppressionList;
   contacts: ContactDocuments;
   clock: Clock;
-  /** By default none. */
+  /** By default, there is no copy. */
   copy?: CopyToErase;
-  /** Awaited before each step; where it throws, the erasure stops there until a process goes on. */
+  /** Awaited before each step. If it throws, the erasure stops until a process continues it. */
   beforeStep?(): Promise<void>;
 }
 
-/** What one step removed: nothing once no contact of the person is left. */
+/** Result of one step. It removed nothing if no contact of the person is left. */
 interface Step {
   erased: readonly string[];
   related: readonly string[];
-  /** Whether a contact of the person was found, also where another process had removed it by then. */
+  /** Whether a contact of the person was found, even if another process has removed it by now. */
   hasFound: boolean;
 }
 
@@ -86,7 +86,10 @@ export class Erasures {
     this.#documents = deps.documents;
   }
 
-  /** Goes on after the answer where it takes longer than a request waits; where the process dies, the recovery job of another does. */
+  /**
+   * Continues after the response if it takes longer than a request waits. If the process dies, the recovery job of another process
+   * continues.
+   */
   async erase(command: EraseCommand): Promise<ErasureResult> {
     const { organizationId, proofId, named } = command;
     const { suppression, clock } = this.#deps;
@@ -122,19 +125,19 @@ export class Erasures {
     };
   }
 
-  /** Ends between two steps what still runs. */
+  /** Stops running work between two steps. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all(this.#running);
   }
 
-  /** Resolves once no contact of the person is left. Several processes may do it at once. */
+  /** Resolves once no contact of the person is left. Several processes may run it at once. */
   async removeAll(id: string, onStep: (step: Step) => void = () => undefined): Promise<void> {
     const { suppression } = this.#deps;
     const source = (await this.#documents.get(id))?.source;
     if (!source) return;
     await suppression.add(source.organization_id ?? '', (source.proof as ErasureProof).hashes);
-    // Contacts that an earlier process found and did not remove.
+    // Contacts that an earlier process found but did not remove.
     const people = await this.#people(source.organization_id ?? '', source.contact_ids ?? []);
     // An earlier version named contacts in the journal before it counted them.
     if (!source.work && people.length > 0) await this.#mark(id, people);
@@ -147,11 +150,11 @@ export class Erasures {
       marked = marked.slice(CONTACTS_PER_STEP);
       isLeft = step.hasFound || marked.length > 0;
     }
-    // Lists of proofs are searches: they show what the steps changed from here on.
+    // Lists of proofs are searches, so they show the changes of the steps after this.
     await this.#documents.refresh();
   }
 
-  /** Marks some contacts, suppresses what else they have, and removes them with what is kept of them. A repeated step does no harm. */
+  /** Marks some contacts, suppresses their other identifiers, and removes them with all data about them. Repeating a step is harmless. */
   async #step(id: string, marked: readonly string[]): Promise<Step> {
     const { contacts, suppression } = this.#deps;
     const journal = (await this.#documents.get(id))?.source;
@@ -184,7 +187,7 @@ export class Erasures {
     return { erased, related, hasFound };
   }
 
-  /** Some contacts that have a named identifier, and those that are marked. */
+  /** Some contacts that have a named identifier, and the marked contacts. */
   async #peopleOf(
     organizationId: string,
     named: readonly Identifier[],
@@ -197,12 +200,14 @@ export class Erasures {
     const people = await this.#people(organizationId, [...new Set([...ids, ...found])]);
     return {
       people: people.slice(0, CONTACTS_PER_STEP),
-      // Another process at the same erasure may remove all that was found before it is read, and there may be more.
+      // Another process at the same erasure may remove all found contacts before they are read, and there may be more.
       hasFound: people.length + found.length > 0,
     };
   }
 
-  /** Notes what is about to be removed, once, and counts it: erasures of the same persons at the same time know of each other. */
+  /**
+   * Records the contacts that will be removed, once, and counts them, so that concurrent erasures of the same persons know of each other.
+   */
   async #mark(id: string, people: readonly IndexedContact[]): Promise<void> {
     const { clock } = this.#deps;
     await this.#documents.update(
@@ -227,7 +232,7 @@ export class Erasures {
     await this.#documents.refresh();
   }
 
-  /** Finds, for each identifier, the contacts that have it and stay. */
+  /** Finds, for each identifier, contacts that have it and stay. */
   async #held(
     organizationId: string,
     named: readonly Identifier[],
@@ -246,7 +251,7 @@ export class Erasures {
     const held: HeldIdentifier[] = [];
     for (const group of chunks(parts, CONCURRENT_SEARCHES)) {
       const found = group.map(async (part) => {
-        // Mostly nobody has any of them.
+        // Usually nobody has any of them.
         if ((await stays(part, 1)).length === 0)
           return part.map((identifier) => ({ identifier, holderIds: [] }));
         const all: HeldIdentifier[] = [];
@@ -259,7 +264,7 @@ export class Erasures {
     return held;
   }
 
-  /** Hides the contacts in ClickHouse. If ClickHouse does not answer, the recovery job hides them. */
+  /** Hides the contacts in ClickHouse. If ClickHouse does not respond, the recovery job hides them. */
   async #hideAtOnce(source: ErasureSource): Promise<void> {
     await this.#deps
       .copy?.()
@@ -267,7 +272,7 @@ export class Erasures {
       .catch(() => undefined);
   }
 
-  /** The contacts that exist. */
+  /** Reads the contacts that exist. */
   async #people(organizationId: string, contactIds: readonly string[]): Promise<IndexedContact[]> {
     const wanted = contactIds.map((id) => ({
       id: documentId(organizationId, id),
@@ -279,7 +284,7 @@ export class Erasures {
     );
   }
 
-  /** Ids of contacts that have one of the addresses, and none of `notWith`, which are left out before the limit. */
+  /** Ids of contacts that have one of the addresses and none of `notWith`, which are excluded before the limit. */
   async #search(
     organizationId: string,
     identifiers: readonly Identifier[],
@@ -314,7 +319,7 @@ export class Erasures {
 const addressClauses = (identifiers: readonly Identifier[]): estypes.QueryDslQueryContainer[] =>
   identifiers.flatMap(({ kind, value }) => (kind === 'id' ? [] : [addressClause(kind, value)]));
 
-/** Resolves when the work is done, or when time is up. */
+/** Resolves when the work is done, or after `ms` milliseconds. */
 async function within(work: Promise<unknown>, ms: number): Promise<void> {
   const timer = new AbortController();
   const timeout = pause(ms, undefined, { signal: timer.signal, ref: false }).catch(() => undefined);
@@ -323,7 +328,7 @@ async function within(work: Promise<unknown>, ms: number): Promise<void> {
 
 function withStep(proof: ErasureProof, hashes: readonly string[], counts: TraceCounts): ErasureProof {
   const removed = { ...proof.removed };
-  // A proof of an earlier version counts no rejections.
+  // Proofs of an earlier version do not count rejections.
   for (const place of TRACE_PLACES)
     if (place !== 'deletions') removed[place] = (removed[place] ?? 0) + counts[place];
   return { ...proof, hashes: [...new Set([...proof.hashes, ...hashes])].sort(), removed };

@@ -1,9 +1,9 @@
 /**
- * Removes the bytes of erased documents. Elasticsearch keeps a deleted document in its segment until a merge. No merge drops the document
- * while a copy of the shard may still ask for it: a copy that lags, or, for half a day, a copy on a node that is down. So a force merge
- * counts only for deletions that every copy had released before the merge began, and only if every copy is assigned and took part. A node
- * that comes back later gets a new copy. One force merge runs at a time for all erasures, at most one a day, because it rewrites every
- * segment with a deletion. It runs in the cluster; this process holds no lock meanwhile.
+ * Removes the bytes of erased documents. Elasticsearch keeps a deleted document in its segment until a merge. No merge drops it while a
+ * copy of the shard may still need it: a copy that lags or, for half a day, a copy on a node that is down. So a force merge counts only for
+ * deletions that every copy had released before the merge began, and only if every copy is assigned and took part. A node that comes back
+ * later gets a new copy. One force merge at a time serves all erasures, at most one per day, because it rewrites every segment with a
+ * deletion. It runs in the cluster; this process holds no lock meanwhile.
  */
 import type { Cluster } from '../client.js';
 import { unavailable } from '../errors.js';
@@ -13,7 +13,7 @@ export type ShardNumbers = Readonly<Record<string, number>>;
 
 export interface ForceMerge {
   task: string;
-  /** Sequence numbers from which merges that began at this moment keep deleted documents. */
+  /** Sequence numbers from which merges that begin now keep deleted documents. */
   retainedFrom: ShardNumbers;
 }
 
@@ -23,11 +23,11 @@ interface ShardCounts {
   failed?: number;
 }
 
-/** Whether every copy took part, also those that are not assigned. */
+/** Whether every copy took part, including unassigned copies. */
 const reachedAll = ({ total, successful, failed = 0 }: ShardCounts = {}): boolean =>
   failed === 0 && total !== undefined && total === successful;
 
-/** The last operation of each shard. Throws `StoreUnavailableError` while a copy cannot tell. */
+/** The last operation of each shard. Throws `StoreUnavailableError` while a copy cannot report it. */
 export async function lastOperations(cluster: Cluster, index: string): Promise<ShardNumbers> {
   return (await shardNumbers(cluster, index)).last;
 }
@@ -43,7 +43,7 @@ export async function prepareForceMerge(cluster: Cluster, index: string): Promis
 /** Resolves with the task that merges the segments with deleted documents. */
 export async function startForceMerge(cluster: Cluster, index: string): Promise<string> {
   return cluster.run(async (client) => {
-    // The default leaves segments with less than a tenth of deleted documents as they are.
+    // By default, segments in which less than a tenth of the documents is deleted would stay unchanged.
     await client.indices.putSettings({
       index,
       settings: { 'index.merge.policy.expunge_deletes_allowed': 0 },
@@ -57,7 +57,7 @@ export async function startForceMerge(cluster: Cluster, index: string): Promise<
   });
 }
 
-/** `failed` too where the node of the task is gone, or a copy took no part. */
+/** The state of a force merge. It counts as failed, too, if the node of the task is gone or a copy did not take part. */
 export async function forceMergeState(
   cluster: Cluster,
   index: string,
@@ -68,19 +68,19 @@ export async function forceMergeState(
   if (!found.completed) return 'running';
   const { _shards } = (found.response ?? {}) as { _shards?: ShardCounts };
   if (found.error || !reachedAll(_shards)) return 'failed';
-  // The files of a commit go with the second one after it.
+  // The files of a commit are deleted at the second commit after it.
   await flush(cluster, index);
   await flush(cluster, index);
   return 'done';
 }
 
-/** Whether a force merge drops what was deleted before these operations. An index that is gone was replaced by one without it. */
+/** Whether a force merge drops what was deleted before these operations. A missing index was replaced by one without deleted documents. */
 export const isDropped = (deletedUpTo: ShardNumbers, retainedFrom: ShardNumbers): boolean =>
   Object.entries(deletedUpTo).every(
     ([shard, last]) => (retainedFrom[shard] ?? Number.POSITIVE_INFINITY) > last,
   );
 
-/** Ends the transaction log too. */
+/** Flushes, which also trims the transaction log. */
 async function flush(cluster: Cluster, index: string): Promise<void> {
   await cluster.run((client) => client.indices.flush({ index, force: true, wait_if_ongoing: true }));
 }

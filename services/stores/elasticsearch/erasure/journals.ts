@@ -1,4 +1,4 @@
-/** Journals of erasures: the proof of each, and what is left of it. */
+/** Journals of erasures: the proof of each erasure, and its remaining work. */
 import type { estypes } from '@elastic/elasticsearch';
 import { type ContactKey, contactKey, type RecordCopy } from '../../common/record-copy.js';
 import { type Documents, type VersionedDocument, versionOfHit } from '../documents.js';
@@ -7,16 +7,16 @@ import type { ErasureSource } from './suppression.js';
 const ERASURES_PER_PAGE = 1000;
 const ORDER: estypes.SortCombinations[] = [{ requested_at: 'asc' }, { proof_id: 'asc' }];
 
-/** Query for erasures that are not complete. */
+/** Query for incomplete erasures. */
 export const PENDING = [{ term: { pending: true } }];
 
 export type JournalDocuments = Documents<ErasureSource>;
 export type Journal = VersionedDocument<ErasureSource>;
 
-/** Null where there is none; undefined before it is opened, and in a process that does not open it: no erasure ends there. */
+/** Returns null if there is no copy, and undefined if it is not open, either yet or in this process: then no erasure completes here. */
 export type CopyToErase = () => RecordCopy | null | undefined;
 
-/** A search for erasures, the oldest first. */
+/** A search for erasures, oldest first. */
 export const journalSearch = (query: estypes.QueryDslQueryContainer) => ({
   size: ERASURES_PER_PAGE,
   seq_no_primary_term: true,
@@ -24,7 +24,7 @@ export const journalSearch = (query: estypes.QueryDslQueryContainer) => ({
   sort: ORDER,
 });
 
-/** Pages of erasures, the oldest first. */
+/** Pages of erasures, oldest first. */
 export async function* journalPages(
   documents: JournalDocuments,
   filter: estypes.QueryDslQueryContainer[],
@@ -32,7 +32,7 @@ export async function* journalPages(
   for await (const hits of documents.pages(journalSearch({ bool: { filter } }))) yield hits.map(versionOfHit);
 }
 
-/** Journals that changed meanwhile are left to the next run. */
+/** Replaces journals. Journals that changed meanwhile are left to the next run. */
 export async function replaceJournals(
   documents: JournalDocuments,
   journals: readonly Journal[],
@@ -47,7 +47,7 @@ export async function replaceJournals(
   );
 }
 
-/** The contacts that an erasure names or has found. */
+/** The contacts that an erasure named or found. */
 export const erasedIds = ({ contact_ids = [], work }: ErasureSource): string[] => [
   ...new Set([
     ...contact_ids,
@@ -55,7 +55,7 @@ export const erasedIds = ({ contact_ids = [], work }: ErasureSource): string[] =
   ]),
 ];
 
-/** Identifiers for the copy in another store. */
+/** Keys of the contacts in the copy in another store. */
 export const contactsOf = (source: ErasureSource): ContactKey[] => {
   const { organization_id: organizationId = '', copied = [] } = source;
   return [

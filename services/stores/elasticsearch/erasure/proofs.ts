@@ -21,7 +21,7 @@ export async function listErasures(
   return result;
 }
 
-/** A proof of an earlier version counted dead letters, always none, and no rejections. */
+/** Converts a proof of an earlier version, which counted dead letters (always none) and no rejections. */
 const currentProof = ({ removed, ...proof }: ErasureProof): ErasureProof => {
   const { contacts, memberships, idempotency_answers, rejections = 0 } = removed;
   return { ...proof, removed: { contacts, memberships, idempotency_answers, rejections } };

@@ -1,4 +1,4 @@
-/** The suppression list, one document per hash; and the secret of the hashes. */
+/** The suppression list, one document per hash, and the secret for the hashes. */
 import { randomBytes } from 'node:crypto';
 import type { ErasureProof } from '../../../contacts/erasure-store.js';
 import {
@@ -14,7 +14,7 @@ import type { ForceMerge, ShardNumbers } from './expunge.js';
 
 export interface ErasureWork {
   named: readonly Identifier[];
-  /** When a process did the last step, in milliseconds since the epoch: others leave the erasure to it for a while. */
+  /** When a process did the last step, in milliseconds since the epoch. Other processes leave the erasure to it for a while. */
   stepped_at: number;
 }
 
@@ -26,31 +26,34 @@ export interface ErasureSource {
   /** Milliseconds since the epoch. */
   requested_at?: number;
   proof_id?: string;
-  /** Whether bytes may be left. */
+  /** Whether bytes of erased contacts may be left. */
   pending?: boolean;
-  /** The ids of the contacts that were found so far, until nothing but bytes is left of them. */
+  /** Ids of the contacts found so far, until only bytes are left of them. */
   contact_ids?: string[];
   /** Work that is left until then. */
   work?: ErasureWork;
-  /** Hashes of the contacts from then on, for the copy in another store. */
+  /** Hashes of the contacts after that, for the copy in another store. */
   copied?: string[];
-  /** When nothing but bytes was left, in milliseconds since the epoch. */
+  /** When only bytes were left, in milliseconds since the epoch. */
   deleted_at?: number;
-  /** The last operations then. */
+  /** The last operations at that time. */
   deleted_up_to?: ShardNumbers;
   proof?: ErasureProof;
-  /** Of one document: the force merge that runs, and when the next one may begin. */
+  /** Set only in the `expunge` document: the running force merge, and when the next may begin. */
   expunge?: { next_at: number; merge?: ForceMerge };
 }
 
 const SECRET_ID = 'secret';
-/** A person, by what a record has of them. */
+/** The identifying fields of a person in a record. */
 export interface Person {
   organizationId: string;
   identifiers: readonly Identifier[];
 }
 
-/** Reads by id find what was acknowledged, so nothing is kept in memory: who asks after a write knows every erasure that did not find it. */
+/**
+ * Looks up hashes by id, which finds every acknowledged hash, so nothing is cached: a look-up after a write sees every erasure that did not
+ * find the write.
+ */
 export class SuppressionList {
   readonly #documents: Documents<ErasureSource>;
   #secret: string | undefined;
@@ -59,7 +62,7 @@ export class SuppressionList {
     this.#documents = documents;
   }
 
-  /** The keys of the states of persons with a suppressed identifier; computes no person before the first erasure. */
+  /** The keys of persons with a suppressed identifier. Evaluates no person before the first erasure. */
   async suppressed<Key, State>(
     states: ReadonlyMap<Key, State>,
     personOf: (key: Key, state: State) => Person,
@@ -76,7 +79,7 @@ export class SuppressionList {
     return new Set(hashes.flatMap(({ key, id }) => (found.has(id) ? [key] : [])));
   }
 
-  /** Whether an erasure has yet to look for contacts. It is noted, so that searches find it, before it suppresses anything. */
+  /** Whether an erasure will still search for contacts. Recorded, and visible to searches, before the erasure suppresses anything. */
   async isErasing(organizationId: string): Promise<boolean> {
     const filter = [{ term: { organization_id: organizationId } }, { term: { pending: true } }];
     const query = { bool: { filter, must_not: { exists: { field: 'deleted_at' } } } };
@@ -107,7 +110,7 @@ export class SuppressionList {
     return this.#secret;
   }
 
-  /** The first of several processes decides. */
+  /** Among several processes, the first decides. */
   #createSecret(): Promise<string> {
     return retryWithBackoff(async () => {
       const secret = randomBytes(SECRET_BYTES).toString('hex');

@@ -1,4 +1,4 @@
-/** Records that hold identifiers of persons outside of contacts (services/contacts/personal-data.ts). */
+/** Removes data about persons that is stored outside contacts (services/contacts/personal-data.ts). */
 import { TRACE_PLACES, type TracePlace } from '../../../contacts/personal-data.js';
 import type { Identifier } from '../../../contacts/suppression.js';
 import type { Documents } from '../documents.js';
@@ -12,7 +12,7 @@ export interface TraceStores {
 
 export type TraceCounts = Record<TracePlace, number>;
 
-/** Removes what is kept under the identifiers; resolves with how many documents. */
+/** Removes data stored under the identifiers. Resolves with the number of documents. */
 type RemoveTraces = (
   stores: TraceStores,
   organizationId: string,
@@ -20,7 +20,7 @@ type RemoveTraces = (
 ) => Promise<number>;
 
 const TRACES: Readonly<Record<TracePlace, RemoveTraces>> = {
-  // Tombstones stay until the completion deletes them, which excludes a reindex: that would bring them back.
+  // Tombstones stay until the completion deletes them while no reindex runs; a reindex would create them again.
   deletions: async () => 0,
   idempotency_answers: ({ idempotencyKeys }, organizationId, identifiers) =>
     idempotencyKeys.forgetOutcomes(organizationId, identifiers),
@@ -30,7 +30,7 @@ const TRACES: Readonly<Record<TracePlace, RemoveTraces>> = {
   },
 };
 
-/** Removes what is kept under the identifiers in every such place. */
+/** Removes data stored under the identifiers in every such place. */
 export async function removeTraces(
   stores: TraceStores,
   organizationId: string,

@@ -1,4 +1,4 @@
-/** Works on jobs step by step. Steps may be repeated, so that two processes at one job do no harm. */
+/** Works on jobs step by step. Steps may be repeated, so two processes may work on one job. */
 import { MAX_FORMER_AUDIENCES } from '../../../audiences/audience-store.js';
 import type { Clock } from '../../../shared/time.js';
 import type { AudienceSource, AudienceTombstone } from '../audience-documents.js';
@@ -19,9 +19,9 @@ import { membersOf } from './members.js';
 
 const MEMBERSHIPS_PER_STEP = 500;
 const JOBS_PER_RUN = 100;
-/** A process that has done no step of a job for so long is taken for dead, and another one goes on. */
+/** Milliseconds without a step after which the process of a job counts as dead, and another continues. */
 const TAKEOVER_MS = 15_000;
-/** A deletion that has noted its job and not deleted its audience for so long has failed. Longer than a request. */
+/** Milliseconds after which a deletion that recorded its job but did not delete its audience has failed. Longer than a request. */
 const GIVEN_UP_MS = 60_000;
 
 const NONE: ReadonlySet<AudienceToken> = new Set();
@@ -33,27 +33,27 @@ export interface JobRunnerDeps {
   clock: Clock;
   /** See `TAKEOVER_MS`. */
   takeoverMs?: number;
-  /** Awaited before each step; where it throws, the work stops there until a process goes on. */
+  /** Awaited before each step. If it throws, the work stops until a process continues it. */
   beforeStep?(): Promise<void>;
 }
 
 export class JobRunner {
   readonly #deps: JobRunnerDeps;
   readonly #closing = new AbortController();
-  /** Work of this process by organization, and whether a job came since it began to look for jobs. */
+  /** Running work of this process by organization, and whether a job was added since it last looked for jobs. */
   readonly #running = new Map<string, { work: Promise<void>; hasMore: boolean }>();
 
   constructor(deps: JobRunnerDeps) {
     this.#deps = deps;
   }
 
-  /** Notes that an audience gave its token away, or is about to. */
+  /** Records that the token of an audience was retired, or will be. */
   async addFormer(organizationId: string, former: FormerAudience): Promise<void> {
     const { jobs, clock } = this.#deps;
     await addFormer(jobs, organizationId, former, clock);
   }
 
-  /** Tokens that contacts of the organization may still hold although their audiences were deleted. Mostly none. */
+  /** Tokens of deleted audiences that contacts of the organization may still hold. Usually empty. */
   async formerTokens(organizationId: string): Promise<ReadonlySet<AudienceToken>> {
     const found = await findJob(this.#deps.jobs, organizationId);
     if (!found) return NONE;
@@ -77,8 +77,8 @@ export class JobRunner {
   }
 
   /**
-   * Works on the jobs of an organization; where it fails, a process goes on with `resume`. Resolves at once unless too many are left: then
-   * when they are done.
+   * Works on the jobs of an organization. If it fails, a process continues by `resume`. Resolves at once, unless too many jobs are left:
+   * then when they are done.
    */
   async start(organizationId: string): Promise<void> {
     const { work } = this.#run(organizationId);
@@ -107,13 +107,13 @@ export class JobRunner {
     }
   }
 
-  /** Ends between two steps what still runs. */
+  /** Stops running work between two steps. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all([...this.#running.values()].map(({ work }) => work));
   }
 
-  /** Resolves when nothing is left of the organization's former memberships. */
+  /** Resolves when no former memberships of the organization are left. */
   async #finish(organizationId: string): Promise<void> {
     const { jobs } = this.#deps;
     for (;;) {
@@ -125,7 +125,7 @@ export class JobRunner {
     }
   }
 
-  /** Goes on with jobs that no process works on. */
+  /** Continues jobs that no process works on. */
   async resume(signal?: AbortSignal): Promise<void> {
     const { jobs, clock, takeoverMs = TAKEOVER_MS } = this.#deps;
     await jobs.refresh();
@@ -149,7 +149,7 @@ export class JobRunner {
     }
   }
 
-  /** A deletion that failed between its job and its audience has left a job without work. */
+  /** A deletion that failed between recording its job and deleting its audience has left a job without work. */
   async #dropGivenUp(organizationId: string): Promise<void> {
     const { jobs } = this.#deps;
     const found = await findJob(jobs, organizationId);
@@ -159,7 +159,7 @@ export class JobRunner {
     }
   }
 
-  /** Audiences whose token was really given away. */
+  /** Audiences that were really deleted. */
   async #deleted(organizationId: string, former: readonly FormerAudience[]): Promise<FormerAudience[]> {
     const wanted = former.map(({ audience_id }) => ({
       id: documentId(organizationId, audience_id),

@@ -1,4 +1,4 @@
-/** Long work in steps: a document of the index `jobs` says what is left. There is one for each kind of work and organization. */
+/** Long work in steps. A document of the index `jobs` records the remaining work, one for each kind of work and organization. */
 import type { Clock } from '../../../shared/time.js';
 import { type Documents, documentId, type VersionedDocument } from '../documents.js';
 import { retryWithBackoff } from '../retry.js';
@@ -14,11 +14,11 @@ export const REMOVE_MEMBERSHIPS = 'remove-memberships';
 export interface JobSource {
   kind: typeof REMOVE_MEMBERSHIPS;
   organization_id: string;
-  /** What is left. */
+  /** The remaining work. */
   state: { former: FormerAudience[] };
-  /** Milliseconds since the epoch, as the next one. */
+  /** Milliseconds since the epoch, like `stepped_at`. */
   began_at: number;
-  /** When a process did the last step: others leave the job to it for a while. */
+  /** When a process did the last step. Other processes leave the job to it for a while. */
   stepped_at: number;
 }
 
@@ -35,7 +35,7 @@ export const findJob = (jobs: JobDocuments, organizationId: string): Promise<Fou
 const isSame = (one: FormerAudience) => (other: FormerAudience) =>
   one.audience_id === other.audience_id && one.generation === other.generation;
 
-/** Notes a former audience, once. */
+/** Records a former audience, once. */
 export function addFormer(
   jobs: JobDocuments,
   organizationId: string,
@@ -63,7 +63,7 @@ export function addFormer(
   });
 }
 
-/** Takes a former audience off; the job ends with the last one. */
+/** Removes a former audience. The job ends with the last one. */
 export async function endFormer(
   jobs: JobDocuments,
   organizationId: string,

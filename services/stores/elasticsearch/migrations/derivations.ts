@@ -1,4 +1,4 @@
-/** Derives the indexed fields anew from the stored fields, so that a reindex follows the code and not only the mapping. */
+/** Derives the indexed fields from the stored fields, so that a reindex applies changes of code as well as of the mapping. */
 import { isId } from '../../../shared/ids.js';
 import { fromJson } from '../../../shared/json.js';
 import type { AudienceSource, AudienceTombstone } from '../audience-documents.js';
@@ -15,7 +15,7 @@ const DERIVATIONS: { [name in Resource]?: (source: never) => object } = {
   visits: ({ visit, record_order = null }: VisitSource) => visitDocument(fromJson(visit), record_order),
   rejections: (source: RejectionSource) => {
     const { stream, record_id: id } = source.record;
-    // An earlier version kept what breaks the rules of identifiers, such as an address, which no erasure would find.
+    // An earlier version stored ids that violate the rules of identifiers, such as an address, which no erasure would find.
     return {
       ...source,
       stream,

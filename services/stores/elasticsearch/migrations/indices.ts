@@ -34,11 +34,11 @@ export type Resource = (typeof RESOURCES)[number];
 /** All resources except the index that holds the reindex lock. */
 export const REINDEXABLE: readonly Resource[] = RESOURCES.filter((name) => name !== 'migrations');
 
-/** Definition from which an index is created. All fields except settings and mappings are stored in its `_meta`. */
+/** Definition from which an index is created. All its fields except settings and mappings are stored in the `_meta` of the index. */
 export interface Definition {
   version: number;
   checksum: string;
-  /** Version of the tables by which fields are derived. */
+  /** Version of the tables from which fields are derived. */
   tables?: string;
   settings: estypes.IndicesIndexSettings;
   mappings: estypes.MappingTypeMapping;
@@ -69,7 +69,7 @@ export function readDefinition(
   return { version, checksum, tables: TABLES[resource], settings, mappings };
 }
 
-/** Names of indices and aliases. The name of an index ends in its version and generation: `reachline-contacts-v1-1`. */
+/** Names of indices and aliases. The name of an index ends with its version and generation: `reachline-contacts-v1-1`. */
 export class IndexNames {
   readonly prefix: string;
 
@@ -82,12 +82,12 @@ export class IndexNames {
     return `${this.prefix}-${resource}`;
   }
 
-  /** The alias that visits of a month are written to. */
+  /** The alias to which visits of a month are written. */
   monthAlias(month: VisitMonth): string {
     return `${this.alias('visits')}-${nameOfMonth(month)}`;
   }
 
-  /** The month of an alias that `monthAlias` made; null for any other. */
+  /** The month of an alias from `monthAlias`; null for other aliases. */
   monthOfAlias(alias: string): VisitMonth | null {
     const first = `${this.alias('visits')}-`;
     return alias.startsWith(first) ? monthOfName(alias.slice(first.length)) : null;
@@ -98,7 +98,7 @@ export class IndexNames {
   }
 }
 
-/** `2026.01` or `other`, as names of indices have it. */
+/** `2026.01` or `other`, as in names of indices. */
 function nameOfMonth(stored: VisitMonth): string {
   if (stored.kind === 'other') return 'other';
   const { year, month } = partsOfMonth(stored.month);
@@ -112,7 +112,7 @@ function monthOfName(name: string): VisitMonth | null {
   return month === null ? null : { kind: 'month', month };
 }
 
-/** One index behind a write alias. */
+/** An index with a write alias. */
 export interface LiveIndex {
   index: string;
   alias: string;
@@ -125,13 +125,13 @@ export interface LiveIndex {
 
 const replicaRange = ({ layout }: Cluster) => `0-${layout.replicas}`;
 
-/** The shards of an index, and over how many of them an organization spreads. */
+/** The number of shards of an index, and over how many of them an organization is spread. */
 export interface ShardLayout {
   shards: number;
   perOrganization: number;
 }
 
-/** An index whose definition has one shard is small. */
+/** An index whose definition has one shard is small, so the settings do not apply. */
 export const shardLayout = ({ layout }: Cluster, { settings }: Definition): ShardLayout =>
   Number(settings.number_of_shards) > 1
     ? { shards: layout.shards, perOrganization: layout.shardsPerOrganization }
@@ -147,7 +147,7 @@ function withLayout(cluster: Cluster, definition: Definition): estypes.IndicesIn
   };
 }
 
-/** Adds or removes replicas of the indices that exist. */
+/** Sets the replicas of existing indices. */
 export async function setReplicas(cluster: Cluster, names: IndexNames): Promise<void> {
   await cluster.run((client) =>
     client.indices.putSettings({
@@ -173,7 +173,7 @@ export async function createIndex(
           settings: withLayout(cluster, definition),
           mappings: { ...mappings, _meta: { version, checksum, tables } },
           aliases: Object.fromEntries(aliases.map((alias) => [alias, {}])),
-          // The response comes when the index accepts writes.
+          // The response comes once the index accepts writes.
           wait_for_active_shards: 1,
         },
         { ignore: [400] },
@@ -187,7 +187,7 @@ export async function createIndex(
     });
 }
 
-/** The indices behind the alias of a resource. */
+/** The indices of the alias of a resource. */
 async function liveIndices(cluster: Cluster, names: IndexNames, resource: Resource): Promise<LiveIndex[]> {
   const all = names.alias(resource);
   const response = await cluster.run((client) =>
@@ -218,7 +218,7 @@ async function liveIndices(cluster: Cluster, names: IndexNames, resource: Resour
   );
 }
 
-/** Every resource with its definition and its indices; none where it is missing. */
+/** Every resource with its definition and live indices (empty if there are none). */
 export async function readIndices(
   cluster: Cluster,
   names: IndexNames,
@@ -232,7 +232,7 @@ export async function readIndices(
   return Promise.all(all);
 }
 
-/** Creates the indices of resources that have none. */
+/** Creates indices for resources without one. */
 export async function createMissingIndices(
   cluster: Cluster,
   names: IndexNames,
@@ -241,7 +241,7 @@ export async function createMissingIndices(
   for (const { resource, definition, live } of await readIndices(cluster, names, folder)) {
     if (live.length > 0) continue;
     if (resource === 'visits') {
-      // So that a search before the first visit finds an alias.
+      // A search before the first visit needs the alias.
       await ensureMonthIndex(cluster, names, { kind: 'other' }, folder);
       continue;
     }
@@ -266,8 +266,8 @@ const versionOf = ({ version, tables }: { version: number; tables?: string }): s
   tables === undefined ? String(version) : `${version} with tables ${tables}`;
 
 /**
- * Whether the index has an older version, or values that other tables derived. Throws `MappingChangedError` for another definition of the same version, and
- * `MigrationNeededError` for a newer version.
+ * Whether the index has an older version, or values derived from other tables. Throws `MappingChangedError` for another definition of the
+ * same version, and `MigrationNeededError` for a newer version.
  */
 export function needsReindex(
   resource: Resource,
@@ -285,8 +285,8 @@ export function needsReindex(
 }
 
 /**
- * Deletes the indices of months that end before a moment, in milliseconds since the epoch. Resolves with how many visits they held. Reads
- * the newest visit of each index first, and keeps the index if this visit is not older than the moment.
+ * Deletes the indices of months that end before a moment, in milliseconds since the epoch. Resolves with the number of their visits. First
+ * reads the newest visit of each index, and keeps the index if that visit is not older than the moment.
  */
 export async function dropMonthsBefore(
   cluster: Cluster,
@@ -310,7 +310,7 @@ export async function dropMonthsBefore(
   return visits;
 }
 
-/** Counts an index of visits, including documents that no search shows yet. */
+/** Counts an index of visits, including documents that searches do not show yet. */
 async function contentsOf(
   cluster: Cluster,
   index: string,
@@ -328,7 +328,7 @@ async function contentsOf(
   return { visits: (hits.total as estypes.SearchTotalHits).value, newestMs: value ?? null };
 }
 
-/** Creates the index of a month. It joins the searched alias once its shards are active: before, it would fail every search. */
+/** Creates the index of a month. It joins the alias for searches once its shards are active; before that, it would fail every search. */
 export async function ensureMonthIndex(
   cluster: Cluster,
   names: IndexNames,

@@ -18,7 +18,7 @@ import { reindex } from './reindex.js';
 import { acquireReindexLock, findReindexLockHolder, type ReindexLock } from './reindex-lock.js';
 
 export interface MigrateOptions {
-  /** Resources to reindex although their indices have the right version. */
+  /** Resources to reindex even if their indices have the right version. */
   reindexed?: readonly Resource[];
   /** Folder of the index definitions. */
   mappings?: string;
@@ -26,9 +26,9 @@ export interface MigrateOptions {
   onProgress?(index: string, copied: number, total: number): void;
   /** Called once for each holder of the lock that it waits for. */
   onWait?(holder: LeaseHolder): void;
-  /** Attempts after the first when the cluster is out for longer than the lock is held; unlimited when absent. */
+  /** Retries after outages that are longer than the lock is held; by default unlimited. */
   retries?: number;
-  /** Called before each of them. */
+  /** Called before each retry. */
   onRetry?(error: unknown): void;
 }
 

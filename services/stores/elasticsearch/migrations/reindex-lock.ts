@@ -6,7 +6,7 @@ import { isHeld, Lease, type LeaseHolder, type LeaseSource, leaseHolder } from '
 import type { IndexNames } from './indices.js';
 import { rollBack } from './reindex-steps.js';
 
-/** The reindex to roll back if the holder dies; null while there is none. `successor` is the stored name of the target index. */
+/** The reindex to roll back if the holder dies; null if there is none. `successor` is the stored name of the target index. */
 interface ReindexLockSource extends LeaseSource {
   index: string | null;
   successor: string | null;
@@ -21,7 +21,7 @@ const LEASE_MS = 10_000;
 const lockDocuments = (cluster: Cluster, names: IndexNames) =>
   new Documents<ReindexLockSource>(cluster, names.alias('migrations'));
 
-/** Null while another process holds it. Rolls back the reindex of a holder that died. */
+/** Null while another process holds the lock. Rolls back the reindex of a holder that died. */
 export async function acquireReindexLock(
   cluster: Cluster,
   names: IndexNames,
@@ -63,7 +63,7 @@ export const recordTarget = (lock: ReindexLock, index: string, target: string): 
 export const clearTarget = (lock: ReindexLock): Promise<void> =>
   lock.update({ index: null, successor: null });
 
-/** Rolls back the recorded reindex, or finishes it when its aliases have moved. */
+/** Rolls back the recorded reindex, or finishes it if its aliases have moved. */
 export async function rollBackReindex(
   cluster: Cluster,
   lock: ReindexLock,

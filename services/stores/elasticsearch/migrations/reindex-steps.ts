@@ -1,6 +1,6 @@
 /**
- * The steps of a reindex that change the cluster. Each resolves once the cluster has acknowledged it, and throws
- * `StoreUnavailableError` when it does not in time.
+ * The steps of a reindex that change the cluster. Each resolves once the cluster has acknowledged it, and throws `StoreUnavailableError` if
+ * that takes too long.
  */
 import type { estypes } from '@elastic/elasticsearch';
 import { StoreTimeoutError } from '../../../shared/store-errors.js';
@@ -8,10 +8,10 @@ import type { Cluster } from '../client.js';
 import { unavailable } from '../errors.js';
 import { retryWithBackoff } from '../retry.js';
 
-/** Shorter than writers wait for a blocked index. */
+/** Shorter than the time that writers wait for a blocked index. */
 const ACKNOWLEDGE_TIMEOUT_MS = 15_000;
 
-/** The target is written through its own alias with `require_alias`: a write to a deleted index would create it again. */
+/** The target is written through its own alias with `require_alias`, because a write to a deleted index would create it again. */
 export const buildingAlias = (target: string): string => `${target}-building`;
 
 /** Resolves once every shard has finished its running writes and rejects new writes. */
@@ -45,7 +45,7 @@ export async function setRefreshInterval(
   });
 }
 
-/** Moves all aliases in one atomic step; moves none when the target was rolled back meanwhile. */
+/** Moves all aliases in one atomic step. Moves none if the target was rolled back meanwhile. */
 export async function moveAliases(
   cluster: Cluster,
   index: string,
@@ -64,15 +64,15 @@ export async function moveAliases(
       client.indices.updateAliases({ actions }, { ignore: [404] }),
     );
     if (!('error' in response)) return response.acknowledged;
-    // An earlier attempt was done but not acknowledged, or another process has rolled back.
+    // An earlier attempt succeeded without an acknowledgement, or another process has rolled back.
     if ((await stateOf(cluster, target)) === 'serving') return true;
     throw unavailable(JSON.stringify(response.error));
   });
 }
 
 /**
- * Rolls back a reindex, or finishes one whose aliases have moved. Removes the target's own alias first, so that a move still on
- * its way fails as a whole. Repeated until the state is final, because reading aliases may lag behind changing them.
+ * Rolls back a reindex, or finishes one whose aliases have moved. First removes the target's own alias, so that a move still on its way
+ * fails as a whole. Repeats until the state is final, because reading aliases may lag behind changing them.
  */
 export async function rollBack(
   cluster: Cluster,

@@ -1,14 +1,11 @@
 /**
  * Reindexes behind an alias while the index is read and written.
- *
- * Passes copy the documents by their sequence numbers, in slices at the same time, each pass from where the last one ended, until few
- * are left.
- * Then writes are blocked, a final pass copies the rest, and the aliases move to the target index in one atomic step. Blocked
- * writers retry and meet the target.
- *
- * Two facts make it safe. The block is lifted only after the target's own alias is gone, and the move fails without that
- * alias: so no write was missed when the move succeeds. Documents are deleted only under the same lock, because a copy by
- * sequence numbers does not see deletions; but for rejections, which may come back.
+ * Passes copy the documents by their sequence numbers, in concurrent slices. Each pass begins where the last one ended, until few documents
+ * are left. Then writes are blocked, a final pass copies the rest, and the aliases move to the target index in one atomic step. Blocked
+ * writers retry and reach the target.
+ * Two facts make it safe. First, the block is lifted only after the target's own alias is gone, and the move fails without that alias, so a
+ * successful move has missed no write. Second, documents are deleted only under the same lock, because a copy by sequence numbers does not
+ * see deletions. Rejections are an exception: deleted rejections may come back.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -41,7 +38,7 @@ export interface ReindexOptions {
   names: IndexNames;
   clock: Clock;
   live: LiveIndex;
-  /** Aliases of the index besides its own. */
+  /** Other aliases of the index. */
   aliases: readonly string[];
   definition: Definition;
   /** Derives the document to index from the stored one. */
@@ -53,22 +50,22 @@ export interface ReindexOptions {
 /** Writes are blocked after a pass that copied at most this many documents, or after `MAX_PASSES`. */
 const FINAL_PASS_THRESHOLD = 500;
 const MAX_PASSES = 8;
-/** Few are under way at once: each node takes the writes of others in the same order as these. */
+/** Few documents are in flight at once, because each node handles the writes of others in order after these. */
 const DOCUMENTS_PER_PAGE = 250;
 const CONCURRENT_SLICES = 2;
-/** Of a shard. */
+/** Number of sequence numbers of a shard per slice. */
 const SEQUENCE_NUMBERS_PER_SLICE = 50_000;
-/** While the lock is held: an outage that is longer than its lease starts the reindex over. */
+/** Retries while the lock is held. An outage that is longer than its lease starts the reindex over. */
 const OUTAGE_RETRY = { firstMs: 100, maxMs: 2000 };
 /**
- * Requests that read the old index before the aliases moved end within this time. A later write to the deleted index would
- * create it again, empty and without an alias.
+ * Requests that read the old index before the aliases moved end within this time. A later write to the deleted index would create it again,
+ * empty and without an alias.
  */
 const DRAIN_MS = 3000;
 
 /**
- * Resolves with the name of the target index. A failure before the aliases move is rolled back, or else by the next holder of
- * the lock, where the target stays recorded. Throws `StoreUnavailableError`, `StoreTimeoutError`, `LeaseLostError` and `RejectedError`.
+ * Resolves with the name of the target index. A failure before the aliases move is rolled back, or otherwise by the next holder of the
+ * lock, in which the target stays recorded. Throws `StoreUnavailableError`, `StoreTimeoutError`, `LeaseLostError` and `RejectedError`.
  */
 export async function reindex(options: ReindexOptions): Promise<string> {
   const { cluster, names, live, definition, lock, aliases } = options;
@@ -86,10 +83,10 @@ export async function reindex(options: ReindexOptions): Promise<string> {
     for (let pass = 0; pass < MAX_PASSES; pass++) {
       if ((await copier.pass()) <= FINAL_PASS_THRESHOLD) break;
     }
-    // Nobody searched it until now.
+    // No search has used the target until now.
     await setRefreshInterval(cluster, target, definition.settings.refresh_interval);
     await cluster.refresh(target);
-    // Asks the cluster whether the lock is still held: a block without it would hold up the writers of another reindex.
+    // Makes sure that the lock is still held: a block without it would delay the writers of another reindex.
     await lock.update({});
     await blockWrites(cluster, live.index);
     await copier.pass({ final: true });
@@ -111,9 +108,7 @@ export async function reindex(options: ReindexOptions): Promise<string> {
   return target;
 }
 
-/**
- * Lifts a write block that was set after the next holder of the lock had rolled back; only while nobody else reindexes.
- */
+/** Lifts a write block that was set after the next holder of the lock had rolled back, but only while nobody else reindexes. */
 async function endLateBlock({ cluster, names, clock, live }: ReindexOptions): Promise<void> {
   const lock = await retryWithBackoff(async () => {
     return (await acquireReindexLock(cluster, names, clock)) ?? undefined;
@@ -134,7 +129,7 @@ interface Hit {
 
 interface Slice {
   shard: string;
-  /** Sequence numbers, the first exclusive. */
+  /** Range of sequence numbers, of which the first is exclusive. */
   after: number;
   upTo: number;
 }
@@ -156,8 +151,8 @@ class Copier {
   }
 
   /**
-   * Copies up to the global checkpoints at its start, below which no operation is missing; the final pass, under the write
-   * block, copies everything. Resolves with the number of documents copied.
+   * Copies up to the global checkpoints at its start, below which no operation is missing. The final pass, under the write block, copies
+   * everything. Resolves with the number of documents copied.
    */
   async pass({ final = false } = {}): Promise<number> {
     const { cluster, live } = this.#options;
@@ -210,7 +205,7 @@ class Copier {
     const { lock, onProgress } = this.#options;
     const patiently = <T>(work: () => Promise<T>) =>
       retry(OUTAGE_RETRY, work, {
-        // Another process has rolled back.
+        // If the alias is missing, another process has rolled back.
         isRetriable: (error) => isOutage(error) && !(error instanceof IndexMissingError),
         signal,
       });
@@ -257,7 +252,7 @@ class Copier {
   }
 }
 
-/** More than there were are rejections that were deleted meanwhile, and are there once more. */
+/** The target may have more documents: rejections that were deleted meanwhile and were copied before. */
 async function requireAllCopied(cluster: Cluster, index: string, target: string): Promise<void> {
   const [before, after] = await Promise.all([count(cluster, index), count(cluster, target)]);
   if (after < before) throw unavailable(`${target} has ${after} documents, ${index} has ${before}`);

@@ -15,7 +15,7 @@ type Size = keyof typeof SIZES;
 /** The rest of a longer value is not indexed and cannot be found. */
 const MAX_CHARACTERS = 10_900;
 
-/** Matches nearly every value: one code unit per character, no separator. */
+/** Text with one code unit per character and without separators, which nearly every value is. */
 const plain = /^[\x21-\x7e]*$/;
 const separator = /[\s\p{Cc}]/u;
 /** The analyzer splits at separators, so each is mapped to a private-use character. */
@@ -45,7 +45,7 @@ export function contains(field: string, text: string): Clause {
   return covered(field, characters);
 }
 
-/** Adjacent grams at their positions in the text; the last may overlap the one before. */
+/** Adjacent grams at their positions in the text. The last may overlap the one before. */
 function covered(name: string, characters: Characters): Clause {
   const size =
     (['long', 'middle', 'short'] as const).find((each) => SIZES[each] <= characters.length) ?? 'short';
@@ -73,7 +73,7 @@ function charactersOf(text: string): Characters {
   );
 }
 
-/** Long grams are 96 bits of their hash: as text they would take a hundred times the space of the value. */
+/** Long grams are stored as 96 bits of their hash: as text, they would take a hundred times the space of the value. */
 function gram(characters: Characters, from: number, size: Size): string {
   const part = characters.slice(from, from + SIZES[size]);
   const text = typeof part === 'string' ? part : part.join('');

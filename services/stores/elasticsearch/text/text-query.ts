@@ -16,34 +16,34 @@ type Clause = estypes.QueryDslQueryContainer;
 
 /** The fields of a document that a query searches. */
 export interface TextFields {
-  /** Before the names of the fields of equivalents. */
+  /** Prefix of the names of the fields of equivalents. */
   prefix: string;
   all: string;
   /** First letters of the words of names. */
   initials: string;
-  /** Keys of the whole name, and of its parts where it has some (`nameKeys`). */
+  /** Keys of the whole name and, if the field exists, of its parts (`nameKeys`). */
   names: { whole: string; parts?: string };
-  /** Names first, without the last group, which is everything else. */
+  /** Fields by group, names first, without the last group, which contains everything else. */
   groups: readonly string[];
 }
 
 export interface TextMatch {
   filter: Clause[];
   mustNot: Clause[];
-  /** Their sum is the score; empty when all matches rank equally. */
+  /** Clauses whose sum is the score; empty if all matches rank equally. */
   should: Clause[];
-  /** Score of rank 0; the rank is this minus the score. */
+  /** Score of rank 0. The rank is this minus the score. */
   bestScore: number;
-  /** Documents with a lower score are behind all others, in no order: those that need typos, where these are not ranked. */
+  /** Documents with a lower score come after all others, unordered: they need typos, and were not ranked. */
   leastScore: number;
 }
 
 export interface MatchOptions {
-  /** Of the terms that a document matches, all of the phrases among them; without it, it matches all. */
+  /** Matches some terms of the query, including all phrases. If absent, all terms must match. */
   partial?: PartialMatch;
-  /** Leaves the order of documents that need typos open, as it takes several times as long as finding them. */
+  /** Leaves documents that need typos unordered, because ordering them takes several times as long as finding them. */
   ignoresTypos?: boolean;
-  /** Of a first page, which comes right after no document was found that matches more of the terms. */
+  /** Whether this is a first page, before which no document was found that matches more of the terms. */
   isFirstPage?: boolean;
 }
 
@@ -100,7 +100,7 @@ export function matchText(
   };
 }
 
-/** Every choice of as many terms that holds all phrases: at most 924, of 6 among 12. */
+/** Every choice of this many terms that includes all phrases: at most 924, for 6 of 12 terms. */
 function matchedTerms(required: readonly QueryTerm[], count: number): QueryTerm[][] {
   if (count === required.length) return [[...required]];
   let choices: QueryTerm[][] = [[]];
@@ -111,14 +111,14 @@ function matchedTerms(required: readonly QueryTerm[], count: number): QueryTerm[
   return choices.filter(({ length }) => length === count);
 }
 
-/** What documents match at least where they match some of the terms. */
+/** A necessary condition for documents that match some of the terms. */
 function partialFilter(query: TextQuery, weights: readonly number[], found: readonly Clause[]): Clause[] {
   const rare = found.filter((_, index) => isRare(weights[index] as number));
   const enough = { bool: { should: [...found], minimum_should_match: leastMatched(query) } };
   return [...phrasesOf(query).map((place) => found[place] as Clause), any([enough, ...rare])];
 }
 
-/** The weights of the terms that a document matches, as its score. */
+/** Scores a document by the weights of the terms that it matches. */
 const scored = (weights: readonly number[], found: readonly Clause[]): Clause =>
   any(
     found.flatMap((clause, index) => {
@@ -127,12 +127,12 @@ const scored = (weights: readonly number[], found: readonly Clause[]): Clause =>
     }),
   );
 
-/** Documents whose terms weigh as much or more. */
+/** Documents whose terms weigh at least this much. */
 const weighs = ({ weight, weights }: PartialMatch, found: readonly Clause[]): Clause => ({
   function_score: { query: scored(weights, found), min_score: weight },
 });
 
-/** A query whose best score is the weight of the terms that documents together match at most. */
+/** A query whose best score is the largest weight of terms that a document matches together. */
 export function matchHeaviest(
   query: TextQuery,
   weights: readonly number[],
@@ -146,7 +146,7 @@ export function matchHeaviest(
   };
 }
 
-/** What a term matches, in any order. */
+/** Everything that a term matches, in any order. */
 export const matchTerm = (term: QueryTerm, fields: TextFields): Clause =>
   any([matchWithoutTypos(fields, term), ...matchFuzzy(fields.all, term, typosOf(term))]);
 
@@ -157,7 +157,7 @@ const matchWithoutTypos = (fields: TextFields, term: QueryTerm): Clause =>
     ...matchEquivalent(fields, term),
   ]);
 
-/** Typos count in a group only where a match needs some. */
+/** A match with typos scores only if there is none without. */
 function groupScore(
   fields: TextFields,
   required: readonly QueryTerm[],
@@ -213,7 +213,7 @@ function matchExactly(field: string, term: QueryTerm): Clause {
     : any([{ match_phrase: { [field]: wordTokens(term.words) } }, ...joined]);
 }
 
-/** Exactly or as a beginning. */
+/** Matches exactly or as a beginning. */
 function matchBeginning(field: string, term: QueryTerm): Clause[] {
   if (term.kind === 'phrase') return [matchExactly(field, term)];
   const { word, prefix, joined = [], weaker = [] } = term;
@@ -235,7 +235,7 @@ const matchEquivalent = ({ prefix }: TextFields, term: QueryTerm, group?: number
     .filter((each) => group === undefined || each.group === group)
     .map(({ field, words }) => holdsAll(`${prefix}${field}`, words));
 
-/** All of the words are words of the field. */
+/** Matches if all of the words are words of the field. */
 export function holdsAll(field: string, words: readonly string[]): Clause {
   const clauses = words.map((word): Clause => ({ term: { [field]: wordToken(word) } }));
   const [only] = clauses;

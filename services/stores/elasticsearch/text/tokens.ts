@@ -2,16 +2,16 @@
 import { createHash } from 'node:crypto';
 import { isOfLetters, isTypoCandidate } from '../../../search/typos.js';
 
-/** The tokenizer splits tokens of more than 255 characters, so words are truncated: words equal up to here match. */
+/** The tokenizer splits tokens of more than 255 characters, so words are truncated: words that are equal up to here match. */
 const MAX_WORD_CHARACTERS = 254;
-/** Precedes words that a query with a typo cannot mean. Such a query begins with a letter, as does what it matches. */
+/** Marks words that a query with a typo cannot mean. Such a query, and what it matches, begins with a letter. */
 const WITHOUT_TYPOS = '=';
 /** Lucene rejects terms above 32 766 bytes. */
 const MAX_VALUE_CHARACTERS = 8000;
 const separator = /[\s\p{Cc}]/u;
 const separators = /[\s\p{Cc}]/gu;
 
-/** Matches nearly every word, which is then one token as it is. */
+/** Matches nearly every word. Such a word is one token without escaping. */
 const plain = /^[\x21-\x7e]{1,254}$/;
 
 export function wordToken(word: string): string {
