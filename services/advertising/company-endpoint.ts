@@ -30,7 +30,7 @@ import {
   isProvisional,
   metricValues,
   unknownCompany,
-} from './response-mapping.js';
+} from './items.js';
 import { CompanyResponse } from './responses.js';
 import { isSparse, SeriesBuilder, type SeriesRow } from './series.js';
 import { warningsOf } from './warnings.js';

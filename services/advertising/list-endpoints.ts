@@ -61,7 +61,7 @@ import {
   type CompanyTotals,
   companyItem,
   isProvisional,
-} from './response-mapping.js';
+} from './items.js';
 import {
   CampaignItem,
   CampaignsResponse,

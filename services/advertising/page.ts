@@ -16,7 +16,7 @@ import {
   type ReportParams,
   type SealedMonth,
 } from './report-params.js';
-import { type Attributes, metricValues, withSeries } from './response-mapping.js';
+import { type Attributes, metricValues, withSeries } from './items.js';
 import { type SourceName, sealedMonthsQuery, wholeMonths } from './rollups.js';
 import { completeItems, type MetricRows, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
 

@@ -86,7 +86,8 @@ export const updatedAudience = (
   audience: audienceBody({ ...before.audience, ...(changes as AudienceChanges & { name?: string }) }),
 });
 
-function audienceBody(record: AudienceRecord): AudienceBody {
+/** Every field of an audience, also of one that was stored before a field existed. */
+export function audienceBody(record: AudienceRecord): AudienceBody {
   return {
     id: record.id,
     organization_id: record.organization_id,

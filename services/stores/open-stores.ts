@@ -18,12 +18,12 @@ import { analyticsStoreOnDemand } from './clickhouse/on-demand.js';
 import { requireEngine } from './clickhouse/open.js';
 import type { RecordCopy, RecordSource } from './common/record-copy.js';
 import type { RecordStore } from './common/record-store.js';
+import type { StoreLog } from './common/store-log.js';
 import { RecordCopier } from './copy/record-copier.js';
 import { LockHeldError, toDataFolderError } from './data-folder/errors.js';
 import { readLastBackup } from './data-folder/last-backup.js';
 import { ANALYTICS_FOLDER } from './data-folder/layout.js';
 import type { FolderLock } from './data-folder/lock.js';
-import type { ElasticsearchStoreOptions } from './elasticsearch/store.js';
 import { loadSqlite } from './sqlite/load.js';
 import type { RebuildProgress } from './sqlite/migrations/rebuild.js';
 
@@ -67,7 +67,7 @@ export interface OpenStoresOptions {
   /** Compares `clock`, where that is given. */
   clocks?: ClockComparison;
   /** Log of the background jobs of the stores. */
-  log?: ElasticsearchStoreOptions['log'];
+  log?: StoreLog;
   /** Whether this process sums months and copies records for SQL in the background: a server does, a command that ends does not. */
   maintainsAnalytics?: boolean;
   /**
@@ -202,7 +202,7 @@ const FIRST_COMPARISON_MS = 500;
 const LOG_INTERVAL_MS = 600_000;
 
 /** Compares the clocks at start and once a minute, and logs a difference. */
-function startComparing(clocks: ClockComparison, log: OpenStoresOptions['log']): Closable {
+function startComparing(clocks: ClockComparison, log: StoreLog | undefined): Closable {
   const compare = async () => {
     await clocks.compare();
     for (const problem of clocks.problems()) throw new ClockSkewError(problem);
@@ -244,7 +244,7 @@ async function closeAll(opened: readonly Closable[]): Promise<void> {
 interface PausableStores {
   records: RecordStore;
   pauseInserts: ClickHouse['pauseInserts'];
-  log: OpenStoresOptions['log'];
+  log: StoreLog | undefined;
 }
 
 /** Lets commands take a backup of the folder while this process has it. */

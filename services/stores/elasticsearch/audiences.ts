@@ -34,7 +34,7 @@ import {
   storedAudience,
 } from './audience-documents.js';
 import type { ContactDocuments } from './contacts/documents.js';
-import { audienceToken } from './contacts/mapping.js';
+import { audienceToken } from './contacts/indexed-contact.js';
 import { type Documents, documentId, type VersionedDocument } from './documents.js';
 import type { AcceptanceTimes } from './figures.js';
 import type { IdempotencyKeys } from './idempotency.js';

@@ -16,7 +16,7 @@ import {
   currentContact,
   isTombstone,
   type Tombstone,
-} from './contacts/mapping.js';
+} from './contacts/indexed-contact.js';
 import type { IndexNames } from './migrations/indices.js';
 
 const RECORDS_PER_PAGE = 1000;

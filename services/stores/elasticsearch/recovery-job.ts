@@ -5,6 +5,7 @@ import type { JobRuns } from '../../shared/job-runs.js';
 import { PeriodicJob } from '../../shared/periodic-job.js';
 import type { Clock } from '../../shared/time.js';
 import type { RecoveryStatus } from '../common/record-store.js';
+import type { StoreLog } from '../common/store-log.js';
 import type { Cluster } from './client.js';
 import { resolveReservation } from './contacts/creations.js';
 import type { WriteStores } from './contacts/documents.js';
@@ -25,11 +26,6 @@ const LOG_INTERVAL_MS = 60_000;
 /** After this many failures in a row, further reservations are only counted: they would probably fail too, slowly. */
 const MAX_FAILURES = 20;
 
-export interface RecoveryLog {
-  info(details: object, message: string): void;
-  warn(details: object, message: string): void;
-}
-
 export interface RecoveryDeps {
   cluster: Cluster;
   names: IndexNames;
@@ -42,7 +38,7 @@ export interface RecoveryDeps {
   clock: Clock;
   /** Pauses deletions by age while the clock of this process is wrong. */
   clocks?: DeletionGuard;
-  log?: RecoveryLog;
+  log?: StoreLog;
   jobs?: JobRuns;
 }
 

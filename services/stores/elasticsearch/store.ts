@@ -6,12 +6,13 @@ import { DiskFullError, ReadOnlyError } from '../../shared/store-errors.js';
 import { type Clock, systemClock } from '../../shared/time.js';
 import type { RecordSource } from '../common/record-copy.js';
 import type { RecordStore } from '../common/record-store.js';
+import type { StoreLog } from '../common/store-log.js';
 import type { AudienceSource, AudienceTombstone } from './audience-documents.js';
 import { audienceStore } from './audiences.js';
 import { findBlocks } from './blocks.js';
 import { Cluster } from './client.js';
 import { DuplicateLocks } from './contacts/duplicate-lock.js';
-import type { ContactSource, Tombstone } from './contacts/mapping.js';
+import type { ContactSource, Tombstone } from './contacts/indexed-contact.js';
 import { contactStore } from './contacts/store.js';
 import { Ledger } from './credits.js';
 import { Documents } from './documents.js';
@@ -31,7 +32,7 @@ import { orderSlots } from './order-slots.js';
 import { hasOtherOrganization } from './organizations.js';
 import { boundedReads } from './pages.js';
 import { recordSource } from './record-source.js';
-import { type RecoveryLog, startRecovery } from './recovery-job.js';
+import { startRecovery } from './recovery-job.js';
 import { refreshCoalescer } from './refresh-coalescer.js';
 import { type RejectionSource, rejectionStore } from './rejections.js';
 import { type VisitSource, visitStore } from './visits.js';
@@ -47,7 +48,7 @@ export interface ElasticsearchStoreOptions {
   recoveryIntervalMs?: number;
   /** Minimum time between two refreshes. */
   refreshIntervalMs?: number;
-  log?: RecoveryLog;
+  log?: StoreLog;
   /** Records the runs of the recovery job. */
   jobs?: JobRuns;
   /** The copy of records in another store, which erasures must reach. */

@@ -76,17 +76,6 @@ describe('Reindexing behind an alias', () => {
     expect(sizes.filter(({ docs }) => Number(docs) > LOADED / 4)).to.have.length(2);
   });
 
-  it('reindexes contacts whose fields other tables derived, which no store opens before', async () => {
-    const [index = ''] = await behind('contacts');
-    const found = (await client.indices.getMapping({ index }))[index]?.mappings;
-    await client.indices.putMapping({ index, _meta: { ...found?._meta, tables: 'other' } });
-    const rejected = await openStore(indices.config).catch((error: Error) => error);
-    expect(rejected).to.have.property('name', 'MigrationNeededError');
-    expect((rejected as Error).message).to.contain('with tables other');
-    expect(await migrate()).to.have.length(1);
-    expect(await migrate()).to.deep.equal([]);
-  });
-
   it('tells whom it waits for while another process holds the lock', async () => {
     const cluster = new Cluster(indices.config);
     const lock = await acquireReindexLock(cluster, new IndexNames(indices.config.indexPrefix), systemClock);
@@ -153,4 +142,26 @@ describe('Reindexing behind an alias', () => {
     expect(await client.indices.exists({ index: target })).to.equal(false);
     expect(await behind('contacts')).to.deep.equal([index]);
   });
+});
+
+describe('An index whose fields other search rules derived', () => {
+  const indices = testIndices();
+
+  before(async () => {
+    await openStore(indices.config);
+  });
+
+  for (const resource of ['contacts', 'audiences', 'visits'] as const) {
+    it(`is opened by no store before it is reindexed: ${resource}`, async () => {
+      const client = indices.client();
+      const alias = `${indices.config.indexPrefix}-${resource}`;
+      const [found = { mappings: {} }] = Object.values(await client.indices.getMapping({ index: alias }));
+      await client.indices.putMapping({ index: alias, _meta: { ...found.mappings._meta, rules: 'other' } });
+      const rejected = await openStore(indices.config).catch((error: Error) => error);
+      expect(rejected).to.have.property('name', 'MigrationNeededError');
+      expect((rejected as Error).message).to.contain('with rules other');
+      expect(await migrateElasticsearch(indices.config)).to.have.length(1);
+      expect(await migrateElasticsearch(indices.config)).to.deep.equal([]);
+    });
+  }
 });

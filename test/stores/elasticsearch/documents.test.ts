@@ -4,7 +4,7 @@ import { applyRecord, type StoredContact } from '../../../services/contacts/stor
 import {
   contactDocument,
   type IndexedContact,
-} from '../../../services/stores/elasticsearch/contacts/mapping.js';
+} from '../../../services/stores/elasticsearch/contacts/indexed-contact.js';
 import { toDocument } from '../../../services/stores/elasticsearch/migrations/derivations.js';
 import { type Resource, readDefinition } from '../../../services/stores/elasticsearch/migrations/indices.js';
 import { visitDocument } from '../../../services/stores/elasticsearch/visits.js';
@@ -56,6 +56,18 @@ describe('The documents of Elasticsearch', () => {
     expect(rederived('visits', ofVisit)).to.deep.equal(sent(visitDocument(visit, '7')));
     const ofBefore = { visit: JSON.stringify(visit) };
     expect(rederived('visits', ofBefore)).to.deep.equal(sent(visitDocument(visit, null)));
+  });
+});
+
+describe('An audience that a reindex copies', () => {
+  it('gets the fields that audiences have now', () => {
+    const audience = { id: 'aud', organization_id: 'org', name: 'Senate', network_a: true };
+    const copied = toDocument('audiences', { audience_id: 'aud', record_order: '1', audience });
+    expect(copied)
+      .to.have.property('audience')
+      .that.includes({ ...audience, network_b: false, description: null, tracking_utm_value: null });
+    const tombstone = { record_order: '1' };
+    expect(toDocument('audiences', tombstone)).to.deep.equal(tombstone);
   });
 });
 

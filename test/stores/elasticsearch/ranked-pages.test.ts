@@ -9,7 +9,7 @@ import {
   type ContactSource,
   contactDocument,
   type IndexedContact,
-} from '../../../services/stores/elasticsearch/contacts/mapping.js';
+} from '../../../services/stores/elasticsearch/contacts/indexed-contact.js';
 import { readRanked } from '../../../services/stores/elasticsearch/contacts/search.js';
 
 const LIMIT = 25;

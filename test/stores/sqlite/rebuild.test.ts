@@ -21,6 +21,7 @@ describe('A data folder of older search rules', () => {
     connection.run(sql`INSERT INTO contact_terms (contact_terms) VALUES ('delete-all')`);
     connection.run(sql`INSERT INTO contact_terms (rowid, first_name) VALUES (7, '1:stale')`);
     connection.run(sql`INSERT INTO audience_terms (audience_terms) VALUES ('delete-all')`);
+    connection.run(sql`UPDATE audiences SET body = json_remove(body, '$.description')`);
     connection.run(sql`DELETE FROM vocabulary`);
     connection.run(sql`UPDATE contacts SET country = 'other', last_name = NULL, company_name = 'other'`);
     connection.close();
@@ -60,6 +61,7 @@ describe('A data folder of older search rules', () => {
       query: asked('org', { query: 'senate' }).query,
     });
     expect(audiences.total).to.equal(1);
+    expect(audiences.items[0]).to.include({ description: null });
     const visits = await store.searchVisits({ organizationId: 'org', city: 'lyon', country: 'fr', limit: 1 });
     expect(visits.total).to.equal(1);
     const counted = await store.searchVisits({

@@ -8,7 +8,7 @@ import {
   type IndexedContact,
   parseSource,
   type Tombstone,
-} from './mapping.js';
+} from './indexed-contact.js';
 
 type State = IndexedContact | Tombstone;
 

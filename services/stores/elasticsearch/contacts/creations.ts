@@ -33,7 +33,7 @@ import {
   type IndexedContact,
   isTombstone,
   parseContactSource,
-} from './mapping.js';
+} from './indexed-contact.js';
 import { findToken, join, leaveIfDeleted } from './memberships.js';
 import { deleteContacts } from './records.js';
 import { updateDuplicate } from './updates.js';

@@ -22,7 +22,7 @@ import {
   isTombstone,
   parseContactSource,
   type Tombstone,
-} from './mapping.js';
+} from './indexed-contact.js';
 import { duplicateQuery } from './search.js';
 
 export type ContactDocuments = Documents<ContactSource | Tombstone>;

@@ -2,7 +2,7 @@
 import { withoutAudience } from '../../../contacts/stored-contact.js';
 import { changeContacts } from './changes.js';
 import type { ContactDocuments } from './documents.js';
-import { type AudienceToken, isTombstone } from './mapping.js';
+import { type AudienceToken, isTombstone } from './indexed-contact.js';
 
 /** Ends the memberships of contacts under the token. `now` is in milliseconds since the epoch. */
 export const leaveFormer = (

@@ -27,7 +27,7 @@ import {
   type IndexedContact,
   isTombstone,
   parseContactSource,
-} from './mapping.js';
+} from './indexed-contact.js';
 
 type Stores = Pick<WriteStores, 'contacts' | 'audiences' | 'clock'>;
 

@@ -14,7 +14,13 @@ import type { Person, SuppressionList } from '../erasure/suppression.js';
 import { changeContacts } from './changes.js';
 import type { ContactDocuments } from './documents.js';
 import { leaveFormer } from './former-memberships.js';
-import { audienceToken, type IndexedContact, isTombstone, type Tombstone, toVersion } from './mapping.js';
+import {
+  audienceToken,
+  type IndexedContact,
+  isTombstone,
+  type Tombstone,
+  toVersion,
+} from './indexed-contact.js';
 
 type State = IndexedContact | Tombstone;
 

@@ -21,7 +21,7 @@ import {
   type TextFields,
 } from '../text/text-query.js';
 import { valueToken, wordToken } from '../text/tokens.js';
-import type { ContactSource } from './mapping.js';
+import type { ContactSource } from './indexed-contact.js';
 
 type Clause = estypes.QueryDslQueryContainer;
 

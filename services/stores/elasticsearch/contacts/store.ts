@@ -25,7 +25,7 @@ import {
   isTombstone,
   publicIds,
   publicOutcome,
-} from './mapping.js';
+} from './indexed-contact.js';
 import { addMembership, changeMemberships, removeMembership } from './memberships.js';
 import { deleteContacts, upsertContacts } from './records.js';
 import {

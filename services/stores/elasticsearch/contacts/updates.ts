@@ -15,7 +15,7 @@ import {
   type WriteStores,
 } from './documents.js';
 import type { DuplicateLocks } from './duplicate-lock.js';
-import { type IndexedContact, isTombstone, parseContactSource } from './mapping.js';
+import { type IndexedContact, isTombstone, parseContactSource } from './indexed-contact.js';
 import { erasedScreen } from './records.js';
 
 type Stores = Pick<WriteStores, 'contacts' | 'suppression'> & { locks: DuplicateLocks };

@@ -32,7 +32,7 @@ import {
   type IndexedContact,
   isTombstone,
   parseContactSource,
-} from '../contacts/mapping.js';
+} from '../contacts/indexed-contact.js';
 import { deleteContacts } from '../contacts/records.js';
 import { addressClause } from '../contacts/search.js';
 import { documentId } from '../documents.js';

@@ -4,7 +4,7 @@ import type { Clock } from '../../../shared/time.js';
 import type { AudienceSource, AudienceTombstone } from '../audience-documents.js';
 import type { ContactDocuments } from '../contacts/documents.js';
 import { leaveFormer } from '../contacts/former-memberships.js';
-import { type AudienceToken, audienceToken } from '../contacts/mapping.js';
+import { type AudienceToken, audienceToken } from '../contacts/indexed-contact.js';
 import { type Documents, documentId } from '../documents.js';
 import { pageSort } from '../pages.js';
 import {

@@ -1,4 +1,4 @@
-import type { AudienceToken } from '../contacts/mapping.js';
+import type { AudienceToken } from '../contacts/indexed-contact.js';
 
 /** Finds the members of an audience. */
 export const membersOf = (organizationId: string, token: AudienceToken) => ({

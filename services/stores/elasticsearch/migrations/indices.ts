@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { estypes } from '@elastic/elasticsearch';
+import { SEARCH_RULES_VERSION } from '../../../search/rules-version.js';
 import { TITLE_TABLES_VERSION } from '../../../search/titles.js';
 import { packageRoot } from '../../../shared/fs.js';
 import { monthFrom, partsOfMonth } from '../../../shared/month.js';
@@ -38,8 +39,8 @@ export const REINDEXABLE: readonly Resource[] = RESOURCES.filter((name) => name 
 export interface Definition {
   version: number;
   checksum: string;
-  /** Version of the tables from which fields are derived. */
-  tables?: string;
+  /** Version of the rules and tables of `services/search` by which fields are derived. */
+  rules?: string;
   settings: estypes.IndicesIndexSettings;
   mappings: estypes.MappingTypeMapping;
 }
@@ -55,7 +56,12 @@ export class MappingChangedError extends Error {
   }
 }
 
-const TABLES: { [name in Resource]?: string } = { contacts: TITLE_TABLES_VERSION };
+const SEARCH_RULES = String(SEARCH_RULES_VERSION);
+const RULES: { [name in Resource]?: string } = {
+  contacts: `${SEARCH_RULES}-${TITLE_TABLES_VERSION}`,
+  audiences: SEARCH_RULES,
+  visits: SEARCH_RULES,
+};
 
 export function readDefinition(
   resource: Resource,
@@ -66,7 +72,7 @@ export function readDefinition(
   const checksum = createHash('sha256')
     .update(JSON.stringify([settings, mappings]))
     .digest('hex');
-  return { version, checksum, tables: TABLES[resource], settings, mappings };
+  return { version, checksum, rules: RULES[resource], settings, mappings };
 }
 
 /** Names of indices and aliases. The name of an index ends with its version and generation: `reachline-contacts-v1-1`. */
@@ -119,7 +125,7 @@ export interface LiveIndex {
   version: number;
   generation: number;
   checksum: string;
-  tables?: string;
+  rules?: string;
   layout: ShardLayout;
 }
 
@@ -164,14 +170,14 @@ export async function createIndex(
   definition: Definition,
   aliases: readonly string[],
 ): Promise<void> {
-  const { version, checksum, tables, mappings } = definition;
+  const { version, checksum, rules, mappings } = definition;
   await cluster
     .run((client) =>
       client.indices.create(
         {
           index,
           settings: withLayout(cluster, definition),
-          mappings: { ...mappings, _meta: { version, checksum, tables } },
+          mappings: { ...mappings, _meta: { version, checksum, rules } },
           aliases: Object.fromEntries(aliases.map((alias) => [alias, {}])),
           // The response comes once the index accepts writes.
           wait_for_active_shards: 1,
@@ -199,15 +205,15 @@ async function liveIndices(cluster: Cluster, names: IndexNames, resource: Resour
       const {
         version = 0,
         checksum = '',
-        tables,
-      } = (mappings?._meta ?? {}) as Partial<Pick<Definition, 'version' | 'checksum' | 'tables'>>;
+        rules,
+      } = (mappings?._meta ?? {}) as Partial<Pick<Definition, 'version' | 'checksum' | 'rules'>>;
       const own = Object.keys(aliases).filter((alias) => alias !== all);
       return {
         index,
         alias: own[0] ?? all,
         version,
         checksum,
-        tables,
+        rules,
         layout: {
           shards: Number(settings?.index?.number_of_shards ?? 1),
           perOrganization: Number(settings?.index?.routing_partition_size ?? 1),
@@ -262,16 +268,16 @@ export async function ensureIndices(cluster: Cluster, names: IndexNames): Promis
   }
 }
 
-const versionOf = ({ version, tables }: { version: number; tables?: string }): string =>
-  tables === undefined ? String(version) : `${version} with tables ${tables}`;
+const versionOf = ({ version, rules }: { version: number; rules?: string }): string =>
+  rules === undefined ? String(version) : `${version} with rules ${rules}`;
 
 /**
- * Whether the index has an older version, or values derived from other tables. Throws `MappingChangedError` for another definition of the
- * same version, and `MigrationNeededError` for a newer version.
+ * Whether the index has an older version, or values derived by other rules or tables. Throws `MappingChangedError` for another definition of
+ * the same version, and `MigrationNeededError` for a newer version.
  */
 export function needsReindex(
   resource: Resource,
-  { index, version, checksum, tables }: LiveIndex,
+  { index, version, checksum, rules }: LiveIndex,
   definition: Definition,
 ): boolean {
   if (version < definition.version) return true;
@@ -281,7 +287,7 @@ export function needsReindex(
     );
   }
   if (checksum !== definition.checksum) throw new MappingChangedError(index, resource);
-  return tables !== definition.tables;
+  return rules !== definition.rules;
 }
 
 /**

@@ -19,7 +19,7 @@ import { findOrganizationKey } from '../organizations.js';
 import type { RowId } from '../row-ids.js';
 import { OrganizationTerms } from '../text/fts-query.js';
 import { currentAudiences } from './former-audiences.js';
-import { duplicateQuery } from './mapping.js';
+import { duplicateQuery } from './indexed-contact.js';
 
 export interface ContactRow extends StoredContact {
   rowId: RowId;

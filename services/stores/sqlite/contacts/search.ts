@@ -34,7 +34,7 @@ import { planMatch } from '../text/query-plan.js';
 import { rankedRows } from '../text/ranked-rows.js';
 import { similarWords, withHeldEquivalents } from '../text/vocabulary.js';
 import { currentContact, formerAudiences } from './former-audiences.js';
-import { CONTACT_GROUPS, filterQuery } from './mapping.js';
+import { CONTACT_GROUPS, filterQuery } from './indexed-contact.js';
 
 export function getContact(connection: Connection, organizationId: string, id: string): Json<Contact> | null {
   const organization = findOrganizationKey(connection, organizationId);

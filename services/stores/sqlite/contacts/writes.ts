@@ -43,7 +43,7 @@ import type { IndexChanges } from '../text/text-index.js';
 import { forEachStepped, oneStep, type SteppedWork, steppedFrom } from '../writes/stepped-work.js';
 import { type BatchResult, type IsTimeUp, writeBatch } from '../writes/write-batch.js';
 import type { WriteSession } from '../writes/write-session.js';
-import { CONTACT_COLUMNS, contactColumns } from './mapping.js';
+import { CONTACT_COLUMNS, contactColumns } from './indexed-contact.js';
 import { type ContactRow, readContactRow, readDeletion, rowsWithKeys } from './rows.js';
 
 /** Applies stream records (contract 6.2) until time is up. */

@@ -21,7 +21,7 @@ import { type Identifier, identifiersOf, withoutAddresses } from '../../../conta
 import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
-import { emailQuery, profileQuery } from '../contacts/mapping.js';
+import { emailQuery, profileQuery } from '../contacts/indexed-contact.js';
 import { type ContactRow, readContactRow } from '../contacts/rows.js';
 import { eraseContact, updateRow } from '../contacts/writes.js';
 import { beginJob, type Job, type JobStepResult } from '../jobs/job-table.js';

@@ -1,6 +1,10 @@
-/** Rebuilds the text indexes and the normal forms of visits from the stored records, if the rules or tables of `services/search` changed. */
+/**
+ * Rebuilds the text indexes and normal forms from the stored records, and writes the bodies of contacts and audiences with the fields
+ * of this version. Runs when the rules or tables of `services/search` changed.
+ */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { AudienceBody } from '../../../audiences/stored-audience.js';
+import type { AudienceRecord } from '../../../audiences/schema.js';
+import { type AudienceBody, audienceBody } from '../../../audiences/stored-audience.js';
 import { contactJson, parseContact } from '../../../contacts/contact-json.js';
 import type { Contact } from '../../../contacts/schema.js';
 import { searchableValues, sortValues } from '../../../contacts/searchable.js';
@@ -13,7 +17,7 @@ import type { Visit } from '../../../visits/schema.js';
 import { searchableVisit } from '../../../visits/stored-visit.js';
 import { AUDIENCE_COLUMNS, audienceColumns } from '../audiences.js';
 import type { Connection } from '../connection.js';
-import { CONTACT_COLUMNS, contactColumns } from '../contacts/mapping.js';
+import { CONTACT_COLUMNS, contactColumns } from '../contacts/indexed-contact.js';
 import { TermEncoder } from '../text/term-encoder.js';
 import { INDEX_NAMES, TEXT_INDEXES, type TextIndex } from '../text/text-index.js';
 import { WriteSession } from '../writes/write-session.js';
@@ -37,7 +41,13 @@ const rebuilds: readonly Rebuild[] = [
     ...textRebuild<ContactBody>('contacts', 'contact_terms', CONTACT_COLUMNS, contactColumns, rebuildContact),
     tables: TITLE_TABLES_VERSION,
   },
-  textRebuild<AudienceBody>('audiences', 'audience_terms', AUDIENCE_COLUMNS, audienceColumns, () => {}),
+  textRebuild<AudienceBody>(
+    'audiences',
+    'audience_terms',
+    AUDIENCE_COLUMNS,
+    audienceColumns,
+    rebuildAudience,
+  ),
   { table: 'visits', clear: () => {}, batch: rebuildVisits },
 ];
 
@@ -110,7 +120,8 @@ function textRebuild<Body>(
   index: TextIndex,
   columnNames: readonly Sql[],
   columnsOf: (encoder: TermEncoder, body: Body) => string[],
-  rebuildRow: (connection: Connection, key: bigint, json: Json<Contact>) => void,
+  /** Rewrites a row and returns its body. */
+  rebuildRow: (connection: Connection, key: bigint, json: string) => Body,
 ): Rebuild {
   return {
     table,
@@ -127,8 +138,7 @@ function textRebuild<Body>(
       );
       const changes = session.indexChanges(index, columnNames);
       for (const [key, organization, position, json] of rows) {
-        const body = JSON.parse(json) as Body;
-        rebuildRow(session.connection, key, json);
+        const body = rebuildRow(session.connection, key, json);
         const encoder = new TermEncoder(Number(organization));
         changes.add(position, columnsOf(encoder, body));
         session.addWords(index, Number(organization), encoder.takeWords());
@@ -138,7 +148,7 @@ function textRebuild<Body>(
   };
 }
 
-function rebuildContact(connection: Connection, key: bigint, json: Json<Contact>): void {
+function rebuildContact(connection: Connection, key: bigint, json: Json<Contact>): ContactBody {
   const contact = parseContact(json, null);
   const { country } = searchableValues(contact.body);
   const { last_name, company_name } = sortValues(contact.body);
@@ -150,6 +160,13 @@ function rebuildContact(connection: Connection, key: bigint, json: Json<Contact>
     contactJson(contact),
     key,
   );
+  return contact.body;
+}
+
+function rebuildAudience(connection: Connection, key: bigint, json: string): AudienceBody {
+  const body = audienceBody(JSON.parse(json) as AudienceRecord);
+  connection.run(sql`UPDATE audiences SET body = ? WHERE key = ?`, JSON.stringify(body), key);
+  return body;
 }
 
 function rebuildVisits({ connection }: WriteSession, after: bigint, limit: number): bigint | undefined {

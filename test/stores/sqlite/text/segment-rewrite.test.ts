@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { sql } from '../../../../services/shared/sql.js';
-import { CONTACT_COLUMNS } from '../../../../services/stores/sqlite/contacts/mapping.js';
+import { CONTACT_COLUMNS } from '../../../../services/stores/sqlite/contacts/indexed-contact.js';
 import { openDatabase } from '../../../../services/stores/sqlite/database.js';
 import {
   hasRemovals,

@@ -10,6 +10,7 @@ import {
   searchableTexts,
   searchableValues,
   sortValues,
+  type ValueField,
   WORD_FIELDS,
   type WordField,
 } from '../../../contacts/searchable.js';
@@ -190,7 +191,9 @@ function searchFields(body: ContactBody): object {
       seniority: values.seniority,
       department: values.department,
     } satisfies Record<FacetField, string | null>,
-  };
+  } satisfies Record<TextField, undefined> &
+    Record<`${ValueField}_value`, string | undefined> &
+    Record<string, unknown>;
   const byField: WordValues = fields;
   for (const { name, into, tokens } of FIELDS) {
     for (const text of searchableTexts(body, name)) {

@@ -47,14 +47,11 @@ export function contactColumns(
 ): string[] {
   const { terms } = text;
   const columns = FIELDS.map(({ name, encode }) => text.encodeColumn(searchableTexts(body, name), encode));
-  const { country, postal_code, company_domain, network_a_url, seniority, department } = values;
   let exact = terms.matchAllTerm;
-  if (country !== null) exact += ` ${terms.value('country', country)}`;
-  if (postal_code !== null) exact += ` ${terms.value('postal_code', postal_code)}`;
-  if (company_domain !== null) exact += ` ${terms.value('company_domain', company_domain)}`;
-  if (network_a_url !== null) exact += ` ${terms.value(PROFILE, slugFirst(network_a_url))}`;
-  if (seniority !== null) exact += ` ${terms.value('seniority', seniority)}`;
-  if (department !== null) exact += ` ${terms.value('department', department)}`;
+  for (const [field, value] of Object.entries(values) as [ValueField, string | null][]) {
+    const term = value === null ? null : valueTerm(terms, field, value);
+    if (term !== null) exact += ` ${term}`;
+  }
   exact += terms.name(searchableName(body));
   columns.push(exact);
   return columns;
@@ -68,15 +65,15 @@ function slugFirst(normalUrl: string): string {
   return `${normalUrl.slice(slash + 1)}/${normalUrl.slice(0, Math.max(slash, 0))}`;
 }
 
+/** The term that is stored for a value; null for a slug, with which the term of the profile begins. */
+function valueTerm(terms: OrganizationTerms, field: ValueField, value: string): string | null {
+  if (field === 'network_a_slug') return null;
+  return field === 'network_a_url' ? terms.value(PROFILE, slugFirst(value)) : terms.value(field, value);
+}
+
 function valueQuery(terms: OrganizationTerms, field: ValueField, value: string): FtsQuery {
-  switch (field) {
-    case 'network_a_url':
-      return exactTerm(terms.value(PROFILE, slugFirst(value)));
-    case 'network_a_slug':
-      return prefixTerm(terms.value(PROFILE, `${value}/`));
-    default:
-      return exactTerm(terms.value(field, value));
-  }
+  const term = valueTerm(terms, field, value);
+  return term === null ? prefixTerm(terms.value(PROFILE, `${value}/`)) : exactTerm(term);
 }
 
 export function emailQuery(terms: OrganizationTerms, email: string): FtsQuery {
