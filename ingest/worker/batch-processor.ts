@@ -95,7 +95,7 @@ export function createBatchProcessor(
       if (deps.signal.aborted || !batch.isAssigned()) return;
       rest = rest.slice(size);
       const records = part.map(({ record }) => record);
-      await batch.commit(records.at(-1) as KafkaRecord);
+      await batch.done(records.at(-1) as KafkaRecord);
       deps.onProgress();
       const { partition, lag } = batch;
       const stale = result.filter(({ reason }) => isStale(reason)).length;

@@ -95,7 +95,7 @@ class World {
       isAssigned: () => this.isAssigned,
       isRebalancing: () => this.isRebalancing,
       withHeartbeats: (work) => work,
-      commit: async ({ offset }) => {
+      done: async ({ offset }) => {
         this.events.push(`commit ${offset}`);
         this.committed = Number(offset) + 1;
         this.#sinceCommit = 0;

@@ -170,7 +170,7 @@ class Batches {
     const first = this.#open.shift();
     if (!first) throw new Error('no batch is under way');
     const { batch, end } = first;
-    if (outcome === 'committed') await batch.commit(batch.records.at(-1) as KafkaRecord);
+    if (outcome === 'committed') await batch.done(batch.records.at(-1) as KafkaRecord);
     end(outcome instanceof Error ? outcome : undefined);
     await settled();
   }

@@ -98,7 +98,7 @@ export class MemoryCluster {
           isAssigned: () => true,
           isRebalancing: () => false,
           withHeartbeats: <T>(work: Promise<T>) => work,
-          commit: ({ offset }: KafkaRecord) => this.commit(group, topic, 0, BigInt(offset) + 1n),
+          done: ({ offset }: KafkaRecord) => this.commit(group, topic, 0, BigInt(offset) + 1n),
         };
         // Deliver a failed batch again, as kafkajs does.
         await options.onBatch(batch).catch(() => new Promise(setImmediate));

@@ -26,21 +26,21 @@ let written = 0;
 const MUTANTS: Record<string, Mutant> = {
   'commits before it writes': {
     processBatch: (process) => async (batch) => {
-      await batch.commit(lastOf(batch));
+      await batch.done(lastOf(batch));
       await process(batch);
     },
   },
   'commits a batch that was aborted before its write': {
     processBatch: (process) => async (batch) => {
       await process(batch);
-      await batch.commit(lastOf(batch));
+      await batch.done(lastOf(batch));
     },
   },
   'leaves a gap in its commits': {
     processBatch: (process) => (batch) =>
       process({
         ...batch,
-        commit: (last) => batch.commit({ ...last, offset: String(Number(last.offset) + 1) }),
+        done: (last) => batch.done({ ...last, offset: String(Number(last.offset) + 1) }),
       }),
   },
   'lets the record that is written last win': {

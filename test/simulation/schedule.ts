@@ -290,7 +290,7 @@ class Schedule {
         isAssigned,
         isRebalancing: () => membership.isRebalancing,
         withHeartbeats: (work) => membership.withHeartbeats(work),
-        async commit(last) {
+        async done(last) {
           await scheduler.step(actor, `commits ${last.offset} of ${partition}`);
           const offset = Number(last.offset) + 1;
           if (!membership.commit(partition, offset)) throw new Error('not a member');

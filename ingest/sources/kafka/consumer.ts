@@ -29,8 +29,11 @@ export interface Batch {
   isRebalancing(): boolean;
   /** Sends heartbeats until `work` settles; then rejects if one of them failed. */
   withHeartbeats<T>(work: Promise<T>): Promise<T>;
-  /** Commits the offset after a record of the batch. */
-  commit(last: KafkaRecord): Promise<void>;
+  /**
+   * Says that every record up to this one is handled. Commits the offset after it, moves the position of kafkajs there, and after the last
+   * record of the batch lets the next batch of the partition begin.
+   */
+  done(last: KafkaRecord): Promise<void>;
 }
 
 export interface RunningConsumer {
@@ -157,16 +160,16 @@ async function consumeFetched(
   const { epoch } = membership;
   const isAssigned = () => membership.isAssigned(partition, epoch);
   const mayContinue = () => isRunning() && !membership.isRebalancing && isAssigned();
-  const commitThrough = async (offset: string) => {
-    await commitBefore(consumer, topic, partition, BigInt(offset) + 1n);
-    resolveOffset(offset);
-  };
+  const commitThrough = (offset: string) => commitBefore(consumer, topic, partition, BigInt(offset) + 1n);
   // A fetch of nothing but transaction markers.
-  if (messages.length === 0 && mayContinue()) await commitThrough(fetched.lastOffset());
+  if (messages.length === 0 && mayContinue()) {
+    await commitThrough(fetched.lastOffset());
+    resolveOffset(fetched.lastOffset());
+  }
   for (const batch of chunksOf(messages, { maxRecords: maxBatchRecords, maxBytes: MAX_BATCH_BYTES })) {
     if (!mayContinue()) return;
     const { offset: last } = batch.at(-1) as KafkaMessage;
-    let isCommitted = false;
+    let isDone = false;
     await onBatch({
       topic,
       partition,
@@ -175,14 +178,16 @@ async function consumeFetched(
       isAssigned,
       isRebalancing: () => membership.isRebalancing,
       withHeartbeats: (work) => withHeartbeats(work, heartbeat, membership),
-      async commit({ offset }) {
+      async done({ offset }) {
         // The offset after the last record may be a transaction marker, which is not among the messages.
-        await commitThrough(offset === messages.at(-1)?.offset ? fetched.lastOffset() : offset);
-        isCommitted = offset === last;
+        const through = offset === messages.at(-1)?.offset ? fetched.lastOffset() : offset;
+        await commitThrough(through);
+        resolveOffset(through);
+        isDone = offset === last;
       },
     });
     // The next batch must not be committed before this one, so both are fetched again.
-    if (!isCommitted) return;
+    if (!isDone) return;
     await heartbeat();
   }
 }

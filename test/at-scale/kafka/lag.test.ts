@@ -34,7 +34,7 @@ describe('the lag of a consumer', () => {
         await new Promise<void>((resolve) => {
           release = resolve;
         });
-        await batch.commit(batch.records.at(-1) as KafkaRecord);
+        await batch.done(batch.records.at(-1) as KafkaRecord);
       },
       onOffsetLost: () => undefined,
     });

@@ -29,8 +29,8 @@ class WatchedCluster extends KafkaCluster {
       onBatch: (batch) =>
         options.onBatch({
           ...batch,
-          async commit(last) {
-            await batch.commit(last);
+          async done(last) {
+            await batch.done(last);
             passes('after commit');
           },
         }),
