@@ -10,6 +10,14 @@ import {
   companyMetricsQuery,
   companyNameQuery,
 } from './company-queries.js';
+import {
+  type CompanyAttributes,
+  type CompanyCampaignRow,
+  companyCampaign,
+  isProvisional,
+  metricValues,
+  unknownCompany,
+} from './items.js';
 import type { MetricSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES } from './metrics.js';
 import {
@@ -23,14 +31,6 @@ import {
 import { contextOf, reportParamsOf, run } from './page.js';
 import { DEFAULT_PAGE_SIZE, filtersOf } from './report-params.js';
 import { CompanyRequest } from './requests.js';
-import {
-  type CompanyAttributes,
-  type CompanyCampaignRow,
-  companyCampaign,
-  isProvisional,
-  metricValues,
-  unknownCompany,
-} from './items.js';
 import { CompanyResponse } from './responses.js';
 import { isSparse, SeriesBuilder, type SeriesRow } from './series.js';
 import { warningsOf } from './warnings.js';

@@ -20,6 +20,7 @@ import {
   companySource,
   companyTotalsQuery,
 } from './company-queries.js';
+import { type Attributes, adItem, type CompanyTotals, companyItem, isProvisional } from './items.js';
 import { requiredSums } from './metric-values.js';
 import { COMPANY_METRIC_NAMES, isAmount, isMoney, METRIC_NAMES, type Metric } from './metrics.js';
 import {
@@ -55,13 +56,6 @@ import {
   type Sort,
 } from './report-params.js';
 import { CampaignsRequest, CompaniesRequest, type CompareTo, CreativesRequest } from './requests.js';
-import {
-  type Attributes,
-  adItem,
-  type CompanyTotals,
-  companyItem,
-  isProvisional,
-} from './items.js';
 import {
   CampaignItem,
   CampaignsResponse,

@@ -6,6 +6,7 @@ import type { AnalyticsQuery } from './analytics-store.js';
 import { hasForeignQuery } from './campaign-queries.js';
 import { type ContextRow, contextQuery } from './context-query.js';
 import { type ConvertedReport, isConverted, type UsedRates } from './conversion.js';
+import { type Attributes, metricValues, withSeries } from './items.js';
 import type { MetricSums } from './metric-values.js';
 import type { Metric } from './metrics.js';
 import type { AdvertisingContext, AdvertisingServices } from './operation.js';
@@ -16,7 +17,6 @@ import {
   type ReportParams,
   type SealedMonth,
 } from './report-params.js';
-import { type Attributes, metricValues, withSeries } from './items.js';
 import { type SourceName, sealedMonthsQuery, wholeMonths } from './rollups.js';
 import { completeItems, type MetricRows, SeriesBuilder, type SeriesRow, seriesParts } from './series.js';
 

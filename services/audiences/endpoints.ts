@@ -148,7 +148,7 @@ const searchAudiences = endpoint({
   },
 });
 
-const createAudience = endpoint({
+export const createAudience = endpoint({
   path: '/api/audiences/create',
   name: 'CreateAudience',
   summary: 'Create an audience',

@@ -46,7 +46,7 @@ export function addAudiences(program: ReachlineCommand, io: Io): void {
     .option('--id <id>', 'identifier of the audience (default: generated)', identifier)
     .option('--description <text>', 'purpose of the audience')
     .examples('reachline audiences create --organization org_acme --name "Trial users"')
-    .action(async (options) => (await import('./commands/audiences.js')).createAudience(io, options));
+    .action(async (options) => (await import('./commands/audiences.js')).create(io, options));
   audiences
     .add('list', 'list audiences, newest first')
     .requiredOption('--organization <id>', 'organization', identifier)

@@ -183,7 +183,10 @@ describe('The command line', function () {
     expect(trial).to.include({ code: 0, stdout: 'aud_trial\n' });
     const again = await audiences('create', '--name', 'Other', '--id', 'aud_trial');
     expect(again).to.include({ code: 1, stdout: '' });
-    expect(again.stderr).to.match(/exists already/);
+    expect(again.stderr).to.equal('The organization has an audience aud_trial already.\n');
+    const empty = await audiences('create', '--name', '');
+    expect(empty).to.include({ code: 2, stdout: '' });
+    expect(empty.stderr).to.match(/name is required/);
     const { stdout: made } = await audiences('create', '--name', 'Customers');
     expect(made).to.match(/^aud_\w+\n$/);
     const table = await audiences('list');
