@@ -1,6 +1,6 @@
--- A record is a whole entity: the row with the greatest `version` replaces the others, in whatever order they are inserted. Its digits
--- are those of recordOrder in services/shared/record-order.ts: 16 of the event time, 13 of the acceptance time, 10 of the sequence.
--- `*_key` columns hold the form that filters and sorting compare. Days are text because they may lie outside the range of Date.
+-- A record is a whole entity: the row with the greatest `version` replaces the others, in whatever order they are inserted. The digits of
+-- `version` are those of recordOrder in services/shared/record-order.ts: 16 of the event time, 13 of the acceptance time, 10 of the sequence.
+-- Filters and sorting compare the `*_key` columns. Days are text because they may lie outside the range of Date.
 CREATE TABLE IF NOT EXISTS campaigns
 (
     organization_id String,
@@ -27,4 +27,4 @@ CREATE TABLE IF NOT EXISTS campaigns
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY (organization_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

@@ -1,6 +1,6 @@
--- Where deliveries are inserted. It keeps nothing: the materialized views on it store each row by its breakdowns. They are written one after
--- another, so an insert that fails may have reached some of them; the same insert again mends that, as a repeated row replaces itself.
--- An empty creative_id or company_id means the row is not broken down by it.
+-- Deliveries are inserted here. The table keeps nothing: its materialized views store each row by its breakdowns, one view after another.
+-- A failed insert may have reached some of the views. The same insert again mends that, because a repeated row replaces itself.
+-- An empty creative_id or company_id means that the row is not broken down by it.
 CREATE TABLE IF NOT EXISTS deliveries
 (
     organization_id String,
@@ -25,4 +25,4 @@ CREATE TABLE IF NOT EXISTS deliveries
     conversion_value Decimal(38, 12),
     version UInt128
 )
-ENGINE = Null
+ENGINE = Null;

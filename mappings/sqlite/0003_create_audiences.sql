@@ -1,5 +1,5 @@
--- An audience that only memberships name has a key and no body yet.
--- body: the Audience as JSON. record_order: of the last record (contract 6.2, recordOrder).
+-- An audience that only memberships name has a key, and neither times nor a body yet.
+-- record_order: order of the last record (contract 6.2, recordOrder). body: the Audience as JSON.
 CREATE TABLE audiences (
   key INTEGER PRIMARY KEY,
   organization INTEGER NOT NULL,
@@ -7,20 +7,22 @@ CREATE TABLE audiences (
   position INTEGER,
   created_ms INTEGER,
   record_order TEXT,
-  body TEXT
+  body TEXT,
+  updated_ms INTEGER
 );
 
 CREATE UNIQUE INDEX audiences_by_id ON audiences (organization, id);
 
 CREATE INDEX audiences_by_position ON audiences (organization, position, created_ms, id) WHERE position IS NOT NULL;
 
+-- As contact_terms.
 CREATE VIRTUAL TABLE audience_terms USING fts5 (
   name, tracking_utm_value, description, exact,
-  content = '', contentless_delete = 1, detail = full,
+  content = '', detail = full,
   tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'"
 );
 
--- position is the contact's. The ids of a contact's audiences are in its row.
+-- position: the position of the contact. Its body has the ids of its audiences.
 CREATE TABLE memberships (
   audience INTEGER NOT NULL,
   position INTEGER NOT NULL,

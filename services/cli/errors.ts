@@ -22,14 +22,13 @@ const EXPLAINED = new Set([
   'DataFolderError',
   'KafkaUnavailableError',
   'ListenError',
-  'MappingChangedError',
-  'MigrationChangedError',
   'MissingPackageError',
   'MigrationNeededError',
   'ReaderConflictError',
   'SkipError',
   'TooFewBrokersError',
   'UnreadableInputError',
+  'UnreleasedVersionError',
 ]);
 const USAGE = new Set(['UsageError', 'ColumnsError', 'MappingError', 'AmbiguousInputError']);
 

@@ -95,6 +95,13 @@ export const textLiteral = (text: string): Sql =>
 /** The statements of a file of this package. */
 export const readSqlFile = (path: string): Sql => fragmentOf(readFileSync(path, 'utf8'));
 
+/** Statements of a file for ClickHouse, which takes one at a time. A semicolon at the end of a line ends a statement. */
+export const statementsOf = (file: Sql): Sql[] =>
+  file.text
+    .split(/;$/m)
+    .map((text) => fragmentOf(text.trim()))
+    .filter(({ text }) => text !== '');
+
 const QUOTED = /'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/gs;
 
 /** A statement that ClickHouse's parser printed, with texts and quoted names blanked, so that what remains are keywords at their places. */
@@ -149,10 +156,10 @@ export const quotedIdentifier = (name: string): Sql =>
 /** Fills `{{name}}` of a file. An empty fragment takes the space before it along. Throws `RangeError` for a name without a fragment. */
 export const fillPlaceholders = (file: Sql, fragments: Readonly<Record<string, Sql>>): Sql =>
   fragmentOf(
-    file.text.trim().replaceAll(/( ?)\{\{(\w+)\}\}/g, (_, space: string, name: string) => {
+    file.text.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => {
       const fragment = Object.hasOwn(fragments, name) ? fragments[name] : undefined;
       if (!fragment) throw new RangeError(`A file has the unknown placeholder ${name}`);
-      return fragment.text === '' ? '' : `${space}${fragment.text}`;
+      return fragment.text;
     }),
   );
 

@@ -32,7 +32,7 @@ describe('The doctor, where both stores are on servers', () => {
     const { code, stdout } = await run(['doctor'], { env });
     expect({ code, stdout }).to.include({ code: 0 });
     expect(stdout).to.match(/✓ Elasticsearch \d+\.\S+ answers, one node, health (?:green|yellow)/);
-    expect(stdout).to.match(/✓ serve makes the indices that are missing: contacts, /);
+    expect(stdout).to.match(/✓ serve creates the missing indices: contacts, /);
     expect(stdout).to.match(/✓ ClickHouse \d+\.\S+ answers/);
     expect(stdout).to.match(/✓ serve brings the tables up to date: \d+ migrations from 0001_/);
     expect(await client.indices.get({ index: `${indices.config.indexPrefix}-*` })).to.deep.equal({});
@@ -64,10 +64,10 @@ describe('The doctor, where both stores are on servers', () => {
 
   it('names an index of another version, and what to run', async () => {
     const index = `${indices.config.indexPrefix}-keys`;
-    await indices.client().indices.putMapping({ index, _meta: { version: 0, checksum: '' } });
+    await indices.client().indices.putMapping({ index, _meta: { definition_version: 0, checksum: '' } });
     const { code, stdout } = await run(['doctor'], { env });
     expect(code).to.equal(1);
-    expect(stdout).to.match(/✗ Of an older version: \S+-keys-v3-1\. Run: reachline migrate\n/);
+    expect(stdout).to.match(/✗ Older than this version: \S+-keys-v1-1\. Run: reachline migrate\n/);
   });
 
   it('names a server that is away or rejects the password, and still looks at the other', async () => {

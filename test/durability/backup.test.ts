@@ -361,6 +361,13 @@ describe('A backup', function () {
         }),
         'is of a newer Reachline (9.0.0, with sqlite/9999_x.sql)',
       ],
+      [
+        manifestText({
+          ...fields,
+          migrations: ['sqlite/0034_erase_by_jobs.sql', ...fields.migrations.slice(1)],
+        }),
+        'is from an unreleased version of Reachline',
+      ],
       ...hostileManifests(fields).map((hostile): [string, string] => [manifestText(hostile), 'is damaged']),
     ];
     for (const [content, problem] of broken) {

@@ -1,4 +1,5 @@
--- Of the search store as it was when the last copy of it began: a copy is another table, which takes this one's name when it is whole.
+-- Contacts of the search store as they were when their last copy began. A new copy is a table of its own, which takes this name when it
+-- is whole.
 CREATE TABLE IF NOT EXISTS contacts
 (
     organization_id String CODEC(ZSTD(1)),
@@ -27,6 +28,8 @@ CREATE TABLE IF NOT EXISTS contacts
     gender Nullable(String) CODEC(ZSTD(1)),
     person_image_url Nullable(String) CODEC(ZSTD(1)),
     company_image_url Nullable(String) CODEC(ZSTD(1)),
+    seniority Nullable(String) CODEC(ZSTD(1)),
+    department Nullable(String) CODEC(ZSTD(1)),
     audience_ids Array(String) CODEC(ZSTD(1)),
     created_at DateTime64(3, 'UTC') CODEC(ZSTD(1)),
     updated_at DateTime64(3, 'UTC') CODEC(ZSTD(1))
@@ -34,4 +37,4 @@ CREATE TABLE IF NOT EXISTS contacts
 ENGINE = MergeTree
 ORDER BY (organization_id, contact_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
-    min_compressed_bytes_to_fsync_after_merge = 1
+    min_compressed_bytes_to_fsync_after_merge = 1;

@@ -14,4 +14,4 @@ CREATE TABLE IF NOT EXISTS audiences
 ENGINE = MergeTree
 ORDER BY (organization_id, audience_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
-    min_compressed_bytes_to_fsync_after_merge = 1
+    min_compressed_bytes_to_fsync_after_merge = 1;

@@ -1,4 +1,4 @@
--- The visits of the search store, written with them. The first record of a visit stays: it has the greatest version.
+-- Visits of the search store, written together with it. Of several records of a visit the first stays: it has the greatest version.
 CREATE TABLE IF NOT EXISTS website_visits
 (
     organization_id String CODEC(ZSTD(1)),
@@ -21,4 +21,4 @@ ENGINE = ReplacingMergeTree(version)
 PARTITION BY if(toYear(created_at) BETWEEN 2020 AND 2039, toYYYYMM(created_at), 0)
 ORDER BY (organization_id, created_at, visit_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1,
-    min_compressed_bytes_to_fsync_after_merge = 1
+    min_compressed_bytes_to_fsync_after_merge = 1;

@@ -116,9 +116,15 @@ export function readManifest(folder: string): Manifest {
 }
 
 function requireKnownVersion(folder: string, { format, reachline, migrations }: Manifest): void {
-  const known = new Set(knownMigrations());
-  const unknown = format > FORMAT ? `format ${format}` : migrations.find((name) => !known.has(name));
+  const known = knownMigrations();
+  const unknown = format > FORMAT ? `format ${format}` : migrations.find((name) => !known.includes(name));
   if (unknown === undefined) return;
+  // Releases keep all migrations, so a newer version has those that are known here.
+  if (format <= FORMAT && known.some((name) => !migrations.includes(name))) {
+    throw new BackupError(
+      `The backup ${folder} is from an unreleased version of Reachline: restore it with that version, export its records (reachline export), and load them with this one (reachline ingest) into an empty folder. See docs/operating/upgrade.md.`,
+    );
+  }
   throw new BackupError(
     `The backup ${folder} is of a newer Reachline (${reachline}, with ${unknown}), which this version cannot restore. Install that version or a newer one.`,
   );

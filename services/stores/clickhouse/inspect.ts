@@ -2,7 +2,7 @@ import { skewOf } from '../../shared/clock-comparison.js';
 import { type Sql, sql } from '../../shared/sql.js';
 import type { ClickHouseServer, HttpOptions } from './client.js';
 import { openServers } from './http.js';
-import { appliedMigrations, missingMigrations } from './migrations/migrate.js';
+import { missingMigrations } from './migrations/migrate.js';
 import { findDamagedParts } from './parts.js';
 import { recordCopy } from './record-copy.js';
 
@@ -35,7 +35,7 @@ interface Replication {
 
 /**
  * State of each server by its address, or the error that opening the store would throw: `StoreUnavailableError`, `StoreTimeoutError`,
- * `MigrationChangedError`.
+ * `UnreleasedVersionError`.
  */
 export async function inspectClickHouse(
   options: HttpOptions,
@@ -59,7 +59,7 @@ async function inspectServer(server: ClickHouseServer, cluster: string | null): 
   const read = async () => Number((await one<{ ms: string }>(TIME_QUERY)).ms);
   const skewMs = await skewOf(read);
   const { version } = await one<{ version: string }>(sql`SELECT version() AS version`);
-  const missing = missingMigrations(await appliedMigrations(server)).map(({ name }) => name);
+  const missing = (await missingMigrations(server)).map(({ name }) => name);
   const replication =
     cluster === null
       ? null

@@ -11,9 +11,16 @@ export interface Migration {
   checksum: string;
 }
 
-/** Another version's migrations created the tables, so they may differ. The message says what to do. */
-export class MigrationChangedError extends Error {
-  override readonly name = 'MigrationChangedError';
+/** A version before the first release created the stored data. The message says how to move it. */
+export class UnreleasedVersionError extends Error {
+  override readonly name = 'UnreleasedVersionError';
+
+  /** `data`: subject of the sentence, such as `The data folder`. `destination`: the empty place to move it to. */
+  constructor(data: string, destination: string) {
+    super(
+      `${data} is from an unreleased version of Reachline: export its records with that version (reachline export), and load them with this one (reachline ingest) into ${destination}. See docs/operating/upgrade.md.`,
+    );
+  }
 }
 
 /** The stored data has another version than this Reachline needs. The message says what to do. */
@@ -32,18 +39,18 @@ export const readMigrations = (folder: string): Migration[] =>
     });
 
 /**
- * The migrations that are not applied yet. Throws `MigrationChangedError` with the message of `advice` if a migration was applied with
- * other content.
+ * Returns the migrations that are not applied yet. Throws the error of `unreleased` if one was applied with other content, because files
+ * of a release never change.
  */
 export function pendingMigrations(
   migrations: readonly Migration[],
   applied: Iterable<readonly [name: string, checksum: string]>,
-  advice: (migration: string) => string,
+  unreleased: () => UnreleasedVersionError,
 ): Migration[] {
   const checksums = new Map(applied);
   return migrations.filter(({ name, checksum }) => {
     const before = checksums.get(name);
-    if (before !== undefined && before !== checksum) throw new MigrationChangedError(advice(name));
+    if (before !== undefined && before !== checksum) throw unreleased();
     return before === undefined;
   });
 }

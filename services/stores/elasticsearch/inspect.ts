@@ -35,7 +35,7 @@ export interface ClusterReport {
   lockHolder: LeaseHolder | null;
 }
 
-/** Throws the errors of opening the store: `StoreUnavailableError`, `MappingChangedError`, and `MigrationNeededError` for newer indices. */
+/** Throws the errors of opening the store: `StoreUnavailableError`, `UnreleasedVersionError`, and `MigrationNeededError` for newer indices. */
 export async function inspectElasticsearch(config: ElasticsearchConfig): Promise<ClusterReport> {
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);
@@ -59,7 +59,7 @@ export async function inspectElasticsearch(config: ElasticsearchConfig): Promise
       if (live.length === 0) report.missing.push(resource);
       for (const each of live) {
         const { index, layout } = each;
-        if (needsReindex(resource, each, definition)) report.outdated.push(index);
+        if (needsReindex(each, definition)) report.outdated.push(index);
         if (!isDeepStrictEqual(layout, shardLayout(cluster, definition))) {
           report.otherShards.push({ resource, index, ...layout });
         }

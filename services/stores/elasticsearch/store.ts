@@ -64,7 +64,7 @@ export interface ElasticsearchStoreOptions {
 }
 
 /**
- * Opens the records store on a cluster and creates missing indices. Throws `MappingChangedError`, `MigrationNeededError` and
+ * Opens the records store on a cluster and creates missing indices. Throws `UnreleasedVersionError`, `MigrationNeededError` and
  * `StoreUnavailableError`.
  */
 export async function openElasticsearchStore(

@@ -9,8 +9,8 @@ import { type RebuildProgress, rebuildDerived } from './migrations/rebuild.js';
 
 /**
  * Opens the database of a data folder, creates it if there is none, migrates its schema, and rebuilds fields that were derived by other
- * search rules. Throws `DataFolderError` if there is an analytics store but no database, `MigrationChangedError` if another version created
- * the database, and `StoreUnavailableError` if SQLite cannot use it. Errors of the file system pass unchanged.
+ * search rules. Throws `DataFolderError` if there is an analytics store but no database, `UnreleasedVersionError` if a version
+ * before the first release created the database, and `StoreUnavailableError` if SQLite cannot use it. Errors of the file system pass unchanged.
  */
 export async function openDatabase(
   dataDir: string,

@@ -42,7 +42,7 @@ const allowed = [
   `USE ${layout.tables}`,
   'CREATE TABLE IF NOT EXISTS schema_migrations (name String, checksum String) ENGINE = MergeTree ORDER BY name',
   "INSERT INTO schema_migrations VALUES ('a', 'b')",
-  ...serverMigrations().map(({ statements }) => render(statements, layout).text),
+  ...serverMigrations().flatMap(({ statements }) => render(statements, layout).map(({ text }) => text)),
   "INSERT INTO deliveries (organization_id, date, campaign_id, creative_id) VALUES ('o', '2026-01-01', 'c', 'v')",
   "INSERT INTO companies (organization_id, id) VALUES ('o', 'k')",
   'SELECT * FROM creative_deliveries FINAL',

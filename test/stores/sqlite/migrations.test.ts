@@ -1,19 +1,35 @@
-import { cpSync, readdirSync, writeFileSync } from 'node:fs';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { packageRoot } from '../../../services/shared/fs.js';
 import { sql } from '../../../services/shared/sql.js';
-import { MigrationChangedError } from '../../../services/stores/common/migrations.js';
+import { UnreleasedVersionError } from '../../../services/stores/common/migrations.js';
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
+const FIRST = '0001_create_things.sql';
+const SECOND = '0002_add_sizes.sql';
+const PROCESS = fileURLToPath(new URL('./migrate.fixture.js', import.meta.url));
+
 describe('SQLite migrations', () => {
-  const files = readdirSync(join(packageRoot, 'mappings', 'sqlite')).sort();
   const open = (folder = tempFolder()) => new Connection(join(folder, 'x.db'), { cacheMb: 2 });
 
+  /** A folder with the first of two migrations. */
+  function made(): string {
+    const folder = tempFolder();
+    writeFileSync(join(folder, FIRST), "CREATE TABLE things (a); INSERT INTO things VALUES ('kept');");
+    return folder;
+  }
+  const add = (folder: string, statements: string) => writeFileSync(join(folder, SECOND), statements);
+  const things = (connection: Connection) => connection.rows(sql`SELECT * FROM things`);
+
   it('run once, in the order of their numbers, of which each has its own', () => {
+    const files = readdirSync(join(packageRoot, 'mappings', 'sqlite')).sort();
     expect(new Set(files.map((name) => /^\d{4}(?=_\w+\.sql$)/.exec(name)?.[0])).size).to.equal(files.length);
     const connection = open();
     expect(migrate(connection)).to.deep.equal(files);
@@ -21,32 +37,47 @@ describe('SQLite migrations', () => {
     connection.close();
   });
 
-  it('reject a database of another version, and say what to do', () => {
-    const folder = tempFolder();
-    cpSync(join(packageRoot, 'mappings', 'sqlite'), folder, { recursive: true });
+  it('of a later version run on what is stored', () => {
+    const folder = made();
     const connection = open();
-    migrate(connection, folder);
-    writeFileSync(join(folder, files[0] as string), '-- changed');
-    expect(() => migrate(connection, folder)).to.throw(
-      MigrationChangedError,
-      `created by another version of Reachline (its ${files[0]} differs)`,
-    );
+    expect(migrate(connection, folder)).to.deep.equal([FIRST]);
+    add(folder, 'ALTER TABLE things ADD COLUMN size INTEGER NOT NULL DEFAULT 1;');
+    expect(migrate(connection, folder)).to.deep.equal([SECOND]);
+    expect(things(connection)).to.deep.equal([['kept', 1n]]);
     connection.close();
   });
 
-  it('write nothing when one of them fails', () => {
-    const folder = tempFolder();
-    writeFileSync(
-      join(folder, '0001_create_things.sql'),
-      'CREATE TABLE things (a); CREATE TABLE things (a);',
-    );
+  it('change nothing if one of them fails, and run when they are repaired', () => {
+    const folder = made();
     const connection = open();
+    add(folder, 'CREATE TABLE others (a); CREATE TABLE others (a);');
     expect(() => migrate(connection, folder)).to.throw();
     expect(connection.rows(sql`SELECT name FROM sqlite_schema WHERE type = 'table'`)).to.deep.equal([]);
+    add(folder, 'CREATE TABLE others (a);');
+    expect(migrate(connection, folder)).to.deep.equal([FIRST, SECOND]);
+    expect(things(connection)).to.deep.equal([['kept']]);
     connection.close();
   });
 
-  it('run once when several processes open a new folder at once', async () => {
+  it('run once when two processes apply them at once', async () => {
+    const folder = made();
+    const data = tempFolder();
+    const first = open(data);
+    migrate(first, folder);
+    add(folder, 'ALTER TABLE things ADD COLUMN size INTEGER NOT NULL DEFAULT 1;');
+    // Both processes wait for the write lock, which this connection holds until they are there.
+    first.exec(sql`BEGIN IMMEDIATE`);
+    const processes = [1, 2].map(() => fork(PROCESS, [join(data, 'x.db'), folder]));
+    const messages = () =>
+      Promise.all(processes.map(async (each) => (await once(each, 'message'))[0] as string | string[]));
+    expect(await messages()).to.deep.equal(['ready', 'ready']);
+    first.exec(sql`COMMIT`);
+    expect((await messages()).flat()).to.deep.equal([SECOND]);
+    expect(things(first)).to.deep.equal([['kept', 1n]]);
+    first.close();
+  });
+
+  it('run once when several stores open a new folder at once', async () => {
     const dataDir = join(tempFolder(), 'new', 'folder');
     const stores = await Promise.all([
       openSqliteStore({ dataDir, searchThreads: 1 }),
@@ -58,5 +89,15 @@ describe('SQLite migrations', () => {
     expect(await admin.grantCredits('org', 1)).to.equal(6);
     expect(await second.getCredits('org')).to.equal(6);
     await Promise.all(stores.map((store) => store.close()));
+  });
+
+  it('are refused on a database in which one of them has other content', () => {
+    const folder = made();
+    const connection = open();
+    migrate(connection, folder);
+    writeFileSync(join(folder, FIRST), '-- changed');
+    expect(() => migrate(connection, folder)).to.throw(UnreleasedVersionError);
+    expect(things(connection)).to.deep.equal([['kept']]);
+    connection.close();
   });
 });

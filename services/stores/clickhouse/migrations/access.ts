@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { packageRoot } from '../../../shared/fs.js';
+import { readSqlFile } from '../../../shared/sql.js';
 import { StoreUnavailableError } from '../../../shared/store-errors.js';
-import { readMigrations } from '../../common/migrations.js';
 import type { HttpOptions } from '../client.js';
 import { openServers } from '../http.js';
 import { render } from './render.js';
 
-const FOLDER = join(packageRoot, 'mappings/clickhouse/access');
+const FILE = join(packageRoot, 'mappings/clickhouse/access.sql');
 /** Error codes: the grant is missing, or users are stored where SQL cannot change them. */
 const REJECTED_CODES = new Set(['495', '497', '514']);
 
@@ -15,8 +15,8 @@ export async function grantAccess(options: HttpOptions): Promise<boolean> {
   const servers = openServers(options);
   try {
     for (const server of servers) {
-      for (const { statements } of readMigrations(FOLDER))
-        await server.command('grant_access', render(statements, server.layout));
+      for (const statement of render(readSqlFile(FILE), server.layout))
+        await server.command('grant_access', statement);
     }
     return true;
   } catch (error) {

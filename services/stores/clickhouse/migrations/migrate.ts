@@ -7,14 +7,20 @@ import {
   MigrationNeededError,
   pendingMigrations,
   readMigrations,
+  UnreleasedVersionError,
 } from '../../common/migrations.js';
 import type { ClickHouse } from '../client.js';
 import { type IdOfTable, render } from './render.js';
 
 const FOLDER = join(packageRoot, 'mappings/clickhouse');
 
-const otherVersion = (migration: string) =>
-  `The ClickHouse tables were created by another version of Reachline (its ${migration} differs), and this version cannot upgrade them. Use the version that created them, or (on a server) name an empty database with CLICKHOUSE_DATABASE, or name an empty folder with REACHLINE_DATA_DIR and load the records again.`;
+const unreleased = ({ engine, layout }: Pick<ClickHouse, 'engine' | 'layout'>) =>
+  engine
+    ? new UnreleasedVersionError('The data folder', 'an empty folder (REACHLINE_DATA_DIR)')
+    : new UnreleasedVersionError(
+        `The ClickHouse database ${layout.tables}`,
+        'an empty database (CLICKHOUSE_DATABASE)',
+      );
 
 /** Migrations of the embedded engine and of servers. */
 export const commonMigrations = (): Migration[] => readMigrations(FOLDER);
@@ -25,16 +31,18 @@ export function serverMigrations(): Migration[] {
   return [...commonMigrations(), ...own.map((each) => ({ ...each, name: `server/${each.name}` }))];
 }
 
-/** The migrations that are not applied. Throws `MigrationChangedError` when one was applied with another content. */
-export const missingMigrations = (
-  applied: readonly { name: string; checksum: string }[],
+/** Resolves with the migrations that are not applied. Throws `UnreleasedVersionError`. */
+export async function missingMigrations(
+  clickhouse: ClickHouse,
   migrations: readonly Migration[] = serverMigrations(),
-): Migration[] =>
-  pendingMigrations(
+): Promise<Migration[]> {
+  const applied = await appliedMigrations(clickhouse);
+  return pendingMigrations(
     migrations,
     applied.map(({ name, checksum }) => [name, checksum]),
-    otherVersion,
+    () => unreleased(clickhouse),
   );
+}
 
 const MIGRATIONS_TABLE = sql`CREATE TABLE IF NOT EXISTS schema_migrations (name String, checksum String)
 ENGINE = MergeTree ORDER BY name SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`;
@@ -48,16 +56,17 @@ export async function migrate(
   const { layout } = clickhouse;
   await clickhouse.createDatabase();
   await clickhouse.command('migrate', MIGRATIONS_TABLE);
-  const pending = missingMigrations(await appliedMigrations(clickhouse), migrations);
-  for (const { statements } of pending) await clickhouse.command('migrate', render(statements, layout, idOf));
-  // Record all migrations with one insert, because an insert takes longer than most migrations.
-  if (pending.length > 0) {
-    await clickhouse.insert('record_migration', {
-      table: 'schema_migrations',
-      columns: ['name', 'checksum'],
-      text: pending.map(({ name, checksum }) => `${name}\t${checksum}\n`).join(''),
-    });
+  const pending = await missingMigrations(clickhouse, migrations);
+  if (pending.length === 0) return [];
+  for (const { statements } of pending) {
+    for (const statement of render(statements, layout, idOf)) await clickhouse.command('migrate', statement);
   }
+  // Record all migrations with one insert, because an insert takes longer than most migrations.
+  await clickhouse.insert('record_migration', {
+    table: 'schema_migrations',
+    columns: ['name', 'checksum'],
+    text: pending.map(({ name, checksum }) => `${name}\t${checksum}\n`).join(''),
+  });
   return pending.map(({ name }) => name);
 }
 
@@ -67,7 +76,7 @@ interface Applied {
 }
 
 /** Empty when there are no tables yet. */
-export async function appliedMigrations(clickhouse: ClickHouse): Promise<Applied[]> {
+async function appliedMigrations(clickhouse: ClickHouse): Promise<Applied[]> {
   const statement = sql`SELECT name, checksum FROM ${checkedIdentifier(clickhouse.layout.tables)}.schema_migrations`;
   try {
     return (await clickhouse.query<Applied>({ name: 'read_migrations', sql: statement, params: {} })).rows;
@@ -78,9 +87,9 @@ export async function appliedMigrations(clickhouse: ClickHouse): Promise<Applied
   }
 }
 
-/** Throws `MigrationNeededError` unless all migrations are applied, and `MigrationChangedError`. */
+/** Throws `MigrationNeededError` unless all migrations are applied, and `UnreleasedVersionError`. */
 export async function requireMigrations(clickhouse: ClickHouse): Promise<void> {
-  const missing = missingMigrations(await appliedMigrations(clickhouse));
+  const missing = await missingMigrations(clickhouse);
   if (missing.length === 0) return;
   throw new MigrationNeededError(
     `ClickHouse lacks ${missing.length} migrations, from ${missing[0]?.name} on. Run: reachline migrate`,

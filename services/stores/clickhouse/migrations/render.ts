@@ -1,10 +1,10 @@
 import {
   checkedIdentifier,
-  EMPTY_SQL,
   fillPlaceholders,
   insertBehind,
   type Sql,
   sql,
+  statementsOf,
   textLiteral,
 } from '../../../shared/sql.js';
 import { COPIED_KINDS } from '../../common/record-copy.js';
@@ -20,20 +20,20 @@ const KEEPS_ROWS = /^ENGINE = (?=\w*MergeTree)/m;
 export type IdOfTable = (table: string) => string;
 
 /**
- * A migration for a layout. Files are written for one server, with `{{tables}}` and `{{views}}` for the databases. (`{{on_cluster}}`
- * stands for nothing: files that were applied may not change.) With ids, tables are replicated at the server's default path, which
- * holds the id.
+ * Returns the statements of a file for a layout. Files are written for one server, with `{{tables}}` and `{{views}}` for the databases.
+ * With ids, tables are replicated at the server's default path, which holds the id.
  */
-export function render(file: Sql, { tables, views }: Layout, idOf?: IdOfTable): Sql {
-  const statement = fillPlaceholders(file, {
-    views: checkedIdentifier(views),
-    tables: checkedIdentifier(tables),
-    on_cluster: EMPTY_SQL,
-  });
+export function render(file: Sql, { tables, views }: Layout, idOf?: IdOfTable): Sql[] {
+  const databases = { views: checkedIdentifier(views), tables: checkedIdentifier(tables) };
+  return statementsOf(fillPlaceholders(file, databases)).map((statement) =>
+    idOf ? replicated(statement, idOf) : statement,
+  );
+}
+
+function replicated(statement: Sql, idOf: IdOfTable): Sql {
   const name = TABLE.exec(statement.text)?.groups?.name;
-  if (!idOf || name === undefined || COPIED.includes(name) || !KEEPS_ROWS.test(statement.text))
-    return statement;
+  if (name === undefined || COPIED.includes(name) || !KEEPS_ROWS.test(statement.text)) return statement;
   const withId = insertBehind(statement, TABLE, sql` UUID ${textLiteral(idOf(name))}`);
-  const replicated = insertBehind(withId, KEEPS_ROWS, sql`Replicated`);
-  return insertBehind(replicated, SYNCED, sql`, min_compressed_bytes_to_fsync_after_fetch = 1`);
+  const withEngine = insertBehind(withId, KEEPS_ROWS, sql`Replicated`);
+  return insertBehind(withEngine, SYNCED, sql`, min_compressed_bytes_to_fsync_after_fetch = 1`);
 }

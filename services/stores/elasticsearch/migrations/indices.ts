@@ -14,7 +14,7 @@ import {
   type StoredMonth,
   type VisitMonth,
 } from '../../../visits/retention.js';
-import { MigrationNeededError } from '../../common/migrations.js';
+import { MigrationNeededError, UnreleasedVersionError } from '../../common/migrations.js';
 import type { Cluster } from '../client.js';
 import { unavailable } from '../errors.js';
 
@@ -43,17 +43,6 @@ export interface Definition {
   rules?: string;
   settings: estypes.IndicesIndexSettings;
   mappings: estypes.MappingTypeMapping;
-}
-
-/** The index was created from another definition of the same version. The message says what to do. */
-export class MappingChangedError extends Error {
-  override readonly name = 'MappingChangedError';
-
-  constructor(index: string, resource: string) {
-    super(
-      `The index ${index} was created by another version of Reachline (its mappings/elasticsearch/${resource}.json differs), and this version cannot upgrade it. Use the version that created it, or name other indices with ELASTICSEARCH_INDEX_PREFIX and load the records again.`,
-    );
-  }
 }
 
 const SEARCH_RULES = String(SEARCH_RULES_VERSION);
@@ -129,6 +118,14 @@ export interface LiveIndex {
   layout: ShardLayout;
 }
 
+/** Fields of a definition that the `_meta` of its index has. */
+interface Meta extends Pick<Definition, 'checksum' | 'rules'> {
+  definition_version: number;
+}
+
+const unreleased = (index: string) =>
+  new UnreleasedVersionError(`The Elasticsearch index ${index}`, 'new indices (ELASTICSEARCH_INDEX_PREFIX)');
+
 const replicaRange = ({ layout }: Cluster) => `0-${layout.replicas}`;
 
 /** The number of shards of an index, and over how many of them an organization is spread. */
@@ -177,7 +174,7 @@ export async function createIndex(
         {
           index,
           settings: withLayout(cluster, definition),
-          mappings: { ...mappings, _meta: { version, checksum, rules } },
+          mappings: { ...mappings, _meta: { definition_version: version, checksum, rules } satisfies Meta },
           aliases: Object.fromEntries(aliases.map((alias) => [alias, {}])),
           // The response comes once the index accepts writes.
           wait_for_active_shards: 1,
@@ -202,11 +199,10 @@ async function liveIndices(cluster: Cluster, names: IndexNames, resource: Resour
   if ('error' in response) return [];
   return Object.entries(response as estypes.IndicesGetResponse).map(
     ([index, { aliases = {}, mappings, settings }]) => {
-      const {
-        version = 0,
-        checksum = '',
-        rules,
-      } = (mappings?._meta ?? {}) as Partial<Pick<Definition, 'version' | 'checksum' | 'rules'>>;
+      const meta = (mappings?._meta ?? {}) as Partial<Meta>;
+      // Unreleased versions named the version of a definition so.
+      if ('version' in meta) throw unreleased(index);
+      const { definition_version: version = 0, checksum = '', rules } = meta;
       const own = Object.keys(aliases).filter((alias) => alias !== all);
       return {
         index,
@@ -224,7 +220,7 @@ async function liveIndices(cluster: Cluster, names: IndexNames, resource: Resour
   );
 }
 
-/** Every resource with its definition and live indices (empty if there are none). */
+/** Every resource with its definition and live indices (empty if there are none). Throws `UnreleasedVersionError`. */
 export async function readIndices(
   cluster: Cluster,
   names: IndexNames,
@@ -256,11 +252,11 @@ export async function createMissingIndices(
   }
 }
 
-/** Creates missing indices and checks the others. Throws `MappingChangedError` and `MigrationNeededError`. */
+/** Creates missing indices and checks the others. Throws `MigrationNeededError` and `UnreleasedVersionError`. */
 export async function ensureIndices(cluster: Cluster, names: IndexNames): Promise<void> {
   await createMissingIndices(cluster, names);
-  for (const { resource, definition, live } of await readIndices(cluster, names)) {
-    const outdated = live.find((each) => needsReindex(resource, each, definition));
+  for (const { definition, live } of await readIndices(cluster, names)) {
+    const outdated = live.find((each) => needsReindex(each, definition));
     if (!outdated) continue;
     throw new MigrationNeededError(
       `The index ${outdated.index} is of version ${versionOf(outdated)}, this Reachline needs version ${versionOf(definition)}. Run: reachline migrate`,
@@ -272,11 +268,10 @@ const versionOf = ({ version, rules }: { version: number; rules?: string }): str
   rules === undefined ? String(version) : `${version} with rules ${rules}`;
 
 /**
- * Whether the index has an older version, or values derived by other rules or tables. Throws `MappingChangedError` for another definition of
- * the same version, and `MigrationNeededError` for a newer version.
+ * Whether the index has an older version, or values derived by other rules or tables. Throws `UnreleasedVersionError` for another definition
+ * of the same version, because definitions of a release never change, and `MigrationNeededError` for a newer version.
  */
 export function needsReindex(
-  resource: Resource,
   { index, version, checksum, rules }: LiveIndex,
   definition: Definition,
 ): boolean {
@@ -286,7 +281,7 @@ export function needsReindex(
       `The index ${index} is of version ${version}, newer than this Reachline, which knows version ${definition.version}. Use a newer Reachline.`,
     );
   }
-  if (checksum !== definition.checksum) throw new MappingChangedError(index, resource);
+  if (checksum !== definition.checksum) throw unreleased(index);
   return rules !== definition.rules;
 }
 

@@ -37,8 +37,8 @@ const OUTAGE_RETRY = { firstMs: 1000, maxMs: 30_000 };
 
 /**
  * Creates missing indices and reindexes indices of an older version under live traffic, one process at a time. Waits while the cluster is
- * down. Resolves with the names of the new indices. Throws `MappingChangedError`, and `MigrationNeededError` for indices of a newer
- * version.
+ * down. Resolves with the names of the new indices. Throws `UnreleasedVersionError`, and `MigrationNeededError` for indices of a
+ * newer version.
  */
 export async function migrateElasticsearch(
   config: ElasticsearchConfig,
@@ -63,7 +63,7 @@ export async function migrateElasticsearch(
         const all = names.alias(resource);
         for (const live of indices) {
           if (created.includes(live.index)) continue;
-          if (!needsReindex(resource, live, definition) && !reindexed.includes(resource)) continue;
+          if (!needsReindex(live, definition) && !reindexed.includes(resource)) continue;
           created.push(
             await reindex({
               cluster,

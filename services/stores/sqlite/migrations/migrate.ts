@@ -1,15 +1,23 @@
 import { join } from 'node:path';
 import { packageRoot } from '../../../shared/fs.js';
 import { sql } from '../../../shared/sql.js';
-import { type Migration, pendingMigrations, readMigrations } from '../../common/migrations.js';
+import {
+  type Migration,
+  pendingMigrations,
+  readMigrations,
+  UnreleasedVersionError,
+} from '../../common/migrations.js';
 import type { Connection } from '../connection.js';
 
 const FOLDER = join(packageRoot, 'mappings/sqlite');
 
-const otherVersion = (migration: string) =>
-  `The data folder was created by another version of Reachline (its ${migration} differs), and this version cannot upgrade it. Use the version that created it, or name an empty folder with REACHLINE_DATA_DIR and load the records again.`;
+const unreleased = () =>
+  new UnreleasedVersionError('The data folder', 'an empty folder (REACHLINE_DATA_DIR)');
 
-/** Applies pending migrations in order, and returns their names. Safe if several processes migrate at once. */
+/**
+ * Applies pending migrations in order, all or none, and returns their names. Safe if several processes migrate at once. Throws
+ * `UnreleasedVersionError`.
+ */
 export function migrate(connection: Connection, folder = FOLDER): string[] {
   const migrations = readMigrations(folder);
   if (pending(connection, migrations).length === 0) return [];
@@ -38,5 +46,5 @@ function pending(connection: Connection, migrations: readonly Migration[]): Migr
   const applied = known
     ? connection.rows<[string, string]>(sql`SELECT name, sha256 FROM schema_migrations`)
     : [];
-  return pendingMigrations(migrations, applied, otherVersion);
+  return pendingMigrations(migrations, applied, unreleased);
 }

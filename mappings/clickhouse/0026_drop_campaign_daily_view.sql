@@ -1,1 +1,0 @@
-DROP VIEW IF EXISTS {{views}}.campaign_daily {{on_cluster}}

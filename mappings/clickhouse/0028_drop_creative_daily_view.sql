@@ -1,1 +1,0 @@
-DROP VIEW IF EXISTS {{views}}.creative_daily {{on_cluster}}

@@ -1,1 +1,0 @@
-DROP VIEW IF EXISTS {{views}}.campaigns {{on_cluster}}

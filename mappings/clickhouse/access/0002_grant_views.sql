@@ -1,1 +1,0 @@
-GRANT SELECT ON {{views}}.* TO {{views}}_analyst

@@ -1,2 +1,0 @@
--- tables: version of the tables by which seniority and department of contacts were derived.
-ALTER TABLE derived ADD COLUMN tables TEXT;
