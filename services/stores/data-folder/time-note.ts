@@ -10,8 +10,8 @@ interface Noted {
 }
 
 /**
- * The time that a data folder notes. Folders of earlier versions have none: the last write of their database stands for it, which has to
- * be read before the database is opened.
+ * The last time that a data folder recorded. Folders of earlier versions have none: the last write of their database is used instead, which
+ * must be read before the database is opened.
  */
 export function timeNoteOf(dataDir: string): TimeNote {
   const lastWriteMs = readNote(dataDir) === null ? lastWriteOf(dataDir) : null;
@@ -32,11 +32,11 @@ function writeNote(dataDir: string, milliseconds: number): void {
     writeTime(`${file}.new`, milliseconds);
     renameSync(`${file}.new`, file);
   } catch {
-    // A full disk or a read-only one: the earlier note stays.
+    // On a full or read-only disk, the earlier note stays.
   }
 }
 
-/** Writes the file of a folder that nobody has open. Throws the errors of the file system. */
+/** Writes the time note of a folder that nobody has open. Throws errors of the file system. */
 export const writeTime = (file: string, milliseconds: number): void =>
   writeJson(file, { noted_at: new Date(milliseconds).toISOString() } satisfies Noted);
 
