@@ -96,9 +96,9 @@ function decodeAll(text: string): string {
 /**
  * The address of a profile without scheme, credentials, `www.`, `m.`, `mobile.` or two-letter sub-domain, port, trailing dot of the host,
  * query, fragment, trailing slash, case, and anything after the slug of `/in/`. The path is resolved as in browsers, the host is in
- * Unicode, and percent-encoding of letters is undone (RFC 3986, 6.2.2). Suppression lists of earlier versions hold hashes of it.
+ * Unicode, and percent-encoding of letters is undone (RFC 3986, 6.2.2).
  */
-export function profileAddress(value: string): string {
+function profileAddress(value: string): string {
   const usual = usualProfile.exec(value.trim().toLowerCase());
   if (usual && !usual[1]?.includes('xn--'))
     return withoutSubdomain(usual[1] as string) + (usual[2] as string);
@@ -111,7 +111,7 @@ export function profileAddress(value: string): string {
   // First reduces several slashes to one, because the parser of Node.js 20 keeps dots after two slashes.
   const address = trimTrailingSlashes(text).replace(/^\/+/, '').replace(/\/+/g, '/');
   if (!address.includes('/')) return withoutSubdomain(decodePercent(address));
-  if (!URL.canParse(`http://${address}`)) return withoutSubdomain(formerProfileUrl(address));
+  if (!URL.canParse(`http://${address}`)) return withoutSubdomain(unparsedAddress(address));
   const { hostname, pathname } = new URL(`http://${address}`);
   const host = unicodeHost(hostname).replace(/\.$/, '');
   const path = decodePercent(trimTrailingSlashes(pathname.toLowerCase()));
@@ -123,17 +123,11 @@ const usualProfile = /^(?:https?:\/\/)?((?:[a-z0-9-]+\.)+[a-z]{2,})(\/in\/[a-z0-
 
 const withoutSubdomain = (host: string) => host.replace(/^(?:(?:www|m|mobile|[a-z]{2})\.)+(?=.+\.)/, '');
 
-/** The normal form of earlier versions, whose hashes suppression lists still hold. */
-export function formerProfileUrl(value: string): string {
-  const address = value
-    .trim()
-    .toLowerCase()
-    .replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\//, '')
-    .replace(/[?#].*$/s, '');
-  const plain = decodePercent(trimTrailingSlashes(address));
+/** The normal form of an address that is no URL. It is in lower case and has a slash. */
+function unparsedAddress(address: string): string {
+  const plain = decodePercent(trimTrailingSlashes(address.trim()));
   const slash = plain.indexOf('/');
-  const host = slash === -1 ? plain : unicodeHost(plain.slice(0, slash));
-  return host.replace(/^(?:www|[a-z]{2})\.(?=.+\.)/, '') + (slash === -1 ? '' : plain.slice(slash));
+  return slash === -1 ? plain : unicodeHost(plain.slice(0, slash)) + plain.slice(slash);
 }
 
 /** Decodes letters beyond ASCII and unreserved characters. Other encodings could mean something else once decoded. */
@@ -160,16 +154,11 @@ function decodeOrKeep(encoded: string): string {
  * with the same normal form are the same.
  */
 export function normalizeEmail(value: string): string {
-  return formerEmail(value.normalize('NFKC')).normalize('NFKC');
-}
-
-/** The normal form of earlier versions, whose hashes suppression lists still hold. */
-export function formerEmail(value: string): string {
-  const email = value.replace(/\s+/g, '').toLowerCase();
+  const email = value.normalize('NFKC').replace(/\s+/g, '').toLowerCase();
   const at = email.lastIndexOf('@') + 1;
   const host = email.slice(at);
   if (plainAscii.test(email) && !host.includes('xn--')) return email;
-  return (email.slice(0, at) + (at === 0 ? host : unicodeHost(host))).normalize('NFC');
+  return (email.slice(0, at) + (at === 0 ? host : unicodeHost(host))).normalize('NFKC');
 }
 
 /** The slug of a normalized profile address, after its last slash, or a bare slug itself. */

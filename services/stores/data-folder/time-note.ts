@@ -1,25 +1,19 @@
-import { renameSync, statSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TimeNote } from '../../shared/clock-memory.js';
 import { readJson, writeJson } from '../../shared/fs.js';
-import { SEARCH_FILE, TIME_FILE } from './layout.js';
+import { TIME_FILE } from './layout.js';
 
 interface Noted {
   /** ISO 8601. */
   noted_at: string;
 }
 
-/**
- * The last time that a data folder recorded. Folders of earlier versions have none: the last write of their database is used instead, which
- * must be read before the database is opened.
- */
-export function timeNoteOf(dataDir: string): TimeNote {
-  const lastWriteMs = readNote(dataDir) === null ? lastWriteOf(dataDir) : null;
-  return {
-    read: () => readNote(dataDir) ?? lastWriteMs,
-    write: (milliseconds) => writeNote(dataDir, milliseconds),
-  };
-}
+/** The last time that a data folder recorded. */
+export const timeNoteOf = (dataDir: string): TimeNote => ({
+  read: () => readNote(dataDir),
+  write: (milliseconds) => writeNote(dataDir, milliseconds),
+});
 
 function readNote(dataDir: string): number | null {
   const milliseconds = Date.parse(readJson<Noted>(join(dataDir, TIME_FILE))?.noted_at ?? '');
@@ -39,10 +33,3 @@ function writeNote(dataDir: string, milliseconds: number): void {
 /** Writes the time note of a folder that nobody has open. Throws errors of the file system. */
 export const writeTime = (file: string, milliseconds: number): void =>
   writeJson(file, { noted_at: new Date(milliseconds).toISOString() } satisfies Noted);
-
-function lastWriteOf(dataDir: string): number | null {
-  const times = [SEARCH_FILE, `${SEARCH_FILE}-wal`].flatMap(
-    (name) => statSync(join(dataDir, name), { throwIfNoEntry: false })?.mtimeMs ?? [],
-  );
-  return times.length === 0 ? null : Math.max(...times);
-}
