@@ -12,6 +12,7 @@ COPY services services
 COPY ingest ingest
 COPY mappings mappings
 COPY docs docs
+COPY site site
 RUN node build.mjs && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.21.0-bookworm-slim AS base
@@ -32,6 +33,7 @@ COPY --from=build /app/dist/services dist/services
 COPY --from=build /app/dist/ingest dist/ingest
 COPY --from=build /app/dist/bundled dist/bundled
 COPY --from=build /app/dist/console dist/console
+COPY --from=build /app/dist/docs dist/docs
 USER node
 EXPOSE 8080
 # Of a gateway or a worker, whichever of the two this container runs.

@@ -1,6 +1,6 @@
 /**
- * Builds parts of dist/: `node build.mjs [server | tests] [client] [console] [--if-needed | --watch]`; without names, what serves:
- * server, client and console. Compilation is incremental; with --if-needed, parts that are newer than their sources are left.
+ * Builds parts of dist/: `node build.mjs [server | tests] [client] [console] [docs] [--if-needed | --watch]`; without names, what
+ * serves: all but the tests. Compilation is incremental; with --if-needed, parts that are newer than their sources are left.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -19,6 +19,7 @@ const ROOT = import.meta.dirname;
 const DIST = join(ROOT, 'dist');
 const TSC = 'node_modules/@typescript/native/bin/tsc';
 const VITE = 'node_modules/vite/bin/vite.js';
+const VITEPRESS = 'node_modules/vitepress/bin/vitepress.js';
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'build.mjs'];
 
 const BUNDLES = ['command', 'workers'].map((mode) =>
@@ -30,6 +31,9 @@ const compile = (project, roots) => () => {
   for (const root of roots) removeStale(root);
   for (const bundle of BUNDLES) run(VITE, ...bundle, '--logLevel', 'warn');
 };
+
+/** The folder itself changes with each build, for the files that VitePress keeps there meanwhile. */
+const SITE_FILES = ['config.ts', 'pages.ts', 'code-theme.ts', 'accessible-search.ts', 'theme'];
 
 /** In the order in which they are built. `tests` holds the server and the benches too. */
 const PARTS = {
@@ -52,26 +56,51 @@ const PARTS = {
       'services/client',
       'services/advertising/metrics.ts',
       'services/http/scopes.ts',
-      'docs',
+      'docs/reference/sql.md',
     ],
     build() {
-      const folder = `${DIST}/console-${process.pid}`;
-      try {
-        run(TSC, '-p', 'services/console');
-        run(VITE, 'build', 'services/console', '--outDir', folder, '--emptyOutDir');
-        rmSync(join(DIST, 'console'), { recursive: true, force: true });
-        renameSync(folder, join(DIST, 'console'));
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
+      run(TSC, '-p', 'services/console');
+      buildFolder('console', (folder) => [
+        VITE,
+        'build',
+        'services/console',
+        '--outDir',
+        folder,
+        '--emptyOutDir',
+      ]);
+    },
+  },
+  docs: {
+    sources: [
+      'docs',
+      'services/console/precompress.ts',
+      ...SITE_FILES.map((name) => `site/.vitepress/${name}`),
+      'services/console/icon.svg',
+    ],
+    build() {
+      run(TSC, '-p', 'site');
+      buildFolder('docs', (folder) => [VITEPRESS, 'build', 'site', '--outDir', folder]);
     },
   },
 };
 
+/** Replaces a folder of dist/ once it is built whole. */
+function buildFolder(name, command) {
+  const folder = join(DIST, `${name}-${process.pid}`);
+  try {
+    run(...command(folder));
+    rmSync(join(DIST, name), { recursive: true, force: true });
+    renameSync(folder, join(DIST, name));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 const options = new Set(process.argv.slice(2));
 const named = Object.keys(PARTS).filter((name) => options.has(name));
 try {
-  for (const name of named.length > 0 ? named : ['server', 'client', 'console']) buildPart(name, PARTS[name]);
+  for (const name of named.length > 0 ? named : ['server', 'client', 'console', 'docs'])
+    buildPart(name, PARTS[name]);
   chmodSync(join(DIST, 'services/cli/main.js'), 0o755);
   if (options.has('--watch')) watch();
 } catch (error) {

@@ -1,11 +1,11 @@
-/** Bundles what Node.js starts with everything it imports: loading hundreds of modules would take longer than most commands. */
+/** What Node.js starts, with all that it imports: reading hundreds of modules takes longer than most commands. */
 const bundles = {
   command: ['services/cli/process'],
-  /** Bundles each thread and process of the embedded records store into one file. */
+  /** In one file each, the threads and processes of the embedded records store. */
   workers: ['writer-thread', 'search-process'].map((name) => `services/stores/sqlite/workers/${name}`),
 };
 
-/** `--mode` names one of the bundles. */
+/** `--mode` names one of them. */
 export default ({ mode }) => ({
   build: {
     ssr: true,
@@ -15,13 +15,13 @@ export default ({ mode }) => ({
     rolldownOptions: {
       input: Object.fromEntries(bundles[mode].map((name) => [name, `${name}.ts`])),
       output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
-      // A package below Koa uses eval.
+      // A package below Koa has one.
       checks: { eval: false },
     },
   },
   ssr: {
     noExternal: true,
-    // Packages that are native or optional, or large and used only with servers.
+    // What is native or optional, or large and used with servers alone.
     external: [
       '@elastic/elasticsearch',
       '@modelcontextprotocol/server',

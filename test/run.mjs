@@ -68,11 +68,13 @@ const files = args.filter((each) => each.endsWith('.test.ts'));
 const others = args.filter((each) => !files.includes(each));
 
 if (name === 'test' && files.length > 0) {
-  build('tests', ...(files.some((file) => file.includes('test/console/')) ? ['console'] : []));
+  const site = files.some((file) => file.includes('test/site/'));
+  const console = site || files.some((file) => file.includes('test/console/'));
+  build('tests', ...(console ? ['console'] : []), ...(site ? ['docs'] : []));
   const built = files.map((file) => join('dist', file.replace(/\.ts$/, '.js')));
   process.exitCode = run(mocha(...built, ...others));
 } else if (name === 'nightly') {
-  build('tests', 'client', 'console');
+  build('tests', 'client', 'console', 'docs');
   const [first] = args;
   const chosen = first === undefined ? NIGHTLY : args.filter((each) => NIGHTLY.includes(each));
   if (chosen.length === 0) unknown(first);
@@ -80,7 +82,7 @@ if (name === 'test' && files.length > 0) {
   const optionsOf = (suite) => (chosen.length === 1 ? args.slice(1) : (AMONG_OTHERS[suite] ?? []));
   process.exitCode = Math.max(...chosen.map((suite) => runSuite(suite, optionsOf(suite))));
 } else if (Object.hasOwn(SUITES, name)) {
-  build('tests', 'client', 'console');
+  build('tests', 'client', 'console', 'docs');
   process.exitCode = runSuite(name, args);
 } else unknown(name);
 

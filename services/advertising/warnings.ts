@@ -9,18 +9,18 @@ export interface WarningFacts {
   report: ReportParams;
   context: ContextRow;
   filters: Filters;
-  /** Statuses as written in the request. */
+  /** Statuses as the request writes them. */
   statuses?: readonly string[] | null;
   objectiveTypes?: readonly string[] | null;
   /** Whether empty periods were left out. */
   sparse: boolean;
-  /** Currencies of all matches, including `unknown`. */
+  /** Currencies of everything that matches, `unknown` among them. */
   currencies?: readonly string[];
-  /** A creative with deliveries in another currency than its own. */
+  /** A creative that has deliveries in another currency than its own. */
   foreignId?: string;
   /** Whether the response shows money. */
   money?: boolean;
-  /** Whether its items are ordered by an amount. */
+  /** Whether its items are ordered by amounts. */
   sortedByAmount?: boolean;
   /** Whether the response shows metrics of companies. */
   companyMetrics?: boolean;

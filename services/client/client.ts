@@ -13,14 +13,14 @@ import { createTransport, type TransportOptions } from './transport.js';
 
 export type OperationPath = keyof Operations;
 type Body<Path extends OperationPath> = Operations[Path]['request'];
-/** The body of an operation. The client fills in its organization. */
+/** The body of an operation. The organization of the client is filled in. */
 export type RequestOf<Path extends OperationPath> = Omit<Body<Path>, 'organization_id'> & {
   organization_id?: string | null;
 };
 export type ResponseOf<Path extends OperationPath> = Operations[Path]['response'];
 
 type Facts = typeof OPERATION_FACTS;
-/** Operations that return a page of a list, by cursor or by number. */
+/** The operations that answer a page of a list, by cursor or by number. */
 export type PagedPath = {
   [Path in keyof Facts & OperationPath]: Facts[Path] extends { list: keyof ResponseOf<Path> } ? Path : never;
 }[keyof Facts & OperationPath];
@@ -32,37 +32,34 @@ export type ItemOf<Path extends PagedPath> = ResponseOf<Path>[ListField<Path> &
 
 const EXPORT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 export type ExportFormat = keyof typeof EXPORT_TYPES;
-/** The body of an operation without its paging fields. */
+/** The body of an operation without its page. */
 export type ExportRequestOf<Path extends PagedPath> = Omit<
   RequestOf<Path>,
   'limit' | 'cursor' | 'page' | 'page_size'
 > & { organization_id?: string | null };
 
 export interface Export {
-  /** Number of matches when the export began. Rows may come and go meanwhile. */
+  /** How many matched when the export began; rows may come and go meanwhile. */
   total: number;
-  /** Fails with a ConnectionError if the export ends early. */
+  /** Fails with a ConnectionError where the export ends before its end. */
   stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /**
-   * Number of rows that the server wrote, once the whole stream has arrived; null if an older server does not count. Rejects if the stream
-   * fails.
-   */
+  /** How many rows the server wrote, once all of the stream has arrived; null where an older server does not count. Rejects where the stream fails. */
   rows: Promise<number | null>;
 }
 
 export interface ClientOptions extends TransportOptions {
-  /** By default, the organization of the key, which the first request reads. */
+  /** By default the organization of the key, which the first request reads. */
   organizationId?: string;
 }
 
 export interface CallOptions<Path extends OperationPath> {
   query?: Operations[Path]['query'];
   signal?: AbortSignal;
-  /** By default, a new key for each call, so that retries take effect once. */
+  /** By default a new key for each call, so that its attempts have an effect once. */
   idempotencyKey?: string;
 }
 
-/** The API key in use. */
+/** The key in use. */
 export interface KeyDescription {
   key_id: string;
   organization_id: string;
@@ -70,8 +67,8 @@ export interface KeyDescription {
 }
 
 /**
- * Every method throws ReachlineProblem, ConnectionError, and the reason of an aborted signal. The first two have `outcomeUnknown`, which is
- * true if the request may have written something.
+ * Every method throws ReachlineProblem, ConnectionError, and the reason of an aborted signal. The first two have `outcomeUnknown`, true
+ * where the request may have written something.
  */
 export interface Client {
   /** Calls an operation. */
@@ -80,7 +77,7 @@ export interface Client {
     body: RequestOf<Path>,
     options?: CallOptions<Path>,
   ): Promise<ResponseOf<Path>>;
-  /** Every page, from the page that `body` names, by default the first. */
+  /** Every page, from the page that `body` names or the first page on. */
   pages<Path extends PagedPath>(
     path: Path,
     body: RequestOf<Path>,
@@ -92,14 +89,14 @@ export interface Client {
     body: RequestOf<Path>,
     options?: Pick<CallOptions<Path>, 'signal'>,
   ): AsyncGenerator<ItemOf<Path>, void, undefined>;
-  /** All matches as one stream of CSV or NDJSON. If the stream does not fail, it is complete. */
+  /** Everything that matches as one stream of CSV or NDJSON, which was complete if it does not fail. */
   export<Path extends PagedPath>(
     path: Path,
     body: ExportRequestOf<Path>,
     format: ExportFormat,
     options?: Pick<CallOptions<Path>, 'signal'>,
   ): Promise<Export>;
-  /** Sends records in requests of bounded size, one after another. Sending the same records again changes nothing. */
+  /** Sends records in requests of bounded size, one after another. Sending records again changes nothing. */
   ingest<Name extends StreamName>(
     stream: Name,
     records: AsyncIterable<IngestRecord<Name>> | Iterable<IngestRecord<Name>>,
@@ -129,7 +126,7 @@ export function createClient(options: ClientOptions): Client {
       path,
       query,
       writes: 'writes' in factsOf(path),
-      // Read-only operations ignore it.
+      // Operations that only read ignore it.
       headers: { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey },
       body: await complete(body, signal),
       signal,
@@ -202,14 +199,14 @@ interface Page {
 const factsOf = (path: string): object =>
   Object.hasOwn(OPERATION_FACTS, path) ? OPERATION_FACTS[path as keyof Facts] : {};
 
-/** The field that contains the list. Throws TypeError for an operation without a list. */
+/** The field that holds the list. Throws TypeError for an operation that lists nothing. */
 function listFieldOf(path: string): string {
   const { list } = factsOf(path) as { list?: string };
   if (list === undefined) throw new TypeError(`${path} answers no list.`);
   return list;
 }
 
-/** Fields that the request for the next page adds; undefined after the last page. */
+/** Fields that the request of the next page adds; undefined after the last page. */
 function nextPage(response: object, list: string): object | undefined {
   const { next_cursor, page = 1, limit, page_size = limit ?? 0, total_count = 0 } = response as Page;
   if ('next_cursor' in response) return next_cursor === null ? undefined : { cursor: next_cursor };
@@ -218,7 +215,7 @@ function nextPage(response: object, list: string): object | undefined {
     : undefined;
 }
 
-/** A random idempotency key. `crypto.randomUUID` is absent on pages that came over plain HTTP. */
+/** An idempotency key. `crypto.randomUUID` is absent where a page came over plain HTTP. */
 export const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',

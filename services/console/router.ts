@@ -2,8 +2,8 @@
 import { computed, signal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 
-/** `/console` or `/docs`. */
-const BASE = `/${location.pathname.split('/')[1]}`;
+/** The API reference, or the console. */
+const BASE = location.pathname.startsWith('/docs/api') ? '/docs/api' : '/console';
 
 interface Address {
   /** Path after the base, such as `/contacts`. */

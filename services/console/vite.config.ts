@@ -1,78 +1,17 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
-import { renderGuide } from './reference/render-guide.js';
+import { precompress } from './precompress.js';
 
 const DOCS = join(import.meta.dirname, '../../docs');
-const GUIDES_FILE = 'guides.json';
 
-/**
- * The gateway serves these as they are; compressing per request would cost more than the console weighs. Reads what was written,
- * since Vite changes the chunks until then.
- */
-function precompress(): Plugin {
+/** Reads what was written, since Vite changes the chunks until then. */
+function precompressed(): Plugin {
   return {
     name: 'precompress',
     apply: 'build',
     writeBundle({ dir = '' }, bundle) {
-      for (const fileName of Object.keys(bundle)) {
-        if (fileName === GUIDES_FILE) continue;
-        const file = join(dir, fileName);
-        const source = readFileSync(file);
-        const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
-        writeFileSync(`${file}.br`, brotliCompressSync(source, { params }));
-        writeFileSync(`${file}.gz`, gzipSync(source, { level: 9 }));
-      }
-    },
-  };
-}
-
-/**
- * The pages that docs/README.md lists above "How it is built", in its order; links between them lead to where they are served. Throws
- * when one links to a file that is not served.
- */
-function readGuides(): { name: string; group: string; title: string; text: string }[] {
-  const [served = ''] = readFileSync(join(DOCS, 'README.md'), 'utf8').split('## How it is built');
-  const groups = served.split(/^## /m).slice(1);
-  const files = groups.flatMap((section) => {
-    const [group = ''] = section.split('\n');
-    return [...section.matchAll(/^- \[([^\]]+)\]\(([^)]+\.md)\)$/gm)].map(([, title = '', file = '']) => ({
-      group,
-      title,
-      file,
-    }));
-  });
-  const names = new Set(files.map(({ file }) => file));
-  return files.map(({ group, title, file }) => {
-    const text = readFileSync(join(DOCS, file), 'utf8').replaceAll(
-      /\]\((?!https?:|#)([^)#]+)/g,
-      (_, to: string) => {
-        const target = relative(DOCS, join(DOCS, dirname(file), to));
-        if (!names.has(target)) throw new Error(`docs/${file} links to ${to}, which /docs does not serve`);
-        return `](/docs/${basename(target)}`;
-      },
-    );
-    return { name: basename(file, '.md'), group, title, text };
-  });
-}
-
-/** One file for the gateway; for the browser a list, and the texts as a chunk of their own (guides.ts). */
-function guides(): Plugin {
-  const modules: Record<string, () => unknown> = {
-    'virtual:guides': () => readGuides().map(({ text: _, ...guide }) => guide),
-    'virtual:guide-texts': () =>
-      Object.fromEntries(readGuides().map(({ name, text }) => [name, renderGuide(text)])),
-  };
-  return {
-    name: 'guides',
-    resolveId: (id) => (id in modules ? `\0${id}` : undefined),
-    load: (id) => {
-      const read = modules[id.slice(1)];
-      return read && `export default ${JSON.stringify(read())}`;
-    },
-    generateBundle() {
-      this.emitFile({ type: 'asset', fileName: GUIDES_FILE, source: JSON.stringify(readGuides()) });
+      for (const fileName of Object.keys(bundle)) precompress(join(dir, fileName));
     },
   };
 }
@@ -114,5 +53,5 @@ export default defineConfig({
       checks: { pluginTimings: false, bundlerTimings: false },
     },
   },
-  plugins: [guides(), questions(), precompress()],
+  plugins: [questions(), precompressed()],
 });

@@ -7,10 +7,10 @@ import { type ApiEndpoint, apiDocument, operations } from './api.js';
 import { createClientAddress } from './client-address.js';
 import { addConsoleRoutes } from './console.js';
 import { createCors } from './cors.js';
+import { addDocumentationRoutes } from './docs.js';
 import { answerErrors } from './error-handler.js';
 import { addOperationalRoutes, type OperationalDeps } from './operational-routes.js';
 import { addOperations, type OperationDeps } from './operations.js';
-import { addReferenceRoutes } from './reference.js';
 import { createRequestContext } from './request-context.js';
 
 export interface AppDeps extends OperationDeps, OperationalDeps {
@@ -34,7 +34,7 @@ export function createApp(deps: AppDeps, served: readonly ApiEndpoint[] = operat
   const document = () => apiDocument(served, version.version);
   addOperations(router, served, admission, deps);
   addOperationalRoutes(router, document, deps);
-  addReferenceRoutes(router, document, clock);
+  addDocumentationRoutes(router, document, clock);
   addConsoleRoutes(router);
 
   const app = new Koa();

@@ -1,7 +1,4 @@
-/**
- * The tools for operations of the gateway, from their declarations: all read-only operations, and operations that change contacts and
- * audiences.
- */
+/** The tools that are operations of the gateway, as they are declared: all that only read, and those that change contacts and audiences. */
 import { type ApiEndpoint, endpoints } from '../gateway/api.js';
 import { inputFields, type JsonSchema, outputSchema } from './output-schema.js';
 
@@ -14,13 +11,13 @@ export interface Tool {
   inputSchema: JsonSchema;
   outputSchema: JsonSchema;
   endpoint: ApiEndpoint;
-  /** Sent if a call leaves these fields out. */
+  /** Sent where a call leaves them out. */
   defaults: Json;
 }
 
 /**
- * Page sizes of the tools. They are smaller than over HTTP, because a model pays for every word: by default, pages have 10 items and series
- * are monthly.
+ * Page sizes of the tools. They are smaller than the sizes of HTTP because a model pays for every word: pages of 10, and series by month by
+ * default.
  */
 const PAGE = { default: 10, maximum: 100 };
 const OVERRIDES: Readonly<Record<string, Json>> = {
@@ -41,7 +38,7 @@ const TRUST = {
   required: ['warnings'],
 };
 
-/** Added to lists with totals, so that no model adds up items. */
+/** Said of lists that add up what they list, so that no model does. */
 const TOTALS =
   'Never add up the items: `totals` has the sums over everything that matches, one per currency. For totals alone ask with `page_size` 1 and the `metrics` wanted; `compare_to` adds those of an earlier period.';
 
@@ -69,7 +66,7 @@ export const writingTools = endpoints.flatMap((endpoint) => {
   return writing ? [{ ...toolOf(endpoint), ...writing }] : [];
 });
 
-/** Makes a tool such as `contacts_search` from `/api/contacts/search`. */
+/** `contacts_search` of `/api/contacts/search`. */
 export function toolOf(endpoint: ApiEndpoint): Tool {
   const inputSchema = inputSchemaOf(endpoint);
   const defaults = Object.entries(inputSchema.properties).flatMap(([name, { default: value }]) =>
@@ -86,7 +83,7 @@ export function toolOf(endpoint: ApiEndpoint): Tool {
   };
 }
 
-/** Schema of the body without the organization, which the key determines. */
+/** Schema of the body without the organization, which the key decides. */
 function inputSchemaOf({ request, nullClears }: ApiEndpoint): JsonSchema {
   const { properties, required } = inputFields(request, nullClears);
   const { organization_id: _, ...fields } = properties;

@@ -1,2 +1,5 @@
-/** Increased with every change of a normal form or of the words of a value. Stores then rebuild their derived forms. */
+/**
+ * Raised with every change of a normal form, of the words of a value, or of the fields of a stored body. SQLite then rebuilds what it
+ * derives when it is opened; Elasticsearch asks for `reachline migrate`, which reindexes.
+ */
 export const SEARCH_RULES_VERSION = 10;

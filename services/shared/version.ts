@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from './fs.js';
 
-/** Name and versions of the program: the response of `/version`. */
+/** What runs: the answer of `/version`. */
 export interface Version {
   name: string;
   version: string;

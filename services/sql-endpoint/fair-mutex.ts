@@ -2,34 +2,34 @@ import { FairSemaphore } from '../shared/fair-semaphore.js';
 import { EngineEndedError } from '../stores/clickhouse/errors.js';
 import { CODE, SqlError } from './errors.js';
 
-/** Called with the organization whose statement ended the engine, because the statement could not be ended. */
+/** Told the organization of a statement under which the engine ended, as it does where a statement cannot be ended. */
 export type OnEndless = (organizationId: string) => void;
 
 export interface FairMutexOptions {
   /** Milliseconds after which a statement is ended. */
   deadlineMs: number;
-  /** Milliseconds after which a statement is ended if another organization waits. */
+  /** The same while another organization waits. */
   shareMs?: number;
-  /** Milliseconds for which an organization is rejected after the engine ended during its statement. */
+  /** Milliseconds for which an organization is refused after the engine ended under its statement. */
   refuseMs?: number;
   onEndless?: OnEndless;
 }
 
-/** Maximum number of waiting statements. A dashboard sends one for each of its panels. */
+/** Statements that may wait; a dashboard sends one for each of its panels. */
 const MAX_WAITING = { total: 100, perOrganization: 20 };
 const SHARE_MS = 5000;
-/** Each such statement forces a restart of the engine on all others. */
+/** Each such statement costs the others a start of the engine. */
 const REFUSE_MS = 60_000;
 
 interface Running {
   organization: string;
   /** Monotonic, in milliseconds. */
   startedAt: number;
-  /** Responds to the statement, and lets the next one run. */
+  /** Answers the statement, and lets the next one run. */
   end(afterMs: number): void;
 }
 
-/** A mutex that serves organizations in turn, with a bounded queue and a deadline. */
+/** A mutex that goes to organizations in turn, with a bounded queue and a deadline. */
 export class FairMutex {
   readonly #deadlineMs: number;
   readonly #shareMs: number;
@@ -37,7 +37,7 @@ export class FairMutex {
   #running: Running | undefined;
   readonly #refuseMs: number;
   readonly #onEndless: FairMutexOptions['onEndless'];
-  /** Time until which an organization is rejected. */
+  /** Until when an organization is refused. */
   readonly #refused = new Map<string, number>();
 
   constructor({ deadlineMs, shareMs = SHARE_MS, refuseMs = REFUSE_MS, onEndless }: FairMutexOptions) {
@@ -48,8 +48,9 @@ export class FairMutex {
   }
 
   /**
-   * Runs `work` alone. Aborting the caller's signal while it waits leaves the queue. Throws `SqlError` 202 if the queue is full, 439 for an
-   * organization during whose statement the engine ended, and 209 at the deadline, which also aborts the signal passed to `work`.
+   * Runs `work` alone. Aborting the caller's signal while it waits leaves the queue. Throws `SqlError` 202 when the queue is full, and
+   * 439 for an organization under whose statement the engine ended. Throws 209 at the deadline, which also aborts the signal passed to
+   * `work`.
    */
   async runExclusive<T>(
     organization: string,
@@ -83,7 +84,7 @@ export class FairMutex {
     this.#refused.delete(organization);
   }
 
-  /** Rejects an organization for a while. */
+  /** Refuses an organization for a while. */
   #refuse(organization: string): void {
     this.#refused.set(organization, performance.now() + this.#refuseMs);
     this.#onEndless?.(organization);
@@ -114,14 +115,14 @@ export class FairMutex {
     } finally {
       this.#running = undefined;
       for (const timer of timers) clearTimeout(timer);
-      // Takes seconds at most: the engine is killed if it does not end the statement.
+      // Within seconds: the engine is killed where it does not end the statement.
       await statement.catch((error: unknown) => {
         if (error instanceof EngineEndedError) this.#refuse(organization);
       });
     }
   }
 
-  /** Ends a statement that has used its share while another organization waits. */
+  /** Ends a statement that has had its share while another organization waits. */
   #shareWithOthers({ organization, startedAt, end }: Running): void {
     if (performance.now() - startedAt < this.#shareMs) return;
     const { waiting } = this.#lock;

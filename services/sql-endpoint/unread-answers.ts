@@ -1,14 +1,14 @@
-/** Responses that clients have not read yet. Their memory is bounded, and a client that reads too slowly is disconnected. */
+/** Answers that clients have not read yet: their memory is bounded, and a client that reads too slowly is closed. */
 import type { ServerResponse } from 'node:http';
 import { CODE, SqlError } from './errors.js';
 
 const MIB = 1024 * 1024;
 
-/** Maximum bytes of responses in memory, in total and per organization. */
+/** Bytes of answers in memory, in total and for one organization. */
 const MAX_BYTES = { total: 400 * MIB, perOrganization: 200 * MIB };
-/** Smaller responses are always sent: their number is bounded by the connections. */
+/** Smaller answers are sent all the same: the connections bound how many there are. */
 const SMALL_BYTES = 64 * 1024;
-/** Bytes that a client must read within `stallMs`, so that no client holds a response for long. */
+/** Bytes that a client must read within `stallMs`, so that no client keeps an answer for long. */
 const PIECE_BYTES = MIB;
 const STALL_MS = 60_000;
 
@@ -29,8 +29,8 @@ export class UnreadAnswers {
   }
 
   /**
-   * Counts a response until it is closed. Throws `SqlError` 202 if there is no room. A response larger than a limit is accepted if it is
-   * the only one.
+   * Counts an answer until the response is closed. Throws `SqlError` 202 where there is no room; an answer that is larger than a bound is
+   * let in alone.
    */
   hold(organizationId: string, bytes: number, response: ServerResponse): void {
     const own = this.#ofOrganizations.get(organizationId) ?? 0;
@@ -52,7 +52,7 @@ export class UnreadAnswers {
     else this.#ofOrganizations.set(organizationId, own);
   }
 
-  /** Ends the response with the bytes. Disconnects a client that takes too long for a piece of them. */
+  /** Ends the response with the bytes. Closes the connection of a client that takes too long for a piece of them. */
   async send(response: ServerResponse, bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length && !response.destroyed; at += PIECE_BYTES) {
       const isTaken = response.write(bytes.subarray(at, at + PIECE_BYTES));
@@ -64,7 +64,7 @@ export class UnreadAnswers {
     await finished;
   }
 
-  /** Resolves at the event, or when the response is closed, which happens after `stallMs`. */
+  /** Resolves once it happens, or the response is closed, which it is after `stallMs`. */
   #happens(response: ServerResponse, event: 'drain' | 'finish'): Promise<void> {
     return new Promise((resolve) => {
       const stalled = setTimeout(() => response.destroy(), this.#stallMs);

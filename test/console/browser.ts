@@ -32,7 +32,12 @@ export async function launchBrowser(context: Mocha.Context): Promise<Browser> {
 export const daysAgo = (days: number) => utcDate(Date.now() - days * DAY_MS);
 
 const COLOUR_RULES = "runOnly: ['color-contrast', 'link-in-text-block']";
-type Appearance = readonly [width: number, colorScheme: 'light' | 'dark', rules: string];
+export type Appearance = readonly [width: number, colorScheme: 'light' | 'dark', rules: string];
+/** The page once it has taken the colour scheme: the console, or the documentation. */
+const THEMED = {
+  dark: 'html[data-theme=dark], html.dark',
+  light: 'html[data-theme=light], html:not([data-theme], .dark)',
+};
 
 /** Every rule of axe once for each width and once for each colour scheme; the other two combinations need only the rules about colour. */
 export const APPEARANCES: readonly Appearance[] = [
@@ -51,8 +56,9 @@ export async function expectAccessible(
   await page.evaluate(axe.source);
   for (const [width, colorScheme, rules] of appearances) {
     await page.setViewportSize({ width, height: 800 });
-    await page.emulateMedia({ colorScheme });
-    await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+    // Colours that change slowly would be measured half-way.
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.locator(THEMED[colorScheme]).waitFor();
     await page.waitForLoadState('networkidle');
     // Rows of a table are alike: some stand for all.
     const faults = await page.evaluate(

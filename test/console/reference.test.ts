@@ -6,9 +6,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { apiDocument, operations as declaredOperations } from '../../services/gateway/api.js';
 import { CONSOLE_CSP } from '../../services/gateway/console.js';
-import { PROBLEMS } from '../../services/http/problems.js';
 import { packageRoot } from '../../services/shared/fs.js';
-import { linksOf, servedPages } from '../docs/support.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { APPEARANCES, expectAccessible, useConsole } from './browser.js';
 
@@ -20,7 +18,6 @@ const hasPython = () =>
   );
 const folder = join(packageRoot, 'dist/console');
 const shell = readFileSync(join(folder, 'reference/index.html'), 'utf8');
-const guides = servedPages().map(({ name }) => name);
 
 interface Operation {
   operationId: string;
@@ -46,9 +43,8 @@ describe('The API reference as the gateway serves it', () => {
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${gateway.url}${path}`, { headers });
 
-  it('sends a page for the overview, each guide and each operation, with its policy, and revalidates it', async () => {
-    for (const name of ['', ...guides, 'contactsCreate', 'ingest']) {
-      const path = name === '' ? '/docs' : `/docs/${name}`;
+  it('sends a page for the overview and for each operation, with its policy, and revalidates it', async () => {
+    for (const path of ['/docs/api', '/docs/api/contactsCreate', '/docs/api/ingest']) {
       const response = await get(path);
       expect(response.status, path).to.equal(200);
       expect(response.headers.get('Content-Type')).to.match(/^text\/html/);
@@ -64,64 +60,24 @@ describe('The API reference as the gateway serves it', () => {
       });
       expect(again.status, path).to.equal(304);
     }
-    for (const path of ['/docs/none', '/docs/none.md', '/docs/%00']) {
+    for (const path of ['/docs/api/none', '/docs/api/none.md', '/docs/api/%00']) {
       const response = await get(path);
       expect(response.status, path).to.equal(404);
       expect(response.headers.get('Content-Type')).to.match(/problem\+json/);
     }
   });
 
-  it('names no operation as a guide', () => {
-    expect(operations.filter(({ id }) => guides.includes(id))).to.deep.equal([]);
-  });
-
-  it('lists every page in llms.txt, and serves each as plain text', async () => {
-    const index = await (await get('/llms.txt')).text();
-    expect(index).to.match(/^# Reachline\n\n> \S/);
-    const linked = [...index.matchAll(/\]\((\/docs\/[^)]+)\)/g)].map(([, to]) => to as string);
-    expect(linked).to.have.members(
-      [...guides, ...operations.map(({ id }) => id)].map((name) => `/docs/${name}.md`),
-    );
-    for (const path of linked) {
-      const response = await get(path);
-      expect(response.status, path).to.equal(200);
-      expect(response.headers.get('Content-Type')).to.match(/^text\/markdown/);
-      expect(await response.text(), path).to.match(/^# \S/);
-    }
-  });
-
-  it('has every page in llms-full.txt', async () => {
-    const all = await (await get('/llms-full.txt')).text();
-    for (const name of [...guides, ...operations.map(({ id }) => id)]) {
-      expect(all).to.contain(await (await get(`/docs/${name}.md`)).text());
-    }
-  });
-
-  it('links from one guide to another as it is served', async () => {
-    let links = 0;
-    for (const { path, name } of servedPages()) {
-      const text = await (await get(`/docs/${name}.md`)).text();
-      for (const { path: to } of linksOf(path).filter((link) => link.path !== path)) {
-        expect(text).to.contain(`](/docs/${to.split('/').at(-1)}`);
-        links++;
+  it('is found where operations were before', async () => {
+    for (const { id } of operations) {
+      for (const page of [id, `${id}.md`]) {
+        const response = await fetch(`${gateway.url}/docs/${page}`, { redirect: 'manual' });
+        expect([response.status, response.headers.get('Location')]).to.deep.equal([301, `/docs/api/${page}`]);
       }
     }
-    expect(links).to.be.above(30);
-  });
-
-  it('leads from every problem to its section, by its Link and by its type', async () => {
-    const answer = await get('/api/key');
-    expect(answer.headers.get('Link')).to.equal('</docs/errors#missing_api_key>; rel="help"');
-    for (const code of Object.keys(PROBLEMS)) {
-      const path = `/docs/urn:reachline:problem:${code}`;
-      const response = await fetch(`${gateway.url}${path}`, { redirect: 'manual' });
-      expect(response.headers.get('Location'), code).to.equal(`/docs/errors#${code}`);
-    }
-    expect((await get('/docs/urn:reachline:problem:none')).status).to.equal(404);
   });
 
   it('escapes HTML in its plain text', async () => {
-    const page = await (await get('/docs/quickstart')).text();
+    const page = await (await get('/docs/api/ingest')).text();
     const [, plain = ''] = /<noscript>([\s\S]*)<\/noscript>/.exec(page) ?? [];
     expect(plain.replaceAll(/<\/?(?:p|pre|a)(?: href="[^"<>]*")?>/g, '')).not.to.match(/[<>]/);
   });
@@ -149,46 +105,46 @@ describe('The API reference in Chromium', function () {
     await visit(name);
   }
   async function visit(name: string): Promise<void> {
-    await c.page.goto(`${c.gateway.url}/docs${name === '' ? '' : `/${name}`}`);
+    await c.page.goto(`${c.gateway.url}/docs/api${name === '' ? '' : `/${name}`}`);
     await c.page.getByRole('heading', { level: 1 }).waitFor();
   }
   const heading = (name: string) => c.page.getByRole('heading', { level: 1, name, exact: true });
 
   it('shows a page whose address ends in what cannot be decoded', async () => {
-    await c.page.goto(`${c.gateway.url}/docs/errors#%`);
+    await c.page.goto(`${c.gateway.url}/docs/api/contactsSearch#%`);
     await c.page.getByRole('heading', { level: 1 }).waitFor();
     await c.page.getByRole('link', { name: 'Reachline API' }).waitFor();
   });
 
-  it('leads to every operation and guide by its navigation, without loading the page again', async () => {
+  it('leads to every operation by its navigation, without loading the page again', async () => {
     await open('');
     await c.page.evaluate('window.isSame = true');
-    const names = [...operations.map(({ id }) => id), ...guides];
+    const names = operations.map(({ id }) => id);
     // Within the page, as each click from here takes ten times as long.
     const shown = await c.page.evaluate<{ heading: string; title: string }[]>(`(async () => {
       const look = () => ({ heading: document.querySelector('h1')?.textContent, title: document.title });
       const shown = [];
       for (const name of ${JSON.stringify(names)}) {
         const before = look();
-        document.querySelector('nav[aria-label=Reference] a[href="/docs/' + name + '"]').click();
+        document.querySelector('nav[aria-label=Reference] a[href="/docs/api/' + name + '"]').click();
         while (look().heading === before.heading || look().title === before.title)
           await new Promise(requestAnimationFrame);
         shown.push(look());
       }
       return shown;
     })()`);
-    expect(shown.slice(0, operations.length)).to.deep.equal(
+    expect(shown).to.deep.equal(
       operations.map(({ summary }) => ({ heading: summary, title: `${summary} · Reachline` })),
     );
     await c.page.goBack();
-    await c.page.waitForURL(`${c.gateway.url}/docs/${guides.at(-2)}`);
+    await c.page.waitForURL(`${c.gateway.url}/docs/api/${names.at(-2)}`);
     expect(await c.page.evaluate('window.isSame')).to.equal(true);
   });
 
   it('leads from the description of an operation to its guide', async () => {
     await open('querySql');
     await c.page.getByRole('main').getByRole('link', { name: 'SQL', exact: true }).click();
-    await heading('SQL for analysts').waitFor();
+    await c.page.waitForURL('**/docs/sql');
   });
 
   it('leads to operations by a menu on a phone', async () => {
@@ -196,7 +152,10 @@ describe('The API reference in Chromium', function () {
     const menu = c.page.getByRole('button', { name: 'Menu' });
     for (const { id, summary } of [...operations.slice(-2), ...operations.slice(0, 1)]) {
       await menu.click();
-      await c.page.getByRole('navigation', { name: 'Reference' }).locator(`a[href="/docs/${id}"]`).click();
+      await c.page
+        .getByRole('navigation', { name: 'Reference' })
+        .locator(`a[href="/docs/api/${id}"]`)
+        .click();
       await heading(summary).waitFor();
       await menu.and(c.page.locator('[aria-expanded=false]')).waitFor();
       expect(await c.page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(390);
@@ -212,7 +171,7 @@ describe('The API reference in Chromium', function () {
     expect(some).to.have.lengthOf(3);
     for (const { id, path, summary } of some) {
       const [route = ''] = path.split('{');
-      await navigation.locator(`a[href="/docs/${id}"]`).click();
+      await navigation.locator(`a[href="/docs/api/${id}"]`).click();
       await heading(summary).waitFor();
       await c.page.getByRole('button', { name: 'Send' }).click();
       const answer = c.page.locator('.received');
@@ -276,64 +235,35 @@ describe('The API reference in Chromium', function () {
     await c.page.goto(`${c.gateway.url}/console`);
     await c.page.getByRole('table', { name: 'Contacts' }).waitFor();
     const other = await c.context.newPage();
-    await other.goto(`${c.gateway.url}/docs/contactsGet`);
+    await other.goto(`${c.gateway.url}/docs/api/contactsGet`);
     await other.getByLabel('API key, of org_demo').waitFor();
   });
 
-  it('finds operations, fields, errors and guides by typed text, also in everyday words', async () => {
+  it('finds operations and fields by typed text', async () => {
     await open('');
     await c.page.keyboard.press('/');
     for (const [typed, to] of [
       ['company_domain', 'contactsSearch#request-company_domain'],
       ['duplicate', 'contactsCreate#parameter-on_duplicate'],
-      ['idempotency_key_reused', 'errors#idempotency_key_reused'],
       ['search website visits', 'websiteVisitsSearch'],
-      ['systemctl', 'install#user-folders-service'],
-      ['clickhouse-jdbc', 'sql#tools'],
     ] as const) {
       await c.page.getByRole('searchbox').fill(typed);
       await c.page
         .getByRole('navigation', { name: 'Results' })
-        .locator(`a[href="/docs/${to}"]`)
+        .locator(`a[href="/docs/api/${to}"]`)
         .first()
         .click();
-      await c.page.waitForURL(`${c.gateway.url}/docs/${to}`);
-    }
-    // What people call it, each with the guide among the first that are found.
-    for (const [typed, guide] of [
-      ['import', 'console#upload-a-list'],
-      ['upload', 'console#upload-a-list'],
-      ['undo', 'console#put-people-into-an-audience'],
-      ['download', 'export'],
-      ['price', 'console#price-keys-and-errors'],
-      ['api key', 'authentication'],
-      ['csv', 'export'],
-      ['delete', 'contactsDelete'],
-    ] as const) {
-      await c.page.getByRole('searchbox').fill(typed);
-      const found = c.page.getByRole('navigation', { name: 'Results' }).locator('li:nth-child(-n + 10) a');
-      await found
-        .and(c.page.locator(`a[href^="/docs/${guide}"]`))
-        .first()
-        .waitFor();
+      await c.page.waitForURL(`${c.gateway.url}/docs/api/${to}`);
     }
     await c.page.getByRole('searchbox').fill('zzz');
     await c.page.getByText('Nothing matches.').waitFor();
-  });
-
-  it('copies the code of a guide', async () => {
-    await open('quickstart');
-    await c.context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    await c.page.getByRole('button', { name: 'Copy', exact: true }).first().click();
-    await c.page.getByRole('button', { name: 'Copied' }).waitFor();
-    expect(await c.page.evaluate('navigator.clipboard.readText()')).to.match(/^npm ci\nnpm start\n?$/);
   });
 
   it('has nothing serious for axe, light and dark, wide and narrow', async () => {
     await open('');
     // Each width meets each colour scheme once, with the navigation.
     await expectAccessible(c.page, APPEARANCES);
-    for (const name of ['errors', 'contactsCreate', 'sql']) {
+    for (const name of ['contactsCreate', 'ingest']) {
       await visit(name);
       await c.page.evaluate(
         "document.querySelectorAll('main details').forEach((each) => { each.open = true; })",
@@ -345,7 +275,7 @@ describe('The API reference in Chromium', function () {
   it('shows its content where scripts do not run', async () => {
     const context = await c.context.browser()?.newContext({ javaScriptEnabled: false });
     const page = (await context?.newPage()) as Page;
-    await page.goto(`${c.gateway.url}/docs`);
+    await page.goto(`${c.gateway.url}/docs/api`);
     await page.getByRole('link', { name: 'Search contacts', exact: true }).click();
     await page.getByText('POST /api/contacts/search').waitFor();
     await context?.close();

@@ -13,6 +13,14 @@ export const docPaths = (): string[] => [
     .map((name) => `docs/${name}`),
 ];
 
+/** The id of a heading, as GitHub makes it. */
+export const slug = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .trim()
+    .replaceAll(/\s+/g, '-');
+
 /** The pages that a server serves at /docs, in the order of docs/README.md: path from the root, and name below /docs. */
 export const servedPages = (): { path: string; name: string }[] => {
   const [served = ''] = readDoc('docs/README.md').split('## How it is built');

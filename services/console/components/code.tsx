@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { ScrollRegion } from './scroll-region.js';
 
-/** The button copies the text of its figure. Guides use it too. */
+/** Copies the code of its figure. */
 const CopyButton = () => (
   <button type="button" class="copy">
     Copy

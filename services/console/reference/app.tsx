@@ -3,21 +3,18 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Failure } from '../components/states.js';
 import { address, href, path } from '../router.js';
 import { theme, toggleTheme } from '../theme.js';
-import { Fields } from './fields.js';
-import { GUIDES, guideTexts } from './guides.js';
-import { failure, kindsOf, loadReference, type Operation, reference, refName } from './open-api.js';
+import { failure, loadReference, type Operation, reference } from './open-api.js';
 import { OperationPage } from './operation.js';
 import { search } from './search.js';
 import { Inline } from './text.js';
 
-/** '' for the overview, else the name of a guide or the id of an operation. */
+/** The id of an operation; '' for the overview. */
 const page = computed(() => path.value.slice(1));
 const typed = signal('');
 const menuOpen = signal(false);
 
 function titleOf(name: string): string {
-  const guide = GUIDES.find((each) => each.name === name);
-  return guide?.title ?? reference.value?.byId.get(name)?.summary ?? 'API reference';
+  return reference.value?.byId.get(name)?.summary ?? 'API operations';
 }
 
 /** The part of the address behind `#`, as it is where it cannot be decoded. */
@@ -49,7 +46,7 @@ export function App() {
     // Of another page, readers of the screen begin at its start.
     if (!isFirst.current) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
-  }, [address.value, loaded, guideTexts.value]);
+  }, [address.value, loaded]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Escape') {
@@ -108,7 +105,7 @@ function Navigation() {
         <input
           id="filter"
           type="search"
-          aria-label="Search operations, fields, errors and guides"
+          aria-label="Search operations and fields"
           placeholder="Search ( / )"
           autocomplete="off"
           spellcheck={false}
@@ -123,21 +120,12 @@ function Navigation() {
       </search>
       {typed.value.trim() === '' ? (
         <nav aria-label="Reference">
-          {GUIDE_GROUPS.map((group) => (
-            <NavGroup
-              key={group}
-              title={group}
-              items={GUIDES.filter((guide) => guide.group === group).map(({ name, title }) => ({
-                to: name,
-                label: title,
-              }))}
-            />
-          ))}
+          <NavGroup title="Reachline" items={[{ to: '/docs', label: 'Documentation' }]} />
           {groups().map(([tag, operations]) => (
             <NavGroup
               key={tag}
               title={tag}
-              items={operations.map(({ id, summary }) => ({ to: id, label: summary }))}
+              items={operations.map(({ id, summary }) => ({ to: href(`/${id}`), label: summary }))}
             />
           ))}
         </nav>
@@ -162,8 +150,6 @@ function Navigation() {
   );
 }
 
-const GUIDE_GROUPS = [...new Set(GUIDES.map(({ group }) => group))];
-
 function groups(): [tag: string, operations: Operation[]][] {
   const operations = reference.value?.operations ?? [];
   const tags = [...new Set(operations.map(({ tag }) => tag))];
@@ -177,7 +163,10 @@ function NavGroup({ title, items }: { title: string; items: { to: string; label:
       <ul>
         {items.map(({ to, label }) => (
           <li key={to}>
-            <a href={href(`/${to}`)} aria-current={page.value === to ? 'page' : undefined}>
+            <a
+              href={to}
+              aria-current={address.value.path !== '' && href(address.value.path) === to ? 'page' : undefined}
+            >
               {label}
             </a>
           </li>
@@ -188,10 +177,7 @@ function NavGroup({ title, items }: { title: string; items: { to: string; label:
 }
 
 function Page({ name }: { name: string }) {
-  const html = guideTexts.value?.[name];
-  if (html !== undefined) return <GuidePage name={name} html={html} />;
   if (failure.value !== null) return <Failure error={failure.value} retry={() => void loadReference()} />;
-  if (GUIDES.some((guide) => guide.name === name)) return <p class="note">Loading the guide …</p>;
   if (!reference.value) return <p class="note">Loading the operations …</p>;
   if (name === '') return <Overview />;
   const operation = reference.value.byId.get(name);
@@ -213,7 +199,7 @@ function Overview() {
         <Inline text={info.description} />
       </p>
       <p>
-        New here? Start with the <a href={href('/quickstart')}>quickstart</a>. The same as data:{' '}
+        New here? Start with the <a href="/docs/quickstart">quickstart</a>. The same as data:{' '}
         <a href="/openapi.json">openapi.json</a>, and as plain text: <a href="/llms.txt">llms.txt</a>, or all
         pages at once: <a href="/llms-full.txt">llms-full.txt</a>.
       </p>
@@ -234,35 +220,5 @@ function Overview() {
       ))}
       <p class="note">Version {info.version}</p>
     </article>
-  );
-}
-
-function GuidePage({ name, html }: { name: string; html: string }) {
-  // The guides name the address of a first start.
-  const __html = html.replaceAll('http://127.0.0.1:8080', location.origin);
-  return (
-    <>
-      <article class="doc guide" dangerouslySetInnerHTML={{ __html }} />
-      {name === 'streams' && <RecordSchemas />}
-    </>
-  );
-}
-
-/** The fields of the records of each stream. */
-function RecordSchemas() {
-  const schema = reference.value?.byId.get('ingest')?.body?.content.schema;
-  if (!schema) return null;
-  return (
-    <div class="doc guide">
-      {kindsOf(schema)?.map((kind) => {
-        const name = refName(kind);
-        return (
-          <section key={name}>
-            <h2 id={name}>{name}</h2>
-            <Fields schema={kind} />
-          </section>
-        );
-      })}
-    </div>
   );
 }

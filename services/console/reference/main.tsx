@@ -5,7 +5,6 @@ import { startCopyButtons } from '../components/code.js';
 import { startRouter } from '../router.js';
 import { restoreSession } from '../session.js';
 import { App } from './app.js';
-import { loadGuides } from './guides.js';
 import { loadReference } from './open-api.js';
 
 const root = document.getElementById('reference');
@@ -14,5 +13,4 @@ startRouter();
 startCopyButtons();
 restoreSession();
 void loadReference();
-void loadGuides();
 render(<App />, root);

@@ -1,5 +1,4 @@
 import { CodeBlock } from '../components/code.js';
-import { href } from '../router.js';
 import { Fields, ParameterFields } from './fields.js';
 import {
   type Answer,
@@ -48,14 +47,14 @@ export function OperationPage({ operation }: { operation: Operation }) {
           <>
             <h2 id="errors">Errors</h2>
             <p>
-              Each is a <a href={href('/errors')}>problem</a> with a stable <code>code</code>.
+              Each is a <a href="/docs/errors">problem</a> with a stable <code>code</code>.
             </p>
             <ul class="problems">
               {problems.map(({ status, code, title }) => (
                 <li key={code}>
                   <span class="status">{status}</span>
                   <span>
-                    <a href={href(`/errors#${code}`)}>
+                    <a href={`/docs/errors#${code}`}>
                       <code>{code}</code>
                     </a>{' '}
                     {title}

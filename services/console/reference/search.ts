@@ -1,12 +1,11 @@
-/** The filter over operations, fields, errors and guides: every word must occur, in a title first, and fields come last. */
-import { GUIDES, guideTexts } from './guides.js';
+/** The filter over operations and fields: every word must occur, in a title first, and fields come last. */
 import { flatten, kindsOf, objectOf, type Reference, refName, type Schema } from './open-api.js';
 
 export interface Entry {
   title: string;
   /** What it belongs to. */
   context: string;
-  /** Below /docs. */
+  /** Below /docs/api. */
   to: string;
   text: string;
   isField?: true;
@@ -14,20 +13,6 @@ export interface Entry {
 
 const MAX_DEPTH = 4;
 const MAX_RESULTS = 50;
-
-function* guideEntries(): Generator<Entry> {
-  for (const { name, title, group } of GUIDES) {
-    let entry: Entry = { title, context: group, to: name, text: '' };
-    const { body } = new DOMParser().parseFromString(guideTexts.value?.[name] ?? '', 'text/html');
-    for (const { tagName, id, textContent } of body.children) {
-      if (/^H[2-6]$/.test(tagName)) {
-        yield entry;
-        entry = { title: textContent, context: title, to: `${name}#${id}`, text: '' };
-      } else entry.text += ` ${textContent}`;
-    }
-    yield entry;
-  }
-}
 
 function* fieldEntries(schema: Schema, context: string, to: string, path = '', depth = 0): Generator<Entry> {
   const object = objectOf(schema);
@@ -60,18 +45,16 @@ function* referenceEntries({ operations }: Reference): Generator<Entry> {
   }
 }
 
-let indexed: { of: unknown[]; entries: (Entry & { lower: string })[] } | undefined;
+let indexed: { of: Reference | null; entries: (Entry & { lower: string })[] } | undefined;
 
 /** The best entries for what was typed; none for nothing. */
 export function search(typed: string, reference: Reference | null): Entry[] {
-  // The type of a problem finds its code.
-  const words = typed.toLowerCase().replace('urn:reachline:problem:', '').split(/\s+/).filter(Boolean);
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
-  const of = [reference, guideTexts.value];
-  if (!indexed?.of.every((each, index) => each === of[index])) {
-    const all = [...guideEntries(), ...(reference ? referenceEntries(reference) : [])];
+  if (indexed?.of !== reference) {
+    const all = reference ? [...referenceEntries(reference)] : [];
     indexed = {
-      of,
+      of: reference,
       entries: all.map((entry) => ({
         ...entry,
         lower: `${entry.title} ${entry.context} ${entry.text}`.toLowerCase(),

@@ -4,7 +4,6 @@ import { useId, useState } from 'preact/hooks';
 import { Code } from '../components/code.js';
 import { Fact } from '../components/fact.js';
 import { TextField } from '../components/form.js';
-import { href } from '../router.js';
 import { currentKey, missingScope, organizationId, session, signIn } from '../session.js';
 import { Samples } from './code-samples.js';
 import { flatten, type Operation, type Parameter, scopeOf } from './open-api.js';
@@ -220,7 +219,7 @@ function ReceivedAnswer({ received }: { received: Received | string }) {
           {status} {statusText}
         </strong>{' '}
         <span class="note">{milliseconds} ms</span>
-        {code && <a href={href(`/errors#${code}`)}>What {code} means</a>}
+        {code && <a href={`/docs/errors#${code}`}>What {code} means</a>}
       </p>
       <details>
         <summary>{headers.length} headers</summary>

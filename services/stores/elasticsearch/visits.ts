@@ -29,10 +29,11 @@ type Clause = estypes.QueryDslQueryContainer;
 /** The stored field (`_source` of the mapping). Fields for searching and sorting are derived from it and only indexed. */
 export interface VisitSource {
   visit: Json<Visit>;
-  record_order: string;
+  /** Absent in older documents. */
+  record_order?: string | null;
 }
 
-export function visitDocument(visit: Visit, recordOrder: string): object {
+export function visitDocument(visit: Visit, recordOrder: string | null): object {
   const { countries, city, browser, platform, address, startUrl } = searchableVisit(visit);
   const document: VisitSource & Record<string, unknown> = {
     visit: toJson(visit),
@@ -111,7 +112,10 @@ function addressText(key: string): string {
 
 type NewVisit = Omit<DocumentWrite, 'before'> & StoredVisit;
 
-const storedOf = ({ visit, record_order: recordOrder }: VisitSource): StoredVisit => ({ visit, recordOrder });
+const storedOf = ({ visit, record_order = null }: VisitSource): StoredVisit => ({
+  visit,
+  recordOrder: record_order,
+});
 
 interface VisitStoreDeps {
   cluster: Cluster;

@@ -10,18 +10,18 @@ import {
 import { COPIED_KINDS } from '../../common/record-copy.js';
 import type { Layout } from '../client.js';
 
-/** Tables of which each server has its own copy. */
+/** Each server is given its own. */
 const COPIED: readonly string[] = COPIED_KINDS;
 const TABLE = /^CREATE TABLE IF NOT EXISTS (?<name>\w+)/m;
 const SYNCED = /fsync_after_insert = 1/;
 const KEEPS_ROWS = /^ENGINE = (?=\w*MergeTree)/m;
 
-/** The id of a table, which all its replicas share. */
+/** The id of a table, which all of its replicas share. */
 export type IdOfTable = (table: string) => string;
 
 /**
- * A migration for a layout. Files are written for one server, with `{{tables}}` and `{{views}}` for the databases. (`{{on_cluster}}` is
- * replaced by nothing: applied files may not change.) With ids, tables are replicated at the server's default path, which contains the id.
+ * Returns the statements of a file for a layout. Files are written for one server, with `{{tables}}` and `{{views}}` for the databases.
+ * With ids, tables are replicated at the server's default path, which holds the id.
  */
 export function render(file: Sql, { tables, views }: Layout, idOf?: IdOfTable): Sql[] {
   const databases = { views: checkedIdentifier(views), tables: checkedIdentifier(tables) };
