@@ -1,5 +1,5 @@
 /**
- * Raised with every change of a normal form, of the words of a value, or of the fields of a stored body. SQLite then rebuilds what it
- * derives when it is opened; Elasticsearch asks for `reachline migrate`, which reindexes.
+ * Increased with every change of a normal form, of the words of a value, or of the fields of a stored body. SQLite then rebuilds its
+ * derived data when it opens. Elasticsearch requires `reachline migrate`, which reindexes.
  */
 export const SEARCH_RULES_VERSION = 10;

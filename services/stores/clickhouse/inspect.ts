@@ -34,7 +34,7 @@ interface Replication {
 }
 
 /**
- * State of each server by its address, or the error that opening the store would throw: `StoreUnavailableError`, `StoreTimeoutError`,
+ * State of each server by its address, or the error that opening the store would throw: `StoreUnavailableError`, `StoreTimeoutError` or
  * `UnreleasedVersionError`.
  */
 export async function inspectClickHouse(

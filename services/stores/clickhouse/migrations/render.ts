@@ -21,7 +21,7 @@ export type IdOfTable = (table: string) => string;
 
 /**
  * Returns the statements of a file for a layout. Files are written for one server, with `{{tables}}` and `{{views}}` for the databases.
- * With ids, tables are replicated at the server's default path, which holds the id.
+ * With ids, tables are replicated at the server's default path, which contains the id.
  */
 export function render(file: Sql, { tables, views }: Layout, idOf?: IdOfTable): Sql[] {
   const databases = { views: checkedIdentifier(views), tables: checkedIdentifier(tables) };
