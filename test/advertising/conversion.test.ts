@@ -83,7 +83,7 @@ describe('advertising money in another currency (contract 5.14)', () => {
   });
 
   for (const [currency, days, reason] of [
-    // A rate counts for the 7 days after its own.
+    // A rate counts for 7 days after its own day.
     ['USD', [DAY], 'there is no rate of USD of that day or the 7 days before'],
     [null, ['2026-10-14', DAY], 'the campaign has no currency'],
   ] as const) {

@@ -6,10 +6,10 @@ import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import type { RecordStore } from '../../services/stores/common/record-store.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-/** A moment of the day that tests take for today. */
+/** A time on the day that tests use as today. */
 export const TODAY = '2026-11-21';
 
-/** Calls an operation as the gateway does after its checks, for an organization, on a given day: the text of its answer. */
+/** Calls an operation like the gateway after its checks, for an organization on a given day. Returns the text of the response. */
 export async function callText<Body extends TSchema, Query extends TSchema, Answer extends TSchema>(
   operation: Endpoint<Body, Query, Answer>,
   analytics: AnalyticsReader,
@@ -26,7 +26,7 @@ export async function callText<Body extends TSchema, Query extends TSchema, Answ
     keyId: 'key',
     organizationId,
     services: {
-      // Advertising never touches the other store.
+      // Advertising never uses the records store.
       records: undefined as unknown as RecordStore,
       analytics,
       clock: { now: () => Date.parse(`${today}T12:00:00Z`) },
@@ -39,7 +39,7 @@ export async function callText<Body extends TSchema, Query extends TSchema, Answ
   return String(await serialize(answer));
 }
 
-/** The same, as the object that a client reads. */
+/** Calls an operation like `callText`, and parses the response. */
 export const call = async <Body extends TSchema, Query extends TSchema, Answer extends TSchema>(
   ...args: Parameters<typeof callText<Body, Query, Answer>>
 ) => JSON.parse(await callText(...args)) as Static<Answer>;
@@ -51,12 +51,12 @@ export interface TemporaryStore {
 
 let opener = openInTemporaryFolder;
 
-/** Makes every test of advertising run on another store. */
+/** Makes all advertising tests run on another store. */
 export function useStores(open: (timeoutMs?: number) => Promise<TemporaryStore>): void {
   opener = open;
 }
 
-/** An empty store of a test's own; `dispose` leaves nothing of it behind. */
+/** An empty store for one test. `dispose` removes everything. */
 export function openTemporaryStore(timeoutMs?: number): Promise<TemporaryStore> {
   return opener(timeoutMs);
 }

@@ -73,7 +73,7 @@ function describeAnswers(
     before(async () => {
       ({ store, dispose } = await openTemporaryStore());
       const records = recordsOf(random, 1000);
-      // Neighbours are accepted together, as a batch is.
+      // Adjacent records are accepted together, as in a batch.
       records.deliveries.forEach((entry, index) => {
         entry.acceptedAt = Date.parse('2026-10-01') + Math.floor(index / 300) * 7_200_000;
       });

@@ -1,6 +1,6 @@
 /**
- * The contract of the four operations in plain TypeScript over raw records: slow, obvious, and sharing nothing with
- * the services but types. Tests hold every answer of the store against it.
+ * The contract of the four operations in plain TypeScript over raw records: slow, obvious, and sharing only types with the services. Tests
+ * compare every response of the store with it.
  */
 import type {
   CampaignRecord,
@@ -44,7 +44,7 @@ export interface OracleRequest {
   campaign_page_size?: number;
 }
 
-/** A warning's code, and the values its sentence must name. */
+/** The code of a warning, and the values that its sentence must contain. */
 export interface ExpectedWarning {
   code: string;
   names: string[];
@@ -56,7 +56,7 @@ interface Entry {
   key: unknown;
   values: Map<string, bigint>;
   item: Row;
-  /** Deliveries in another currency than their creative: they count in the totals alone. */
+  /** Marks deliveries in another currency than their creative's, which count only in totals. */
   isForeign?: true;
 }
 type Day = { campaign: string; creative: string; company: string; date: string; values: Map<string, bigint> };
@@ -90,7 +90,7 @@ const COMPANY_ALL = [...COUNTS, 'ctr', 'engagement_rate', 'conversion_rate'];
 const PICO = 10n ** 12n;
 const MICRO = 10n ** 6n;
 
-/** A value in units of 10^-12; counts too. */
+/** A value, also a count, in units of 10^-12. */
 function pico(value: unknown): bigint {
   if (value === null || value === undefined) return 0n;
   const text =
@@ -104,7 +104,7 @@ function plain(value: bigint): string {
   return `${value / PICO}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** Half up, in millionths; null without a denominator. */
+/** A rate in millionths, rounded half up; null if the denominator is 0. */
 function rateMillionths(name: string, values: Map<string, bigint>): bigint | null {
   const [numerator, denominator, factor] = RATES[name] as [string, string, bigint];
   const below = values.get(denominator) ?? 0n;
@@ -114,7 +114,7 @@ function rateMillionths(name: string, values: Map<string, bigint>): bigint | nul
   return (above % below) * 2n >= below ? floor + 1n : floor;
 }
 
-/** The value shown of a metric. */
+/** The value that is shown for a metric. */
 function shown(name: string, values: Map<string, bigint>): string | number | null {
   if (MONEY.includes(name)) return plain(values.get(name) ?? 0n);
   if (!(name in RATES)) return Number((values.get(name) ?? 0n) / PICO);
@@ -122,7 +122,7 @@ function shown(name: string, values: Map<string, bigint>): string | number | nul
   return millionths === null ? null : Number(plain(millionths * 10n ** 6n));
 }
 
-/** The exact value a metric sorts by. */
+/** The exact value by which a metric sorts. */
 function comparable(name: string, values: Map<string, bigint>): bigint | null {
   return name in RATES ? rateMillionths(name, values) : (values.get(name) ?? 0n);
 }
@@ -142,7 +142,7 @@ const isActive = (day: Day) => SUMMED.some((name) => (day.values.get(name) ?? 0n
 
 const isItem = ({ isForeign }: Entry) => !isForeign;
 
-/** Currencies by their number of entries, then by name; the unknown currency comes last. */
+/** Orders currencies by number of entries, then by name. The unknown currency comes last. */
 const byCurrency = (entries: Entry[]) =>
   [...groupBy(entries, ({ item }) => item.currency)].sort(
     ([one, some], [other, others]) =>
@@ -235,7 +235,7 @@ function microsecondsOf(time: string): number {
   return Date.parse(time) * 1000 + Number(more.padEnd(3, '0'));
 }
 
-/** Newest version of each key. Among equal versions the last accepted wins, then the later in the list. */
+/** Newest version of each key. Among equal versions, the last accepted wins, then the later in the list. */
 function newest<T>(
   entries: { record: T; acceptedAt: number }[],
   key: (record: T) => string,
@@ -272,7 +272,7 @@ export class Oracle {
   readonly #days: Day[];
   /** Rates by `<currency> <day>`, in units of 10^-12. */
   readonly #rates = new Map<string, bigint>();
-  /** Days of the rates that the request in hand used, and of money for which there is none. */
+  /** Days of the rates that the current request used, and days with money but no rate. */
   #ratedOn = new Set<string>();
   #missing = new Set<string>();
   readonly #today: string;
@@ -315,7 +315,7 @@ export class Oracle {
     return day > this.#provisionalAfter;
   }
 
-  /** What a euro is worth: by the rate of the day, or of one of the seven days before. */
+  /** The value of a euro, by the rate of the day or of one of the seven days before. */
   #perEuro(currency: string | null | undefined, date: string): bigint {
     if (currency === 'EUR') return PICO;
     for (let ago = 0; ago <= 7; ago++) {
@@ -380,7 +380,7 @@ export class Oracle {
     }));
   }
 
-  /** A page of what `entriesOf` finds in a range, with totals, and with what it finds in an earlier one. */
+  /** A page of what `entriesOf` finds in a range, with totals, and with values of an earlier range. */
   #list(
     request: OracleRequest,
     names: string[],
@@ -480,7 +480,7 @@ export class Oracle {
     };
   }
 
-  /** Whether a campaign or creative has a status and the objective of its campaign that are asked for. */
+  /** Whether a campaign or creative has a requested status, and its campaign a requested objective. */
   #isAsked({ statuses, objective_types }: OracleRequest, record: Row, campaign: Row): boolean {
     const objective = canonicalObjective(campaign.objective_type);
     return (
@@ -655,7 +655,7 @@ export class Oracle {
     return entries;
   }
 
-  /** Null where no company, or several, are meant. */
+  /** Null if no company or several match. */
   company(request: OracleRequest) {
     const names = request.metrics ?? COMPANY_ALL;
     let id: string | undefined;

@@ -196,7 +196,7 @@ export function ratedRecords(random: Random, size: number): Records {
     // Rows of one day and campaign may follow each other.
     record.date = dayOfYear(random.below(YEAR.days));
   }
-  // The engine writes a part for each month of a batch.
+  // The engine writes a part for each month of a batch, so batches are sorted by day.
   records.deliveries.sort((a, b) => (a.record.date < b.record.date ? -1 : 1));
   const acceptedAt = () => Date.parse(moment(random));
   for (const organization_id of ORGANIZATIONS) {
@@ -255,12 +255,12 @@ export function inCurrency(random: Random, request: OracleRequest): OracleReques
   };
 }
 
-/** Records in batches of random size, in their order. */
+/** Records in batches of random size, in order. */
 export function batches<T>(random: Random, entries: { record: T; acceptedAt: number }[]) {
   const result: { records: T[]; acceptedAt: number }[] = [];
   for (const { record, acceptedAt } of entries) {
     const last = result.at(-1);
-    // One batch is accepted at one moment.
+    // All records of a batch are accepted at the same time.
     if (last && last.acceptedAt === acceptedAt && random.chance(0.995)) last.records.push(record);
     else result.push({ records: [record], acceptedAt });
   }

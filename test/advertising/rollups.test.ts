@@ -43,7 +43,7 @@ it('sums of a month are built once where another process builds them meanwhile',
   await store.close();
   const clickhouse = await openClickHouse({ path });
   try {
-    // A month is due again in the second of its last insert.
+    // A month is due again within the second of its last insert.
     await new Promise((resolve) => setTimeout(resolve, 1100));
     const options = { settleSeconds: 0, minRows: 1 };
     let builtMeanwhile: number | undefined;
@@ -117,7 +117,7 @@ describe(`sums of months under random restatements (TEST_SEED=${SEED})`, functio
     },
   };
 
-  /** Every list of an organization, with and without the sums. */
+  /** Compares every list of an organization with and without the sums. */
   async function compare(context: string, filters = random.pick(FILTERS)) {
     const organization = random.pick(ORGANIZATIONS);
     const [start_date, end_date] = random.pick(RANGES);
@@ -150,7 +150,7 @@ describe(`sums of months under random restatements (TEST_SEED=${SEED})`, functio
       const what = random.pick(['insert', 'build', 'both']);
       if (what === 'insert') await insert();
       if (what === 'build') await builder.run();
-      // A build reads the deliveries before, amid or after the inserts.
+      // A build reads the deliveries before, during or after the inserts.
       if (what === 'both') await Promise.all([builder.run(), insert().then(insert)]);
       await compare(`step ${step}, ${what}`);
     }

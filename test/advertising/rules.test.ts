@@ -17,7 +17,7 @@ import { accepted } from '../support/accepted.js';
 import { call, openTemporaryStore, TODAY } from './helper.js';
 
 const range = { start_date: '2026-10-01', end_date: '2026-10-31' };
-// Values no identifier or keyword looks like: no value of this list may appear in a statement. The first is in capitals like a currency.
+// Values that resemble no identifier or keyword: none may appear in a statement. The first is in capitals like a currency.
 const HOSTILE = ["X'); DROP TABLE DELIVERIES; --", '{ids:String}', '\\'];
 const [FIRST = ''] = HOSTILE;
 const UNNAMED = `unnamed ${FIRST}`;
@@ -367,7 +367,7 @@ describe('the advertising API', () => {
       for (const [body, ids] of [
         [{ ...all, ...monthly }, [FIRST]],
         [{ ...all, currency: FIRST, compare_to: 'previous_month' }, [FIRST]],
-        // Deliveries of this month alone, whose sums are none.
+        // The range contains only deliveries of this month, for which there are no sums.
         [{ ...monthly, start_date: '2026-10-01' }, list.name === 'SearchCompanies' ? [] : every],
       ] as [object, string[]][]) {
         const { items } = await call(list, reader, FIRST, { ...hostileRange, ...body });

@@ -12,7 +12,7 @@ const scopeOf = (end_date: string, granularity: 'daily' | 'monthly' = 'daily', m
   });
 const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `c${index}`);
 
-/** Rows as the store answers them: in no order, most periods of every item. */
+/** Rows as the store returns them: unordered, with most periods of every item. */
 function rowsOf(ids: readonly string[], start: string, days: number): SeriesRow[] {
   return ids.flatMap((id, item) =>
     Array.from({ length: days }, (_, day) => ({

@@ -24,13 +24,13 @@ const SERVERS = {
 const text = readFileSync(join(packageRoot, 'docs/operating/alerts.yml'), 'utf8');
 const { groups } = parse(text) as { groups: { name: string; rules: { alert: string; expr: string }[] }[] };
 
-/** Samples of an answer of `/metrics`, by name; a family without samples has an empty list. */
+/** Samples in a response of `/metrics`, by name. A family without samples has an empty list. */
 async function samplesOf({ url }: ServerProcess): Promise<Map<string, string[]>> {
   const body = await (await fetch(`${url}/metrics`)).text();
   const samples = new Map<string, string[]>();
   for (const line of body.split('\n')) {
     const [, family, type] = /^# TYPE (\w+) (\w+)$/.exec(line) ?? [];
-    // A counter appears with its first event.
+    // A counter appears only with its first event.
     if (family !== undefined && type === 'counter') samples.set(family, []);
     const [, name] = /^(\w+)(?:\{.*\})? \S+$/.exec(line) ?? [];
     if (name !== undefined) samples.set(name, [...(samples.get(name) ?? []), line]);
@@ -38,7 +38,7 @@ async function samplesOf({ url }: ServerProcess): Promise<Map<string, string[]>>
   return samples;
 }
 
-/** Series that the rules of these groups name and that none of the processes has. */
+/** Series that the rules of these groups name but none of the processes has. */
 async function missing(names: readonly string[], processes: readonly ServerProcess[]): Promise<string[]> {
   const answers = await Promise.all(processes.map(samplesOf));
   const found: string[] = [];
@@ -58,7 +58,7 @@ async function missing(names: readonly string[], processes: readonly ServerProce
   return found;
 }
 
-/** Resolves once a process that reads from Kafka has every series. */
+/** Resolves once a process that reads from Kafka has all series. */
 const nothingMissing = (names: readonly string[], server: ServerProcess) =>
   until(async () => (await missing(names, [server])).length === 0, `the series of ${names} are there`);
 
@@ -78,7 +78,7 @@ describe('the series of the alert rules', function () {
   const processes: ServerProcess[] = [];
   after(() => Promise.all(processes.map((each) => each.kill())));
 
-  /** A gateway that has answered a request. */
+  /** Starts a gateway that has served a request. */
   async function gateway(
     environment: Record<string, string>,
     { key, dataDir = '/proc/nowhere' }: { key: string; dataDir?: string },
@@ -92,7 +92,7 @@ describe('the series of the alert rules', function () {
     return server;
   }
 
-  /** Indices and a database of their own on the servers. */
+  /** Separate indices and a separate database on the servers. */
   async function onServers(): Promise<{ environment: Record<string, string>; key: string }> {
     const environment = serverEnvironment(testIndices().config, testDatabase().config);
     const stores = await openStores(loadConfig(environment));

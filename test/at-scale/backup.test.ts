@@ -133,7 +133,7 @@ describe('A snapshot of Elasticsearch and a backup of ClickHouse', () => {
     await database.client.command({ query: `RESTORE ${databases()} FROM ${file}` });
     expectAlike(await answersOf(await start(), key), before);
     expect(await gateway?.stores.records.getCredits('org_a')).to.equal(5);
-    // Sums are derived from inserts again.
+    // Sums are derived again from inserts.
     const again = await gateway?.ingest('network-a-deliveries', RECORDS['network-a-deliveries'] as object[]);
     expect(again?.body.accepted).to.equal(40);
     expectAlike(await answersOf(gateway as TestGateway, key), before);

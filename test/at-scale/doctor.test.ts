@@ -14,7 +14,7 @@ describe('The doctor, where both stores are on servers', () => {
   let env: Record<string, string>;
 
   before(async () => {
-    // No store needs the folder, so that it may be anything.
+    // No store needs the folder, so it may be any path.
     const file = join(tempFolder(), 'a-file');
     await writeFile(file, '');
     env = {

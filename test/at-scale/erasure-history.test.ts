@@ -1,4 +1,4 @@
-/** The history of erased persons that test/durability/erasure-history.test.ts has for an embedded store, over a gateway on servers. */
+/** Runs the history of erased persons from test/durability/erasure-history.test.ts over a gateway on servers. */
 import { expect } from 'chai';
 import { issueKey } from '../../services/accounts/keys.js';
 import { startGateway } from '../../services/gateway/server.js';
@@ -26,7 +26,7 @@ import { openStore, testIndices } from './elasticsearch/support.js';
 const ORGANIZATION = 'org_history';
 const organization = { organization_id: ORGANIZATION };
 const PERSONS = runs(12);
-/** Folders of the servers. Without them the test checks only the lists. */
+/** Folders of the servers. Without them, the test checks only the lists. */
 const FOLDERS = ['TEST_ELASTICSEARCH_FOLDER', 'TEST_CLICKHOUSE_FOLDER'];
 
 describe(`Erasures of persons with a history on servers (seed ${SEED})`, function () {
@@ -63,7 +63,7 @@ describe(`Erasures of persons with a history on servers (seed ${SEED})`, functio
   });
 
   const isComplete = async () => {
-    // Several may be complete only with the next copy.
+    // Several erasures may complete only with the next copy.
     await copier.run();
     const { body } = await caller.call('/api/contacts/erasures', { ...organization, limit: 1000 });
     return (body.erasures as { completed_at: string | null }[]).every(({ completed_at }) => completed_at);

@@ -11,10 +11,10 @@ import { GatewayPair } from './parity/store-pair.js';
 const REQUESTS = runs(500);
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const MAX_DIFFERENCES = 5;
-/** Few, so that they run out. */
+/** Few credits, so that they run out. */
 const CREDITS = 60;
 const RECORDS_PER_INGEST = 5000;
-/** Mean number of pages of a search that is read to its end, which three of ten are. */
+/** Mean number of pages of a search that is read to its end, which applies to three of ten searches. */
 const PAGES_PER_SEARCH = 6;
 const AT_ONCE = 50;
 
@@ -22,7 +22,7 @@ describe(`The embedded form and the form at scale (TEST_SEED=${SEED})`, () => {
   const records = parityRecords('2026-11-21');
   const coverage = new Coverage();
   const differences: string[] = [];
-  /** Least number of requests per operation. */
+  /** Minimum number of requests per operation. */
   const floor = REQUESTS / 100;
   let pair: GatewayPair;
   let sentCount = 0;
@@ -67,7 +67,7 @@ describe(`The embedded form and the form at scale (TEST_SEED=${SEED})`, () => {
   it(`answers ${REQUESTS} random requests byte for byte alike in both forms`, async function () {
     this.timeout(runs(600_000));
     sentCount = 0;
-    // One of four need not match any record.
+    // One of four requests need not match any record.
     const drawn = fc.oneof(
       { weight: 1, arbitrary: fc.tuple(randomRequest(pair.key, SERVED_ALIKE), forgery, fc.constant(false)) },
       {
@@ -80,7 +80,7 @@ describe(`The embedded form and the form at scale (TEST_SEED=${SEED})`, () => {
       },
     );
     const erasures = drawnRequest(records, pair.createdIds, pair.key, true);
-    // Planned, not drawn: every process must know of an erasure before it answers, which takes a second.
+    // Erasures are planned, not drawn: every process must know of an erasure before it responds, which takes a second.
     let planned = 0;
     const isErasureDue = () => planned < 1 + (sentCount / REQUESTS) * floor;
     while (sentCount < REQUESTS && differences.length < MAX_DIFFERENCES) {
@@ -89,7 +89,7 @@ describe(`The embedded form and the form at scale (TEST_SEED=${SEED})`, () => {
         for (const request of fc.sample(erasures, { seed: SEED + sentCount, numRuns: 1 }))
           await sendOnce(request);
       }
-      // Draw a few requests at a time: later requests use ids that earlier requests created.
+      // Draws a few requests at a time: later requests use ids that earlier requests created.
       for (const [request, forge, toEnd] of fc.sample(drawn, { seed: SEED + sentCount, numRuns: AT_ONCE })) {
         const response = await sendOnce(request);
         if (toEnd) await sendToEnd(request, response);
@@ -113,7 +113,7 @@ describe(`The embedded form and the form at scale (TEST_SEED=${SEED})`, () => {
     if (next) await sendOnce(next);
   }
 
-  /** Follows the cursors, each form with its own. */
+  /** Follows the cursors, each store with its own. */
   async function sendToEnd(request: FuzzRequest, response: Received): Promise<void> {
     const { total_count = 0 } = JSON.parse(response.text) as { total_count?: number };
     const limit = Math.min(1000, Math.ceil(total_count / PAGES_PER_SEARCH));
@@ -122,7 +122,7 @@ describe(`The embedded form and the form at scale (TEST_SEED=${SEED})`, () => {
     }
   }
 
-  /** Empty responses and rejections are trivially alike. */
+  /** Empty responses and rejections are always equal, so there must be few. */
   function expectMuchFound(): void {
     const counts = [...coverage.operations.values()];
     for (const [path, { sent, found }] of coverage.operations) {

@@ -21,7 +21,7 @@ import { testDatabase } from './clickhouse/support.js';
 import { openStore, testIndices } from './elasticsearch/support.js';
 import { serverEnvironment } from './start-gateway.js';
 
-/** A text that no earlier run used: the server keeps files of earlier runs for a while. */
+/** Text that no earlier run used, because the server keeps files of earlier runs for a while. */
 const MARK = `xyz${process.pid}`;
 const TRACES = [`quillon${MARK}`, `vexborough${MARK}`, `q.vex${MARK}@`, `quillvex${MARK}`];
 const PERSON = {
@@ -68,7 +68,7 @@ describe('The copy of records in ClickHouse', function () {
   });
   after(async () => {
     await client.close();
-    // It copies what it recovers.
+    // This store would copy what it recovers.
     await records.close();
     await analytics.close();
   });
@@ -105,7 +105,7 @@ describe('The copy of records in ClickHouse', function () {
     intentScore: 80,
   });
 
-  /** Pretends that the makers of all copies died longer ago than a lease lasts. */
+  /** Simulates that the creators of all copies died longer ago than a lease lasts. */
   async function lapse(): Promise<void> {
     const copies = `${database.config.database}_copies`;
     const tables = await ask<{ name: string; comment: string }>(
@@ -117,7 +117,7 @@ describe('The copy of records in ClickHouse', function () {
     }
   }
 
-  // The first, as the text of few rows is compressed to itself.
+  // Must come first, because the text of few rows stays readable when compressed.
   it('keeps no byte of an erased person, and the proof waits for it', async () => {
     const organizationId = freshOrganization();
     await write('contacts', organizationId, [PERSON, { contact_id: 'other' }]);
@@ -283,13 +283,13 @@ describe('The copy of records in ClickHouse', function () {
     await alive.renew();
     await copy.dropAbandoned();
     expect(await copy.unfinished()).to.have.length(2);
-    // Killed between the swap and the drop: what is left are the tables of the copy before.
+    // Killed between the swap and the drop: the tables of the former copy are left.
     await alive.swap();
     expect(await copy.isFreeOf([])).to.equal(false);
     await copy.dropAbandoned();
     expect(await copy.isFreeOf([])).to.equal(true);
 
-    // A maker that slept past its lease can put nothing where it would be read.
+    // A creator that slept past its lease can no longer put anything where it would be read.
     const late = await copy.begin(Date.now());
     await lapse();
     await copy.dropAbandoned();

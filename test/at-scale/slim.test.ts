@@ -33,7 +33,7 @@ describe('An installation without the embedded stores', () => {
         CLICKHOUSE_DATABASE: database.config.database,
       },
     });
-    // It tells its address before its consumers have joined.
+    // The worker prints its address before its consumers have joined.
     let answer = await worker.call('/readyz', null, { method: 'GET' });
     while (answer.status !== 200) answer = await worker.call('/readyz', null, { method: 'GET' });
     const { status, body } = answer;

@@ -3,7 +3,7 @@ import { type StartGateway, startTestGateway, type TestGateway } from '../suppor
 import { testDatabase } from './clickhouse/support.js';
 import { type TestIndices, testIndices } from './elasticsearch/support.js';
 
-/** A gateway on the servers of the environment, with indices and a database of its own. */
+/** A gateway on the servers of the environment, with its own indices and database. */
 export const startAtScaleGateway: StartGateway = (settings, clock) =>
   startGatewayOn(testIndices(), settings, clock);
 

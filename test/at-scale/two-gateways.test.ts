@@ -1,4 +1,7 @@
-/** Compares what was sent with search, SQL and both tables of deliveries, record by record, after traffic through two processes without Kafka. */
+/**
+ * Compares what was sent with search, SQL and both tables of deliveries, record by record, after traffic through two processes without
+ * Kafka.
+ */
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { ingestText } from '../../ingest/pipeline.js';
@@ -18,13 +21,13 @@ import { serverEnvironment } from './start-gateway.js';
 const KEYS = 50;
 const ROUNDS = 20;
 
-/** A record of a contact or audience; without a mark it deletes. */
+/** A record of a contact or audience. Without a mark, it is a deletion. */
 interface Marked {
   id: string;
   mark: string | null;
 }
 
-/** Every field names the record, so that one of two records shows. */
+/** Every field contains the mark, which shows which of two records was stored. */
 const contactOf = (id: string, mark: string) => ({
   id,
   first_name: mark,
@@ -58,7 +61,7 @@ describe('Two gateways on servers, without Kafka', function () {
     const organizationId = freshOrganization();
     const clock = { time: Date.now(), now: () => clock.time };
     const acceptances = gateways.map(({ records }) => acceptanceClock(records, clock));
-    /** By stream and id, what was accepted last: an oracle without the rules of the stores. */
+    /** The last accepted record by stream and id: an oracle without the rules of the stores. */
     const expected = new Map<string, { order: [number, number]; mark: string | null }>();
     const isLater = ([at, sequence]: [number, number], [before, its]: [number, number]) =>
       at > before || (at === before && sequence > its);
@@ -134,7 +137,7 @@ describe('Two gateways on servers, without Kafka', function () {
   it(`keep the same record of each key in search, in SQL and in both tables of deliveries (seed ${SEED})`, async () => {
     const random = new Random(SEED);
     const organizationId = freshOrganization();
-    // Both accept everything within few milliseconds, as two gateways behind a balancer do.
+    // Both accept everything within a few milliseconds, like two gateways behind a load balancer.
     const clock = { time: Date.now(), now: () => clock.time };
     const acceptances = gateways.map(({ records }) => acceptanceClock(records, clock));
     const send = async (gateway: number, stream: StreamName, records: object[]) => {

@@ -21,11 +21,14 @@ import { useOpened } from '../support/opened.js';
 import { type ParsedStore, parsed } from '../support/parsed-store.js';
 import { runs } from '../support/random.js';
 
-/** Each so many-th of what is asked: all of it at night, and in the bench. */
+/** Every n-th query is tried: all of them in the nightly run and in the bench. */
 const STRIDE = Math.max(1, Math.round(5 / runs(1)));
 const some = <T>(all: readonly T[]) => all.filter((_, index) => index % STRIDE === 0);
 
-/** Of each set, how many have a right record first. Just below what the search reaches: raise it with the search, never lower it. */
+/**
+ * Minimum number of queries in each set with a right record first. Just below what the search reaches: raise it with the search, never
+ * lower it.
+ */
 const SETS = {
   'by hand and drawn': { queries: judgedQueries, first: 0.98 },
   forgiving: { queries: forgivingQueries, first: 0.98 },
@@ -33,7 +36,7 @@ const SETS = {
   'beside relatives and colleagues': { queries: crowdQueries, first: 0.97 },
   'among few people': { queries: fewQueries, first: 0.98 },
 };
-/** Of each kind of filter, the same for what it finds that is right, and for what is right that it finds. */
+/** For each kind of filter: minimum share of found records that are right, and of right records that are found. */
 const FILTERS = {
   'filter by title': { precision: 0.95, recall: 0.98 },
   'filter by country': { precision: 0.98, recall: 0.95 },
@@ -43,7 +46,7 @@ const FILTERS = {
 
 const ORGANIZATION = RECORD_SETS.mixed.organizationId;
 
-/** Each is a name, a legal form, a state, a title or a word of a table, and often two of these. */
+/** Each word is a name, a legal form, a state, a title or a word of a table, and often two of these. */
 const AMBIGUOUS = [
   ...['vp', 'ag', 'ma', 'jo', 'as', 'al', 'co', 'de', 'in', 'or', 'me', 'ok', 'hi', 'pa', 'md', 'va', 'la'],
   ...['id', 'oh', 'sa', 'se', 'sc', 'it', 'pr', 'hr', 'is', 'am', 'pm', 'ai', 'ba', 'ea', 'dr', 'sr', 'jr'],

@@ -16,9 +16,7 @@ interface Request {
 const ADMIN = { username: 'root', password: 'toor' };
 const ACCOUNT = { username: 'reachline', password: 'its own' };
 
-/**
- * Records the requests to a server and their users. The server accepts only `root`, so the command ends after it has created the account.
- */
+/** Records the requests to a server and their users. The server accepts only `root`, so the command ends after it has created the user. */
 describe('reachline migrate --bootstrap', function () {
   this.timeout(60_000);
   let folder: string;

@@ -12,7 +12,7 @@ import type { ServerProcess } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { run, runProcess, serve } from './support.js';
 
-/** The words of each command, `help` and its like left out. */
+/** The words of each command, except `help` and similar. */
 function commandsOf({ commands }: Command): string[][] {
   return commands.flatMap((command) => [
     [command.name()],

@@ -57,7 +57,7 @@ const RECORDS: Record<string, object[]> = {
   'network-a-creatives': [{ id: 'cre_1', campaign_id: 'cam_1', headline: '@all' }],
   'network-a-companies': [{ id: 'cmp_1', name: 'Acme', domain: 'acme.example' }],
   'network-a-deliveries': [
-    // Both breakdowns, one each, and nothing but zeros.
+    // Deliveries with both breakdowns, with one each, and with nothing but zeros.
     { creative_id: 'cre_1', company_id: 'cmp_1', ad_spend: '1.250000000001', clicks: 3 },
     { creative_id: 'cre_1', ad_spend: '0.5', reported_at: '2026-02-20T10:00:00.123045Z' },
     { company_id: 'cmp_1', impressions: 9007199254740991 },
@@ -91,9 +91,9 @@ describe('reachline export', () => {
   }
   const environment = ({ url, key }: TestGateway) => ({ REACHLINE_URL: url, REACHLINE_API_KEY: key });
 
-  /** The records of another organization, whose part of the store is empty. */
+  /** The records of another organization, which has none yet. */
   const renamed = (text: string) => text.replaceAll('org_a', 'org_b');
-  /** A record without `updated_at` was last changed when it was accepted; that time differs between runs. */
+  /** A record without `updated_at` counts as changed when it was accepted, at a time that differs between runs. */
   const stable = (text: string) => text.replaceAll(/(?<=con_2.*)\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T');
 
   it('writes NDJSON that HTTP ingest takes into an empty store, which then answers the same', async () => {

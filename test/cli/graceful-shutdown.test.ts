@@ -6,7 +6,7 @@ import { packageRoot } from '../../services/shared/fs.js';
 
 const urlOf = (path: string) => JSON.stringify(`file://${join(packageRoot, 'dist/services', path)}`);
 
-/** Runs a process that closes on request, and then runs `then`. */
+/** Runs a process that closes on request, then runs `then`. */
 async function closing(
   close: string,
   then: string,

@@ -70,7 +70,7 @@ describe('reachline ingest', function () {
       env: { ...process.env, REACHLINE_DATA_DIR: own },
       encoding: 'utf8',
     });
-    // Leave out the lines of progress that a command prints after a second.
+    // Leaves out the progress lines that a command prints after a second.
     const said = stderr.replaceAll(/^\d+ records, .*…\n/gm, '');
     expect({ status, said }).to.deep.equal({ status: 0, said: '' });
     expect(stdout).to.match(/^audiences: 1 accepted, 0 rejected in [\d.]+ s \([\d ]+ records\/s\)\n$/);
@@ -90,7 +90,7 @@ describe('reachline ingest', function () {
   });
 
   it('takes gzipped, zstd and UTF-16 lines, from a file or a pipe, and JSON arrays', async () => {
-    // The text follows a skippable frame, as tools write it that compress in parallel.
+    // The text follows a skippable frame, as parallel compressors write it.
     const zstd = Buffer.concat([
       Buffer.from('502a4d180200000001ff', 'hex'),
       await compressZstd(Buffer.from('{"contact_id":"z2","organization_id":"org_a"}\n')),
@@ -103,7 +103,7 @@ describe('reachline ingest', function () {
       expect((await ingest([path])).stdout).to.match(/1 accepted/);
     const short = file('z.ndjson.zst', zstd.subarray(0, -6));
     expect((await ingest([short])).stderr).to.match(/z.ndjson.zst is damaged/);
-    // One bit of it differs from what was compressed, so that its addresses are others.
+    // One bit differs from the compressed original, so its addresses differ.
     const flipped = await load('test/data/files/06-checksum-fails.ndjson.zst');
     expect(flipped).to.include({ code: 1, stdout: '' });
     expect(flipped.stderr).to.match(/is damaged: its checksum does not match its content/);
@@ -300,7 +300,7 @@ describe('reachline ingest', function () {
       expect(await run([...args, join(folder, 'made.ndjson')], settings)).to.include({ code: 1 });
       symlinkSync(own, join(folder, 'link-to-stores'));
       symlinkSync(join(own, 'reachline.db'), join(folder, 'link-to-db'));
-      // SQLite makes and deletes the two others.
+      // SQLite creates and deletes the other two files.
       const content = () => readdirSync(own).filter((name) => !/-(?:wal|shm)$/.test(name));
       const before = content().sort();
       for (const rejects of [
@@ -315,7 +315,7 @@ describe('reachline ingest', function () {
         join(folder, 'link-to-stores', 'reachline.db'),
         join(folder, 'link-to-db'),
       ]) {
-        // Another installation has the folder in one of two runs.
+        // In one of two runs, another installation has the folder.
         for (const used of [settings, { env }]) {
           const refused = await run([...args, rejects], used);
           expect(refused, rejects).to.include({ code: 2 });
@@ -498,7 +498,7 @@ describe('reachline ingest', function () {
     const loaded = await load(book, '--header-row', '3', '--rejects', rejects);
     expect(loaded.stdout, loaded.stderr).to.contain('2 accepted, 1 rejected');
     expect(await contact('003')).to.include({ last_name: 'O’Neil' });
-    // The file of rejected rows is read as its source is.
+    // The file of rejected rows is read in the same way as its source.
     const fixed = readFileSync(rejects, 'utf8').replace('2026-03-01 14:05:00', '2026-03-01T14:05:00Z');
     const again = await load(file('fixed.csv', fixed), '--header-row', '3');
     expect(again.stdout, again.stderr).to.contain('1 accepted, 0 rejected');
@@ -663,7 +663,7 @@ describe('reachline ingest', function () {
       loading.stdin?.write('{"contact_id":"slow1"}\n');
       await until(async () => (await sent('slow1')) !== null, 'the record is stored while more could come');
       loading.stdin?.write('{"contact_id":"slow2"}\n');
-      // It is read, and not sent yet.
+      // The record is read, but not sent yet.
       await new Promise((resolve) => setTimeout(resolve, 200));
       loading.kill('SIGTERM');
       const [code] = (await once(loading, 'close')) as [number | null];
@@ -737,7 +737,7 @@ describe('reachline ingest', function () {
         return (await gateway.stores.analytics.query(query)).rows;
       };
       return [
-        // The seeds do not tell the currency, the records were made for US dollars.
+        // The seeds do not state the currency; the records were made for US dollars.
         await rows('campaigns', "EXCEPT organization_id REPLACE ('' AS currency)"),
         await rows('creatives', 'EXCEPT organization_id'),
         await rows('creative_deliveries', 'EXCEPT (organization_id, version, mark)'),

@@ -1,4 +1,4 @@
-/** Drafts of mappings for exports that no preset loads (test/data/presets/unknown), tried with --dry-run. */
+/** Drafts mappings for exports without a preset (test/data/presets/unknown), and tries them with --dry-run. */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

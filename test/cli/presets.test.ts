@@ -1,4 +1,4 @@
-/** Every preset with records of its source (test/data/presets), loaded by the command and read back through the operations. */
+/** Loads records of its source (test/data/presets) with every preset by the command, and reads them back through the operations. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -14,10 +14,10 @@ interface Load {
   preset: string;
   file: string;
   accepted: number;
-  /** Records of another kind in the same file. */
+  /** Number of records of another kind in the same file. */
   skipped?: number;
   with?: string[];
-  /** Instead of being recognized, where the file holds several kinds. */
+  /** Name of the preset, if the file holds several kinds and cannot be recognized. */
   named?: boolean;
 }
 type Row = Record<string, unknown>;
@@ -34,7 +34,7 @@ const OPERATIONS = {
 } as const;
 const EXPECTED = JSON.parse(readFileSync(`${DATA}/expected.json`, 'utf8')) as Expected[];
 
-/** An amount without the zeros that it may end in. */
+/** An amount without trailing zeros. */
 const plain = (value: unknown) =>
   typeof value === 'string' && /^\d+\.\d+$/.test(value) ? value.replace(/\.?0+$/, '') : value;
 
@@ -42,7 +42,7 @@ describe('Presets', () => {
   const gateway = useGateway();
   let organizations = 0;
 
-  /** Runs the command for an organization of its own. */
+  /** Runs the command for a separate organization. */
   async function ingest(stream: string, preset: string, file: string, others: string[] = []) {
     const organization_id = `org_${++organizations}`;
     const key = await gateway.keyFor(organization_id);
@@ -61,7 +61,7 @@ describe('Presets', () => {
     return { ...outcome, items };
   }
 
-  /** Loads the file, and checks what the command says. */
+  /** Loads the file, and checks the output of the command. */
   async function load({ preset, file, accepted, skipped, named, with: others }: Load) {
     const stream = PRESETS[preset]?.stream ?? '';
     const loaded = await ingest(stream, named ? preset : 'auto', file, others);

@@ -27,8 +27,8 @@ export function start(args: string[], { env = {} }: RunOptions = {}): ChildProce
 }
 
 /**
- * Runs a command to its end as main.ts does, but in this process: starting Node.js and loading modules is most of what a command
- * costs. Only a process of its own can read standard input, which is descriptor 0.
+ * Runs a command to its end like main.ts, but in this process: starting Node.js and loading modules takes most of the time of a command.
+ * Only a separate process can read standard input, which is descriptor 0.
  */
 export async function run(args: string[], options: RunOptions = {}): Promise<Outcome> {
   if (args.includes('-')) return runProcess(args, options);
@@ -51,7 +51,7 @@ export async function run(args: string[], options: RunOptions = {}): Promise<Out
   return { code, ...written };
 }
 
-/** Runs the built command in a process of its own: for servers, and where the process itself is tested. */
+/** Runs the built command in a separate process, for servers and for tests of the process itself. */
 export async function runProcess(args: string[], options: RunOptions = {}): Promise<Outcome> {
   const child = start(args, options);
   let stdout = '';
@@ -68,6 +68,6 @@ export async function runProcess(args: string[], options: RunOptions = {}): Prom
   return { code, stdout, stderr };
 }
 
-/** A server on a port of its own, which says what it says on a terminal. */
+/** A server on its own port, which prints the same as on a terminal. */
 export const serve = (args: string[], { env }: RunOptions = {}): Promise<ServerProcess> =>
   startServer({ args: ['serve', ...args], environment: { REACHLINE_LOG_LEVEL: 'info', ...env } });

@@ -33,7 +33,7 @@ describe('On a terminal, the command line', function () {
     env = { REACHLINE_DATA_DIR: join(folder, 'data'), PORT: '0', REACHLINE_SEARCH_THREADS: '1' };
   });
 
-  /** Runs a command in this process before what it takes for a terminal; types each answer when its question is seen. */
+  /** Runs a command in this process with a simulated terminal. Types each answer when its question appears. */
   async function typed(args: string[], answers: Answers = [], settings = {}) {
     let output = '';
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
@@ -52,7 +52,7 @@ describe('On a terminal, the command line', function () {
     return { code, output };
   }
 
-  /** Runs a command in a process of its own, on a terminal. */
+  /** Runs a command in a separate process, on a terminal. */
   async function onTerminal(args: string[], answers: Answers = [], settings = {}) {
     const command = `stty cols 80; exec ${COMMAND} ${args.join(' ')}`;
     const child = spawn('script', ['-qec', command, '/dev/null'], {

@@ -1,4 +1,4 @@
-/** Data of a version before the first release: nothing opens it, and nothing changes it. */
+/** Data of a version before the first release: nothing opens or changes it. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

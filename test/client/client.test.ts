@@ -52,7 +52,7 @@ describe('The client', function () {
     );
   });
 
-  /** Runs with a client behind a proxy that does this to the first requests. */
+  /** Runs with a client behind a proxy that treats the first requests with these faults. */
   async function behindProxy<T>(
     faults: Fault[],
     run: (client: Client, proxy: Awaited<ReturnType<typeof startProxy>>) => Promise<T>,

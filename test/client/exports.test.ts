@@ -116,7 +116,7 @@ describe('An export of the client', function () {
     expect((await left).error).to.have.property('message', 'left');
   });
 
-  /** Reads an export of a server that answers so. */
+  /** Reads an export of a server that sends this response. */
   async function readFrom(
     format: ExportFormat,
     answer: (response: ServerResponse) => unknown,

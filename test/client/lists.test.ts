@@ -4,7 +4,7 @@ import { endpoints } from '../../services/gateway/api.js';
 import { useGateway } from '../support/gateway.js';
 
 const range = { start_date: '2026-10-01', end_date: '2026-10-31' };
-/** What each list needs in its request, besides the size of its page. */
+/** Fields that each list needs in its request, besides its page size. */
 const BODIES: Record<PagedPath, object> = {
   '/api/contacts/erasures': {},
   '/api/contacts/search': { query: 'marketing' },

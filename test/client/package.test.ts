@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const MARK = '<<< end of an example >>>';
 const BUILT = join(packageRoot, 'dist/reachline-client');
 
-/** Options under which a careless declaration file does not compile; `types` is what the consumer has installed. */
+/** Options under which a careless declaration file does not compile. `types` are the packages that the consumer has installed. */
 const configOf = (types: string[], lib: string[]) => ({
   compilerOptions: {
     strict: true,

@@ -1,7 +1,7 @@
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What becomes of a request: passed on, cut before or after the gateway handled it, answered as an overloaded proxy does, or never. */
+/** Fate of a request: passed on, cut before or after the gateway handled it, answered like an overloaded proxy, or never answered. */
 export type Fault =
   | 'none'
   | 'cut before'
@@ -11,7 +11,7 @@ export type Fault =
   | 'timeout'
   | 'silence';
 
-/** A proxy before a gateway that treats its requests as the list says, and passes on those behind it. */
+/** A proxy in front of a gateway. It treats requests with the faults in the list, and passes on later requests. */
 export async function startProxy(target: string, faults: Fault[]) {
   const seen: IncomingMessage[] = [];
   const server = createServer((request, response) => {
@@ -44,7 +44,7 @@ function pass(target: string, request: IncomingMessage, response: ServerResponse
       answer.pipe(response);
       return;
     }
-    // Half an answer, once the gateway has handled the request.
+    // Sends half a response, once the gateway has handled the request.
     answer.resume().on('end', () => {
       response.write('{"');
       setTimeout(() => request.socket.destroy(), 20);

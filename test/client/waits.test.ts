@@ -22,7 +22,7 @@ describe('How long the client waits', () => {
     ['2026', undefined, 2_026_000],
     [date(NOW + 5000), date(NOW), 5000],
     [date(NOW - 5000), date(NOW), 0],
-    // The clock of the server is a year behind, or ahead.
+    // The clock of the server is a year slow or fast.
     [date(NOW - 31_536_000_000 + 7000), date(NOW - 31_536_000_000), 7000],
     [date(NOW + 31_536_000_000 + 7000), date(NOW + 31_536_000_000), 7000],
   ];

@@ -1,4 +1,4 @@
-/** Programs of generated clients that call every operation with the body that the document shows as its example. */
+/** Programs of generated clients that call every operation with the example body of the document. */
 interface Operation {
   operationId: string;
   tags: [string];

@@ -26,14 +26,14 @@ export interface ClusterStack {
   brokers: readonly Server[];
   gateways: readonly ServerProcess[];
   workers: readonly ServerProcess[];
-  /** The settings of its processes. */
+  /** Environment of its processes. */
   environment: Record<string, string>;
   search: Client;
   elasticsearch: ElasticsearchConfig;
   kafka: KafkaConfig;
   /** The node that is the elected master. */
   master(): Promise<Server>;
-  /** The nodes in their order, with the ports on which they reach each other. */
+  /** The nodes in order, with the ports on which they reach each other. */
   members(): Promise<Member[]>;
   /** Resolves when every node, broker and process is up and every shard has its copies. */
   healed(): Promise<void>;

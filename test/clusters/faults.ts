@@ -7,13 +7,13 @@ import type { Kind } from './traffic.js';
 
 export interface Fault {
   name: string;
-  /** Part of the short form. */
+  /** Whether the fault is part of the short form. */
   isShort?: true;
-  /** Whether this machine can do it. */
+  /** Whether this machine can cause it. */
   needs?(): boolean;
-  /** Requests that may fail, with 503 within seconds; all others are answered 200. */
+  /** Requests that may fail with 503 within seconds. All others must get 200. */
   fails: readonly Kind[];
-  /** Breaks something for `milliseconds`, and mends it. */
+  /** Breaks something for `milliseconds`, and repairs it. */
   run(stack: ClusterStack, milliseconds: number): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ const frozen = async (server: Server, milliseconds: number) => {
   await pause(milliseconds).finally(() => server.thaw());
 };
 
-/** The chosen node and the two others do not reach each other. Clients reach all three. */
+/** The chosen node and the other two do not reach each other. Clients reach all three. */
 const cutOffFromOthers = async (
   stack: ClusterStack,
   milliseconds: number,
@@ -99,7 +99,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a broker killed',
     isShort: true,
-    // Until the others have noticed, for seconds.
+    // May fail for seconds, until the others have noticed.
     fails: ['ingest'],
     run: async ({ brokers }, milliseconds) => killed(brokers.slice(2), milliseconds),
   },

@@ -1,7 +1,7 @@
 /**
- * Clusters under faults, beside clients: `main.js [--short] [--repeats N] [--minutes N] [part of a fault's name …]`. Each fault ten times,
- * or once in the short form; with minutes, rounds follow each other in changing order until these have passed. After each fault everything
- * is compared at rest with what was acknowledged.
+ * Clusters under faults, with concurrent clients: `main.js [--short] [--repeats N] [--minutes N] [part of a fault's name …]`. Each fault
+ * runs ten times, or once in the short form. With minutes, rounds follow each other in changing order until the time has passed. After each
+ * fault, everything that was acknowledged is compared with what is stored.
  */
 import { loadavg } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -66,7 +66,7 @@ const rows: Record<string, string | number>[] = [];
 const describe = ({ count, failed, slowestOkMs, slowestFailedMs }: Seen) =>
   `${count} ${JSON.stringify(failed)} ok≤${slowestOkMs} failed≤${slowestFailedMs}`;
 
-/** Rounds of all faults: a number of them, or in changing order for as long as it takes. */
+/** Rounds of all faults: a number of rounds, or rounds in changing order for a time. */
 function* faults(): Generator<Fault> {
   const random = new Random(SEED);
   const minutes = Number(values.minutes);

@@ -1,4 +1,4 @@
-/** Mistakes of those who run clusters, and what `doctor` must say of each. */
+/** Mistakes of cluster operators, and what `doctor` must report for each. */
 import { runProcess } from '../cli/support.js';
 import type { Server } from '../stack/server.js';
 import { until } from '../support/until.js';
@@ -7,11 +7,11 @@ import type { ClusterStack } from './cluster-stack.js';
 interface Mistake {
   name: string;
   found: RegExp;
-  /** Resolves with the settings under which `doctor` runs, and with what mends it. */
+  /** Resolves with the settings for `doctor`, and with a function that repairs the mistake. */
   make(stack: ClusterStack): Promise<{ settings?: Record<string, string>; mend?(): Promise<unknown> }>;
 }
 
-/** Brokers miss each other after seconds. */
+/** Brokers notice a missing broker after seconds. */
 const NOTICED = { pollMs: 1000, timeoutMs: 60_000 };
 
 const MISTAKES: readonly Mistake[] = [
@@ -97,7 +97,7 @@ async function killed(server: Server) {
   return { mend: () => server.start() };
 }
 
-/** All that it prints, whatever its exit code is. */
+/** Resolves with everything that the command prints, whatever its exit code. */
 async function command(name: string, env: Record<string, string>): Promise<string> {
   const { stdout, stderr } = await runProcess([name], { env });
   return stdout + stderr;

@@ -1,13 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import type { Server } from '../stack/server.js';
 
-/** A server, and the port on which the others of its cluster reach it. */
+/** A server, and the port on which the other members of its cluster reach it. */
 export interface Member {
   server: Server;
   port: number;
 }
 
-/** Drops all packets between one server and the others of its cluster; its clients still reach it. Returns what heals it. */
+/**
+ * Drops all packets between one server and the other members of its cluster; its clients still reach it. Returns a function that ends this.
+ */
 export function cutOff(one: Member, others: readonly Member[]): () => void {
   const rule = ({ server }: Member, to: readonly Member[]) => [
     'OUTPUT',
@@ -24,7 +26,7 @@ export function cutOff(one: Member, others: readonly Member[]): () => void {
   return heal;
 }
 
-/** Rules take root and `iptables`. */
+/** Firewall rules need root and `iptables`. */
 export function canCutOff(): boolean {
   try {
     iptables('-L', 'OUTPUT');

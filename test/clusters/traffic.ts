@@ -1,4 +1,4 @@
-/** Clients that create, read and send records while something is broken, and remember what was acknowledged. */
+/** Clients that create, read and send records while something is broken, and record what was acknowledged. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Answer } from '../support/gateway.js';
 import { until } from '../support/until.js';
@@ -8,7 +8,7 @@ const CREATE_MS = 250;
 const READ_MS = 100;
 const INGEST_MS = 500;
 const RECORDS = 5;
-/** Requests of one kind under way, so that what hangs does not pile up in the client. */
+/** Maximum concurrent requests of one kind, so that hanging requests do not pile up in the client. */
 const MAX_CONCURRENT = 60;
 const RETRY_MS = 1000;
 const CREDITS = 3;
@@ -18,7 +18,7 @@ export type Kind = 'read' | 'create' | 'ingest';
 
 interface Response {
   kind: Kind;
-  /** 0 for a connection that broke. */
+  /** 0 if the connection broke. */
   status: number;
   retries: boolean;
   /** Milliseconds, on the clock of `performance.now()`. */
@@ -29,13 +29,13 @@ interface Response {
 /** Results of one kind of request, as clients saw them. */
 export interface Seen {
   count: number;
-  /** Numbers of answers that are not 200, by status. */
+  /** Number of responses other than 200, by status. */
   failed: Record<number, number>;
   slowestOkMs: number;
   slowestFailedMs: number;
-  /** A 503 without `Retry-After`. */
+  /** Number of 503 responses without `Retry-After`. */
   unretriable: number;
-  /** When the last answer that is not 200 ended. */
+  /** When the last response other than 200 ended. */
   lastFailure: number;
 }
 
@@ -51,7 +51,7 @@ export class Traffic {
   #next = 0;
   #stopping = false;
 
-  /** `name`, letters and digits, begins the names of the contacts. */
+  /** `name` has letters and digits, and is the beginning of the contacts' names. */
   constructor(stack: ClusterStack, name: string) {
     this.#stack = stack;
     this.#name = name;
@@ -62,7 +62,7 @@ export class Traffic {
     ]);
   }
 
-  /** Resolves once every create is acknowledged: those with a key are repeated. */
+  /** Resolves once every create is acknowledged; requests with a key are repeated. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.#running;
@@ -73,7 +73,7 @@ export class Traffic {
     const chosen = this.#responses.filter(
       (each) => each.kind === kind && each.begun >= from && each.begun < to,
     );
-    // 409 is a key whose earlier request is still at work.
+    // 409 means that an earlier request with the key is still running.
     const failed = chosen.filter(({ status }) => status !== 200 && status !== 409);
     const codes: Record<number, number> = {};
     for (const { status } of failed) codes[status] = (codes[status] ?? 0) + 1;
@@ -88,7 +88,7 @@ export class Traffic {
     };
   }
 
-  /** Compares what is stored with what was acknowledged, once nothing is under way any more. Resolves with what is wrong. */
+  /** Compares what is stored with what was acknowledged, once no request is in flight. Resolves with the differences. */
   async check(): Promise<string[]> {
     const { search, elasticsearch } = this.#stack;
     const problems = [...this.#lostReads];
@@ -216,7 +216,7 @@ export class Traffic {
     if (stored?.body.accepted === RECORDS && visited?.body.accepted === RECORDS) this.#sent.push(...ids);
   }
 
-  /** Ids with first names; a whole export by one gateway. */
+  /** Ids with first names, from a complete export by one gateway. */
   async #export(path: string): Promise<Map<string, string>> {
     const [gateway] = this.#stack.gateways;
     const answer = await (gateway as Gateway).call(

@@ -173,7 +173,7 @@ describe('Acting in the console', function () {
       contact_id: 'demo_contact_0004',
     });
     expect(before).to.contain(contact.job_title);
-    // Sent again it changes what was typed here, and nothing else.
+    // A repetition changes only what was edited here.
     await card.getByRole('button', { name: 'Save' }).click();
     await card.getByText('Chief of Nothing,').waitFor();
     const saved = await c.read<{ contact: object }>('/api/contacts/get', { contact_id: 'demo_contact_0004' });
@@ -201,7 +201,7 @@ describe('Acting in the console', function () {
     await c.page.getByRole('button', { name: 'Delete', exact: true }).click();
     await c.page.getByRole('button', { name: 'Delete the contact' }).click();
     await notice('was deleted.').waitFor();
-    // What a gateway with Kafka does while no worker runs: the record is accepted, and nothing is written.
+    // A gateway with Kafka behaves like this while no worker runs: the record is accepted, but not written.
     const accepted = { accepted: 1, rejected: 0, skipped: 0, stale: 0, suppressed: 0, errors: [] };
     let record = '';
     await c.page.route('**/api/ingest/**', (route) => {

@@ -14,13 +14,13 @@ describe('What the console shows while an answer is late or fails', function () 
   type Body = Record<string, unknown> & { facets?: string[]; start_date?: string };
   const bodyOf = (request: Request) => JSON.parse(request.postData() ?? '{}') as Body;
 
-  /** Requests of a path whose body is such fail; the others reach the server. */
+  /** Requests of a path fail if their body matches; the others reach the server. */
   const fail = (path: string, isSuch: (body: Body) => boolean = () => true) =>
     c.page.route(`**/api/${path}`, (route) =>
       isSuch(bodyOf(route.request())) ? route.fulfill(FAILURE) : route.continue(),
     );
 
-  /** Holds such requests until the function it returns is called. */
+  /** Blocks matching requests until the returned function is called. */
   async function hold(path: string, isSuch: (body: Body) => boolean): Promise<() => Promise<void>> {
     const held: Route[] = [];
     await c.page.route(`**/api/${path}`, (route) => {
@@ -29,7 +29,7 @@ describe('What the console shows while an answer is late or fails', function () 
     });
     return async () => {
       await c.page.unroute(`**/api/${path}`);
-      // Those that were replaced meanwhile are gone.
+      // Requests that were replaced meanwhile are gone.
       for (const route of held.splice(0)) await route.continue().catch(() => undefined);
     };
   }

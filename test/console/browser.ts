@@ -6,7 +6,7 @@ import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { DAY_MS, utcDate } from '../../services/shared/time.js';
 import { startSampleGateway, type TestGateway } from '../support/gateway.js';
 
-/** A shell without windows does the same for half the processor time. */
+/** A shell without windows does the same in half the processor time. */
 const USUAL_PATHS = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -21,10 +21,10 @@ const USUAL_PATHS = [
 /** The system's Chromium, or the one that `CHROMIUM_PATH` names. */
 export const chromiumPath = process.env.CHROMIUM_PATH ?? USUAL_PATHS.find((path) => existsSync(path));
 
-/** Skips the suite where the machine has no Chromium. */
+/** Skips the suite if the machine has no Chromium. */
 export async function launchBrowser(context: Mocha.Context): Promise<Browser> {
   if (chromiumPath === undefined) return context.skip();
-  // One process for the pages of all tests; a fresh one for each, with a spare one, takes more time than the page that it shows.
+  // One process for the pages of all tests: starting a process per page, with a spare one, takes longer than showing the page.
   return chromium.launch({ executablePath: chromiumPath, args: ['--renderer-process-limit=1'] });
 }
 
@@ -39,16 +39,16 @@ const THEMED = {
   light: 'html[data-theme=light], html:not([data-theme], .dark)',
 };
 
-/** Every rule of axe once for each width and once for each colour scheme; the other two combinations need only the rules about colour. */
+/** Every axe rule runs once for each width and once for each colour scheme. The other two combinations need only the rules about colour. */
 export const APPEARANCES: readonly Appearance[] = [
   [1280, 'dark', COLOUR_RULES],
   [390, 'light', COLOUR_RULES],
   [390, 'dark', ''],
-  // Last, as it is what a test goes on with.
+  // Last, because the test continues in this appearance.
   [1280, 'light', ''],
 ];
 
-/** That axe finds no serious fault in what is shown, and nothing is too wide: each width and each colour scheme once, or with each other. */
+/** Expects that axe finds no serious fault, and nothing is too wide, for each width and colour scheme, alone or combined. */
 export async function expectAccessible(
   page: Page,
   appearances: readonly Appearance[] = APPEARANCES.slice(2),
@@ -60,7 +60,7 @@ export async function expectAccessible(
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.locator(THEMED[colorScheme]).waitFor();
     await page.waitForLoadState('networkidle');
-    // Rows of a table are alike: some stand for all.
+    // Rows of a table are alike, so some represent all.
     const faults = await page.evaluate(
       `axe.run({ exclude: ['tbody tr:nth-child(n + 7)'] }, { resultTypes: ['violations'], ${rules} }).then(({ violations }) => violations
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -72,12 +72,12 @@ export async function expectAccessible(
   }
 }
 
-/** Chromium reports each answer of 4xx and 5xx and each connection that was rejected as an error of the page. */
+/** Chromium reports each response of 4xx and 5xx, and each rejected connection, as an error of the page. */
 const FAILED_REQUEST = /^Failed to load resource/;
 
 export interface ConsoleTest {
   gateway: TestGateway;
-  /** Of the sample data, with every scope. */
+  /** API key of the sample data, with every scope. */
   key: string;
   context: BrowserContext;
   page: Page;
@@ -85,13 +85,16 @@ export interface ConsoleTest {
   open(view: string, key?: string, url?: string): Promise<void>;
   /** The response of an operation over the sample data. */
   read<T>(path: string, body: object): Promise<T>;
-  /** That axe finds no serious fault in what is shown, and nothing is too wide: each width and each colour scheme once. */
+  /** Expects that axe finds no serious fault, and nothing is too wide, once for each width and colour scheme. */
   expectAccessible(): Promise<void>;
-  /** Of a test that provokes them. */
+  /** For tests that provoke failed requests. */
   forgetFailedRequests(): void;
 }
 
-/** A browser and a gateway over the sample data for a suite, and a page for each test, which fails on errors of the page and on requests to other hosts. */
+/**
+ * A browser and a gateway over the sample data for a suite, and a page for each test. Errors of the page, and requests to other hosts, fail
+ * the test.
+ */
 export function useConsole(): ConsoleTest {
   let browser: Browser;
   let context: BrowserContext;
@@ -116,12 +119,12 @@ export function useConsole(): ConsoleTest {
     browser = await launchBrowser(this);
     test.gateway = await startSampleGateway();
     test.key = await test.gateway.keyFor(DEMO_ORGANIZATION);
-    // Each context has a process of its own, in which nothing is compiled yet; the page that stays open keeps it.
+    // Each context has its own process, in which nothing is compiled yet. The page that stays open keeps the process.
     context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
     cdp = await context.newCDPSession(page);
     context.on('page', (page) => {
-      // Below the minute of a test, whose end would not say what was waited for.
+      // Below the timeout of a test, whose message would not say what was awaited.
       page.setDefaultTimeout(50_000);
       page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
       page.on('pageerror', (error) => errors.push(error.message));

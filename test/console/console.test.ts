@@ -109,7 +109,7 @@ describe('The console in Chromium', function () {
     await c.page.locator(`tbody a[href*="contact=${found?.contact_id}"]`).click();
     const card = c.page.getByRole('complementary', { name: 'Contact' });
     await card.getByRole('heading', { name }).waitFor();
-    // The ids of its audiences are there with the contact, their names come later.
+    // The ids of its audiences arrive with the contact, their names later.
     await card.getByRole('button', { name: 'Remove from aud_' }).first().waitFor({ state: 'detached' });
     for (const audience of ['Customers', 'Trial users']) {
       const remove = card.getByRole('button', { name: `Remove from ${audience}` });
@@ -266,7 +266,7 @@ describe('The console in Chromium', function () {
     await open('/visits?country=US&browser=chrome');
     const shown = await c.page.locator('output.total', { hasText: 'visits' }).textContent();
     const env = { ...process.env, REACHLINE_API_KEY: c.key };
-    // Asynchronous, since the gateway that answers is in this process.
+    // Asynchronous, because the gateway runs in this process.
     const { stdout } = await promisify(execFile)('sh', ['-c', await curl()], { env });
     const answer = JSON.parse(stdout) as { total_count: number };
     expect(shown).to.equal(`${answer.total_count.toLocaleString('en')} visits`);
@@ -412,7 +412,7 @@ describe('The console in Chromium', function () {
       await total(contacts);
       expect(new URL(c.page.url()).searchParams.get('country')).to.equal(country);
 
-      // Within the filters in force, and by keys.
+      // Counts within the active filters, operated by keys.
       await button.press('Enter');
       await c.page.getByLabel('Field').selectOption('Seniority');
       const [seniority, ofSeniority] = (await counted({ country }, 'seniority'))[0] ?? [];
@@ -460,7 +460,7 @@ describe('The console in Chromium', function () {
     ]);
     await c.page.getByRole('button', { name: 'Clear', exact: true }).click();
     await c.page.getByRole('button', { name: 'Clear', exact: true }).waitFor({ state: 'detached' });
-    // The chips of the answer that is shown stay, dimmed, until the next one comes.
+    // The chips of the shown response stay, dimmed, until the next response comes.
     await chips.first().waitFor({ state: 'detached' });
     expect(await chips.count()).to.equal(0);
   });
@@ -555,10 +555,10 @@ describe('The console in Chromium', function () {
     };
     await scroll();
     await until(() => c.page.evaluate('seen.size === 500'), 'each contact was drawn');
-    // Those of a screen of 800 pixels, of 1200 on both sides, and of the parts that reach into them.
+    // Rows of a screen of 800 pixels, of 1200 pixels on both sides, and of the parts that overlap them.
     expect(await c.page.evaluate('most')).to.be.within(50, 250);
     expect(await c.page.evaluate("document.querySelector('main .list').offsetHeight")).to.equal(height);
-    // The focus stays where it is, and the next row is that of the list.
+    // The focus stays, and the next row is the next in the list.
     const row = (number: number) => table.getByRole('row', { name: `Grace Number${number} ` });
     await row(450).getByRole('link').first().focus();
     expect(await row(450).getAttribute('aria-rowindex')).to.equal('51');

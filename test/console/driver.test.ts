@@ -29,7 +29,7 @@ describe('The console, whatever one does in it', function () {
     await world?.gateway.close();
   });
 
-  /** Each episode begins in a browser that knows nothing, and ends at its first fault, with its seed and its steps. */
+  /** Each episode begins in a fresh browser, and ends at its first fault, with its seed and its steps. */
   async function play(number: number, steps: number, step: Step, view?: string): Promise<void> {
     const found: string[] = [];
     for (let episode = 0; episode < runs(number); episode++) {

@@ -92,7 +92,7 @@ describe('Inserts that a ClickHouse server refuses', () => {
     });
     before(async () => {
       await store.insertVisits(accepted([visit(organization(), 'known')], NOW));
-      // Code 395, which says nothing about rows.
+      // Code 395 says nothing about rows.
       await command(
         `ALTER TABLE website_visits ADD CONSTRAINT poison CHECK throwIf(ifNull(city, '') = '${POISON}') = 0`,
       );

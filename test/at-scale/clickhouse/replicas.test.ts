@@ -1,4 +1,7 @@
-/** Replicas of ClickHouse, as far as the engine in process can be some: it registers tables with a coordinator and reads them, but takes no writes into them. */
+/**
+ * Replicas of ClickHouse, as far as the embedded engine can simulate them: it registers tables with a coordinator and reads them, but
+ * accepts no writes into them.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -44,7 +47,7 @@ const configOf = (servers: readonly Server[], cluster: string | null = 'main'): 
 });
 const connect = ({ address: url }: Server, database?: string) =>
   createClient({ url, database, log: { level: ClickHouseLogLevel.OFF } });
-/** Outside of any database. */
+/** Runs outside any database. */
 const ask = async <Row>(server: Server, query: string): Promise<Row[]> => {
   const client = connect(server);
   const answer = await client.query({ query, format: 'JSON' });
@@ -163,7 +166,7 @@ describe('ClickHouse replicas with a coordinator', function () {
     });
     expect(statements).to.have.length(6);
     const client = connect(first(), 'reachline_tables');
-    // The replica takes no writes; statements that the engine does not permit fail before it.
+    // The replica accepts no writes; statements that the engine forbids fail earlier.
     for (const query of statements)
       expect(await codeOf(client.command({ query })), query).to.match(/^(236|242)$/);
     expect(
@@ -215,7 +218,7 @@ describe('ClickHouse replicas with a coordinator', function () {
   });
 });
 
-/** The statements by which the store changes what a server has that holds something of everything. */
+/** The statements with which the store changes a server that has every kind of object. */
 async function statementsOf(
   change: (store: OpenedAnalyticsStore['store']) => Promise<void>,
 ): Promise<string[]> {
@@ -253,7 +256,7 @@ describe('ClickHouse replicas of which one hangs', function () {
     const servers = (await Promise.all([startClickHouse(), startClickHouse()])) as [Server, Server];
     for (const server of servers) {
       afterFile(() => server.remove());
-      // These tables are not replicated, so they take writes.
+      // These tables are not replicated, so they accept writes.
       await (await openAnalyticsStore(configOf([server], null))).store.close();
     }
     const opened = await openAnalyticsStore(configOf(servers));

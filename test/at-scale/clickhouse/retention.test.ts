@@ -29,7 +29,7 @@ WHERE organization_id = {o:String} ORDER BY moment`),
   it('are dropped however large a month is, and although another month cannot be dropped', async () => {
     const { config } = testDatabase();
     const proxy = await startHttpProxy({ nodes: config.urls });
-    // Makes the server refuse such months, as one with a lower default does.
+    // Makes the server refuse such months, like a server with a lower default.
     proxy.decide = ({ path, body }) =>
       body.includes('DROP PARTITION 202101') ? 'cut' : { path: `${path}&max_partition_size_to_drop=1` };
     const warnings: object[] = [];

@@ -11,11 +11,11 @@ const password = process.env.CLICKHOUSE_PASSWORD ?? '';
 
 export interface TestDatabase {
   config: ClickHouseConfig;
-  /** Outside of any database. */
+  /** Connected outside any database. */
   client: ClickHouseClient;
 }
 
-/** A database that no other test has, dropped when the file of tests ends. Throws when `CLICKHOUSE_URL` is not set. */
+/** A database for one test file, which is dropped at its end. Throws if `CLICKHOUSE_URL` is not set. */
 export function testDatabase(server = url): TestDatabase {
   if (server === '') throw new Error('CLICKHOUSE_URL names no server; npm run test:stack starts one');
   const database = `test_${randomBytes(6).toString('hex')}`;

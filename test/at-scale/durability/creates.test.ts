@@ -69,7 +69,7 @@ describe(`Creating contacts through several gateways (TEST_SEED=${SEED})`, () =>
     });
     expect(new Set(names).size, 'each of them once').to.equal(CREATES);
     expect(names.length).to.equal(CREATES);
-    // The recovery job of another process refunds what a killed process had reserved.
+    // The recovery job of another process refunds the reservations of a killed process.
     const isSettled = async () => (await store.getCredits(ORGANIZATION)) === BALANCE - CREATES;
     await until(isSettled, 'each creation is debited once', { pollMs: 500, timeoutMs: 120_000 });
   }).timeout(900_000);

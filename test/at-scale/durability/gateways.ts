@@ -11,7 +11,7 @@ const RETRY_MS = 100;
 const MAX_RESPONSE_MS = 2000;
 const RANGE = { start_date: '2026-01-01', end_date: '2026-01-31' };
 
-/** Gateway processes on one cluster, as behind a load balancer: a call goes to the next one when one is down. */
+/** Gateway processes on one cluster, as behind a load balancer: if one is down, a call goes to the next. */
 export class Gateways {
   readonly #environment: Record<string, string>;
   readonly #key: string;
@@ -40,12 +40,12 @@ export class Gateways {
     return this.#instances.length;
   }
 
-  /** Calls one gateway; rejects when it is down. */
+  /** Calls one gateway. Rejects if it is down. */
   call(index: number, path: string, body?: unknown, options?: CallOptions): Promise<Answer> {
     return (this.#servers[index] as ServerProcess).call(path, body, options);
   }
 
-  /** Retries until a response tells the outcome: neither a 5xx nor `idempotency_in_progress`. */
+  /** Retries until the response states the outcome: neither a 5xx nor `idempotency_in_progress`. */
   async callUntilDone(path: string, body: unknown, options: CallOptions): Promise<Answer> {
     for (;;) {
       const response = await this.call(this.#next++ % this.count, path, body, options).catch(() => null);
@@ -60,7 +60,10 @@ export class Gateways {
     await this.#start(index);
   }
 
-  /** Every gateway says within two seconds that the records store is out, without a word about it, and answers from the other one. */
+  /**
+   * Expects every gateway to report within two seconds that the records store is unavailable, without store details, and to serve from the
+   * other store.
+   */
   async expectOutage(organization_id: string): Promise<void> {
     for (let index = 0; index < this.count; index++) {
       const begun = performance.now();

@@ -66,7 +66,7 @@ describe('Elasticsearch killed under writes', () => {
   }).timeout(900_000);
 });
 
-/** Creates, records and visits, each retried until it is acknowledged. */
+/** Creates, records and visits, each repeated until it is acknowledged. */
 class Writes {
   readonly created = new Set<string>();
   readonly cities = new Map<string, string>();
@@ -86,7 +86,7 @@ class Writes {
     await Promise.all(Array.from({ length: WRITERS }, writer));
   }
 
-  /** Resolves once some more contacts are created. */
+  /** Resolves once more contacts have been created. */
   async more(): Promise<void> {
     const enough = this.created.size + CREATES;
     await until(() => this.created.size >= enough, `${enough} contacts are created`);

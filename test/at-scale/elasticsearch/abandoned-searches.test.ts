@@ -15,7 +15,7 @@ describe('Aborted reads on Elasticsearch', () => {
     store = await openStore(proxy.config);
   });
 
-  /** Holds requests to these paths; the recovery job reads other indices. */
+  /** Delays requests to these paths. The recovery job reads other indices. */
   function holdReads(paths: RegExp) {
     const held = gate();
     let closed: Promise<void> = Promise.resolve();
@@ -66,7 +66,7 @@ describe('Aborted reads on Elasticsearch', () => {
       const { held, isClosed } = holdReads(/-(contacts|audiences|visits)\/_search/);
       const outcome = await search().catch((error: unknown) => error);
       expect(outcome).to.be.instanceOf(StoreTimeoutError);
-      // The timeout of the client, after 28 s, would have a cause.
+      // The timeout of the client, after 28 s, would set a cause.
       expect((outcome as Error).cause).to.equal(undefined);
       await isClosed();
       held.open();

@@ -47,7 +47,7 @@ describe('Duplicate locks on Elasticsearch', () => {
   it('lets one of eight creators in two processes create the contact after a creator died holding its lock', async () => {
     const stores = [await open(indices.config), await open(indices.config)] as const;
     const organization = await organizationWithCredits(stores[0]);
-    // Dies at its write: none of its requests arrive any more.
+    // Simulates a process that dies at its write: none of its later requests arrive.
     let died = false;
     proxy.decide = (request) => {
       died ||= isCreateOf('died')(request);

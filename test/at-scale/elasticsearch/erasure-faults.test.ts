@@ -25,7 +25,7 @@ describe('An erasure on Elasticsearch with faults', function () {
     proxy = await startHttpProxy(indices.config);
     store = await openStore(proxy.config, { recoveryIntervalMs: 3_600_000 });
   });
-  /** Opened by a test. They end with it: what they complete and merge would change what the next test sees. */
+  /** Stores that a test opened. They end with it, because their completions and merges would affect the next test. */
   const opened: RecordStore[] = [];
   beforeEach(() => {
     proxy.decide = () => 'pass';
@@ -62,10 +62,10 @@ describe('An erasure on Elasticsearch with faults', function () {
     opened.push(another);
     return another;
   }
-  /** A process that goes on at once with what others began. */
+  /** A process that takes over the work of other processes at once. */
   const openSurvivor = () =>
     open(indices.config, { recoveryIntervalMs: 100, expungeIntervalMs: 500, takeoverMs: 0 });
-  /** Completes by another process what this one began. */
+  /** Completes the work of this process with another process. */
   async function recover(organizationId: string): Promise<RecordStore> {
     const survivor = await openSurvivor();
     while (!(await isComplete(survivor, organizationId))) await pause(100);
@@ -203,7 +203,7 @@ describe('An erasure on Elasticsearch with faults', function () {
   it('leaves nobody where another process removes what it has found and not yet read', async () => {
     const organizationId = freshOrganization();
     const email = 'both@processes.example';
-    // More than a step removes.
+    // More people than one step removes.
     const people = Array.from({ length: 150 }, (_, index) => ({
       contact_id: `both_${index}`,
       work_emails: [email],
@@ -242,7 +242,7 @@ describe('An erasure on Elasticsearch with faults', function () {
     const clock = { skippedMs: 0, now: () => Date.now() + clock.skippedMs };
     const merges: string[] = [];
     let looks = 0;
-    /** Checks of whether a merge would drop what was deleted: each flushes. */
+    /** Number of checks for anything to merge. Each check flushes. */
     let checks = 0;
     proxy.decide = (request) => {
       if (request.path.includes('_forcemerge')) merges.push(request.path);
@@ -250,7 +250,7 @@ describe('An erasure on Elasticsearch with faults', function () {
       if (request.method === 'GET' && request.path.includes('_doc/expunge')) looks++;
       return 'pass';
     };
-    // The force merge of the tests before.
+    // The force merge of earlier tests may still run.
     const client = indices.client();
     await client.delete(
       { index: `${indices.config.indexPrefix}-erasures`, id: 'expunge' },
@@ -265,14 +265,14 @@ describe('An erasure on Elasticsearch with faults', function () {
       ).length;
     const completed = async () => {
       while ((await pending()) > 0) {
-        // A check that found the deletions retained is repeated after a minute. The clock is put forward after a check only: a lock that is
-        // being acquired meanwhile would expire.
+        // A check that found retained deletions is repeated after a minute. The clock is advanced only after a check: a lock that is being
+        // acquired would otherwise expire.
         if (checks > 0 && merges.length === 0) clock.skippedMs += 61_000;
         checks = 0;
         await pause(100);
       }
     };
-    /** Lets the process go on with its erasures. Both go on at once, so that one merge serves both. */
+    /** Lets the process continue its erasures. Both processes continue at once, so that one merge serves both. */
     const takeOver = () => {
       clock.skippedMs += 61_000;
     };

@@ -76,13 +76,13 @@ describe('An erasure on Elasticsearch', function () {
       rejections: 0,
     });
     expect(await store.getContact(organizationId, 'person')).to.equal(null);
-    // Pretend that this process has died.
+    // Simulates the death of this process.
     await store.close();
     store = await open();
     const again = await load(store, organizationId, [person]).catch((error: unknown) => error);
     expect(again).to.be.instanceOf(PartialWriteError);
 
-    // Other records change all the time, and leave deleted documents behind.
+    // Other records change all the time, which leaves deleted documents behind.
     let writing = true;
     const writes = (async () => {
       for (let age = 1; writing; age++) {
@@ -111,7 +111,7 @@ describe('An erasure on Elasticsearch', function () {
 
   it('carries out an erasure that an earlier version began, and counts what it removes', async () => {
     const organizationId = freshOrganization();
-    // More than a step removes. The journal of an earlier version names contacts alone.
+    // More people than one step removes. The journal of an earlier version names only contacts.
     const ids = Array.from({ length: 130 }, (_, index) => `old_${index}`);
     const record = { contact_id: 'old_129', work_emails: ['old@earlier.example'] };
     await load(store, organizationId, [
@@ -179,7 +179,7 @@ describe('An erasure on Elasticsearch', function () {
       client.indices.putSettings({ index, settings: { 'index.blocks.write': isBlocked } });
     const cluster = new Cluster(indices.config);
     const names = new IndexNames(indices.config.indexPrefix);
-    // The recovery job of the store may hold it.
+    // The recovery job of the store may hold the lock.
     let lock: ReindexLock | null = null;
     while (!lock) lock = await acquireReindexLock(cluster, names, systemClock);
     const [blocked = ''] = Object.keys(await client.indices.getAlias({ name: index }));
@@ -217,7 +217,7 @@ describe('An erasure on Elasticsearch', function () {
     const organizationId = freshOrganization();
     const email = 'left@erased.example';
     await erase(organizationId, `era_${organizationId}`, email);
-    // Act like a process that died between its write and its second read.
+    // Simulates a process that died between its write and its second read.
     const record = { organization_id: organizationId, contact_id: 'left', work_emails: [email] };
     const other = freshOrganization();
     await load(store, other, [{ contact_id: 'left', work_emails: [email] }]);
@@ -233,7 +233,7 @@ describe('An erasure on Elasticsearch', function () {
       refresh: true,
     });
     expect(await store.getContact(organizationId, 'left')).not.to.equal(null);
-    // The last look of the erasure finds it, and after that the record.
+    // The last search of the erasure finds the contact, and then the record.
     await until(async () => {
       const rejection = await store.upsertContacts(accepted([record], 1)).catch((error: unknown) => error);
       expect(rejection).to.be.instanceOf(PartialWriteError);

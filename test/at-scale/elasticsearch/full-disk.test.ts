@@ -13,7 +13,7 @@ describe('Elasticsearch that blocks writes', () => {
   for (const [block, state, errorClass] of [
     ['read_only_allow_delete', 'full', DiskFullError],
     ['read_only', 'read_only', ReadOnlyError],
-    // That which a reindex sets for seconds.
+    // The block that a reindex sets for seconds.
     ['write', 'read_only', ReadOnlyError],
   ] as const) {
     it(`by ${block} is ${state}, is named by doctor, and rejects every kind of write at once`, async () => {
@@ -36,7 +36,7 @@ describe('Elasticsearch that blocks writes', () => {
         const writes = [
           [() => store.setCredits('org_a', 2), errorClass],
           [() => store.setCredits('org_b', 1), errorClass],
-          // The client's bulk helper does not tell why it was refused with 429.
+          // The client's bulk helper does not report the reason of a 429.
           [() => contact('known', 2), StoreUnavailableError],
           [() => contact('new', 2), StoreUnavailableError],
         ] as const;

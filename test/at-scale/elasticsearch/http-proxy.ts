@@ -10,7 +10,7 @@ export type Fate =
   | 'cut'
   /** Reaches the cluster; the response is lost. */
   | 'cut response'
-  /** Answered by the proxy; `forwarded` sends it to the cluster too. */
+  /** Answered by the proxy. With `forwarded`, it also reaches the cluster. */
   | { response: object; forwarded?: boolean }
   /** Reaches the server with another path and query. */
   | { path: string };
@@ -23,12 +23,12 @@ export interface ProxiedRequest {
   closed: Promise<void>;
 }
 
-/** The cluster over a network with injected faults, until the file of tests ends. */
+/** The cluster behind a network with injected faults, until the end of the test file. */
 export interface HttpProxy<Config = ElasticsearchConfig> {
   config: Config;
-  /** Called for every request; a promise delays it. */
+  /** Called for every request. A promise delays it. */
   decide: (request: ProxiedRequest) => Fate | Promise<Fate>;
-  /** Called with every response of a request that passes. */
+  /** Called with every response to a request that passes. */
   observe?: (request: ProxiedRequest, response: string) => void;
 }
 
@@ -108,7 +108,7 @@ export async function startHttpProxy<Config extends { nodes: readonly string[] }
   return proxy;
 }
 
-/** Holds a request until it is opened. */
+/** Blocks a request until the gate is opened. */
 export function gate(): { reached: Promise<void>; wait(): Promise<void>; open(): void } {
   let reach = () => {};
   let open = () => {};

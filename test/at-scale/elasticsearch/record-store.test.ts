@@ -4,7 +4,7 @@ import { openStore, testIndices } from './support.js';
 
 recordStoreContract('Elasticsearch', async (options) => {
   const indices = testIndices();
-  // Use two shards per organization: with a single shard no results are merged.
+  // Uses two shards per organization: with a single shard, no results are merged.
   const config = { ...indices.config, shardsPerOrganization: 2 };
   const open = ({ goesOn = false, ...hooks }: StoreHooks = {}) =>
     openStore(config, {

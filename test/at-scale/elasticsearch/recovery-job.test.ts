@@ -64,7 +64,7 @@ describe('The recovery job on Elasticsearch', () => {
     const logged: object[] = [];
 
     before(async () => {
-      // Close the other store, which must not resolve the reservation meanwhile.
+      // Closes the other store, which must not resolve the reservation.
       await store.close();
       proxy = await startHttpProxy(indices.config);
       const log = { info: () => undefined, warn: (details: object) => void logged.push(details) };

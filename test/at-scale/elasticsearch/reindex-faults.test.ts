@@ -49,7 +49,7 @@ describe('A reindex that fails', () => {
   const behind = async (resource: Resource) =>
     Object.keys(await client.indices.getAlias({ name: `${indices.config.indexPrefix}-${resource}` }));
 
-  /** Resolves once a reindex has left no second index and no write block. */
+  /** Resolves once a reindex has left neither a second index nor a write block. */
   async function recovered(resource: Resource): Promise<void> {
     const alias = `${indices.config.indexPrefix}-${resource}`;
     for (const end = Date.now() + 30_000; ; await pause(50)) {
@@ -62,7 +62,7 @@ describe('A reindex that fails', () => {
     }
   }
 
-  /** Lets no request through from `step` on; resolves when that one is over, so that nothing of the process is on its way. */
+  /** Blocks all requests from `step` on. Resolves when the step is over, so that no request of the process is in flight. */
   function dieAt(network: HttpProxy, step: string, fate: Fate): Promise<'died'> {
     return new Promise((resolve) => {
       let isDead = false;
@@ -81,7 +81,7 @@ describe('A reindex that fails', () => {
     const steps = new Set<string>();
     proxy.decide = (request) => {
       const step = stepOf(request, indices.config.indexPrefix);
-      // The transport asks which nodes hang only where a request is slow.
+      // The transport checks which nodes hang only if a request is slow.
       if (!step.includes('_nodes/')) steps.add(step);
       return 'pass';
     };
@@ -111,7 +111,7 @@ describe('A reindex that fails', () => {
           outcomes.push(outcome);
           // The retries of a dead process go nowhere, so nothing waits for them.
           expect(await Promise.race([died, outcome]), `${step} was reached`).to.equal('died');
-          // Except once the alias has moved: requests that read the old index drain before any lease expires.
+          // Once the alias has moved, this does not hold: requests that read the old index end before any lease expires.
           if (step.startsWith('DELETE') || (step === 'POST _aliases' && fate !== 'cut')) await outcome;
           clock.skipped += AFTER_LEASES_MS;
           await recovered(resource);
@@ -137,7 +137,7 @@ describe('A reindex that fails', () => {
     let copying = 0;
     let mostCopying = 0;
     let outUntil = 0;
-    /** Attempts after the first that began before the long outage, and in all. */
+    /** Retries that began before the long outage, and all retries. */
     let retriesBefore: number | undefined;
     let retries = 0;
     const outagesMs = new Map([
@@ -220,7 +220,7 @@ describe('A reindex that fails', () => {
     }).timeout(120_000);
   }
 
-  /** A reindex that is suspended at a step until its lease has expired. Resumed, it resolves with its failure, null without one. */
+  /** Suspends a reindex at a step until its lease has expired. Resuming it resolves with its error, or null. */
   async function suspendedAt(step: string): Promise<() => Promise<Error | null>> {
     const held = gate();
     proxy.decide = async (request): Promise<Fate> => {

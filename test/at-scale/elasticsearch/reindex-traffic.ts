@@ -8,7 +8,7 @@ export const ORGANIZATION = 'org_reindexed';
 export const LOADED = 300;
 /** Senders of each kind of request. All requests of a contact come from the same sender. */
 const SENDERS = 30;
-/** After each answer, so that a reindex keeps up. */
+/** Milliseconds after each response, so that a reindex keeps up. */
 const PAUSE_MS = 500;
 
 /** Creates, updates, adds, removes and retries, and records what was acknowledged. */
@@ -45,7 +45,7 @@ export class Traffic {
     this.#running = Promise.all(this.#numbers.map((_, sender) => this.#send(sender)));
   }
 
-  /** One request after the other: on a busy machine there are fewer of them, and never two of one contact at once. */
+  /** One request after another: a busy machine sends fewer of them, and never two for one contact at once. */
   async #send(sender: number): Promise<void> {
     while (!this.#paused) {
       const number = this.#numbers[sender] as number;
@@ -130,7 +130,7 @@ export class Traffic {
         return;
       }
       default: {
-        // Writes nothing, so its key is released.
+        // This request writes nothing, so its key is released.
         const missing = { ...membership, audienceId: 'missing', idempotency };
         const rejected = await this.#store.addMembership(missing);
         if (rejected.kind !== 'done' || rejected.value.kind !== 'audience_not_found') {

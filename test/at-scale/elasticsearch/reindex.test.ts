@@ -88,7 +88,7 @@ describe('Reindexing behind an alias', () => {
         void lock?.release();
       },
     });
-    // The recovery job of the store may hold it next.
+    // The recovery job of the store may hold the lock next.
     expect(waited[0]).to.include({ name });
     expect((await inspectElasticsearch(indices.config)).lockHolder).to.equal(null);
     await cluster.close();

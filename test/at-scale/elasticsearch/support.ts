@@ -4,10 +4,10 @@ import { loadConfig } from '../../../services/shared/config.js';
 import { openElasticsearchStore } from '../../../services/stores/elasticsearch/store.js';
 import { afterFile, closedWithFile } from '../../support/opened.js';
 
-/** Indices with a unique prefix on the cluster of `ELASTICSEARCH_URL`, which go when the file of tests ends. */
+/** Indices with a unique prefix on the cluster of `ELASTICSEARCH_URL`, which are deleted at the end of the test file. */
 export interface TestIndices {
   config: ElasticsearchConfig;
-  /** Makes a write that waits for a refresh cause one: for tests that write one record after another. */
+  /** Makes a write that waits for a refresh cause one, for tests that write one record after another. */
   refreshAtOnce(): Promise<void>;
   client(): Client;
   remove(): Promise<void>;
@@ -15,7 +15,7 @@ export interface TestIndices {
 
 let count = 0;
 
-/** Throws when `ELASTICSEARCH_URL` is not set. */
+/** Throws if `ELASTICSEARCH_URL` is not set. */
 export function testIndices(): TestIndices {
   const url = process.env.ELASTICSEARCH_URL;
   if (!url) throw new Error('ELASTICSEARCH_URL names no cluster; npm run test:stack starts one');
@@ -49,6 +49,6 @@ export function testIndices(): TestIndices {
   };
 }
 
-/** A store that is closed when the file of tests ends. */
+/** A store that is closed at the end of the test file. */
 export const openStore: typeof openElasticsearchStore = (...args) =>
   closedWithFile(openElasticsearchStore(...args));

@@ -1,6 +1,6 @@
 /**
- * Lists of an organization with ten thousand of everything on Elasticsearch. The cost of a page of one is counted: the documents and
- * bytes that the cluster answers, and the size that requests ask for.
+ * Lists of an organization with ten thousand of everything on Elasticsearch. Counts the cost of a page with one item: the documents and
+ * bytes that the cluster returns, and the size that requests ask for.
  */
 import { expect } from 'chai';
 import type { RecordStore } from '../../../services/stores/common/record-store.js';
@@ -19,7 +19,7 @@ import { accepted } from '../../support/accepted.js';
 import { startHttpProxy } from './http-proxy.js';
 import { openStore, testIndices } from './support.js';
 
-/** A page of one needs one document more, to know whether there is another page; keys need their ancestors. */
+/** A page with one item needs one more document, to know whether there is another page. Keys need their ancestors. */
 const MAX_DOCUMENTS = 4;
 const MAX_BYTES = 16 * 1024;
 
@@ -45,7 +45,7 @@ const LISTS: Record<string, (store: RecordStore) => Promise<unknown>> = {
   'keys that descend from a key': (store) => store.countDescendants(ORGANIZATION, 'key0', T0),
 };
 
-/** Documents in an answer, at any depth, and the largest size that a request asks for. */
+/** Number of documents in a response, at any depth, and the largest size that a request asks for. */
 function documentsIn(value: unknown): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, each) => sum + documentsIn(each), 0);
   if (value === null || typeof value !== 'object') return 0;
@@ -61,7 +61,7 @@ describe('Elasticsearch with ten thousand of everything', function () {
 
   before(async () => {
     const proxy = await startHttpProxy(indices.config);
-    // The recovery job asks the cluster at times of its own, which would be counted with the lists.
+    // The recovery job sends requests at its own times, which would be counted.
     store = await openStore(proxy.config, {
       clock: { now: () => T0 + COUNT },
       recoveryIntervalMs: 3_600_000,

@@ -1,11 +1,11 @@
-/** Reads the stored records of some organizations from the servers themselves, and by key. */
+/** Reads the stored records of some organizations directly from the servers, by key. */
 import { createClient } from '@clickhouse/client';
 import { Client } from '@elastic/elasticsearch';
 import { expect } from 'chai';
 import type { ClickHouseConfig, ElasticsearchConfig } from '../../../services/shared/config.js';
 import { contactState } from './histories.js';
 
-/** Pairs of key and state. */
+/** Returns pairs of key and state. */
 async function rowsOf(
   { urls: [url], username, password }: ClickHouseConfig,
   query: string,

@@ -1,4 +1,4 @@
-/** Seeded histories of records as networks send them, and what is left of them in the end, worked out another way. */
+/** Seeded histories of records as networks send them, and their final state, computed in another way. */
 import { randomBytes } from 'node:crypto';
 import type { OutgoingRecord } from '../../../ingest/sources/kafka/producer.js';
 import { DAY_MS } from '../../../services/shared/time.js';
@@ -9,7 +9,7 @@ const FIRST_DAY = Date.parse('2026-06-01T00:00:00Z');
 /** A record is at most this many records out of order. */
 const WINDOW = 10_000;
 
-/** Records in the order in which they are sent, and the state they make by key. */
+/** Records in the order of sending, and the resulting state by key. */
 export interface History {
   /** Organizations that only this history uses, so that tests can share stores. */
   organizations: readonly string[];
@@ -20,7 +20,7 @@ export interface History {
 const freshOrganizations = () =>
   Array.from({ length: ORGANIZATIONS }, () => `org_${randomBytes(4).toString('hex')}`);
 
-/** Adds a tenth of repetitions and mixes the order within a window, then applies what that gives one by one. */
+/** Adds a tenth of repetitions and shuffles within a window, then applies the result record by record. */
 function history<T extends object>(
   random: Random,
   organizations: readonly string[],
@@ -58,7 +58,7 @@ interface Delivery {
   reported_at: string;
 }
 
-/** The newest report of a key wins; among equally new reports the later. */
+/** The newest report of a key wins; among equally new reports, the later. */
 export function deliveryHistory(random: Random, count: number): History {
   const organizations = freshOrganizations();
   const keys = Math.max(1, Math.floor(count / 3));
@@ -72,7 +72,7 @@ export function deliveryHistory(random: Random, count: number): History {
       impressions: random.below(100_000),
       clicks: random.below(500),
       ad_spend: `${random.below(1000)}.${String(random.below(100)).padStart(2, '0')}`,
-      // Few moments, so that many are equal.
+      // Few different times, so that many are equal.
       reported_at: new Date(FIRST_DAY + random.below(4) * 3_600_000).toISOString(),
     };
   });
@@ -98,7 +98,7 @@ interface Visit {
   city: string;
 }
 
-/** The first record of an id and moment stays. */
+/** The first record with an id and time stays. */
 export function visitHistory(random: Random, count: number): History {
   const organizations = freshOrganizations();
   const originals = Array.from({ length: count }, (_, index): Visit => {

@@ -29,7 +29,7 @@ describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED
     };
 
     for (const [index, point] of kills.entries()) {
-      // Each other write has not quite begun.
+      // Every second write is killed before it has begun.
       const inFlightMs = index % 2 === 0 ? 0 : 1 + random.below(20);
       const worker = startKilled(workers, STREAMS, {
         TEST_KILL_AT: point,
@@ -58,7 +58,7 @@ describe(`a worker killed at named points, ${KILLS} times each (TEST_SEED=${SEED
   }
 });
 
-/** The records of every stream, cut into so many pieces. */
+/** The records of every stream, divided into `count` pieces. */
 function inPieces(sent: readonly OutgoingRecord[][], count: number): OutgoingRecord[][][] {
   return Array.from({ length: count }, (_, piece) =>
     sent.map((records) => {

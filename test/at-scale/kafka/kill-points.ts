@@ -30,7 +30,7 @@ interface KilledWorker {
 
 const ENTRY = join(packageRoot, 'dist/test/at-scale/kafka/worker-process.js');
 
-/** A worker that kills itself, if it comes that far. */
+/** Starts a worker that kills itself at the given point, if it gets that far. */
 export function startKilled(workers: Workers, streams: readonly StreamName[], kill: Kill): KilledWorker {
   const environment = { ...workers.environment, ...kill };
   const child = spawnServer({ entry: ENTRY, args: streams, environment });

@@ -34,13 +34,13 @@ describe('a broker that appends records and is cut off before it responds', func
   });
   after(() => proxy?.close());
   beforeEach(async () => {
-    // Use one partition, so that every request follows the failed request.
+    // Uses one partition, so that every request follows the failed request.
     topics = await testTopics({ brokers: kafka.address, partitions: 1 });
     behindProxy = { ...topics.config, brokers: [proxy.address] };
   });
   afterEach(() => proxy.loseAnswers(0));
 
-  /** Sends one record that gets lost on its way back, then others, round after round. Resolves with those that were acknowledged. */
+  /** Sends a record whose response gets lost, then others, round after round. Resolves with the acknowledged records. */
   async function acknowledged(send: (ids: string[]) => Promise<void>): Promise<string[]> {
     const ids: string[] = [];
     const isSent = async (...sent: string[]) => {
@@ -58,7 +58,7 @@ describe('a broker that appends records and is cut off before it responds', func
       expect(await isSent(`lost${round}`), 'nobody was told that it is there').to.equal(false);
       expect(proxy.lost()).to.be.greaterThan(before);
       proxy.loseAnswers(0);
-      // As many as got lost, and another number: a broker takes the one for a repetition and the other for a gap.
+      // As many records as were lost, and a different number: a broker takes the former for a repetition and the latter for a gap.
       expect(await isSent(`same${round}`)).to.equal(true);
       expect(await isSent(`more${round}`, `most${round}`)).to.equal(true);
       proxy.loseAnswers(1);

@@ -7,7 +7,7 @@ import type { Random } from '../../support/random.js';
 import type { TestTopics } from './topics.js';
 import { STREAMS } from './workers.js';
 
-/** Names the records that no stream takes. */
+/** Marks records that no stream accepts. */
 const POISON = 'poison';
 
 const KINDS: Record<string, (good: OutgoingRecord) => Buffer | string | null> = {
@@ -21,9 +21,7 @@ const KINDS: Record<string, (good: OutgoingRecord) => Buffer | string | null> = 
   organization: ({ value }) => String(value).replace('org_', 'nobody !'),
 };
 
-/**
- * Inserts a bad record after every so many good records; if possible with the key of the good record, so that both are in one partition.
- */
+/** Inserts a bad record after every few good records; if possible with the key of the good record, so that both are in one partition. */
 export function withPoison(
   random: Random,
   records: readonly OutgoingRecord[],
@@ -33,13 +31,13 @@ export function withPoison(
     if (index % oneIn !== oneIn - 1) return [good];
     const [kind, spoil] = random.pick(Object.entries(KINDS));
     const value = spoil(good);
-    // Under the key of a contact, a record without a value is a deletion.
+    // With the key of a contact, a record without a value is a deletion.
     const key = value === null ? `${good.key}/${POISON}` : good.key;
     return [good, { key, value, headers: { [POISON]: kind } }];
   });
 }
 
-/** Compares the dead letters with the poison, by the found the topics had it at. A letter may be there twice. */
+/** Compares the dead letters with the bad records, by their offsets in the topics. A letter may occur twice. */
 export async function expectPoisonRejected(topics: TestTopics, sent: number): Promise<void> {
   let found = 0;
   for (const stream of STREAMS) {

@@ -11,7 +11,7 @@ import { type TestTopics, testTopics } from './topics.js';
 
 const STREAMS: readonly StreamName[] = ['audiences', 'contacts', 'website-visits'];
 const PER_STREAM = 20;
-/** The first replay sends so many records per second, so that it still runs when the second starts. */
+/** Records per second of the first replay: slow, so that it still runs when the second starts. */
 const RATE = 5;
 
 describe('a replay of dead letters while another runs', function () {

@@ -13,7 +13,7 @@ describe('dead letters of a worker', function () {
   this.timeout(120_000);
   const test = useWorkers();
 
-  /** One in a hundred has more clicks than the table takes. */
+  /** One in a hundred has more clicks than the table accepts. */
   const records = Array.from({ length: COUNT }, (_, index) => {
     const clicks = index % 100 === 50 ? MOST_CLICKS + index : index % MOST_CLICKS;
     const creative_id = `r${index}`;
@@ -83,7 +83,7 @@ describe('dead letters of a worker', function () {
     await topics.produce(STREAM, sent(MOST_CLICKS + 2));
     await topics.produce(STREAM, sent(1));
     await workers.drained(STREAM);
-    // They are rejected once more, and keep their order then too.
+    // They are rejected again, and still keep their order.
     expect((await command('replay')).stdout).to.match(/^24 records sent again\./);
     await workers.drained(STREAM);
     await change('DROP CONSTRAINT few');

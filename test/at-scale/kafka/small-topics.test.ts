@@ -80,11 +80,11 @@ describe('A reader of a topic', function () {
     const topic = topicOf(topics.config, 'website-visits');
     await topics.produce('website-visits', [{ key: 'k', value: '{}' }]);
     const cluster = topics.cluster;
-    // So that it knows the topic.
+    // Makes the client learn about the topic.
     await admin.fetchTopicOffsets(topic);
     const found: unknown[] = [];
     let isDeleted = false;
-    // The offsets are read before the records are deleted, as when retention comes in between.
+    // The offsets are read before the records are deleted, as if retention ran in between.
     const late = {
       committed: cluster.committed.bind(cluster),
       deleteGroup: cluster.deleteGroup.bind(cluster),

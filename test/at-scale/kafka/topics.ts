@@ -9,17 +9,17 @@ import { createLogger } from '../../../services/shared/logger.js';
 import { afterFile } from '../../support/opened.js';
 import { until } from '../../support/until.js';
 
-/** Topics and groups of one test, on the broker of the environment or another one, until the file of tests ends. */
+/** Topics and groups for one test, by default on the broker of the environment, until the end of the test file. */
 export interface TestTopics {
   config: KafkaConfig;
   cluster: KafkaCluster;
-  /** Variables of a worker of these topics. */
+  /** Environment of a worker of these topics. */
   environment: Record<string, string>;
-  /** Sends records in their order; resolves when the broker has them. */
+  /** Sends records in order. Resolves when the broker has them. */
   produce(stream: StreamName, records: readonly OutgoingRecord[]): Promise<void>;
-  /** Resolves when readers see `count` records. Records of a transaction appear some time after the acknowledgement of its commit. */
+  /** Resolves when readers see `count` records. Records of a transaction appear some time after its commit is acknowledged. */
   visible(stream: StreamName, count: number): Promise<void>;
-  /** Resolves when the workers have committed every record that readers see. */
+  /** Resolves when the workers have committed every visible record. */
   drained(...streams: StreamName[]): Promise<void>;
   behind(stream: StreamName): Promise<number>;
   deadLetters(stream: StreamName): Promise<KafkaRecord[]>;

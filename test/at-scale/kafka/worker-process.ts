@@ -1,6 +1,4 @@
-/**
- * A worker that kills itself the TEST_KILL_AFTER-th time it comes to the point TEST_KILL_AT. Its arguments are its streams.
- */
+/** A worker that kills itself when it reaches the point TEST_KILL_AT for the TEST_KILL_AFTER-th time. Its arguments are its streams. */
 import { Registry } from 'prom-client';
 import { KafkaCluster } from '../../../ingest/sources/kafka/cluster.js';
 import type { RecordSender } from '../../../ingest/sources/kafka/producer.js';
@@ -12,7 +10,7 @@ import { createLogger, logFile } from '../../../services/shared/logger.js';
 import { openStores } from '../../../services/stores/open-stores.js';
 import type { Kill } from './kill-points.js';
 
-/** A request that is killed has been on its way for so long, or for less. */
+/** Milliseconds that a killed request has been in flight, at most. */
 const onItsWayMs = Number(process.env.TEST_KILL_IN_FLIGHT_MS);
 
 const point = process.env.TEST_KILL_AT;

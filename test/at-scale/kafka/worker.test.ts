@@ -42,7 +42,7 @@ describe(`a worker on Kafka, Elasticsearch and ClickHouse (TEST_SEED=${SEED})`, 
     await producer.connect();
     const transaction = await producer.transaction();
     await transaction.send({ topic: topicOf(topics.config, 'contacts'), messages: records });
-    // The end that `drained` compares with stands still before the transaction, so it says that nothing is left to read.
+    // The end that `drained` compares with is before the transaction, so it would report that nothing is left to read.
     await workers.start(['contacts']);
     await workers.drained('contacts');
     expect(await actualContacts(test.indices.config, history.organizations)).to.have.property('size', 0);

@@ -56,7 +56,7 @@ export class Workers {
     };
   }
 
-  /** Compares what each stream is stored as, visits in both stores, with the expected state, by key. */
+  /** Compares the stored records of each stream (visits in both stores) with the expected state, by key. */
   async expectState(history: Histories): Promise<void> {
     const { elasticsearch, clickhouse } = this.#servers;
     const { 'network-a-deliveries': deliveries, 'website-visits': visits, contacts } = history;
@@ -71,7 +71,7 @@ export class Workers {
     return letters.flat();
   }
 
-  /** Resolves when the workers have committed every record; rejects when the last of them ends before. */
+  /** Resolves when the workers have committed every record. Rejects if the last worker ends before. */
   async drained(...streams: StreamName[]): Promise<void> {
     const workers = [...this.#running];
     const allEnded = Promise.all(workers.map(({ ended }) => ended)).then((ends) => {
@@ -97,12 +97,12 @@ export interface WorkerTest {
   workers: Workers;
 }
 
-/** Stores for a suite, topics for each of its tests, and workers, which are killed after it. To be read in its tests. */
+/** Stores for a suite, topics for each of its tests, and workers, which are killed after each test. May be read only within tests. */
 export function useWorkers(): WorkerTest {
   const test = {} as WorkerTest;
   before(async () => {
     const [indices, database] = [testIndices(), testDatabase()];
-    // Migrated before, so that the tests measure the workers alone.
+    // Migrated before, so that the tests measure only the workers.
     await (await openElasticsearchStore(indices.config)).close();
     await (await openAnalyticsStore(database.config)).store.close();
     Object.assign(test, { indices, database });
@@ -116,6 +116,6 @@ export function useWorkers(): WorkerTest {
   return test;
 }
 
-/** How often the group of a worker rebalanced. */
+/** Number of rebalances of a worker's group. */
 export const rebalances = (worker: ServerProcess): number =>
   worker.output().split('The group is rebalancing').length - 1;

@@ -11,12 +11,12 @@ interface Count {
   found: number;
 }
 
-/** Analysts ask a ClickHouse server itself: its gateway answers no SQL. Keys, and ids of requests that rejections have, are random. */
+/** Excludes SQL, because analysts query a ClickHouse server directly, and keys and rejections, whose ids are random. */
 export const SERVED_ALIKE = endpoints.filter(
   ({ path, tag }) =>
     !['/api/sql', '/api/rejections/list'].includes(path) && tag !== ('Keys and credits' satisfies Tag),
 );
-/** Operations whose answers depend on the records alone. */
+/** Operations whose responses depend only on the records. */
 export const COMPARED = SERVED_ALIKE.filter(({ path }) => path !== '/api/status');
 const OPERATIONS: readonly string[] = COMPARED.map(({ path }) => path);
 const LISTS = wordsOf('contacts visits website_visits audiences items contact_ids erased erasures');

@@ -1,4 +1,4 @@
-/** Requests with values drawn from the records and spelled as people spell them, so that most find something. */
+/** Requests with values drawn from the records in the spellings of people, so that most find something. */
 import { domainToASCII, domainToUnicode } from 'node:url';
 import fc from 'fast-check';
 import { DAY_MS } from '../../../services/shared/time.js';
@@ -16,12 +16,12 @@ import {
 import { COMPARED } from './coverage.js';
 import type { Json, Records } from './records.js';
 
-/** Fields of a contact that a query looks into (contract 3.9). */
+/** Fields of a contact that a query searches (contract 3.9). */
 const SEARCHED = `first_name last_name work_emails personal_emails phones job_title functional_area
 company_name company_domain city state_region country postal_code network_a_url`.split(/\s+/);
-/** Fields of which a deletion and an erasure take one. */
+/** Fields of which a deletion and an erasure take exactly one. */
 const PERSON = ['contact_id', 'contact_ids', 'email', 'network_a_url'];
-/** Percentages of optional fields, where they are not the request's own. */
+/** Probabilities of optional fields in percent, if they are not the request's own. */
 const LIKELY = {
   query: 75,
   id: 70,
@@ -37,11 +37,11 @@ const LETTERS = [...'abcdefghijklmnopqrstuvwxyzéüßøαж'];
 
 const isText = (value: unknown): value is string => typeof value === 'string' && /[\p{L}\p{N}]/u.test(value);
 const texts = (...values: unknown[]): string[] => values.flat().filter(isText);
-/** One of those that are texts; undefined where none is. */
+/** One of the values that are texts; undefined if none is. */
 const some = (...values: unknown[]) => (texts(...values).length > 0 ? oneOf(texts(...values)) : undefined);
 const wordsOf = (text: string) => text.split(/[\s,;:()/]+/).filter((word) => word !== '');
 
-/** Letters that keyboards of other languages write in another way. */
+/** Letters that foreign keyboards write differently. */
 const WRITTEN = [
   ...['ä ae', 'ö oe', 'ü ue', 'å aa', 'ø oe', 'ae ä', 'oe ö', 'ue ü', 'aa å'],
   ...['ي ی', 'ی ي', 'ي ى', 'ك ک', 'ک ك'],
@@ -210,7 +210,7 @@ function contacts({ contacts, audiences }: Records, createdIds: readonly string[
   });
 }
 
-/** A contact that may exist already. */
+/** A contact that may already exist. */
 const newContact = ({ contacts, audiences }: Records): fc.Arbitrary<Draws> =>
   fc.tuple(oneOf(contacts), oneOf(audiences)).map(([record, audience]) => ({
     ...Object.fromEntries(Object.entries(record).map(([name, value]) => [name, fc.constant(value)])),
@@ -312,7 +312,7 @@ const PAGING: Draws = {
   campaign_page: oneOf([1, 1, 1, 2, 3, 10]),
 };
 
-/** The field that names the company, the contacts or the person, where an operation takes one of several. */
+/** Keeps one of the fields that name the company, the contacts or the person, for operations that take exactly one. */
 function alternatives(path: string, fields: readonly string[]): readonly string[] {
   if (path.endsWith('/company')) return ['company_id', 'domain'];
   if (path.endsWith('-many') && fields.includes('filter')) return ['contact_ids', 'filter'];
@@ -339,7 +339,7 @@ function operationRequest(
         ? fc.constant({})
         : oneOf(given).chain((name) =>
             (draws[name] as fc.Arbitrary<unknown>).map((value) =>
-              // Few of many, so that the other operations find something.
+              // Few values of many, so that the other operations find something.
               ({ [name]: Array.isArray(value) ? value.slice(0, 3) : value }),
             ),
           );
@@ -383,7 +383,7 @@ export function drawnRequest(
 ): fc.Arbitrary<FuzzRequest> {
   return fc.oneof(
     ...(isErasure ? ERASE : OTHERS).map((endpoint) => ({
-      // Searches have most to compare.
+      // Searches have the most to compare.
       weight: endpoint.path.endsWith('/search') ? 10 : 4,
       arbitrary: operationRequest(endpoint, records, createdIds, key),
     })),

@@ -7,10 +7,12 @@ import { realLines } from '../../support/real-data.js';
 export type Json = Record<string, unknown>;
 export type Records = Record<StreamName, Json[]>;
 
-/** Newest records of each stream, from the real data and from the sample. */
+/** Number of newest records of each stream, from the real data and from the sample. */
 const MOST = runs(1500);
 
-/** The real records of test/data, the sample of a day, and the records that random requests look for, of the organization of the API key. */
+/**
+ * The real records of test/data, the sample of a day, and the records that random requests look for, for the organization of the API key.
+ */
 export function parityRecords(day: string): Records {
   const sample = emptyRecords();
   for (const [stream, records] of demoRecords(day)) sample[stream].push(...(records as Json[]));

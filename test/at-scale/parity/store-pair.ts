@@ -16,7 +16,7 @@ import { startGatewayOn } from '../start-gateway.js';
 const HEADERS = wordsOf(
   'content-type idempotency-replayed x-ignored-fields retry-after www-authenticate allow',
 );
-/** The field of a response that names what was created, by path. */
+/** The field of a response with the id of what was created, by path. */
 const CREATED_ID: Record<string, string> = {
   '/api/contacts/create': 'contact_id',
   '/api/audiences/create': 'audience_id',
@@ -25,12 +25,12 @@ const STEP_MS = 10;
 const MAX_SHOWN = 20_000;
 const idLike = /(?:con|aud)_[0-9a-z]{26}/g;
 const requestId = /req_[0-9a-z]{26}/g;
-/** Each installation has a secret of its own for hashes; the bytes of a person go later from a cluster. */
+/** Each installation has its own secret for hashes, and a cluster removes the bytes of a person later. */
 const proofId = /era_[0-9a-z]{26}/g;
 const identifierHash = /"[0-9a-f]{64}"/g;
 const completedAt = /"completed_at":(?:null|"[^"]+")/g;
 
-/** A gateway and the ids of contacts and audiences it created. */
+/** A gateway, and the ids of contacts and audiences that it created. */
 class Member {
   readonly gateway: TestGateway;
   readonly agent = new Agent({ keepAlive: true });
@@ -44,7 +44,7 @@ class Member {
     return send(this.gateway.url, this.agent, request);
   }
 
-  /** The response with created ids numbered, cursors decoded, and what differs between installations left out. */
+  /** The response with created ids numbered, cursors decoded, and without differences between installations. */
   transcript({ status, headers, text }: Received): string {
     const compared = HEADERS.map((name) => headers[name] ?? '').join('|');
     const read = text
@@ -80,7 +80,7 @@ export class GatewayPair {
   readonly #embedded: Member;
   readonly #atScale: Member;
   readonly #time: { now: number };
-  /** Cursors of the embedded gateway → cursors of the other in their place. */
+  /** Cursors of the embedded gateway → corresponding cursors of the other. */
   readonly #cursors = new Map<string, string>();
 
   readonly #haveJobsEnded: () => Promise<boolean>;
@@ -115,7 +115,7 @@ export class GatewayPair {
     return this.#embedded.gateway.key;
   }
 
-  /** Ids of contacts created so far, as of the embedded gateway. */
+  /** Ids of contacts created so far, in the embedded gateway. */
   get createdIds(): readonly string[] {
     return this.#embedded.createdIds.filter((id) => id.startsWith('con_'));
   }
@@ -126,7 +126,7 @@ export class GatewayPair {
     }
   }
 
-  /** Sends to both at the same time, each with its own ids and cursors; every request advances the clock. */
+  /** Sends to both at the same time, each with its own ids and cursors. Every request advances the clock. */
   async send(request: FuzzRequest): Promise<PairResult> {
     this.#time.now += STEP_MS;
     const [embedded, atScale] = await Promise.all([
@@ -134,7 +134,7 @@ export class GatewayPair {
       this.#atScale.send(this.#translated(request)),
     ]);
     this.#recordIds(request, embedded, atScale);
-    // The job of such a request changes contacts after the answer, each at the time of the job's step.
+    // The job of such a request changes contacts after the response, each at the time of the job's step.
     if (/^\/api\/audiences\/(?:create|delete)/.test(request.path))
       await until(this.#haveJobsEnded, 'the jobs have ended');
     const one = this.#embedded.transcript(embedded);
@@ -142,7 +142,7 @@ export class GatewayPair {
     return { embedded, difference: one === other ? null : describeDifference(one, other) };
   }
 
-  /** The request with the ids and cursors of the gateway at scale. */
+  /** The request with the ids and cursors of the gateway on servers. */
   #translated(request: FuzzRequest): FuzzRequest {
     const text = request.body.toString('latin1');
     const body = text
@@ -174,7 +174,7 @@ export class GatewayPair {
     if (one !== undefined && other !== undefined) this.#cursors.set(one, other);
   }
 
-  /** Whether both gateways gave out this same cursor. */
+  /** Whether both gateways returned this same cursor. */
   isShared(cursor: string): boolean {
     return this.#cursors.get(cursor) === cursor;
   }
@@ -197,7 +197,7 @@ function describeDifference(one: string, other: string): string {
   ].join('\n\n');
 }
 
-/** Tells whether neither store has a job left that removes memberships. */
+/** Returns a function that tells whether neither store has a job left that removes memberships. */
 function jobsOf(embedded: Member, indices: TestIndices): () => Promise<boolean> {
   const path = join(embedded.gateway.dataDir, 'reachline.db');
   const client = indices.client();
