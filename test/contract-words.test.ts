@@ -99,7 +99,7 @@ const SORTS: Record<string, string[]> = {
   ),
 };
 
-/** Contract 3.1, 4 and 5.3: the fields of what operations answer. */
+/** Contract 3.1, 4 and 5.3: the fields that operations return. */
 const ITEM_FIELDS: Record<string, string[]> = {
   Api_Organization_contact: wordsOf(
     `id organization_id data_import_id contact_id company_id first_name last_name work_emails personal_emails phones network_a_url

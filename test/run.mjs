@@ -59,7 +59,7 @@ const SUITES = {
   clients: [serial('clients', 2)],
   tools: [serial('tools', 10)],
 };
-/** Options of suites that are run with others. */
+/** Options of suites that run together with others. */
 const AMONG_OTHERS = { clusters: ['--repeats=1'] };
 const NIGHTLY = ['hostile', 'simulation', 'faults', 'clusters', 'containers', 'clients', 'tools'];
 
@@ -78,7 +78,7 @@ if (name === 'test' && files.length > 0) {
   const [first] = args;
   const chosen = first === undefined ? NIGHTLY : args.filter((each) => NIGHTLY.includes(each));
   if (chosen.length === 0) unknown(first);
-  // Options go to a suite that is named alone.
+  // Options apply only to a suite that is named alone.
   const optionsOf = (suite) => (chosen.length === 1 ? args.slice(1) : (AMONG_OTHERS[suite] ?? []));
   process.exitCode = Math.max(...chosen.map((suite) => runSuite(suite, optionsOf(suite))));
 } else if (Object.hasOwn(SUITES, name)) {
@@ -91,7 +91,7 @@ function unknown(suite) {
   process.exit(2);
 }
 
-/** The greatest exit code of its commands. */
+/** Runs the commands of a suite; returns the greatest exit code. */
 function runSuite(suite, more) {
   console.error(`suite ${suite}`);
   return Math.max(...SUITES[suite].map((command) => run([...command, ...more])));

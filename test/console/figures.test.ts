@@ -9,7 +9,7 @@ describe('What the console adds up, saves and takes from a person', function () 
   const alert = () => c.page.getByRole('alert');
   const money = (text = '') => Number(text.replace(/[^\d.-]/g, ''));
 
-  /** What the chart of a label says of each of its periods, which the pointer goes through. */
+  /** The text that the chart of a label shows for each of its periods, read with the pointer. */
   async function readChart(label: string): Promise<Map<string, string>> {
     const chart = c.page.locator('.chart').filter({ hasText: label }).first();
     await chart.locator('.u-over').waitFor();
@@ -91,7 +91,7 @@ describe('What the console adds up, saves and takes from a person', function () 
     const total = money((await c.page.locator('.totals dd').first().textContent()) ?? '');
     expect(total).to.equal(2200);
     await c.page.locator('.chart .u-over').waitFor();
-    // Of more days than pixels the pointer reads only some: the months of the same series have all.
+    // With more days than pixels, the pointer reaches only some days; the months of the same series contain all.
     const daily = await readChart('Spend');
     expect([...daily.keys()].some((day) => day.startsWith('2026'))).to.equal(true);
     await c.page.getByRole('link', { name: 'Monthly' }).click();
@@ -253,7 +253,7 @@ describe('What the console adds up, saves and takes from a person', function () 
     await until(async () => (await focused()) === 'Edit', 'the focus is where the form was opened from');
     await card.getByRole('button', { name: 'Edit' }).click();
     await card.getByLabel('Phones, 2').fill('+49 3');
-    // Somebody else is first.
+    // Another client writes first.
     await c.read('/api/contacts/update', { contact_id, job_title: 'Somebody else wrote this' });
     await card.getByRole('button', { name: 'Save' }).press('Enter');
     await c.page.locator('.notice').getByText('Somebody else changed it meanwhile').waitFor();
@@ -300,7 +300,7 @@ describe('What the console adds up, saves and takes from a person', function () 
       const loaded = () =>
         c.page.evaluate(`[...document.querySelectorAll('main tbody tr')].length`) as Promise<number>;
       const last = c.page.getByRole('button', { name: /Load more|Loading/ });
-      // Parts of 50 rows each.
+      // The list is drawn in parts of 50 rows.
       const all = async () => 50 * (await c.page.locator('main tbody').count());
       while ((await all()) < 500) {
         await last.scrollIntoViewIfNeeded();
@@ -333,7 +333,7 @@ describe('What the console adds up, saves and takes from a person', function () 
     const again = c.page.waitForResponse('**/api/audiences/search');
     await c.page.clock.runFor(11_000);
     await again;
-    // The browser reports it after the answer.
+    // The browser reports the error after the response.
     await c.page.waitForTimeout(200);
     c.forgetFailedRequests();
   });

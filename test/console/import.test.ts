@@ -5,13 +5,13 @@ import { expect } from 'chai';
 import { parse } from 'csv-parse/sync';
 import { useConsole } from './browser.js';
 
-/** Pictures of each step, where a folder is named. */
+/** Saves a picture of each step if a folder is named. */
 const PICTURES = process.env.TEST_PICTURES;
 
 const HEADER =
   'Record ID,First Name,Last Name,Email,Phone Number,Job Title,Company Name,Website URL,City,Country/Region,Create Date,Notes';
 
-/** An export of HubSpot whose dates, but for the first, do not say whether the day or the month comes first; every 250th email is none. */
+/** An export of HubSpot in which only the first date shows whether the day or the month comes first; every 250th email is invalid. */
 const hubspotExport = (rows: number, firstDate = '05/10/2024') =>
   [
     HEADER,
@@ -120,7 +120,7 @@ describe('Importing a file in the console', function () {
       company_name: 'Bletchley',
     });
 
-    // A report of LinkedIn, which is no list of contacts.
+    // A report of LinkedIn, which is not a list of contacts.
     await c.page.getByRole('button', { name: 'Import another file' }).click();
     const report = 'test/data/presets/linkedin-campaign-manager/ad_set_performance_report.csv';
     await choose('Account_ad_sets.csv', readFileSync(report));
@@ -133,7 +133,7 @@ describe('Importing a file in the console', function () {
     await load('Load 2 rows');
     await result().getByRole('heading', { name: '2 deliveries loaded' }).waitFor();
 
-    // A table of rates, while the list still says deliveries.
+    // A table of rates, while the select still says deliveries.
     await c.page.getByRole('button', { name: 'Import another file' }).click();
     await choose('rates.csv', 'date,currency,per_eur\n2026-10-05,USD,1.1\n');
     await c.page.getByText('The file goes into Currency rates, not into Deliveries.').waitFor();
@@ -285,7 +285,7 @@ describe('Importing a file in the console', function () {
     const rows = Array.from({ length: 200 }, (_, n) => `{"contact_id":"s${n}"}`);
     await choose('rows.jsonl', rows.join('\n'));
     await preview().waitFor();
-    // The answer never comes.
+    // The response never comes.
     await c.page.route('**/api/ingest/contacts?*', () => undefined);
     await load('Load 200 rows');
     await c.page.getByRole('region', { name: 'Progress', exact: true }).waitFor();

@@ -52,7 +52,7 @@ describe('An act in the console is bound to what it acts on', function () {
     await panel.getByRole('button', { name: 'Delete', exact: true }).click();
     await panel.getByRole('button', { name: `Delete the ${noun}` }).click();
   };
-  /** Answers the next question of the browser. */
+  /** Accepts or dismisses the next dialog of the browser. */
   const answerNext = (isAccepted: boolean) =>
     new Promise<string>((resolve) => {
       c.page.once('dialog', (dialog) => {
@@ -106,7 +106,7 @@ describe('An act in the console is bound to what it acts on', function () {
       .getByText(`1,000 of ${everybody.toLocaleString('en')} contacts`)
       .waitFor();
     await job().getByRole('button', { name: 'Stop' }).click();
-    // What is on its way is still done, and named to be undone.
+    // The request in progress still completes, and the notice offers to undo it.
     await job().getByText('stops …').waitFor();
     open();
     await notice('Stopped. Before that, 2,000 contacts added to Left behind.');
@@ -224,7 +224,7 @@ describe('An act in the console is bound to what it acts on', function () {
     expect(await c.page.locator('.notice').textContent()).not.to.contain('if_updated_at');
     expect(await description()).to.equal('Theirs');
     c.forgetFailedRequests();
-    // Saved again, knowing it.
+    // Saved again, although the other change is known now.
     await panel.getByRole('button', { name: 'Save' }).click();
     await notice('was saved.');
     expect(await description()).to.equal('Ours');
@@ -257,7 +257,7 @@ describe('An act in the console is bound to what it acts on', function () {
     await notice('The audience Theirs was changed meanwhile. It stays.');
     expect(await isThere(renamed)).to.equal(true);
 
-    // With its own members it goes, unless there are more.
+    // The new audience is deleted together with its first members, unless it has got more members.
     for (const [name, others] of [
       ['Chosen', 0],
       ['Chosen and more', 1],
@@ -325,7 +325,7 @@ describe('An act in the console is bound to what it acts on', function () {
     await c.page.getByRole('button', { name: 'Load 2 rows' }).click();
     await view('Audiences');
     await job().getByText('people.csv').waitFor();
-    // Closing the tab asks.
+    // Closing the tab asks for confirmation.
     const asked = answerNext(false);
     await c.page.close({ runBeforeUnload: true });
     await asked;
@@ -372,7 +372,7 @@ describe('An act in the console is bound to what it acts on', function () {
       expect(await asked).to.contain('not saved');
       expect(await title.inputValue()).to.equal('Half typed');
     }
-    // What stays open may be searched beside.
+    // The list beside the open panel can be searched.
     await c.page.getByRole('searchbox').fill('manager');
     await c.page.locator('tbody mark').first().waitFor();
     expect(await title.inputValue()).to.equal('Half typed');

@@ -120,7 +120,7 @@ describe('The API reference in Chromium', function () {
     await open('');
     await c.page.evaluate('window.isSame = true');
     const names = operations.map(({ id }) => id);
-    // Within the page, as each click from here takes ten times as long.
+    // In one call within the page, because each click sent from here takes ten times as long.
     const shown = await c.page.evaluate<{ heading: string; title: string }[]>(`(async () => {
       const look = () => ({ heading: document.querySelector('h1')?.textContent, title: document.title });
       const shown = [];
@@ -166,7 +166,7 @@ describe('The API reference in Chromium', function () {
     await open('');
     const shown: Record<string, string[]> = { curl: [], JavaScript: [], Python: [] };
     const navigation = c.page.getByRole('navigation', { name: 'Reference' });
-    // With a body alone, with parameters, and with a path of its own; each other has its example in the same place.
+    // One operation with only a body, one with parameters, and one with a path of its own; each further example stands in the same place.
     const some = operations.filter(({ id }) => ['contactsSearch', 'contactsCreate', 'ingest'].includes(id));
     expect(some).to.have.lengthOf(3);
     for (const { id, path, summary } of some) {
@@ -186,7 +186,7 @@ describe('The API reference in Chromium', function () {
     }
     const { curl = [], JavaScript = [], Python = [] } = shown;
     const options = { env: { ...process.env, REACHLINE_API_KEY: c.key }, maxBuffer: 1 << 26 };
-    /** What the lines begin with that a program of all requests prints, one for each. */
+    /** The beginnings of the lines that a program with all requests prints, one line per request. */
     const statusesOf = async (command: string, flags: string[], program: string) => {
       const { stdout } = await run(command, [...flags, program], options);
       return stdout
@@ -199,7 +199,7 @@ describe('The API reference in Chromium', function () {
     expect(await statusesOf('bash', ['-c'], withStatus.join('\n'))).to.deep.equal(expected);
     const modules = JavaScript.map((text) => `{\n${text}\n}`).join('\n');
     expect(await statusesOf('node', ['--input-type=module', '-e'], modules)).to.deep.equal(expected);
-    // A machine without Python has run the other two programs.
+    // Without Python, the machine has run the other two programs.
     if (!(await hasPython())) return;
     expect(await statusesOf('python3', ['-c'], Python.join('\n'))).to.deep.equal(expected);
   });
@@ -231,7 +231,7 @@ describe('The API reference in Chromium', function () {
     await c.page.getByLabel('API key, of org_demo').waitFor();
     await c.page.reload();
     expect(await c.page.getByLabel('API key, of org_demo').inputValue()).to.equal(c.key);
-    // It is that of the console, in this tab and in others.
+    // The colour scheme is the console's, in this tab and in others.
     await c.page.goto(`${c.gateway.url}/console`);
     await c.page.getByRole('table', { name: 'Contacts' }).waitFor();
     const other = await c.context.newPage();
@@ -261,7 +261,7 @@ describe('The API reference in Chromium', function () {
 
   it('has nothing serious for axe, light and dark, wide and narrow', async () => {
     await open('');
-    // Each width meets each colour scheme once, with the navigation.
+    // Each width meets each colour scheme once, with the navigation shown.
     await expectAccessible(c.page, APPEARANCES);
     for (const name of ['contactsCreate', 'ingest']) {
       await visit(name);

@@ -8,7 +8,7 @@ import { useGateway } from '../support/gateway.js';
 
 const folder = join(packageRoot, 'dist/console');
 const page = readFileSync(join(folder, 'index.html'), 'utf8');
-/** Files that index.html loads before anything is shown. */
+/** Files that index.html loads before it shows anything. */
 const firstAssets = [...page.matchAll(/(?:src|href)="\/console\/(assets\/[^"]+)"/g)].map(
   ([, path]) => path as string,
 );
@@ -16,7 +16,7 @@ const firstAssets = [...page.matchAll(/(?:src|href)="\/console\/(assets\/[^"]+)"
 describe('The console as the gateway serves it', () => {
   const gateway = useGateway();
 
-  /** Reads a raw answer: `fetch` would decompress it and follow redirects. */
+  /** Reads a raw response: `fetch` would decompress it and follow redirects. */
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${gateway.url}${path}`, { headers, redirect: 'manual' });
 

@@ -106,7 +106,7 @@ describe('SQL in the console', function () {
     await c.page.getByText(/^The first 10 of \d+ rows\.$/).waitFor();
     await c.expectAccessible();
 
-    // Losses go to the left of where gains begin.
+    // Losses are drawn to the left of the point where gains begin.
     await ask("SELECT arrayJoin(['up', 'down']) AS name, if(name = 'up', 3, -1) AS change");
     const rects = c.page.getByRole('list', { name: 'change' }).locator('rect');
     await rects.first().waitFor();

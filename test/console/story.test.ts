@@ -6,7 +6,7 @@ import { expectAccessible, useConsole } from './browser.js';
 const LIST = (domain: string) =>
   `First name;Surname;E-Mail;Favourite colour\nAda;Lovelace;ada@${domain};green\nCharles;Babbage;nobody@@acme;red\n`;
 
-/** Each view is seen light and dark; at every width only at night. */
+/** Each view is checked light and dark; at every width only at night. */
 const WALKS = (
   [
     [390, 'dark'],
@@ -30,7 +30,7 @@ describe('What its users asked the console first, by keyboard alone', function (
     for (const key of keys) await c.page.keyboard.press(key);
   };
   const type = (text: string) => c.page.keyboard.type(text);
-  /** Moves the focus there by Tab. */
+  /** Moves the focus to the element by Tab. */
   const reach = async (target: Locator) => {
     await target.waitFor();
     for (let tabs = 0; tabs < 60; tabs++) {
@@ -57,7 +57,7 @@ describe('What its users asked the console first, by keyboard alone', function (
 
   const money = (amount: string, currency: string) =>
     Number(amount).toLocaleString('en', { style: 'currency', currency });
-  /** First and last day of the month that was so many months ago. */
+  /** First and last day of the month `ago` months before this one. */
   const month = (ago: number) => {
     const [year, now] = [new Date().getUTCFullYear(), new Date().getUTCMonth()];
     const [start, end] = [Date.UTC(year, now - ago, 1), Date.UTC(year, now - ago + 1, 0)];

@@ -97,7 +97,7 @@ describe('The console in several tabs, and in trouble', function () {
   it('keeps what it shows without a network, and goes on when there is one', async () => {
     await c.open('/contacts');
     await c.page.getByRole('link', { name: 'Audiences', exact: true }).click();
-    // Its rows: the table alone is there before they have come.
+    // A row of it, because the empty table is there before the rows.
     await c.page.getByRole('table', { name: 'Audiences' }).getByRole('link', { name: 'Customers' }).waitFor();
     await c.context.setOffline(true);
     await c.page.getByRole('searchbox').fill('customers');
@@ -139,7 +139,7 @@ describe('The console in several tabs, and in trouble', function () {
       await c.open(view);
       const [, role, name] = /^(\w+) ?"?([^"]*)/.exec(shown) as unknown as [string, 'table', string];
       await c.page.getByRole(role, name === '' ? {} : { name }).waitFor();
-      // What is shown may come before the last of the answers, which the browser reports as failed.
+      // The page may be drawn before the last response, which the browser reports as failed.
       await c.page.waitForLoadState('networkidle');
       c.forgetFailedRequests();
     });

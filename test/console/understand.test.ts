@@ -67,7 +67,7 @@ describe('Finding one’s way in the console', function () {
     await c.page.getByRole('link', { name: 'South' }).click();
     await c.page.getByRole('heading', { name: 'South' }).waitFor();
     await c.page.getByText('No contact has the domain twins.example, or an email of it.').waitFor();
-    // A list of addresses is a usual import; of a domain that only begins like that of the company nobody is known there.
+    // A list of addresses is a usual import; the company has no contact under a domain that only begins like its own.
     const people = ['Ada@twins.example', 'bob@twins.example.org'].map((email, number) => ({
       contact_id: `twin_${number}`,
       first_name: email.slice(0, 3),

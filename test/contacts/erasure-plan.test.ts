@@ -8,7 +8,7 @@ import {
 import { type Identifier, identifiersOf } from '../../services/contacts/suppression.js';
 import { newContact } from '../contract/record-store-support.js';
 
-/** By id: email addresses, and the profile address where there is one. */
+/** By id: email addresses, and the profile address if there is one. */
 type People = Record<string, { emails?: string[]; profile?: string }>;
 
 const bodyOf = (id: string, { emails = [], profile }: People[string]) =>
@@ -21,7 +21,7 @@ const SHARED = 'team@x.example';
 const PROFILE = 'https://social.example/in/ann';
 const profileOfAnn = 'profile social.example/in/ann';
 
-/** Plans as a store does, one removed contact after the other: `others` are contacts that have none of the named identifiers. */
+/** Plans as a store does, one removed contact after another: `others` are contacts that have none of the named identifiers. */
 function plan(erased: People, others: People, named: Identifier[] = []) {
   const bodies = (people: People) => Object.entries(people).map(([id, each]) => bodyOf(id, each));
   const staying = bodies(others).map((body) => ({

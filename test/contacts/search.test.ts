@@ -33,7 +33,7 @@ describe('a word filter', () => {
   it('matches as all of its words would', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '𝒳'), minLength: 1, maxLength: 3 });
     const countOf = (all: string[], word: string) => all.filter((other) => other === word).length;
-    /** Computes a filter by hand: short words match whole words, and a repeated word needs as many words. */
+    /** Computes a filter by hand: short words match only whole words, and a repeated word must occur as often in the value. */
     const holds = (value: string[], wanted: string[]) =>
       wanted.every((given) =>
         [...given].length > 2 ? value.some((held) => held.startsWith(given)) : value.includes(given),

@@ -1,4 +1,4 @@
-/** The containers of docker-compose.yml, brought up as the README says. */
+/** The containers of docker-compose.yml, started as the README says. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -87,7 +87,7 @@ export class ContainerStack {
     return this.#key;
   }
 
-  /** Resolves once the services are healthy. */
+  /** Resolves once the named services are healthy. */
   async healthy(...services: string[]): Promise<void> {
     for (const service of services) {
       const isHealthy = async () =>
@@ -96,7 +96,7 @@ export class ContainerStack {
     }
   }
 
-  /** A request as a client sends it. Rejects when the connection breaks. */
+  /** Sends a request as a client does. Rejects when the connection breaks. */
   async call(path: string, body: object): Promise<Answer> {
     return callerOf(this.url, await this.key()).call(path, body);
   }
@@ -105,7 +105,7 @@ export class ContainerStack {
     return callerOf(this.url, await this.key()).ingest(stream, records);
   }
 
-  /** Repeats a read until it is answered. */
+  /** Repeats a read until it succeeds. */
   async read(path: string, body: object): Promise<Record<string, unknown>> {
     for (let attempt = 0; ; attempt++) {
       const answer = await this.call(path, { organization_id: ORGANIZATION, ...body }).catch(() => undefined);
@@ -116,7 +116,7 @@ export class ContainerStack {
   }
 }
 
-/** The hard limit of this process, as far as the servers ask for it. */
+/** The hard limit of open files of this process, up to what the servers require. */
 function openFiles(): number {
   const [, hard] = /^Max open files +\S+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
   return Math.min(65_535, Number(hard ?? 65_535));

@@ -1,4 +1,4 @@
-/** Docker's command line. What these tests make has a label, and they change nothing that has it not. */
+/** Docker's command line. These tests label everything that they create, and change nothing without the label. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
@@ -9,7 +9,7 @@ import { MissingPrerequisite, StackError } from '../stack/stack-error.js';
 export const LABEL = 'reachline.test.containers';
 /** Name of the Compose project, which is the label of its containers, networks and volumes. */
 export const PROJECT = 'reachline-test';
-/** Repository of the images that no file names. */
+/** Repository of images that no Compose file names. */
 export const REPOSITORY = 'reachline-test';
 
 const ENVIRONMENT = {
@@ -28,7 +28,7 @@ export function interruptCommands(): void {
   interruption.abort();
 }
 
-/** Standard output. Throws a `StackError` with the end of standard error. */
+/** Returns standard output. Throws a `StackError` with the end of standard error. */
 export const docker = (...args: string[]) => run(['docker', ...args]);
 
 export async function run(
@@ -52,7 +52,7 @@ export async function logsOf(container: string, tail: number): Promise<string> {
   return stdout + stderr;
 }
 
-/** Builds an image of a context that is a tar archive, as `docker build -` reads it. */
+/** Builds an image from a tar archive as its context, as `docker build -` reads it. */
 export async function buildFrom(context: Readable, ...args: string[]): Promise<void> {
   const build = spawn('docker', ['build', '--quiet', '--label', LABEL, ...args, '-'], {
     env: ENVIRONMENT,
@@ -68,7 +68,7 @@ export async function buildFrom(context: Readable, ...args: string[]): Promise<v
   if (code !== 0) throw new StackError(`docker build ${args.join(' ')}:\n${output.slice(-3000)}`);
 }
 
-/** Throws `MissingPrerequisite` where no engine answers. */
+/** Throws `MissingPrerequisite` if no Docker engine responds. */
 export async function requireEngine(): Promise<string> {
   return docker('version', '--format', '{{.Server.Version}}').catch((error: Error) => {
     throw new MissingPrerequisite(`No Docker Engine answers: ${error.message}`);
@@ -83,7 +83,7 @@ export async function findCompose(): Promise<string[]> {
   throw new MissingPrerequisite('Docker Compose 2.24 or newer is missing (docker-compose-plugin).');
 }
 
-/** `!override` and optional dependencies. */
+/** Versions with `!override` and optional dependencies. */
 const isRecent = (version: string) => /\bv?(2\.(2[4-9]|[3-9]\d)|[3-9]\.)/.test(version);
 
 export const lines = (text: string) => text.split('\n').filter((line) => line !== '');
@@ -91,7 +91,7 @@ export const lines = (text: string) => text.split('\n').filter((line) => line !=
 /** Removes every container, network, volume and image of these tests, also from a run that was killed. */
 export async function removeAll(): Promise<void> {
   const ofProject = ['--filter', `label=com.docker.compose.project=${PROJECT}`];
-  // Containers of builds that were interrupted have the label alone.
+  // Containers of interrupted builds have only the label.
   const labelled = ['--filter', `label=${LABEL}`];
   for (const [list, ...remove] of [
     [['container', 'ls', '--all', ...ofProject], 'container', 'rm', '--force', '--volumes'],
@@ -105,7 +105,7 @@ export async function removeAll(): Promise<void> {
   }
 }
 
-/** Progress for a person: what is done now, and how long it took. */
+/** Prints progress for a person: the current step, and how long it took. */
 export async function step<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
   const begun = performance.now();
   process.stdout.write(`${name} …`);

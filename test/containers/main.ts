@@ -1,7 +1,6 @@
 /**
- * The images and docker-compose.yml on a Docker Engine:
- * `npm run test:nightly -- containers [--before <commit>] [part of a scenario's name …]`. Everything that was made is
- * removed at the end, also after SIGINT and SIGTERM.
+ * The images and docker-compose.yml on a Docker Engine: `npm run test:nightly -- containers [--before <commit>] [part of a scenario's name
+ * …]`. Everything created is removed at the end, also after SIGINT and SIGTERM.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -81,7 +80,7 @@ const git = (...args: string[]) =>
     stdio: ['ignore', 'pipe', 'ignore'],
   }).trim();
 
-/** Says why when there is none to upgrade from. */
+/** Returns the earlier image, or prints why there is none to upgrade from. */
 function earlierImage(name: string): EarlierImage | undefined {
   let commit: string;
   try {

@@ -1,4 +1,4 @@
-/** What only containers show: images, networks, users and limits as they are there, and gateways that are replaced behind nginx. */
+/** Facts that only real containers show: images, networks, users and limits, and gateways that are replaced behind nginx. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { until } from '../support/until.js';
@@ -6,10 +6,10 @@ import { type ContainerStack, SERVICES } from './container-stack.js';
 import { docker, logsOf } from './docker.js';
 import { Traffic } from './traffic.js';
 
-/** Something that is done to the containers. It leaves them as it found them, and throws when what it promises does not hold. */
+/** A test on the containers. It leaves them as it found them, and throws if a promise does not hold. */
 export interface Scenario {
   name: string;
-  /** What is done. */
+  /** Description of the finished test. */
   done: string;
   /** Resolves with a text that says what clients saw. */
   run(stack: ContainerStack): Promise<string>;
@@ -17,7 +17,7 @@ export interface Scenario {
 
 const LOG_LINES = 400;
 const GATEWAYS = ['gateway-1', 'gateway-2'];
-/** Most requests that may fail when a gateway dies: one per client and per connection that nginx keeps. */
+/** Most requests that may fail when a gateway dies: one per client and one per connection that nginx keeps. */
 const IN_FLIGHT = 8;
 const STARTS = ['nginx', 'gateway-2', 'worker', 'gateway-1', 'kafka', 'clickhouse', 'elasticsearch'];
 
@@ -156,7 +156,7 @@ export const rollingUpgrade = ({ commit, current, image }: EarlierImage): Scenar
   },
 });
 
-/** After the rolling upgrade, on one stack. */
+/** Run after the rolling upgrade, on one stack. */
 export const SCENARIOS = [
   wholeRequest,
   confinement,

@@ -1,4 +1,4 @@
-/** Well-behaved clients: they search and send records, repeat what failed, and know what was acknowledged. */
+/** Well-behaved clients: they search and send records, retry failed requests, and remember what was acknowledged. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { StackError } from '../stack/stack-error.js';
 import type { Answer } from '../support/gateway.js';
@@ -22,7 +22,7 @@ export class Traffic {
   readonly #running: Promise<unknown>;
   #requests = 0;
   #slowestMs = 0;
-  /** The number of answers of each kind that were not 200: a code, or that the connection broke. */
+  /** The number of responses of each kind that were not 200: an error code, or a broken connection. */
   readonly #failures = new Map<string, number>();
 
   /** `name` is part of the ids of the records, and their campaign. */
@@ -35,8 +35,8 @@ export class Traffic {
   }
 
   /**
-   * Runs for some seconds, or as long as `work` takes if that is longer. Resolves with what clients saw, for the table. Throws when more
-   * requests failed, or when something is lost.
+   * Runs for some seconds, or as long as `work` takes if that is longer. Resolves with what clients saw, for the table. Throws if too many
+   * requests failed, or if anything was lost.
    */
   static async during(
     stack: ContainerStack,
@@ -119,7 +119,7 @@ export class Traffic {
     return Array.from({ length: RECORDS_PER_REQUEST }, () => item(this.#sent++));
   }
 
-  /** Throws for an answer that repeating does not change. */
+  /** Throws for a response that a retry does not change. */
   async #untilAnswered(send: () => Promise<Answer>): Promise<void> {
     for (;;) {
       const begun = performance.now();

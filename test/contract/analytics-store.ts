@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 import { deliveryRetention } from './delivery-retention.js';
 import { assertForTwoWriters, batchesOf, KEYS, lastOfEach, spokenOf, withFields } from './record-order.js';
 
-/** Cases of each property. */
+/** Number of cases per property. */
 const RUNS = runs(3);
 
 const ENTITIES = ['campaigns', 'companies', 'creatives'];
@@ -151,7 +151,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
     });
 
     let orders = 0;
-    /** Records of one kind in any order: of each `key` the last stays, whose `shown` the statements read in the order of the keys. */
+    /** Records of one kind in any order: the last record of each `key` stays; the statements read its `shown` in the order of the keys. */
     const itKeepsTheLast = <T extends object>(
       what: string,
       record: fc.Arbitrary<T>,
@@ -360,7 +360,7 @@ export function analyticsStoreContract(name: string, open: () => Promise<OpenedS
       abort.abort(new Error('the client left'));
       expect(await failed).to.equal('the client left');
       await until(async () => (await running()) === 0, 'the query has ended');
-      // Long before the store ends a query that takes too long.
+      // Far less than the limit after which the store ends a query.
     }).timeout(15_000);
 
     it('answers ping', () => store.ping());

@@ -80,7 +80,7 @@ export function deliveryRetention(opened: () => AnalyticsStore): void {
         kept = kept.filter((month) => !gone.includes(month));
         const counted = await opened().countDeliveriesBefore(cutoff);
         expect(counted.map(({ month }) => nameOf(month))).to.deep.equal(gone);
-        // A row and its mark in either table.
+        // A row and its mark, in each of the two tables.
         for (const { rows } of counted) expect(rows).to.be.at.least(2);
         expect((await opened().dropDeliveriesBefore(cutoff)).map(nameOf)).to.deep.equal(gone);
         expect(await left(), nameOf(cutoff)).to.deep.equal(kept);

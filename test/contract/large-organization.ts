@@ -34,7 +34,7 @@ export const rejectionAt = (index: number): Rejection => ({
   record_id: null,
 });
 
-/** A page of one. */
+/** A search for a page of one contact. */
 export const search = { organizationId: ORGANIZATION, limit: 1 };
 /** Cursor of a page that continues from the middle of a list. */
 export const middle = { rank: 0, createdAt: T0 + COUNT / 2, id: '~' };

@@ -5,7 +5,7 @@ import { T0 } from './record-store-support.js';
 
 export const at = (milliseconds: number) => new Date(T0 + milliseconds).toISOString();
 
-/** Few moments, so that many records tie in them, some within one millisecond; a record may have none. */
+/** Few moments, so that many records have the same, some within one millisecond; a record may have none. */
 export const spokenOf = fc.option(
   fc
     .tuple(fc.constantFrom(0, 1, 2), fc.constantFrom('', '', '1', '000001', '5', '500', '500999', '999'))
@@ -13,7 +13,7 @@ export const spokenOf = fc.option(
   { nil: undefined },
 );
 
-/** Microseconds since the epoch: what orders records (contract 6.2). */
+/** Microseconds since the epoch: they order records (contract 6.2). */
 export const microsecondsOf = (time: string) =>
   Date.parse(time) * 1000 +
   Number(((/\.\d{3}(\d+)/.exec(time)?.[1] ?? '').slice(0, 3) || '0').padEnd(3, '0'));
@@ -27,7 +27,7 @@ export function orderedRecords<T>(record: fc.Arbitrary<T>, maxLength = 12): fc.A
     .map((records) => records.map((ordered, sequence) => ({ ...ordered, sequence })));
 }
 
-/** Batches of two writers, of which each writes all records. */
+/** Batches of two writers, each of which writes all records. */
 function twoWriters<T>(records: OrderedRecord<T>[]): fc.Arbitrary<OrderedRecord<T>[][][]> {
   const shuffled = fc.shuffledSubarray(records, { minLength: records.length });
   return fc
@@ -38,7 +38,7 @@ function twoWriters<T>(records: OrderedRecord<T>[]): fc.Arbitrary<OrderedRecord<
     .map((writers) => writers.map(([order, sizes]) => inBatches(order, sizes)));
 }
 
-/** Checks what two writers make of random records, each of all of them, in any order. */
+/** Checks the result of two writers that each write all of some random records, in any order. */
 export function assertForTwoWriters<T>(
   record: fc.Arbitrary<T>,
   check: (records: OrderedRecord<T>[], batches: OrderedRecord<T>[][][]) => Promise<void>,
@@ -53,7 +53,7 @@ export function assertForTwoWriters<T>(
   );
 }
 
-/** Sizes of the batches of one writer: adapters treat small and large batches, and the last of a file, in their own ways. */
+/** Sizes of the batches of one writer: adapters treat small batches, large batches, and the last batch of a file differently. */
 export const BATCH_SIZES: number[][] = [
   [1000, 50],
   [100, 99, 1, 101],
@@ -61,7 +61,7 @@ export const BATCH_SIZES: number[][] = [
   [500, 20, 500, 20],
 ];
 
-/** Batches of records that a function makes from their number, all accepted at one moment. */
+/** Batches of records made by a function from their number, all accepted at one moment. */
 export function batchesOf<T>(sizes: readonly number[], recordAt: (index: number) => T): OrderedRecord<T>[][] {
   let next = 0;
   return sizes.map((size) =>
@@ -82,7 +82,7 @@ function inBatches<T>(records: readonly T[], sizes: Iterator<number>): T[][] {
   return batches;
 }
 
-/** The last record of each key, from a comparison of the parts of the order. */
+/** The last record of each key, found by comparing the parts of the order. */
 export function lastOfEach<T extends { updated_at?: string; reported_at?: string }>(
   records: readonly OrderedRecord<T>[],
   key: keyof T,
@@ -98,7 +98,7 @@ export function lastOfEach<T extends { updated_at?: string; reported_at?: string
   return new Map(sorted.map((ordered) => [String(ordered.record[key]), ordered]));
 }
 
-/** The records of a batch with these fields more. */
+/** The records of a batch with these additional fields. */
 export const withFields = <T, Fields>(batch: readonly OrderedRecord<T>[], fields: Fields) =>
   batch.map(
     (ordered): OrderedRecord<T & Fields> => ({ ...ordered, record: { ...ordered.record, ...fields } }),

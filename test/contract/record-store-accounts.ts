@@ -35,7 +35,7 @@ export function recordStoreAccounts(open: Open): void {
       expect(await opened.store.findKey('none')).to.equal(null);
     });
 
-    /** Every key, two a page. */
+    /** Every key, read two per page. */
     async function keysOf(organizationId?: string, limit = 2): Promise<StoredKey[]> {
       const keys: StoredKey[] = [];
       for (let after: SortKey | undefined; ; ) {

@@ -78,7 +78,7 @@ export function recordStoreAnswers(open: Open): void {
       expect(proof.removed.idempotency_answers).to.equal(2);
       expect(await claim('other')).to.deep.include({ kind: 'kept' });
       for (const key of ['by id', 'by email']) await claimed(await claim(key)).release();
-      // An answer that comes while the person is suppressed.
+      // A response that comes while the person is suppressed.
       await claimed(await claim('late')).keep({ sealed: 'YQ==', shown: [{ kind: 'email', value: email }] });
       expect((await claim('late')).kind).not.to.equal('kept');
     });

@@ -297,7 +297,7 @@ export function recordStoreAudienceRequests(open: Open): void {
       expect(await get('b')).to.include({ name: 'Changed' });
       await record({ id: 'b' }, Date.now() + 1000);
       expect(await get('b')).to.include({ name: 'Recorded' });
-      // Of a clock that is ahead: requests are not held up by it.
+      // The update comes from a clock that is ahead; it does not hold up later requests.
       await update({ name: 'Changed again' }, 'b');
       expect(await get('b')).to.include({ name: 'Changed again' });
     });

@@ -208,7 +208,7 @@ export function recordStoreCreate(open: Open): void {
       );
       const ids = await found(opened.store, organization, {});
       const exists = outcomes.filter(({ kind }) => kind === 'contact_exists');
-      // Whoever has the profile before the contact has it is a contact of its own; the others then meet two contacts.
+      // A request that has the profile before the contact has it creates a contact of its own; the other requests then meet two contacts.
       expect(ids.length).to.be.within(1, 2);
       if (ids.length === 1) expect(exists).to.deep.equal([]);
       else expect(exists).to.have.lengthOf(8);
@@ -255,7 +255,8 @@ export function recordStoreCreate(open: Open): void {
       );
       const ids = await found(opened.store, organization, {});
       expect(outcomes.filter(({ kind }) => kind === 'created')).to.have.lengthOf(ids.length);
-      // Everybody has a neighbour on both sides: no two of them are made, nor is one left out whose neighbours are.
+      // Every record has a neighbour on both sides: no two neighbours are created, and no record is left out unless a neighbour was
+      // created.
       expect(ids.length).to.be.within(11, 16);
     });
 
@@ -291,7 +292,7 @@ export function recordStoreCreate(open: Open): void {
       );
     });
 
-    /** The whole result of a creation under one key of idempotency. */
+    /** The whole result of a creation under one idempotency key. */
     const keyed = (organization: string, id: string, fingerprint = 'f') =>
       opened.store.createContact(
         command(organization, id, {}, { idempotency: { route: '/create', key: 'k', fingerprint } }),

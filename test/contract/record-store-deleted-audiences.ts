@@ -14,10 +14,10 @@ import {
   T0,
 } from './record-store-support.js';
 
-/** More than a step removes in any store. */
+/** More than one step removes in any store. */
 const MEMBERS = 700;
 
-/** How an audience comes back. */
+/** The ways in which an audience is restored. */
 const REVIVERS = ['record', 'request'] as const;
 
 export function recordStoreDeletedAudiences(open: Open): void {
@@ -149,7 +149,7 @@ export function recordStoreDeletedAudiences(open: Open): void {
       await restarted.close();
     }
 
-    /** The audience is there again, and three contacts join it in each way that there is. */
+    /** Restores the audience, and lets three contacts join it in every way that exists. */
     async function comeBack(
       store: ParsedStore,
       organization: string,

@@ -83,7 +83,7 @@ export function recordStoreDeletions(open: Open): void {
       expect(ids).to.deep.equal({ deleted: ['bob', 'ada'], missing: ['nobody'], notDeleted: [] });
       const [bob, asItWas] = contacts.map(parsed);
       expect(bob).to.deep.include({ contact_id: 'bob', audience_ids: ['a'] });
-      // The removal of former memberships goes on, and sets the time.
+      // The removal of former memberships continues, and sets the time.
       expect(asItWas).to.deep.include(ada);
       expect(asItWas).to.deep.include({ city: 'Bath', audience_ids: ['a'] });
     });
@@ -125,7 +125,7 @@ export function recordStoreDeletions(open: Open): void {
       );
       expect(bytes).to.be.within(900_000, MAX_DELETED_BYTES);
       expect(first.contacts.map((each) => parsed(each).contact_id)).to.deep.equal(first.deleted);
-      // A small one still has room.
+      // A small contact still has room.
       expect(first.deleted).to.include('ada');
       expect([...first.deleted, ...first.notDeleted]).to.have.members([...ids, 'ada']);
       for (const id of first.notDeleted.slice(0, 3))

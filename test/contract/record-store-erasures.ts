@@ -21,7 +21,7 @@ import {
   walk,
 } from './record-store-support.js';
 
-/** More than a step removes on a server. */
+/** More than one step removes on a server. */
 const PERSONS = 104;
 
 type Write = (
@@ -39,7 +39,7 @@ const ingest =
     return !(rejection instanceof PartialWriteError);
   };
 
-/** Each would hide a contact from an erasure by its address. They resolve with whether they were carried out. */
+/** Writes that would each hide a contact from an erasure by its address. They resolve with whether they were carried out. */
 const WRITERS = {
   async update(store, organizationId, contactId) {
     const result = await store.updateContact({ organizationId, contactId, changes: { work_emails: [] } });
@@ -105,7 +105,7 @@ export function recordStoreErasures(open: Open): void {
       const organizationId = freshOrganization();
       const email = `named.${organizationId}@person.example`;
       const own = (id: string) => `own.${id}.${organizationId}@person.example`;
-      // More than a step removes; the last in any order is written meanwhile.
+      // More than one step removes; the last contact in any order is written meanwhile.
       const ids = [...Array.from({ length: PERSONS }, (_, index) => `c${index}`), 'z'];
       await load(
         opened.store,
@@ -147,7 +147,7 @@ export function recordStoreErasures(open: Open): void {
         const rejection = await restarted.upsertContacts(accepted([record], now)).catch((error) => error);
         return rejection instanceof PartialWriteError;
       };
-      // A write that was over before the erasure began is none of its business.
+      // A write that ended before the erasure began does not concern the erasure.
       const isRace = stopBefore === 'never';
       const addresses = [email, own('c0'), ...(isRace ? [] : [own('z')])];
       for (const address of addresses)
@@ -199,7 +199,7 @@ export function recordStoreErasures(open: Open): void {
         .upsertContacts(accepted(records, T0))
         .catch((error: unknown) => error as PartialWriteError);
       expect(error).to.be.instanceOf(PartialWriteError);
-      // All but the last, an address of its own.
+      // All but the last contact, which has an address of its own.
       expect([...(error as PartialWriteError).rejected.keys()]).to.deep.equal([
         ...records.slice(0, -1).keys(),
       ]);

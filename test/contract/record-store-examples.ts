@@ -195,7 +195,7 @@ nobody
 
 const LISTS = ['work_emails', 'personal_emails', 'phones'];
 
-/** The contacts of a table, and for each search those that it finds. */
+/** The contacts of a table, and the contacts that each search finds. */
 function examplesOf(table: string) {
   const records: Partial<ContactRecord>[] = [];
   const searches = new Map<string, string[]>();
@@ -221,7 +221,7 @@ export function recordStoreExamples(open: Open): void {
   describe('examples (contract 3.8, 3.9)', () => {
     const opened = useOpened(() => open());
 
-    /** Where nobody has an email or domain of the query, its parts are searched, as by a request. */
+    /** If nobody has an email or domain of the query, its parts are searched, as in a request. */
     async function find(organization: string, filters: Filters): Promise<string[]> {
       const search = asked(organization, filters);
       const { otherwise } = parseQuery(filters.query ?? '') as { otherwise?: never };

@@ -56,7 +56,7 @@ export function recordStoreExplain(open: Open): void {
       ]);
       const search = asked(own, { query: 'ann munich', limit: 1 });
       const paged = await allPages(opened.store, search);
-      // In names more words of the fourth match than of the third.
+      // The names of the fourth match contain more of the words than the names of the third.
       expect(paged.map(({ id }) => id)).to.deep.equal([
         ...['exact', 'equivalent', 'beginning', 'equivalent_begun', 'typo'],
       ]);

@@ -33,7 +33,7 @@ export function recordStoreFigures(open: Open): void {
       const contact = (contact_id: string, of = organization_id) => ({ organization_id: of, contact_id });
       await store.upsertAudiences(accepted([{ organization_id, id: 'a', name: 'One' }], T0 + 1));
       await store.upsertContacts(accepted([contact('c1'), contact('c2')], T0 + MINUTE_MS));
-      // Older than what is stored, so that it changes nothing, and of another organization.
+      // Older than the stored record, so that it changes nothing, and of another organization.
       await withStale(
         store.upsertContacts(
           accepted([{ ...contact('c1'), updated_at: '2001-01-01T00:00:00Z' }], T0 + 2 * MINUTE_MS),

@@ -21,7 +21,7 @@ const RECORDS: (Partial<ContactRecord> & { contact_id: string })[] = [
   { contact_id: 'lovelace', first_name: 'Hopper', last_name: 'Lovelace', country: 'NO' },
 ];
 
-/** What a search answers: of how many words how many match, and the words that nobody has; `-` is nothing. */
+/** The result of a search: how many of its words match, and the words that nobody has; `-` for nothing. */
 const CASES = `
 every word where a contact has them | ada analyst | ada
 the other words where nobody has one, ranked by them | lovelace ada zebra | ada | 3 2 | zebra
@@ -101,7 +101,7 @@ export function recordStoreMatch(open: Open): void {
         const ids = records.slice(from, from + 800).map(({ contact_id }) => contact_id);
         contacts.push(...(await opened.store.getContacts(many, ids)).contacts);
       }
-      // The last finds nobody: ada is less than half of it, and not rare.
+      // The last query finds nobody: ada is less than half of it, and not rare.
       for (const query of [
         'ada lovelace analyst',
         'ada oslo',

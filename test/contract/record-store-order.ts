@@ -27,7 +27,7 @@ const WORDS = [
   ...['vp', 'vice', 'president', 'svp', 'sr', 'alex', 'nyc', 'ny', 'ltd', 'limited', 'and', 'of', 'dr'],
   ...["O'Mara", 'Omara-Garcia', '李', '静', '东京', 'रीमा', 'रोमा', 'バナ'],
 ];
-/** Of a few names, as keyboards of several languages write them. */
+/** Spellings of a few names on keyboards of several languages. */
 const SPELLINGS = [
   ...['Müller', 'mueller', 'muller', 'Ågård', 'aagaard', 'agard', 'Jørgen', 'joergen', 'Haas'],
   ...['علي', 'علی', 'على', 'كريم', 'کریم'],
@@ -59,7 +59,7 @@ const fewWords = fc.oneof(
   { weight: 1, arbitrary: fc.subarray(SPELLINGS, { minLength: 3, maxLength: 6 }) },
 );
 
-/** Records and requests of few words, so that many match several of them. */
+/** Records and requests with few different words, so that many records match several words. */
 export const drawn = fewWords.chain((words) => {
   const word = fc.constantFrom(...words);
   const text = fc.array(word, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(' '));
@@ -80,7 +80,7 @@ export const drawn = fewWords.chain((words) => {
     network_a_url: some(profile),
     audience_ids: fc.subarray(['aud_1', 'aud_2']),
     updated_at: moment(0, 1, 2),
-    // Many at the same moment, some within a few milliseconds of each other.
+    // Many records at the same moment, some within a few milliseconds of each other.
     created_at: moment(0, 1, 5, 8, 9, 1e9, -1e12, 4e12),
   });
 
@@ -193,7 +193,7 @@ export function recordStoreOrder(open: Open): void {
       );
       for (const by of ['last_name', 'company_name'] as const) {
         for (const [direction, ids] of [
-          // A hyphen of full width comes before letters, and the Han of the second plane behind all others.
+          // A full-width hyphen sorts before letters, and the Han characters of the second plane after all others.
           ['asc', ['l', 'a', 'c', 'b', 'i', 'j', 'e', 'f', 'd', 'k', 'g', 'h']],
           ['desc', ['k', 'd', 'f', 'e', 'j', 'i', 'b', 'c', 'a', 'l', 'h', 'g']],
         ] as const) {

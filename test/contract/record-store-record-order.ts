@@ -26,7 +26,7 @@ export function recordStoreRecordOrder(open: Open): void {
     const opened = useOpened(() => open());
     const another = useOpened(() => opened.another());
 
-    /** Each writer writes its batches one after another, both at once. */
+    /** Each writer writes its batches one after another; both writers run at once. */
     const writeAll = <T>(
       batches: readonly OrderedRecord<T>[][][],
       write: (store: ParsedStore, records: OrderedRecord<T>[]) => Promise<void>,
@@ -64,7 +64,7 @@ export function recordStoreRecordOrder(open: Open): void {
             else
               expect(stored).to.deep.include({
                 ...fields,
-                // Milliseconds are shown; what is behind them orders records.
+                // Milliseconds are shown; further digits only order records.
                 updated_at: new Date(record.updated_at ?? acceptedAt).toISOString(),
               });
           }
@@ -228,7 +228,7 @@ export function recordStoreRecordOrder(open: Open): void {
       it(`all batches of one writer at once make what they make one after another: ${sizes.join(', ')} records`, async () => {
         const { store } = opened;
         const count = sizes.reduce((sum, size) => sum + size, 0);
-        /** The same records for organizations of their own: half of them are of the ten contacts that are compared. */
+        /** The same records for organizations of their own: half of them belong to the ten contacts that are compared. */
         const logOf = (organizations: readonly string[]) => {
           const random = new Random(count);
           const contacts = batchesOf(sizes, (index): ContactRecord => {

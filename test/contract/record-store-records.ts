@@ -95,7 +95,7 @@ export function recordStoreRecords(open: Open): void {
       const before = await opened.store.getContact(organization, 'c');
       const contact = await upsert(organization, { first_name: 'Two', updated_at: at(-500) });
       expect(contact).to.deep.include({ first_name: 'Two', audience_ids: ['a'] });
-      // Later all the same, so that it tells each state apart.
+      // The time still grows, so that it distinguishes all states.
       expect(Date.parse(contact?.updated_at ?? '')).to.equal(Date.parse(before?.updated_at ?? '') + 1);
     });
 

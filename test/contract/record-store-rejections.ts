@@ -29,7 +29,7 @@ export function recordStoreRejections(open: Open): void {
         }),
       );
 
-    /** Every rejection, and the number that each page says. */
+    /** Every rejection, and the number that each page reports. */
     async function listed(organizationId?: string, stream?: string, limit = 1000): Promise<Rejection[]> {
       const all: Rejection[] = [];
       for (let after: SortKey | undefined; ; ) {
@@ -97,7 +97,7 @@ export function recordStoreRejections(open: Open): void {
       await listed(organization);
       const last = rejections(organization, 5);
       await opened.store.keepRejections(organization, last);
-      // Bounds may lag behind by what is not searchable yet.
+      // The bounds may lag behind by writes that are not searchable yet.
       await listed(organization);
       await opened.store.keepRejections(organization, []);
       const left = await listed(organization);

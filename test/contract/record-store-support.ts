@@ -25,14 +25,14 @@ export interface OpenStore {
 export interface StoreHooks {
   /** Awaited before each step of a job; the process does no further step once it rejects. */
   beforeJobStep?(): Promise<void>;
-  /** It goes on at once with erasures of processes that ended. */
+  /** Whether the process continues at once with erasures of processes that ended. */
   goesOn?: boolean;
 }
 
 /** Opens a store; the suites keep apart by organization. */
 export type Open = () => Promise<OpenStore>;
 
-/** Lets a function give the time for the tests of a suite. */
+/** Sets the function that gives the time for the tests of a suite. */
 export function useClock(opened: OpenStore, now: () => number): void {
   before(() => {
     opened.clock.now = now;
@@ -42,7 +42,7 @@ export function useClock(opened: OpenStore, now: () => number): void {
   });
 }
 
-/** Waits for a write whose records may be stale, and are left out then (contract 6.1). */
+/** Waits for a write whose records may be stale, and are then left out (contract 6.1). */
 export async function withStale(write: Promise<void>): Promise<void> {
   try {
     await write;
@@ -107,7 +107,7 @@ export const fieldsOf = (text: string, separator: string) =>
 export const filtersOf = (search: string): Filters =>
   /^\w+=/.test(search) ? Object.fromEntries(fieldsOf(search, ' & ')) : { query: search };
 
-/** The items of every page, each read from where the one before it ended. */
+/** The items of every page, each page read from the end of the page before. */
 export async function walk<T>(read: (after: SortKey | undefined) => Promise<Page<T>>): Promise<T[]> {
   const items: T[] = [];
   const cursors = new Set<string>();
@@ -132,7 +132,7 @@ export const allPages = (store: ParsedStore, search: ContactSearch): Promise<Con
 
 type LoadedRecord = Omit<ContactRecord, 'organization_id' | 'contact_id'> & { contact_id?: string };
 
-/** Stores records, by default one millisecond apart, the first the newest. */
+/** Stores records, by default one millisecond apart, the newest first. */
 export async function load(
   store: Pick<RecordStore, 'upsertContacts' | 'refresh'>,
   organizationId: string,
@@ -159,7 +159,7 @@ const UNKNOWN = [
   ...['gender', 'person_image_url', 'company_image_url', 'seniority', 'department'],
 ];
 
-/** A contact of which nothing is known but what is given. */
+/** A contact with only the given fields. */
 export function newContact(organizationId: string, contactId: string, given: Partial<Contact> = {}): Contact {
   return {
     ...(Object.fromEntries(UNKNOWN.map((name) => [name, null])) as unknown as Contact),
@@ -176,7 +176,7 @@ export function newContact(organizationId: string, contactId: string, given: Par
   };
 }
 
-/** A request that creates a contact of the audience `aud`, for nothing and whatever duplicates it has. */
+/** A request that creates a contact in the audience `aud`, without a price and despite duplicates. */
 export const creation = (
   organizationId: string,
   contactId: string,
@@ -191,7 +191,7 @@ export const creation = (
   ...options,
 });
 
-/** A request that erases a person who is named, by the ids of contacts unless otherwise. */
+/** A request that erases a named person, by contact ids unless stated otherwise. */
 export const erasure = (
   organizationId: string,
   proofId: string,

@@ -34,7 +34,7 @@ interface UnparsedStore {
   close(): Promise<void>;
 }
 
-/** The rules of the port of records, for every adapter. */
+/** The rules of the records port, for every adapter. */
 export function recordStoreContract(
   name: string,
   openStore: (options: { clock: Clock }) => Promise<UnparsedStore>,
@@ -50,7 +50,7 @@ export function recordStoreContract(
     };
   };
   let shared: Promise<OpenStore> | undefined;
-  /** One store for all suites but those that need an empty one: they keep apart by organization. */
+  /** One store for all suites but those that need an empty store: they keep apart by organization. */
   const open: Open = async () => {
     shared ??= openNew();
     return { ...(await shared), close: async () => {} };

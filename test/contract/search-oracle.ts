@@ -1,4 +1,4 @@
-/** Contract 3.8 to 3.10 in plain TypeScript over a list: what every records store must answer. */
+/** Contract 3.8 to 3.10 in plain TypeScript over a list: what every records store must return. */
 
 import type { ContactFilter, ContactSearch } from '../../services/contacts/contact-store.js';
 import type { FacetField } from '../../services/contacts/fields.js';
@@ -61,7 +61,7 @@ export function searchByHand(contacts: readonly Contact[], search: ContactSearch
   return found.sort(compareRanked);
 }
 
-/** Every choice of terms with all phrases. */
+/** Every combination of terms, with all phrases. */
 function choicesOf(required: readonly QueryTerm[]): QueryTerm[][] {
   const [first, ...rest] = required;
   if (first === undefined) return [[]];
@@ -71,7 +71,7 @@ function choicesOf(required: readonly QueryTerm[]): QueryTerm[][] {
 }
 
 function searchOfTerms(contacts: readonly Contact[], search: ContactSearch): Ranked[] {
-  /** Of contacts with the same texts it is the same. */
+  /** Contacts with the same texts have the same rank. */
   const ranks = new Map<string, number[] | null>();
   const knownRankOf = (contact: Contact, query: TextQuery) => {
     const texts = JSON.stringify(FIELDS.map((field) => searchableTexts(contact, field)));
@@ -150,7 +150,7 @@ function meets(contact: Contact, filter: ContactFilter): boolean {
   );
 }
 
-/** Class, typos, names that are missing, group: the smaller, the better; null where the contact does not match. */
+/** Class, typos, missing names, group: the smaller, the better; null if the contact does not match. */
 function rankOf(contact: Contact, query: TextQuery): number[] | null {
   if (
     query.excluded.some((term) =>

@@ -7,7 +7,7 @@ import { useOpened } from '../support/opened.js';
 
 /** Moment from which the settings count. */
 const NOW = Date.UTC(2026, 10, 21, 12);
-/** Days of settings that reach a border: of the setting itself, of the years stored by month, of 1970. */
+/** Settings in days that reach a limit: of the setting itself, of the years stored by month, of 1970. */
 export const DAYS = [1, 30, 2521, 2557, 20_500, 21_000, 36_600];
 /** One cutoff in every decade. */
 const DECADES = Array.from({ length: 21 }, (_, index) => Date.UTC(1900 + 10 * index, 0, 1));
@@ -22,9 +22,9 @@ const MOMENTS = [
 export interface RetainedVisits {
   insertVisits(records: readonly OrderedRecord<VisitRecord>[]): Promise<void>;
   countVisitsBefore(createdMs: number): Promise<number>;
-  /** Until none is left. */
+  /** Deletes until no older visit is left. */
   deleteAllBefore(createdMs: number): Promise<void>;
-  /** Moments of what is left, ascending. */
+  /** Moments of the remaining visits, ascending. */
   left(organizationId: string): Promise<number[]>;
   close(): Promise<void>;
 }

@@ -46,7 +46,7 @@ describe('The sample data', () => {
   for (const stream of Object.keys(STREAMS) as StreamName[]) {
     it(`holds only valid records of ${stream}, in the form they are kept in`, () => {
       const records = of<object>(stream);
-      // Neighbours are made alike.
+      // Neighbouring records are generated alike, so a sample suffices.
       const step = Math.ceil(records.length / 4000);
       const decode = decoder(STREAMS[stream], { organizationId: 'org_demo', others: 'reject' });
       for (const record of records.filter((_, index) => index % step === 0)) {

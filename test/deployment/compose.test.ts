@@ -203,7 +203,7 @@ describe('deploy/cluster/docker-compose.yml', () => {
     const [base, over] = [compose.services[name], cluster.services[name]];
     return { ...base, ...over, environment: { ...base?.environment, ...over?.environment } } as Service;
   };
-  /** The service without the parts that only one member has. */
+  /** The service without the parts that only some members have. */
   const common = ({ environment, volumes: _, ...rest }: Service, names: readonly string[]) => ({
     ...rest,
     environment: Object.fromEntries(
@@ -238,7 +238,7 @@ describe('deploy/cluster/docker-compose.yml', () => {
   });
 });
 
-/** Exit code of a health check, which runs a text as a program of Node, with the variables of its container. */
+/** Exit code of a health check, which runs a text as a Node.js program with the variables of its container. */
 const exitCodeOf = ([program, flag, source = '', ...others]: string[], env: Record<string, string> = {}) =>
   new Promise<number>((exit) => {
     expect([program, flag, ...others]).to.deep.equal(['node', '-e']);

@@ -27,7 +27,7 @@ describe('package-lock.json', () => {
     const inProduction = without
       .filter(([, { dev }]) => !dev)
       .map(([path]) => path.replace('node_modules/', ''));
-    // docs/operating/at-scale.md says what to do about these.
+    // docs/operating/at-scale.md says how to handle these packages.
     expect(inProduction.sort()).to.deep.equal([
       '@chdb/lib-darwin-arm64',
       '@chdb/lib-darwin-x64',

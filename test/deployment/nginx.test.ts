@@ -43,7 +43,7 @@ describe('The configuration of nginx', () => {
 
 const installed = spawnSync('nginx', ['-v']).status === 0;
 
-/** Tests at a real nginx; `apt-get install nginx-light` brings it. */
+/** Tests with a real nginx; `apt-get install nginx-light` installs it. */
 describe('nginx', function () {
   this.timeout(30_000);
   if (!installed) {
@@ -56,7 +56,7 @@ describe('nginx', function () {
   let running: ChildProcess | undefined;
   let seen: IncomingMessage[];
   const gateway = useGateway();
-  /** Records requests, and rejects them before their body is there, as a gateway does that does not know the key. */
+  /** Records requests, and rejects them before their body has arrived, as a gateway does for an unknown key. */
   const recorder = useOpened(async () => {
     const server = createServer((request, response) => {
       seen.push(request);
@@ -126,7 +126,7 @@ describe('nginx', function () {
       body,
     });
 
-  /** A certificate and its key, as the files of TLS name them. */
+  /** A certificate and its key, under the names that TLS files have. */
   function writeCertificate(certificates: string): void {
     mkdirSync(certificates, { recursive: true });
     const files = ['-keyout', join(certificates, 'privkey.pem'), '-out', join(certificates, 'fullchain.pem')];

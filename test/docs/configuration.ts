@@ -10,7 +10,7 @@ interface SettingSchema {
   enum?: readonly string[];
 }
 
-/** The sections of the page, each with the settings that it lists; the last that fits. */
+/** The sections of the page, each with its settings; a setting belongs to the last section that matches. */
 const SECTIONS: readonly (readonly [title: string, settings: RegExp])[] = [
   ['Gateway', /^/],
   ['Embedded stores', /^REACHLINE_(?:DATA_DIR|SEARCH_THREADS|SQL_PORT)$/],

@@ -4,7 +4,7 @@ import { EQUIVALENTS_FOLDER } from '../../services/search/equivalents.js';
 
 const SHOWN_LENGTH = 60;
 
-/** docs/reference/equivalents.md: what each table is about, from its comments, and its first row. */
+/** docs/reference/equivalents.md: the subject of each table, from its comments, and its first row. */
 export function equivalentsPage(): string {
   const tables = readdirSync(EQUIVALENTS_FOLDER).map((file) => {
     const lines = readFileSync(join(EQUIVALENTS_FOLDER, file), 'utf8').split('\n');
@@ -12,7 +12,7 @@ export function equivalentsPage(): string {
     const head = lines.slice(0, lines.indexOf('')).map((line) => line.slice('# '.length));
     const row = rows.find((each) => !/^(?:end|none):/.test(each)) ?? '';
     const shown = row.length > SHOWN_LENGTH ? `${row.slice(0, row.lastIndexOf(' ', SHOWN_LENGTH))} …` : row;
-    // The first sentence, and those that name a source.
+    // The first sentence, and the sentences that name a source.
     const [first = '', ...sentences] = head.join(' ').split(/(?<=\.) (?=[A-Z`])/);
     const about = [first, ...sentences.filter((each) => /^(?:From|Chosen) /.test(each))].join(' ');
     return `- \`${file}\`, ${rows.length} rows: ${about} \`${shown}\``;

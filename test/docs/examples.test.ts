@@ -11,7 +11,7 @@ import { docPaths, readDoc } from './support.js';
 
 const run = promisify(execFile);
 
-/** Blocks that start or install something, or stand for what the reader fills in. */
+/** Blocks that start or install something, or that the reader has to fill in. */
 const NOT_RUN = /^(?:npm (?:ci|install|start)|cp |docker |claude )|rl_live_…/m;
 const RUNNERS: Record<string, string> = {
   sh: '',
@@ -21,12 +21,12 @@ const RUNNERS: Record<string, string> = {
 
 interface Example {
   source: string;
-  /** How it is printed in the page: the answer below it. */
+  /** The output that the page prints below the example. */
   shown?: { language: string; text: string };
   language: string;
 }
 
-/** The code of a page in order, each with the answer that the next block shows; without blocks marked as `sh not-run`. */
+/** The code of a page in order, each block with the output that the next block shows; without blocks marked `sh not-run`. */
 function examplesIn(page: string): Example[] {
   const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
     language,
@@ -52,7 +52,7 @@ const scriptOf = (examples: readonly Example[]) =>
     })
     .join('\n');
 
-/** Whether `actual` holds all that `expected` shows, in which `…` stands for any text; lists of the same length. */
+/** Expects `actual` to contain everything that `expected` shows, in which `…` stands for any text; lists must have the same length. */
 function expectIncludes(actual: unknown, expected: unknown, pointer = ''): void {
   if (expected === '…') expect(actual, pointer).to.be.a('string').and.not.equal('');
   else if (typeof expected !== 'object' || expected === null) expect(actual, pointer).to.equal(expected);
@@ -65,7 +65,7 @@ function expectIncludes(actual: unknown, expected: unknown, pointer = ''): void 
   }
 }
 
-/** Whether a line of `output` holds `shown`, in which `…` stands for any text. */
+/** Expects a line of `output` to contain `shown`, in which `…` stands for any text. */
 function expectContains(output: string, shown: string): void {
   const parts = shown.split('…');
   const holds = (line: string) => {
@@ -123,9 +123,9 @@ describe('The examples of the documentation, run on the sample data', function (
           ...process.env,
           REACHLINE_API_KEY: key,
           KEY: key,
-          // The README loads a folder that no server holds.
+          // The README loads a folder that no server has open.
           REACHLINE_DATA_DIR: path === 'README.md' ? join(home, 'data') : gateway.dataDir,
-          // A server of its own is found by its data folder; this one is named.
+          // The command finds a server of its own by its data folder; this server must be named.
           ...(path === 'docs/tutorial.md' && { REACHLINE_URL: gateway.url }),
         },
         maxBuffer: 64 * 1024 * 1024,

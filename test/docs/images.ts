@@ -14,7 +14,7 @@ Jürgen;Müller;jm@hoffmann.example;Leiter Vertrieb;Hoffmann GmbH;Deutschland;ca
 Amara;Okafor;amara@lagoscloud.example;CMO;Lagos Cloud;Nigeria;
 `;
 
-/** The address of each picture, and what a person does there. */
+/** The address of each picture, and what a user does there. */
 const PICTURES: Record<string, { path: string; height?: number; act?: (page: Page) => Promise<void> }> = {
   contacts: { path: '/console/contacts?query=enginering&country=Germany' },
   advertising: { path: '/console/advertising?compare=previous_period' },

@@ -1,4 +1,4 @@
-/** What the client must know of the operations while it runs (services/client/operation-facts.ts). */
+/** Facts about operations that the client needs at run time (services/client/operation-facts.ts). */
 import { join } from 'node:path';
 import type { TObject } from 'typebox';
 import { type ApiEndpoint, endpoints } from '../../services/gateway/api.js';

@@ -20,7 +20,7 @@ const isThere = (path: string) =>
   existsSync(join(packageRoot, path)) ||
   files.some((file) => file.endsWith(`/${path}`));
 
-/** Paths between backticks: those that begin with a folder of ours, and names of source files. */
+/** Paths between backticks: those that begin with a folder of this repository, and names of source files. */
 function pathsIn(page: string): string[] {
   const quoted = [...page.matchAll(/`([\w./-]+)`/g)].map(([, text]) => text as string);
   return quoted.filter(

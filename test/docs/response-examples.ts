@@ -1,4 +1,4 @@
-/** The examples of the OpenAPI document: what a gateway answers on the sample data of one day. */
+/** The examples of the OpenAPI document: the responses of a gateway to the sample data of one day. */
 
 import { DEMO_ORGANIZATION } from '../../services/demo/calendar.js';
 import { demoRecords } from '../../services/demo/load.js';
@@ -11,13 +11,13 @@ import { startSampleGateway } from '../support/gateway.js';
 export const DAY = '2026-11-01';
 const NOW = Date.parse(`${DAY}T12:00:00Z`);
 const INGEST_PATH = '/api/ingest/{stream}';
-/** Stand for the ids of what the examples create, which are random. */
+/** Replace the random ids of what the examples create. */
 const CREATED_IDS = {
   '/api/contacts/create': ['contact_id', 'con_06jf7k2v1csyf9x5n0r8t4m2qa'],
   '/api/audiences/create': ['audience_id', 'aud_06jf7k2v1csyf9x5n0r8t4m2qb'],
 } as const;
 
-/** Dates of examples are relative to today: the same, relative to the day of the sample. */
+/** Dates of examples are relative to today; this makes them relative to the day of the sample. */
 function atDay(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return value;
   return utcDate(Date.parse(value) - Date.parse(utcDate(Date.now())) + Date.parse(DAY));
@@ -33,7 +33,7 @@ function firstRecords(): Json {
   return records;
 }
 
-/** Sends every request example to a gateway with the sample data. Throws when one is not answered with 200. */
+/** Sends every request example to a gateway with the sample data. Throws if one does not get a 200. */
 export async function responseExamples(): Promise<{ records: Json; responses: Json }> {
   const gateway = await startSampleGateway({}, { now: () => NOW });
   try {
@@ -45,7 +45,7 @@ export async function responseExamples(): Promise<{ records: Json; responses: Js
       if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${answer.text}`);
       responses[path] = answer.body;
     };
-    // Whatever only reads comes first.
+    // Operations that only read come first.
     const ordered = [...endpoints].sort(
       (a, b) => Number(a.idempotent ?? false) - Number(b.idempotent ?? false),
     );

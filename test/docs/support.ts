@@ -33,7 +33,7 @@ export const servedPages = (): { path: string; name: string }[] => {
 export interface Link {
   /** Path from the root of the repository. */
   path: string;
-  /** The heading it leads to; '' without one. */
+  /** The heading that the link leads to; '' without one. */
   anchor: string;
 }
 

@@ -29,7 +29,7 @@ import { mountSmallDisk } from './small-disk.js';
 
 const ORGANIZATION = 'org_backup';
 const BATCH_RECORDS = 100;
-/** Written while a backup runs; every one is looked for afterwards. */
+/** Batches written while a backup runs; each is searched for afterwards. */
 const MAX_BATCHES_PER_STREAM = 8;
 const WORDS = ['garcia', 'meyer', 'engineer', 'sales', 'acme', 'globex', 'berlin', 'madrid', 'lead', 'chief'];
 const COUNTRIES = ['US', 'DE', 'ES', 'FR'];
@@ -39,7 +39,7 @@ const DAYS = 90;
 const word = (index: number) => WORDS[index % WORDS.length] as string;
 const dayOf = (index: number) => new Date(Date.UTC(2026, 0, 1 + (index % DAYS))).toISOString().slice(0, 10);
 
-/** Records of a batch; each belongs to a company, page or campaign of the batch alone. */
+/** Records of a batch; each belongs to a company, page or campaign that no other batch has. */
 /** Batches that are stored before all others. */
 const BASES = ['base0', 'base1', 'base2'];
 
@@ -112,7 +112,7 @@ const impressionsOf = (rows: object[]) =>
     { all: 0, ofCompanies: 0 },
   );
 
-/** How much of a batch there is: 0 or 1, else it was torn. */
+/** The share of a batch that is stored: 0 or 1, or the batch was torn. */
 async function presenceOf(server: ServerProcess, stream: string, name: string): Promise<number> {
   const ask = async (path: string, body: object) => {
     const {
@@ -262,7 +262,7 @@ describe('A backup', function () {
     console.log(`      ${before.length} batches before the backup, ${during} while it ran`);
   });
 
-  /** Each with a right checksum, which has no key. */
+  /** Each manifest has a correct checksum, which needs no key. */
   function hostileManifests(fields: Omit<Manifest, 'format'>): Omit<Manifest, 'format'>[] {
     const database = fields.entries.filter(({ path: name }) => name === 'reachline.db');
     const [{ bytes }] = database as unknown as [{ bytes: number }];
@@ -487,7 +487,7 @@ describe('A backup', function () {
     const refused = await runServer({ dataDir: other });
     expect(refused.code).to.equal(1);
     expect(refused.errors).to.include('was cut short. Run it again: reachline restore');
-    // Pretend that the command was killed between the files that it moves at the end.
+    // As if the command had been killed between moving two of its files at the end.
     writeFileSync(join(other, 'reachline.db'), '');
     const { code, stderr } = await command(...restore);
     expect(code, stderr).to.equal(0);
@@ -505,7 +505,7 @@ describe('A backup', function () {
   });
 });
 
-/** Runs a command and kills it as soon as the path exists; again where it was faster. */
+/** Runs a command and kills it as soon as the path exists; repeats it if the command was faster. */
 async function killOnceThereIs(
   path: string,
   args: string[],

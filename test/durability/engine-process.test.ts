@@ -10,7 +10,7 @@ import { prepareOrganization, type ServerProcess, startServer } from '../support
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
-/** Holds a core for hours: the engine looks at neither its time limit nor `KILL QUERY` inside of a block. */
+/** Takes a core for hours: inside a block, the engine checks neither its time limit nor `KILL QUERY`. */
 const ENDLESS = 'SELECT arrayCount(x -> has(range(1000000), x), range(1000000))';
 const RANGE = { start_date: '2026-11-01', end_date: '2026-11-20', granularity: 'monthly', page_size: 1 };
 const SECRET = 'password-of-a-server';
@@ -63,7 +63,7 @@ describe(`The process of the engine (TEST_SEED=${SEED})`, function () {
           impressions: random.between(1, 1000),
           ad_spend: 1,
         }));
-        // As clients do: repeated until it is accepted.
+        // Like a client: repeated until it is accepted.
         for (;;) {
           const { status, body, text } = await server.ingest('network-a-deliveries', records);
           if (status === 200) {

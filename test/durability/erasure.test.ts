@@ -109,7 +109,7 @@ describe('An erasure', function () {
   const get = (contact_id: string) => server.call('/api/contacts/get', { ...organization, contact_id });
 
   it('leaves nothing of a person that can be read from the data folder, and counts what it removed', async () => {
-    // As a store that was in use has it: changed, created once more under an idempotency key, misspelt in a search.
+    // As in a store in use: changed, created once more under an idempotency key, misspelt in a search.
     await server.ingest('contacts', [{ ...person(0), city: 'Rome', job_title: 'Quillonaaa officer' }]);
     const renamed = { ...person(0), last_name: 'Vexboroughaaa-Zwyndham', phones: [], job_title: null };
     await server.ingest('contacts', [renamed]);
@@ -122,7 +122,7 @@ describe('An erasure', function () {
     );
     expect(created.status).to.equal(200);
     await server.call('/api/contacts/search', { ...organization, query: 'quilonaaa' });
-    // No value of a rejected record is kept.
+    // No value of a rejected record is stored.
     expect((await server.ingest('contacts', [{ ...person(0), age: 'old' }])).body).to.include({
       rejected: 1,
     });
@@ -171,7 +171,7 @@ describe('An erasure', function () {
     });
     expect(created).to.deep.include({ status: 409 });
     expect(created.body.code).to.equal('contact_suppressed');
-    // The values that were sent are not stored anywhere either.
+    // The values that were sent are not stored either.
     expect(traces(tracesOf(0))).to.deep.equal([]);
   });
 

@@ -16,7 +16,7 @@ import { type Client, nextOperation, type Operation } from './operations.js';
 const ROUNDS = runs(2);
 const KILLS_OF_FIRST_START = runs(2);
 const CLIENTS = 6;
-/** Data folders tested in parallel: most of a round waits for one thread. */
+/** Number of data folders tested in parallel: most of a round waits for one thread. */
 const LANES = 2;
 const random = new Random(SEED);
 
@@ -41,11 +41,11 @@ describe(`kill -9 (seed ${SEED})`, function () {
 interface Lane {
   answered: number;
   unanswered: number;
-  /** Milliseconds each restart took. */
+  /** Milliseconds that each restart took. */
   startMs: number[];
 }
 
-/** On one data folder: kills during its first start, then rounds of write, kill, start, verify. */
+/** Tests one data folder: kills during its first start, then rounds of write, kill, start, verify. */
 async function killRepeatedly(rounds: number, killsOfFirstStart: number): Promise<Lane> {
   const folder = tempFolder();
   for (let kill = 0; kill < killsOfFirstStart; kill++) await killWhileStarting(folder);
@@ -81,7 +81,7 @@ async function killRepeatedly(rounds: number, killsOfFirstStart: number): Promis
   }
 }
 
-/** Kills after a random answer or shortly after it, in the middle of the writes of other clients. */
+/** Kills after a random response or shortly after it, in the middle of the writes of other clients. */
 async function writeUntilKilled(
   server: ServerProcess,
   clients: readonly Client[],

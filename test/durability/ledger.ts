@@ -4,7 +4,7 @@ import type { ServerProcess } from '../support/server-process.js';
 
 export const ORGANIZATION = 'org_kill';
 export const START_CREDITS = 10_000_000;
-/** Range of every delivery of the test. */
+/** Date range of every delivery of the test. */
 export const RANGE = { start_date: '2026-01-25', end_date: '2026-02-04' };
 
 /** A contact as the server must store it. */
@@ -16,7 +16,7 @@ export interface KnownContact {
   /** Earlier titles. */
   formerTitles: string[];
   audiences: Set<string>;
-  /** Audiences it was removed from, or may have been in. */
+  /** Audiences that the contact was removed from, or may have been in. */
   formerAudiences: Set<string>;
 }
 

@@ -14,9 +14,9 @@ import {
 
 /** One request of a client; its effect is added to the ledger when it is acknowledged. */
 export interface Operation {
-  /** Rejects with another error than `AssertionError` when no answer arrives. */
+  /** Rejects with an error other than `AssertionError` when no response arrives. */
   send(server: ServerProcess): Promise<void>;
-  /** Determines after a restart the outcome of an unanswered request, by a retry where that is allowed. */
+  /** Determines after a restart the outcome of an unanswered request, by a retry if a retry is allowed. */
   settle(server: ServerProcess): Promise<void>;
 }
 
@@ -148,7 +148,7 @@ function changeMembership({ ledger, audience }: Client, contact: KnownContact): 
   };
 }
 
-/** Records in order, all applied when it is answered. A retry needs no idempotency key. */
+/** Records in order, all applied when the response arrives. A retry needs no idempotency key. */
 function ingest(
   stream: string,
   records: readonly object[],
@@ -201,7 +201,7 @@ function ingestContacts({ ledger, audience, contacts }: Client, count: number): 
       ledger.contact(changed);
     }
   };
-  // Any of the records may be stored, but each one whole.
+  // Any of the records may be stored, but each only as a whole.
   const beforeAgain = async (server: ServerProcess) => {
     for (const marker of markers.slice(0, 5)) {
       const { status } = await server.call('/api/contacts/get', {

@@ -14,7 +14,7 @@ export interface SmallDisk {
   remove(): void;
 }
 
-/** Null when this user may not mount one. */
+/** Null if this user may not mount a file system. */
 export function mountSmallDisk(megabytes: number): SmallDisk | null {
   const path = mkdtempSync(join(tmpdir(), 'reachline-disk-'));
   try {
@@ -38,7 +38,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk | null {
     free: () => rmSync(ballast),
     makeReadOnly: () => void execFileSync('mount', ['-o', 'remount,ro', path]),
     remove() {
-      // Lazily, as a dying process may still hold files open.
+      // Unmounts lazily, because a dying process may still hold files open.
       execFileSync('umount', ['-l', path]);
       rmdirSync(path);
     },

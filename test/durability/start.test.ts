@@ -11,7 +11,7 @@ import { tempFolder } from '../support/temp-folder.js';
 const DEMO = 'org_demo';
 const KEY = /rl_live_[0-9A-Za-z_]+/;
 
-/** The requests that the demo prints, once all of them are there. */
+/** The requests that the demo prints, once it has printed all of them. */
 async function curlLines(server: ServerProcess): Promise<string[]> {
   for (;;) {
     const lines = server

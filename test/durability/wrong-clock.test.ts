@@ -25,7 +25,7 @@ describe('Embedded stores that are started once with a clock that is ten years a
     return {
       clocks,
       close: () => stores.close(),
-      /** Deletes as the job of retention does. */
+      /** Deletes as the retention job does. */
       async purge() {
         await clocks.requireRightClock();
         return deleteExpired(RETENTION, stores, clock.now());

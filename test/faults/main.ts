@@ -1,7 +1,4 @@
-/**
- * The tests under faults at their full sizes, one file after the other: `main.js [part of a path …]`. What the environment sets
- * already stays.
- */
+/** Runs the tests under faults at full size, one file after another: `main.js [part of a path …]`. Variables that are already set stay. */
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -12,9 +9,9 @@ import { wordsOf } from '../support/words.js';
 const TESTS = join(packageRoot, 'dist/test');
 const MOCHA = join(packageRoot, 'node_modules/mocha/bin/mocha.js');
 
-/** Each night draws anew; what is drawn depends on the seed alone. */
+/** Each night draws anew; the seed alone determines the draws. */
 const SEED = String(randomInt(1_000_000));
-/** How many times the draws, rounds and records of `npm test` a full run has. */
+/** The factor by which a full run has more draws, rounds and records than `npm test`. */
 const FACTOR = 10;
 const FACTORS: Record<string, number> = {
   'at-scale/kafka/kill-points': 20,
@@ -43,7 +40,7 @@ at-scale/clickhouse/analytics-store at-scale/clickhouse/advertising
 `),
 ];
 
-/** Tests that draw. No other test does more here than every day. */
+/** Tests with random draws. Other tests do nothing more here than in the daily run. */
 function testsIn(folder: string): string[] {
   const names = readdirSync(join(TESTS, folder)).filter((name) => name.endsWith('.test.js'));
   return names
@@ -65,7 +62,7 @@ function passes(file: string): boolean {
   return status === 0;
 }
 
-/** All, or those whose path holds one of the arguments. */
+/** All tests, or those whose path contains one of the arguments. */
 const parts = process.argv.slice(2);
 const chosen = FILES.filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)));
 

@@ -43,7 +43,7 @@ class WatchedKeys implements Pick<KeyStore, 'findKey' | 'recordKeyUse'> {
   }
 }
 
-/** A well-formed key with the id of another and a wrong secret. */
+/** A well-formed key with the id of another key and a wrong secret. */
 function withOtherSecret(key: string): string {
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   const start = key.slice(0, 'rl_live_'.length + 9) + 'a'.repeat(32);
@@ -72,7 +72,7 @@ describe('Authentication', () => {
   });
   beforeEach(async () => {
     keys = new WatchedKeys(stores.records);
-    // No token comes back while 1 000 wrong keys are tried.
+    // No token is refilled while 1 000 wrong keys are tried.
     authenticate = createAuthenticate(keys, systemClock, new WrongKeyLimiter(() => 0));
     key = await issueKey(stores.records, { organizationId: 'org_a' });
   });
@@ -81,13 +81,13 @@ describe('Authentication', () => {
   });
 
   const call = async (header: string, address = '192.0.2.1') => authenticate(header, address);
-  /** The code a key is rejected with, or the organization it is of. */
+  /** The code that a key is rejected with, or the key's organization. */
   const outcome = (header: string, address?: string) =>
     call(header, address).then(
       ({ organizationId }) => organizationId,
       (error: unknown) => (error instanceof Problem ? error.code : String(error)),
     );
-  /** Waits until what the store said of the key holds no longer. */
+  /** Waits until the cached state of the key has expired. */
   async function untilLookedUpAgain(): Promise<void> {
     const before = keys.lookups;
     await until(() => {

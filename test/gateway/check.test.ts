@@ -44,7 +44,7 @@ const form = (file: string | Buffer, parts: Record<string, unknown> = {}, type =
   };
 };
 
-/** Header rows as people have them, with a row each, and what becomes of its columns. */
+/** Header rows of real lists, each with a row, and the fields that its columns become. */
 const LISTS: readonly [text: string, fields: string, first: Record<string, unknown>][] = [
   [
     'ID,First Name,Last Name,Email,Company,Country\n17,Ada,Lovelace,ada@acme.example,Acme,Germany',
@@ -229,7 +229,7 @@ describe('The check of a file', () => {
       const { body, text } = await check(sent, query);
       expect(body, text).to.include({ format });
       const loaded = await load(sent, query);
-      // A time of the workbook has no offset.
+      // A time in a workbook has no offset.
       const expected = format === 'xlsx' ? { accepted: 2, rejected: 1 } : { accepted: 1, rejected: 0 };
       expect(loaded.body, loaded.text).to.include(expected);
     }

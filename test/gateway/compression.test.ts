@@ -52,7 +52,7 @@ describe('Compression of responses', () => {
     send('/api/contacts/search', accepted, 'POST', { organization_id: 'org_a', limit });
 
   it('sends the same headers and bytes, whether a client names identity or no encoding', async () => {
-    // Their values differ from one request to the next.
+    // Headers whose values differ from one request to the next.
     const NAMES_ONLY = ['x-request-id', 'date', 'ratelimit', 'server-timing'];
     const compared = ({ status, headers, bytes }: Raw) => ({
       status,

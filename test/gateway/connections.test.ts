@@ -124,7 +124,7 @@ describe('The connections of a gateway', function () {
     ];
     for (const [what, text, status, code] of cases) {
       it(what, async () => {
-        // Headers that come late on a busy machine are no such case.
+        // Headers that arrive late on a busy machine are not such a case.
         const impatient = status === 408 ? await start({ headersMs: 200, checkMs: 50 }) : url;
         const answer = parseAnswer(await sendBytes(impatient, [text]));
         expect(answer.status).to.equal(status);
@@ -170,7 +170,7 @@ describe('The connections of a gateway', function () {
       Array.from({ length: 200 }, (_, index) => {
         const socket = connect(Number(port), hostname);
         socket.on('error', () => undefined);
-        // Some send nothing, some half of a request.
+        // Some connections send nothing, some half a request.
         if (index % 2 === 0) socket.write('GET /livez HTTP/1.1\r\nHo');
         return new Promise<Socket>((resolve) => socket.once('connect', () => resolve(socket)));
       }),

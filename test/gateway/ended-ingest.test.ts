@@ -23,7 +23,7 @@ describe('An ingest request that its deadline ends', function () {
     ].join('\r\n');
   const line = (id: string, fields: object = {}) => `${JSON.stringify({ contact_id: id, ...fields })}\n`;
 
-  /** Sends the first lines, runs `next` once the record `id` of them is stored, and resolves with the answer. */
+  /** Sends the first lines, runs `next` once the record `id` in them is stored, and resolves with the response. */
   async function sendInParts(
     id: string,
     first: string,

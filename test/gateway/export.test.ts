@@ -17,7 +17,7 @@ const RANGE = { start_date: '2026-01-01', end_date: '2026-01-31' };
 const many = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** Items of a page of each list, and the request for the next one. */
+/** Items per page of each list, and the request for the next page. */
 const LISTS: {
   path: string;
   body?: object;
@@ -64,7 +64,7 @@ async function load({ ingest }: TestGateway): Promise<void> {
     const { body } = await ingest(stream, many(count, record));
     expect(body, stream).to.include({ accepted: count, rejected: 0 });
   };
-  // All at once, so that ids alone tell where a page ends.
+  // All at the same moment, so that only ids tell where a page ends.
   const createdAt = '2026-01-15T10:00:00Z';
   await send('audiences', 1100, (index) => ({ id: `aud_${index}`, name: `Name ${index}` }));
   await send('contacts', 1200, (index) => ({
@@ -250,7 +250,7 @@ describe('Export under load and failure', () => {
     });
 
   const untilNoneRuns = async () => {
-    // A scrape may be as old.
+    // A scrape may be this old.
     await sleep(1100);
     await until(async () => {
       const { text } = await gateway.call('/metrics', undefined, { method: 'GET' });
@@ -346,7 +346,7 @@ describe('Export under load and failure', () => {
       await answer.text();
       return answer.status === 200;
     };
-    // Both: the next test needs a place too.
+    // Waits for both places, because the next test needs one too.
     const isFree = async () => (await Promise.all(many(2, isTaken))).every(Boolean);
     await until(isFree, 'exports that were left no longer count');
   });

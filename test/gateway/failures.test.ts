@@ -43,7 +43,7 @@ describe('An operation that fails', () => {
   const app = useOpened(() =>
     serveOperations(gateway.stores, {
       '/api/fails': failing,
-      // Five such take what a key may hold.
+      // Five such requests use everything that a key may hold.
       '/api/waits': { work: () => held.then(failing), slots: 100 },
       '/api/weighs': { work: failing, slots: 501 },
     }),

@@ -1,4 +1,4 @@
-/** Files as spreadsheets and other tools write them, sent as they are. */
+/** Files as spreadsheets and other tools write them, sent unchanged. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -122,7 +122,7 @@ describe('A file of another tool', () => {
       expect(body, name).to.include({ accepted: 1, rejected: 0 });
       expect(await contact('1'), name).to.include({ first_name, city });
     }
-    // Cyrillic is not proposed to be Western.
+    // Cyrillic text is not proposed to be Western.
     const cyrillic = await send('contacts', 'dry_run=true', file('contacts-windows-1251.csv'));
     expect(cyrillic.body).not.to.have.property('proposed');
     const none = await send('contacts', 'charset=klingon', western);
@@ -134,7 +134,7 @@ describe('A file of another tool', () => {
     const wrong = await send('contacts', 'charset=shift_jis', western);
     expectProblem(wrong, 400, 'invalid_body');
     expect(wrong.body.detail).to.match(/^The text is not in shift_jis/);
-    // A byte order mark says more than a declaration.
+    // A byte order mark takes precedence over a declaration.
     const marked = await send('contacts', 'charset=windows-1252', '\ufeffcontact_id,city\nbom,Köln\n');
     expect(marked.body).to.include({ accepted: 1 });
     expect(await contact('bom')).to.include({ city: 'Köln' });
@@ -180,7 +180,7 @@ describe('A file of another tool', () => {
     const NDJSON = 'application/x-ndjson';
     const sendAs = (encoding: string, raw: Buffer) =>
       send('contacts', '', raw, { 'Content-Type': NDJSON, 'Content-Encoding': encoding });
-    /** More than is held in memory, and the first record is in the first block. */
+    /** Longer than what is held in memory, with the first record in the first block. */
     const large = (prefix: string) =>
       Buffer.from(
         Array.from(
@@ -188,7 +188,7 @@ describe('A file of another tool', () => {
           (_, at) => `{"contact_id":"${prefix}${at}","last_name":"${`${at * 7919}`.repeat(100)}"}\n`,
         ).join(''),
       );
-    /** As `zstd --check` writes it: a frame with the flag, and the given checksum behind its blocks. */
+    /** As `zstd --check` writes it: a frame with the flag, and the given checksum after its blocks. */
     const checked = (frame: Buffer, checksum: number) => {
       const bytes = Buffer.concat([frame, Buffer.alloc(4)]);
       bytes.writeUInt8((bytes[4] as number) | 4, 4);

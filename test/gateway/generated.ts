@@ -94,7 +94,7 @@ const day = weighted(
   [8, fc.integer({ min: -400, max: 60 }).map((days) => dayAt(Date.UTC(2026, 10, 1) + days * DAY_MS))],
 );
 
-/** A value that no schema had in mind. */
+/** A value that no schema expects. */
 const hostile: fc.Arbitrary<unknown> = weighted<unknown>(
   [2, aNumber],
   [2, oneOf([null, true, false, '', ' ', [], {}, [[]], [null], [''], [{}]])],
@@ -107,7 +107,7 @@ const hostile: fc.Arbitrary<unknown> = weighted<unknown>(
 
 const cut = (value: string, maxLength?: number) => value.slice(0, maxLength).toWellFormed().replace(/�$/, '');
 
-/** A value the schema allows, or nearly. */
+/** A value that the schema allows, or nearly allows. */
 function fitting(schema: JsonSchema, name = '', draws: Draws = {}): fc.Arbitrary<unknown> {
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map((each) => fitting(each, name, draws)));
   const types = [schema.type ?? 'string'].flat();
@@ -176,7 +176,7 @@ export function object(
       const value = fitting(property, name, draws);
       return [name, required.includes(name) ? value : maybe(likely[name] ?? share, value)] as const;
     });
-  // One field or two on average, a quarter, most.
+  // On average one or two fields are present, or a quarter, or most.
   const one = Math.ceil(100 / (1 + Object.keys(properties).length - required.length));
   const chosen = shares ?? [one, one, Math.min(2 * one, 90), 25, 90];
   return fc.oneof(...chosen.map((share) => fc.record(Object.fromEntries(fields(share)))));
@@ -212,7 +212,7 @@ export function nearlyFitting(schema: JsonSchema): fc.Arbitrary<Body> {
   });
 }
 
-/** Dates in order and not too far apart, or hardly any request on advertising would reach a store. */
+/** Dates in order and not too far apart; otherwise hardly any advertising request would reach a store. */
 function inOrder({ start_date: a, end_date: b }: Body): Body {
   if (typeof a !== 'string' || typeof b !== 'string') return {};
   const [from, to] = [a, b].sort() as [string, string];
@@ -231,7 +231,7 @@ const DEPTHS = [100, 5000, 100_000].flatMap((depth) =>
 );
 
 type Change<T> = (value: T) => T;
-/** The same bytes, save a few. */
+/** The same bytes, with a few changed. */
 const mutation: fc.Arbitrary<Change<Buffer>> = weighted<Change<Buffer>>(
   [4, fc.double({ min: 0, max: 1 }).map((share) => (bytes) => bytes.subarray(0, share * bytes.length))],
   [
@@ -319,7 +319,7 @@ function operationRequest(
       maybe(1, oneOf(ODD_PATHS)),
     )
     .map(([body, mutate, search = '', odd, method = 'POST', end = '']) => {
-      // Either names a company.
+      // Either field alone names a company.
       if (path.endsWith('/company') && body.company_id !== undefined) delete body.domain;
       const bytes = Buffer.from(JSON.stringify(body));
       return {
@@ -363,8 +363,8 @@ function ingestRequest(name: StreamName, key: string): fc.Arbitrary<FuzzRequest>
 }
 
 /**
- * Any request: nine of ten call an operation, one ingests records.
- * Advertising costs most to answer, and its streams most to take in, so they get fewer of them.
+ * Any request: nine of ten call an operation, one ingests records. Advertising operations and streams cost the most, so they get fewer
+ * requests.
  */
 export function randomRequest(key: string, called = endpoints): fc.Arbitrary<FuzzRequest> {
   const operations = called.map((endpoint) => {
@@ -397,7 +397,7 @@ const POSITIONS = [
   {},
   true,
 ];
-/** Changes a cursor into a text that the gateway never gave, or leaves it unchanged. */
+/** Changes a cursor into a text that the gateway never returned, or leaves it unchanged. */
 export const forgery: fc.Arbitrary<Change<string>> = weighted<Change<string>>(
   [3, fc.constant((cursor) => cursor)],
   [

@@ -12,7 +12,7 @@ const LENIENT = { Prefer: 'handling=lenient' };
 
 describe('The gateway over HTTP', () => {
   const gateway = useGateway(async ({ stores, ingest }) => {
-    // Opens the store, for which readiness does not wait long.
+    // Opens the store now, because readiness does not wait for it long.
     await stores.analytics.ping();
     await ingest('audiences', [{ id: 'aud_1', name: 'One' }]);
     await ingest('contacts', [{ contact_id: 'con_1', first_name: 'Maria', audience_ids: ['aud_1'] }]);
@@ -95,7 +95,7 @@ describe('The gateway over HTTP', () => {
       ['{"organization_id": "org_a", "first_name": {"__proto__": {"a": 1}}}', '/first_name invalid_type'],
       ['{"organization_id": "org_a", "query": "a\\u0000b"}', '/query invalid_text'],
       ['{"organization_id": "org_a", "query": "a\\ud800b"}', '/query invalid_text'],
-      // Nesting that is closed properly is a wrong type, however deep.
+      // Nesting that is properly closed is a wrong type, however deep.
       [nested('[', ']', 19_000), '/query invalid_type'],
       [nested('{"a":', '}', 9500), '/query invalid_type'],
     ];

@@ -314,7 +314,7 @@ describe('The ingest endpoint', () => {
     expect((await post('?unknown_fields=ignore')).body).to.include({ accepted: 0, ignored: 0 });
   });
 
-  // Empty members of gzip and skippable frames of zstd; chunked, as the length would tell.
+  // Empty gzip members and skippable zstd frames; sent chunked, because a length would reveal them.
   const skippable = Buffer.alloc(8 + 65_536);
   skippable.set([0x50, 0x2a, 0x4d, 0x18, 0, 0, 1, 0]);
   const chunked = (bytes: Buffer) => () => new Blob([Buffer.alloc(17 * MIB, bytes)]).stream();

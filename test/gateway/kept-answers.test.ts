@@ -7,7 +7,10 @@ import { callerOf, useGateway } from '../support/gateway.js';
 
 type Json = Record<string, unknown>;
 
-/** A request of each operation that keeps its answer apart, and the table that it reads first, save that of keys, without which nobody is let in. */
+/**
+ * A request of each operation that stores its response in a separate table, and the table that it reads first, except the table of keys,
+ * without which no request is admitted.
+ */
 const REQUESTS: Record<string, { body: Json; reads?: string }> = {
   '/api/contacts/delete': { body: { email: 'ada@acme.example' }, reads: 'contacts' },
   '/api/contacts/erase': { body: { email: 'ada@acme.example' }, reads: 'contacts' },
@@ -16,7 +19,7 @@ const REQUESTS: Record<string, { body: Json; reads?: string }> = {
   '/api/keys/create': { body: { name: 'new', scopes: ['contacts:read'] } },
   '/api/keys/revoke': { body: {} },
 };
-/** Tables of what has been done before, which take writes also where the others do not. */
+/** Tables of earlier outcomes, which accept writes even while the others do not. */
 const ANSWERS = ['idempotency', 'answer_identifiers'];
 
 describe('An idempotency key of a request that failed', () => {
@@ -44,7 +47,7 @@ describe('An idempotency key of a request that failed', () => {
 
   function change(sql: (database: InstanceType<typeof DatabaseSync>) => void): void {
     const database = new DatabaseSync(join(gateway.dataDir, 'reachline.db'));
-    // The writer of the gateway may be at work.
+    // The writer of the gateway may be busy.
     database.exec('PRAGMA busy_timeout = 10000');
     sql(database);
     database.close();

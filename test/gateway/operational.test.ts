@@ -16,7 +16,7 @@ describe('The operational endpoints of a gateway', () => {
   const gateway = useOpened(() => startTestGateway({}, systemClock, { analyticsOnDemand: false }));
 
   const get = (path: string) => gateway.call(path, undefined, { method: 'GET', key: null });
-  /** Answers of requests that arrive in one piece, so that none is answered before the last has come. */
+  /** Responses to requests that arrive in one piece, so that none is answered before the last has arrived. */
   const atOnce = async (path: string, count: number) => {
     const head = `GET ${path} HTTP/1.1\r\nHost: x\r\n`;
     const requests = `${head}\r\n`.repeat(count - 1);

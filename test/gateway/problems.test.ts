@@ -1,4 +1,4 @@
-/** The problems of the contract that no store decides (1.2), as requests and what they answer. */
+/** The problems of the contract that no store decides (1.2), as requests and their responses. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -88,7 +88,7 @@ describe('The problems of the contract', () => {
 
     it('are the same for an organization that exists and one that does not', async () => {
       await gateway.keyFor('org_b');
-      // Before any other check.
+      // Checked before anything else.
       const other = await gateway.call(SEARCH, { organization_id: 'org_b', limit: 0 });
       expectProblem(other, 403, 'organization_mismatch');
       const none = await gateway.call(SEARCH, { organization_id: 'org_unheard_of', limit: 0 });
@@ -120,7 +120,7 @@ describe('The problems of the contract', () => {
       ['/api/contacts/get', { contact_id: 'no' }, 'contact_not_found', ['contact_id']],
       [UPDATE, { contact_id: 'no', city: 'Rome' }, 'contact_not_found', ['contact_id']],
       ['/api/audiences/get', { audience_id: 'no' }, 'audience_not_found', ['audience_id']],
-      // Only memberships mention it.
+      // Only memberships mention this audience.
       ['/api/audiences/get', { audience_id: 'aud_unborn' }, 'audience_not_found', ['audience_id']],
       [UPDATE_AUDIENCE, { audience_id: 'no', name: 'X' }, 'audience_not_found', ['audience_id']],
       [UPDATE_AUDIENCE, { audience_id: 'aud_unborn' }, 'audience_not_found', ['audience_id']],

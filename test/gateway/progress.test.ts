@@ -54,7 +54,7 @@ describe('Lines of progress of ingest', function () {
     const body = { organization_id: 'org_a', contact_id };
     return (await gateway.call('/api/contacts/get', body)).status === 200;
   };
-  /** Until the first line is there. */
+  /** Waits for the first line with the prefix. */
   async function firstLine(prefix: string, { sending, lines }: ReturnType<typeof upload>): Promise<number> {
     let sent = 0;
     while (lines.length === 0) {

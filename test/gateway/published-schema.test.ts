@@ -13,10 +13,10 @@ import { type Body, type JsonSchema, nearlyFitting } from './generated.js';
 const SHAPE =
   /^(?:required|unknown_field|invalid_name|invalid_type|invalid_value|invalid_format|invalid_date|invalid_date_time|invalid_email|invalid_ip_\w+|invalid|too_(?:short|long|small|large|few_items|many_items))$/;
 
-/** Letters that fold to several characters, and halves of them: rules of texts that the descriptions state. */
+/** Letters that fold to several characters, and unpaired surrogates: rules of texts that only the descriptions state. */
 const ODD_TEXT = /[\0\u2000-\u33ff\uf900-\uffff]|\p{Surrogate}/u;
 
-/** What the gateway reads of a body: texts without white space around them (contract 1.4). */
+/** The body as the gateway reads it: texts without surrounding white space (contract 1.4). */
 function trimmed(value: unknown): unknown {
   if (typeof value === 'string') return value.trim();
   if (Array.isArray(value)) return value.map(trimmed);
@@ -79,7 +79,7 @@ describe('The published schema', function () {
           const text = JSON.stringify(drawn);
           fc.pre(!ODD_TEXT.test(JSON.parse(text) as string) && !ODD_TEXT.test(text));
           const body = JSON.parse(text) as unknown;
-          // White space around a text is cut before it is checked.
+          // White space around a text is removed before the text is checked.
           fc.pre(allows(body) === allows(trimmed(body)));
           const answer = await gateway.call(path, body);
           const errors = (answer.body.errors ?? []) as { pointer: string; code: string; detail: string }[];

@@ -23,7 +23,7 @@ interface Operation {
 }
 const paths = openApi.paths as Record<string, Record<string, Operation>>;
 
-/** Every field of a schema and of all schemas inside it, with where it stands. */
+/** Every field of a schema and of all schemas inside it, with its location. */
 function fieldsOf(schema: Json, at: string): [where: string, field: Json][] {
   const own = Object.entries((schema.properties ?? {}) as Record<string, Json>).map(
     ([name, field]): [string, Json] => [`${at}.${name}`, field],

@@ -7,7 +7,7 @@ export interface Received {
   text: string;
 }
 
-/** Sends the bytes as they are. */
+/** Sends the bytes unchanged. */
 export function send(
   url: string,
   agent: Agent,

@@ -8,7 +8,7 @@ import { sendBytes } from '../support/raw-http.js';
 const SEARCH = '/api/contacts/search';
 const INTAKE = '/api/ingest/contacts';
 const organization = { organization_id: 'org_a' };
-/** One body more than a key may send at once. The bodies of all tests are more than all keys may send. */
+/** One body more than a key may send at once. All tests together send more bodies than all keys may send. */
 const STALLED = ADMISSION_LIMITS.bodies.perKey + 1;
 
 const gzipped = gzipSync(`{"contact_id":"${'a'.repeat(100)}"}\n`).subarray(0, -8);

@@ -11,7 +11,7 @@ import { Problem } from '../../services/http/problems.js';
 import { until } from '../support/until.js';
 
 const MIB = 1024 * 1024;
-/** Random bytes stay as many with gzip. */
+/** gzip does not shrink random bytes. */
 const zipped = (mib: number) => gzipSync(randomBytes(mib * MIB), { level: 0 });
 
 describe('The room for temporary files', function () {
@@ -25,7 +25,7 @@ describe('The room for temporary files', function () {
 
   before((done) => {
     const app = new Koa();
-    // Requests whose clients leave.
+    // Requests whose clients disconnect.
     app.silent = true;
     app.use(async (ctx) => {
       const keyId = ctx.get('X-Api-Key');
@@ -57,7 +57,7 @@ describe('The room for temporary files', function () {
     server.close();
   });
 
-  /** A body that arrives but for its last byte. */
+  /** Sends a body without its last byte. */
   function send(
     key: string,
     body: Buffer,

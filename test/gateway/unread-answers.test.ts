@@ -39,7 +39,7 @@ describe('Responses that clients do not read', () => {
     server.close();
   });
 
-  /** The status, and the socket, of which nothing more is read. */
+  /** The status, and the socket, from which nothing more is read. */
   const ask = (key: string, method = 'GET') =>
     new Promise<[status: string, socket: Socket]>((resolve) => {
       const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -53,7 +53,7 @@ describe('Responses that clients do not read', () => {
     const [first, second] = [await ask('a'), await ask('a')];
     expect([first[0], second[0], (await ask('a'))[0]]).to.deep.equal([OK, OK, FULL]);
     expect([(await ask('b'))[0], (await ask('c'))[0]]).to.deep.equal([OK, FULL]);
-    // A write has happened by then: its response is sent whatever is unread.
+    // The write has already happened, so its response is sent whatever is unread.
     const written = await ask('a', 'POST');
     expect(written[0]).to.equal(OK);
     written[1].destroy();

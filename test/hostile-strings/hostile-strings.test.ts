@@ -1,6 +1,6 @@
 /**
- * Every string of a valid request of every operation, and every key, is replaced by texts that mean something to a parser. What SQLite
- * and ClickHouse were given meanwhile is recorded below the drivers, and read by a lexer of the test's own.
+ * Replaces every string and every key of a valid request of every operation by texts with a meaning for some parser. The statements that
+ * SQLite and ClickHouse get meanwhile are recorded below the drivers and read by a lexer of this test.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
@@ -45,34 +45,34 @@ const HOSTILE = [
   '\ud800',
   'a'.repeat(65_536),
 ];
-/** All of them but the long one, so that whatever a place ends with is in it. */
+/** All hostile texts but the long one, joined, so that whatever ends a text in a place is included. */
 const TOGETHER = HOSTILE.filter(({ length }) => length < 100).join(' ');
-/** Texts that a place gets beside that one, drawn anew for each place; at night all of them. */
+/** Further texts for each place, drawn anew for each place; all texts in nightly runs. */
 const DRAWN = runs(1);
 const AT_ONCE = 8;
 
 /** Statements that the server runs once a minute without a request: months whose sums are due. */
 const BACKGROUND = /log_comment = 'due_rollups'|^\/\* \d+ \*\/ SELECT touched\.organization_id AS/;
 
-/** Word in everything of the other organization. */
+/** A word in every text of the other organization. */
 const SECRET = 'zanzibar';
 const TODAY = '2026-11-27';
 
 interface Call {
   path: string;
   body?: unknown;
-  /** Text of the body, in place of one of JSON. */
+  /** Text of the body that replaces a JSON body. */
   raw?: string;
   query?: Json;
   headers?: Json;
   form?: Json;
 }
 
-/** An operation, or another door: valid calls of it, and the places in them. */
+/** An operation or another entry point: valid calls of it, and the places in these calls. */
 interface Door {
   name: string;
   calls: { call: Call; places: Place[] }[];
-  /** Whether clients write code in this place, so that a marker may stand in a statement as code. */
+  /** Whether clients write code in this place, so that a marker may appear in a statement as code. */
   takesSql?: (place: string) => boolean;
   port?: 'sql';
 }
@@ -139,7 +139,7 @@ describe('Strings of requests that mean something to a parser', function () {
     await server?.stop();
   });
 
-  /** Statements that the stores were given since the last check. */
+  /** Statements that the stores got since the last check. */
   function given(): RecordedStatement[] {
     const chunks: Buffer[] = [];
     for (;;) {
@@ -177,14 +177,14 @@ describe('Strings of requests that mean something to a parser', function () {
   }
 
   const random = new Random(SEED);
-  /** A key, and an argument of a tool, which is an operation's, gets one; another string that all are in, and a drawn one. */
+  /** Keys, and arguments of tools that repeat those of operations, get one text; other strings get all texts joined, and a drawn text. */
   function textsFor(place: Place, door: string): string[] {
     const drawn = random.shuffled(HOSTILE);
     if (DRAWN > 1) return [TOGETHER, ...drawn];
     if (place.isKey || door.startsWith('/mcp')) return random.chance(0.5) ? [TOGETHER] : drawn.slice(0, 1);
     return [TOGETHER, ...drawn.slice(0, 1)];
   }
-  /** Tools say how fresh the data is. The counts are cached, so any call of a tool may be the call that reads them. */
+  /** Tools report how fresh the data is. The counts are cached, so any call of a tool may be the call that reads them. */
   const withStatus = { most: 0, verbs: new Set<string>() };
   const seen = { requests: 0, answered: 0, clickhouse: 0, sqlite: 0 };
 
@@ -209,7 +209,7 @@ describe('Strings of requests that mean something to a parser', function () {
       sent.set(marker, { at, place: place.name });
       const { status, text } = await request(place.with(`${marker}${hostile} ${marker}`) as Call, port);
       if (status < 300) seen.answered++;
-      // The answer of ClickHouse to a form with tables of its own.
+      // ClickHouse's response to a form with external tables.
       const isMissing = port === 'sql' && status === 501;
       if (status >= 500 && !isMissing) faults.push(`${at}: ${status} ${text.slice(0, 200)}`);
       if (text.toLowerCase().includes(SECRET)) faults.push(`${at}: another organization in the answer`);
@@ -245,7 +245,7 @@ describe('Strings of requests that mean something to a parser', function () {
     return faults;
   }
 
-  /** All that an organization has, as it sees it. */
+  /** All data of an organization, as the organization sees it. */
   async function stateOfOther(): Promise<string> {
     const { call } = callerOf(server.url, otherKey);
     const lists = [
@@ -312,7 +312,7 @@ describe('Strings of requests that mean something to a parser', function () {
     expect(await stateOfOther()).to.equal(before);
     expect(readdirSync(folder).sort()).to.deep.equal(['canary.txt', 'statements.ndjson']);
     expect(readFileSync(canary, 'utf8')).to.equal('canary');
-    // Requests that are all refused would test little.
+    // If all requests were refused, the test would check little.
     expect(seen.answered, JSON.stringify(seen)).to.be.above(seen.requests / 3);
     expect(Math.min(seen.sqlite, seen.clickhouse), JSON.stringify(seen)).to.be.above(500);
   });
@@ -325,7 +325,7 @@ const plainRecord = (schema: JsonSchema): Json => ({
   organization_id: DEMO_ORGANIZATION,
 });
 
-/** Calls of each tool, and what stands around them in a message. */
+/** Calls of each tool, and the strings around them in a message. */
 function toolDoors(): Door[] {
   const headers = { Accept: 'application/json, text/event-stream' };
   return [...readingTools, ...writingTools].map(({ name, endpoint, inputSchema }): Door => {

@@ -1,4 +1,4 @@
-/** Valid requests drawn from the schemas, and every place in them where a string stands: values and keys. */
+/** Valid requests drawn from the schemas, and every place in them that holds a string: values and keys. */
 import fc from 'fast-check';
 import type { endpoints } from '../../services/gateway/api.js';
 import { SEED } from '../support/random.js';
@@ -30,7 +30,7 @@ const FORMATS: Record<string, string> = {
   ip: '192.0.2.7',
 };
 
-/** A value that the schema allows and that means nothing. */
+/** A value that the schema allows and that has no special meaning. */
 export function plainValue(schema: JsonSchema): unknown {
   const [example] = schema.examples ?? [];
   if (example !== undefined) return example;
@@ -55,7 +55,7 @@ function plainObject({ properties = {}, additionalProperties }: JsonSchema): Jso
   return Object.fromEntries([...named, ...others]);
 }
 
-/** Names that exclude each other, or that stand for a page before. */
+/** Names that exclude each other, or that refer to a previous page. */
 const ALONE: Record<string, readonly string[]> = {
   domain: ['company_id'],
   contact_ids: ['filter', 'contact_id', 'email', 'data_import_id'],
@@ -65,7 +65,7 @@ const ALONE: Record<string, readonly string[]> = {
   data_import_id: ['contact_ids', 'contact_id', 'email'],
 };
 
-/** The example of an operation, and one request for every field that it lacks, with the part of it that is new. */
+/** The example of an operation, and for every field that the example lacks one request, with the part that is new. */
 export function validBodies({
   path,
   request,
@@ -82,12 +82,12 @@ export function validBodies({
   return [{ body: own, field: '' }, ...more];
 }
 
-/** Place of a string in a request. */
+/** The place of a string in a request. */
 export interface Place {
   /** For people. */
   name: string;
   isKey: boolean;
-  /** The request with another string there. */
+  /** The request with another string in this place. */
   with(text: string): unknown;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `node --import record-statements.fixture.js?file=…`: appends every text that this process gives to SQLite and to ClickHouse in process to the
- * file, a line of JSON each. It wraps the drivers, below all code of this package.
+ * `node --import record-statements.fixture.js?file=…`: appends every text that this process gives to SQLite and to ClickHouse in process to
+ * the file, as one JSON value per line. It wraps the drivers, below all code of this package.
  */
 import { openSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,7 +17,7 @@ if (file !== null) {
   const record = (...statement: RecordedStatement) =>
     void writeSync(target, `${JSON.stringify(statement)}\n`);
 
-  // The driver of SQLite makes databases with this function; their methods cannot be replaced in the prototype.
+  // The SQLite driver creates databases with this function; methods in the prototype cannot be replaced.
   const { construct } = Reflect;
   Reflect.construct = (target: { name: string }, ...args: unknown[]) => {
     const made = (construct as Native[string])(target, ...args) as Native;
@@ -33,7 +33,7 @@ if (file !== null) {
     return made as never;
   };
 
-  // Loaded with the engine, which most processes of the gateway never do.
+  // Loaded together with the engine, which most processes of the gateway never load.
   const require = createRequire(import.meta.url);
   const loader = require(join(dirname(require.resolve('chdb/package.json')), 'dist/loader.js')) as {
     loadNative(): Native;
@@ -45,7 +45,7 @@ if (file !== null) {
     const native = loadNative();
     recorded = { ...native };
     for (const [name, call] of Object.entries(native)) {
-      // The statement is the first text; the data of an insert is no text, and the format comes after the statement.
+      // The statement is the first text argument; the data of an insert is not text, and the format comes after the statement.
       if (!/^(Query|InsertRaw|StreamQuery)/.test(name)) continue;
       recorded[name] = (...args) => {
         record('clickhouse', String(args.find((each) => typeof each === 'string')));

@@ -1,4 +1,4 @@
-/** Reads texts that were given to a store, without any code of the package that made them. */
+/** Reads the texts that a store got, without using code of the package that made them. */
 import type { RecordedStatement } from './record-statements.fixture.js';
 
 /** Texts in quotes, quoted names, comments and heredocs of ClickHouse. */
@@ -10,9 +10,9 @@ const SQLITE = /(?<text>'(?:[^']|'')*')|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]
 const TRIGGER = /^\s*CREATE (?:TEMP )?TRIGGER\b/i;
 
 export interface StatementText {
-  /** How many statements the text is. */
+  /** Number of statements in the text. */
   count: number;
-  /** First word of the first one, upper case. */
+  /** First word of the first statement, in upper case. */
   verb: string;
   /** The text without its literals. */
   code: string;

@@ -19,11 +19,14 @@ import { sqlAttacks } from './attacks/sql-endpoint.js';
 import { DEMO_ORGANIZATION, startTarget, type Target } from './target.js';
 import type { Kind, Observation } from './well-behaved-client.js';
 
-/** Milliseconds in which 99 of 100 requests of everybody else are answered during each attack (contract 1.11). */
+/** Milliseconds within which 99 of 100 requests of every other client are answered during each attack (contract 1.11). */
 const P99_MS: Readonly<Record<Kind, number>> = { reads: 250, writes: 500, searches: 1000 };
-/** Off by default, as anything else that runs on the machine is in it: TEST_HOSTILE_P99=1 npm run test:nightly -- hostile on two quiet cores. */
+/**
+ * Off by default, because anything else that runs on the machine counts: TEST_HOSTILE_P99=1 npm run test:nightly -- hostile on two quiet
+ * cores.
+ */
 const JUDGES_P99 = process.env.TEST_HOSTILE_P99 === '1';
-/** Leaves attacks to the nightly run, for one in a minute. */
+/** Leaves some attacks to the nightly run, so that the run takes a minute. */
 const IS_SHORT = process.env.TEST_HOSTILE_SHORT === '1';
 /** Milliseconds of processor time that the event loop may take while one /livez waits. */
 const TURN_MS = 250;
@@ -58,7 +61,7 @@ describe('A server under attack', function () {
   let sampler: NodeJS.Timeout;
   const rows: string[] = [];
 
-  /** Observations of the client while `work` ran, and until it had enough answers. */
+  /** Observations of the client while `work` ran, continued until there were enough responses. */
   async function observed(work: () => Promise<void>, requests: number): Promise<Observation> {
     client.send('begin');
     const began = performance.now();
@@ -73,7 +76,7 @@ describe('A server under attack', function () {
     return observation;
   }
 
-  /** Answers of the organization that is not attacking, which no attack may change. */
+  /** Responses to the organization that is not attacking; no attack may change them. */
   async function answersOfOthers(): Promise<unknown[]> {
     const calls: [string, object][] = [
       ['/api/contacts/search', { organization_id: DEMO_ORGANIZATION, query: 'marketing', limit: 20 }],
@@ -123,7 +126,8 @@ describe('A server under attack', function () {
       JSON.stringify(settings),
     ]);
     await once(client, 'message');
-    // The attackers are other machines: they must not take the processor from any thread of server and client, which are there by now.
+    // The attackers stand for other machines: they must not take the processor from the threads of server and client, which all exist by
+    // now.
     setPriority(10);
     answersBefore = await answersOfOthers();
     // Fills the caches.
@@ -138,13 +142,13 @@ describe('A server under attack', function () {
   after(async () => {
     clearInterval(sampler);
     if (client?.connected) client.disconnect();
-    // Close a server too that started after its hook had timed out: it would keep this process from ending.
+    // Also close a server that started after its hook had timed out: it would keep this process from ending.
     const started = await starting?.catch(() => undefined);
     await started?.stop();
     console.log(rows.join('\n'));
   });
 
-  /** Runs an attack, and judges what everybody else was answered meanwhile. */
+  /** Runs an attack, and judges the responses that others got meanwhile. */
   async function attack({ title, run }: Attack): Promise<void> {
     const { failures, turns, ...latencies } = await observed(() => run(target), REQUESTS_PER_PHASE);
     const kinds = Object.keys(P99_MS) as Kind[];
@@ -171,7 +175,7 @@ describe('A server under attack', function () {
   });
 
   it('is afterwards as it was before', async () => {
-    // Its idle connections are no leak, however many it needed while it was slowed down.
+    // The client's idle connections are no leak, however many it needed while it was slowed down.
     client.disconnect();
     await until(() => target.openFiles() < openFilesBefore + 50, 'its connections are closed');
     expect(await answersOfOthers()).to.deep.equal(answersBefore);

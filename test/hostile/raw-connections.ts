@@ -18,7 +18,7 @@ export function requestText(
 export const jsonText = (path: string, key: string, body: string, length = body.length): string =>
   requestText(path, { 'X-Api-Key': key, 'Content-Type': 'application/json', 'Content-Length': length }, body);
 
-/** Sends the same text over each of `count` connections and leaves them open; resolves with them. */
+/** Sends the same text over each of `count` connections and leaves them open; resolves with the connections. */
 export async function openStalled(url: string, count: number, text: string): Promise<Socket[]> {
   const sockets: Socket[] = [];
   for (let opened = 0; opened < count; opened++) {
@@ -33,7 +33,7 @@ export async function openStalled(url: string, count: number, text: string): Pro
 
 const STATUS_LINE = /HTTP\/1\.1 (\d{3})/g;
 
-/** Sends requests pipelined over a few connections; resolves with how many answers had each status. */
+/** Sends pipelined requests over a few connections; resolves with the number of responses per status. */
 export async function flood(
   url: string,
   texts: Iterable<string>,

@@ -1,4 +1,4 @@
-/** The server under attack, with what an attacker knows of it, and what can be seen of the process from outside. */
+/** The server under attack, what an attacker knows of it, and what is visible of the process from outside. */
 import { once } from 'node:events';
 import { createWriteStream, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { Answer, CallOptions } from '../support/gateway.js';
 import { prepareOrganization, type ServerProcess, startServer } from '../support/server-process.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-/** Contacts of the attacker, who has an ordinary key. */
+/** Number of contacts of the attacker, who has an ordinary key. */
 export const HOSTILE_CONTACTS = 100_000;
 export const HOSTILE_ORGANIZATION = 'org_hostile';
 export const DEMO_ORGANIZATION = 'org_demo';
@@ -50,7 +50,7 @@ export async function startTarget(): Promise<Target> {
     dataDir,
     key,
     environment: {
-      // The defaults, at which attacks are made.
+      // The default limits, under which the attacks are made.
       REACHLINE_RATE_LIMIT: '6000',
       REACHLINE_SEARCH_THREADS: '2',
       REACHLINE_REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
@@ -119,7 +119,7 @@ function residentBytes(pid: number): number {
     );
     return children.reduce((sum, child) => sum + residentBytes(child), Number(kilobytes ?? 0) * 1024);
   } catch (error) {
-    // It ended meanwhile.
+    // The process ended meanwhile.
     if (
       (error as NodeJS.ErrnoException).code === 'ENOENT' ||
       (error as NodeJS.ErrnoException).code === 'ESRCH'

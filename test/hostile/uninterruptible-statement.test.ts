@@ -31,7 +31,7 @@ describe('A server whose engine runs a statement that cannot be interrupted', ()
       outcome = settled;
     };
     void ask(url, endless(2000)).then(settle, settle);
-    // Wait, because a statement can still be ended at its beginning.
+    // Waits, because a statement can still be interrupted at its beginning.
     const running =
       "SELECT count() FROM system.processes WHERE query LIKE '%editDistance%' AND query NOT LIKE '%processes%' AND elapsed > 2";
     const isRunning = async () => {

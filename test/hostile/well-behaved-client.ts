@@ -7,14 +7,17 @@ import { Agent, request } from 'node:http';
 
 const INTERVAL_MS = 25;
 const LIVEZ_INTERVAL_MS = 50;
-/** Requests on their way; above it, a request counts as unanswered. */
+/** Most requests in progress; further requests count as unanswered. */
 const MAX_IN_FLIGHT = 400;
 
-/** What guarantee 10 bounds apart: `reads` are those by id and /livez, `searches` include reports. */
+/** The kinds that guarantee 10 bounds separately: `reads` are reads by id and /livez, `searches` include reports. */
 export type Kind = 'reads' | 'writes' | 'searches';
 
 export interface Observation extends Record<Kind, number[]> {
-  /** Milliseconds of processor time that the event loop of the server took while /livez waited: what else runs on the machine adds none. */
+  /**
+   * Milliseconds of processor time that the event loop of the server took while /livez waited; other programs on the machine add nothing to
+   * it.
+   */
   turns: number[];
   /** Requests that were not answered with 200, as `operation status code`. */
   failures: string[];

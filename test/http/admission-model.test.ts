@@ -1,4 +1,7 @@
-/** Admission beside a model that knows nothing but what each request holds: what is held is what is counted, whatever happens when. */
+/**
+ * Admission compared with a model that knows only what each request holds: admission counts exactly what is held, in whatever order things
+ * happen.
+ */
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -41,7 +44,7 @@ class Schedule {
   readonly admission = new Admission(60_000, LIMITS);
   readonly requests: Running[] = [];
 
-  /** Whether the limits leave room, by the sums over all requests. */
+  /** Whether the limits leave room, computed from the sums over all requests. */
   hasRoom(of: Running, resource: (typeof RESOURCES)[number], amount: number): boolean {
     const scopes: [number, (other: Running) => boolean][] = [
       [small.total, () => true],
@@ -147,7 +150,7 @@ const arrival = fc.record({
 });
 const step = fc.oneof(
   { arbitrary: arrival, weight: 2 },
-  // It concerns one of the last requests, so those that share a key meet often.
+  // Steps concern one of the latest requests, so that requests of the same key meet often.
   {
     weight: 5,
     arbitrary: fc.record({

@@ -20,7 +20,7 @@ describe('Admission', () => {
     admission = new Admission(60_000, ADMISSION_LIMITS, () => now);
   });
 
-  /** A request that does not end by itself. */
+  /** Starts a request that does not end by itself. */
   async function begin(organizationId: string, keyId: string, start: (request: AdmittedRequest) => void) {
     const res = new EventEmitter();
     const outcome = { code: undefined as string | undefined };
@@ -45,7 +45,7 @@ describe('Admission', () => {
     ends.push(end);
     return { outcome, end };
   }
-  // Or their deadlines would keep the process.
+  // The deadlines of requests would otherwise keep the process alive.
   afterEach(() => Promise.all(ends.splice(0).map((end) => end())));
 
   it('gives an organization less than all of everything, with however many keys', () => {

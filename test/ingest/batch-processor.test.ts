@@ -19,7 +19,7 @@ import {
 
 const BATCH = 5000;
 
-/** A store, a group and a topic of dead letters in memory; all that happens, in its order. */
+/** A store, a consumer group and a topic of dead letters in memory; records all events in order. */
 class World {
   readonly events: string[] = [];
   readonly stored = new Set<string>();
@@ -32,9 +32,9 @@ class World {
   writesWithoutProgress = 0;
   isAssigned = true;
   isRebalancing = false;
-  /** Whether the store rejects a record; may throw what an outage throws. */
+  /** Whether the store rejects a record; may throw the error of an outage. */
   rejects: (id: string) => boolean = () => false;
-  /** Rejected alone: the store writes all others. */
+  /** Ids that the store rejects alone, while it writes all others. */
   suppressed = new Set<string>();
   onSleep: () => void = () => undefined;
   readonly abort = new AbortController();

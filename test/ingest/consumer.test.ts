@@ -17,10 +17,10 @@ const FETCH_RECORDS = 4;
 type LogListener = (message: string, details: Record<string, unknown>) => void;
 type Message = { offset: string; isControlRecord?: boolean };
 
-/** What kafkajs does with a consumer: a group of this member alone, and the fetches of its partitions, one for each `round`. */
+/** What kafkajs does with a consumer: a group with this member alone, and one fetch of each partition per `round`. */
 class Library {
   readonly committed = new Map<number, bigint>();
-  /** Everything that was committed, in its order. */
+  /** All commits, in order. */
   readonly commits: string[] = [];
   readonly #partitions: Message[][];
   readonly #positions = new Map<number, bigint>();
@@ -30,7 +30,7 @@ class Library {
   #log: LogListener = () => undefined;
   #concurrency = 1;
   isConnected = false;
-  /** How often it left its group. */
+  /** How often the consumer left its group. */
   left = 0;
 
   constructor(...partitions: Message[][]) {
@@ -75,7 +75,7 @@ class Library {
     this.#positions.set(partition, BigInt(offset) + 1n);
   }
 
-  /** Joins the group again: fetches go on with the committed offsets. */
+  /** Joins the group again: fetches continue with the committed offsets. */
   async join(letIn: () => Promise<void> = async () => undefined): Promise<void> {
     await groupListeners.get(this.#assigner)?.join(letIn, async () => void this.left++);
     for (const partition of this.#partitions.keys())
@@ -127,7 +127,7 @@ class Library {
     return errors;
   }
 
-  /** The oldest records of a partition are deleted, and kafkajs goes on with those that are left. */
+  /** Deletes the oldest records of a partition; kafkajs continues with the remaining records. */
   loseOffsets(partition: number, before: bigint): void {
     this.#partitions[partition] = (this.#partitions[partition] ?? []).filter(
       ({ offset }) => BigInt(offset) >= before,
@@ -149,7 +149,7 @@ const messages = (count: number, first = 0): Message[] =>
   Array.from({ length: count }, (_, index) => ({ offset: String(first + index) }));
 const marker = (offset: number): Message => ({ offset: String(offset), isControlRecord: true });
 
-/** The batches that were given, each of which ends when the test says so. */
+/** The batches that the handler got; each ends when the test says so. */
 class Batches {
   readonly given: string[] = [];
   readonly #open: { batch: Batch; end(error?: Error): void }[] = [];

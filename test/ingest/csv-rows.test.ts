@@ -5,7 +5,7 @@ import { csvRows } from '../../ingest/sources/csv-rows.js';
 
 const MAX_BYTES = 64;
 
-/** Cells as they are written: bare, or in quotation marks with all that these allow. */
+/** Cells as they are written: bare, or in quotation marks with everything that quotation marks allow. */
 const cell = (minLength: number, maxLength: number) => {
   const bare = fc.string({ unit: fc.constantFrom('a', 'b', ' ', "'"), minLength: minLength + 1, maxLength });
   const quoted = fc
@@ -13,7 +13,7 @@ const cell = (minLength: number, maxLength: number) => {
     .map((value) => ({ value, text: `"${value.replaceAll('"', '""')}"` }));
   return fc.oneof(
     bare.map((value) => ({ value, text: value })),
-    // A mark inside of a bare cell is a character of it.
+    // A quotation mark inside a bare cell is an ordinary character.
     bare.map((value) => ({ value: `x"${value}`, text: `x"${value}` })),
     quoted,
   );

@@ -96,12 +96,12 @@ describe('A CSV file', () => {
       expect(await rows(await openCsv(bytes(Buffer.from(text)))), name).to.deep.equal(expected);
       expect(await rows(await openCsv(Readable.from([Buffer.from(text)]))), name).to.deep.equal(expected);
     }
-    // Beyond what is searched an LF ends a line too.
+    // After the part that is searched, an LF ends a line too.
     const long = `a,b\r${'1,x\r'.repeat(20_000)}`;
     expect(await rows(await openCsv(Readable.from([Buffer.from(`${long}2,y\n3,z\n`)])))).to.have.length(
       20_002,
     );
-    // CR is text where LF ends lines.
+    // If LF ends lines, CR is text.
     expect(await rows(await openCsv(bytes(Buffer.from('a,b\n1,x\ry\n'))))).to.deep.equal([
       [2, { a: '1', b: 'x\ry' }],
     ]);

@@ -15,7 +15,7 @@ class TooLarge extends Error {
 const sizeOf = ({ key, value, headers }: OutgoingRecord) =>
   Buffer.byteLength(key ?? '') + Buffer.byteLength(value ?? '') + JSON.stringify(headers).length;
 
-/** Sends rejected records to a topic that takes requests of so many bytes. Resolves with what lies in it. */
+/** Sends rejected records to a topic that accepts requests of `limit` bytes. Resolves with the records in the topic. */
 async function lettersOf(limit: number, ...records: Partial<KafkaRecord>[]): Promise<OutgoingRecord[]> {
   const taken: OutgoingRecord[] = [];
   const client = {

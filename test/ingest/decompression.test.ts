@@ -89,7 +89,7 @@ describe('Decompression', function () {
   });
 
   it('allocates for sixty bytes of lz4 no more than they hold', async () => {
-    // A block of four bytes that says it has 2 GiB, behind a header that says the content has as many.
+    // A block of four bytes that declares 2 GiB, behind a header that declares the same size of the content.
     const bomb = Buffer.alloc(60, 0xff);
     bomb.set([0x04, 0x22, 0x4d, 0x18, 0x68, 0x70, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0, 0x73], 0);
     const before = process.memoryUsage().arrayBuffers;

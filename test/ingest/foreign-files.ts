@@ -25,9 +25,9 @@ const ACCEPTED_AT = Date.parse('2026-11-27T12:00:00Z');
 
 export interface Load {
   stream: StreamName;
-  /** A preset, `auto`, or `draft` for the mapping that is drafted; absent where the columns have the names of fields. */
+  /** A preset, `auto`, or `draft` for the drafted mapping; absent if the columns have the names of fields. */
   map?: string;
-  /** What the request says of the text. */
+  /** The charset that the request declares. */
   charset?: string;
   headerRow?: number;
 }

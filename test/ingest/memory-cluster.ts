@@ -12,7 +12,7 @@ export const KAFKA_CONFIG = kafka as KafkaConfig;
 
 interface Member {
   options: ConsumeOptions;
-  /** Ends the consumer for good with an error, as kafkajs does when it cannot recover. */
+  /** Ends the consumer finally with an error, as kafkajs does when it cannot recover. */
   crash(error: Error): void;
 }
 
@@ -26,7 +26,7 @@ export class MemoryCluster {
   /** When records are appended, in milliseconds since the epoch. */
   now = Date.parse('2026-08-01T12:00:00Z');
   isClosed = false;
-  /** Sent by readers while they wait. */
+  /** Heartbeats that readers send while they wait. */
   heartbeats = 0;
 
   append(stream: StreamName, ...values: (object | string)[]): void {
@@ -48,7 +48,7 @@ export class MemoryCluster {
     return this.#members.get(`${KAFKA_CONFIG.group}-${stream}`);
   }
 
-  /** Offset behind the last record that the workers have committed. */
+  /** Offset after the last record that the workers have committed. */
   committedBy(stream: StreamName): number {
     return this.#offsetOf(`${KAFKA_CONFIG.group}-${stream}`, topicOf(KAFKA_CONFIG, stream));
   }

@@ -1,4 +1,4 @@
-/** Files as their sources write them (test/data/presets), recognized and mapped to the records beside them. */
+/** Files as their sources write them (test/data/presets), recognized and mapped to the records in the files beside them. */
 import { createReadStream, readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
@@ -36,7 +36,7 @@ async function load(source: Readable, stream: StreamName, format: 'csv' | 'ndjso
 
 const text = (lines: readonly string[]) => Readable.from([Buffer.from(`${lines.join('\n')}\n`)]);
 
-/** Loads a file of `DATA`: its preset, and records that the stream takes, as those beside it. */
+/** Loads a file of `DATA`: expects its preset, and the records of the file beside it, which the stream accepts. */
 async function expectRecords(preset: string, [file, stream, expected]: PresetFile): Promise<void> {
   const format = file.endsWith('.csv') ? 'csv' : 'ndjson';
   const { records, ...found } = await load(createReadStream(`${DATA}/${file}`), stream, format);
@@ -131,7 +131,7 @@ describe('A preset is recognized', () => {
       );
     expect(await ids(apollo)).to.deep.equal(new Set(['ann-lee']));
     expect(await ids(connections)).to.deep.equal(new Set(['zo_c3_ab-w']));
-    // The address of a company is no person.
+    // The address of a company is not a person.
     const company = [
       apollo[0] as string,
       'Ann,Lee,CEO,ann@acme.example,https://www.linkedin.com/company/acme,x',

@@ -1,6 +1,6 @@
 import type { StreamName } from '../../ingest/streams/index.js';
 
-/** A file of test/data/presets, the stream it is for, and the file of its records where that has another name. */
+/** A file of test/data/presets, the stream it is for, and the file of its records if that has another name. */
 export type PresetFile = [file: string, stream: StreamName, expected?: string];
 
 export const PRESET_FILES: Record<string, PresetFile> = {

@@ -11,7 +11,7 @@ import { accepted } from '../support/accepted.js';
 
 const NO_STORES = {} as IngestStores;
 
-/** A broker that takes connections and never answers. */
+/** A broker that accepts connections and never responds. */
 async function silentBroker(): Promise<{ address: string; close(): void }> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {

@@ -4,7 +4,7 @@ import { AUTO, presetsNamed, recognizePreset } from '../../ingest/presets/recogn
 
 const COLUMNS = 9990;
 const ROWS = 40;
-/** Cells of a row that a preset is recognized by: its marks, its conditions, and one of the columns that become rows. */
+/** Cells of a row that suffice to recognize a preset: its marks, its conditions, and one of the columns that become rows. */
 const MOST_CELLS = 25;
 
 describe('Recognizing a table of thousands of columns', () => {

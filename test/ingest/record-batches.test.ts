@@ -25,7 +25,7 @@ interface BatchOptions {
   base?: number;
   codec?: number;
   attributes?: number;
-  /** Offsets that compaction left, from the base; consecutive when absent. */
+  /** Offsets that compaction left, relative to the base; consecutive if absent. */
   offsets?: number[];
   /** The count that the header declares. */
   count?: number;
@@ -150,7 +150,7 @@ describe('Record batches', () => {
     const intact = batchOf(sent, { base: 5 });
     const next = batchOf([{ value: 'next' }], { base: 7 });
     const expected = await read(Buffer.concat([intact, next]));
-    // Begin after the length and the magic number, without which there is no batch.
+    // Starts after the length and the magic number; without them there is no batch.
     for (let bit = 17 * 8; bit < intact.length * 8; bit++) {
       const flipped = Buffer.from(intact);
       flipped[bit >> 3] = (flipped[bit >> 3] as number) ^ (1 << (bit & 7));

@@ -38,7 +38,7 @@ async function* inChunks(rows: readonly RawRecord[], size = 3, pauseMs = 0) {
   }
 }
 
-/** The codes of the rows, in their order; null for a row that goes on. */
+/** The codes of the rows, in order; null for a row that passes. */
 async function outcomes(
   figures: readonly Figures[],
   bounds?: Parameters<typeof rejectContradictions>[2],
@@ -207,7 +207,7 @@ describe('Rows of one file with the same key', () => {
       ...Array(9).fill(null),
       ...both,
     ]);
-    // A row of more bytes than may wait goes on at once, and no longer counts.
+    // A row with more bytes than may wait passes at once, and no longer counts.
     const rows = [ONE, { ...ONE, campaign: 3 }, { ...ONE, campaign: 4 }, ...pair, { ...ONE, clicks: 2 }].map(
       rowOf,
     );

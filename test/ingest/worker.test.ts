@@ -18,7 +18,7 @@ const contact = (id: string) => ({ organization_id: 'org_w', contact_id: id });
 const campaign = (id: string) => ({ organization_id: 'org_w', id, name: `Campaign ${id}` });
 
 describe('A worker over a topic and stores in memory', () => {
-  /** The ids that were written, in their order. */
+  /** The written ids, in order. */
   let stored: string[];
   /** Runs before each write of contacts. */
   let beforeWrite: () => Promise<void> | void;

@@ -52,7 +52,7 @@ describe('A sheet of an XLSX file', () => {
     const report = readFileSync('test/data/files/deliveries-xlsxwriter.xlsx');
     expect(await read(report)).to.deep.equal(
       [
-        // A point before three digits could be one between thousands.
+        // A point before three digits could be a thousands separator.
         ['2026-09-13', '1.2340', '300', '1'],
         ['2026-09-14', '1234567.1', '1000000', '0'],
         ['2026-09-15', '0.3', '0', '0'],
@@ -196,7 +196,7 @@ describe('A sheet of an XLSX file', () => {
       expect(await problemOf(file, limits), name).to.match(/^UnreadableInputError/);
       expect((process.memoryUsage().rss - before) / 1024 ** 2, name).to.be.below(400);
     }
-    // A row that is too long is rejected alone.
+    // Only the row that is too long is rejected.
     const cells = '<c t="s"><v>0</v></c>'.repeat(3);
     const file = workbook(`${header}<row>${cells}</row><row>${inline('1')}</row>`, {
       'xl/sharedStrings.xml': shared,

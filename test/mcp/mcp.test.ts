@@ -105,7 +105,7 @@ describe('The server of the Model Context Protocol', function () {
       expect(description, name).to.match(/[a-z]/);
       expect(inputSchema.properties ?? {}, name).not.to.have.property('organization_id');
       expect(JSON.stringify(inputSchema), name).not.to.match(/:null|\$id/);
-      // Null clears what an update names; elsewhere it would say the same as nothing.
+      // Null clears a field in an update; elsewhere it would mean the same as leaving the field out.
       const takesNull = ['contacts_update', 'audiences_update'].includes(name);
       expect(JSON.stringify(inputSchema).includes('"null"'), name).to.equal(takesNull);
       expect(outputSchema, name).to.have.property('type', 'object');
@@ -206,7 +206,7 @@ describe('The server of the Model Context Protocol', function () {
     const { created, answer } = await answerOf('contacts_create', { ...args, confirmation });
     expect(created).to.equal(true);
     expect(await count()).to.equal(1);
-    // As after a lost answer: the same contact, although it would be a duplicate now.
+    // As after a lost response: returns the same contact, although it would be a duplicate now.
     const again = await answerOf('contacts_create', { ...args, confirmation });
     expect(again).to.deep.equal({ created, answer });
     expect(await count()).to.equal(1);

@@ -21,6 +21,6 @@ export async function load(url, context, next) {
   return { ...loaded, source };
 }`;
 register(`data:text/javascript,${encodeURIComponent(hooks)}`);
-// What is required finds it loaded: hooks see imports alone.
+// Modules loaded by `require` are found already loaded: hooks see only imports.
 for (const { file } of JSON.parse(process.env.MUTANTS as string) as Mutation[])
   await import(new URL(`../../${file}`, import.meta.url).href);

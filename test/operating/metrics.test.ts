@@ -15,7 +15,7 @@ const read = (name: string) => readFileSync(join(packageRoot, 'docs/operating', 
 /** Labels that Prometheus adds to every series. */
 const OF_TARGETS = ['job', 'instance'];
 
-/** Names and labels of all series there can be. */
+/** Names and labels of all series that can exist. */
 function knownSeries(): Map<string, Set<string>> {
   const { registry } = createMetrics();
   createWorkerMetrics(registry);

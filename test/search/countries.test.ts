@@ -27,7 +27,7 @@ describe('the normal form of a country', () => {
     const all = isoCountries.getNames('en', { select: 'all' });
     expect(Object.keys(all)).to.have.length.above(240);
     for (const [alpha2, own] of Object.entries(all)) {
-      // The package gives "Congo" to both.
+      // The package gives the name "Congo" to both countries.
       const names = own.filter((name) => name !== 'Congo');
       const codes = [alpha2, isoCountries.alpha2ToAlpha3(alpha2) ?? ''];
       const held = codes.map((code) => code.toLowerCase());

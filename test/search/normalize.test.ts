@@ -236,7 +236,7 @@ describe('normal forms', () => {
         ],
       ],
       ['zoë-w', ['zo%C3%AB-w', 'zoë-w', 'zoe\u0308-w', 'ZO%c3%8b-W', 'zo%25C3%25AB-w']],
-      // Small letters of it have a character of their own, capital ones have none.
+      // The small letter is one character, the capital letter has no single character.
       ['ǰan', ['ǰan', 'J\u030cAN', 'j%CC%8Can', '%254A%25CC%258Can']],
       ['лев', ['лев', '%D0%BB%D0%B5%D0%B2', '%d0%9b%d0%95%d0%92']],
     ];

@@ -52,7 +52,7 @@ function parsed(text: string): TextQuery {
 
 const show = (term: QueryTerm) => (term.kind === 'word' ? term.word : `"${term.words.join(' ')}"`);
 
-/** `word`, `"a phrase"`, `-word`: prefix and typos left out. */
+/** `word`, `"a phrase"`, `-word`: without prefixes and typos. */
 function shown(text: string): string[] {
   const { required, excluded } = parsed(text);
   return [...required.map(show), ...excluded.map((term) => `-${show(term)}`)];

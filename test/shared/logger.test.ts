@@ -32,7 +32,7 @@ describe('The log of requests', function () {
     await stores.close();
   });
 
-  /** The first line of which this holds, once it is there. */
+  /** The first line for which `holds` is true, once it is written. */
   async function line(holds: (line: Line) => boolean): Promise<Line> {
     await until(() => lines.some(holds), 'the line is logged');
     return lines.find(holds) as Line;
@@ -74,7 +74,7 @@ describe('The log of requests', function () {
         });
         begun.shift()?.();
       });
-    /** Five of them are as many as a key may have. */
+    /** Five of these requests are as many as a key may have. */
     const operations = { '/api/waits': { work: waits, slots: 100 } };
     const serve = (requestTimeoutMs: number) => () =>
       serveOperations(stores.stores, operations, { requestTimeoutMs, logger });

@@ -47,7 +47,7 @@ describe('the order of records', () => {
           recordOrder(time, acceptedAt, sequence),
         ) as [string, string];
         const spokenOf = [left, right].map(({ time, acceptedAt }) =>
-          // Microseconds; digits behind them are cut.
+          // Microseconds; further digits are cut off.
           time === null
             ? acceptedAt * 1000
             : Date.parse(time) * 1000 + Number((/\.\d{3}(\d{1,3})/.exec(time)?.[1] ?? '').padEnd(3, '0')),
@@ -77,7 +77,7 @@ describe('the order of records', () => {
   });
 });
 
-/** Leases of a slot each, of some milliseconds, as a store gives them to processes whose clocks differ. */
+/** Leases of a slot each, a few milliseconds long, as a store gives them to processes whose clocks differ. */
 function sharedSlots(leaseMs: number) {
   const ends = new Map<number, { owner: object; until: number }>();
   return (): OrderSlots => {
@@ -125,7 +125,7 @@ describe('the acceptance of requests', () => {
     const step = fc.record({
       process: fc.nat(3),
       move: fc.constantFrom(0, 0, 0, 0, 1, 20, 60_000, -60_000),
-      /** Whether a request of before goes on, though its process may have been paused since. */
+      /** Whether an earlier request continues, though its process may have been paused since. */
       goesOn: fc.boolean(),
       restarts: fc.boolean(),
     });

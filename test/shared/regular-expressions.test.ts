@@ -8,7 +8,7 @@ import { MONEY_PATTERN } from '../../services/advertising/money.js';
 import { ID_PATTERN } from '../../services/shared/ids.js';
 import { SEED } from '../support/random.js';
 
-/** Code that sees no text of users: what it matches is written in this project, by its operator or by a store. */
+/** Code that never matches text of users: its text is written in this project, by its operator or by a store. */
 const TRUSTED = [
   'services/cli/',
   'services/client/declarations/',
@@ -20,7 +20,7 @@ const TRUSTED = [
   'services/stores/clickhouse/migrations/render.ts',
 ];
 
-/** Regular expressions that may take more than linear time, and what bounds the text they see. */
+/** Regular expressions that may take more than linear time, and the bound of the text that they match. */
 const BOUNDED: readonly [expression: RegExp, bound: string][] = [
   [/(?<=^|\s)(?<dash>-+)(?=["\p{L}\p{N}+(])/u, 'a folded query of at most 200 characters'],
   [
@@ -74,7 +74,7 @@ interface Literal {
   place: string;
 }
 
-/** Every literal of the code, once, and the files that compose others. */
+/** Every regular expression literal of the code, once, and the files that compose others. */
 function scan(): { literals: Literal[]; composing: string[] } {
   const found = new Map<string, string>();
   const composing = new Set<string>();
@@ -98,7 +98,7 @@ function scan(): { literals: Literal[]; composing: string[] } {
   return { literals, composing: [...composing].sort() };
 }
 
-/** Whether an expression repeats without an end. Any other expression takes a bounded number of steps from one position. */
+/** Whether an expression has an unbounded repetition. Any other expression takes a bounded number of steps from one position. */
 const repeatsWithoutEnd = (source: string) =>
   /[*+]|\{\d+,\}/.test(source.replaceAll(/\\.|\[(?:\\.|[^\]\\])*\]/gs, '_'));
 
@@ -107,10 +107,10 @@ describe('Regular expressions that see text of users', function () {
 
   const { literals, composing } = scan();
 
-  /** How the worst time grows, null where it is linear. */
+  /** How the worst time grows; null if it is linear. */
   function excess(source: string, flags: string): string | null {
     if (!repeatsWithoutEnd(source)) return null;
-    // If it cannot prove that an expression is linear, it tries texts, the same in each run, and counts steps.
+    // If the checker cannot prove that an expression is linear, it tries texts, the same in each run, and counts steps.
     const result = checkSync(source, flags, {
       maxRepeatCount: 400,
       randomSeed: SEED,

@@ -22,7 +22,7 @@ function simulatedTime(random = 1) {
   };
 }
 
-/** Fails so many times, then resolves with the number of its attempts. */
+/** Fails `times` times, then resolves with the number of its attempts. */
 function failing(times: number) {
   const work = async () => {
     work.attempts++;

@@ -15,7 +15,7 @@ import {
 import { runs } from '../support/random.js';
 import { wordsOf } from '../support/words.js';
 
-/** Every character of Unicode; those that it does not define fold to themselves. */
+/** Every character of Unicode; undefined characters fold to themselves. */
 const CHARACTERS = Array.from({ length: 0x110000 }, (_, point) => String.fromCodePoint(point)).filter(
   (character) => /[^\p{Cn}\p{Co}\p{Cs}]/u.test(character),
 );

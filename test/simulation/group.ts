@@ -1,6 +1,6 @@
 import type { Actor } from './scheduler.js';
 
-/** A member's assignment, since it joined last. */
+/** A member of the group, with its assignment since it last joined. */
 export interface Member {
   actor: Actor;
   generation: number;
@@ -12,12 +12,12 @@ export interface Member {
 /** `rebalancing`: the group waits for its members to join again, and takes commits of their batches until they have. */
 export type HeartbeatResult = 'ok' | 'rebalancing' | 'unknown member';
 
-/** What the brokers know of a consumer group: its members, their partitions, and the committed offsets. */
+/** The state of a consumer group in the brokers: its members, their partitions, and the committed offsets. */
 export class Group {
   readonly committed: number[];
   generation = 0;
   #members: Member[] = [];
-  /** The rebalance under way: members that have joined again, and when it no longer waits for the others. */
+  /** The rebalance in progress: the members that have joined again, and when it stops waiting for the others. */
   #rebalance: { joined: Set<Actor>; until: number } | null = null;
   readonly #sessionMs: number;
   readonly #rebalanceMs: () => number;
@@ -44,7 +44,7 @@ export class Group {
     return this.#rebalance ? null : { ...member };
   }
 
-  /** Starts to share the partitions anew. Members notice with their next heartbeat. */
+  /** Starts to assign the partitions anew. Members notice with their next heartbeat. */
   rebalance(now: number): void {
     this.#rebalance ??= { joined: new Set(), until: now + this.#rebalanceMs() };
   }

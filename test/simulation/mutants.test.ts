@@ -7,12 +7,12 @@ import type { OrderedRecord } from '../../services/shared/record-order.js';
 import { RejectedError } from '../../services/shared/store-errors.js';
 import { type Mutant, runSchedule } from './schedule.js';
 
-/** Each is found long before. */
+/** Each mutant is found much earlier. */
 const MOST_SCHEDULES = 400;
 
 const lastOf = ({ records }: Batch) => records.at(-1) as KafkaRecord;
 
-/** Writes other records than it was given. */
+/** Writes records that differ from those that it got. */
 const changed =
   (change: (records: readonly OrderedRecord<object>[]) => readonly OrderedRecord<object>[]) =>
   (write: Write): Write =>

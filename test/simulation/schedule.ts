@@ -28,10 +28,10 @@ const PARTITIONS = 3;
 const KEYS = 5;
 const SESSION_MS = 300;
 const HEARTBEAT_MS = 50;
-/** Fewer than a batch may have, so that batches are split. */
+/** Fewer records than a batch may have, so that batches are split. */
 const RECORDS_AFTER_REJECTION = 3;
 const GROUP_LIMITS = { maxSize: 12, maxWrites: 2 };
-/** Header that the code under test does not know, and must keep. */
+/** A header that the code under test does not know and must keep. */
 const ORIGIN = 'simulation-origin';
 /** Virtual milliseconds with faults. */
 const FAULTY_MS = 1500;
@@ -40,7 +40,7 @@ export interface Outcome {
   digest: string;
   steps: number;
   log: readonly string[];
-  /** Empty when every property holds. */
+  /** Empty if every property holds. */
   violations: string[];
 }
 
@@ -132,7 +132,7 @@ class Schedule {
       const origin = `${partition}/${this.#topic.partitions[partition]?.length}/${this.#scheduler.now}`;
       const headers = { [ORIGIN]: origin };
       this.#topic.append(partition, { key: `key-${key}`, value, headers }, this.#scheduler.now);
-      // Often several in one millisecond.
+      // Several records often share one millisecond.
       await this.#scheduler.step(
         null,
         `appended to ${partition}`,
@@ -146,7 +146,7 @@ class Schedule {
     const kind = random.next();
     if (kind < 0.05) return random.pick(['{', '[]', '{"organization_id":"org"}', 'null']);
     const isUnstorable = kind < 0.12;
-    // Few different moments, so that many records tie.
+    // Few different moments, so that many records have the same.
     const moment = random.chance(0.3)
       ? {}
       : { at: new Date(start + random.between(-3, 3) * 1000).toISOString() };
@@ -262,7 +262,7 @@ class Schedule {
     }
   }
 
-  /** Fetches of a partition, and processes what it fetched; false when the member has to join again. */
+  /** Fetches records of a partition and processes them; false if the member has to join again. */
   async #fetchOnce(
     actor: WorkerProcess,
     membership: SimulatedMembership,
@@ -457,7 +457,7 @@ function originOf({ headers }: KafkaRecord): {
 interface Statement {
   key: string;
   value: string;
-  /** Milliseconds; null where it does not say. */
+  /** Milliseconds; null if the record has no time. */
   at: number | null;
   isUnstorable: boolean;
 }

@@ -4,7 +4,7 @@ import { Random } from '../../services/demo/random.js';
 export interface Actor {
   name: string;
   crashed: boolean;
-  /** Virtual milliseconds until which the process stands still. */
+  /** Virtual milliseconds until which the process is frozen. */
   frozenUntil: number;
 }
 
@@ -29,7 +29,7 @@ export class Scheduler {
   steps = 0;
   readonly #queue: Wakeup[] = [];
   #added = 0;
-  /** Events in their order; null unless the log is kept. */
+  /** Events in order; null unless the log is kept. */
   readonly #log: string[] | null;
   #hash = 0x811c9dc5;
 
@@ -66,7 +66,7 @@ export class Scheduler {
     });
   }
 
-  /** Resumes one wakeup after the other until `isDone`; false when nothing is left to resume, or it takes too long. */
+  /** Resumes one wakeup after another until `isDone`; false if nothing is left to resume, or it takes too long. */
   async run(isDone: () => boolean): Promise<boolean> {
     await settled();
     while (!isDone()) {

@@ -13,20 +13,20 @@ import type { Actor, Scheduler } from './scheduler.js';
 
 /** Share of writes with each fault. */
 export interface StoreFaults {
-  /** Rejected before anything is applied. */
+  /** The request is rejected before anything is applied. */
   unavailable: number;
-  /** Applied, and reported as a failure. */
+  /** The write is applied, and reported as a failure. */
   lostAnswer: number;
-  /** Reported as a failure, and applied later, also after a crash of the process that sent it. */
+  /** The write is reported as a failure, and applied later, even after a crash of the process that sent it. */
   late: number;
-  /** Applied in part, and reported as a failure. */
+  /** The write is applied in part, and reported as a failure. */
   partial: number;
 }
 
 /** A value that is valid, and that every store rejects. */
 export const UNSTORABLE = 'unstorable';
 
-/** A row of the table of deliveries, by the order that replaces it. */
+/** A row of the table of deliveries, with the order that decides which row replaces which. */
 interface Row {
   version: string;
   impressions: string;
@@ -39,7 +39,7 @@ interface Row {
 export class SharedStores {
   readonly contacts = new Map<string, StoredContact>();
   readonly deliveries = new Map<string, Row>();
-  /** Including records that it rejected before. */
+  /** Whether stores accept every record, including records that they rejected before. */
   acceptsEverything = false;
   /** Writes that were reported as failures and are not applied yet. */
   pendingWrites = 0;
@@ -91,7 +91,7 @@ export function storesOf(
       throw new RejectedError('a row cannot be stored');
     }
     if (chance < unavailable + late) {
-      // The request lies in the network or in the queue of the server.
+      // The request waits in the network or in the queue of the server.
       shared.pendingWrites++;
       void scheduler.step(null, `${label} applied late`, 400).then(() => {
         apply(records);

@@ -10,7 +10,7 @@ import { tempFolder } from '../support/temp-folder.js';
 const DAY = '2026-10-01';
 const MOMENT = `${DAY}T10:00:00Z`;
 
-/** Records of an organization, of which every text but the shared domain has the word. */
+/** Records of an organization; every text but the shared domain contains the word. */
 function recordsOf(organization: string, word: string): [StreamName, object[]][] {
   const scope = { organization_id: organization };
   const delivery = { ...scope, date: DAY, campaign_id: word, impressions: 5, clicks: 1 };

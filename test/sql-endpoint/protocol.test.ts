@@ -109,7 +109,7 @@ describe('the ClickHouse HTTP protocol', () => {
       for (const socket of sockets) socket.destroy();
     });
     const large = 'SELECT randomPrintableASCII(1000000) FROM numbers(60) FORMAT RawBLOB';
-    /** Asks, and reads no more than the beginning of the answer. */
+    /** Sends a request, and reads only the beginning of the response. */
     const askUnread = async () => {
       const socket = connected();
       const query = new URLSearchParams({ query: large, user: 'default', password: PASSWORD });

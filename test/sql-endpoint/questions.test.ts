@@ -38,7 +38,7 @@ const BY_CREATIVE = [
   ...{ ...scope, date, campaign_id, creative_id, ad_spend, impressions, clicks, leads },
 }));
 
-/** Stream → a text of CSV, which a preset is recognized by, or records. */
+/** Stream → a CSV text that a preset recognizes, or records. */
 const INPUTS: [StreamName, string | object[]][] = [
   [
     'contacts',
@@ -103,7 +103,7 @@ const INPUTS: [StreamName, string | object[]][] = [
   ],
 ];
 
-/** By question: the columns of its answer, and the rows. */
+/** By question: the columns and the rows of its response. */
 const ANSWERS: [columns: string, ...rows: unknown[][]][] = [
   [
     'campaign_id name currency spend shown clicked ctr cost_per_click',

@@ -29,7 +29,7 @@ describe('the SQL endpoint for analysts', () => {
   let records: RecordStore;
   let endpoint: SqlEndpoint;
   let key: string;
-  /** Counts what the engine would fetch. */
+  /** Counts the requests of the engine to the outside. */
   let outside: Server;
   let fetched = 0;
   let tables: string[];
@@ -39,7 +39,7 @@ describe('the SQL endpoint for analysts', () => {
     writeFileSync(join(folder, 'secret.csv'), 'secret\n');
     clickhouse = await openClickHouse({ path: join(folder, 'clickhouse') });
     await migrate(clickhouse);
-    // Each a part of its own, so that the views have to leave the older one out.
+    // Each insert makes a part of its own, so that the views have to leave out the older row.
     for (const values of ["'c', 'r', 1, 1", "'c', 'r', 7, 2"]) {
       await clickhouse.command(
         'test',

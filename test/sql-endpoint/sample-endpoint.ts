@@ -12,12 +12,12 @@ export interface SampleEndpoint {
   /** API key of the sample's organization, which a client gives as the password. */
   key: string;
   store: AnalyticsStore;
-  /** Asks with the key. */
+  /** Sends a query with the key. */
   ask<Row>(query: string, parameters?: Record<string, string>): Promise<Row[]>;
   close(): Promise<void>;
 }
 
-/** The sample ends with the day before `day` (`YYYY-MM-DD`). */
+/** Opens an endpoint whose sample ends on the day before `day` (`YYYY-MM-DD`). */
 export const openSampleEndpoint = (day: string): Promise<SampleEndpoint> => closedWithFile(open(day));
 
 async function open(day: string): Promise<SampleEndpoint> {

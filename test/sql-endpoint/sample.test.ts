@@ -56,7 +56,7 @@ describe('The sample data in SQL', () => {
     }
   });
 
-  /** Holds the days that the sample restates. */
+  /** Contains the days that the sample restates. */
   const RANGE = { start_date: '2026-10-20', end_date: '2026-11-20' };
   const IN_RANGE =
     'organization_id = {organization:String} AND date BETWEEN {start_date:Date} AND {end_date:Date}';
@@ -93,7 +93,7 @@ describe('The sample data in SQL', () => {
         `SELECT ${name}_id AS id, ${sums.join(', ')} FROM ${name}_daily AS v WHERE ${IN_RANGE} GROUP BY id ORDER BY id`,
         PARAMETERS,
       );
-      // Money as a number of the engine's own form: without zeros at its end.
+      // Money as the engine writes a number: without trailing zeros.
       const shown = (metric: string, value: unknown) =>
         metric !== 'id' && typeof value === 'string' ? String(Number(value)) : value;
       const answered = items
@@ -105,7 +105,7 @@ describe('The sample data in SQL', () => {
         );
       expect(rows.length).to.be.above(10);
       expect(rows).to.deep.equal(answered);
-      // Views have money as Decimal, the API as text.
+      // Views return money as Decimal, the API as text.
       const names = Object.keys(attributes).filter((attribute) => !attribute.endsWith('_budget'));
       const view = name === 'company' ? 'companies' : `${name}s`;
       const entities = await endpoint.ask<Row>(`SELECT ${name}_id AS id, ${names.join(', ')} FROM ${view}`);

@@ -1,4 +1,4 @@
-/** The allowlist is left out on purpose: what the engine itself refuses of an analyst's statement, with the rights that it has. */
+/** Leaves the allowlist out on purpose: tests which statements of an analyst the engine itself refuses, with the analyst's rights. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -49,7 +49,7 @@ describe('An analyst’s statement that got past the allowlist', () => {
     const result = await runner.run({ ...surroundings, sql: rawSql(text), format: 'TabSeparated' });
     return Buffer.from(result.bytes()).toString();
   };
-  /** Below every check: the rights and settings of an analyst's connection alone. */
+  /** Runs below every check, with only the rights and settings of an analyst's connection. */
   const asAnalyst = async (text: string) => {
     const session = engine.session();
     try {

@@ -19,7 +19,7 @@ describe('a statement that the engine cannot end, in an endpoint that runs one a
   });
   afterEach(() => server.close());
 
-  /** Reads a pipe that nobody writes, which the engine waits for whatever its time limit and `KILL QUERY` say. */
+  /** Reads a pipe that nobody writes; the engine waits for it despite its time limit and `KILL QUERY`. */
   const endless = () => {
     const pipe = join(folder, `pipe${pipes++}`);
     execFileSync('mkfifo', [pipe]);

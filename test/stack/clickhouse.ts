@@ -37,7 +37,7 @@ export async function planClickHouse({
       CLICKHOUSE_REPLICA: replica && JSON.stringify(replica),
       TMPDIR: join(folder, 'tmp'),
     },
-    // The sources may lie where only their owner may read.
+    // The sources may be readable by their owner alone.
     user: null,
     answers: async () => (await fetch(`${address}/ping`)).ok,
   };

@@ -20,7 +20,7 @@ import { MissingPrerequisite } from './stack-error.js';
 const ELASTICSEARCH = '9.5.0';
 const KAFKA = '4.1.0';
 const ZOOKEEPER = '3.9.3';
-/** Packages that it needs and does not declare. */
+/** Packages that ZooKeeper needs and does not declare. */
 const ZOOKEEPER_RUNTIME = [
   { group: 'org.xerial.snappy', name: 'snappy-java', version: '1.1.10.7' },
   { group: 'io.dropwizard.metrics', name: 'metrics-core', version: '4.1.12.1' },
@@ -73,20 +73,20 @@ async function runTool(command: string, args: readonly string[], cwd?: string): 
 const maven = (args: readonly string[], cwd: string) =>
   runTool('mvn', ['--batch-mode', '--quiet', ...args], cwd);
 
-/** Class path of an artifact, such as `group:name:version:classifier`, with what it needs. */
+/** Class path of an artifact, such as `group:name:version:classifier`, and its dependencies. */
 export async function javaLibrary(artifact: string): Promise<string> {
   const [group = '', name = '', version = '', classifier] = artifact.split(':');
   return join(await jars(`${name}-${version}`, { group, name, version, classifier }), '*');
 }
 
-/** Folder of the jar files of artifacts, and of what these need. */
+/** Folder of the jar files of artifacts and their dependencies. */
 const jars = (folder: string, ...artifacts: JavaDependency[]) =>
   cached(folder, (into) => {
     writeFileSync(join(into, 'pom.xml'), pom([...artifacts, LOGGING]));
     return maven(['dependency:copy-dependencies', `-DoutputDirectory=${into}`], into);
   });
 
-/** The program of a folder with a `go.mod`, built anew when one of its files changes. */
+/** The program of a folder with a `go.mod`, rebuilt when one of its files changes. */
 export async function goProgram(source: string): Promise<string> {
   const folder = await cached(
     `go-${hashOf(join(source, 'go.mod'), join(source, 'main.go'))}`,
@@ -144,13 +144,13 @@ const pom = (dependencies: readonly JavaDependency[]) => `<project xmlns="http:/
 </project>
 `;
 
-/** Root's home is closed to the user that the servers run as. */
+/** The user that the servers run as cannot read root's home. */
 function cacheFolder(): string {
   const fallback = process.getuid?.() === 0 ? '/var/cache' : join(homedir(), '.cache');
   return process.env.TEST_STACK_CACHE ?? join(fallback, 'reachline-stack');
 }
 
-/** Fills the folder beside its place and moves it there whole, so that two that do so at once cannot disturb each other. */
+/** Fills a folder beside its place and moves it there as a whole, so that two processes that do so at once cannot disturb each other. */
 async function cached(name: string, fill: (into: string) => Promise<void>): Promise<string> {
   const cache = cacheFolder();
   const folder = join(cache, name);

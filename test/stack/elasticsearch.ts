@@ -20,11 +20,11 @@ interface Member {
   transportPorts: readonly number[];
 }
 
-/** A node that ends with this process. Throws `MissingPrerequisite` where it cannot be had. */
+/** A node that ends with this process. Throws `MissingPrerequisite` if it cannot be installed. */
 export const startElasticsearch = async (options?: ElasticsearchOptions): Promise<Server> =>
   startServer(await planElasticsearch(options));
 
-/** Small nodes of one cluster, which answer once they have elected a master: to be started at once. */
+/** Small nodes of one cluster, which respond once they have elected a master; start them at the same time. */
 export async function planElasticsearchNodes(count: number): Promise<ServerPlan[]> {
   const transportPorts = await freePorts(count);
   return Promise.all(
@@ -81,7 +81,7 @@ export async function planElasticsearch({
   };
 }
 
-/** Root runs each node as a user of its own, so that a rule of the firewall can tell their packets apart. */
+/** Root runs each node as a user of its own, so that a firewall rule can tell their packets apart. */
 const memberUser = ({ number }: Member): User | null => {
   const user = unprivilegedUser();
   return user && { ...user, uid: FIRST_MEMBER_UID + number };

@@ -35,7 +35,7 @@ function entries(folder: string): string[] {
   }
 }
 
-/** Major version; 0 where there is no Java. */
+/** Major version; 0 without Java. */
 function versionOf(home: string): number {
   try {
     accessSync(join(home, 'bin/java'), constants.X_OK);
@@ -46,7 +46,7 @@ function versionOf(home: string): number {
   }
 }
 
-/** The arguments of Java for a program that logs with what `distributions.ts` adds. */
+/** The arguments of Java for a program that logs with the libraries that `distributions.ts` adds. */
 export const javaProgram = (classPath: string, main: string, ...args: string[]): string[] => [
   ...quickJavaOptions(),
   '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',

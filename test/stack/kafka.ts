@@ -27,11 +27,13 @@ interface Member {
   clusterId: string;
 }
 
-/** A broker that ends with this process. Throws `MissingPrerequisite` where it cannot be had. */
+/** A broker that ends with this process. Throws `MissingPrerequisite` if it cannot be installed. */
 export const startKafka = async (options?: KafkaOptions): Promise<Server> =>
   startServer(await planKafka(options));
 
-/** Small brokers of one cluster, each a controller too: to be started at once. Records are on all of them, two in sync are enough. */
+/**
+ * Small brokers of one cluster, each a controller too; start them at the same time. Every broker has all records, two in sync are enough.
+ */
 export async function planKafkaBrokers(count: number): Promise<ServerPlan[]> {
   const controllerPorts = await freePorts(count);
   const clusterId = newClusterId();
@@ -120,5 +122,8 @@ export async function planKafka(options: KafkaOptions = {}): Promise<ServerPlan>
   };
 }
 
-/** Length, API key 18, version 0, correlation id 1, no client id. A broker takes connections before it serves, but answers only when it does. */
+/**
+ * Length, API key 18, version 0, correlation id 1, no client id. A broker accepts connections before it serves, but responds only when it
+ * serves.
+ */
 const API_VERSIONS = Buffer.from([0, 0, 0, 10, 0, 18, 0, 0, 0, 0, 0, 1, 0xff, 0xff]);

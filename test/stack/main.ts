@@ -46,7 +46,7 @@ try {
         servers.push(server);
         console.error(`${variable}=${server.address}`);
         process.env[variable] = server.address;
-        // Folder in which tests search for remains of an erasure.
+        // Folder in which tests search for traces of an erased person.
         process.env[`TEST_${variable.split('_')[0]}_FOLDER`] = server.folder;
       }),
   );

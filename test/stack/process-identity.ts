@@ -1,17 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
-/** A process that cannot be taken for a later one of the same number. */
+/** A process that cannot be mistaken for a later process with the same number. */
 export interface ProcessIdentity {
   pid: number;
   startedAt: string;
 }
 
-/** When the process started, in a form to compare; null when there is none, or only what waits to be reaped. */
+/** When the process started, in a form to compare; null if there is none, or if it only waits to be reaped. */
 export function startOf(pid: number): string | null {
   if (existsSync('/proc/self/stat')) {
     try {
-      // The name of the command, in parentheses, may hold anything.
+      // The name of the command, in parentheses, may contain anything.
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
         .replace(/^.*\) /s, '')
         .split(' ');
@@ -29,7 +29,7 @@ export function startOf(pid: number): string | null {
 
 export const isRunning = ({ pid, startedAt }: ProcessIdentity) => startOf(pid) === startedAt;
 
-/** `kill -9` to the process and all that it started. Resolves when they are gone. */
+/** Sends `kill -9` to the process and everything that it started. Resolves when they are gone. */
 export async function killGroup(leader: ProcessIdentity): Promise<void> {
   if (!isRunning(leader)) return;
   try {
@@ -40,7 +40,7 @@ export async function killGroup(leader: ProcessIdentity): Promise<void> {
   await groupEnds(leader.pid, 10_000);
 }
 
-/** Whether the whole group ended in that time. */
+/** Whether the whole group ended within that time. */
 export async function groupEnds(leader: number, milliseconds: number): Promise<boolean> {
   for (const until = performance.now() + milliseconds; performance.now() < until; ) {
     if (startOf(leader) === null && !hasMembers(leader)) return true;

@@ -3,16 +3,16 @@ import { connect, createServer, type Socket } from 'node:net';
 
 /** API key of a Produce request. */
 const PRODUCE = 0;
-/** A frame begins with its size, which it does not count. */
+/** A frame begins with its size, which does not count these bytes. */
 const SIZE_BYTES = 4;
 
-/** An address of a broker through which answers to Produce can get lost: the broker has appended, and the client is not told. */
+/** An address of a broker through which responses to Produce can get lost: the broker has appended, and the client does not learn it. */
 export interface ProduceProxy {
   /** `host:port` */
   address: string;
-  /** Closes the connection when the broker answers, for each of the next `count` Produce requests. */
+  /** Closes the connection when the broker responds, for each of the next `count` Produce requests. */
   loseAnswers(count: number): void;
-  /** Answers that were lost so far. */
+  /** Responses lost so far. */
   lost(): number;
   close(): Promise<void>;
 }

@@ -6,12 +6,12 @@ import { groupEnds, isRunning, killGroup, type ProcessIdentity, startOf } from '
 import { StackError } from './stack-error.js';
 import type { User } from './unprivileged-user.js';
 
-/** A server of which everything is settled but whether it runs. */
+/** Everything that is settled about a server before it runs. */
 export interface ServerPlan {
   name: string;
-  /** What clients are told: a URL, or `host:port`. */
+  /** The address for clients: a URL, or `host:port`. */
   address: string;
-  /** Holds its configuration, data and log; nothing of it lies elsewhere. */
+  /** Folder of its configuration, data and log; the server has no files elsewhere. */
   folder: string;
   command: string;
   args: readonly string[];
@@ -20,7 +20,7 @@ export interface ServerPlan {
   answers(): Promise<boolean>;
 }
 
-/** A server in processes of its own, that a test may kill and start again. */
+/** A server in processes of its own, which a test may kill and start again. */
 export interface Server {
   readonly name: string;
   readonly address: string;
@@ -28,23 +28,23 @@ export interface Server {
   readonly user: User | null;
   /** Id of the process that was started last. */
   readonly pid: number;
-  /** `kill -9`; resolves when it is gone. */
+  /** Sends `kill -9`; resolves when the server is gone. */
   kill(): Promise<void>;
-  /** `SIGSTOP`: it keeps its connections and answers nothing. */
+  /** Sends `SIGSTOP`: the server keeps its connections and does not respond. */
   freeze(): void;
   thaw(): void;
-  /** Asks it to end, and waits for that. */
+  /** Asks the server to end, and waits until it has ended. */
   stop(): Promise<void>;
-  /** Starts it again on its port and folder; resolves when it answers. */
+  /** Starts the server again on its port and folder; resolves when it responds. */
   start(): Promise<void>;
-  /** Kills it and removes its folder. */
+  /** Kills the server and removes its folder. */
   remove(): Promise<void>;
 }
 
 const START_TIMEOUT_MS = 180_000;
 const STOP_TIMEOUT_MS = 30_000;
 
-/** Starts the server and resolves when it answers. It ends with this process. */
+/** Starts the server and resolves when it responds. The server ends with this process. */
 export async function startServer(plan: ServerPlan): Promise<Server> {
   let identity = launch(plan);
   const endWithUs = () => {
@@ -114,7 +114,7 @@ async function untilAnswers(plan: ServerPlan, identity: ProcessIdentity): Promis
   throw failure(plan, `did not answer within ${START_TIMEOUT_MS / 1000} s`);
 }
 
-/** Whether a server sends something within a second of a request, or just what is `expected`. */
+/** Whether a server responds to a request within a second, with anything or exactly with `expected`. */
 export function answersTo(port: number, request: Buffer | string, expected?: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(request));

@@ -1,4 +1,4 @@
-/** Why a server could not be brought up, and what to do about it. */
+/** Why a server could not be started, and how to fix it. */
 export class StackError extends Error {
   override readonly name: string = 'StackError';
 }

@@ -13,7 +13,7 @@ export function unprivilegedUser(): User | null {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** Lets such a server write to a folder. */
+/** Lets the unprivileged user write to a folder. */
 export function handOver(folder: string, user: User | null): void {
   if (user) chownSync(folder, user.uid, user.gid);
 }

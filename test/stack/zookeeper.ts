@@ -7,7 +7,7 @@ import { answersTo, type Server, startServer } from './server.js';
 import { makeServerFolder } from './server-folder.js';
 import { unprivilegedUser } from './unprivileged-user.js';
 
-/** A coordinator of ClickHouse replicas, which ends with this process. Throws `MissingPrerequisite` where it cannot be had. */
+/** A coordinator of ClickHouse replicas, which ends with this process. Throws `MissingPrerequisite` if it cannot be installed. */
 export async function startZooKeeper(): Promise<Server> {
   const java = join(findJava(17), 'bin/java');
   const classPath = join(await zooKeeperDistribution(), '*');

@@ -83,7 +83,7 @@ describe('Counts of advertising streams', () => {
       undefined,
       24_000,
     );
-    // With a mark.
+    // Includes a mark.
     expect(records).to.equal(25_001);
     expect(isApproximate).to.equal(true);
     expect(lastDate).to.equal('2026-10-05');

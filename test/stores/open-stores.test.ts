@@ -10,7 +10,7 @@ describe('closing the stores', () => {
 
   const open = () => openStores({ dataDir: folder, searchThreads: 1 }, { analyticsOnDemand: true });
 
-  /** Logs each close of a store, and lets it fail where `error` is given. */
+  /** Logs each close of a store, and makes it fail if `error` is given. */
   function observeClose(stores: Stores, name: 'records' | 'analytics', log: string[], error?: Error): void {
     const store = stores[name];
     const close = store.close.bind(store);

@@ -2,7 +2,7 @@ import { inOrder, type OrderedRecord } from '../../services/shared/record-order.
 
 let next = 0;
 
-/** Records as of one source, each behind all that were accepted at the same moment before. */
+/** Records as of one source, each after all records accepted earlier at the same moment. */
 export function accepted<Record>(records: readonly Record[], acceptedAt: number): OrderedRecord<Record>[] {
   const ordered = inOrder(records, acceptedAt, next);
   next += records.length;

@@ -13,7 +13,7 @@ import type { Stores } from '../../services/stores/open-stores.js';
 
 type Work = (request: { signal: AbortSignal }) => Promise<never>;
 
-/** Body that an operation of `serveOperations` takes. */
+/** Body that an operation of `serveOperations` accepts. */
 export const OPERATION_BODY = '{"audience_id":"a","contact_id":"b"}';
 
 /** An app of operations that never succeed, by path. */

@@ -1,6 +1,6 @@
 /**
- * ClickHouse over HTTP for tests: the embedded engine behind the SQL endpoint, which permits every statement. It takes the
- * place of a ClickHouse server, which these tests cannot fetch.
+ * ClickHouse over HTTP for tests: the embedded engine behind the SQL endpoint, which permits every statement. It replaces a ClickHouse
+ * server, which these tests cannot fetch.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,10 +31,10 @@ export interface ClickHouseServer {
 
 /** Larger bodies are rejected. */
 const BODY_LIMIT = 256 * 1024 * 1024;
-/** One less than the threads of Node.js, which run the statements. */
+/** One less than the threads of Node.js that run the statements. */
 export const CONCURRENCY = 3;
 
-/** A replica of a cluster `main`. The embedded engine registers its tables, and takes no writes into them. */
+/** A replica of a cluster `main`. The embedded engine registers its tables, and accepts no writes into them. */
 export interface ReplicaOptions {
   name: string;
   /** `host:port` of ZooKeeper. */
@@ -47,11 +47,11 @@ interface ServerOptions {
   replica?: ReplicaOptions;
   port?: number;
   password?: string;
-  /** Runs one statement at a time, until then. */
+  /** Runs one statement at a time, each until this deadline. */
   deadlineMs?: number;
 }
 
-/** Serves a folder, made when missing, to the user `default`. Only one process may have it. */
+/** Serves a folder, created if missing, to the user `default`. Only one process may have it. */
 export async function startClickHouseServer(
   folder: string,
   options: ServerOptions = {},
@@ -127,10 +127,10 @@ export async function startUnrestrictedEndpoint(
   return { ...endpoint, started: () => started };
 }
 
-/** In place of the organization of a key: this endpoint filters nothing. */
+/** Replaces the organization of a key: this endpoint filters nothing. */
 const EVERY_ORGANIZATION = '';
 
-/** Signs in the user `default` of a server, with its password. */
+/** Signs in as the user `default` of a server, with its password. */
 const signsIn =
   (expected: string): Authenticate =>
   async ({ user, password }) => {
@@ -152,9 +152,9 @@ function createLimit(deadlineMs: number | undefined): Limit {
 
 interface Permitted {
   statement: Statement;
-  /** Format of the answer, as the statement or the request names it. */
+  /** Format of the response, as the statement or the request names it. */
   format: string;
-  /** Whether it is killed when its client leaves. */
+  /** Whether the statement is killed when its client leaves. */
   isRead: boolean;
 }
 
@@ -203,7 +203,7 @@ async function permitAll(
 
 function split(query: string, data: Buffer): { head: string; rows: Buffer | undefined } {
   if (query !== '') return { head: query, rows: data.length > 0 || isInsert(query) ? data : undefined };
-  // Every byte is a character, so that places in the text are places in the body.
+  // Every byte is one character, so that positions in the text are positions in the body.
   const inline = INLINE_INSERT.exec(data.subarray(0, HEAD).toString('latin1'))?.[0];
   if (inline === undefined) return { head: data.toString('utf8'), rows: undefined };
   return { head: data.subarray(0, inline.length).toString('utf8'), rows: data.subarray(inline.length) };

@@ -7,7 +7,8 @@ export const compressSnappy = (bytes: Buffer) => Buffer.from(snappy.compress(byt
 
 export function compressLz4(bytes: Buffer): Buffer {
   const frame = Buffer.from(lz4.compress(bytes));
-  // The library calls its blocks dependent, which brokers reject; one block is not, up to 4 MB. Flags, size, their checksum.
+  // The library marks its blocks as dependent, which brokers reject; a single block, up to 4 MB, is independent. Flags, size, their
+  // checksum.
   frame.set([0x60, 0x70, 0x73], 4);
   return frame;
 }
@@ -15,7 +16,7 @@ export function compressLz4(bytes: Buffer): Buffer {
 let zstd: Promise<void> | undefined;
 
 export async function compressZstd(bytes: Buffer): Promise<Buffer> {
-  // Each call of it empties the memory that others compress in.
+  // Each call of `init` empties the memory in which others compress.
   zstd ??= init();
   await zstd;
   return Buffer.from(compress(bytes));

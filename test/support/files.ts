@@ -13,7 +13,7 @@ export function filesWith(folder: string, texts: readonly string[]): string[] {
   });
 }
 
-/** Undefined where a running server has just deleted what is read. */
+/** Undefined if a running server has just deleted what is read. */
 function whereStill<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -31,7 +31,7 @@ export interface Caller {
   ingest(stream: string, records: readonly object[], options?: CallOptions): Promise<Answer>;
 }
 
-/** Calls the gateway at a URL with a key, which is sent where a call names no other. */
+/** Calls the gateway at a URL with a key; a call may name another key. */
 export function callerOf(url: string, ownKey?: string): Caller {
   async function call(path: string, body: unknown = {}, options: CallOptions = {}): Promise<Answer> {
     const { method = 'POST', key = ownKey } = options;
@@ -66,7 +66,7 @@ export interface TestGateway extends Caller {
   url: string;
   dataDir: string;
   stores: Stores;
-  /** A key of `org_a` with every scope, sent where a call names no other. */
+  /** A key of `org_a` with every scope, sent unless a call names another. */
   key: string;
   keyFor(organizationId: string, scopes?: readonly string[]): Promise<string>;
   close(): Promise<void>;
@@ -74,13 +74,13 @@ export interface TestGateway extends Caller {
 
 export type StartGateway = typeof startTestGateway;
 
-/** Tests of a gateway, for each form of it: `start` decides where it keeps its records. */
+/** Tests of a gateway for each kind of gateway: `start` decides where it keeps its records. */
 export const gatewaySuite =
   (title: string, tests: (start: StartGateway) => void) =>
   (start: StartGateway): void =>
     void describe(title, () => tests(start));
 
-/** A gateway for the tests of a suite, which `prepare` fills before the first of them. */
+/** A gateway for the tests of a suite; `prepare` fills it before the first test. */
 export const useGateway = (
   prepare: (gateway: TestGateway) => Promise<unknown> = async () => undefined,
   start: () => Promise<TestGateway> = startTestGateway,
@@ -97,7 +97,7 @@ export const startSampleGateway = async (
   clock: Clock = systemClock,
 ): Promise<TestGateway> => startTestGateway({ ...settings, dataDir: await sampleFolder(clock.now()) }, clock);
 
-/** A gateway over embedded stores in a folder of its own, save where the settings name others. Most tests never start the engine. */
+/** A gateway over embedded stores in a folder of its own, unless the settings name other stores. Most tests never start the engine. */
 export const startTestGateway = (
   settings: Partial<Config> = {},
   clock: Clock = systemClock,

@@ -1,6 +1,6 @@
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
-/** Different words that differ from the given one in exactly two letters, the first letter right. */
+/** Different words that differ from the given word in exactly two letters; the first letter is right. */
 export function wordsTwoTyposFrom(word: string, count: number): string[] {
   const found: string[] = [];
   for (let left = 1; left < word.length; left++) {

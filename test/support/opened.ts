@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { SEED } from './random.js';
 import { removeTempFolders } from './temp-folder.js';
 
-// Here, as for an option of Node mocha starts a second process.
+// Enabled here, because for an option of Node.js mocha starts a second process.
 process.setSourceMapsEnabled(true);
 
 // A change is judged by the same draws each time; the nightly suites set another seed. A report says which assertion failed.
 fc.configureGlobal({ seed: SEED, includeErrorInReport: true });
 
 /**
- * Closes what a file of tests has left open, so that none fails for another: a process has at most one engine, and a hook that
+ * Closes whatever a test file has left open, so that no file fails because of another: a process has at most one engine, and a hook that
  * timed out closes nothing.
  */
 interface Closable {
@@ -18,7 +18,7 @@ interface Closable {
 
 const opened = new Set<Promise<Closable>>();
 
-/** Opens something, and closes it when its file of tests ends, unless it was closed before. */
+/** Opens something, and closes it when its test file ends, unless it was closed before. */
 export async function closedWithFile<T extends Closable>(opening: Promise<T>): Promise<T> {
   opened.add(opening);
   const value = await opening.catch((error: unknown) => {
@@ -33,11 +33,11 @@ export async function closedWithFile<T extends Closable>(opening: Promise<T>): P
   return value;
 }
 
-/** Undoes something when the file of tests ends. */
+/** Undoes something when the test file ends. */
 export const afterFile = (close: () => Promise<unknown>): void =>
   void opened.add(Promise.resolve({ close: async () => void (await close()) }));
 
-/** Opens something before the tests of a suite and closes it after them. Nothing of it may be asked for outside of its tests. */
+/** Opens something before the tests of a suite and closes it after them. It may be used only inside its tests. */
 export function useOpened<T extends Closable>(open: () => Promise<T>): T {
   let value: T | undefined;
   before(async () => {

@@ -1,6 +1,6 @@
 /**
- * Persons whose records have a history before they are erased: created, changed, synced, moved between audiences, rejected, deleted and
- * brought back, as drawn. Speaks to the API alone, so that the same history runs over every store.
+ * Persons whose records have a random history before they are erased: created, changed, synced, moved between audiences, rejected, deleted
+ * and restored. Uses only the API, so that the same history runs over every store.
  */
 import { expect } from 'chai';
 import type { Answer, Caller } from './gateway.js';
@@ -8,9 +8,9 @@ import type { Random } from './random.js';
 
 export interface PersonHistory {
   contactId: string;
-  /** Names the person by what the contact has at the end, or had when it was deleted. */
+  /** Names the person by a value that the contact has at the end, or had when it was deleted. */
   request: Record<string, string>;
-  /** Every text that was ever sent of the person. */
+  /** Every text of the person that was ever sent. */
   tokens: string[];
   /** The changes that were made, in order. */
   steps: string[];
@@ -20,7 +20,7 @@ const AUDIENCES = ['aud_history_1', 'aud_history_2'] as const;
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 const TOKEN_LETTERS = 16;
 
-/** An index keeps a word without the beginning that it shares with its neighbour, so that is not looked for. */
+/** An index stores a word without the beginning that it shares with its neighbour, so the beginning is not searched for. */
 export const tailsOf = (tokens: readonly string[]): string[] => tokens.map((token) => token.slice(-10));
 
 export const prepareAudiences = (caller: Caller): Promise<Answer> =>
@@ -31,7 +31,7 @@ export const prepareAudiences = (caller: Caller): Promise<Answer> =>
 
 type Fields = Record<string, unknown>;
 
-/** Lives one person. `organization` is the field of requests that names the organization. */
+/** Plays the history of one person. `organization` is the field of requests that names the organization. */
 export async function livePerson(
   random: Random,
   caller: Caller,
@@ -141,7 +141,7 @@ export async function livePerson(
   return { contactId, request, tokens, steps };
 }
 
-/** Texts that a list still answers. */
+/** Texts that a list still returns. */
 export async function tokensInLists(
   caller: Caller,
   organization: { organization_id: string },

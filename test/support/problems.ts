@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Answer } from './gateway.js';
 import { problemFaults, storeWords } from './schema-check.js';
 
-/** The answer is this problem, as documented, and gives nothing of a store away. */
+/** Expects this problem, as documented, without any word of a store. */
 export function expectProblem(answer: Answer, status: number, code: string, extras: object = {}): void {
   expect(answer.status, answer.text).to.equal(status);
   expect(answer.headers.get('Content-Type')).to.equal('application/problem+json; charset=utf-8');
@@ -18,7 +18,7 @@ export const brokenRules = (answer: Answer): string[] =>
     ({ pointer, code }) => `${pointer} ${code}`,
   );
 
-/** A 422 for exactly these rules, each as `pointer code`. */
+/** Expects a 422 with exactly these rules, each as `pointer code`. */
 export function expectRules(answer: Answer, rules: readonly string[]): void {
   expectProblem(answer, 422, 'validation_failed');
   expect(brokenRules(answer)).to.deep.equal(rules);

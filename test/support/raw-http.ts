@@ -7,14 +7,14 @@ export function openSocket(url: string): Socket {
   return socket.setNoDelay(true).on('error', () => undefined);
 }
 
-/** Resolves when the connection is closed, whoever closed it and why. */
+/** Resolves when the connection is closed, by whichever side and for whatever reason. */
 export const closed = (socket: Socket): Promise<void> =>
   new Promise((resolve) => {
     if (socket.closed) resolve();
     else socket.once('close', () => resolve());
   });
 
-/** Sends bytes as they are over a connection of their own; resolves with all that came back once the connection has ended. */
+/** Sends bytes unchanged over a connection of their own; resolves with everything received once the connection has ended. */
 export async function sendBytes(url: string, parts: readonly (string | Buffer)[]): Promise<string> {
   const socket = openSocket(url);
   for (const part of parts) socket.write(part);
@@ -28,7 +28,7 @@ export async function sendBytes(url: string, parts: readonly (string | Buffer)[]
 
 export interface RawAnswer {
   status: number;
-  /** Names in lower case. */
+  /** Header names in lower case. */
   headers: Record<string, string>;
   body: Record<string, unknown>;
 }

@@ -18,7 +18,7 @@ export function realLines(stream: StreamName): string[] {
     .split('\n');
 }
 
-/** A temporary folder with every file as it was before it was compressed. */
+/** A temporary folder with the uncompressed files. */
 export function unpackRealData(): string {
   const path = tempFolder();
   for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('.gz')))

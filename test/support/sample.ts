@@ -1,4 +1,4 @@
-/** The sample data in data folders: loaded once for each day and build, and copied for each test that wants it. */
+/** The sample data in data folders: loaded once for each day and build, and copied for each test that uses it. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const PREPARED = join(packageRoot, 'dist/samples');
 /** Suffix of this build: another build may store the sample in another form. */
 const suffix = () => `-${Math.floor(statSync(join(packageRoot, 'dist/.built-tests')).mtimeMs)}`;
 
-/** A data folder of the test's own with the sample as of `now`, whose last day is the one before. */
+/** A data folder of the test's own with the sample as of `now`, whose last day is the day before. */
 export async function sampleFolder(now = Date.now()): Promise<string> {
   const prepared = join(PREPARED, `${utcDate(now)}${suffix()}`);
   while (!existsSync(prepared)) await prepare(prepared, now);
@@ -28,7 +28,7 @@ export async function sampleFolder(now = Date.now()): Promise<string> {
   return copy;
 }
 
-/** One process loads, for all that run tests at the same time. */
+/** One process loads the sample for all test processes. */
 async function prepare(prepared: string, now: number): Promise<void> {
   ensureDir(PREPARED);
   try {

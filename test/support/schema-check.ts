@@ -1,4 +1,4 @@
-/** Checks answers against the schemas that document them, made strict. */
+/** Checks responses against their schemas, made strict. */
 import type { TSchema } from 'typebox';
 import { apiDocument, endpoints, operations } from '../../services/gateway/api.js';
 import { PROBLEMS } from '../../services/http/problems.js';
@@ -32,7 +32,7 @@ function copy(value: unknown): unknown {
   return isObject ? { ...copied, additionalProperties: false } : copied;
 }
 
-/** By path: what is wrong with a successful answer of the operation; nothing when it is as documented. */
+/** What is wrong with a successful response of the operation, by path; nothing if it is as documented. */
 export const responseCheck: ReadonlyMap<string, Validator> = new Map(
   endpoints.map(({ path, response }) => [path, compileValidator(strict(response))]),
 );
@@ -64,7 +64,7 @@ export const PROBLEM_EXTRAS: { [code: string]: string[] } = {
 const problemSchema = resolvePointer('#/components/schemas/Problem') as Json & { required: string[] };
 const checkProblemFields = compileValidator(inlined(problemSchema) as TSchema);
 
-/** A schema of the document without references, and without what only readers of the document know. */
+/** A schema of the document without references, and without keywords that only this document uses. */
 function inlined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inlined);
   if (typeof value !== 'object' || value === null) return value;
@@ -77,7 +77,10 @@ function inlined(value: unknown): unknown {
   );
 }
 
-/** Faults of an error body, which must have every member of contract 1.2 and exactly the additional members of its code. */
+/**
+ * Ways in which an error body breaks the contract: it must have every member of contract 1.2 and exactly the additional members of its
+ * code.
+ */
 export function problemFaults(status: number, body: Json): string[] {
   const faults = checkProblemFields(body).map(({ pointer, detail }) => `${pointer} ${detail}`);
   const code = body.code as string;
@@ -85,7 +88,7 @@ export function problemFaults(status: number, body: Json): string[] {
   if (expected !== status || body.status !== status) faults.push(`${code} came with status ${status}`);
   if (body.title !== title) faults.push(`the title of ${code} is not that of the table`);
   if (body.type !== `urn:reachline:problem:${code}`) faults.push(`type is ${body.type}`);
-  // An ingest that ends early says what became of the records before.
+  // An ingest that ends early reports the outcome of the records before.
   const outcome = 'accepted' in body ? ['accepted', 'rejected', 'errors'] : [];
   // Only a file that may be read in another way has `proposed`.
   if ('proposed' in body) outcome.push('proposed');
@@ -102,7 +105,7 @@ export function problemFaults(status: number, body: Json): string[] {
 const STORE_WORDS =
   /\bsqlite|\bfts5\b|\bchdb\b|syntax error|clickhouse|DB::|Exception|node_modules|no such (?:table|column)|constraint failed|\bat (?:\/|file:|node:|async )|\.[jt]s:\d+|ECONN|ENOENT/i;
 
-/** The words of a store, or of the program itself, that a text gives away; null when it gives away none. */
+/** The words of a store, or of the program itself, that a text reveals; null if none. */
 export function storeWords(text: string): string | null {
   const found = STORE_WORDS.exec(text);
   return found && text.slice(Math.max(0, found.index - 60), found.index + 60);

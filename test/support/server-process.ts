@@ -20,7 +20,7 @@ export interface Ended {
 export interface ServerProcess extends Caller {
   url: string;
   pid: number;
-  /** Milliseconds from the start of the process to its address being told. */
+  /** Milliseconds from the start of the process until it prints its address. */
   startedMs: number;
   /** Everything it wrote so far, to both outputs. */
   output(): string;
@@ -28,7 +28,7 @@ export interface ServerProcess extends Caller {
   ended: Promise<Ended>;
   /** `kill -9`; resolves when the process is gone. */
   kill(): Promise<void>;
-  /** Asks it to stop; resolves when the process is gone. */
+  /** Asks the process to stop; resolves when the process is gone. */
   stop(): Promise<Ended>;
 }
 
@@ -40,12 +40,12 @@ export interface ServerOptions {
   /** Arguments of the command line; by default `serve`. */
   args?: readonly string[];
   cwd?: string;
-  /** Sent where a call names no other. */
+  /** Sent unless a call names another key. */
   key?: string;
   environment?: Record<string, string>;
 }
 
-/** An API key with every scope, and credits where a balance is given. Works beside a running server. */
+/** An API key with every scope, and credits if a balance is given. Works beside a running server. */
 export async function prepareOrganization(
   dataDir: string,
   organizationId: string,
@@ -95,7 +95,7 @@ export async function runServer(options: ServerOptions): Promise<Ended & { outpu
   let errors = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     output += chunk;
-    // It was not to come this far.
+    // The server should have ended before it listens.
     if (ADDRESS.test(output)) child.kill('SIGKILL');
   });
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -104,7 +104,7 @@ export async function runServer(options: ServerOptions): Promise<Ended & { outpu
   return { ...(await endOf(child)), output, errors };
 }
 
-/** Resolves when the server listens; rejects with what it wrote when it ends before. */
+/** Resolves when the server listens; if the process ends before, rejects with what it wrote. */
 export async function startServer(options: ServerOptions): Promise<ServerProcess> {
   const begun = performance.now();
   const child = spawnServer(options);

@@ -15,5 +15,5 @@ export function removeTempFolders(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
-// Runs without the hooks of opened.ts need this.
+// Needed by runs without the hooks of opened.ts.
 process.once('exit', removeTempFolders);

@@ -2,7 +2,7 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
 interface ZipOptions {
-  /** Added to each checksum. */
+  /** Added to each checksum to make it wrong. */
   wrongBy?: number;
 }
 

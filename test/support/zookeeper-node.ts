@@ -1,4 +1,4 @@
-/** Writes to ZooKeeper, for what its users cannot be brought to write. */
+/** Writes to ZooKeeper what its users cannot be made to write. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
@@ -15,7 +15,7 @@ const frame = (...parts: Buffer[]) => {
   return Buffer.concat([int(body.length), body]);
 };
 
-/** Sets what a node that exists holds. */
+/** Sets the content of an existing node. */
 export async function setNode(address: string, path: string, value: string): Promise<void> {
   const [host = '', port] = address.split(':');
   const socket = connect(Number(port), host);
@@ -25,7 +25,7 @@ export async function setNode(address: string, path: string, value: string): Pro
     await once(socket, 'data');
     socket.write(frame(int(1), int(SET_DATA), text(path), text(value), int(-1)));
     const [answer] = (await once(socket, 'data')) as [Buffer];
-    // After length, request and transaction.
+    // The error code follows length, request and transaction.
     const failure = answer.readInt32BE(16);
     if (failure !== 0) throw new Error(`ZooKeeper answered ${failure}`);
   } finally {

@@ -8,7 +8,7 @@ import { goProgram, javaLibrary, pythonEnvironment } from '../stack/distribution
 const FOLDER = join(packageRoot, 'test/tools');
 const exec = promisify(execFile);
 
-/** What became of a call: its detail, or the error. */
+/** The outcome of a call: its detail, or the error. */
 export interface CallResult {
   ok: boolean;
   title: string;

@@ -14,7 +14,7 @@ const METABASE = [
 const VIEWS =
   'audiences campaign_daily campaigns companies company_daily contacts creative_daily creatives currency_rates memberships website_visits';
 
-/** The calls whose detail must be this; of all others it is enough that they are answered. */
+/** The calls whose detail must be this; every other call only needs a response. */
 const JDBC_DETAILS = {
   getTables: VIEWS,
   'getTables of raw tables': '0',

@@ -1,4 +1,4 @@
-/** Acts on contacts, audiences and keys, with what somebody else does meanwhile and with answers that are lost, and what undoes them. */
+/** Acts on contacts, audiences and keys, while another client changes them and responses are lost, and undoes these acts. */
 import { addFilter, goTo } from './browsing.js';
 import type { Driver } from './driver.js';
 import type { Fault } from './proxy.js';
@@ -7,17 +7,17 @@ import { applied, changes, type State } from './world.js';
 type Changed = ReadonlyMap<string, string | undefined>;
 
 const WRITES = /many|add$|remove$|\/delete|\/update|\/create|\/ingest|\/erase|revert|undelete|restore|undo/;
-/** Words by which a notice says that it does not know, or that something was not done. */
+/** Words by which a notice says that the outcome is unknown, or that something was not done. */
 const UNKNOWN = /\bnot known\b|unknown|may (?:have|be)|perhaps|whether|nobody knows/i;
 const REFUSED =
   /\b(?:not|cannot|failed|stopped|changed|no longer|error|exists|gone|erased|rejected|refused)\b/i;
 
-/** An act as far as it is judged: what was true before, and what others changed while it was done. */
+/** An act with what is needed to judge it: the state before, and what others changed while it was done. */
 interface Act {
   name: string;
   before: State;
   others: Map<string, string | undefined>;
-  /** Others changed some of it after it was read here, and before it was sent. */
+  /** Others changed some of the same cells after they were read here and before the act was sent. */
   wasOvertaken: boolean;
 }
 
@@ -31,7 +31,7 @@ async function begin(driver: Driver, name: string): Promise<Act> {
   return { name, before: await driver.world.stateOf(driver.of), others: new Map(), wasOvertaken: false };
 }
 
-/** What somebody else does, and which cells it changes. */
+/** A change by another client, and the cells that it changes. */
 async function meanwhile(driver: Driver, act: Act, path: string, body: object): Promise<void> {
   const before = await driver.world.stateOf(driver.of);
   await driver.elsewhere(path, body);
@@ -39,7 +39,7 @@ async function meanwhile(driver: Driver, act: Act, path: string, body: object): 
   for (const [cell, value] of changes(before, after)) act.others.set(cell, value);
 }
 
-/** The state as it would be had only others acted. */
+/** The state if only others had acted. */
 const withoutAct = ({ before, others }: Act) => applied(before, others);
 
 const show = (changed: Changed, most = 4) =>
@@ -68,7 +68,7 @@ async function judgeAct(driver: Driver, act: Act): Promise<Changed> {
   return done;
 }
 
-/** That Undo takes back the act and nothing else, or says that it did not. */
+/** Checks that Undo takes back the act and nothing else, or says that it did not. */
 async function undo(driver: Driver, act: Act, alsoBefore?: () => Promise<void>): Promise<void> {
   const { page, random, proxy } = driver;
   const button = page.getByRole('button', { name: 'Undo' });
@@ -108,7 +108,7 @@ async function undo(driver: Driver, act: Act, alsoBefore?: () => Promise<void>):
   }
 }
 
-/** What was refused to be undone stays deleted, with what others did to it before. */
+/** If the undo was refused, the items stay deleted, with what others changed in them before. */
 const isGone = (lost: Changed, after: State, notice: string) =>
   REFUSED.test(notice) && [...lost.keys()].every((cell) => !after.has(cell));
 
@@ -119,7 +119,7 @@ const idsIn = (state: State, country: string) =>
 
 const wait = (driver: Driver, what: () => boolean) => driver.comes(async () => what(), 3000);
 
-/** Adds or removes several contacts, whatever happens to the answers, and perhaps takes it back. */
+/** Adds or removes several contacts, whatever happens to the responses, and sometimes undoes it. */
 export async function bulk(driver: Driver): Promise<void> {
   const { page, random, proxy } = driver;
   const country = random.pick(['', 'DE', 'DE', 'FR', 'US']);
@@ -219,7 +219,7 @@ export async function bulk(driver: Driver): Promise<void> {
   if (driver.faults.length === 0) await undo(driver, act, random.chance(0.5) ? others : undefined);
 }
 
-/** Opens the card of a contact or audience that is shown, and answers its id. */
+/** Opens the card of a contact or audience that is shown, and returns its id. */
 async function openRow(driver: Driver, table: string, name: string): Promise<string> {
   const { page, random } = driver;
   await goTo(driver, table);
@@ -274,13 +274,13 @@ export async function deleteOne(driver: Driver): Promise<void> {
 const emailIn = (state: State, id: string) =>
   (JSON.parse(state.get(`contact ${id} work_emails`) ?? '[]') as string[])[0];
 
-/** Opens another row, or leaves the view, while an answer is on its way, which must not move the reader. */
+/** Opens another row, or leaves the view, before a response arrives; the late response must not move the user. */
 async function lateAnswer(driver: Driver, kind: string, id = ''): Promise<void> {
   const { page, proxy, random } = driver;
   const others = page
     .getByRole('table', { name: `${kind}s` })
     .locator(`tbody a[href*="${kind.toLowerCase()}="]:not([href*="${id || 'none'}"])`);
-  // Elsewhere, nothing of the address would be taken away.
+  // Otherwise no part of the address would be removed.
   const opens = random.chance(0.5) && (await others.count()) > 0;
   await driver.step(`${opens ? 'open another row' : 'leave'} before the answer`, () =>
     opens ? others.first().click() : goTo(driver, 'Visits'),
@@ -293,7 +293,7 @@ async function lateAnswer(driver: Driver, kind: string, id = ''): Promise<void> 
   if (after !== before) driver.fault(`a late answer moves the reader from ${before} to ${after}`);
 }
 
-/** Types into a form of a card, while somebody else may change the same or another field. */
+/** Types into a form of a card, while another client may change the same or another field. */
 export async function edit(driver: Driver): Promise<void> {
   const { page, random, proxy } = driver;
   const kind = random.pick(['Contact', 'Audience'] as const);
@@ -337,7 +337,7 @@ export async function edit(driver: Driver): Promise<void> {
   await undo(driver, act, random.chance(0.4) ? () => write(random.pick([field, otherField])) : undefined);
 }
 
-/** Makes one thing, of which there must be one, whatever becomes of the answer. */
+/** Creates one item; exactly one must exist, whatever becomes of the response. */
 export async function create(driver: Driver): Promise<void> {
   const { page, random, proxy } = driver;
   const kind = random.pick(['key', 'audience', 'contact'] as const);
@@ -396,7 +396,7 @@ export async function create(driver: Driver): Promise<void> {
   await driver.judge();
 }
 
-/** Loads a file, and leaves the view while it is on its way. */
+/** Imports a file, and leaves the view before the response. */
 async function importFile(driver: Driver): Promise<void> {
   const { page, random, proxy } = driver;
   const { marker } = driver.of;
@@ -437,10 +437,10 @@ async function importFile(driver: Driver): Promise<void> {
   if (loaded > 0 && said === undefined) driver.fault(`${loaded} contacts were loaded, and no notice says so`);
 }
 
-/** Any of the acts. */
+/** Does one act, drawn at random. */
 export async function actOnce(driver: Driver): Promise<void> {
   const { random } = driver;
-  // A list is of the last answer again once it has been read anew.
+  // Once a list has been read again, it shows the last response.
   if (driver.isChangedElsewhere) {
     driver.isChangedElsewhere = false;
     await driver.step('reload', async () => void (await driver.page.reload()));

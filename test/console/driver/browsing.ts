@@ -1,4 +1,4 @@
-/** Steps that only look: views, filters, orders, ranges, with answers that come late, fail or are cut. */
+/** Steps that only read: views, filters, orders and ranges, with responses that are late, fail or are cut off. */
 import { viewOf } from './checks.js';
 import { type Driver, NotPossible } from './driver.js';
 import type { Fault } from './proxy.js';
@@ -47,7 +47,7 @@ const choose =
   (label: string, options: readonly string[]): Step =>
   async ({ page, random }) => {
     const option = random.pick(options);
-    // The name of a choice in a label has the texts of its options too.
+    // The accessible name of a select contains the texts of its options too.
     const select = page.locator('main').getByLabel(label).and(page.locator('select:enabled'));
     if ((await select.count()) === 0) throw new NotPossible(`no ${label}`);
     await select.first().selectOption({ label: option });
@@ -85,7 +85,7 @@ const segment =
     return name;
   };
 
-/** Contacts, visits and audiences, and what one can do there without writing. */
+/** Contacts, visits and audiences, and what a user can do there without writing. */
 const STEPS: readonly (readonly [name: string, weight: number, step: Step])[] = [
   [
     'go to',
@@ -180,7 +180,7 @@ const STEPS: readonly (readonly [name: string, weight: number, step: Step])[] = 
       const here = viewOf(await driver.screen());
       const view = random.pick(VIEWS.filter((each) => here !== `/${each.toLowerCase()}`));
       if ((await page.getByRole('searchbox').count()) === 0) throw new NotPossible('no search');
-      // In one task, as a hand that is faster than the pause in typing.
+      // In one task, like a user who types faster than the pause that the console waits for.
       await page.evaluate(`(() => {
         const box = document.querySelector('main input[type=search]');
         box.value = 'trial';
@@ -198,7 +198,7 @@ const STEPS: readonly (readonly [name: string, weight: number, step: Step])[] = 
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** One that is possible, by its weight. */
+/** Takes a step that is possible now, drawn by its weight. */
 async function anyStep(driver: Driver, steps = STEPS): Promise<string> {
   const { random } = driver;
   const pool = steps.flatMap((step) => Array.from({ length: step[1] }, () => step));
@@ -214,7 +214,7 @@ async function anyStep(driver: Driver, steps = STEPS): Promise<string> {
   throw new NotPossible('nothing can be done');
 }
 
-/** Looks at something, or looks while an answer fails, is cut, or comes after that of the next look. */
+/** Takes a reading step, sometimes with a response that fails, is cut off, or arrives after the response of the next step. */
 export async function browse(driver: Driver): Promise<void> {
   const { random, proxy } = driver;
   const fault = random.pick<Fault | undefined>([
@@ -251,13 +251,13 @@ const FIGURES = STEPS.filter(([name]) =>
   ].includes(name),
 );
 
-/** Figures, their charts and what they are compared with. */
+/** Figures, their charts and the comparison with the previous period. */
 export async function compareFigures(driver: Driver): Promise<void> {
   driver.readsCharts = true;
   if (viewOf(await driver.screen()) !== '/advertising')
     await driver.step('go to Advertising', () => goTo(driver, 'Advertising'));
   const isPartial = driver.random.chance(0.4);
-  // That of the range before comes second.
+  // The request for the previous period comes second.
   if (isPartial) driver.proxy.arm(/network_a/, 'fail', 1, 1);
   await driver.step(isPartial ? 'look while the second answer fails' : 'look', () =>
     anyStep(driver, FIGURES),

@@ -1,4 +1,4 @@
-/** Whether what a tab shows belongs to one request, to its labels, to its session, and adds up. */
+/** Checks that what a tab shows belongs to one request, to its labels and to its session, and adds up. */
 import type { Exchange } from './proxy.js';
 import type { Screen, ShownChart, ShownTable } from './screen.js';
 import type { Organization } from './world.js';
@@ -9,7 +9,7 @@ type Item = Record<string, unknown>;
 const texts = (row: readonly string[] | undefined, index: number) => row?.[index] ?? '';
 const number = (text: string) => Number(text.replace(/[^\d.-]/g, ''));
 
-/** Words by which a page says that something it shows is not of the labels. */
+/** Words by which a page says that something it shows does not belong to its labels. */
 const OLD = /\b(old|older|earlier|outdated|out of date|of before)\b|^These figures are for /i;
 
 const saysOld = ({ notes }: Screen) =>
@@ -75,7 +75,7 @@ const defined = (request: Request): Request =>
   );
 const same = (a: Request, b: Request) => JSON.stringify(defined(a)) === JSON.stringify(defined(b));
 
-/** What the labels say; undefined where the view has no list that is judged. */
+/** The meaning of the labels; undefined in a view without a list that is judged. */
 export function meaningOf(screen: Screen): Meaning | undefined {
   const query = screen.query?.trim();
   const chips = chipsOf(screen);
@@ -149,7 +149,7 @@ const PASSING = [
   'campaign_ids',
 ];
 
-/** A request as labels could say it. */
+/** The part of a request that labels can express. */
 function saidBy(path: string, body: Request): Request {
   const request = { ...body };
   for (const name of PASSING) delete request[name];
@@ -165,7 +165,7 @@ function saidBy(path: string, body: Request): Request {
   return request;
 }
 
-/** What the address says, in the words of labels, for the parameters that have a label in each view. */
+/** Differences between the address and the labels, for the parameters that have a label in the view. */
 function addressFaults(screen: Screen): string[] {
   const params = paramsOf(screen);
   const shown: [name: string, label: string | undefined][] = [
@@ -194,7 +194,7 @@ const money = (value: unknown, currency: unknown): string =>
 
 const fullName = ({ first_name, last_name }: Item) => [first_name, last_name].filter(Boolean).join(' ');
 
-/** Texts of a table that an answer would be drawn as, by the heads of its columns. */
+/** Texts of the table in which a response would be drawn, by column heading. */
 function rowsOf(path: string, answer: Item, request: Request): Record<string, string[]> {
   const list = (name: string) => (answer[name] ?? []) as Item[];
   if (path === '/api/contacts/search') return { Name: list('contacts').map(fullName) };
@@ -227,7 +227,7 @@ function explains(screen: Screen, table: ShownTable, { path, body, answer = {} }
   for (const [head, expected] of Object.entries(rowsOf(path, answer, body))) {
     const index = table.heads.indexOf(head);
     if (index < 0) continue;
-    // Of a long list the first rows are always drawn.
+    // The first rows of a long list are always drawn.
     const most = table.hasGaps ? 50 : expected.length;
     for (let row = 0; row < Math.min(most, expected.length); row++)
       if (!isFigure(texts(table.rows[row], index), expected[row] ?? '')) return false;
@@ -254,14 +254,14 @@ function totalsExplained(screen: Screen, answer: Item): boolean {
 }
 
 export interface Judged {
-  /** The request whose answer is shown. */
+  /** The request whose response is shown. */
   shown: Exchange | undefined;
-  /** Whether the page says nothing of being old, loading or failed. */
+  /** Whether the page gives no hint that it is old, loading or failed. */
   isCurrent: boolean;
   faults: string[];
 }
 
-/** That the main list, its count, its totals and what is offered for it are of one answer, and that one is of the labels. */
+/** Checks that the main list, its count, its totals and its actions come from one response, and that this response matches the labels. */
 export function judgeList(screen: Screen, exchanges: readonly Exchange[], key: string): Judged {
   const meaning = meaningOf(screen);
   const table = screen.tables.find(({ label }) => label === meaning?.table);
@@ -310,7 +310,7 @@ export function judgeList(screen: Screen, exchanges: readonly Exchange[], key: s
   return { shown, isCurrent: !isMarked && screen.alerts.length === 0, faults };
 }
 
-/** Facets of days are asked for beside the list. */
+/** Facets of days are requested separately from the list. */
 export function judgeDays(screen: Screen, exchanges: readonly Exchange[], key: string): string[] {
   const meaning = meaningOf(screen);
   const counted = screen.days.filter((day) => !day.includes('counting'));
@@ -334,7 +334,7 @@ export function judgeDays(screen: Screen, exchanges: readonly Exchange[], key: s
   ];
 }
 
-/** That a count of selected contacts is that of ticked rows. */
+/** Checks that the count of selected contacts equals the number of ticked rows. */
 export function judgeSelection(screen: Screen): string[] {
   const { selection } = screen;
   const table = screen.tables.find(({ label }) => label === 'Contacts');
@@ -345,7 +345,7 @@ export function judgeSelection(screen: Screen): string[] {
   return [`"${selection}", and ${table.checked} rows are ticked`];
 }
 
-/** That charts of money and counts sum to the totals above them, and those of before to what the comparison says. */
+/** Checks that charts of money and counts sum to the totals above them, and their previous periods to the comparison. */
 export function judgeCharts(screen: Screen, charts: readonly ShownChart[]): string[] {
   if (screen.totals.length === 0 || /Page 1 of [^1]/.test(screen.page ?? '')) return [];
   if (screen.notes.some((note) => /left out|leaves? out|not (?:all|drawn|shown)|without/i.test(note)))
@@ -383,7 +383,7 @@ export function judgeCharts(screen: Screen, charts: readonly ShownChart[]): stri
   });
 }
 
-/** That nothing of the other organization is in a tab. */
+/** Checks that a tab shows nothing of the other organization. */
 export function judgeSession(
   screen: Screen,
   of: Organization | undefined,
@@ -397,7 +397,7 @@ export function judgeSession(
     });
 }
 
-/** That no request carries anything of an organization that is not the one of its key. */
+/** Checks that no request contains anything of an organization other than the organization of its key. */
 export const judgeRequests = (
   exchanges: readonly Exchange[],
   organizations: readonly Organization[],

@@ -1,4 +1,4 @@
-/** Acts in tabs of a browser as chance says, and judges after each step what every tab shows. */
+/** Acts at random in tabs of a browser, and judges after each step what every tab shows. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { DAY_MS } from '../../../services/shared/time.js';
 import { Random } from '../../support/random.js';
@@ -17,17 +17,17 @@ import type { Exchange, RecordingProxy } from './proxy.js';
 import { readCharts, readScreen, type Screen } from './screen.js';
 import { type Organization, pause, type World } from './world.js';
 
-/** Longer than the console waits while somebody types. */
+/** Longer than the console waits for a pause in typing. */
 const QUIET_MS = 170;
 const SIZE = { width: 1280, height: 900 };
 const QUIET_TIMEOUT_MS = 6000;
-/** Of a control that is there already. */
+/** Timeout for a control that is already on the page. */
 const CONTROL_TIMEOUT_MS = 1500;
 const LOAD_TIMEOUT_MS = 30_000;
 
 export interface Tab {
   page: Page;
-  /** The organization it is signed in to. */
+  /** The organization that the tab is signed in to. */
   of: Organization | undefined;
 }
 
@@ -41,9 +41,9 @@ export class Driver {
   readonly proxy: RecordingProxy;
   tabs: Tab[] = [];
   faults: string[] = [];
-  /** Somebody else has written since, so a list may be older than the store. */
+  /** Another client has written since, so a list may be older than the store. */
   isChangedElsewhere = false;
-  /** Takes about a second each time. */
+  /** Reading the charts takes about a second each time. */
   readsCharts = false;
   #context: BrowserContext;
   #errors: string[] = [];
@@ -58,7 +58,7 @@ export class Driver {
     context.on('page', (page) => {
       page.setDefaultTimeout(CONTROL_TIMEOUT_MS);
       page.setDefaultNavigationTimeout(LOAD_TIMEOUT_MS);
-      // What would be lost is lost on purpose.
+      // The dialog warns of lost changes, which this test loses on purpose.
       page.on('dialog', (dialog) => void dialog.accept().catch(() => undefined));
       page.on('pageerror', (error) => this.#errors.push(`the page failed: ${error.message}`));
     });
@@ -89,7 +89,7 @@ export class Driver {
     return this.tab.of;
   }
 
-  /** Of the organization that the active tab is not signed in to. */
+  /** The organization that the active tab is not signed in to. */
   get other(): Organization {
     const [first, second] = this.world.organizations;
     return this.tab.of === first ? second : first;
@@ -119,7 +119,7 @@ export class Driver {
     await tab.page.close();
   }
 
-  /** A first tab, signed in by its address. */
+  /** Opens a first tab and signs it in by its address. */
   async signIn(of: Organization, view = '/contacts'): Promise<void> {
     this.note(`sign in to ${of.id} at ${view}`);
     await this.openTab(`${view}#key=${of.key}`, of);
@@ -127,11 +127,11 @@ export class Driver {
     await this.settle();
   }
 
-  /** Until no request is on its way but those that are held, and the page has drawn. */
+  /** Waits until the only requests in progress are held ones, and the page has drawn. */
   async settle(): Promise<void> {
     const { proxy } = this;
     const deadline = performance.now() + QUIET_TIMEOUT_MS;
-    // What was clicked or typed is sent after this task, or after a pause in typing.
+    // A request caused by a click or by typing is sent after this task, or after a pause in typing.
     let from = performance.now();
     while (performance.now() < deadline) {
       if (proxy.running > 0) from = performance.now();
@@ -153,7 +153,7 @@ export class Driver {
     this.faults.push(text);
   }
 
-  /** Does a step, if it can be done, and judges what is shown. */
+  /** Does a step, if it is possible, and judges what is shown. */
   async step(name: string, run: () => Promise<unknown>): Promise<boolean> {
     const times = [performance.now()];
     try {
@@ -189,7 +189,7 @@ export class Driver {
       this.faults.push(...list.faults);
       this.faults.push(...judgeDays(screen, exchanges, tab.of.key));
       this.faults.push(...judgeSelection(screen));
-      // Another tab does not know what this one wrote.
+      // Another tab does not know what this tab wrote.
       if (list.isCurrent && list.shown && this.proxy.held === 0 && this.tabs.length === 1)
         this.faults.push(...(await this.#newest(screen, list.shown)));
       if (this.readsCharts && viewOf(screen) === '/advertising')
@@ -201,11 +201,11 @@ export class Driver {
     this.faults.push(...this.#errors.splice(0));
   }
 
-  /** Judges charts together with the figures that are there before and after all periods were pointed at. */
+  /** Judges charts by the figures that are shown both before and after the pointer went through all periods. */
   async #charts(tab: Tab): Promise<string[]> {
     const { from = '', to = '' } = await this.screen(tab);
     const isLong = Date.parse(to) - Date.parse(from) > 200 * DAY_MS;
-    // A period takes more than a pixel, so that each can be pointed at.
+    // With more than a pixel for each period, the pointer can reach every one.
     if (isLong) await tab.page.setViewportSize({ ...SIZE, width: 5600 });
     if (isLong) await this.settle();
     const before = await this.screen(tab);
@@ -229,7 +229,7 @@ export class Driver {
     return [];
   }
 
-  /** A list at rest is of the last answer, and nobody but others knows better. */
+  /** A list at rest shows the newest response, unless another client has written. */
   async #newest(screen: Screen, shown: Exchange): Promise<string[]> {
     const meaning = meaningOf(screen);
     if (this.isChangedElsewhere || !meaning || !this.tab.of) return [];
@@ -245,14 +245,14 @@ export class Driver {
     return [`the list says ${total} and there are ${true_.total_count}, though only this console wrote`];
   }
 
-  /** What somebody else does meanwhile, by the API. */
+  /** A change that another client makes by the API. */
   async elsewhere(path: string, body: object, of = this.of): Promise<void> {
     this.note(`somebody else: ${path} ${JSON.stringify(body)}`);
     this.isChangedElsewhere = true;
     await this.world.read(of, path, body);
   }
 
-  /** Once answers come again, what is shown is that of its labels, and nothing else has to be done than to press Retry. */
+  /** Once responses arrive again, the page matches its labels, and pressing Retry is enough to get there. */
   async comesToRest(): Promise<void> {
     const isAtRest = async () => {
       const screen = await this.screen();
@@ -263,11 +263,11 @@ export class Driver {
         screen.buttons.includes('Reset this view')
       );
     };
-    // The console asks again some seconds after a failure that passes.
+    // The console retries some seconds after a temporary failure.
     if (!(await this.comes(isAtRest, 15_000))) this.fault('answers come again, and the list stays old');
   }
 
-  /** Waits for what a step leads to; answers whether it came. */
+  /** Waits for the effect of a step; returns whether it occurred. */
   async comes(condition: () => Promise<boolean>, timeoutMs = 10_000): Promise<boolean> {
     try {
       await until(condition, '', { pollMs: 40, timeoutMs });

@@ -1,8 +1,8 @@
-/** A proxy before a gateway that records each request of the API with its answer, and holds, fails or cuts those that a rule names. */
+/** A proxy before a gateway. It records each API request with its response, and holds, fails or cuts off requests that match a rule. */
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What becomes of a request. One that is held goes on when the proxy releases it; after a cut nobody knows whether it was handled. */
+/** What becomes of a request. A held request continues when the proxy releases it; after a cut, nobody knows whether it was handled. */
 export type Fault =
   | 'hold before'
   | 'hold after'
@@ -13,7 +13,7 @@ export type Fault =
   | 'end half';
 
 export interface Exchange {
-  /** Counts requests and answers in the order in which they came. */
+  /** Counts requests and responses in the order in which they arrived. */
   startedAt: number;
   endedAt: number | undefined;
   key: string;
@@ -21,16 +21,16 @@ export interface Exchange {
   body: Record<string, unknown>;
   text: string;
   fault: Fault | undefined;
-  /** The answer, where all of it was passed on with status 200. */
+  /** The response, if it had status 200 and all of it was passed on. */
   answer: Record<string, unknown> | undefined;
 }
 
 interface Rule {
-  /** Of the path, or of the path and the body. */
+  /** Matched against the path, or against the path and the body. */
   pattern: RegExp;
   fault: Fault;
   times: number;
-  /** Requests that are passed on before. */
+  /** Number of matching requests that are passed on first. */
   skip: number;
 }
 
@@ -38,10 +38,10 @@ const FAILURE = JSON.stringify({ code: 'internal_error', title: 'Internal error'
 
 export class RecordingProxy {
   readonly exchanges: Exchange[] = [];
-  /** Requests that the browser waits for, without those that are held. */
+  /** Requests in progress, except held ones. */
   running = 0;
   held = 0;
-  /** Time of the last change, as `performance.now()` has it. */
+  /** Time of the last change, in milliseconds of `performance.now()`. */
   changedAt = 0;
   url = '';
   #target: string;
@@ -59,7 +59,7 @@ export class RecordingProxy {
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The next requests whose path, or path and body, a pattern finds, or all until `disarm`. */
+  /** Applies a fault to the next requests whose path, or path and body, match a pattern; without a number, until `disarm`. */
   arm(pattern: RegExp, fault: Fault, times = Number.POSITIVE_INFINITY, skip = 0): void {
     this.#rules.push({ pattern, fault, times, skip });
   }
@@ -139,7 +139,7 @@ export class RecordingProxy {
     if (fault === 'hold after') await hold();
     if (isGone) return;
     if (fault === 'cut after') return void request.socket.destroy();
-    // Without its length, as a proxy of HTTP/1.0 sends it.
+    // Without a length, as an HTTP/1.0 proxy sends the response.
     const { 'content-length': _, connection: __, 'transfer-encoding': ___, ...headers } = answer.headers;
     response.writeHead(answer.status, headers);
     if (fault === 'cut half') {
@@ -152,7 +152,7 @@ export class RecordingProxy {
   }
 }
 
-/** Whole lines of it, as those of an export. */
+/** The first half of a response, in whole lines, such as lines of an export. */
 function halfOf(content: Buffer): Buffer {
   const end = content.indexOf('\n', content.length / 2);
   return content.subarray(0, end < 0 ? content.length / 2 : end + 1);

@@ -1,15 +1,15 @@
-/** What a person sees of a tab at one moment, by roles, labels and texts. */
+/** What a user sees in a tab at one moment, by roles, labels and texts. */
 import type { Page } from 'playwright-core';
 
 export interface ShownTable {
   label: string;
   isBusy: boolean;
   heads: string[];
-  /** The column by which rows are in order, as `Spend descending`. */
+  /** The column that orders the rows, and its direction, such as `Spend descending`. */
   sorted: string;
   rows: string[][];
   checked: number;
-  /** Whether rows are left out that are far from what is shown. */
+  /** Whether rows far from the visible part are left out. */
   hasGaps: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Screen {
   /** Such as `94 contacts`. */
   count: string | undefined;
   query: string | undefined;
-  /** The chosen text of each choice, by its label. */
+  /** The selected text of each select, by its label. */
   choices: Record<string, string>;
   from: string | undefined;
   to: string | undefined;
@@ -29,25 +29,25 @@ export interface Screen {
   tab: string | undefined;
   page: string | undefined;
   tables: ShownTable[];
-  /** Each list of figures: label and figure in turn. */
+  /** Each list of figures, as pairs of label and figure. */
   totals: [label: string, figure: string][][];
   comparisons: string[];
   days: string[];
   alerts: string[];
-  /** Everything that explains, outside of tables. */
+  /** All explanations outside of tables. */
   notes: string[];
   selection: string | undefined;
   selectAll: string | undefined;
   notice: string | undefined;
   canUndo: boolean;
   buttons: string[];
-  /** Work that goes on whatever view is open. */
+  /** Work that continues in every view. */
   doing: string[];
-  /** Where the words of organizations are: the text around each. */
+  /** The text around each marker of an organization. */
   markers: Record<string, string[]>;
 }
 
-/** `chart-value` is what a person reads who points at a period. */
+/** `chart-value` is the text that a user reads while pointing at a period. */
 const READ = `(markers) => {
   const text = (element) => (element?.textContent ?? '').replace(/\\s+/g, ' ').trim();
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -116,11 +116,11 @@ export const readScreen = (page: Page, markers: readonly string[]): Promise<Scre
 
 export interface ShownChart {
   label: string;
-  /** As it is read when each period is pointed at: `2026-10: $6,399.78, before $162.00`. */
+  /** The text read while pointing at each period, such as `2026-10: $6,399.78, before $162.00`. */
   values: string[];
 }
 
-/** Points at each period of each chart; one of a long range may be little wider than a pixel. */
+/** Points at each period of each chart; in a long range a period may be little wider than a pixel. */
 const POINT = `() => [...document.querySelectorAll('main .chart')].map((chart) => {
   const over = chart.querySelector('.u-over');
   const box = over?.getBoundingClientRect();

@@ -1,4 +1,4 @@
-/** Leaves traces of one organization in tabs, and goes on in another organization, in each way that one can. */
+/** Leaves traces of one organization in tabs, and continues in another organization, in each way that the console has. */
 import { readFileSync } from 'node:fs';
 import { addFilter, goTo } from './browsing.js';
 import type { Driver } from './driver.js';
@@ -10,7 +10,7 @@ const SQL = 'SELECT contact_id, last_name FROM contacts ORDER BY contact_id LIMI
 
 const rows = ({ page }: Driver) => page.getByRole('table', { name: 'Contacts' }).locator('tbody');
 
-/** What stays in a tab unless its end is thought of. */
+/** State that stays in a tab unless signing out removes it. */
 const TRACES: readonly (readonly [name: string, step: Step])[] = [
   [
     'delete a contact, which can be undone',
@@ -124,11 +124,11 @@ async function typeKey(driver: Driver, of: Organization): Promise<void> {
   await page.getByLabel('API key').fill(of.key);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('navigation', { name: 'Views' }).waitFor({ timeout: 30_000 });
-  // Tabs that ask for a key take that of one that is signed in.
+  // Tabs that ask for a key use the key of a tab that is signed in.
   for (const tab of driver.tabs) tab.of ??= of;
 }
 
-/** Signs out, which tabs with the same key follow. */
+/** Signs out; tabs with the same key follow. */
 async function signOut(driver: Driver): Promise<void> {
   const { of } = driver;
   await driver.page.getByRole('button', { name: 'Sign out' }).click();
@@ -175,7 +175,7 @@ const WAYS: readonly (readonly [name: string, step: Step])[] = [
     async (driver) => {
       const { page, other, proxy, tab } = driver;
       const here = new URL(page.url());
-      // As a link does that is opened from elsewhere, and as one does that differs in its fragment alone.
+      // Like a link that is opened from another page, or a link that differs only in its fragment.
       const path = driver.random.chance(0.5) ? '/console/contacts' : here.pathname + here.search;
       await page.goto(`${proxy.url}${path}#key=${other.key}`);
       await driver.settle();
@@ -217,7 +217,7 @@ const WAYS: readonly (readonly [name: string, step: Step])[] = [
   ],
 ];
 
-/** Looks around, undoes and saves what is offered, in the session that is open now. */
+/** Reads, undoes and saves whatever the console offers in the session that is open now. */
 async function use(driver: Driver): Promise<void> {
   const { page, random } = driver;
   const views = random

@@ -1,18 +1,18 @@
-/** Two organizations with no word in common, and what is true of them by the API itself. */
+/** Two organizations with no word in common, and their true state, read by the API. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { DAY_MS, utcDate } from '../../../services/shared/time.js';
 import { startTestGateway, type TestGateway } from '../../support/gateway.js';
 import { Random } from '../../support/random.js';
 
 export interface Organization {
-  /** In every text of the organization and in no text of the other one. */
+  /** A word in every text of the organization and in no text of the other organization. */
   marker: string;
   id: string;
   key: string;
   audiences: readonly string[];
 }
 
-/** Cells of what an organization stores, such as `member aud_x contact_1`. */
+/** Cells of the stored state of an organization, such as `member aud_x contact_1`. */
 export type State = ReadonlyMap<string, string>;
 
 export interface World {
@@ -128,7 +128,7 @@ async function organizationOf(gateway: TestGateway, marker: string, index: numbe
   return { marker, id, key, audiences };
 }
 
-/** Most campaigns run each day for some months, and two only for some days, long ago and later. */
+/** Most campaigns run each day for some months; two run only on some days, one long ago and one later. */
 function daysOf(campaign: number): number[] {
   const first = campaign === 0 ? 520 : campaign === 1 ? 130 : 1;
   return Array.from({ length: campaign < 2 ? 5 : 70 + campaign }, (_, index) => first + index);
@@ -141,7 +141,7 @@ const rates = () =>
     per_eur: `1.${100 + (back % 90)}`,
   }));
 
-/** What two reads may differ in without a change by anybody. */
+/** Fields in which two reads may differ although nobody changed anything. */
 const PASSING = new Set(['updated_at', 'created_at', 'member_count', 'organization_id']);
 
 async function stateOf(read: World['read'], of: Organization): Promise<State> {
@@ -172,7 +172,7 @@ async function stateOf(read: World['read'], of: Organization): Promise<State> {
   return state;
 }
 
-/** Cells in which two states differ, with what the second one has; absent where it has none. */
+/** Cells in which two states differ, with their content in the second state; undefined if absent there. */
 export function changes(before: State, after: State): Map<string, string | undefined> {
   const found = new Map<string, string | undefined>();
   for (const [cell, value] of after) if (before.get(cell) !== value) found.set(cell, value);

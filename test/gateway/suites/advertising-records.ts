@@ -6,7 +6,7 @@ import { runs, SEED } from '../../support/random.js';
 const RECORDS = '/api/advertising/network_a/records';
 type Item = Record<string, unknown>;
 
-/** Every item of a stream, page by page, and how long the pages were. Fails where a page begins where another one began. */
+/** Every item of a stream, page by page, and the length of each page. Fails if a page begins where another page began. */
 async function allItems(
   { call }: Pick<TestGateway, 'call'>,
   body: { organization_id: string; stream: string; limit: number },
@@ -72,7 +72,7 @@ export const advertisingRecords = gatewaySuite('Records of an advertising stream
         const { organization_id, key } = await organization();
         const last = new Map<string, Item>();
         for (const [index, records] of history.entries()) {
-          // A request is about each record once, as rows of one moment are ordered within it.
+          // Each request changes a record only once, because rows of one moment are ordered within the request.
           const reported_at = `2026-03-0${index + 1}T00:00:00.000Z`;
           const written = records.map((record) => ({ ...record, reported_at }));
           const took = await gateway.ingest('network-a-deliveries', written, { key });

@@ -7,7 +7,7 @@ type Json = Record<string, unknown>;
 
 const ADD = '/api/audiences/contacts/add-many';
 const REMOVE = '/api/audiences/contacts/remove-many';
-/** More than one request works through. */
+/** More contacts than one request changes. */
 const MANY = 10_300;
 
 /** Filters of searches, each with the contacts it must find. */
@@ -29,7 +29,7 @@ const filters: Json[] = [
   { query: 'maria' },
   { query: 'marai', country: 'CH' },
   { query: 'bob -lee2' },
-  // Nobody has this address: its parts are looked for.
+  // No contact has this address, so its parts are searched for.
   { query: 'person.lee3@acme.example' },
   { query: 'acme.example', audience_id: 'aud_some' },
   { audience_id: 'aud_some' },
@@ -192,11 +192,11 @@ export const bulkMemberships = gatewaySuite('Adding and removing many contacts',
     expect(first.changed).to.be.within(1, 10_000);
     expect(first.unchanged).to.equal(0);
     expect(first.next_cursor).to.be.a('string');
-    // The answer was lost. A slow request ends before 10 000 contacts.
+    // The response was lost. A slow request ends before 10 000 contacts.
     const joined = Number(first.changed);
     expect(await untilDone(join)).to.deep.equal([MANY - joined, joined]);
     expect(await memberCount()).to.equal(MANY);
-    // Walks over members, of which each step leaves fewer.
+    // Each step of this walk over members leaves fewer members.
     const leave = (cursor?: unknown) =>
       ofMany(REMOVE, { audience_id: 'aud', filter: { audience_id: 'aud' }, cursor });
     expect(await untilDone(leave)).to.deep.equal([MANY, 0]);

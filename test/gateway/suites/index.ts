@@ -24,7 +24,7 @@ const SUITES = [
   repetitions,
 ];
 
-/** Everything a gateway has to do for each form of its stores. */
+/** Everything that a gateway has to do with each kind of stores. */
 export function gatewayContract(name: string, start: StartGateway): void {
   describe(`gateway: ${name}`, () => {
     for (const suite of SUITES) suite(start);

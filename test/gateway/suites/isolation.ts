@@ -4,7 +4,7 @@ import { type Answer, gatewaySuite, type TestGateway } from '../../support/gatew
 import { wordsOf } from '../../support/words.js';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
-/** Moves on with each request of one organization, so that what is made on the way has an order. */
+/** Advances with each request of one organization, so that created items have an order. */
 let moment = NOW;
 const clock: Clock = { now: () => moment };
 const range = { start_date: '2026-11-01', end_date: '2026-11-20' };
@@ -14,7 +14,7 @@ type Streams = Record<string, object[]>;
 const upTo = <T>(count: number, make: (number: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index + 1));
 
-/** Records of an organization: ids are the same in each, all else differs. */
+/** Records of an organization: their ids are the same in each organization, everything else differs. */
 function recordsOf(
   name: string,
   day: string,
@@ -72,7 +72,7 @@ const recordsOfA = recordsOf(
     ...{ first_name: 'Maria', last_name: `Alpha${number}`, audience_ids: number < 4 ? ['aud_1'] : [] },
   }),
 );
-/** The same ids with other contents, newer versions, and ids that A has not. */
+/** The same ids with other contents, newer versions, and ids that A lacks. */
 const recordsOfB = recordsOf(
   'Beta',
   '2026-11-10',
@@ -91,7 +91,7 @@ interface Step {
   headers?: Record<string, string>;
 }
 
-/** Questions whose answers could tell of other organizations: by id, filter, word, typo, total, warning and error. */
+/** Requests whose responses could reveal other organizations: by id, filter, word, typo, total, warning and error. */
 function questions(organizationId: string): Step[] {
   const organization = { organization_id: organizationId };
   const step = (path: string, ...bodies: object[]): Step[] => bodies.map((body) => ({ path, body }));
@@ -231,7 +231,7 @@ const HEADERS = wordsOf(
   'Content-Type Idempotency-Replayed X-Ignored-Fields Retry-After WWW-Authenticate Allow',
 );
 
-/** An answer as the caller sees it. Ids made on the way are numbered, since each run makes others. */
+/** A response as the caller sees it. Generated ids are numbered, since each run generates others. */
 class Transcript {
   readonly lines: string[] = [];
   readonly #made = new Map<string, string>();
@@ -242,11 +242,11 @@ class Transcript {
   }
 
   #numbered(text: string): string {
-    // A cursor holds the id of the last item before it.
+    // A cursor contains the id of the last item before it.
     const read = text.replace(/cursor":"([\w-]+)"/g, (_, cursor: string) =>
       Buffer.from(cursor, 'base64url').toString(),
     );
-    // Leave out the parts of an erasure's proof that differ between installations and moments.
+    // Leaves out the parts of an erasure's proof that differ between installations and moments.
     const same = read
       .replace(/"[0-9a-f]{64}"/g, '"hash"')
       .replace(/"(key_id|completed_at)":[^,]+/g, '"$1":"any"');
@@ -281,7 +281,7 @@ class Organization {
     }
   }
 
-  /** Asks everything, follows cursors to their end, and returns the answers. */
+  /** Sends all requests, follows cursors to their end, and returns the responses. */
   async ask(steps: Step[], transcript = new Transcript()): Promise<Transcript> {
     for (const step of steps) {
       const answer = await this.call(step);
@@ -298,14 +298,14 @@ async function organizationOf(gateway: TestGateway, id: string): Promise<Organiz
   return new Organization(gateway, id, await gateway.keyFor(id));
 }
 
-/** All answers that A gets, before and after its own changes. */
+/** All responses that A gets, before and after its own changes. */
 async function lifeOfA(a: Organization, gateway: TestGateway): Promise<string[]> {
   await a.load(recordsOfA);
   const before = await a.ask(questions(a.id));
   const during = await a.ask(changes(a.id));
   await gateway.stores.records.setCredits(a.id, 7);
   await a.ask(changes(a.id), during);
-  // Its changes touch nothing of advertising.
+  // The changes of A touch no advertising data.
   const after = await a.ask(questions(a.id).filter(({ path }) => !path.startsWith(NETWORK)));
   const rejected = await gateway.ingest('contacts', [{ contact_id: 'x', organization_id: 'org_b' }]);
   return [...before.lines, ...during.lines, ...after.lines, rejected.text];

@@ -11,7 +11,7 @@ const search: Request = ['/api/contacts/search', { organization_id: 'org_a' }];
 const campaigns: Request = [`${ADVERTISING}/campaigns`, range];
 const delivery = { date: '2026-10-01', campaign_id: 'a', creative_id: 'b' };
 
-/** Requests that need a store, records of a stream that it keeps, and a request that needs the other one. */
+/** Requests that need a store, records of a stream in that store, and a request that needs the other store. */
 const CASES = [
   { store: 'records', failing: [search], stream: 'contacts', record: { contact_id: 'x' }, served: campaigns },
   {
@@ -45,7 +45,7 @@ export const lostStores = gatewaySuite('A gateway without a store', (start) => {
     it(`answers 503 without the message of the ${store} store, and serves what the other one has`, async () => {
       const gateway = await start();
       try {
-        // A key that was verified before is known while the store of keys is down.
+        // A key that was verified before is still known while the key store is unavailable.
         await gateway.call(...search);
         await gateway.stores[store].close();
         for (const request of failing) {

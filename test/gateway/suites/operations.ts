@@ -84,7 +84,7 @@ export const operations = gatewaySuite('Every operation, end to end', (start) =>
   });
   after(() => gateway.close());
 
-  /** The body of a 200 that is exactly as documented. */
+  /** The body of a 200 that matches its documentation exactly. */
   async function ask(path: string, body: object, headers: Record<string, string> = {}): Promise<Json> {
     return checked(path, await gateway.call(path, body, { headers }));
   }

@@ -56,7 +56,7 @@ export const peopleOfImports = gatewaySuite('People who are there already', (sta
     { contact_id: 'twin-1', work_emails: ['team@acme.example'] },
     { contact_id: 'twin-2', work_emails: ['team@acme.example'] },
   ];
-  /** One of each kind, and what is checked of them. */
+  /** One row of each kind, and the expected outcome. */
   const rows = [
     { contact_id: 'new', last_name: 'New', work_emails: ['new@acme.example'] },
     { contact_id: 'ada', last_name: 'Byron' },

@@ -12,7 +12,7 @@ const AT_ONCE = 12;
 
 const EXPORT = /^(?:text\/csv|application\/x-ndjson); charset=utf-8$/;
 
-/** Faults of an answer against the contract. */
+/** Ways in which a response breaks the contract. */
 function faultsOf(
   { method, path, headers: sent }: FuzzRequest,
   { status, headers, text }: Received,
@@ -21,7 +21,7 @@ function faultsOf(
   if (typeof id !== 'string' || id === '') return ['there is no X-Request-Id'];
   if (status >= 500) return [`the status is ${status}`];
   if (method === 'HEAD') return [];
-  // Errors of SQL statements may use the words of the engine.
+  // Errors of SQL statements may use words of the engine.
   const words = status === 422 && path.startsWith('/api/sql') ? null : storeWords(text);
   if (words !== null) return [`it gives away …${words}…`];
   const type = headers['content-type'];
@@ -88,7 +88,7 @@ export const randomRequests = (defaultRuns: number) =>
         ),
         { seed: SEED, numRuns },
       );
-      // Requests that are all rejected would test little.
+      // If all requests were rejected, the test would check little.
       const sent = [...statuses.values()].reduce((sum, count) => sum + count, 0);
       expect(statuses.get(200), JSON.stringify([...statuses])).to.be.above(sent / 5);
       for (const status of [400, 401, 404, 415, 422]) expect([...statuses.keys()]).to.include(status);

@@ -29,7 +29,7 @@ const BODIES: Record<string, (organization: { keyId: string }) => Json> = {
 };
 const writing = endpoints.filter(repetitionOf).map(({ path }) => path);
 
-/** Without what differs from one organization to another: its id, times, and ids and secrets that are drawn. */
+/** Without values that differ between organizations: ids, times, and random ids and secrets. */
 const comparable = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value)
@@ -42,7 +42,7 @@ const comparable = (value: unknown): unknown =>
       .replaceAll(/"[0-9a-f]{64}"/g, '"HASH"'),
   );
 
-/** The body with another last text, which is valid too. */
+/** The body with another valid last text. */
 function otherwise(body: Json): Json {
   const [name, text] = Object.entries(body).findLast(
     ([field, value]) => typeof value === 'string' && field !== 'organization_id',
@@ -79,7 +79,7 @@ export const repetitions = gatewaySuite('A request that is repeated as its answe
   }
   type Organization = Awaited<ReturnType<typeof newOrganization>>;
 
-  /** All that the operations write. */
+  /** Everything that the operations write. */
   async function everything({ ask }: Organization): Promise<unknown> {
     const lists = [
       '/api/contacts/search',

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Answer, CallOptions } from '../../support/gateway.js';
 import { HOSTILE_ORGANIZATION, type Target } from '../target.js';
 
-/** Something one client does to harm the others. Resolves when it has had its answers, and throws where one is wrong. */
+/** Something that one client does to harm others. Resolves when it has its responses, and throws if one is wrong. */
 export interface Attack {
   title: string;
   /** Whether a short run leaves the attack out, because it takes over three seconds or resembles another attack. */
@@ -16,7 +16,7 @@ export const organization_id = HOSTILE_ORGANIZATION;
 /** Status codes that an ordinary key may get; any other code is a failure of the server. */
 const EXPECTED = new Set([200, 400, 401, 404, 408, 409, 413, 422, 429, 503, 504]);
 
-/** Sends one request and expects an answer that a well-behaved server gives to anybody. */
+/** Sends one request and expects a response that a well-behaved server may give to anybody. */
 export async function ask(
   { call }: Target,
   path: string,

@@ -7,7 +7,7 @@ import { REQUEST_TIMEOUT_MS } from '../target.js';
 import { type Attack, encoded } from './attack.js';
 
 const STALLED_UPLOADS = 1100;
-/** Connections that leave at once. */
+/** Number of connections that leave at once. */
 const WAVE = 50;
 
 export const connectionAttacks: Attack[] = [
@@ -33,7 +33,7 @@ export const connectionAttacks: Attack[] = [
       const timer = setInterval(() => {
         for (const socket of sockets) if (!socket.closed) socket.write('X: y\r\n');
       }, 500);
-      // That time passes is itself the attack: connections that hold on to what they have.
+      // The attack is to hold connections while time passes.
       await pause(REQUEST_TIMEOUT_MS);
       clearInterval(timer);
       for (const socket of sockets) socket.destroy();
@@ -45,7 +45,7 @@ export const connectionAttacks: Attack[] = [
       const body = JSON.stringify({ organization_id: 'org_hostile', query: 'name family', limit: 100 });
       const text = jsonText('/api/contacts/search', key, body);
       for (let opened = 0; opened < 2000; opened += WAVE) {
-        // The next wave comes when the server has accepted the one before: the backlog of the operating system is not what is tried.
+        // The next wave follows when the server has accepted the wave before: the test does not try the backlog of the operating system.
         await acceptedAll(url);
         const sockets = await openStalled(url, WAVE, text);
         for (const socket of sockets) {

@@ -4,7 +4,7 @@ import { type Attack, ingest } from './attack.js';
 
 const now = new Date().toISOString();
 
-/** Texts that grow when they are folded, or that scanners go over again and again. */
+/** Texts that grow when they are folded, or that a scanner may read again and again. */
 const TEXTS: [name: string, text: (length: number) => string][] = [
   ['ligatures', (length) => '\u3316'.repeat(length - 1).concat('.')],
   ['labels of a domain', (length) => 'a.'.repeat(length / 2)],
@@ -22,7 +22,7 @@ city state_region country postal_code network_a_url gender company_country compa
 
 const all = (names: readonly string[], text: string) => Object.fromEntries(names.map((name) => [name, text]));
 
-/** Records whose texts are all `text`, of the streams with most of them. */
+/** Records whose texts are all `text`, of the streams with the most texts. */
 const STREAMS: [stream: string, record: (index: number, text: (length: number) => string) => object][] = [
   [
     'contacts',
@@ -67,7 +67,7 @@ export const recordAttacks: Attack[] = [
       }));
       const { status, body } = await ingest(target, 'contacts', records);
       expect(status).to.be.oneOf([200, 504]);
-      // 10 000 audiences a contact.
+      // 10 000 audiences per contact.
       if (status === 200) expect(body.accepted).to.equal(10);
     },
   },

@@ -14,7 +14,7 @@ const report = (name: string, body: object): Request => [
 ];
 const letters = LETTERS.join(' ');
 
-/** The most that each operation may be asked for at once. */
+/** The most expensive request of each operation. */
 const HEAVIEST: Request[] = [
   ['/api/contacts/get', { organization_id, contact_id: 'con-1' }],
   contacts({ query: letters.slice(0, 23).replaceAll(/\w/g, '$&x') }),

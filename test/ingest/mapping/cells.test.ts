@@ -53,7 +53,7 @@ describe('An id of a tool', () => {
   });
 
   it('of Salesforce has 18 characters, which differ also where case does not count', () => {
-    // The pair of the documentation of Salesforce.
+    // The example pair in the documentation of Salesforce.
     expect(salesforceId('001A0000006Vm9r')).to.equal('001A0000006Vm9rIAC');
     const short = fc.stringMatching(/^[A-Za-z0-9]{15}$/);
     fc.assert(
@@ -96,7 +96,7 @@ describe('A cell', () => {
     );
     for (const text of ['n/a', 'N/A', '-', '—', 'none', 'no email', '/o=Ex/cn=rk', ''])
       expect(emailsIn(text), text).to.deep.equal([]);
-    // Not an address: its record is rejected.
+    // The text is not an address, so its record is rejected.
     expect(emailsIn('ann lee@b.example')).to.deep.equal(['ann lee@b.example']);
   });
 

@@ -1,4 +1,4 @@
-/** Tables of deliveries as the locales of the world write them: read right as a whole, or refused. */
+/** Tables of deliveries as the locales of the world write them: read correctly as a whole, or refused. */
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -41,7 +41,7 @@ const STYLES: Record<string, Style> = {
   'ISO with commas': { date: isoDate, group: '', mark: ',' },
 };
 
-/** Digits behind the mark: `natural` as many as there are. */
+/** Digits after the decimal mark; `natural` for as many as the number has. */
 type Digits = 0 | 2 | 3 | 'natural';
 
 function amount(thousandths: number, { group, mark }: Style, digits: Digits): string {
@@ -63,7 +63,7 @@ interface Form {
   style: keyof typeof STYLES;
   digits: Digits;
   table: 'custom' | 'own' | 'campaign manager';
-  /** Of Campaign Manager: lines that name the period. */
+  /** Files of Campaign Manager: lines before the table that name the period. */
   hasPreamble?: boolean;
 }
 

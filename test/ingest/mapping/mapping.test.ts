@@ -188,7 +188,7 @@ describe('A date of a mapping', () => {
     const [format = '', value = '', expected = '', timezone = 'UTC'] = row.split(' | ');
     it(row, () => {
       const zone = timezone === 'none' ? {} : { timezone };
-      // Exports in ISO form name none.
+      // In ISO form, exports name no format.
       const mapping = contact({ updated_at: { path: 'at', ...(format === 'iso' ? {} : { format }) } }, zone);
       for (const at of /^\d+$/.test(value) ? [value, Number(value)] : [value]) {
         const record = mapped(mapping, { at });
@@ -296,7 +296,7 @@ describe('A mapping file', () => {
     const list = Array.from({ length: 10_500 }, (_, index) => String(index));
     const { phones } = mapped(mapping, { list }) as { phones: string[] };
     expect(phones).to.have.lengthOf(10_001);
-    // An expression that would take exponential time if a format were one.
+    // An expression that would take exponential time if a format were a regular expression.
     expect(problems({ fields: { updated_at: { path: 'a', format: '(Y+)+$' } } })).to.match(/letter Y/);
     expect(
       mapped(contact({ updated_at: { path: 'a', format: 'M/D/YYYY' } }), { a: '1'.repeat(60_000) }),

@@ -36,7 +36,7 @@ describe('A backup taken beside a process that starts', () => {
       if (started) return;
       started = true;
       const lock = lockDataFolder(dataDir);
-      // What a server does: it merges parts away, and writes others.
+      // As a server does: it merges parts away, and writes others.
       rmSync(inAnalytics(dirname(PART)), { recursive: true });
       writeFileSync(inAnalytics(METADATA), 'CREATE TABLE other');
       lock.release();
@@ -75,7 +75,7 @@ describe('A backup taken beside a process that starts', () => {
     };
     const target = join(tempFolder(), 'b');
     const backup = createBackup({ dataDir, used, target, onProgress: () => undefined });
-    // Its first attempt was made in the call above or in the turns until here.
+    // The backup made its first attempt in the call above or in the turns until here.
     await new Promise((resolve) => setImmediate(resolve));
     const listener = await listenForFreezes(dataDir, freeze, (error) => expect.fail(String(error)));
     await backup;

@@ -67,7 +67,7 @@ describe('The socket of backups', () => {
 
   it('ends a connection that sends more than a command takes', async () => {
     const socket = connect(join(folder, FREEZE_SOCKET));
-    // The listener may close it while it is written.
+    // The listener may close the socket during the write.
     socket.on('error', () => undefined);
     socket.write('x'.repeat(100_000));
     await new Promise((resolve) => socket.once('close', resolve));

@@ -4,7 +4,7 @@ import { openTemporaryStore } from '../../advertising/helper.js';
 import { accepted } from '../../support/accepted.js';
 import { rawSql } from '../../support/raw-sql.js';
 
-/** More than a record may have: it stands for the sum of many. */
+/** More than a record may have: it stands for the sum of many records. */
 const HUGE = '90000000000000000000000000';
 const TWICE = '180000000000000000000000000';
 

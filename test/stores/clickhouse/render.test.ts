@@ -39,7 +39,7 @@ describe('ClickHouse migrations of replicas', () => {
     const kept = alone.flatMap((sql) =>
       /^ENGINE = \w*MergeTree/m.test(sql) ? (/^CREATE TABLE IF NOT EXISTS (\w+)/m.exec(sql)?.[1] ?? []) : [],
     );
-    // Each replica is given a copy of these.
+    // Each replica gets a copy of these tables.
     expect(replicated).to.deep.equal(kept.filter((table) => table !== 'contacts' && table !== 'audiences'));
   });
 

@@ -16,7 +16,7 @@ const failureOf = (promise: Promise<unknown>) =>
     (error: Error) => error,
   );
 
-/** A server that does to the next statements what is queued, and then what it always does. */
+/** A server that treats the next statements as queued, and later ones as usual. */
 class FakeServer {
   readonly calls: { kind: string; token?: string }[] = [];
   readonly next: (() => Promise<void>)[] = [];

@@ -40,7 +40,7 @@ async function createFolder(): Promise<string> {
 }
 
 let created: Promise<string> | undefined;
-/** A folder as it was created, of which each test has a copy. */
+/** A newly created folder; each test gets a copy. */
 async function copyFolder(): Promise<string> {
   created ??= createFolder();
   const dataDir = join(tempFolder(), 'data');

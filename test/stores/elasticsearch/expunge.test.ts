@@ -11,7 +11,7 @@ interface Answers {
   shards?: { total: number; successful: number; failed: number };
 }
 
-/** Its one shard has two copies, of which `retained` are what a merge keeps. */
+/** The only shard has two copies; a merge keeps `retained`. */
 function cluster({ task = {}, shards = { total: 2, successful: 2, failed: 0 } }: Answers, retained = [7, 9]) {
   const copies = retained.map((seqNo) => ({
     seq_no: { max_seq_no: 9 },
@@ -57,7 +57,7 @@ describe('A force merge for erasures', () => {
     expect(retainedFrom).to.deep.equal({ 'i/0': 7 });
     expect(isDropped({ 'i/0': 6 }, { 'i/0': 7 })).to.equal(true);
     expect(isDropped({ 'i/0': 7 }, { 'i/0': 7 })).to.equal(false);
-    // A reindex has taken its place.
+    // A reindex has replaced the index.
     expect(isDropped({ 'old/0': 7 }, { 'i/0': 7 })).to.equal(true);
   });
 });

@@ -12,7 +12,7 @@ const WRITE = { index: 'contacts', id: 'a', document: {} };
 
 type Handler = (request: IncomingMessage, respond: (status: number, body: object) => void) => void;
 
-/** A node of a cluster. What it does not respond to hangs. */
+/** A node of a cluster. Requests that it does not handle hang. */
 async function startNode(handle: Handler): Promise<Server> {
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     handle(request, (status, body) => {
@@ -28,7 +28,7 @@ async function startNode(handle: Handler): Promise<Server> {
 }
 
 const isCheck = ({ url = '' }: IncomingMessage) => /^\/_(nodes|cluster)\//.test(url);
-/** Answer of a node to both requests: its state, and the nodes that it reaches. */
+/** Response of a node to both requests: its state, and the nodes that it reaches. */
 const nodesSeen = (failed: number, ...ids: string[]) => ({
   version: 1,
   _nodes: { failed },
@@ -77,7 +77,7 @@ describe('A cluster of which a node hangs', function () {
     let hangs = true;
     let isBehind = true;
     let met = 0;
-    /** Checks of the new version, and those that the node has answered while it is behind. */
+    /** Checks of the new version, and checks that the node answered while it was behind. */
     let [newChecks, oldChecks] = [0, 0];
     const other: Handler = (request, respond) => {
       if (isCheck(request) && version === 2) newChecks++;
@@ -95,9 +95,9 @@ describe('A cluster of which a node hangs', function () {
     };
     await start(thawed, other, other);
     for (let count = 0; count < 3; count++) await read();
-    // The master takes it out.
+    // The master removes the node.
     version = 2;
-    // Two questions of each of the two others: one whole check, and the next has begun.
+    // Two requests to each of the two other nodes make one whole check, and the next has begun.
     await until(() => newChecks > 4, 'a check has seen it');
     hangs = false;
     await until(async () => (await read()) !== undefined && oldChecks > 4, 'it was checked again');

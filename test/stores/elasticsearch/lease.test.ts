@@ -8,7 +8,7 @@ import { runs, SEED } from '../../support/random.js';
 
 const DURATION_MS = 9000;
 
-/** One document. Requests are answered when the test says so, which decides then what they find. */
+/** One document. The test decides when requests are answered, and so what they find. */
 class SlowDocument {
   source: LeaseSource | null = null;
   #seqNo = 0;

@@ -20,7 +20,7 @@ const searchFor = (query: string) => ({
 
 type Hit = estypes.SearchHit<ContactSource>;
 
-/** Its score without regard to typos, which no match with typos reaches; newest first. */
+/** The score ignores typos, and no match with typos reaches it; newest first. */
 function hit(number: number, last_name: string, score: number): Hit {
   const contact_id = `con_${number}`;
   const record: ContactRecord = { organization_id: 'org', contact_id, first_name: 'Eva', last_name };
@@ -29,7 +29,9 @@ function hit(number: number, last_name: string, score: number): Hit {
   return { _index: 'contacts', _source: source, sort: [score, 1000 - number, contact_id] };
 }
 
-/** The ids of the page, and how often the cluster was asked, and for fuzzy matches in its score. `matched` is of one word of two. */
+/**
+ * The ids of the page, the number of requests to the cluster, and how many of them score fuzzy matches. With `matched`, one word of two matches.
+ */
 async function read(
   found: (bestScore: number) => Hit[],
   { size = LIMIT + 1, matched, isGone = false }: { size?: number; matched?: 1; isGone?: boolean } = {},

@@ -1,4 +1,4 @@
-/** Says that it is there, applies the migrations of a folder to a database, and sends the names of those that it applied. */
+/** Reports that it has started, applies the migrations of a folder to a database, and sends the names of the applied ones. */
 import { Connection } from '../../../services/stores/sqlite/connection.js';
 import { migrate } from '../../../services/stores/sqlite/migrations/migrate.js';
 

@@ -65,7 +65,7 @@ describe('SQLite migrations', () => {
     const first = open(data);
     migrate(first, folder);
     add(folder, 'ALTER TABLE things ADD COLUMN size INTEGER NOT NULL DEFAULT 1;');
-    // Both processes wait for the write lock, which this connection holds until they are there.
+    // Both processes wait for the write lock, which this connection holds until both have started.
     first.exec(sql`BEGIN IMMEDIATE`);
     const processes = [1, 2].map(() => fork(PROCESS, [join(data, 'x.db'), folder]));
     const messages = () =>

@@ -13,7 +13,7 @@ describe('A data folder of older search rules', () => {
   const contacts = 4500;
   let dataDir: string;
 
-  /** Terms, words and normal forms as other rules would have derived them. */
+  /** Replaces terms, words and normal forms by those of other rules. */
   function age(): void {
     const connection = new Connection(join(dataDir, SEARCH_FILE), { cacheMb: 2 });
     connection.run(sql`UPDATE derived SET version = -1, tables = 'other'`);

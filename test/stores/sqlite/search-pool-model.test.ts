@@ -8,7 +8,7 @@ import type { RpcRequest } from '../../../services/stores/sqlite/workers/rpc.js'
 import { SearchPool } from '../../../services/stores/sqlite/workers/search-pool.js';
 import { Random, runs, SEED } from '../../support/random.js';
 
-/** Schedules from the seed on. */
+/** Number of schedules, with consecutive seeds. */
 const SCHEDULES = runs(2000);
 
 const STEPS = 40;
@@ -20,7 +20,7 @@ const SEND_FAILED = new Error('the arguments cannot be sent');
 interface Call {
   id: number;
   organization: string;
-  /** Null where the caller never leaves. */
+  /** Null if the caller never leaves. */
   controller: AbortController | null;
   /** When the pool sent it to a process. */
   startedAt: number | null;
@@ -40,7 +40,7 @@ interface Timer {
   run(): void;
 }
 
-/** One pool among simulated processes, with a simulated clock; throws where a promise of the pool is broken. */
+/** One pool with simulated processes and a simulated clock; throws if a promise of the pool is broken. */
 class Schedule {
   readonly #random: Random;
   readonly #maxProcesses: number;
@@ -48,7 +48,7 @@ class Schedule {
   readonly #processes: Process[] = [];
   readonly #timers = new Set<Timer>();
   readonly #calls: Call[] = [];
-  /** Searches of other organizations that started while a search waited that could have started. */
+  /** Searches of other organizations that started while a waiting search could have started. */
   readonly #passedBy = new Map<string, Map<string, number>>();
   readonly #violations: string[] = [];
   #now = 0;
@@ -120,7 +120,7 @@ class Schedule {
     );
   }
 
-  /** A process becomes ready, answers, or exits after a kill; without one, time passes. */
+  /** A process becomes ready, responds, or exits after a kill; if there is none, time passes. */
   #advance(): void {
     const process = this.#pick(
       this.#processes.filter((each) => !each.isReady || each.isEnding || each.running),
@@ -215,7 +215,7 @@ class Schedule {
     return this.#processes.filter(({ running }) => running?.organization === organization).length;
   }
 
-  /** Noted, as the pool may catch what is thrown in a process or a timer. */
+  /** Noted rather than thrown, because the pool may catch errors of a process or a timer. */
   #require(isKept: boolean, violation: string): void {
     if (!isKept) this.#violations.push(violation);
   }
@@ -243,7 +243,7 @@ class Schedule {
     if (this.#violations.length > 0) throw new Error(this.#violations.join('; '));
   }
 
-  /** Whether the pool may settle a call like this now. */
+  /** Whether the pool may settle such a call now. */
   #isExpected({ controller, startedAt }: Call, error: unknown): boolean {
     if (error === ABORTED) return controller?.signal.aborted === true;
     if (error instanceof StoreTimeoutError) return startedAt !== null && this.#now - startedAt >= TIMEOUT_MS;

@@ -49,7 +49,7 @@ describe('The search pool', () => {
     }
   });
 
-  // Turns, limits and callers that left are the model's.
+  // The model covers turns, limits and callers that left.
   it('ends a search at its deadline, and runs the next in another process', async () => {
     const { pool, expire } = startWithDeadlines(2);
     const { process } = await count(pool, 'org_a');

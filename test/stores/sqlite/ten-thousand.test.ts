@@ -50,7 +50,7 @@ const LISTS: Record<string, (connection: Connection) => unknown> = {
   'keys that descend from a key': (connection) => countDescendants(connection, 'key0', T0),
 };
 
-/** Statements that count: they pass over entries of an index, and never over rows of a table. */
+/** Statements that count: they read entries of an index, and never rows of a table. */
 const isCount = (statement: Sql) => /count\(\*\)/.test(statement.text);
 
 describe('SQLite with ten thousand of everything', function () {
@@ -107,7 +107,7 @@ describe('SQLite with ten thousand of everything', function () {
       const ask = (statement: Sql, values: SqlValue[]) => {
         const steps = connection.rows<SqlValue[]>(sql`EXPLAIN QUERY PLAN ${statement}`, ...values);
         for (const step of steps) plans.push(`${isCount(statement) ? 'count: ' : ''}${String(step[3])}`);
-        // The row of an entry is read only once a column is needed that the index lacks: of keys of past runs alone.
+        // The row of an entry is read only when a column is needed that the index lacks, which happens only for keys of past runs.
         const code = isCount(statement)
           ? connection.rows<SqlValue[]>(sql`EXPLAIN ${statement}`, ...values)
           : [];
@@ -143,7 +143,7 @@ describe('SQLite with ten thousand of everything', function () {
         // Searches of contacts and audiences sort the few rows of a bucket of positions.
         if (!/contacts|audiences/.test(plans.join()))
           expect(plan, plans.join('\n')).not.to.match(/TEMP B-TREE/);
-        // Scans are of a JSON array, of descendants found so far, or of an index where all organizations are listed.
+        // Scans read a JSON array, the descendants found so far, or an index if all organizations are listed.
         if (!/all organizations/.test(title))
           expect(plan, plans.join('\n')).not.to.match(/SCAN (?!descendants|\w+ VIRTUAL|CONSTANT)/);
         if (/^count: SEARCH (keys|rejections|erasures) USING INDEX/.test(plan))

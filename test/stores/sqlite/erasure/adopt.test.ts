@@ -31,7 +31,10 @@ describe('Erasures that a restored database takes over', () => {
       ),
     );
 
-  /** The folders of a backup and of the store that went on: Ann was erased by her address after Bob had lost what he shared with her. */
+  /**
+   * The folders of a backup and of the store that continued: Ann was erased by her address after Bob had lost the value that he shared with
+   * her.
+   */
   async function prepare(named: Identifier): Promise<{ backup: string; newer: string }> {
     const [backup, newer] = [tempFolder(), tempFolder()];
     const before = await open(newer);
@@ -71,7 +74,7 @@ describe('Erasures that a restored database takes over', () => {
     expect(adopted).to.deep.equal({ erasures: 1, removed: 3, changed: 1 });
     for (const id of ['ann', 'twin', 'moved'])
       expect(await store.getContact(organizationId, id)).to.equal(null);
-    // Bob takes changes as before.
+    // Bob accepts changes as before.
     await write(store, [{ contact_id: 'bob', first_name: 'Bob' }], T0 + 3);
     await store.close();
     expect(filesWith(folders.backup, ['private.example', 'ann-second'])).to.deep.equal([]);

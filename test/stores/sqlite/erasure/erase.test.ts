@@ -127,12 +127,12 @@ describe('An erasure in SQLite', () => {
     }));
     await load(store, 'org_other', others);
     inDatabase((connection) => {
-      // Otherwise the writer merges what was loaded as soon as it is idle, before the erasure or after it.
+      // Otherwise the writer merges the loaded segments as soon as it is idle, before or after the erasure.
       while (mergeSegments(connection, 'contact_terms')) {}
       connection.exec(sql`PRAGMA wal_checkpoint(TRUNCATE)`);
     });
     expect(statSync(path).size).to.be.greaterThan(1_000_000);
-    // A reader keeps the log, so that its size is what was written.
+    // A reader keeps the log, so that its size is the amount written.
     const reader = new Connection(path, { cacheMb: 2, readOnly: true });
     try {
       reader.exec(sql`BEGIN`);
