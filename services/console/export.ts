@@ -2,48 +2,39 @@
 import type { ExportFormat, ExportRequestOf, PagedPath } from '../client/index.js';
 import type { Contact } from '../contacts/schema.js';
 import type { ExportSource } from './api.js';
-import { plural } from './format.js';
+import { kibibytes } from './format.js';
 import type { Session } from './session.js';
 
 /** The file ended too early. The message is for people. */
 export class BrokenFileError extends Error {}
 
-/** Milliseconds without data after which an export fails. The server never pauses this long. */
-const IDLE_MS = 60_000;
-
 interface Progress {
   bytes: number;
-  rows: number;
-}
-
-/** Counts of a saved file: its rows, and the rows that matched when the export began. */
-interface Saved extends Progress {
+  /** How many rows matched when the export began. */
   total: number;
 }
 
-/** Saves a file and counts its rows. Throws the errors of the client, and `BrokenFileError` for an incomplete file, which is not saved. */
+/** Counts of a saved file; `rows` is null if the server did not count them. */
+interface Saved extends Progress {
+  rows: number | null;
+}
+
+/** Saves a file. Throws the errors of the client, and `BrokenFileError` for an incomplete file, which is not saved. */
 export async function download(
   session: Session,
   { name, path, body }: ExportSource,
   format: ExportFormat,
   stop: AbortSignal,
-  onProgress: (progress: Saved) => void,
+  onProgress: (progress: Progress) => void,
 ): Promise<Saved> {
   const { limit, page, page_size, compare_to, ...filters } = body as Record<string, unknown>;
   const request = filters as ExportRequestOf<PagedPath>;
-  const idle = new AbortController();
-  const { total, stream } = await session.export(path, request, format, AbortSignal.any([stop, idle.signal]));
-  const count = rowCounter(format);
-  const progress = { bytes: 0, rows: 0, total };
-  const wait = () => setTimeout(() => idle.abort(), IDLE_MS);
-  let timer = wait();
+  const { total, stream, rows } = await session.export(path, request, format, stop);
+  const progress = { bytes: 0, total };
   const counted = stream.pipeThrough(
     new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
       transform(chunk, controller) {
-        clearTimeout(timer);
-        timer = wait();
         progress.bytes += chunk.length;
-        progress.rows = count(chunk);
         onProgress(progress);
         controller.enqueue(chunk);
       },
@@ -52,32 +43,12 @@ export async function download(
   try {
     // The browser stores a large blob on disk.
     save(`${name}.${format}`, await new Response(counted).blob());
+    return { ...progress, rows: await rows };
   } catch (cause) {
     stop.throwIfAborted();
-    const reason = idle.signal.aborted ? `sent nothing for ${IDLE_MS / 1000} seconds` : 'ended too early';
-    throw new BrokenFileError(
-      `The server ${reason}, after ${plural(progress.rows, 'row')}. Nothing was saved.`,
-      { cause },
-    );
-  } finally {
-    clearTimeout(timer);
+    const message = `The file ended too early, after ${kibibytes(progress.bytes)}. Nothing was saved.`;
+    throw new BrokenFileError(message, { cause });
   }
-  return progress;
-}
-
-const [QUOTE, LINE_FEED] = [0x22, 0x0a];
-
-/** Counts the rows of a file chunk by chunk. Line breaks inside quoted cells and the header row do not count. */
-function rowCounter(format: ExportFormat): (chunk: Uint8Array) => number {
-  let lines = 0;
-  let isQuoted = false;
-  return (chunk) => {
-    for (const byte of chunk) {
-      if (byte === LINE_FEED && !isQuoted) lines++;
-      else if (byte === QUOTE && format === 'csv') isQuoted = !isQuoted;
-    }
-    return Math.max(0, format === 'csv' ? lines - 1 : lines);
-  };
 }
 
 /** Text that a spreadsheet would run as a formula gets a mark, as in exports of the API. */

@@ -25,6 +25,7 @@ export function rangeText(start: string, end: string): string {
 
 export const NONE = '–';
 export const count = (value: number) => whole.format(value);
+export const kibibytes = (bytes: number) => `${count(Math.ceil(bytes / 1024))} KiB`;
 export const plural = (value: number, one: string, many = `${one}s`) =>
   `${count(value)} ${value === 1 ? one : many}`;
 

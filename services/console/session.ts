@@ -114,7 +114,20 @@ export class Session {
       const request = new XMLHttpRequest();
       request.open('POST', path);
       request.setRequestHeader('X-Api-Key', this.key);
-      request.upload.onprogress = ({ loaded }) => onProgress(loaded);
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const wait = () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+          reject(new ConnectionError(`Nothing was sent or received within ${INGEST_TIMEOUT_MS} ms.`));
+          request.abort();
+        }, INGEST_TIMEOUT_MS);
+      };
+      wait();
+      request.onprogress = wait;
+      request.upload.onprogress = ({ loaded }) => {
+        wait();
+        onProgress(loaded);
+      };
       request.onload = () => {
         const { status, responseText } = request;
         const retryAfter = request.getResponseHeader('Retry-After');
@@ -130,7 +143,10 @@ export class Session {
       const stop = () => request.abort();
       request.onabort = () => reject(signal.reason);
       signal.addEventListener('abort', stop, { once: true });
-      request.onloadend = () => signal.removeEventListener('abort', stop);
+      request.onloadend = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', stop);
+      };
       request.send(form);
     };
     return this.#run(() => new Promise(send));

@@ -135,10 +135,11 @@ describe('What the console adds up, saves and takes from a person', function () 
   it('counts what an export wrote', async () => {
     await c.open('/contacts');
     await c.page.getByRole('table', { name: 'Contacts' }).locator('tbody a').first().waitFor();
+    const row = 'contact_id,name\r\na,"two\r\nlines, and ""quotes"""\r\n';
     await c.page.route('**/api/contacts/search', (route) =>
       route.fulfill({
-        headers: { 'Content-Type': 'text/csv', 'X-Total-Count': '94' },
-        body: 'contact_id,name\r\na,"two\r\nlines, and ""quotes"""\r\n',
+        headers: { 'Content-Type': 'text/csv; end=count', 'X-Total-Count': '94' },
+        body: `${row}# 1 rows, ${row.length} bytes\r\n`,
       }),
     );
     await c.page.locator('summary', { hasText: 'Export' }).click();
@@ -147,10 +148,10 @@ describe('What the console adds up, saves and takes from a person', function () 
       c.page.getByRole('button', { name: 'CSV', exact: true }).click(),
     ]);
     await c.page.getByText('1 row saved. 94 rows matched when the export began.').waitFor();
-    expect(readFileSync(await download.path(), 'utf8')).to.contain('lines');
+    expect(readFileSync(await download.path(), 'utf8')).to.equal(row);
   });
 
-  it('stops an export that sends nothing more, by a button and after a minute', async () => {
+  it('stops an export that sends nothing more, by a button and after two minutes', async () => {
     await c.page.addInitScript(`
       const send = window.fetch;
       window.fetch = (url, options) => {
@@ -169,14 +170,14 @@ describe('What the console adds up, saves and takes from a person', function () 
     await c.page.locator('summary', { hasText: 'Export' }).click();
     const csv = c.page.getByRole('button', { name: 'CSV', exact: true });
     await csv.click();
-    await c.page.getByText('1 of 94 rows').waitFor();
+    await c.page.getByText('1 KiB of 94 rows').waitFor();
     await c.page.getByRole('button', { name: 'Stop' }).click();
     await c.page.getByText('Stopped. Nothing was saved.').waitFor();
     await c.page.clock.install();
     await csv.click();
-    await c.page.getByText('1 of 94 rows').waitFor();
-    await c.page.clock.runFor(61_000);
-    await c.page.getByText('sent nothing for 60 seconds, after 1 row. Nothing was saved.').waitFor();
+    await c.page.getByText('1 KiB of 94 rows').waitFor();
+    await c.page.clock.runFor(121_000);
+    await c.page.getByText('The file ended too early, after 1 KiB. Nothing was saved.').waitFor();
   });
 
   it('asks once for a day that is typed, and once more for one that is picked', async () => {

@@ -299,6 +299,19 @@ describe('Importing a file in the console', function () {
     c.forgetFailedRequests();
   });
 
+  it('says after five minutes in which nothing came that the server is away', async () => {
+    await c.open('/import', await c.gateway.keyFor('org_silent'));
+    await choose('rows.jsonl', '{"contact_id":"s1"}\n');
+    await preview().waitFor();
+    await c.page.route('**/api/ingest/contacts?*', () => undefined);
+    await c.page.clock.install();
+    await load('Load 1 contact');
+    await c.page.getByRole('region', { name: 'Progress', exact: true }).waitFor();
+    await c.page.clock.runFor(301_000);
+    await c.page.getByRole('alert').getByText('The server cannot be reached').waitFor();
+    c.forgetFailedRequests();
+  });
+
   it('says that a file has changed since it was checked, and loads nothing of it', async () => {
     await c.open('/import', await c.gateway.keyFor('org_changed'));
     const path = join(mkdtempSync(join(tmpdir(), 'import-')), 'list.csv');

@@ -89,6 +89,25 @@ describe('An act in the console is bound to what it acts on', function () {
     expect(await countOf('aud_kept')).to.equal(3);
   });
 
+  it('closes the list of audiences once one is chosen, and shows it above work that goes on', async () => {
+    await makeAudience('aud_first', 'First of two');
+    await makeAudience('aud_second', 'Second of two');
+    const { hold, open } = gate();
+    await c.page.route('**/add-many', hold);
+    await c.open('/contacts');
+    for (const index of [0, 1]) await rows().nth(index).getByRole('checkbox').check();
+    await addTo('First of two');
+    await job().getByText('First of two').waitFor();
+    expect(await bar().locator('details[open]').count()).to.equal(0);
+    await bar().getByText('Add to audience').click();
+    await bar().getByLabel('Add to an audience').fill('two');
+    // The last one is where the work is shown.
+    await bar().getByRole('button', { name: 'New audience “two”' }).click({ timeout: 5000 });
+    await job().getByText('Adding to two').waitFor();
+    open();
+    await job().waitFor({ state: 'detached' });
+  });
+
   it('goes on with everything that matched when the view is left, is stopped there, and undone as far as it came', async () => {
     await makeAudience('aud_left', 'Left behind');
     const many = Array.from({ length: 1100 }, (_, n) => ({ contact_id: `many_${n}`, country: 'NZ' }));

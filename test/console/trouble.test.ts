@@ -128,6 +128,8 @@ describe('The console in several tabs, and in trouble', function () {
     ['/constructor', 'link "Go to the first view"'],
     ['/contacts?seniority=nonsense', 'link "Reset this view"'],
     ['/visits?ip_address=nonsense', 'link "Reset this view"'],
+    ['/visits?min_intent_score=5.5', 'link "Reset this view"'],
+    ['/visits?min_intent_score=high', 'link "Reset this view"'],
     ['/contacts?query=%00&country=%F0%9F%92%A9&contact=__proto__', 'link "Close"'],
     ['/advertising/company?company_id=constructor', 'link "Go to the companies"'],
     ['/advertising/company?domain=nowhere.example&compare=x&chart=x', 'link "Go to the companies"'],

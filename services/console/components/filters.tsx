@@ -32,9 +32,7 @@ export interface FilterField {
 /** The value in the URL; empty if it is invalid for the field. */
 export function filterValue({ name, type, options }: FilterField): string {
   const value = param(name);
-  const isValue =
-    options?.some(([option]) => option === value) ??
-    (type === 'date' ? isDate(value) : type !== 'number' || /^-?\d{1,9}$/.test(value));
+  const isValue = options?.some(([option]) => option === value) ?? (type !== 'date' || isDate(value));
   return isValue ? value : '';
 }
 

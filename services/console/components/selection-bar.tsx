@@ -27,10 +27,13 @@ export function SelectionBar({ everything }: SelectionBarProps) {
     const isDone = await session.perform('the audience was changed', change);
     if (isDone && selection.version === version) selection.clear();
   }
-  const picker = (direction: 'add' | 'remove') => ({
+  const picker = (direction: 'add' | 'remove', close: () => void) => ({
     disabled: false,
     isOpen: true,
-    onPick: (audience: AudienceName) => void run(() => changeMembers(session, direction, audience, chosen)),
+    onPick(audience: AudienceName) {
+      close();
+      void run(() => changeMembers(session, direction, audience, chosen));
+    },
   });
 
   return (
@@ -43,15 +46,22 @@ export function SelectionBar({ everything }: SelectionBarProps) {
       )}
       <div class="actions">
         <Popover label="Add to audience" needs={scope}>
-          <AudiencePicker
-            label="Add to an audience, or name a new one"
-            verb="Add to"
-            {...picker('add')}
-            onCreate={(name) => void run(() => createAudienceOf(session, name, chosen))}
-          />
+          {(close) => (
+            <AudiencePicker
+              label="Add to an audience, or name a new one"
+              verb="Add to"
+              {...picker('add', close)}
+              onCreate={(name) => {
+                close();
+                void run(() => createAudienceOf(session, name, chosen));
+              }}
+            />
+          )}
         </Popover>
         <Popover label="Remove from audience" needs={scope}>
-          <AudiencePicker label="Remove from an audience" verb="Remove from" {...picker('remove')} />
+          {(close) => (
+            <AudiencePicker label="Remove from an audience" verb="Remove from" {...picker('remove', close)} />
+          )}
         </Popover>
         {chosen.kind === 'all' ? (
           <ExportButton source={chosen.source} />

@@ -6,7 +6,7 @@ import type { Scope } from '../../http/scopes.js';
 import { type ExportSource, failureOf } from '../api.js';
 import { curl } from '../curl.js';
 import { BrokenFileError, download } from '../export.js';
-import { count, plural } from '../format.js';
+import { kibibytes, plural } from '../format.js';
 import { useSession } from '../session.js';
 import { CodeBlock } from './code.js';
 import { Unpermitted } from './states.js';
@@ -38,11 +38,12 @@ export function ExportButton({ source }: { source: ExportSource }) {
     setRunning(stop);
     setProgress('Reading …');
     try {
-      const { rows, total } = await download(session, source, format, stop.signal, ({ bytes, rows, total }) =>
-        setProgress(`${count(Math.round(bytes / 1024))} KiB, ${count(rows)} of ${plural(total, 'row')} …`),
+      const saved = await download(session, source, format, stop.signal, ({ bytes, total }) =>
+        setProgress(`${kibibytes(bytes)} of ${plural(total, 'row')} …`),
       );
+      const { rows, bytes, total } = saved;
       const changed = rows === total ? '' : ` ${plural(total, 'row')} matched when the export began.`;
-      setProgress(`${plural(rows, 'row')} saved.${changed}`);
+      setProgress(`${rows === null ? kibibytes(bytes) : plural(rows, 'row')} saved.${changed}`);
     } catch (error) {
       const { title, detail } = failureOf(error);
       if (stop.signal.aborted) setProgress('Stopped. Nothing was saved.');

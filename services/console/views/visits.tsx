@@ -43,6 +43,7 @@ const FILTERS = [
   { name: 'to', label: 'To (UTC)', type: 'date' },
 ] as const satisfies readonly FilterField[];
 const FILTER_NAMES = namesOf(FILTERS);
+const IS_NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 /** The request without its days, and the days that it is narrowed to. */
 function requestOf() {
@@ -52,7 +53,8 @@ function requestOf() {
     organization_id: organizationId.value,
     ...(param('query') === '' ? {} : { start_url: param('query') }),
     ...Object.fromEntries(Object.entries(text).filter(([, value]) => value !== '')),
-    ...(intent ? { min_intent_score: Number(intent) } : {}),
+    // The server rejects what is no whole number, and says so.
+    ...(intent ? { min_intent_score: IS_NUMBER.test(intent) ? Number(intent) : (intent as never) } : {}),
     ...(recording ? { has_recording: recording === 'true' } : {}),
   };
   const body = {
