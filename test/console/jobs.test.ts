@@ -440,6 +440,39 @@ describe('An act in the console is bound to what it acts on', function () {
     c.forgetFailedRequests();
   });
 
+  it('makes one key where the first answer is lost', async () => {
+    await c.open('/operate');
+    await c.page.getByRole('link', { name: 'New key' }).click();
+    let attempts = 0;
+    await c.page.route('**/api/keys/create', async (route) => {
+      if (++attempts > 1) return route.continue();
+      await route.fetch();
+      await route.abort();
+    });
+    await card('New key').getByLabel('What it is for').fill('Key of a lost answer');
+    await card('New key').getByRole('checkbox', { name: 'Read contacts' }).check();
+    await card('New key').getByRole('button', { name: 'Create the key' }).click();
+    await card('New key').getByText('shown only once').waitFor();
+    expect(attempts).to.equal(2);
+    const { keys } = await c.read<{ keys: { name: string }[] }>('/api/keys/list', { limit: 100 });
+    expect(keys.filter(({ name }) => name === 'Key of a lost answer')).to.have.length(1);
+    c.forgetFailedRequests();
+  });
+
+  it('lists and counts a new contact at once', async () => {
+    const before = await total({});
+    await c.open('/contacts?new=true');
+    await c.page.getByText(`${before.toLocaleString('en')} contacts`, { exact: true }).waitFor();
+    const form = card('New contact');
+    await form.getByLabel('Audience').selectOption({ index: 1 });
+    await form.getByLabel('Last name').fill('Newcomer');
+    await form.getByLabel('Company').fill('New Works');
+    await form.getByRole('button', { name: 'Check price and duplicates' }).click();
+    await form.getByRole('button', { name: 'Create', exact: true }).click();
+    await c.page.getByText(`${(before + 1).toLocaleString('en')} contacts`, { exact: true }).waitFor();
+    await rows().getByRole('link', { name: 'Newcomer' }).waitFor();
+  });
+
   it('says which step of a long work was lost, and undoes the others', async () => {
     await makeAudience('aud_broken', 'Broken off');
     await c.open('/contacts');
