@@ -1,11 +1,11 @@
-/** What Node.js starts, with all that it imports: reading hundreds of modules takes longer than most commands. */
+/** Bundles what Node.js starts with everything it imports: loading hundreds of modules would take longer than most commands. */
 const bundles = {
   command: ['services/cli/process'],
-  /** In one file each, the threads and processes of the embedded records store. */
+  /** Bundles each thread and process of the embedded records store into one file. */
   workers: ['writer-thread', 'search-process'].map((name) => `services/stores/sqlite/workers/${name}`),
 };
 
-/** `--mode` names one of them. */
+/** `--mode` names one of the bundles. */
 export default ({ mode }) => ({
   build: {
     ssr: true,
@@ -15,13 +15,13 @@ export default ({ mode }) => ({
     rolldownOptions: {
       input: Object.fromEntries(bundles[mode].map((name) => [name, `${name}.ts`])),
       output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
-      // A package below Koa has one.
+      // A package below Koa uses eval.
       checks: { eval: false },
     },
   },
   ssr: {
     noExternal: true,
-    // What is native or optional, or large and used with servers alone.
+    // Packages that are native or optional, or large and used only with servers.
     external: [
       '@elastic/elasticsearch',
       '@modelcontextprotocol/server',

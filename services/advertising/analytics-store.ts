@@ -1,4 +1,4 @@
-/** The port to advertising data: ClickHouse, embedded or over HTTP, with one SQL. */
+/** The port to advertising data: ClickHouse, embedded or over HTTP, with the same SQL. */
 
 import type { Month } from '../shared/month.js';
 import type { OrderedRecord } from '../shared/record-order.js';
@@ -12,28 +12,31 @@ import type {
 } from './records.js';
 
 export interface AnalyticsQuery {
-  /** Name of the query, also as metric label and as `log_comment`. */
+  /** Name of the query, also used as metric label and as `log_comment`. */
   name: string;
   sql: Sql;
-  /** Bound as `{name:Type}`. */
+  /** Values that are bound as `{name:Type}`. */
   params: Record<string, string | number | readonly string[]>;
 }
 
 export interface AnalyticsResult<Row> {
   rows: Row[];
-  /** Rows before LIMIT. */
+  /** Number of rows before LIMIT. */
   total: number;
 }
 
 export interface AnalyticsReader {
-  /** True while nothing was ever written, which an engine that has not started need not be asked. */
+  /** True while nothing was ever written, so that an engine that has not started need not be. */
   readonly isEmpty?: boolean;
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
 }
 
-/** The last record of a key in the record order (contract 6.2) wins, in whatever order they are written. A resolved write is durable and visible. */
+/**
+ * The last record of a key in the record order (contract 6.2) wins, regardless of the order of writes. A resolved write is durable and
+ * visible.
+ */
 export interface AnalyticsWriter {
-  /** Records that one write should hold where many are waiting: each write makes a file. */
+  /** Number of records per write if many are waiting: each write makes a file. */
   readonly preferredBatchSize: number;
   insertCampaigns(records: readonly OrderedRecord<CampaignRecord>[]): Promise<void>;
   insertCreatives(records: readonly OrderedRecord<CreativeRecord>[]): Promise<void>;
@@ -48,11 +51,11 @@ export interface MonthOfDeliveries {
 }
 
 export interface AnalyticsStore extends AnalyticsReader, AnalyticsWriter {
-  /** Months before a month that have deliveries, ascending, with the rows of all tables. */
+  /** Months before a month that have deliveries, ascending, with the number of rows in all tables. */
   countDeliveriesBefore(month: Month): Promise<MonthOfDeliveries[]>;
-  /** Deletes the deliveries of the months before a month; resolves with the months that it deleted. */
+  /** Deletes the deliveries of months before a month. Resolves with the deleted months. */
   dropDeliveriesBefore(month: Month): Promise<Month[]>;
-  /** Throws `StoreUnavailableError` when the store cannot answer. */
+  /** Throws `StoreUnavailableError` if the store is unavailable. */
   ping(): Promise<void>;
   /** Waits for running statements, then releases every resource. */
   close(): Promise<void>;

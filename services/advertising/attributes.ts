@@ -1,4 +1,7 @@
-/** The attributes of campaigns, creatives and companies: record fields, stored columns, select lists and response fields come from here. */
+/**
+ * The attributes of campaigns, creatives and companies. Record fields, stored columns, select lists and response fields are made from these
+ * tables.
+ */
 import type { TString, TUnsafe } from 'typebox';
 import { normalizeDomain } from '../search/normalize.js';
 import { date, nullable, optional, Type, text } from '../shared/schema.js';
@@ -10,7 +13,7 @@ export interface Attribute<Value extends string | number = string | number> {
   response: TUnsafe<string | null>;
   /** The text stored for a value that passed validation. */
   normalize?(value: Value): string;
-  /** The form of the stored text that filters and orders compare, in the column `<name>_key`. */
+  /** The form of the stored text that filters and orders compare, stored in the column `<name>_key`. */
   key?(stored: string): string;
 }
 export type Attributes = Record<string, Attribute>;
@@ -76,7 +79,7 @@ export const companyAttributes = {
   logo_url: attribute(text('Address of the logo.', { maxLength: 8192 })),
 };
 
-/** The schemas of a list of attributes, in records or in responses. */
+/** The schemas of a list of attributes, for records or for responses. */
 export const schemasOf = <List extends Attributes, Side extends 'record' | 'response'>(
   attributes: List,
   side: Side,

@@ -1,4 +1,4 @@
-/** Days and periods of a range. Days are `YYYY-MM-DD` text, UTC, which orders as it reads. */
+/** Days and periods of a range. Days are UTC, as `YYYY-MM-DD` text, which sorts by time. */
 import { DAY_MS, utcDate } from '../shared/time.js';
 import type { CompareTo, Granularity } from './requests.js';
 
@@ -19,7 +19,7 @@ export function addDays(day: string, days: number): string {
   return utcDate(Date.parse(day) + days * DAY_MS);
 }
 
-/** Days from one day to a later one; 0 for the same day. */
+/** Number of days between two days; 0 for the same day. */
 export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }
@@ -27,41 +27,41 @@ export function daysBetween(from: string, to: string): number {
 /** The earlier of two days. */
 export const earlier = (one: string, other: string) => [one, other].sort()[0] as string;
 
-/** The range that another is compared with: as many days before it, or the same days a month or a year earlier. */
+/** The range to compare with: the same number of days before the range, or the same days a month or a year earlier. */
 export function previousRange({ start, end }: DateRange, compareTo: CompareTo): DateRange {
   if (compareTo === 'previous_year') return { start: yearBefore(start), end: yearBefore(end) };
   if (compareTo === 'previous_month') return { start: monthBefore(start), end: monthBefore(end) };
   return { start: addDays(start, -1 - daysBetween(start, end)), end: addDays(start, -1) };
 }
 
-/** The same day of the year before; the 28th of February for the 29th. */
+/** The same day one year earlier; 29 February becomes 28 February. */
 function yearBefore(day: string): string {
   const year = String(Number(day.slice(0, 4)) - 1).padStart(4, '0');
   return `${year}${day.slice(4).replace('-02-29', '-02-28')}`;
 }
 
-/** The same day of the month before; its last one for a last day, and for a day that it does not have. */
+/** The same day one month earlier. The last day of a month, and a day that the earlier month lacks, becomes its last day. */
 function monthBefore(day: string): string {
   const last = addDays(`${day.slice(0, 7)}-01`, -1);
   if (day === lastOfMonth(day)) return last;
   return earlier(`${last.slice(0, 7)}${day.slice(7)}`, last);
 }
 
-/** Last day of the month a day is in. */
+/** Last day of the month that contains a day. */
 export function lastOfMonth(day: string): string {
   const [year = 0, month = 0] = day.split('-').map(Number);
   const last = new Date(0);
-  // Date.UTC would take years below 100 for the twentieth century.
+  // Date.UTC would place years below 100 in the twentieth century.
   last.setUTCFullYear(year, month, 0);
   return last.toISOString().slice(0, 10);
 }
 
-/** The period a day belongs to: its name. */
+/** Name of the period that contains a day. */
 export function periodOf(day: string, granularity: Granularity): string {
   return granularity === 'daily' ? day : day.slice(0, 7);
 }
 
-/** Every period of a range, ascending, clipped to it. */
+/** All periods of a range, ascending, clipped to the range. */
 export function periodsOf({ start, end }: DateRange, granularity: Granularity): Period[] {
   const periods: Period[] = [];
   let day = start;
@@ -82,7 +82,7 @@ export function countPeriods({ start, end }: DateRange, granularity: Granularity
   return months(end) - months(start) + 1;
 }
 
-/** A range cut between months, ascending: each part has at most `maxPeriods` periods, or is a single month. */
+/** A range divided at months, ascending: each part has at most `maxPeriods` periods, or is a single month. */
 export function splitByMonths(range: DateRange, granularity: Granularity, maxPeriods: number): DateRange[] {
   const parts: DateRange[] = [];
   for (const { start, end } of periodsOf(range, 'monthly')) {
@@ -93,7 +93,7 @@ export function splitByMonths(range: DateRange, granularity: Granularity, maxPer
   return parts;
 }
 
-/** Whether a monthly series would begin or end inside a month. */
+/** Whether a monthly series would begin or end within a month. */
 export function cutsMonth({ start, end }: DateRange): boolean {
   return !start.endsWith('-01') || end !== lastOfMonth(end);
 }

@@ -1,4 +1,4 @@
-/** Requests about campaigns and creatives as statements. Pure. */
+/** Builds the statements for requests about campaigns and creatives. Pure. */
 import { EMPTY_SQL, identifier, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { campaignAttributes, creativeAttributes } from './attributes.js';
@@ -25,20 +25,20 @@ import {
   withoutAccents,
 } from './sql.js';
 
-/** All that differs between the queries of campaigns and of creatives. */
+/** Everything that differs between queries of campaigns and of creatives. */
 export interface AdEntity<SortName extends string> {
   name: 'campaign' | 'creative';
-  /** All ids, as `known`. */
+  /** All ids, as a table `known`. */
   known: Sql;
-  /** The records that filters and orders read, joined with `known`; `campaign` is the campaign that gives the currency. */
+  /** The records that filters and orders read, joined with `known`. `campaign` is the campaign that determines the currency. */
   records: Sql;
-  /** The ids in `ids`, as `known`, joined with what `columns` reads. */
+  /** The ids in `ids`, as `known`, joined with the tables that `columns` reads. */
   attributesFrom: Sql;
   columns: Sql[];
   conditions(filters: Filters): (Sql | undefined)[];
-  /** The filter by its ids. */
+  /** The request field that filters by id. */
   ids: 'campaign_ids' | 'creative_ids';
-  /** Orders other than those by metrics. */
+  /** Orders that are not metrics. */
   sortKeys: Record<Exclude<SortName, Metric>, Sql>;
 }
 
@@ -48,7 +48,10 @@ const ALL_CAMPAIGNS = sql`(
   UNION DISTINCT SELECT campaign_id FROM delivery_names WHERE ${IN_ORGANIZATION}
 )`;
 
-/** Creatives that a record describes, or else a delivery names, with their campaign (of several, the first by id). */
+/**
+ * Creatives that a record describes or a delivery names, with their campaign. Among several campaigns in deliveries, the first by id
+ * counts.
+ */
 const ALL_CREATIVES = sql`(
   SELECT id, min((is_named, campaign_id)).2 AS campaign_id FROM (
     SELECT id, campaign_id, false AS is_named FROM creatives FINAL WHERE ${IN_ORGANIZATION}
@@ -127,13 +130,13 @@ interface Matches {
   report: ReportParams;
   filters: Filters;
   sums: readonly SummedMetric[];
-  /** Whether the statement reads records, even where no filter does. */
+  /** Whether the statement reads records, even if no filter does. */
   readsRecords: boolean;
 }
 
 /**
- * Pairs of a creative and another campaign under which the creative has deliveries, where the currencies of the two campaigns differ. If
- * the currency of its own campaign is unknown, the creative has pairs only if the other currencies differ from each other.
+ * Pairs of a creative and another campaign under which the creative has deliveries, if the currencies of the two campaigns differ. If the
+ * currency of its own campaign is unknown, the creative has pairs only if the other currencies differ from each other.
  */
 const FOREIGN_PAIRS = sql`(
   SELECT creative_id, campaign_id FROM (
@@ -148,7 +151,7 @@ const FOREIGN_PAIRS = sql`(
   ) WHERE own_currency != '' OR currencies > 1
 )`;
 
-/** Whether some creatives of the organization have deliveries that are not in their currency. */
+/** Whether some creatives of the organization have deliveries in another currency than their own. */
 export const hasForeignQuery = (organizationId: string): AnalyticsQuery => ({
   name: 'creatives_foreign',
   sql: sql`SELECT count() > 0 AS found FROM ${FOREIGN_PAIRS}`,
@@ -157,14 +160,14 @@ export const hasForeignQuery = (organizationId: string): AnalyticsQuery => ({
 
 const IS_FOREIGN = sql`(creative_id, campaign_id) IN ${FOREIGN_PAIRS}`;
 
-/** Leaves out the deliveries of creatives that are not in their currency: nothing sums money across currencies (contract 5.13). */
+/** Excludes deliveries of creatives in another currency than their own: money is never summed across currencies (contract 5.13). */
 const inOwnCurrency = (name: AdEntity<never>['name'], { hasForeign }: ReportParams) =>
   name === 'creative' && hasForeign && sql`NOT ${IS_FOREIGN}`;
 
 const filtersRecords = ({ statuses, objective_types, search }: Filters) =>
   [statuses, objective_types, search].some(Boolean);
 
-/** The deliveries of everything that matches. */
+/** Conditions for the deliveries of all matches. */
 function deliveryConditions<SortName extends string>(
   { name, known, records, conditions, ids }: AdEntity<SortName>,
   filters: Filters,
@@ -178,7 +181,7 @@ function deliveryConditions<SortName extends string>(
   ];
 }
 
-/** Everything that matches, with its sums as `metrics`: the end of a statement. */
+/** All matches, with their sums as `metrics`: the end of a statement. */
 function matchesOf<SortName extends string>(
   entity: AdEntity<SortName>,
   { report, filters, sums, readsRecords }: Matches,
@@ -213,7 +216,7 @@ function matchesOf<SortName extends string>(
 /** Currencies with more items come first (contract 5.13). */
 const BY_CURRENCY = sql`count() OVER (PARTITION BY campaign.currency) DESC, campaign.currency ASC NULLS LAST, `;
 
-/** The ids of one page of campaigns or creatives, and how many match. Only what they are ordered by is summed. */
+/** The ids of one page of campaigns or creatives, and the number of matches. Sums only the metric of the order. */
 export function adsQuery<SortName extends string>(
   entity: AdEntity<SortName>,
   { report, filters, sort, page }: ListParams<SortName>,
@@ -239,7 +242,7 @@ export function adsQuery<SortName extends string>(
   };
 }
 
-/** The sums of everything that matches by currency, those with more items first. */
+/** The sums of all matches by currency; currencies with more items come first. */
 export function adTotalsQuery(
   entity: AdEntity<never>,
   report: ReportParams,
@@ -261,7 +264,8 @@ export function adTotalsQuery(
 }
 
 /**
- * Totals like `adTotalsQuery`, including deliveries in another currency than their creative: these count in the currency of their campaign.
+ * Totals like `adTotalsQuery`, including deliveries in another currency than their creative's. These count in the currency of their
+ * campaign.
  */
 function foreignTotalsQuery(entity: AdEntity<never>, matching: Matches): AnalyticsQuery {
   const { report, filters, sums } = matching;
@@ -291,13 +295,13 @@ function foreignTotalsQuery(entity: AdEntity<never>, matching: Matches): Analyti
   };
 }
 
-/** The rates by which the money of everything that matches is converted. */
+/** The rates with which the money of all matches is converted. */
 export const adRatesQuery = (entity: AdEntity<never>, report: ConvertedReport, filters: Filters) => {
   const query = usedRatesQuery(report, deliveryConditions(entity, filters));
   return { ...query, params: { ...filters, ...query.params } };
 };
 
-/** The attributes of the campaigns or creatives of a page. */
+/** The attributes of campaigns or creatives on a page. */
 export const adAttributesQuery = (
   { name, attributesFrom, columns }: Pick<AdEntity<never>, 'name' | 'attributesFrom' | 'columns'>,
   organizationId: string,

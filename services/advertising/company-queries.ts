@@ -1,4 +1,4 @@
-/** Requests about companies as statements. Pure. */
+/** Builds the statements for requests about companies. Pure. */
 import { checkedIdentifier, EMPTY_SQL, identifier, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { companyAttributes } from './attributes.js';
@@ -37,14 +37,14 @@ const COLUMNS = list(Object.keys(companyAttributes).map(checkedIdentifier));
 
 const COMPANY_RECORDS = sql`(SELECT * FROM companies FINAL WHERE ${IN_ORGANIZATION})`;
 
-/** Days with activity. Where `active` is false there was none, and both days are meaningless. */
+/** First and last day with activity. If `active` is false, there was none, and both days are meaningless. */
 const ACTIVITY = [
   sql`minIf(date, delivery.active) AS first_seen`,
   sql`maxIf(date, delivery.active) AS last_seen`,
   sql`max(delivery.active) AS active`,
 ];
 
-/** The metric that a campaign which is counted has. */
+/** The metric that a campaign must have to be counted. */
 const REACHED_BY = { campaigns_reached: 'impressions', campaigns_engaged: 'engagements' } as const;
 const countCampaigns = (metric: SummedMetric) =>
   sql`uniqExactIf(campaign_id, delivery.${identifier(metric)} > 0)`;
@@ -58,7 +58,7 @@ const SUMMED_REACH = {
 };
 const REACH_NAMES = ['campaigns_reached', 'campaigns_engaged'] as const;
 
-/** The sums of some campaigns are of each campaign alone. */
+/** With a filter by campaigns, sums must be per campaign. */
 export const companySource = ({ campaign_ids }: Pick<Filters, 'campaign_ids'>): SourceName =>
   campaign_ids ? 'campaign_company' : 'company';
 
@@ -76,7 +76,7 @@ const companyReach = (source: SourceName) => (isSummed: boolean) => {
   };
 };
 
-/** The records of companies that filters match; undefined where none is on records. */
+/** The records of companies that filters match; undefined if no filter concerns records. */
 function matchingRecords({ network_a_company_ids, domains, search }: Filters): Sql | undefined {
   const conditions = [
     inList(sql`network_a_company_id`, 'network_a_company_ids', network_a_company_ids),
@@ -87,7 +87,7 @@ function matchingRecords({ network_a_company_ids, domains, search }: Filters): S
   return sql`SELECT id FROM companies FINAL ${where(IN_ORGANIZATION, ...conditions)}`;
 }
 
-/** The deliveries of all companies that match. */
+/** The deliveries of all matching companies. */
 function deliveriesOf(report: ReportParams, filters: Filters, sums: readonly SummedMetric[]): DeliverySource {
   const { campaign_ids, company_ids } = filters;
   const records = matchingRecords(filters);
@@ -98,7 +98,7 @@ function deliveriesOf(report: ReportParams, filters: Filters, sums: readonly Sum
   ]);
 }
 
-/** Companies that a request names: those that a record describes; unless an attribute is filtered by, also those that only deliveries name. */
+/** Companies that a request names. Includes companies that only deliveries name, unless the request filters by an attribute. */
 function namedCompanies(filters: Filters): Sql {
   const records = matchingRecords(filters);
   const ofIds = (column: Sql) => inList(column, 'company_ids', filters.company_ids);
@@ -108,12 +108,12 @@ function namedCompanies(filters: Filters): Sql {
 }
 
 /**
- * One page of companies, and how many match. Sums only the metric of the order over all companies; the metrics of the page are read
+ * One page of companies, and the number of matches. Sums only the metric of the order over all companies; the metrics of the page are read
  * afterwards.
  */
 export function companiesQuery({ report, filters, sort, page }: ListParams<CompanySort>): AnalyticsQuery {
   const sums = requiredSums(COMPANY_METRIC_NAMES.filter((metric) => metric === sort.by));
-  // Counting them for every company takes longer than all the rest, so only to order by it.
+  // Counting campaigns for every company takes longer than everything else, so they are counted only to order by them.
   const reach = REACH_NAMES.filter((name) => name === sort.by);
   const isNamed = Boolean(filters.company_ids ?? filters.network_a_company_ids ?? filters.domains);
   const id = isNamed ? sql`known.id` : sql`metrics.company_id`;
@@ -139,7 +139,7 @@ export function companiesQuery({ report, filters, sort, page }: ListParams<Compa
         ? sql`FROM (${namedCompanies(filters)}) AS known\nLEFT JOIN ${metrics} ON metrics.company_id = known.id`
         : sql`FROM ${metrics}`,
       byName ? sql`LEFT JOIN ${COMPANY_RECORDS} AS company ON company.id = ${id}` : EMPTY_SQL,
-      // If the request names no companies, it lists the companies with activity.
+      // If the request names no companies, it lists companies with activity.
       isNamed ? EMPTY_SQL : sql`WHERE metrics.active`,
       orderAndPage(SORT_KEYS[sort.by], sort.descending),
     ),
@@ -152,7 +152,7 @@ export function companiesQuery({ report, filters, sort, page }: ListParams<Compa
   };
 }
 
-/** The sums of everything that matches: one row. A company without activity, which may match too, adds nothing. */
+/** The sums of all matches, in one row. A matching company without activity adds nothing. */
 export function companyTotalsQuery(report: ReportParams, filters: Filters): AnalyticsQuery {
   const sums = requiredSums(report.metrics);
   const delivery = deliveriesOf(report, filters, sums);
@@ -163,7 +163,7 @@ export function companyTotalsQuery(report: ReportParams, filters: Filters): Anal
   };
 }
 
-/** The metrics of some companies, their reach and their days of activity. */
+/** The metrics of some companies, their reach, and their days of activity. */
 export const companyMetricsQuery = (
   report: ReportParams,
   ids: readonly string[],
@@ -190,7 +190,7 @@ export const companyMetricsQuery = (
   );
 };
 
-/** The attributes of some companies; those without a record have no row. */
+/** The attributes of some companies. Companies without a record have no row. */
 export function companyAttributesQuery(organizationId: string, ids: readonly string[]): AnalyticsQuery {
   return {
     name: 'companies_attributes',
@@ -199,7 +199,7 @@ export function companyAttributesQuery(organizationId: string, ids: readonly str
   };
 }
 
-/** The campaigns one company saw, by engagements, then impressions, then id; and how many. */
+/** The campaigns that one company saw, by engagements, then impressions, then id; and their number. */
 export function companyCampaignsQuery(
   report: ReportParams,
   id: string,
@@ -242,7 +242,7 @@ export const companyNameQuery = (organizationId: string, id: string): AnalyticsQ
   params: { organization_id: organizationId, id },
 });
 
-/** Companies of a domain or with an id of network_a, by id, at most `limit`. */
+/** Companies with a domain or a network_a id, ordered by id, at most `limit`. */
 export function companiesOfQuery(
   organizationId: string,
   column: 'domain' | 'network_a_company_id',
@@ -254,7 +254,7 @@ export function companiesOfQuery(
     name: `companies_by_${column}`,
     sql: joinLines(
       sql`SELECT id, ${COLUMNS} FROM companies FINAL`,
-      // All columns of those alone that have had the value.
+      // Reads all columns only for companies that have ever had the value.
       sql`PREWHERE ${IN_ORGANIZATION} AND id IN (SELECT id FROM companies WHERE ${IN_ORGANIZATION} AND ${condition})`,
       sql`WHERE ${condition}`,
       sql`ORDER BY id LIMIT {limit:UInt32}`,

@@ -5,12 +5,12 @@ import { isKnownObjective, isKnownStatus } from './normalization.js';
 import type { Filters, ListFilter } from './report-params.js';
 import { IN_ORGANIZATION, inList, type QueryParams, where } from './sql.js';
 
-/** First day with deliveries and last day with deliveries up to today, null without deliveries. Also the values of filters that exist. */
+/** First and last day with deliveries up to today, null if there are none, and the filter values that exist. */
 export type ContextRow = { first_date: string | null; last_date: string | null } & {
   [Name in ListFilter]?: string[];
 };
 
-/** Tables in which the values of a filter exist; values that are known need no table. */
+/** Tables in which to look up values of a filter. Known values need no look-up. */
 const SOURCES: Record<
   ListFilter,
   { columns: [column: Sql, table: Sql][]; isKnown?(value: string): boolean }

@@ -1,9 +1,8 @@
 /**
- * Money in the currency of the request (contract 5.14). No other module converts money.
- *
+ * Converts money to the currency of the request (contract 5.14). No other module does.
  * The money of an item on a day is summed, multiplied by the rate of that day, and rounded to 6 decimals. Every other value is a sum of
- * these, so a month equals the sum of its days. The numbers are integers of 256 bits (money and rates in units of 10^-12), which are
- * divided once. So a tie is exactly a remainder of one half.
+ * these, so a month equals the sum of its days. The numbers are 256-bit integers (money and rates in units of 10^-12), which are divided
+ * once, so a tie is exactly a remainder of one half.
  */
 import { identifier, joinSql, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
@@ -12,20 +11,20 @@ import type { ReportParams } from './report-params.js';
 import { type DeliverySource, deliverySource, type SourceName } from './rollups.js';
 import { IN_ORGANIZATION, joinLines, list, sumColumns } from './sql.js';
 
-/** Days after its own for which a rate counts, where there is no later one. */
+/** Number of days for which a rate counts if there is no later rate. */
 const MAX_AGE_DAYS = 7;
 
 const MONEY = SUMMED_NAMES.filter(isMoney);
 
 type Entity = 'campaign_id' | 'creative_id' | 'company_id';
 type Conditions = Parameters<typeof deliverySource>[3];
-/** A report in another currency than its campaigns. */
+/** A report with a currency to convert to. */
 export type ConvertedReport = ReportParams & { currency: string };
 export const isConverted = (report: ReportParams): report is ConvertedReport => report.currency !== undefined;
 
 const OF_CAMPAIGNS = sql`currency IN (SELECT upper(currency) FROM campaigns WHERE ${IN_ORGANIZATION})`;
 
-/** The rates that count by day, in units of 10^-12. */
+/** The rates in effect by day, in units of 10^-12. */
 const ratesOf = (condition: Sql) => sql`(
     SELECT currency, date + age AS day, max(date) AS rated_on,
       reinterpret(toDecimal256(argMax(per_eur, date), 12), 'Int256') AS per_eur
@@ -56,11 +55,11 @@ function ratedDays(
   return { from, params: { ...delivery.params, currency } };
 }
 
-/** Units of a currency per euro; null where the rate is missing. Where nothing is to be converted, both are one. */
+/** Units of a currency per euro; null if the rate is missing. If nothing needs converting, both rates are one. */
 const perEuro = (currency: Sql, rate: Sql) =>
   sql`multiIf(campaign.currency = {currency:String}, toInt256(1), ${currency} = 'EUR', toInt256(1000000000000), ${rate}.per_eur)`;
 
-/** An amount in units of 10^-12 × target ÷ source, rounded half to even to 6 decimals. A rate that is missing fails the statement. */
+/** An amount in units of 10^-12 × target ÷ source, rounded half to even to 6 decimals. A missing rate fails the statement. */
 function converted(metric: SummedMetric): Sql {
   const amount = sql`spent.${identifier(metric)}`;
   const numerator = sql`(2 * reinterpret(${amount}, 'Int256') * per_euro_target + 1000000 * per_euro_source)`;
@@ -71,7 +70,7 @@ function converted(metric: SummedMetric): Sql {
   return sql`reinterpret((${checked}) * 1000000, 'Decimal(76, 12)') AS ${identifier(metric)}`;
 }
 
-/** Deliveries of creatives like `deliverySource`, by item and day, with their money converted. */
+/** Deliveries of creatives like `deliverySource`, grouped by item and day, with converted money. */
 function convertedSource(
   by: Entity,
   report: ConvertedReport,
@@ -95,7 +94,7 @@ function convertedSource(
   };
 }
 
-/** The deliveries that a report sums by an entity, with their money in the currency of the report if it has one. */
+/** The deliveries that a report sums for an entity, with money in the report's currency if it has one. */
 export function reportSource(
   source: SourceName,
   by: Entity,
@@ -108,12 +107,12 @@ export function reportSource(
     : deliverySource(source, report, sums, conditions);
 }
 
-/** The first and last day of the rates that a report uses, null where it uses none; and the days that have money and no rate. */
+/** The first and last day of the rates that a report uses, null if it uses none; and the days that have money but no rate. */
 export interface UsedRates {
   from: string | null;
   to: string | null;
   days: string[];
-  /** Currencies without a rate; an empty text stands for campaigns without a currency. */
+  /** Currencies without a rate. An empty text means campaigns without a currency. */
   currencies: string[];
 }
 

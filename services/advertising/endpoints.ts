@@ -1,4 +1,4 @@
-/** The operations on advertising. */
+/** The advertising operations. */
 import { getCompany } from './company-endpoint.js';
 import { searchCampaigns, searchCompanies, searchCreatives } from './list-endpoints.js';
 import { listAdvertisingRecords } from './records-endpoint.js';

@@ -1,11 +1,11 @@
-/** Rows of the store → items of the responses. Pure. */
+/** Maps rows of the store to items of the responses. Pure. */
 import { type Json, JsonText, toJson } from '../shared/json.js';
 import { type MetricSums, metricPrinter } from './metric-values.js';
 import type { ReportParams } from './report-params.js';
 import { type CompanyListItem, type CompanyResponse, companyFields, type MetricValues } from './responses.js';
 import type { Point } from './series.js';
 
-/** A row of attributes has the fields of the item, in their order. */
+/** A row of attributes: the fields of the item, in order. */
 export type Attributes = { id: string };
 export type CompanyAttributes = CompanyResponse['company'];
 type Reach = Pick<CompanyListItem, 'campaigns_reached' | 'campaigns_engaged'>;
@@ -24,7 +24,7 @@ export const isProvisional = ({ range, lastFinalDay }: ReportParams) => range.en
 export const withSeries = <Item extends object>(item: Item, timeseries: Json<Point[]>) =>
   new JsonText<Item & { timeseries: Point[] }>(`${toJson(item).slice(0, -1)},"timeseries":${timeseries}}`);
 
-/** A campaign or creative, without its series. */
+/** A campaign or creative without its series. */
 export const adItem = (report: ReportParams, attributes: Attributes, totals: MetricSums | undefined) => ({
   ...attributes,
   ...metricValues(report, totals),
@@ -35,7 +35,7 @@ const UNKNOWN = Object.fromEntries(
   Object.keys(companyFields).map((name) => [name, null]),
 ) as object as CompanyAttributes;
 
-/** A company that nothing describes. */
+/** A company without a record. */
 export const unknownCompany = (id: string): CompanyAttributes => ({ ...UNKNOWN, id });
 
 const UNSEEN: Reach & Seen = {
@@ -45,7 +45,7 @@ const UNSEEN: Reach & Seen = {
   last_seen: null,
 };
 
-/** A company, without its series; its attributes are null where nothing describes it. */
+/** A company without its series. Its attributes are null if it has no record. */
 export const companyItem = (
   report: ReportParams,
   id: string,

@@ -73,12 +73,12 @@ type ListBody = Parameters<typeof parsePage>[0] &
   Parameters<typeof filtersOf>[0] &
   Parameters<typeof parseReportParams>[0] & { compare_to?: CompareTo | null };
 
-/** What a list adds to the statements and items: what its warnings depend on. */
+/** Statements and items of a list, and what its warnings depend on. */
 interface ListParts extends EntityList {
   warningFacts: Pick<WarningFacts, 'filters' | 'statuses' | 'objectiveTypes' | 'money' | 'sortedByAmount'>;
 }
 
-/** All that differs between the lists. */
+/** Everything that differs between the lists. */
 interface Entity<Body> {
   metrics: readonly Metric[];
   item: TSchema;
@@ -87,7 +87,7 @@ interface Entity<Body> {
   list(body: Body, filters: Filters, report: ReportParams): ListParts;
 }
 
-/** Descending unless the request says otherwise. */
+/** Descending by default. */
 const sortOf = <Name extends string>(
   { sort_by, sort_direction }: { sort_by?: Name | null; sort_direction?: string | null },
   standard: Name,
@@ -103,7 +103,7 @@ const ads = <SortName extends string>(
 ): Entity<AdsBody<SortName>> => ({
   metrics: METRIC_NAMES,
   item,
-  // Campaigns have one currency each.
+  // Campaigns have one currency each, so only creatives need this.
   ...(entity.name === 'creative' && { prepare: withForeign }),
   sourceOf: () => 'creative',
   list(body, filters, report) {
@@ -152,7 +152,7 @@ const BEFORE_FIRST_YEAR = {
   detail: 'The range to compare with would begin before the year 0000.',
 };
 
-/** How a page of a list is answered, and every match of an export read. */
+/** Declares the operation of a list, with its pages and its export. */
 function entityEndpoint<Body extends ListBody>(entity: Entity<Body>) {
   return {
     ...listing,

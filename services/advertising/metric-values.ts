@@ -1,6 +1,6 @@
 /**
- * Values of the requested metrics, computed from summed rows. Rates are exact: whole numbers are divided, never fractions, and the
- * sixth decimal is rounded half up.
+ * Values of the requested metrics, computed from summed rows. Rates are exact: whole numbers are divided, never fractions, and rounded half
+ * up to six decimals.
  */
 import { isMoney, isRate, type Metric, RATES, SUMMED_NAMES, type SummedMetric } from './metrics.js';
 
@@ -11,7 +11,7 @@ const SCALE = 10 ** RATE_DECIMALS;
 /** Summed metrics of a row: counts as numbers, money as plain decimal text. */
 export type MetricSums = { [K in SummedMetric]?: string | number };
 
-/** `coefficient` ÷ 10^`scale`; a coefficient above 2^53 is exact only as text. */
+/** `coefficient` ÷ 10^`scale`. A coefficient above 2^53 is exact only as text. */
 interface Decimal {
   coefficient: number;
   text: string | number;
@@ -31,7 +31,7 @@ const POWERS = Array.from({ length: 13 }, (_, power) => 10 ** power);
 function millionths(numerator: Decimal, denominator: Decimal, factor: number): number | bigint {
   const scaledNumerator = numerator.coefficient * factor * (POWERS[denominator.scale] as number) * SCALE;
   const scaledDenominator = denominator.coefficient * (POWERS[numerator.scale] as number);
-  // Below 2^53 every step is exact in a number, and so is the floor of the quotient.
+  // Below 2^53, every step is exact in a number, including the floor of the quotient.
   if (
     2 * scaledNumerator + scaledDenominator <= Number.MAX_SAFE_INTEGER &&
     2 * scaledDenominator <= Number.MAX_SAFE_INTEGER
@@ -44,7 +44,7 @@ function millionths(numerator: Decimal, denominator: Decimal, factor: number): n
   return (2n * exactNumerator + exactDenominator) / (2n * exactDenominator);
 }
 
-/** A rate of sums with 6 decimals; null where the denominator is 0. */
+/** A rate of two sums with 6 decimals; null if the denominator is 0. */
 function quotient(numerator: Decimal, denominator: Decimal, factor: number): number | null {
   if (denominator.coefficient === 0) return null;
   if (numerator.coefficient === 0) return 0;
@@ -54,7 +54,7 @@ function quotient(numerator: Decimal, denominator: Decimal, factor: number): num
   return Number(`${text.slice(0, -RATE_DECIMALS)}.${text.slice(-RATE_DECIMALS)}`);
 }
 
-/** The sums that the given metrics and rates are computed from, in the order of the table. */
+/** The sums from which the given metrics and rates are computed, in the order of the table. */
 export function requiredSums(metrics: readonly Metric[]): SummedMetric[] {
   const needed = new Set<SummedMetric>();
   for (const metric of metrics) {
@@ -68,7 +68,7 @@ export function requiredSums(metrics: readonly Metric[]): SummedMetric[] {
   return SUMMED_NAMES.filter((name) => needed.has(name));
 }
 
-/** Prints the metrics of a summed row, zeros where it is undefined, as the fields of a JSON object without its braces. */
+/** Returns a function that prints the metrics of a summed row (zeros if undefined) as fields of a JSON object without its braces. */
 export function metricPrinter(metrics: readonly Metric[]): (sums: MetricSums) => string {
   const rateSums = requiredSums(metrics.filter(isRate));
   const printers = metrics.map((metric): ((sums: MetricSums, decimals: Decimal[]) => string) => {
@@ -85,7 +85,7 @@ export function metricPrinter(metrics: readonly Metric[]): (sums: MetricSums) =>
       name + quotient(decimals[numeratorIndex] as Decimal, decimals[denominatorIndex] as Decimal, factor);
   });
   return (sums) => {
-    // Several rates are made of one sum.
+    // Parsed once, because several rates use the same sum.
     const decimals = rateSums.map((name) => decimal(sums[name] ?? 0));
     return printers.map((print) => print(sums, decimals)).join();
   };

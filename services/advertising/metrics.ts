@@ -1,6 +1,6 @@
-/** Table of metrics, from which every schema, query, item and document about metrics is generated. */
+/** Table of metrics, from which all schemas, queries, items and documents about metrics are generated. */
 
-/** `count`: a whole number. `money`: a decimal, exact, written as a string. */
+/** `count` is a whole number. `money` is an exact decimal, written as a string. */
 export type SummedKind = 'count' | 'money';
 
 /** Metrics of a delivery, which add up (contract 5.2). */
@@ -26,7 +26,7 @@ export const SUMMED_METRICS = {
 } as const satisfies Record<string, { kind: SummedKind; description: string }>;
 export type SummedMetric = keyof typeof SUMMED_METRICS;
 
-/** A rate: `factor` × `numerator` ÷ `denominator`, both summed first; null where the denominator is 0; 6 decimals, halves up. */
+/** A rate: `factor` × `numerator` ÷ `denominator`, both summed first; null if the denominator is 0; 6 decimals, rounded half up. */
 export const RATES = {
   ctr: { numerator: 'clicks', denominator: 'impressions', factor: 1, description: 'Clicks per impression.' },
   engagement_rate: {
@@ -87,7 +87,7 @@ export const isRate = (metric: Metric): metric is Rate => metric in RATES;
 
 export const isMoney = (name: SummedMetric) => SUMMED_METRICS[name].kind === 'money';
 
-/** Whether values are amounts of a currency: money, and money per count. */
+/** Whether values are amounts of a currency: money, or money per count. */
 export const isAmount = (metric: Metric) =>
   isRate(metric) ? isMoney(RATES[metric].numerator) && !isMoney(RATES[metric].denominator) : isMoney(metric);
 

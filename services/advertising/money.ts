@@ -1,24 +1,24 @@
 /** Money as exact decimal text. */
 import { Type } from '../shared/schema.js';
 
-/** Up to 26 digits before and 12 after the point, no sign and no exponent. */
+/** Up to 26 digits before and 12 after the decimal point, without sign and exponent. */
 export const MONEY_PATTERN = '^[0-9]{1,26}(\\.[0-9]{1,12})?$';
 const money = new RegExp(MONEY_PATTERN);
 const FRACTION_DIGITS = 12;
 const MAX_UNITS = 10n ** 38n - 1n;
 
-/** Records may have more digits after the point; they are rounded. */
+/** Records may have more decimal places, which are rounded. */
 export const MONEY_INPUT_PATTERN = '^[0-9]{1,26}(\\.[0-9]+)?$';
 const examples = ['1234.56'];
 
-/** Contract 5.2: no amount of one record reaches it; more is a wrong column, such as an id. */
+/** Exclusive limit of an amount in a record (contract 5.2). A larger number comes from a wrong column, such as an id. */
 export const MAX_MONEY = 1e15;
 const LARGEST = /^0*[0-9]{1,15}(?:\.|$)/;
 
 /** Whether a text that matches `MONEY_PATTERN` is at least `MAX_MONEY`. */
 export const isTooMuchMoney = (text: string): boolean => !LARGEST.test(text);
 
-/** Money in a record: a decimal string or a number, exact to 12 digits after the point. */
+/** Money in a record: a decimal string or a number, exact to 12 decimal places. */
 export const moneyInput = (description: string) =>
   Type.Unsafe<string | number>({
     description,
@@ -45,15 +45,15 @@ export const moneyAmount = (description: string) =>
 export interface Money {
   /** Matches `MONEY_PATTERN`. */
   text: string;
-  /** Whether it is another amount than the one given. */
+  /** Whether rounding changed the amount. */
   isRounded: boolean;
 }
 
 const decimal = /^(?<minus>-?)(?<whole>[0-9]{1,26})(?:\.(?<fraction>[0-9]+))?$/;
 
 /**
- * A money amount of a record, rounded half-even to 12 digits after the point; an amount below 10⁻¹², also a negative one, is 0. Null
- * for what is no amount.
+ * An amount of a record, rounded half-even to 12 decimal places. An amount below 10⁻¹², even if negative, becomes 0. Null for anything that
+ * is not an amount.
  */
 export function readMoney(value: string | number): Money | null {
   const given = typeof value === 'number' ? numberText(value) : value;
@@ -78,7 +78,7 @@ function shortText(units: bigint): string {
   return text.endsWith('.') ? text.slice(0, -1) : text;
 }
 
-/** Removes final zeros in linear time, also from a megabyte of zeros. */
+/** Removes trailing zeros in linear time, even from a megabyte of zeros. */
 function withoutEndingZeros(text: string): string {
   let end = text.length;
   while (text.charAt(end - 1) === '0') end--;
@@ -91,14 +91,14 @@ export function unitsText(units: bigint): string {
   return `${digits.slice(0, -FRACTION_DIGITS)}.${digits.slice(-FRACTION_DIGITS)}`;
 }
 
-/** The text of an amount that was read from a record. Throws a `RangeError` for any other. */
+/** The text of an amount that was read from a record. Throws a `RangeError` for other values. */
 export function requireMoneyText(value: string | number): string {
   const amount = readMoney(value);
   if (amount === null) throw new RangeError('an amount of money passed validation but is not one');
   return amount.text;
 }
 
-/** Beyond this exponent a number has no digit that money has. */
+/** Numbers with larger exponents have no digit within the range of money. */
 const MAX_EXPONENT = 400;
 
 /** A JSON number without a sign, with the same digits and no exponent; unchanged when the exponent exceeds `MAX_EXPONENT`. */

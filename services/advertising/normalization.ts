@@ -1,6 +1,6 @@
-/** The forms under which advertising text is compared. Stored and requested values pass through the same functions. */
+/** Normal forms under which advertising text is compared. Stored and requested values pass through the same functions. */
 
-/** Text without regard to case, close to Unicode full case folding: ß is ss, every sigma is one. Accents stay. */
+/** Case-folded text, close to Unicode full case folding: ß becomes ss, and all sigmas are the same. Accents stay. */
 export function caseFold(text: string): string {
   return text
     .normalize('NFC')
@@ -13,7 +13,7 @@ export function caseFold(text: string): string {
 
 const STROKES: Record<string, string> = { ø: 'o', ł: 'l', đ: 'd', ð: 'd', ħ: 'h', ŧ: 't' };
 
-/** Case-folded text without accents and strokes, which searches and orders by name leave out; `withoutAccents` is the same in SQL. */
+/** Case-folded text without accents and strokes, for searches and orders by name. `withoutAccents` is the same in SQL. */
 export const dropAccents = (folded: string): string =>
   folded
     .normalize('NFKD')
@@ -49,7 +49,7 @@ export function normalizeStatus(status: string): string {
 
 const singular = (key: string) => (key.endsWith('S') && !key.endsWith('SS') ? key.slice(0, -1) : key);
 
-/** Canonical form of an objective: singular, so `WEBSITE_VISIT`, `WEBSITE_VISITS` and `Website visits` are one. */
+/** Canonical form of an objective: singular, so `WEBSITE_VISIT`, `WEBSITE_VISITS` and `Website visits` are the same. */
 export function normalizeObjective(objective: string): string {
   return singular(objective.trim().toUpperCase().replaceAll(' ', '_'));
 }

@@ -1,4 +1,4 @@
-/** Declarations that the operations on advertising share. */
+/** Declarations that the advertising operations share. */
 import type { TObject, TSchema } from 'typebox';
 import { endpointsWith, type HandlerContext } from '../http/endpoint.js';
 import { type Clock, utcDate } from '../shared/time.js';
@@ -8,7 +8,7 @@ import { addDays } from './calendar.js';
 export interface AdvertisingServices {
   analytics: AnalyticsReader;
   clock: Clock;
-  /** Days before today that networks still restate (contract 5.11). */
+  /** Number of days before today that networks still restate (contract 5.11). */
   provisionalDays: number;
 }
 
@@ -16,7 +16,7 @@ export const endpoint = endpointsWith<AdvertisingServices>();
 
 export type AdvertisingContext = HandlerContext<unknown, unknown, AdvertisingServices>;
 
-/** Last month, for which recent sample data has deliveries. */
+/** Last month, for which up-to-date sample data has deliveries. */
 export const exampleRange = () => {
   const today = utcDate(Date.now());
   return { start_date: addDays(today, -31), end_date: addDays(today, -1) };
@@ -25,7 +25,7 @@ export const exampleRange = () => {
 export const describe = (what: string) =>
   `${what}\n\nSums are of the newest report of each day: of money exact, of counts exact up to 2^53. \`warnings\` say what to know when reading the figures.`;
 
-/** Columns of CSV: the fields of an item without the metrics that the request leaves out. */
+/** Columns of CSV: the fields of an item, without metrics that the request leaves out. */
 export const columnsOf =
   (item: TSchema, metrics: readonly string[]) =>
   (body: { metrics?: readonly string[] | null }): string[] =>

@@ -1,4 +1,4 @@
-/** A page of a list, step by step: its ids, their attributes and metrics, items, series; and an export page by page. */
+/** Reads a page of a list step by step: ids, attributes and metrics, items, series; and an export page by page. */
 import type { ExportFormat, HandlerContext, MatchPage } from '../http/endpoint.js';
 import { Problem } from '../http/problems.js';
 import { firstFew } from '../shared/text.js';
@@ -32,20 +32,20 @@ export function reportParamsOf<Body extends Parameters<typeof parseReportParams>
 export const run = <Row>({ services, signal }: AdvertisingContext, query: AnalyticsQuery) =>
   services.analytics.query<Row>(query, signal);
 
-/** The report with the months whose sums may stand for their deliveries. */
+/** The report, with the months whose sums may replace their deliveries. */
 export async function withSealedMonths(
   call: AdvertisingContext,
   report: ReportParams,
   source: SourceName,
 ): Promise<ReportParams> {
   const months = wholeMonths(report.range);
-  // Sums of months have no days, by whose rates money is converted.
+  // Sums of months have no days, but money is converted by daily rates.
   if (months.length === 0 || report.currency) return report;
   const { rows } = await run<SealedMonth>(call, sealedMonthsQuery(report.organizationId, source, months));
   return { ...report, sealed: rows };
 }
 
-/** The report with whether some creatives have deliveries that are not in their currency. */
+/** The report, with whether some creatives have deliveries in another currency than their own. */
 export async function withForeign(call: AdvertisingContext, report: ReportParams): Promise<ReportParams> {
   if (report.currency) return report;
   const { rows } = await run<{ found: number }>(call, hasForeignQuery(report.organizationId));
@@ -61,21 +61,21 @@ export async function contextOf(
   return rows[0] as ContextRow;
 }
 
-/** Ids of a list that an export has read and not sent yet. */
+/** Ids that an export has read but not sent yet. */
 export interface UnsentIds {
   ids: string[];
-  /** Ids read so far. */
+  /** Number of ids read so far. */
   read: number;
   total: number;
 }
 
-/** The statements of a list for one request, and how its items are made. */
+/** The statements of a list for one request, and how to make its items. */
 export interface EntityList {
   report: ReportParams;
   idsQuery(page: Page): AnalyticsQuery;
-  /** The sums of everything that matches, in a row for each currency, or in one. */
+  /** The sums of all matches: one row per currency, or one row. */
   totalsQuery(report: ReportParams): AnalyticsQuery;
-  /** The rates that the money of everything that matches is converted by; absent without money. */
+  /** The rates with which the money of all matches is converted; absent for lists without money. */
   ratesQuery?(report: ConvertedReport): AnalyticsQuery;
   attributesQuery(ids: string[]): AnalyticsQuery;
   metricsQuery(part: ReportParams, ids: string[], rows: MetricRows): AnalyticsQuery;
@@ -83,13 +83,13 @@ export interface EntityList {
   toItem(id: string, attributes: Attributes | undefined, totals: SeriesRow | undefined): object;
 }
 
-/** The ids of a page, and how many match. */
+/** The ids of a page, and the number of matches. */
 export async function readIds(call: AdvertisingContext, query: AnalyticsQuery) {
   const { rows, total } = await run<Attributes>(call, query);
   return { ids: rows.map(({ id }) => id), total };
 }
 
-/** The metrics of a page, with its series if wanted; an empty page queries nothing. One statement answers both where it is short enough. */
+/** The metrics of a page, with its series if wanted. An empty page needs no query. One statement reads both if it is short enough. */
 async function readMetrics(
   call: AdvertisingContext,
   { report, metricsQuery }: Pick<EntityList, 'report' | 'metricsQuery'>,
@@ -129,7 +129,7 @@ async function itemsOf(call: AdvertisingContext, list: EntityList, ids: string[]
   return { items, series };
 }
 
-/** With the metrics of an earlier range, if one is given. */
+/** Adds the metrics of an earlier range, if one is given. */
 export async function itemsWithSeries(
   call: AdvertisingContext,
   list: EntityList,
@@ -147,10 +147,7 @@ export async function itemsWithSeries(
   });
 }
 
-/**
- * The totals of everything that matches: by currency where there is money. `foreignId` is a creative that has deliveries in another
- * currency than its own.
- */
+/** The totals of all matches, by currency if there is money. `foreignId` is a creative with deliveries in another currency than its own. */
 export async function readTotals(call: AdvertisingContext, list: EntityList, report: ReportParams) {
   const { rows } = await run<MetricSums & { currency?: string | null; foreign_id?: string }>(
     call,
@@ -163,7 +160,7 @@ export async function readTotals(call: AdvertisingContext, list: EntityList, rep
   return { totals, foreignId: rows.find(({ foreign_id }) => foreign_id)?.foreign_id };
 }
 
-/** Fields that an answer in another currency adds. Throws a `Problem` 422 `missing_rates`. */
+/** Fields that a response with converted money adds. Throws a `Problem` 422 `missing_rates`. */
 export async function readRates(
   call: AdvertisingContext,
   { ratesQuery }: EntityList,
@@ -195,10 +192,10 @@ function missingRates(days: string[], currencies: string[]): Problem {
   });
 }
 
-/** Ids that an export reads in one statement: each statement computes all, and orders them. */
+/** Number of ids that an export reads per statement: every statement computes and orders all of them. */
 const EXPORT_IDS = 2000;
 
-/** The next items of a list with their series, as many as have every period (contract 5.4). */
+/** The next items of a list with their series: as many items as can have every period (contract 5.4). */
 export async function readNext(
   call: AdvertisingContext,
   list: EntityList,
@@ -214,7 +211,7 @@ export async function readNext(
   const some = ids.slice(0, count);
   const rest = ids.slice(count);
   return {
-    // CSV has no room for series.
+    // CSV has no columns for series.
     items:
       format === 'csv'
         ? (await itemsOf(call, list, some, false)).items

@@ -1,22 +1,22 @@
-/** The stored records of the advertising streams as statements. Pure. */
+/** Builds the statements for stored records of the advertising streams. Pure. */
 import { checkedIdentifier, type Sql, sql } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { campaignAttributes, companyAttributes, creativeAttributes } from './attributes.js';
 import { SUMMED_NAMES } from './metrics.js';
 import { IN_ORGANIZATION, joinLines, list } from './sql.js';
 
-/** Where a page of records begins: behind this record. */
+/** The last record of the previous page, after which a page begins. */
 export interface RecordPosition {
-  /** `YYYY-MM-DD`; of streams without days the same for all. */
+  /** `YYYY-MM-DD`; a fixed day for streams without days. */
   date: string;
-  /** Parts of the key besides the day. */
+  /** Parts of the key other than the day. */
   ids: readonly string[];
 }
 
-/** Every record comes later. */
+/** A position before all records. */
 export const BEFORE_ALL: RecordPosition = { date: '1970-01-01', ids: [] };
 
-/** A row as it is stored; `version` is its record order. */
+/** A stored row. `version` is its record order. */
 export type RecordRow = { version: string } & Record<string, string | number | null>;
 
 const ENTITIES = {
@@ -31,7 +31,7 @@ const ENTITIES = {
 const DELIVERY_KEY = ['campaign_id', 'creative_id', 'company_id'] as const;
 const DELIVERY_FIELDS = ['date', ...DELIVERY_KEY, ...SUMMED_NAMES];
 
-/** Fields of the records of each stream, in their order, besides organization and time. */
+/** Fields of the records of each stream, in order, other than organization and time. */
 export const RECORD_FIELDS = {
   'network-a-campaigns': ENTITIES['network-a-campaigns'].fields,
   'network-a-creatives': ENTITIES['network-a-creatives'].fields,
@@ -42,7 +42,7 @@ export const RECORD_FIELDS = {
 export type RecordStream = keyof typeof RECORD_FIELDS;
 export const RECORD_STREAMS = Object.keys(RECORD_FIELDS) as RecordStream[];
 
-/** Fields by which the records of a stream are told apart, besides the day. */
+/** Fields that identify a record of each stream, other than the day. */
 export const KEYS: Readonly<Record<RecordStream, readonly string[]>> = {
   'network-a-campaigns': ['id'],
   'network-a-creatives': ['id'],
@@ -53,7 +53,7 @@ export const KEYS: Readonly<Record<RecordStream, readonly string[]>> = {
 
 const VERSION = sql`toString(version) AS version`;
 
-/** Deliveries that name a creative, and the others that name a company: one that names both is in both tables. */
+/** Deliveries with a creative, and other deliveries with a company: a delivery with both is in both tables. */
 const DELIVERY_TABLES: readonly { table: Sql; condition: Sql }[] = [
   { table: sql`creative_deliveries`, condition: sql`campaign_id != ''` },
   { table: sql`company_deliveries`, condition: sql`company_id != '' AND creative_id = ''` },
@@ -62,7 +62,7 @@ const DELIVERY_TABLES: readonly { table: Sql; condition: Sql }[] = [
 const idParams = (ids: readonly string[]) =>
   Object.fromEntries(DELIVERY_KEY.map((name, index) => [`after_${name}`, ids[index] ?? '']));
 
-/** The records of a stream other than deliveries behind a position, in the order of their keys. */
+/** The records of a stream other than deliveries after a position, in the order of their keys. */
 export function recordsQuery(
   stream: Exclude<RecordStream, 'network-a-deliveries'>,
   organizationId: string,
@@ -92,7 +92,7 @@ export function recordsQuery(
   };
 }
 
-/** How many records of a stream are stored. */
+/** Number of stored records of a stream. */
 export function recordCountQuery(stream: RecordStream, organizationId: string): AnalyticsQuery {
   const tables =
     stream === 'network-a-deliveries'
@@ -114,7 +114,7 @@ export function recordCountQuery(stream: RecordStream, organizationId: string): 
   };
 }
 
-/** Days that have deliveries from a day on, with how many rows were inserted for them. */
+/** Days with deliveries from a day on, with the number of rows inserted for them. */
 export const deliveryDaysQuery = (organizationId: string, from: string, limit: number): AnalyticsQuery => ({
   name: 'delivery_days',
   sql: joinLines(
@@ -124,7 +124,7 @@ export const deliveryDaysQuery = (organizationId: string, from: string, limit: n
   params: { organization_id: organizationId, after_date: from, limit },
 });
 
-/** The deliveries behind a position and up to a day, in the order of their keys. */
+/** The deliveries after a position, up to a day, in the order of their keys. */
 export function deliveryRecordsQuery(
   organizationId: string,
   { date, ids }: RecordPosition,

@@ -1,4 +1,4 @@
-/** The stored records of the advertising streams, in the form that ingest takes. */
+/** Exports the stored records of the advertising streams in the format of ingest. */
 import type { Static, TSchema } from 'typebox';
 import { cursorListWith } from '../http/cursor-list.js';
 import type { HandlerContext } from '../http/endpoint.js';
@@ -75,10 +75,10 @@ const ListRecordsResponse = looseObject({
 
 type Call = HandlerContext<ListRecordsRequest, unknown, AdvertisingServices>;
 
-/** Ids have no spaces (contract 3.1). */
+/** Ids contain no spaces (contract 3.1). */
 const SEPARATOR = ' ';
 const LAST_DAY_MS = Date.parse('2149-06-06');
-/** Days of which a page looks for deliveries at once. */
+/** Maximum number of days in which a page looks for deliveries at once. */
 const MAX_DAYS_PER_PAGE = 400;
 
 const toPosition = ({ createdAt, id }: SortKey): RecordPosition => ({
@@ -96,7 +96,7 @@ const isMetric = (name: string) => Object.hasOwn(SUMMED_METRICS, name);
 
 interface Rows {
   rows: RecordRow[];
-  /** Null at the end. */
+  /** Null after the last page. */
   next: RecordPosition | null;
 }
 
@@ -105,7 +105,7 @@ const positionOf = (stream: ListRecordsRequest['stream'], row: RecordRow): Recor
   ids: KEYS[stream].map((name) => String(row[name])),
 });
 
-/** The next rows: fewer than `limit` where the days that were looked at have no more. */
+/** The next rows: fewer than `limit` if the examined days have no more. */
 async function readRows(call: Call, after: RecordPosition, limit: number): Promise<Rows> {
   const { organizationId, body } = call;
   const { stream } = body;
@@ -129,17 +129,17 @@ async function readRows(call: Call, after: RecordPosition, limit: number): Promi
   if (lastDay === undefined) return { rows: [], next: null };
   const query = deliveryRecordsQuery(organizationId, after, lastDay, limit);
   const found = page((await run<RecordRow>(call, query)).rows);
-  // Rows that were restated count once, so that a page may be short and later days follow.
+  // Restated rows count once, so a page may be short although later days follow.
   const isEnd = last === undefined && days.length < MAX_DAYS_PER_PAGE;
   return found.next || isEnd ? found : { ...found, next: { date: addDays(lastDay, 1), ids: [] } };
 }
 
-/** Whether a stored value is one that the record leaves out: missing attributes, and ids and metrics that a delivery does not have. */
+/** Whether a record leaves out a stored value: missing attributes, and ids and metrics that a delivery does not have. */
 const isAbsent = (stream: ListRecordsRequest['stream'], name: string, value: unknown): boolean =>
   value === null ||
   (stream === 'network-a-deliveries' && (isMetric(name) ? Number(value) === 0 : value === ''));
 
-/** A row as the record that ingest takes: without fields that have no value, and with its time. */
+/** A row as a record for ingest: without fields that have no value, and with its time. */
 function toRecord({ organizationId, body }: Call, row: RecordRow): Record<string, unknown> {
   const { day, version, ...values } = row;
   const given = Object.entries({ ...(day !== undefined && { date: day }), ...values }).filter(

@@ -16,7 +16,7 @@ import { currencyCode, moneyInput } from './money.js';
 
 const updatedAt = optional(dateTime('Version of the record: an older one changes nothing.'));
 
-/** A record of the `network-a-campaigns` stream: each is whole and replaces the one before. */
+/** A record of the `network-a-campaigns` stream. Each record is complete and replaces the one before. */
 export const CampaignRecord = strictObject({
   organization_id: organizationId,
   id: id('Identifier of the campaign.'),
@@ -44,10 +44,10 @@ export const CompanyRecord = strictObject({
 });
 export type CompanyRecord = Static<typeof CompanyRecord>;
 
-/** Sums of counts are exact up to 2^53, as JSON numbers are, and wrap around at 2^64. */
+/** Maximum count. Sums of counts are exact up to 2^53, like JSON numbers, and wrap around at 2^64. */
 const countInput = (description: string) => integer(description, { minimum: 0 });
 
-/** Days that deliveries can have (contract 5.1). */
+/** Range of days for deliveries (contract 5.1). */
 export const FIRST_DELIVERY_DATE = '2000-01-01';
 export const DAYS_AHEAD = 2;
 
@@ -90,7 +90,7 @@ export const CurrencyRateRecord = strictObject({
   per_eur: Type.Unsafe<string | number>({
     ...moneyInput('Units of the currency for one euro.'),
     title: 'a decimal number with at most 12 digits before the point',
-    // So that an amount times a rate has room in 256 bits.
+    // Limited so that an amount times a rate fits into 256 bits.
     pattern: '^[0-9]{1,12}(\\.[0-9]+)?$',
     exclusiveMaximum: 1e12,
     examples: ['1.0867'],

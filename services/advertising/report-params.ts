@@ -1,4 +1,4 @@
-/** Parameters of a report: checked, with defaults filled in and values in the forms compared. No SQL. */
+/** Parameters of a report: validated, with defaults filled in and values normalized. No SQL. */
 
 import { invalid, Problem } from '../http/problems.js';
 import { normalizeDomain } from '../search/normalize.js';
@@ -9,15 +9,15 @@ import type { Metric } from './metrics.js';
 import { caseFold, dropAccents, normalizeObjective, normalizeStatus } from './normalization.js';
 import type { Granularity } from './requests.js';
 
-/** Days of a range, the first and the last included (contract 5.10). */
+/** Maximum days of a range, including the first and the last (contract 5.10). */
 export const MAX_DAYS = 3660;
 
-/** Points of one response: items of the page × periods (contract 5.4). */
+/** Maximum points of one response: items of the page × periods (contract 5.4). */
 export const MAX_POINTS = 100_000;
 
 export const DEFAULT_PAGE_SIZE = 50;
 
-/** A month whose sums were made from its deliveries of now; `month` is its first day. */
+/** A month whose sums were made from its current deliveries. `month` is its first day. */
 export interface SealedMonth {
   month: string;
   build: string;
@@ -34,11 +34,14 @@ export interface ReportParams {
   today: string;
   /** Days after this one may still be restated. */
   lastFinalDay: string;
-  /** Currency that money is converted to; by default the currency of each campaign. */
+  /** Currency that money is converted to; by default, money stays in the currency of each campaign. */
   currency?: string;
-  /** Whether some creatives have deliveries under campaigns of other currencies; absent unless it was looked up, and false where money is converted. */
+  /**
+   * Whether some creatives have deliveries under campaigns of other currencies. Absent unless it was looked up; false if money is
+   * converted.
+   */
   hasForeign?: boolean;
-  /** Months whose sums stand for their deliveries; none unless they were looked up. */
+  /** Months whose sums replace their deliveries; empty unless they were looked up. */
   sealed?: readonly SealedMonth[];
 }
 
@@ -68,7 +71,7 @@ interface ReportFields {
   currency?: string | null;
 }
 
-/** Throws a `Problem` 422 with the errors of the range and `otherErrors`. */
+/** Parses and checks the parameters. Throws a `Problem` 422 with the errors of the range and `otherErrors`. */
 export function parseReportParams(
   body: ReportFields,
   allMetrics: readonly Metric[],
@@ -99,7 +102,7 @@ export const parsePage = ({
   page_size?: number | null;
 }): Page => ({ page: page ?? 1, size: page_size ?? DEFAULT_PAGE_SIZE });
 
-/** Throws a `Problem` 422 `too_many_points` when the series of this many items would be too long to answer. */
+/** Throws a `Problem` 422 `too_many_points` if the series of this many items would be too long. */
 export function checkPoints({ range, granularity }: ReportParams, items: number): void {
   const periods = countPeriods(range, granularity);
   if (items * periods <= MAX_POINTS) return;
@@ -122,7 +125,7 @@ function rangeErrors({ start, end }: DateRange): FieldError[] {
 }
 
 const asWritten = (value: string) => value;
-/** The forms compared of the lists that requests filter by. */
+/** Normal forms of the lists that requests filter by. */
 const NORMALIZE = {
   campaign_ids: asWritten,
   creative_ids: asWritten,
@@ -134,10 +137,10 @@ const NORMALIZE = {
 };
 export type ListFilter = keyof typeof NORMALIZE;
 
-/** Filters in the forms compared, under the names that they have in requests and as parameters of SQL. */
+/** Filters in normal form, with the names that they have in requests and as SQL parameters. */
 export type Filters = { [Name in ListFilter]?: string[] } & { search?: string };
 
-/** Lists without duplicates; an absent and an empty one both mean no filter. */
+/** Lists without duplicates. Absent and empty lists both mean no filter. */
 export function filtersOf(
   body: { [Name in ListFilter]?: readonly string[] | null } & { search?: string | null },
 ): Filters {

@@ -1,4 +1,4 @@
-/** Requests of the advertising operations. */
+/** Request schemas of the advertising operations. */
 import type { Static } from 'typebox';
 import {
   arrayOf,
@@ -25,7 +25,7 @@ const strings = (description: string, item: string, maxLength = 64, options = {}
       ...options,
     }),
   );
-/** Longest id of a record (contract 3.1). */
+/** Maximum length of a record id (contract 3.1). */
 const MAX_ID_LENGTH = 128;
 const ids = (description: string, item: string) => strings(description, item, MAX_ID_LENGTH);
 export const COMPARISONS = ['previous_period', 'previous_month', 'previous_year'] as const;
@@ -91,7 +91,7 @@ export const COMPANY_SORTS = [
 ] as const;
 export type CompanySort = (typeof COMPANY_SORTS)[number];
 
-/** The last fields of a list: what it shows of what matches, and in which order. */
+/** The last fields of a list request: what to show of the matches, and in which order. */
 const listFields = <M extends Metric, T extends string>(
   metrics: readonly M[],
   sorts: readonly T[],

@@ -1,4 +1,4 @@
-/** Responses of the advertising operations. */
+/** Response schemas of the advertising operations. */
 import type { Static, TOptional, TSchema, TUnsafe } from 'typebox';
 import { arrayOf, date, integer, looseObject, nullable, stringEnum, Type } from '../shared/schema.js';
 import { campaignAttributes, companyAttributes, creativeAttributes, schemasOf } from './attributes.js';
@@ -13,7 +13,7 @@ import {
 } from './metrics.js';
 import { GRANULARITIES } from './requests.js';
 
-/** Values of the requested metrics. Money is exact decimal text; a rate is null where its denominator is 0. */
+/** Values of the requested metrics. Money is exact decimal text. A rate is null if its denominator is 0. */
 export type MetricValues = { [K in Metric]?: string | number | null };
 
 function metricSchema(name: Metric): TSchema {

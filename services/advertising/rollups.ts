@@ -1,4 +1,4 @@
-/** Sums of whole months that stand for their deliveries (decision 0014). Pure. */
+/** Sums of whole months that replace their deliveries (decision 0014). Pure. */
 import { checkedIdentifier, identifier, type Sql, sql, textLiteral } from '../shared/sql.js';
 import type { AnalyticsQuery } from './analytics-store.js';
 import { countPeriods, type DateRange, lastOfMonth, periodsOf } from './calendar.js';
@@ -6,20 +6,20 @@ import { COMPANY_METRIC_NAMES, isMoney, SUMMED_NAMES, type SummedMetric } from '
 import type { ReportParams } from './report-params.js';
 import { IN_ORGANIZATION, IN_RANGE, list, type QueryParams, rangeParams, where } from './sql.js';
 
-/** A breakdown of deliveries: its table, its monthly sums, and the columns that they are grouped by. */
+/** A breakdown of deliveries: its table, its monthly sums, and its grouping columns. */
 interface Source {
   table: 'creative_deliveries' | 'company_deliveries';
-  /** Column of `delivery_days`. */
+  /** Its column in `delivery_days`. */
   rows: 'creative_rows' | 'company_rows';
   months: 'creative_months' | 'company_months' | 'campaign_company_months';
-  /** The first is empty in a mark. */
+  /** Grouping columns. The first is empty in a mark. */
   ids: readonly ('campaign_id' | 'creative_id' | 'company_id')[];
   metrics: readonly SummedMetric[];
-  /** Columns of the sums other than metrics: what they are of one delivery, and of all. */
+  /** Columns of the sums other than metrics: the expression for one delivery, and the aggregate. */
   others: Readonly<Record<string, { one: Sql; all: Sql }>>;
 }
 
-/** Campaigns, sorted, as that takes fewer bytes. */
+/** Campaigns, sorted, because that takes fewer bytes. */
 const campaignsWith = (metric: SummedMetric) => ({
   one: sql`if(${identifier(metric)} > 0, [campaign_id], [])`,
   all: sql`arraySort(groupUniqArrayIf(campaign_id, delivery.${identifier(metric)} > 0))`,
@@ -53,7 +53,7 @@ export const SOURCES = {
       engaged: campaignsWith('engagements'),
     },
   },
-  /** The companies of some campaigns. */
+  /** The companies of some campaigns, per campaign. */
   campaign_company: {
     table: 'company_deliveries',
     rows: 'company_rows',
@@ -65,13 +65,16 @@ export const SOURCES = {
 } as const satisfies Record<string, Source>;
 export type SourceName = keyof typeof SOURCES;
 
-/** Deliveries of a range as the table `delivery`, with sums in place of the deliveries of sealed months. */
+/** Deliveries of a range as the table `delivery`, with sums instead of the deliveries of sealed months. */
 export interface DeliverySource {
-  /** A FROM clause, with its conditions on the organization, the range and others. */
+  /** A FROM clause with its conditions on organization, range and others. */
   from: Sql;
-  /** All parameters except the organization, and the parameters of the given conditions. */
+  /** All parameters except the organization and the parameters of the given conditions. */
   params: QueryParams;
-  /** Whether some rows are sums: of companies, `first_seen` and `last_seen` take the place of date then, and `reached` and `engaged` that of a campaign they lack. */
+  /**
+   * Whether some rows are sums. In sums by company, `first_seen` and `last_seen` replace the date, and `reached` and `engaged` replace the
+   * campaign.
+   */
   isSummed: boolean;
 }
 
@@ -86,7 +89,7 @@ export function deliverySource(
   const sums = identifier(months);
   const used = sealed.filter(({ month }) => month >= range.start && lastOfMonth(month) <= range.end);
   const inRange = [IN_ORGANIZATION, IN_RANGE, ...conditions];
-  // A build is of one month.
+  // A build covers one month.
   const inBuilds = [
     IN_ORGANIZATION,
     sql`build IN CAST({builds:Array(String)}, 'Array(UInt64)')`,
@@ -118,7 +121,7 @@ export function deliverySource(
   return { from, params: { ...rangeParams(range), summed_months, builds }, isSummed: true };
 }
 
-/** First days of the months that lie in a range from their first day to their last. */
+/** First days of the months that lie completely within a range. */
 export const wholeMonths = (range: DateRange): string[] =>
   periodsOf(range, 'monthly').flatMap(({ start, end }) =>
     start.endsWith('-01') && end === lastOfMonth(start) ? [start] : [],
@@ -127,7 +130,7 @@ export const wholeMonths = (range: DateRange): string[] =>
 /** The column that is empty in a mark. */
 const firstOf = ([first = 'campaign_id']: Source['ids']) => identifier(first);
 
-/** The mark of the deliveries of each month: another one after every insert. */
+/** The mark of the deliveries of each month, which changes with every insert. */
 const marks = ({ table, ids }: Source) =>
   sql`SELECT date, mark FROM ${identifier(table)} FINAL WHERE ${IN_ORGANIZATION} AND ${firstOf(ids)} = '' AND date IN {months:Array(Date)}`;
 
@@ -147,15 +150,15 @@ ORDER BY month`,
   };
 }
 
-/** Written in small blocks: of a hundred thousand companies, the campaigns that each saw would not fit into the memory of a statement. */
+/** Writes small blocks: for a hundred thousand companies, the campaigns that each saw would exceed the memory of a statement. */
 const BUILD_SETTINGS = sql`optimize_aggregation_in_order = 1, max_threads = 1, max_block_size = 1024, min_insert_block_size_bytes = 33554432`;
 
 interface BuildParams {
   organizationId: string;
-  /** Its first day. */
+  /** First day of the month. */
   month: string;
   build: bigint;
-  /** When the build began, by the clock of the store: seconds since the epoch. */
+  /** When the build began, by the clock of the store, in seconds since the epoch. */
   readAt: number;
   lifetimeSeconds: number;
 }

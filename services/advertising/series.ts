@@ -1,6 +1,6 @@
 /**
- * Metrics of a page and their time series. They are built in parts of the range, which bounds the size of a result and the time that the
- * event loop is blocked.
+ * Metrics of a page and their time series. They are read in parts of the range, which bounds the size of a result and the time for which
+ * the event loop is blocked.
  */
 import { TimeSlice } from '../shared/async.js';
 import type { Json } from '../shared/json.js';
@@ -15,13 +15,13 @@ import type { CampaignItem } from './responses.js';
 import type { SourceName } from './rollups.js';
 import { joinLines, list, type QueryParams, sumColumns } from './sql.js';
 
-/** Points per response up to which every period is present (contract 5.4). */
+/** Up to this number of points per response, every period is present (contract 5.4). */
 export const MAX_COMPLETE_POINTS = 20_000;
 
 /** Rows per series statement. A single month of a full page has 6 200. */
 const ROWS_PER_STATEMENT = 10_000;
 
-/** Sums of one item in one period, which `day` begins, or in the whole range, where it is empty. */
+/** Sums of one item in one period, which begins on `day`; an empty `day` means the whole range. */
 export type SeriesRow = MetricSums & { id: string; day: string };
 
 export type Point = CampaignItem['timeseries'][number];
@@ -31,17 +31,17 @@ export function isSparse({ range, granularity }: ReportParams, items: number): b
   return items * countPeriods(range, granularity) > MAX_COMPLETE_POINTS;
 }
 
-/** Items whose series have every period. */
+/** Number of items whose series can have every period. */
 export const completeItems = ({ range, granularity }: ReportParams): number =>
   Math.floor(MAX_COMPLETE_POINTS / countPeriods(range, granularity));
 
-/** The parts of the range to query in sequence: cut between months, as the tables are partitioned. */
+/** The parts of the range to query in sequence, divided at months like the partitions of the tables. */
 export function seriesParts(report: ReportParams, items: number): ReportParams[] {
   const maxPeriods = Math.floor(ROWS_PER_STATEMENT / Math.max(1, items));
   return splitByMonths(report.range, report.granularity, maxPeriods).map((range) => ({ ...report, range }));
 }
 
-/** Which rows of an entity a statement answers: one per period, one of the whole range, whose day is empty, or both. */
+/** Which rows a statement returns for an entity: one per period, one for the whole range (with an empty day), or both. */
 export interface MetricRows {
   points: boolean;
   totals: boolean;
@@ -51,18 +51,18 @@ export interface MetricSource {
   name: string;
   by: 'campaign_id' | 'creative_id' | 'company_id';
   source: SourceName;
-  /** Aggregates besides the metrics, by their names; `isSummed` where sums take the place of deliveries. */
+  /** Other aggregates, by name. `isSummed` is true if sums replace deliveries. */
   others?: (isSummed: boolean) => Readonly<Record<string, Sql>>;
-  /** The metrics that these are of, which the report need not ask for. */
+  /** Metrics that these aggregates read, which the report need not request. */
   reads?: readonly SummedMetric[];
-  /** Conditions besides organization and range. */
+  /** Conditions other than organization and range. */
   conditions: (Sql | false | undefined)[];
   params?: QueryParams;
 }
 
 /**
- * Metrics of the entities with these ids; periods and entities without deliveries have no row. Limited to the rows there can be, whatever a
- * store may answer.
+ * Metrics of the entities with these ids. Periods and entities without deliveries have no row. Limited to the maximum number of rows,
+ * whatever a store may return.
  */
 export function metricsQuery(
   { name, by, source, others, reads = [], conditions, params }: MetricSource,
@@ -94,7 +94,7 @@ export function metricsQuery(
       sql`SELECT ${list(selected)}`,
       delivery.from,
       sql`GROUP BY ${points ? sql`${id}, ${period}` : id}${both ? sql` WITH ROLLUP` : EMPTY_SQL}`,
-      // The row of all entities.
+      // Excludes the row over all entities.
       both ? sql`HAVING id != ''` : EMPTY_SQL,
       sql`LIMIT {limit:UInt32}`,
     ),
@@ -108,7 +108,7 @@ export function metricsQuery(
   };
 }
 
-/** The series of the items of one response as JSON text, complete unless there are too many points. */
+/** The series of the items of one response, as JSON text, complete unless there are too many points. */
 export class SeriesBuilder {
   readonly #report: ReportParams;
   readonly #sparse: boolean;
@@ -125,13 +125,13 @@ export class SeriesBuilder {
     this.#points = new Map(ids.map((id) => [id, []]));
   }
 
-  /** Appends the points of one part of the range; parts come in ascending order. Yields to the event loop. */
+  /** Appends the points of one part of the range. Parts must be in ascending order. Yields to the event loop. */
   async append(range: DateRange, rows: readonly SeriesRow[], signal?: AbortSignal): Promise<void> {
     const { granularity, lastFinalDay } = this.#report;
     const slice = new TimeSlice();
     const fieldsOf = new Map(Array.from(this.#points.keys(), (id) => [id, new Map<string, string>()]));
     for (const row of rows) {
-      // A row without a day is of the whole range.
+      // A row without a day covers the whole range.
       if (row.day !== '') fieldsOf.get(row.id)?.set(periodOf(row.day, granularity), this.#print(row));
       if (slice.shouldYield()) await slice.yieldToEventLoop(signal);
     }

@@ -1,4 +1,4 @@
-/** Pieces of SQL the advertising queries share. Names come from fixed tables only; values are always bound. */
+/** SQL fragments that the advertising queries share. Names come only from fixed tables; values are always bound. */
 import { checkedIdentifier, EMPTY_SQL, identifier, joinSql, Sql, sql } from '../shared/sql.js';
 import type { DateRange } from './calendar.js';
 import { isMoney, isRate, type Metric, RATES, type Rate, type SummedMetric } from './metrics.js';
@@ -9,7 +9,7 @@ export type QueryParams = Record<string, string | number | readonly string[]>;
 const FIRST_DAY = '1970-01-01';
 const LAST_DAY = '2149-06-06';
 
-/** The range cut to the days deliveries can have; one outside of them becomes a range without days. */
+/** The range, limited to the days that deliveries can have. A range outside them becomes empty. */
 export function rangeParams({ start, end }: DateRange): QueryParams {
   if (end < FIRST_DAY || start > LAST_DAY) return { start_date: LAST_DAY, end_date: FIRST_DAY };
   return {
@@ -21,13 +21,13 @@ export function rangeParams({ start, end }: DateRange): QueryParams {
 export const IN_ORGANIZATION: Sql = sql`organization_id = {organization_id:String}`;
 export const IN_RANGE: Sql = sql`date BETWEEN {start_date:Date} AND {end_date:Date}`;
 
-/** Conditions joined by AND, without those that do not apply. */
+/** Conditions joined by AND. Absent conditions are skipped. */
 export function where(...conditions: (Sql | false | undefined)[]): Sql {
   const applicable = conditions.filter((condition) => condition instanceof Sql);
   return applicable.length === 0 ? EMPTY_SQL : sql`WHERE ${joinSql(applicable, ' AND ')}`;
 }
 
-/** Parameters that are lists. */
+/** Names of parameters that are lists. */
 type ListName = ListFilter | 'ids';
 
 /** `expression IN (values)`, or nothing without the filter. */
@@ -35,11 +35,11 @@ export function inList(expression: Sql, name: ListName, values: readonly string[
   return values && sql`${expression} IN {${identifier(name)}:Array(String)}`;
 }
 
-/** SQL of a case-folded text without accents, as `dropAccents` does it: of plain ASCII at no cost. */
+/** SQL of case-folded text without accents, like `dropAccents`. Plain ASCII costs nothing. */
 export const withoutAccents = (key: Sql) =>
   sql`if(length(${key}) = lengthUTF8(${key}), ${key}, translateUTF8(replaceRegexpAll(normalizeUTF8NFKD(${key}), '[\\\\x{0300}-\\\\x{036f}]', ''), 'øłđðħŧ', 'olddht'))`;
 
-/** Whether one of the keys contains the text; the keys are null where the attribute is. */
+/** Whether one of the keys contains the text. A key is null if its attribute is. */
 export function containsAny(keys: readonly Sql[], search: string | undefined) {
   if (search === undefined) return undefined;
   const found = keys.map((key) => sql`position(ifNull(${withoutAccents(key)}, ''), {search:String}) > 0`);
@@ -56,12 +56,15 @@ export function sumColumns(names: readonly SummedMetric[]): Sql[] {
   });
 }
 
-/** The sums of all rows of a joined aggregate, zero where none has one. */
+/** The sums over all rows of a joined aggregate, which are zero if there are no rows. */
 export function totalColumns(names: readonly SummedMetric[]): Sql[] {
   return names.map(identifier).map((name) => sql`ifNull(sum(metrics.${name}), 0) AS ${name}`);
 }
 
-/** A rate in millionths, half up, as `metric-values.ts` computes it; null where the denominator is 0. In 256 bits, money in units of 10^-12. */
+/**
+ * A rate in millionths, rounded half up as in `metric-values.ts`; null if the denominator is 0. Computed in 256 bits, with money in units
+ * of 10^-12.
+ */
 function rateKey(rate: Rate): Sql {
   const { numerator, denominator, factor } = RATES[rate];
   const units = (name: SummedMetric) =>
@@ -75,17 +78,17 @@ function rateKey(rate: Rate): Sql {
   return sql`intDiv(2 * ${above} + ${below}, nullIf(2 * ${below}, 0))`;
 }
 
-/** A column of the joined aggregate `metrics`, zero where it has no row. */
+/** A column of the joined aggregate `metrics`; zero if it has no row. */
 export const metricOf = (column: SummedMetric | 'campaigns_reached' | 'campaigns_engaged') =>
   sql`ifNull(metrics.${identifier(column)}, 0)`;
 
-/** The expression that orders by a metric or rate: exactly the value that is shown. */
+/** The expression to order by a metric or rate: exactly the value that is shown. */
 export const metricKey = (metric: Metric) => (isRate(metric) ? rateKey(metric) : metricOf(metric));
 
-/** Text without regard to case, for columns whose values are plain ASCII codes. */
+/** Case-insensitive form of columns whose values are plain ASCII codes. */
 export const asciiKey = (column: Sql) => sql`lower(${column})`;
 
-/** Nulls last both ways, then id ascending, so that pages never overlap; `groups` come before all. */
+/** Nulls come last in both directions, then ids ascending, so that pages never overlap. `groups` come first. */
 export const orderAndPage = (key: Sql, descending: boolean, groups = EMPTY_SQL) =>
   sql`ORDER BY ${groups}${key} ${descending ? sql`DESC` : sql`ASC`} NULLS LAST, id ASC LIMIT {limit:UInt32} OFFSET {offset:UInt64}`;
 

@@ -9,18 +9,18 @@ export interface WarningFacts {
   report: ReportParams;
   context: ContextRow;
   filters: Filters;
-  /** Statuses as the request writes them. */
+  /** Statuses as written in the request. */
   statuses?: readonly string[] | null;
   objectiveTypes?: readonly string[] | null;
   /** Whether empty periods were left out. */
   sparse: boolean;
-  /** Currencies of everything that matches, `unknown` among them. */
+  /** Currencies of all matches, including `unknown`. */
   currencies?: readonly string[];
-  /** A creative that has deliveries in another currency than its own. */
+  /** A creative with deliveries in another currency than its own. */
   foreignId?: string;
   /** Whether the response shows money. */
   money?: boolean;
-  /** Whether its items are ordered by amounts. */
+  /** Whether its items are ordered by an amount. */
   sortedByAmount?: boolean;
   /** Whether the response shows metrics of companies. */
   companyMetrics?: boolean;

@@ -33,9 +33,7 @@ export const Audience = looseObject(
     ...networks,
     tracking_utm_value: nullable(text('UTM value that marks visits of this audience.')),
     created_at: dateTime('When the audience was first recorded, UTC.'),
-    updated_at: dateTime(
-      'When the audience last changed, UTC; `created_at` for an audience that has not changed since this field exists.',
-    ),
+    updated_at: dateTime('When the audience last changed, UTC.'),
     member_count: Type.Optional(
       integer('Exact number of contacts in the audience; only with `include_counts`.', { minimum: 0 }),
     ),

@@ -19,7 +19,7 @@ export type AudienceChanges = { [Field in keyof EditableFields]?: EditableFields
 type EditableFields = Omit<AudienceBody, 'id' | 'organization_id'>;
 
 export interface StoredAudience extends RecordVersion {
-  /** Milliseconds since the epoch; `createdMs` for an audience that has not changed since this field exists. */
+  /** Milliseconds since the epoch. */
   updatedMs: number;
   audience: AudienceBody;
 }

@@ -13,14 +13,14 @@ import { createTransport, type TransportOptions } from './transport.js';
 
 export type OperationPath = keyof Operations;
 type Body<Path extends OperationPath> = Operations[Path]['request'];
-/** The body of an operation. The organization of the client is filled in. */
+/** The body of an operation. The client fills in its organization. */
 export type RequestOf<Path extends OperationPath> = Omit<Body<Path>, 'organization_id'> & {
   organization_id?: string | null;
 };
 export type ResponseOf<Path extends OperationPath> = Operations[Path]['response'];
 
 type Facts = typeof OPERATION_FACTS;
-/** The operations that answer a page of a list, by cursor or by number. */
+/** Operations that return a page of a list, by cursor or by number. */
 export type PagedPath = {
   [Path in keyof Facts & OperationPath]: Facts[Path] extends { list: keyof ResponseOf<Path> } ? Path : never;
 }[keyof Facts & OperationPath];
@@ -32,34 +32,37 @@ export type ItemOf<Path extends PagedPath> = ResponseOf<Path>[ListField<Path> &
 
 const EXPORT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 export type ExportFormat = keyof typeof EXPORT_TYPES;
-/** The body of an operation without its page. */
+/** The body of an operation without its paging fields. */
 export type ExportRequestOf<Path extends PagedPath> = Omit<
   RequestOf<Path>,
   'limit' | 'cursor' | 'page' | 'page_size'
 > & { organization_id?: string | null };
 
 export interface Export {
-  /** How many matched when the export began; rows may come and go meanwhile. */
+  /** Number of matches when the export began. Rows may come and go meanwhile. */
   total: number;
-  /** Fails with a ConnectionError where the export ends before its end. */
+  /** Fails with a ConnectionError if the export ends early. */
   stream: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** How many rows the server wrote, once all of the stream has arrived; null where an older server does not count. Rejects where the stream fails. */
+  /**
+   * Number of rows that the server wrote, once the whole stream has arrived; null if an older server does not count. Rejects if the stream
+   * fails.
+   */
   rows: Promise<number | null>;
 }
 
 export interface ClientOptions extends TransportOptions {
-  /** By default the organization of the key, which the first request reads. */
+  /** By default, the organization of the key, which the first request reads. */
   organizationId?: string;
 }
 
 export interface CallOptions<Path extends OperationPath> {
   query?: Operations[Path]['query'];
   signal?: AbortSignal;
-  /** By default a new key for each call, so that its attempts have an effect once. */
+  /** By default, a new key for each call, so that retries take effect once. */
   idempotencyKey?: string;
 }
 
-/** The key in use. */
+/** The API key in use. */
 export interface KeyDescription {
   key_id: string;
   organization_id: string;
@@ -67,8 +70,8 @@ export interface KeyDescription {
 }
 
 /**
- * Every method throws ReachlineProblem, ConnectionError, and the reason of an aborted signal. The first two have `outcomeUnknown`, true
- * where the request may have written something.
+ * Every method throws ReachlineProblem, ConnectionError, and the reason of an aborted signal. The first two have `outcomeUnknown`, which is
+ * true if the request may have written something.
  */
 export interface Client {
   /** Calls an operation. */
@@ -77,7 +80,7 @@ export interface Client {
     body: RequestOf<Path>,
     options?: CallOptions<Path>,
   ): Promise<ResponseOf<Path>>;
-  /** Every page, from the page that `body` names or the first page on. */
+  /** Every page, from the page that `body` names, by default the first. */
   pages<Path extends PagedPath>(
     path: Path,
     body: RequestOf<Path>,
@@ -89,14 +92,14 @@ export interface Client {
     body: RequestOf<Path>,
     options?: Pick<CallOptions<Path>, 'signal'>,
   ): AsyncGenerator<ItemOf<Path>, void, undefined>;
-  /** Everything that matches as one stream of CSV or NDJSON, which was complete if it does not fail. */
+  /** All matches as one stream of CSV or NDJSON. If the stream does not fail, it is complete. */
   export<Path extends PagedPath>(
     path: Path,
     body: ExportRequestOf<Path>,
     format: ExportFormat,
     options?: Pick<CallOptions<Path>, 'signal'>,
   ): Promise<Export>;
-  /** Sends records in requests of bounded size, one after another. Sending records again changes nothing. */
+  /** Sends records in requests of bounded size, one after another. Sending the same records again changes nothing. */
   ingest<Name extends StreamName>(
     stream: Name,
     records: AsyncIterable<IngestRecord<Name>> | Iterable<IngestRecord<Name>>,
@@ -126,7 +129,7 @@ export function createClient(options: ClientOptions): Client {
       path,
       query,
       writes: 'writes' in factsOf(path),
-      // Operations that only read ignore it.
+      // Read-only operations ignore it.
       headers: { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey },
       body: await complete(body, signal),
       signal,
@@ -199,14 +202,14 @@ interface Page {
 const factsOf = (path: string): object =>
   Object.hasOwn(OPERATION_FACTS, path) ? OPERATION_FACTS[path as keyof Facts] : {};
 
-/** The field that holds the list. Throws TypeError for an operation that lists nothing. */
+/** The field that contains the list. Throws TypeError for an operation without a list. */
 function listFieldOf(path: string): string {
   const { list } = factsOf(path) as { list?: string };
   if (list === undefined) throw new TypeError(`${path} answers no list.`);
   return list;
 }
 
-/** Fields that the request of the next page adds; undefined after the last page. */
+/** Fields that the request for the next page adds; undefined after the last page. */
 function nextPage(response: object, list: string): object | undefined {
   const { next_cursor, page = 1, limit, page_size = limit ?? 0, total_count = 0 } = response as Page;
   if ('next_cursor' in response) return next_cursor === null ? undefined : { cursor: next_cursor };
@@ -215,7 +218,7 @@ function nextPage(response: object, list: string): object | undefined {
     : undefined;
 }
 
-/** An idempotency key. `crypto.randomUUID` is absent where a page came over plain HTTP. */
+/** A random idempotency key. `crypto.randomUUID` is absent on pages that came over plain HTTP. */
 export const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',

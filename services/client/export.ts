@@ -1,12 +1,12 @@
-/** Checks the end of an export. On request the server adds a last line that says how much it wrote. */
+/** Checks the end of an export. On request, the server adds a last line that says how much it wrote. */
 import { ConnectionError } from './problems.js';
 
-/** Asks for the last line; a server that does not know it answers without. */
+/** Requests the last line. A server that does not know it responds without it. */
 export const countedType = (type: string): string => `${type}; end=count, ${type}; q=0.5`;
 
 /** The last line in both formats. */
 const END = /(?:# |\{"end":")(\d{1,15}) rows, (\d{1,15}) bytes(?:"\})?\r?\n$/;
-/** Bytes that the last line may have. */
+/** Maximum bytes of the last line. */
 const MAX_END = 80;
 const TIMEOUT_MS = 120_000;
 
@@ -15,7 +15,7 @@ interface CheckedExport {
   rows: Promise<number | null>;
 }
 
-/** The body without its last line. Fails with a ConnectionError where it breaks, is silent for `timeoutMs`, or is not all that was written. */
+/** The body without its last line. Fails with a ConnectionError if the connection breaks, is silent for `timeoutMs`, or rows are missing. */
 export function checkedExport(
   { body, headers }: Response,
   { timeoutMs = TIMEOUT_MS, signal }: { timeoutMs?: number; signal?: AbortSignal },
@@ -29,7 +29,7 @@ export function checkedExport(
   const rows = new Promise<number | null>((...settle) => {
     [resolve, reject] = settle;
   });
-  // Whoever reads the stream alone gets the error there.
+  // Callers that only read the stream get the error there.
   rows.catch(() => undefined);
   const broken = (detail: string, cause?: unknown) =>
     new ConnectionError(`The export ended before its end, after ${bytes} bytes. ${detail}`, { cause });

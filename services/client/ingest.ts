@@ -1,27 +1,27 @@
-/** Records as requests of bounded size. */
+/** Divides records into requests of bounded size. */
 import type { IngestQuery, StreamRecords } from './operations.js';
 import type { FieldError } from './problems.js';
 import type { Transport } from './transport.js';
 
-/** Well below the 16 MiB that a gateway accepts, and answered in seconds. */
+/** Well below the 16 MiB that a gateway accepts, so that a response comes within seconds. */
 const REQUEST_BYTES: number = 4 * 1024 * 1024;
 const REQUEST_RECORDS = 5000;
-/** A request ends after so many. */
+/** Number of rejected records after which a request ends. */
 const MAX_REJECTED = 10_000;
-/** Records of a slow source are sent after this time. */
+/** Records of a slow source are sent after this many milliseconds. */
 const MAX_WAIT_MS = 500;
 const NEWLINE = 10;
-/** A result lists no more, so that its size does not grow with the input. */
+/** Maximum errors in a result, so that its size does not grow with the input. */
 const MAX_ERRORS = 1000;
 
 export type StreamName = keyof StreamRecords;
 
 type OrganizationField = 'organization_id' | 'organizationId';
-/** A record of a stream. The organization of the key is filled in. */
+/** A record of a stream. The gateway fills in the organization of the key. */
 export type RecordOf<Name extends StreamName> = Omit<StreamRecords[Name], OrganizationField> &
   Partial<Pick<StreamRecords[Name], OrganizationField & keyof StreamRecords[Name]>>;
 
-/** A record, or one as JSON in UTF-8 without line feeds, which is sent as it is. */
+/** A record, or its JSON in UTF-8 without line feeds, which is sent unchanged. */
 export type IngestRecord<Name extends StreamName> = RecordOf<Name> | Uint8Array;
 
 export interface RejectedRecord extends FieldError {
@@ -34,24 +34,24 @@ export interface IngestResult {
   rejected: number;
   /** Records that the mapping of `query.map` leaves out. */
   skipped: number;
-  /** Accepted records with an amount of money that was rounded to 12 digits after the point. */
+  /** Accepted records with an amount that was rounded to 12 decimal places. */
   rounded: number;
-  /** Accepted contacts that were left out, because the person was erased. */
+  /** Accepted contacts that were not stored, because the person was erased. */
   suppressed: number;
-  /** Accepted contacts and audiences without effect, because a newer record is there. */
+  /** Accepted contacts and audiences without effect, because a newer record exists. */
   stale: number;
-  /** Accepted records whose domain was none, and was left out. */
+  /** Accepted records whose domain was not a domain, and was left out. */
   invalid_domains: number;
-  /** Accepted records of which the mapping left out values that are none, such as `#N/A`. */
+  /** Accepted records in which the mapping left out placeholders, such as `#N/A`. */
   invalid_values: number;
-  /** Accepted records whose unknown fields were left out; absent where they are rejected. */
+  /** Accepted records whose unknown fields were ignored; absent if unknown fields are rejected. */
   ignored?: number;
-  /** Accepted contacts by whose they are; absent without `query.on_duplicate`. */
+  /** Accepted contacts by kind of person; absent without `query.on_duplicate`. */
   created?: number;
   updated?: number;
   matched?: number;
   ambiguous?: number;
-  /** Of each request the first 100, or all with `findEveryRejected`; 1 000 in all. */
+  /** The first 100 errors of each request, or all with `findEveryRejected`; at most 1 000 in total. */
   errors: RejectedRecord[];
 }
 
@@ -78,11 +78,11 @@ export interface IngestOptions {
   requestBytes?: number;
   /** Maximum records of one request; default 5 000. */
   requestRecords?: number;
-  /** Called for each rejected record that an answer lists, in order. */
+  /** Called for each rejected record that a response lists, in order. */
   onRejected?(rejected: RejectedRecord): void;
-  /** Has answers list those beyond the first 100 of a request too; default false. */
+  /** Makes responses list rejected records beyond the first 100 of a request; default false. */
   findEveryRejected?: boolean;
-  /** Called after each request with the result so far: the records it counts are durable. */
+  /** Called after each request with the result so far. The records it counts are durable. */
   onProgress?(result: Readonly<IngestResult>): void;
 }
 
@@ -108,7 +108,7 @@ export async function sendRecords(
   let lines: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   let sent = 0;
-  /** When the oldest record that waits is sent at the latest. */
+  /** Time at which the oldest waiting record is sent at the latest. */
   let dueAt = 0;
 
   async function post(batch: Uint8Array<ArrayBuffer>[]): Promise<IngestResult> {
@@ -158,7 +158,7 @@ export async function sendRecords(
 
 const PAUSE: unique symbol = Symbol('pause');
 
-/** The records, and a pause where the next one has not come at the time that `dueAt` tells. */
+/** The records, with a pause if the next record has not come by `dueAt`. */
 async function* withPauses(
   records: AsyncIterable<object> | Iterable<object>,
   dueAt: () => number | undefined,
@@ -171,7 +171,7 @@ async function* withPauses(
   let pending: Promise<IteratorResult<object>> | undefined = iterator.next();
   try {
     for (;;) {
-      // It may fail while a request is sent.
+      // The source may fail while a request is being sent.
       pending.catch(() => undefined);
       const due = dueAt();
       const step = due === undefined ? await pending : await within(pending, due - performance.now());
@@ -185,13 +185,13 @@ async function* withPauses(
       pending = iterator.next();
     }
   } finally {
-    // A generator ends once its next record has come, which may be never.
+    // A generator ends only once its next record has come, which may be never.
     const closed = Promise.resolve(iterator.return?.()).catch(() => undefined);
     if (pending === undefined) await closed;
   }
 }
 
-/** Undefined where it takes longer. */
+/** Undefined if the work takes longer. */
 function within<T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(undefined), Math.max(0, milliseconds));

@@ -1,4 +1,4 @@
-/** Of the operations that list or write something. Written by `npm run docs` from their declarations. */
+/** Facts about operations that list or write something. Written by `npm run docs` from their declarations. */
 export const OPERATION_FACTS = {
   '/api/contacts/create': { writes: true },
   '/api/contacts/update': { writes: true },

@@ -1,6 +1,6 @@
 /**
- * The types of every operation and stream, taken from their declarations. Only this file of the client knows the server, and only
- * its types; the package ships what `declarations/` writes in its place.
+ * The types of every operation and stream, taken from their declarations. Only this file of the client refers to the server, and only to
+ * its types. The package contains the output of `declarations/` instead.
  */
 import type { Static } from 'typebox';
 import type { STREAMS, StreamName } from '../../ingest/streams/index.js';
@@ -10,7 +10,7 @@ import type { CheckResponse } from '../gateway/ingest/check-endpoint.js';
 import type { IngestQuery as IngestQuerySchema, IngestResponse } from '../gateway/ingest/result-schema.js';
 import type { ProblemCode } from '../http/problems.js';
 
-/** Request, query parameters and response of each operation, by its path. */
+/** Request, query parameters and response of each operation, by path. */
 export type Operations = {
   [Declared in DeclaredEndpoint as Declared['path']]: {
     request: Static<Declared['request']>;
@@ -21,13 +21,13 @@ export type Operations = {
   };
 };
 
-/** The record of each stream, by its name. */
+/** The record type of each stream, by name. */
 export type StreamRecords = {
   [Name in StreamName]: (typeof STREAMS)[Name] extends Stream<infer Record> ? Record : never;
 };
 
 export type IngestQuery = Static<typeof IngestQuerySchema>;
-/** Answers of ingest and of its check. */
+/** Responses of ingest and of its check. */
 export type IngestAnswer = Static<typeof IngestResponse>;
 export type CheckAnswer = Static<typeof CheckResponse>;
 export type { ProblemCode };

@@ -1,7 +1,7 @@
-/** What can go wrong, as classes: an answer of the server that is not a success, or no answer. */
+/** Errors as classes: a response that is not a success, or no response. */
 import type { ProblemCode } from './operations.js';
 
-/** One broken rule. */
+/** One violated rule. */
 export interface FieldError {
   /** JSON Pointer into the body, `?name` for a query parameter, `#Name` for a header. */
   pointer: string;
@@ -9,7 +9,7 @@ export interface FieldError {
   detail: string;
 }
 
-/** `application/problem+json` as it came, with the members of its kind, such as `credit_balance` or `candidates`. */
+/** The received `application/problem+json`, including members of its kind, such as `credit_balance` or `candidates`. */
 export interface ProblemDocument {
   code?: string;
   title?: string;
@@ -19,10 +19,10 @@ export interface ProblemDocument {
   [member: string]: unknown;
 }
 
-/** An answer that is not a success. `message` is its detail. */
+/** A response that is not a success. `message` is its detail. */
 export class ReachlineProblem extends Error {
   override readonly name: string = 'ReachlineProblem';
-  /** `unknown` where the answer has none, because something before the server gave it. */
+  /** `unknown` if the response has no code, because it does not come from a gateway. */
   readonly code: ProblemCode | 'unknown';
   readonly status: number;
   readonly title: string;
@@ -31,7 +31,7 @@ export class ReachlineProblem extends Error {
   /** From `Retry-After`. */
   readonly retryAfterMs: number | undefined;
   readonly document: ProblemDocument;
-  /** Whether the request may have written something: it was to write, and what became of it is not known. */
+  /** Whether the request may have written something: it was a write, and its outcome is unknown. */
   outcomeUnknown = false;
 
   constructor(status: number, document: ProblemDocument, retryAfterMs?: number) {
@@ -73,12 +73,12 @@ export class NotFoundProblem extends ReachlineProblem {
   override readonly name: string = 'NotFoundProblem';
 }
 
-/** 409: the contact exists, the company is ambiguous, or the first request of an idempotency key still runs. */
+/** 409: the contact exists, the company is ambiguous, or the first request with an idempotency key is still running. */
 export class ConflictProblem extends ReachlineProblem {
   override readonly name: string = 'ConflictProblem';
 }
 
-/** 422: `errors` lists every broken rule. */
+/** 422: `errors` lists all violated rules. */
 export class ValidationProblem extends ReachlineProblem {
   override readonly name: string = 'ValidationProblem';
 }
@@ -93,10 +93,10 @@ export class UnavailableProblem extends ReachlineProblem {
   override readonly name: string = 'UnavailableProblem';
 }
 
-/** No complete answer came, after the last attempt. `cause` is the error of `fetch`. */
+/** No complete response after the last attempt. `cause` is the error of `fetch`. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
-  /** As of `ReachlineProblem`. */
+  /** As in `ReachlineProblem`. */
   outcomeUnknown = false;
 }
 
@@ -110,7 +110,7 @@ const CLASSES: Record<number, typeof ReachlineProblem> = {
   429: RateLimitProblem,
 };
 
-/** The problem that a response of this status states. */
+/** The problem in a response with this status. */
 export function problemOf(response: Response, text: string): ReachlineProblem {
   const { status } = response;
   const Class = CLASSES[status] ?? (status >= 500 ? UnavailableProblem : ReachlineProblem);
@@ -126,7 +126,7 @@ function parse(text: string): ProblemDocument {
   }
 }
 
-/** Seconds or an HTTP date, as RFC 9110 permits, which is read by the clock of the server. */
+/** Parses Retry-After: seconds or an HTTP date, as RFC 9110 permits. A date is relative to the clock of the server. */
 export function retryAfterMs(headers: Headers): number | undefined {
   const text = headers.get('Retry-After')?.trim() ?? '';
   if (/^\d{1,12}(?:\.\d{1,12})?$/.test(text)) return Math.ceil(Number(text) * 1000);

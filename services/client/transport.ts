@@ -1,27 +1,27 @@
-/** One request of the client, repeated until it is answered. */
+/** Sends one request, and repeats it until it gets a response. */
 import { ConnectionError, problemOf, ReachlineProblem } from './problems.js';
 
 const FIRST_WAIT_MS = 250;
 const MAX_BACKOFF_MS = 16_000;
 /**
- * Statuses of proxies and of the gateway after which a request is repeated. Any other answer except 504 is repeated if it has
+ * Statuses of proxies and of the gateway after which a request is repeated. Other responses except 504 are repeated if they have
  * `Retry-After`.
  */
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503]);
 
 export interface RetryOptions {
-  /** Attempts of one request, the first included; default 6. */
+  /** Attempts per request, including the first; default 6. */
   maxAttempts?: number;
-  /** An answer that asks to wait longer is thrown at once; default 60 000. */
+  /** A response that asks for a longer wait is thrown at once; default 60 000. */
   maxWaitMs?: number;
-  /** An attempt without a complete answer is abandoned after this time; default 120 000. */
+  /** An attempt without a complete response is abandoned after this many milliseconds; default 120 000. */
   timeoutMs?: number;
   /** Called before each wait. */
   onRetry?(retry: { error: ReachlineProblem | ConnectionError; attempt: number; waitMs: number }): void;
 }
 
 export interface TransportOptions extends RetryOptions {
-  /** Base address of the gateway, such as `https://reachline.example.com`; in a browser by default the address of the page. */
+  /** Base address of the gateway, such as `https://reachline.example.com`. In a browser, the default is the address of the page. */
   url?: string | URL;
   apiKey?: string;
   /** Replaces the global `fetch`. */
@@ -30,20 +30,20 @@ export interface TransportOptions extends RetryOptions {
 
 export interface TransportRequest {
   method: 'GET' | 'POST';
-  /** Below the base address. */
+  /** Path relative to the base address. */
   path: string;
   query?: object;
   headers?: Record<string, string>;
   body?: string | Uint8Array<ArrayBuffer> | Blob | FormData;
   signal?: AbortSignal;
-  /** Whether it writes something that only a repetition with its idempotency key does not write twice. */
+  /** Whether the request writes something, so that only a repetition with the same idempotency key avoids a second write. */
   writes?: boolean;
 }
 
 export interface Transport {
-  /** The JSON of the answer. Throws ReachlineProblem, ConnectionError, and the reason of an aborted signal. */
+  /** Returns the JSON of the response. Throws ReachlineProblem, ConnectionError, and the reason of an aborted signal. */
   send<T>(request: TransportRequest): Promise<T>;
-  /** The answer once its headers are here, with its body unread. Throws as `send`. */
+  /** Returns the response once its headers arrive, with its body unread. Throws like `send`. */
   open(request: TransportRequest): Promise<Response>;
 }
 
@@ -57,7 +57,7 @@ export function createTransport(options: TransportOptions): Transport {
       } catch (error) {
         if (request.writes && isUnknown(error)) error.outcomeUnknown = true;
         if (!isRetriable(error) || attempt >= maxAttempts) throw error;
-        // The server may ask for no wait at all, or by a wrong clock.
+        // The server may ask for no wait at all, or have a wrong clock.
         const waitMs = Math.max((error as ReachlineProblem).retryAfterMs ?? 0, backoffMs(attempt));
         if (waitMs > maxWaitMs) throw error;
         options.onRetry?.({ error, attempt, waitMs });
@@ -72,7 +72,7 @@ export function createTransport(options: TransportOptions): Transport {
   };
 }
 
-/** After 504 the request would take as long again, and a write may have completed. */
+/** After 504, a repetition would take as long again, and a write may have completed. */
 const isRetriable = (error: unknown): error is ReachlineProblem | ConnectionError =>
   error instanceof ConnectionError ||
   (error instanceof ReachlineProblem &&
@@ -85,13 +85,13 @@ const isUnknown = (error: unknown): error is ReachlineProblem | ConnectionError 
   (error instanceof ReachlineProblem &&
     (error.code === 'outcome_unknown' || (error.status >= 500 && error.code !== 'overloaded')));
 
-/** Doubled each time, and spread over its upper half, so that clients do not return together. */
+/** Doubles each time, spread over the upper half, so that clients do not return together. */
 function backoffMs(attempt: number): number {
   const most = Math.min(MAX_BACKOFF_MS, FIRST_WAIT_MS * 2 ** attempt);
   return most / 2 + (Math.random() * most) / 2;
 }
 
-/** Ends early when the signal is aborted. */
+/** Ends early if the signal is aborted. */
 function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -133,7 +133,7 @@ async function sendOnce<T>(
     throw new ConnectionError(`The server cannot be reached. ${detail}`, { cause });
   } finally {
     clearTimeout(timer);
-    // A body that is still to be read can be aborted.
+    // A response whose body is still unread can be aborted.
     if ((read as unknown) !== unread) signal?.removeEventListener('abort', abort);
   }
 }
@@ -146,7 +146,7 @@ function addressOf(base: string | URL = '', { path, query }: TransportRequest): 
   return `${String(base).replace(/(?<!\/)\/+$/, '')}${path}${params.size === 0 ? '' : `?${params}`}`;
 }
 
-/** The JSON of an answer; a problem where something else than a gateway gave it. */
+/** The JSON of a response; a problem if it does not come from a gateway. */
 export function jsonOf<T>(status: number, text: string): T {
   try {
     return JSON.parse(text) as T;

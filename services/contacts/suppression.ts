@@ -3,13 +3,7 @@
  * 3.12).
  */
 import { createHmac } from 'node:crypto';
-import {
-  formerEmail,
-  formerProfileUrl,
-  normalizeEmail,
-  normalizeProfileUrl,
-  profileAddress,
-} from '../search/normalize.js';
+import { normalizeEmail, normalizeProfileUrl } from '../search/normalize.js';
 import { RecordRejectedError } from '../shared/store-errors.js';
 import type { PersonRequest } from './person.js';
 import type { ContactBody } from './stored-contact.js';
@@ -18,26 +12,17 @@ import type { ContactBody } from './stored-contact.js';
 export interface Identifier {
   kind: 'id' | 'email' | 'profile';
   value: string;
-  /** Other normal forms that earlier versions used. */
-  former?: string[];
-}
-
-function withFormer(kind: Identifier['kind'], value: string, ...forms: string[]): Identifier {
-  const former = [...new Set(forms)].filter((form) => form !== value);
-  return former.length === 0 ? { kind, value } : { kind, value, former };
 }
 
 /** Bytes of the secret for the hashes. */
 export const SECRET_BYTES = 32;
 
-const emailIdentifier = (email: string): Identifier =>
-  withFormer('email', normalizeEmail(email), formerEmail(email));
+const emailIdentifier = (email: string): Identifier => ({ kind: 'email', value: normalizeEmail(email) });
 
 /** The identifier of a profile address; empty for text that is not an address. */
 function profileIdentifiers(url: string | null): Identifier[] {
-  const profile = url === null ? '' : normalizeProfileUrl(url);
-  if (url === null || !profile) return [];
-  return [withFormer('profile', profile, profileAddress(url), formerProfileUrl(url))];
+  const value = url === null ? '' : normalizeProfileUrl(url);
+  return value === '' ? [] : [{ kind: 'profile', value }];
 }
 
 export const idIdentifiers = (ids: readonly string[]): Identifier[] =>
@@ -104,16 +89,10 @@ export const showsContact =
 /** The identifier in the request. Empty for a bare profile slug, which identifies no address. */
 export function namedIdentifiers({ contact_id, email, network_a_url }: PersonRequest): Identifier[] {
   if (contact_id) return [{ kind: 'id', value: contact_id }];
-  if (email) return [{ kind: 'email', value: normalizeEmail(email) }];
+  if (email) return [emailIdentifier(email)];
   const profile = network_a_url ? normalizeProfileUrl(network_a_url) : '';
   return profile.includes('/') ? [{ kind: 'profile', value: profile }] : [];
 }
-
-/** All hashes under which the list may hold an identifier. */
-export const listedHashes = (secret: string, organizationId: string, identifier: Identifier): string[] =>
-  [identifier.value, ...(identifier.former ?? [])].map((value) =>
-    identifierHash(secret, organizationId, { kind: identifier.kind, value }),
-  );
 
 /** HMAC-SHA256, hexadecimal: without the secret, nobody can test a guess. `secret` is hexadecimal. */
 export function identifierHash(secret: string, organizationId: string, { kind, value }: Identifier): string {

@@ -2,18 +2,18 @@ import type { CampaignRecord, CreativeRecord } from '../advertising/records.js';
 import { DEMO_ORGANIZATION, daysBefore } from './calendar.js';
 import { Random } from './random.js';
 
-/** Days of deliveries, the last of them yesterday. */
+/** Number of days with deliveries. The last is yesterday. */
 export const DELIVERY_DAYS = 180;
 const CREATIVES = 90;
 
-/** A campaign and how it performs. */
+/** A campaign and its performance. */
 export type DemoCampaign = ReturnType<typeof demoCampaigns>[number];
 
 const GROUPS = ['Always on', 'Product launch', 'Events & webinars', 'Hiring'];
 
 /**
- * Days count back from today. `ends` is null while a campaign runs on; `stopped` is the first day back without deliveries, where
- * it stopped before its end.
+ * Days count back from today. `ends` is null while a campaign runs. `stopped` is the first day without deliveries, if the campaign stopped
+ * before its end.
  */
 const plan = (
   name: string,
@@ -25,7 +25,7 @@ const plan = (
   stopped: number | null = null,
 ) => ({ name, group, status, objective, begins, ends, stopped });
 
-/** Active, launched lately, paused, ended, canceled and never started. */
+/** Campaigns that are active, recently launched, paused, ended, canceled and never started. */
 const PLANS = [
   plan('Brand – executives', 0, 'ACTIVE', 'BRAND_AWARENESS', 400),
   plan('Brand – Europe', 0, 'ACTIVE', 'BRAND_AWARENESS', 310),
@@ -66,7 +66,7 @@ export function demoCampaigns() {
       format: isVideo ? 'SPONSORED_UPDATE_VIDEO' : random.pick(FORMATS),
       costType,
       currency: /Europe|Berlin/.test(plan.name) ? 'EUR' : 'USD',
-      /** Impressions of a usual weekday. */
+      /** Impressions on an average weekday. */
       baseImpressions: random.between(1500, 9000),
       clickRate: random.around(0.003, 0.012),
       /** Money per click, or per thousand impressions. */
@@ -126,7 +126,7 @@ export function demoCreatives() {
       campaign,
       name: `${campaign.name} – ${VARIANTS[Math.floor(index / campaigns.length)]}`,
       headline: random.pick(HEADLINES),
-      /** Share of the campaign's impressions, before it is divided by the sum. */
+      /** Share of the campaign's impressions, before it is divided by the sum of shares. */
       weight: random.around(0.2, 2),
     };
   });

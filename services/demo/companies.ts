@@ -16,7 +16,7 @@ Security: Computer and Network Security, Construction: Construction, Consulting:
 Travel: Travel Arrangements, Aerospace: Aviation and Aerospace`;
 const SIZES = ['11-50', '51-200', '201-500', '501-1000', '1001-5000', '5001-10000', '10001+'];
 
-/** The 400 companies people work for and ads reach, largest share of attention first. */
+/** The 400 companies that people work for and ads reach, largest share of attention first. */
 export function demoCompanies() {
   const random = new Random('companies');
   const names = FIRST.split(' ').flatMap((first) =>

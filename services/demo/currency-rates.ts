@@ -5,7 +5,7 @@ import { Random } from './random.js';
 
 const MAX_AGE_DAYS = 7;
 
-/** Rates of the dollar, for every workday before `day` whose money they convert. */
+/** Rates of the dollar for every workday before `day` with money to convert. */
 export function currencyRateRecords(day: string): CurrencyRateRecord[] {
   return Array.from({ length: DELIVERY_DAYS + MAX_AGE_DAYS }, (_, back) => daysBefore(day, back + 1))
     .filter((date) => new Date(date).getUTCDay() % 6 !== 0)

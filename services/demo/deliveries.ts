@@ -16,8 +16,8 @@ const RESTATED_DAYS = { from: 14, to: 8 };
 const KNOWN_COMPANY = 0.6;
 
 /**
- * Deliveries of the 180 days before `day`, each day first by creative, then by company; a restated day comes once as first
- * reported and then again.
+ * Deliveries of the 180 days before `day`, each day first by creative, then by company. A restated day comes first as originally reported,
+ * then again.
  */
 export function* deliveryRecords(day: string): Generator<DeliveryRecord[]> {
   const creatives = demoCreatives();
@@ -50,7 +50,7 @@ function isRunningOn({ begins, ends, stopped, status }: DemoCampaign, back: numb
   return back >= (ends ?? 0) && (stopped === null || back >= stopped);
 }
 
-/** The companies that a campaign reaches: some by every campaign, some by it alone. */
+/** The companies that a campaign reaches: some are reached by every campaign, some only by this one. */
 function companiesOf({ id }: DemoCampaign, companies: readonly DemoCompany[]): DemoCompany[] {
   const random = new Random(`companies ${id}`);
   return [...new Set(Array.from({ length: 70 }, () => random.pickSkewed(companies)))];
@@ -100,7 +100,7 @@ function byCompany(
   });
 }
 
-/** Deliveries are reported early the next day. */
+/** Deliveries are reported early on the next day. */
 const keyOf = (date: string, campaign: DemoCampaign) => ({
   organization_id: DEMO_ORGANIZATION,
   date,
@@ -144,7 +144,7 @@ const asRestated = (record: DeliveryRecord): DeliveryRecord => ({
   reported_at: `${daysBefore(record.date, -6)}T06:00:00Z`,
 });
 
-/** What the network reported first: a tenth less of everything. */
+/** The counts that the network reported first: a tenth lower. */
 function asFirstReported(record: DeliveryRecord): DeliveryRecord {
   const early = Object.entries(record).map(([name, value]) => {
     if (typeof value === 'number') return [name, Math.floor(value * 0.9)];

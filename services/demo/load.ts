@@ -16,14 +16,14 @@ import { deliveryRecords } from './deliveries.js';
 import { visitRecords } from './visits.js';
 
 const CREDITS = 1000;
-/** Records in all, nearly; for a progress bar. */
+/** Approximate number of all records, for a progress bar. */
 export const DEMO_RECORDS = 61_000;
 
 export interface DemoStores extends IngestStores {
   records: IngestStores['records'] & CreditStore & Pick<KeyStore, 'findKey' | 'insertKey'>;
 }
 
-/** A revoked key, of which nobody knows the secret. */
+/** A revoked key whose secret nobody knows. */
 const revokedKey = (now: number): StoredKey => ({
   id: 'sample00',
   secret_hash: '0'.repeat(64),
@@ -51,7 +51,7 @@ const ANALYTICS_TABLES = [
   'company_deliveries',
 ];
 
-/** Whether any store holds something of another organization than the sample's. */
+/** Whether any store has data of another organization than the sample's. */
 export async function hasOtherData({
   records,
   analytics,
@@ -73,14 +73,13 @@ export async function hasOtherData({
 }
 
 export interface DemoOptions {
-  /** Milliseconds; the sample ends with the day before. */
+  /** Milliseconds since the epoch. The sample ends on the day before. */
   now: number;
   onProgress?(records: number): void;
 }
 
 /**
- * Writes the sample through the streams' own writes. Records have the same ids each time, so a load that was cut off is
- * completed by loading again.
+ * Writes the sample through the streams' own writes. Records have the same ids each time, so loading again completes an interrupted load.
  */
 export async function loadDemo(stores: DemoStores, { now, onProgress }: DemoOptions): Promise<void> {
   let written = 0;
@@ -98,7 +97,7 @@ export async function loadDemo(stores: DemoStores, { now, onProgress }: DemoOpti
 const DELIVERIES_AT_ONCE = 10_000;
 const RECORDS_AT_ONCE = 1000;
 
-/** Every record of the sample for a day (`YYYY-MM-DD`), in batches and in the order they are written. */
+/** Every record of the sample for a day (`YYYY-MM-DD`), in batches, in the order of writing. */
 export function* demoRecords(day: string): Generator<[stream: StreamName, records: object[]]> {
   yield ['audiences', audienceRecords(day)];
   yield* batches('contacts', contactRecords(day));

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { packageRoot } from '../shared/fs.js';
 
 /**
- * Where the people of the sample come from. Four lines per locale:
- *   country | ISO code | dial code | part of the world | how many of 220 people
- *   names of women | names of men
- *   family names
- *   city/region/first characters of its postal codes
- * `_` stands for a space; `native=latin` gives the form for addresses of names in another script.
+ * Origins of the people in the sample. Four lines per locale:
+ * country | ISO code | dial code | part of the world | number of 220 people
+ * names of women | names of men
+ * family names
+ * city/region/first characters of its postal codes `_` means a space; `native=latin` gives the form for addresses of names in another
+ * script.
  */
 const LOCALES_TEXT = readFileSync(join(packageRoot, 'services/demo/locales.txt'), 'utf8');
 
@@ -37,7 +37,7 @@ const asAscii = (text: string) =>
     .replace(/[łđßı]/g, (letter) => ({ ł: 'l', đ: 'd', ß: 'ss' })[letter] ?? 'i')
     .replace(/[^a-z]+/g, '-');
 
-/** Every locale as often as its weight says: one picked at random comes up as often as its people do. */
+/** Every locale as often as its weight says, so that a random pick follows the weights. */
 export const LOCALES = [...LOCALES_TEXT.matchAll(/(.+)\n(.+)\n(.+)\n(.+)/g)].flatMap(
   ([, head = '', given = '', families = '', cities = '']) => {
     const [country = '', code = '', dial = '', continent = '', weight] = columnsOf(head);

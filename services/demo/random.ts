@@ -1,4 +1,4 @@
-/** Seeded random numbers of the sample, the tests and the benches (sfc32, seeded by FNV-1a of a text). */
+/** Seeded random numbers for the sample, the tests and the benches (sfc32, seeded by FNV-1a of a text). */
 export class Random {
   #a: number;
   #b: number;
@@ -15,7 +15,7 @@ export class Random {
     for (let round = 0; round < 12; round++) this.next();
   }
 
-  /** A number of at least 0 and less than 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     const sum = (((this.#a + this.#b) | 0) + this.#counter++) | 0;
     this.#a = this.#b ^ (this.#b >>> 9);
@@ -28,12 +28,12 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** A whole number from `low` to `high`, both inclusive. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
 
-  /** Such a number as text, of two digits at least. */
+  /** A whole number from `low` to `high` as text with at least two digits. */
   digits(low: number, high: number): string {
     return String(this.between(low, high)).padStart(2, '0');
   }

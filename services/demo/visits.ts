@@ -6,7 +6,7 @@ import { LOCALES } from './locales.js';
 import { Random } from './random.js';
 
 const VISITS = 20_000;
-/** Visits of a usual weekday. */
+/** Visits on an average weekday. */
 const VISITS_PER_DAY = 285;
 const VISITORS = 3500;
 
@@ -22,7 +22,7 @@ const DEVICES: [browser: string, versions: string[], platforms: string[]][] = [
 ];
 
 const SITE = 'https://www.reachline-demo.example';
-/** Most visited first. */
+/** Pages, most visited first. */
 const PAGES = [
   '/',
   '/pricing',
@@ -38,7 +38,7 @@ const PAGES = [
 ];
 const STRONG_INTENT = ['/pricing', '/demo/request', '/customers'];
 
-/** The newest `VISITS` visits before `day`, oldest first. A day's visits depend on its date alone. */
+/** The newest `VISITS` visits before `day`, oldest first. The visits of a day depend only on its date. */
 export function visitRecords(day: string): VisitRecord[] {
   const random = new Random('visitors');
   const visitors = Array.from({ length: VISITORS }, () => makeVisitor(random));
@@ -98,7 +98,7 @@ function visitsOf(date: string, visitors: readonly Visitor[]): VisitRecord[] {
   });
 }
 
-/** An address from the blocks that are reserved for documentation and tests. */
+/** An address from the blocks reserved for documentation and tests. */
 const ipv4 = (random: Random) =>
   `${random.pick(['192.0.2', '198.51.100', '203.0.113', '198.18.7'])}.${random.between(1, 254)}`;
 const ipv6 = (random: Random) =>

@@ -1,4 +1,4 @@
-/** Creation in two steps: what would be created and cost is shown first, and only exactly that can be confirmed. */
+/** Creates a contact in two steps: the first shows what would be created and its cost, and only exactly that can be confirmed. */
 import { createHmac } from 'node:crypto';
 import type { Client, RequestOf, ResponseOf } from '../client/client.js';
 import { ReachlineProblem } from '../client/problems.js';
@@ -43,9 +43,9 @@ export type CreateContactResult =
 const HALF = 24;
 
 /**
- * A confirmation is also the idempotency key of the creation. Its first half stands for the key and the arguments, its second for what
- * the dry run showed. It is looked up before anything is compared: once the contact is created, the same call gets the first answer
- * again, whatever a dry run would show by now.
+ * A confirmation is also the idempotency key of the creation. Its first half identifies the key and the arguments, its second half the
+ * result of the dry run. It is looked up before anything is compared: once the contact is created, the same call gets the first response
+ * again, whatever a dry run would show now.
  */
 export function contactCreator(
   client: Pick<Client, 'call'>,
@@ -69,7 +69,7 @@ export function contactCreator(
     try {
       shown = await client.call(PATH, body, { query: { ...query, dry_run: true }, idempotencyKey });
     } catch (error) {
-      // A key with an answer takes no other request, such as a dry run.
+      // A key with a stored response accepts no other request, such as a dry run.
       if (idempotencyKey === undefined || codeOf(error) !== 'idempotency_key_reused') throw error;
       return create(idempotencyKey);
     }
@@ -83,11 +83,11 @@ export function contactCreator(
   };
 }
 
-/** Error code of an answer of the gateway, or of an operation in this process. */
+/** Error code of a response of the gateway, or of an operation in this process. */
 const codeOf = (error: unknown): string | undefined =>
   error instanceof ReachlineProblem || error instanceof Problem ? error.code : undefined;
 
-/** Query parameters and body, each in one order of fields. */
+/** Query parameters and body, with fields in a fixed order. */
 function split(args: Record<string, unknown>) {
   const sorted = Object.entries(args).sort(([one], [other]) => (one < other ? -1 : 1));
   const isQuery = ([name]: [string, unknown]) => name in queryProperties;
@@ -97,7 +97,7 @@ function split(args: Record<string, unknown>) {
   ] as const;
 }
 
-/** Fields of a dry run that are the same in every run; ids and times are new each time. */
+/** Fields of a dry run that are the same in every run; ids and times are not. */
 function stableFields({ credits_consumed, credit_balance, duplicates, contact }: Created): object {
   const { id, contact_id, created_at, updated_at, ...fields } =
     contact ?? ({} as NonNullable<typeof contact>);

@@ -1,4 +1,4 @@
-/** The Model Context Protocol over HTTP: each message has a server of its own, which holds nothing afterwards. */
+/** The Model Context Protocol over HTTP. Each message has its own server, which keeps no state. */
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { Client } from '../client/client.js';
 import type { ServeMcp } from '../gateway/mcp-route.js';
@@ -7,7 +7,7 @@ import { createMcpServer } from './server.js';
 export function mcpOverHttp(version: string): ServeMcp {
   return ({ request, body, apiKey }, call) => {
     const client = { call: call as Client['call'] };
-    // Nothing changes that a client could subscribe to.
+    // There are no changes that a client could subscribe to.
     const handler = createMcpHandler(() => createMcpServer(client, { version, apiKey }), {
       maxSubscriptions: 0,
     });

@@ -7,7 +7,7 @@ export interface MetricDescription {
   formula: string;
 }
 
-/** Every metric of advertising with its formula (contract 5.2). */
+/** All advertising metrics with their formulas (contract 5.2). */
 export const metricDescriptions: readonly MetricDescription[] = [
   ...Object.entries(SUMMED_METRICS).map(([name, { kind, description }]) => ({
     name,

@@ -1,4 +1,4 @@
-/** What tools answer: the declared responses without the fields that are null, and without words, which a model would pay for. */
+/** Results of tools: the declared responses without null fields, and without texts, which a model would pay for. */
 import { publish } from '../http/openapi.js';
 
 type Json = Record<string, unknown>;
@@ -11,7 +11,7 @@ export interface JsonSchema extends Json {
 
 const COMPONENTS = '#/components/schemas/';
 
-/** The input fields of a request. Null is shown where it clears a field; elsewhere it counts as absent, which models need not know. */
+/** The input fields of a request. Null is shown only for fields that it clears; elsewhere, it means absent, which models need not know. */
 export function inputFields(request: unknown, nullClears = false): JsonSchema {
   const schema = publish(request, {}) as JsonSchema;
   return nullClears ? schema : { ...schema, properties: mapValues(schema.properties, withoutNullType) };
@@ -28,7 +28,7 @@ function withoutNullType({ type, anyOf, properties, ...rest }: Json): Json {
   };
 }
 
-/** The schema of a result that holds these schemas, each in a field. */
+/** The schema of a result with these schemas as its fields. */
 export function outputSchema(fields: Record<string, unknown>, required: readonly string[]): JsonSchema {
   const components: Json = {};
   const properties = mapValues(fields, (schema) => slim(publish(schema, components) as Json));
@@ -61,7 +61,7 @@ const isNullable = ({ type, enum: values, anyOf }: Json): boolean =>
 const mapValues = <T, U>(values: Record<string, T>, map: (value: T) => U): Record<string, U> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
 
-/** JSON of a value without the fields that are null; items of lists stay. */
+/** JSON of a value without null fields; null items of lists stay. */
 export const withoutNulls = (value: object): string =>
   JSON.stringify(value, function (this: unknown, _, field: unknown) {
     return field === null && !Array.isArray(this) ? undefined : field;

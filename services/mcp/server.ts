@@ -1,4 +1,4 @@
-/** A server of the Model Context Protocol: a client of the gateway that gives a model its operations as tools. */
+/** A server of the Model Context Protocol: a client of the gateway that offers its operations to a model as tools. */
 import {
   type CallToolResult,
   type ListToolsResult,
@@ -19,7 +19,7 @@ import { type JsonSchema, outputSchema, withoutNulls } from './output-schema.js'
 import { readingTools, type Tool, writingTools } from './tools.js';
 import { trustReader } from './trust.js';
 
-/** About 15 000 tokens. */
+/** Maximum characters of a result, about 15 000 tokens. */
 const MAX_RESULT_CHARACTERS = 60_000;
 
 const INSTRUCTIONS =
@@ -27,7 +27,7 @@ const INSTRUCTIONS =
 
 export interface McpServerOptions {
   version: string;
-  /** The key that `client` calls with. */
+  /** The key with which `client` sends requests. */
   apiKey: string;
 }
 
@@ -89,7 +89,7 @@ function served(
 const call = ({ client }: Session, { path }: ApiEndpoint, args: object, signal: AbortSignal) =>
   client.call(path as OperationPath, args as never, { signal });
 
-/** Every key sees the same tools, so they are described once per process: a server per message only refers to them. */
+/** Every key sees the same tools, so they are described once per process; the server of each message only refers to them. */
 const TOOLS: readonly ServedTool[] = [
   ...readingTools.map((tool) =>
     served(tool, { readOnlyHint: true }, async (session, args, signal) => {
@@ -113,10 +113,10 @@ const TOOLS: readonly ServedTool[] = [
   ),
 ];
 const TOOLS_BY_NAME = new Map(TOOLS.map((tool) => [tool.listed.name, tool]));
-/** Schemas are JSON, which their type does not say. */
+/** The schemas are JSON, which their type does not say. */
 const LISTED = { tools: TOOLS.map(({ listed }) => listed) } as unknown as ListToolsResult;
 
-/** Arguments are checked by the gateway, with better messages. */
+/** The gateway checks arguments, because its messages are better. */
 export function createMcpServer(client: Pick<Client, 'call'>, { version, apiKey }: McpServerOptions): Server {
   const server = new Server(
     { name: 'reachline', version },
@@ -159,7 +159,7 @@ async function toResult(work: () => Promise<object>): Promise<CallToolResult> {
 
 const failed = (text: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text }] });
 
-/** A problem of an operation of this process, with what its answer would have. */
+/** A problem of an operation in this process, with the fields that its HTTP response would have. */
 const asAnswered = ({ code, message, extras }: Problem) => ({
   title: PROBLEMS[code][1],
   message,

@@ -1,4 +1,7 @@
-/** The tools that are operations of the gateway, as they are declared: all that only read, and those that change contacts and audiences. */
+/**
+ * The tools for operations of the gateway, from their declarations: all read-only operations, and operations that change contacts and
+ * audiences.
+ */
 import { type ApiEndpoint, endpoints } from '../gateway/api.js';
 import { inputFields, type JsonSchema, outputSchema } from './output-schema.js';
 
@@ -11,13 +14,13 @@ export interface Tool {
   inputSchema: JsonSchema;
   outputSchema: JsonSchema;
   endpoint: ApiEndpoint;
-  /** Sent where a call leaves them out. */
+  /** Sent if a call leaves these fields out. */
   defaults: Json;
 }
 
 /**
- * Page sizes of the tools. They are smaller than the sizes of HTTP because a model pays for every word: pages of 10, and series by month by
- * default.
+ * Page sizes of the tools. They are smaller than over HTTP, because a model pays for every word: by default, pages have 10 items and series
+ * are monthly.
  */
 const PAGE = { default: 10, maximum: 100 };
 const OVERRIDES: Readonly<Record<string, Json>> = {
@@ -38,7 +41,7 @@ const TRUST = {
   required: ['warnings'],
 };
 
-/** Said of lists that add up what they list, so that no model does. */
+/** Added to lists with totals, so that no model adds up items. */
 const TOTALS =
   'Never add up the items: `totals` has the sums over everything that matches, one per currency. For totals alone ask with `page_size` 1 and the `metrics` wanted; `compare_to` adds those of an earlier period.';
 
@@ -66,7 +69,7 @@ export const writingTools = endpoints.flatMap((endpoint) => {
   return writing ? [{ ...toolOf(endpoint), ...writing }] : [];
 });
 
-/** `contacts_search` of `/api/contacts/search`. */
+/** Makes a tool such as `contacts_search` from `/api/contacts/search`. */
 export function toolOf(endpoint: ApiEndpoint): Tool {
   const inputSchema = inputSchemaOf(endpoint);
   const defaults = Object.entries(inputSchema.properties).flatMap(([name, { default: value }]) =>
@@ -83,7 +86,7 @@ export function toolOf(endpoint: ApiEndpoint): Tool {
   };
 }
 
-/** Schema of the body without the organization, which the key decides. */
+/** Schema of the body without the organization, which the key determines. */
 function inputSchemaOf({ request, nullClears }: ApiEndpoint): JsonSchema {
   const { properties, required } = inputFields(request, nullClears);
   const { organization_id: _, ...fields } = properties;

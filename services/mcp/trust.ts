@@ -1,4 +1,4 @@
-/** How far an answer can be trusted: what the stores hold, how fresh it is, and from which day on it may change. */
+/** How reliable a response is: what the stores hold, how fresh it is, and from which day on it may change. */
 import type { ApiEndpoint } from '../gateway/api.js';
 import { cached } from '../shared/cache.js';
 import type { StatusResponse } from '../status/schema.js';
@@ -21,14 +21,14 @@ const STREAMS_BY_TAG: Partial<Record<ApiEndpoint['tag'], readonly StreamName[]>>
 };
 
 export interface Trust {
-  /** Warnings of the answer itself, such as `data_provisional: …`. */
+  /** Warnings of the response itself, such as `data_provisional: …`. */
   warnings: readonly string[];
-  /** Status of the streams that the answer uses; null if the status could not be read. */
+  /** Status of the streams that the response uses; null if the status could not be read. */
   streams: Partial<StatusResponse['streams']> | null;
   checked_at: string | null;
 }
 
-/** Describes answers; the status is read again after 30 s. */
+/** Describes the reliability of responses. The status is read again after 30 s. */
 export function trustReader(
   readStatus: () => Promise<StatusResponse>,
 ): (tag: ApiEndpoint['tag'], answer: object) => Promise<Trust> {

@@ -1,7 +1,7 @@
 /** The countries of ISO 3166 by their codes and their names in many languages (contract 3.8). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-// Its index alone: the entry of the package reads the names in 78 languages.
+// Imports only its index: the entry of the package reads the names in 78 languages.
 import iso from 'i18n-iso-countries/index.js';
 import english from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
 import { memoize } from '../shared/cache.js';
@@ -10,7 +10,9 @@ import { codePoints, foldValue, plainAscii, words } from '../shared/text.js';
 import { rowsOf } from './equivalents.js';
 import type { QueryTerm, TextQuery, WordTerm } from './query.js';
 
-/** Names that the package lacks or lists last, the usual one first. "Congo" alone is CG in ISO 3166; the package lists it for both. */
+/**
+ * Names that the package lacks or lists last. The usual name comes first. "Congo" alone is CG in ISO 3166; the package lists it for both.
+ */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   AE: ['United Arab Emirates', 'Emirates'],
   AX: ['Åland'],
@@ -89,11 +91,11 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 interface Country {
   /** Alpha-2 and alpha-3, in lower case. */
   codes: string[];
-  /** The usual one first. */
+  /** Names, of which the usual one comes first. */
   names: string[];
 }
 
-/** Countries by their alpha-2 code in lower case. */
+/** Countries by their lower-case alpha-2 code. */
 const byCode = new Map<string, Country>();
 const codeByKey = new Map<string, string>();
 
@@ -110,7 +112,7 @@ for (const [code, { codes, names }] of byCode) {
   for (const each of codes) codeByKey.set(each, code);
 }
 
-/** Names of other languages, which say nothing where they mean two countries, or what a code or an English name means. */
+/** Names in other languages. Null if a name means two countries, or if it is also a code or English name. */
 const foreign = new Map<string, string | null>();
 for (const row of rowsOf(readFileSync(join(packageRoot, 'services/search/country-names.txt'), 'utf8'))) {
   const [code = '', names = ''] = row.split(': ');
@@ -124,7 +126,7 @@ for (const [key, code] of foreign) {
   if (code !== null && key !== '' && !codeByKey.has(key)) codeByKey.set(key, code.toLowerCase());
 }
 
-/** Equal for the ways to write a name: "Saint Lucia" and "St. Lucia", "Korea, Republic of" and "the Republic of Korea". */
+/** Key that is equal for variants of a name: "Saint Lucia" and "St. Lucia", "Korea, Republic of" and "the Republic of Korea". */
 function keyOf(text: string): string {
   const all = words(text.replaceAll('&', ' and ').replace(/['’ʼ‘`]/g, ''));
   if (all.length === 1) return all[0] as string;
@@ -135,18 +137,18 @@ function keyOf(text: string): string {
     .join(' ');
 }
 
-/** ISO 3166 alpha-2 in lower case for a code or name of a country, else the folded text itself. */
+/** Lower-case ISO 3166 alpha-2 code for a code or name of a country, otherwise the folded text. */
 export const normalizeCountry = memoize((text) => codeByKey.get(keyOf(text)) ?? foldValue(text));
 
-/** Longer names add words like "of" and "america", which would match half of a company name. */
+/** Longer names contain words like "of" and "america", which would match half of all company names. */
 const isShort = (name: string[]) => name.length <= 2 && name.every((word) => word.length > 1);
 
-/** A country, by whichever of its names. No other word begins with a percent sign. */
+/** A word that stands for a country under any of its names. No other word begins with a percent sign. */
 const countryWord = (code: string) => `%${code}`;
 
-/** Shorter words are names of people and codes in too many languages. */
+/** Shorter words are names of people, or codes, in too many languages. */
 const MIN_LATIN_LETTERS = 4;
-/** Words of the longest name that a query is searched for. */
+/** Maximum words of a country name to recognize in a query. */
 const MAX_NAME_WORDS = 4;
 
 /** The query, with the countries that its words name in any language. */
@@ -173,7 +175,7 @@ export function withCountries(query: TextQuery): TextQuery {
   return { ...query, required };
 }
 
-/** The words of the text, then the codes, the usual name and the short names of the country that it names. */
+/** The words of the text, then the codes, the usual name and the short names of the country in it. */
 export function countryWords(text: string): string[] {
   const value = words(text);
   const country = byCode.get(normalizeCountry(text));

@@ -6,7 +6,7 @@ import { type PartialMatch, readingsOf, type SortKey, type TextQuery } from './q
 import { Ranking } from './ranking.js';
 import { isTime, sortOf } from './sort.js';
 
-/** Fields of a request of pages by cursor besides its filters. */
+/** Fields of a request for cursor pages, other than its filters. */
 export const cursorRequest = (noun: string) => ({
   limit: withDefault(optional(integer(`${noun} a page.`, { minimum: 1, maximum: 1000 })), 50),
   cursor: optional(
@@ -14,13 +14,13 @@ export const cursorRequest = (noun: string) => ({
   ),
 });
 
-/** Fields of the response besides its items. */
+/** Fields of the response other than its items. */
 export const cursorResponse = (noun: string) => ({
   next_cursor: nullable(Type.String({ description: '`cursor` of the next page; null at the end.' })),
   total_count: integer(`How many ${noun} match, exactly.`, { minimum: 0 }),
 });
 
-/** A cursor is only valid for the same search of the same organization. The page size may change between pages. */
+/** A cursor is valid only for the same search of the same organization. The page size may change between pages. */
 export interface CursorScope {
   operation: string;
   organizationId: string;
@@ -32,7 +32,7 @@ export interface CursorScope {
 export function writeCursor(scope: CursorScope, sortKey: SortKey | null): string | null {
   if (sortKey === null) return null;
   const { rank, createdAt, id, sorted, otherwise, partial } = sortKey;
-  // Always in this order: `readCursor` compares texts.
+  // Always in this order, because `readCursor` compares texts.
   const reading = {
     ...(otherwise && { otherwise }),
     ...(partial && { partial: { weight: partial.weight, weights: partial.weights } }),
@@ -44,9 +44,9 @@ export function writeCursor(scope: CursorScope, sortKey: SortKey | null): string
 }
 
 /**
- * Returns where the page begins, or why the cursor does not belong to this search. Every field is checked, and the cursor must be the very text that
- * `writeCursor` makes of them: stores get only positions that some page of this search could have ended at. There is no secret that
- * gateways would have to share.
+ * Returns where the page begins, or why the cursor does not belong to this search. Every field is checked, and the cursor must be exactly
+ * the text that `writeCursor` makes of them: stores get only positions at which a page of this search could have ended. This needs no
+ * secret that gateways would have to share.
  */
 export function readCursor(
   scope: CursorScope,
@@ -54,7 +54,7 @@ export function readCursor(
   query?: TextQuery,
 ): SortKey | { code: 'invalid_cursor' | 'cursor_mismatch'; detail: string } {
   const [scopeOf, rank, createdAt, id, given = {}] = decode(cursor);
-  // First, as another query or order makes all of it invalid.
+  // Checked first, because another query or order invalidates everything else.
   if (typeof scopeOf === 'string' && scopeOf !== scopeHash(scope)) {
     const detail = 'cursor belongs to a search with other filters; repeat those, or start again without it.';
     return { code: 'cursor_mismatch', detail };
@@ -77,14 +77,14 @@ export function readCursor(
   return { code: 'invalid_cursor', detail };
 }
 
-/** Only ranked searches issue a rank other than 0. */
+/** Only ranked searches issue ranks other than 0. */
 function isRank(value: unknown, query: TextQuery | undefined): value is number {
   const queries = query ? readingsOf(query).filter(({ required }) => required.length > 0) : [];
   const worst = Math.max(0, ...queries.map((each) => new Ranking(each).worst));
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= worst;
 }
 
-/** The value of a sort; null where the list is ordered otherwise. */
+/** The value of a sort; null if the list is ordered otherwise. */
 function toSorted(given: unknown, filters: CursorScope['filters']): Pick<SortKey, 'sorted'> | null {
   const { sorted } = (given ?? {}) as { sorted?: unknown };
   const { sort_by: by, sort_direction: direction } = filters;
@@ -99,7 +99,7 @@ function toSorted(given: unknown, filters: CursorScope['filters']): Pick<SortKey
   return isOfSort ? { sorted: sorted as SortKey['sorted'] } : null;
 }
 
-/** How the query was read; null where this service reads it in no such way. */
+/** How the query was read; null if this version has no such reading. */
 function toReading(given: unknown, query: TextQuery | undefined): Reading | null {
   const { otherwise, partial } = (given ?? { otherwise: null }) as { [Name in keyof Reading]: unknown };
   const place = otherwise ?? 0;
@@ -116,7 +116,7 @@ function toReading(given: unknown, query: TextQuery | undefined): Reading | null
 
 type Reading = Pick<SortKey, 'otherwise' | 'partial'>;
 
-/** Null for what no search has written. */
+/** Null for a value that no search writes. */
 function toPartial(value: unknown, query: TextQuery | undefined): PartialMatch | null {
   const { weight, weights } = (value ?? {}) as { [Name in keyof PartialMatch]?: unknown };
   const isWeight = (given: unknown) =>

@@ -1,6 +1,6 @@
 /**
  * Equivalents of the words of a query: titles and their short forms, legal forms, nicknames, cities with several names, states and their
- * codes (contract 3.9). The tables are data in `equivalents/`. They are applied to the query alone, so a new version needs no reindex.
+ * codes (contract 3.9). The tables are data in `equivalents/`. They are applied only to queries, so a new version needs no reindex.
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { words } from '../shared/text.js';
 import type { Equivalent, QueryTerm, TextQuery, WordTerm } from './query.js';
 import { markRepeats } from './words.js';
 
-/** The folder of the tables, whose comments name source and licence. */
+/** The folder of the tables. Their comments name source and licence. */
 export const EQUIVALENTS_FOLDER = join(packageRoot, 'services/search/equivalents');
 
 const textOf = (file: string) => readFileSync(join(EQUIVALENTS_FOLDER, file), 'utf8');
@@ -31,7 +31,7 @@ export const TEXTS = {
 /** Changes with every row of the tables. */
 export const EQUIVALENTS_VERSION: string = hash('sha256', JSON.stringify(TEXTS)).slice(0, 12);
 
-/** Subject of a table, which decides in which fields its equivalents match. */
+/** Subject of a table, which determines the fields in which its equivalents match. */
 export const EQUIVALENT_KINDS = [
   'title',
   'title_abroad',
@@ -43,20 +43,20 @@ export const EQUIVALENT_KINDS = [
 ] as const;
 export type EquivalentKind = (typeof EQUIVALENT_KINDS)[number];
 
-/** Of a word of a text: matches in its place where all of these words are in one field of the kind. */
+/** An alternative to a word: it matches instead of the word if all of its words are in one field of the kind. */
 export interface Alternative {
   kind: EquivalentKind;
   words: string[];
   row: string;
 }
 
-/** Each is a condition on every match. */
+/** Limits of alternatives, because each is a condition on every match. */
 const MAX_ALTERNATIVES = { ofWord: 32, ofQuery: 128 };
 
-/** Rows by each of their forms, with the other forms that stand for it. */
+/** Rows by each of their forms, with the other forms of the same row. */
 interface Table {
   forms: Map<string, Omit<Alternative, 'kind'>[]>;
-  /** Words of the longest form. */
+  /** Number of words in the longest form. */
   longest: number;
 }
 
@@ -72,7 +72,7 @@ function addForms(table: Table, form: string[], others: readonly string[][], row
   table.longest = Math.max(table.longest, form.length);
 }
 
-/** Forms of a line stand for each other. */
+/** A table in which all forms of a line are equivalent to each other. */
 function classes(kind: EquivalentKind, text: string): Table {
   const table: Table = { forms: new Map(), longest: 0 };
   for (const line of rowsOf(text)) {
@@ -83,7 +83,7 @@ function classes(kind: EquivalentKind, text: string): Table {
   return table;
 }
 
-/** A name stands for its short forms, and each of those for it. */
+/** A table in which a name is equivalent to its short forms, and each short form to the name. */
 function shortForms(kind: EquivalentKind, text: string): Table {
   const table: Table = { forms: new Map(), longest: 0 };
   for (const line of rowsOf(text)) {
@@ -106,7 +106,7 @@ const TABLES = [
 ] as const satisfies [EquivalentKind, Table][];
 const LEGAL = TABLES[1][1];
 
-/** Words that a record may leave out, by where they stand. */
+/** Words that a record may leave out, by position. */
 const optional = new Map(
   rowsOf(TEXTS.optional).map((line) => {
     const [place = '', listed = ''] = line.split(': ');
@@ -115,7 +115,7 @@ const optional = new Map(
 );
 export const isOptional = (place: string, word: string) => optional.get(place)?.has(word) === true;
 
-/** The alternatives of each word of a text, which are in order. */
+/** The alternatives of each word of a text, in order. */
 const alternativesOf = memoize((text: string): Alternative[][] => {
   const given = text.split(' ');
   const found = given.map((): Alternative[] => []);
@@ -165,7 +165,7 @@ const alternativesOf = memoize((text: string): Alternative[][] => {
   return found;
 });
 
-/** For each word of a legal form, the word before it: a company may be recorded without its form. */
+/** For each word of a legal form, the word before it, because a company may be recorded without its legal form. */
 function legalForms(given: readonly string[]): (string | undefined)[] {
   const names: (string | undefined)[] = given.map(() => undefined);
   for (let start = 1; start < given.length; start++) {
@@ -179,7 +179,7 @@ function legalForms(given: readonly string[]): (string | undefined)[] {
   return names;
 }
 
-/** The alternatives of some kinds of each word of a filter. */
+/** The alternatives of the given kinds, for each word of a filter. */
 export const filterAlternatives = (
   given: readonly string[],
   kinds: readonly EquivalentKind[],
@@ -188,23 +188,23 @@ export const filterAlternatives = (
     own.filter(({ kind }) => kinds.includes(kind)).slice(0, MAX_ALTERNATIVES.ofWord),
   );
 
-/** Longer forms of a table are words in their own right. */
+/** Maximum letters of a short form; longer forms of a table are ordinary words. */
 const MAX_SHORT_FORM = 4;
 
-/** Whether a word is a short form in a table: filters match it with whole words alone. */
+/** Whether a word is a short form in a table: in filters, it matches only whole words. */
 export const isShortForm = (word: string, kinds: readonly EquivalentKind[]): boolean =>
   word.length <= MAX_SHORT_FORM && TABLES.some(([of, { forms }]) => kinds.includes(of) && forms.has(word));
 
 const GIVEN_NAMES = TABLES[2][1];
 
-/** A given name of the table has one typo at most: what is two away is another name. */
+/** A given name in the table may have at most one typo, because two typos usually make another name. */
 const ofGivenName = (term: WordTerm): WordTerm =>
   term.typos > 1 && GIVEN_NAMES.forms.has(term.word) ? { ...term, typos: 1 } : term;
 
 /** Fields in which the equivalents of a kind match, each with its group of the order. */
 export type EquivalentFields = Record<EquivalentKind, readonly Pick<Equivalent, 'field' | 'group'>[]>;
 
-/** The query with the equivalents of its words; a phrase and an excluded word have none. */
+/** The query with the equivalents of its words. Phrases and excluded words have none. */
 export function withEquivalents(query: TextQuery, fieldsOf: EquivalentFields): TextQuery {
   let room = MAX_ALTERNATIVES.ofQuery;
   const required: QueryTerm[] = [];

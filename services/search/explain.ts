@@ -1,4 +1,4 @@
-/** Why a record matched a query: the words of contract 3.9 that decided its rank. */
+/** Explains why a record matched a query: the words of contract 3.9 that decided its rank. */
 import { codePoints, distanceWithin } from '../shared/text.js';
 import type { QueryTerm, TextQuery } from './query.js';
 import { isTypoCandidate } from './typos.js';
@@ -7,7 +7,7 @@ import { withoutMark } from './words.js';
 /** A value of a record that a query searches. */
 export interface SearchedValue<Field extends string> {
   field: Field;
-  /** Group of fields in contract 3.9, 0 is names. */
+  /** Group of fields in contract 3.9; 0 means names. */
   group: number;
   /** In order. */
   words: readonly string[];
@@ -18,24 +18,24 @@ type MatchKind = (typeof MATCH_KINDS)[number];
 
 /** Best match of a word or a phrase of a query. */
 export interface WordMatch<Field extends string> {
-  /** Folded; the words of a phrase separated by spaces. */
+  /** Folded. The words of a phrase are separated by spaces. */
   word: string;
   field: Field;
-  /** The word of the record, folded; the words of an equivalent separated by spaces. */
+  /** The word of the record, folded. The words of an equivalent are separated by spaces. */
   text: string;
   match: MatchKind;
-  /** The row of the table of equivalents that says so. */
+  /** The row of the table of equivalents. */
   row?: string;
-  /** 0 unless the match is a typo. */
+  /** 0 unless the match has typos. */
   typos: number;
 }
 
 /** Longer words of records are cut. */
 export const MAX_MATCH_CHARACTERS = 64;
-/** Size of the JSON of a match, without the word of the query: keys, names, numbers and a row, and four bytes per character of text. */
+/** Maximum JSON size of a match, without the word of the query: keys, names, numbers and a row, and four bytes per character of text. */
 const MATCH_BYTES = 200 + 4 * MAX_MATCH_CHARACTERS;
 
-/** Most bytes that the matches of one record take as JSON. */
+/** Maximum bytes of the matches of one record as JSON. */
 export function maxMatchBytes({ required }: TextQuery): number {
   let bytes = 200;
   for (const term of required) bytes += MATCH_BYTES + Buffer.byteLength(JSON.stringify(givenWord(term)));
@@ -43,8 +43,8 @@ export function maxMatchBytes({ required }: TextQuery): number {
 }
 
 /**
- * The best match of each term that a record matches: exact before an equivalent before a beginning before typos, fewer of which come first,
- * then the best group, then the first of the values.
+ * The best match of each term: exact before an equivalent, a beginning and typos; fewer typos first; then the best group; then the first of
+ * the values.
  */
 export function explainMatch<Field extends string>(
   { required }: TextQuery,
@@ -63,7 +63,7 @@ export function explainMatch<Field extends string>(
   });
 }
 
-/** More than there are groups of fields. */
+/** More than the number of field groups. */
 const GROUPS = 16;
 
 /** The term as explanations name it. */

@@ -1,10 +1,10 @@
-/** How often each value of a field occurs among all matches of a search (contract 3.10). */
+/** Counts how often each value of a field occurs among all matches of a search (contract 3.10). */
 import { compareCodePoints } from '../shared/text.js';
 import type { Page } from './query.js';
 
 export const MAX_FACET_VALUES = 20;
 
-/** A value, and how many matches have it. */
+/** A value, and the number of matches with it. */
 export interface FacetCount {
   value: string;
   count: number;
@@ -13,12 +13,12 @@ export interface FacetCount {
 /** By field. */
 export type Facets<Field extends string> = { [Name in Field]?: FacetCount[] };
 
-/** A page, with the facets that were asked for. */
+/** A page with the requested facets. */
 export interface FacetedPage<T, Field extends string> extends Page<T> {
   facets?: Facets<Field>;
 }
 
-/** The 20 most frequent values, by count descending, then by code points. */
+/** The 20 most frequent values, by descending count, then by code points. */
 export function mostFrequent(counts: ReadonlyMap<string, number>): FacetCount[] {
   const top: FacetCount[] = [];
   for (const [value, count] of counts) {

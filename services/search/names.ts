@@ -1,4 +1,4 @@
-/** Names as people write them: in parts or joined, and written together where the script has no space (contract 3.9). */
+/** Names as people write them: in parts, or written together if the script has no spaces (contract 3.9). */
 import { memoize } from '../shared/cache.js';
 import { fold, plainAscii, spelledOut, words } from '../shared/text.js';
 import type { QueryTerm, TextQuery, WordTerm } from './query.js';
@@ -10,7 +10,10 @@ const betweenWords = /['’‐\s-]+/g;
 const plainWord = /^[a-z0-9]+$/;
 const withoutSpaces = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{M}ー々]+$/u;
 
-/** The words of a name split everywhere, only at spaces, and nowhere: [o, connor, smith], [oconnor, smith], [oconnorsmith]; of "T. J." also [tj]. */
+/**
+ * The readings of a name: split everywhere, only at spaces, and nowhere: [o, connor, smith], [oconnor, smith], [oconnorsmith]. "T. J." also
+ * gives [tj].
+ */
 function readings(name: string): string[][] {
   const folded = fold(name);
   const own = plainWord.test(folded) ? [[folded]] : differentReadings(folded);
@@ -28,7 +31,7 @@ const differentReadings = memoize((folded: string): string[][] => {
   return [...different.values()];
 });
 
-/** The words of a name and its emails and domains, then its words joined. */
+/** The words of a name and its emails and domains, then its joined words. */
 export function nameWords(name: string): string[] {
   const value = textWords(name);
   if (value.length === 1) return value;
@@ -38,15 +41,13 @@ export function nameWords(name: string): string[] {
   return value;
 }
 
-/** A company name in Han, kana or Hangul is found by any run of as many of its first characters. */
+/** Maximum length of such a run: a company name in Han, kana or Hangul is found by any of its first characters in sequence. */
 const MAX_RUN_CHARACTERS = 64;
 const runWithoutSpaces = /[\p{sc=Han}\p{sc=Kana}\p{sc=Hang}\p{M}ー々]{3,}/gu;
-/**
- * Whether a position begins a character: not within a syllable of Hangul, which is folded to two or three letters, and not before a mark.
- */
+/** Whether a position begins a character: not within a Hangul syllable, which is folded to two or three letters, and not before a mark. */
 const beginsCharacter = /^[^\p{M}\u1160-\u11ff]/u;
 
-/** The words of a name, and those that begin within a run of Han, kana or Hangul. */
+/** The words of a name, and words that begin within a run of Han, kana or Hangul. */
 export function companyWords(name: string): string[] {
   const value = nameWords(name);
   if (plainAscii.test(name)) return value;
@@ -64,8 +65,8 @@ export function companyWords(name: string): string[] {
 }
 
 /**
- * Last and first name together, in both orders: a word where the script puts no space between them, else marked by `joinedName`, which
- * has no typos: it would double the words that queries may misspell.
+ * Last and first name together, in both orders. Scripts without spaces: one word. Others: marked by `joinedName` and searched without
+ * typos, which would double the words that queries may misspell.
  */
 export function namesTogether(firstName: string | null, lastName: string | null): string[] {
   if (firstName === null || lastName === null) return [];
@@ -75,15 +76,15 @@ export function namesTogether(firstName: string | null, lastName: string | null)
   return withoutSpaces.test(first) && withoutSpaces.test(last) ? together : together.map(joinedName);
 }
 
-/** First and last name as one word. No other word begins with a plus. */
+/** First and last name joined to one word. No other word begins with a plus. */
 const joinedName = (word: string) => `+${word}`;
 
-/** Shorter words begin names as they are. */
+/** Shorter words match the beginnings of names without this. */
 const MIN_JOINED_NAME_LETTERS = 5;
-/** "Khun" before a name, written together with it. */
+/** "Khun", which is written together with the name after it. */
 const THAI_TITLE = 'คุณ';
 
-/** The query, each later one of equal words as a word that only records with as many hold. */
+/** The query, in which the second and later of equal words match only records with as many. */
 export function withRepeats(query: TextQuery): TextQuery {
   const places = query.required.flatMap((term, index) =>
     term.kind === 'word' && letters.test(term.word) ? [index] : [],
@@ -125,7 +126,7 @@ export function withJoinedNames(query: TextQuery): TextQuery {
   return { ...query, required: query.required.map(withJoined), excluded: query.excluded.map(excludes) };
 }
 
-/** A query gives a whole name if its words equal these: distinct, in alphabetical order. */
+/** Key of a set of words: distinct, in alphabetical order. A query with the same key gives the whole name. */
 export const nameKey = (given: readonly string[]): string =>
   given.length === 1 ? (given[0] as string) : [...new Set(given)].sort().join(' ');
 
@@ -136,7 +137,7 @@ export interface NameKeys {
   initials: string[];
 }
 
-/** The keys of a name of one or several parts, such as first and last name, and of each part. */
+/** The keys of a name with one or several parts, such as first and last name, and of each part. */
 export function nameKeys(names: readonly (string | null)[]): NameKeys {
   const parts = new Set<string>();
   const initials = new Set<string>();

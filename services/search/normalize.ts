@@ -1,8 +1,8 @@
-/** Normal forms under which values are stored for comparison. Each is idempotent on values of its own kind. */
+/** Normal forms in which values are stored for comparison. Each is idempotent on values of its own kind. */
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { fold, foldValue, plainAscii, trimTrailingSlashes } from '../shared/text.js';
 
-/** A domain without scheme, credentials, one leading `www.`, port, path, case and trailing dot, in Unicode (contract 3.8). */
+/** A domain in Unicode without scheme, credentials, one leading `www.`, port, path, case and trailing dot (contract 3.8). */
 export function normalizeDomain(value: string): string {
   const host = value
     .trim()
@@ -18,7 +18,7 @@ export function normalizeDomain(value: string): string {
 
 const domainName = /^(?:[\p{L}\p{M}\p{N}_-]{1,63}\.)+(?!\d+$)[\p{L}\p{M}\p{N}-]{2,63}$/u;
 
-/** The normal form of a domain; null for a text that is none, as `n/a` or `Acme Inc.` (contract 6.2b). */
+/** The normal form of a domain; null for text that is not a domain, such as `n/a` or `Acme Inc.` (contract 6.2b). */
 export function domainOf(value: string): string | null {
   const domain = normalizeDomain(value);
   return domain.length <= 253 && domainName.test(domain) ? domain : null;
@@ -26,22 +26,22 @@ export function domainOf(value: string): string | null {
 
 const asciiHost = /^[a-z0-9.:-]*$/;
 
-/** A host name in Unicode, punycode decoded. Any other text stays as it is. */
+/** A host name in Unicode, with punycode decoded. Other text stays unchanged. */
 function unicodeHost(host: string): string {
   return asciiHost.test(host) && !host.includes('xn--') ? host : domainToUnicode(domainToASCII(host)) || host;
 }
 
-/** Hosts of the network and of its countries; profiles have one address on all of them. */
+/** Hosts of the network and of its countries. A profile has the same address on all of them. */
 const networkHost = /^(?:[^/]+\.)?linkedin\.(?:com|cn)$/;
 const NETWORK = 'linkedin.com';
-/** The last part of a profile address on the network; the profiles that `pub` numbers have no other address. */
+/** The last part of a profile address on the network. Profiles with numbered `pub` addresses have no other address. */
 const networkProfile = /(?:^|\/)(?:in|pub(?!\/[^/]+\/[0-9a-f]{1,3}\/))\/([^/]+)/;
-/** The last part of a profile address elsewhere; mail and the mobile web put a name before it. */
+/** The last part of a profile address elsewhere. Mail and the mobile site put a name before it. */
 const otherProfile = /^\/(?:(?:comm|mwlite|m)\/)?in\/([^/]+)/;
 
 /**
- * The normal form of a profile address (contract 3.8), by which search, duplicates and suppression compare people: `host/in/slug`, on
- * the network's hosts `linkedin.com/in/slug`. Other addresses are as `profileAddress` has them. A text without a slash is a slug.
+ * The normal form of a profile address (contract 3.8), by which search, duplicates and suppression compare people: `host/in/slug`, and
+ * `linkedin.com/in/slug` on the network's hosts. Other addresses are normalized by `profileAddress`. Text without a slash is a slug.
  */
 export function normalizeProfileUrl(value: string): string {
   const address = profileAddress(value.replace(/\p{Cf}/gu, '').replace(opening, ''));
@@ -59,10 +59,10 @@ export function normalizeProfileUrl(value: string): string {
 const opening = /^[\s\p{Ps}\p{Pi}"'<]+/u;
 const closing = /[\p{Pe}\p{Pf}"'>.,;:!?…*|]/u;
 
-/** Normal forms of nearly every address: cleaning changes nothing. */
+/** Addresses that are nearly always in normal form already, so that cleaning is skipped. */
 const knownForm = /^(?!.*\.linkedin\.com\/|.*linkedin\.cn\/)[a-z0-9.-]+\/in\/[a-z0-9_-]+$/;
 
-/** The part of an address that names the person: decoded, without what mails and spreadsheets put around it. */
+/** The part of an address that identifies the person: decoded, without characters that mails and spreadsheets put around it. */
 function cleanSlug(text: string): string {
   const [slug = ''] = decodeAll(text)
     .normalize('NFKC')
@@ -76,7 +76,7 @@ function cleanSlug(text: string): string {
   return slug.slice(0, end);
 }
 
-/** Decodes what was encoded more than once, too. */
+/** Decodes text even if it was encoded more than once. */
 function decodeAll(text: string): string {
   let decoded = text;
   for (let rounds = text.length; rounds > 0 && decoded.includes('%'); rounds--) {
@@ -94,11 +94,11 @@ function decodeAll(text: string): string {
 }
 
 /**
- * An address of a profile without scheme, credentials, `www.`, `m.`, `mobile.` or two-letter sub-domain, port, trailing dot of the host,
- * query, fragment, trailing slash, case and what follows the slug behind `/in/`; its path resolved as browsers do, its host in Unicode,
- * percent-encoding of letters undone (RFC 3986, 6.2.2). Suppression lists of earlier versions hold hashes of it.
+ * The address of a profile without scheme, credentials, `www.`, `m.`, `mobile.` or two-letter sub-domain, port, trailing dot of the host,
+ * query, fragment, trailing slash, case, and anything after the slug of `/in/`. The path is resolved as in browsers, the host is in
+ * Unicode, and percent-encoding of letters is undone (RFC 3986, 6.2.2).
  */
-export function profileAddress(value: string): string {
+function profileAddress(value: string): string {
   const usual = usualProfile.exec(value.trim().toLowerCase());
   if (usual && !usual[1]?.includes('xn--'))
     return withoutSubdomain(usual[1] as string) + (usual[2] as string);
@@ -108,35 +108,29 @@ export function profileAddress(value: string): string {
     .replaceAll('\\', '/')
     .replace(/^[a-z][a-z0-9+.-]*:(?=\/)/, '')
     .replace(/[?#].*$/s, '');
-  // One slash for several first, as the parser of Node.js 20 leaves dots behind two of them.
+  // First reduces several slashes to one, because the parser of Node.js 20 keeps dots after two slashes.
   const address = trimTrailingSlashes(text).replace(/^\/+/, '').replace(/\/+/g, '/');
   if (!address.includes('/')) return withoutSubdomain(decodePercent(address));
-  if (!URL.canParse(`http://${address}`)) return withoutSubdomain(formerProfileUrl(address));
+  if (!URL.canParse(`http://${address}`)) return withoutSubdomain(unparsedAddress(address));
   const { hostname, pathname } = new URL(`http://${address}`);
   const host = unicodeHost(hostname).replace(/\.$/, '');
   const path = decodePercent(trimTrailingSlashes(pathname.toLowerCase()));
   return withoutSubdomain(host) + path.replace(/^(\/in\/[^/]+)\/.*$/s, '$1');
 }
 
-/** Addresses that parsing would not change, unless they have punycode. Parsing takes longer than the rest. */
+/** Addresses that parsing would not change, unless they contain punycode. Parsing takes longer than everything else. */
 const usualProfile = /^(?:https?:\/\/)?((?:[a-z0-9-]+\.)+[a-z]{2,})(\/in\/[a-z0-9_-]+)\/?$/;
 
 const withoutSubdomain = (host: string) => host.replace(/^(?:(?:www|m|mobile|[a-z]{2})\.)+(?=.+\.)/, '');
 
-/** The normal form of earlier versions: suppression lists hold its hashes. */
-export function formerProfileUrl(value: string): string {
-  const address = value
-    .trim()
-    .toLowerCase()
-    .replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\//, '')
-    .replace(/[?#].*$/s, '');
-  const plain = decodePercent(trimTrailingSlashes(address));
+/** The normal form of an address that is no URL. It is in lower case and has a slash. */
+function unparsedAddress(address: string): string {
+  const plain = decodePercent(trimTrailingSlashes(address.trim()));
   const slash = plain.indexOf('/');
-  const host = slash === -1 ? plain : unicodeHost(plain.slice(0, slash));
-  return host.replace(/^(?:www|[a-z]{2})\.(?=.+\.)/, '') + (slash === -1 ? '' : plain.slice(slash));
+  return slash === -1 ? plain : unicodeHost(plain.slice(0, slash)) + plain.slice(slash);
 }
 
-/** Decodes letters beyond ASCII and unreserved characters; every other encoding could mean something else once decoded. */
+/** Decodes letters beyond ASCII and unreserved characters. Other encodings could mean something else once decoded. */
 function decodePercent(text: string): string {
   const decoded = text.includes('%')
     ? text
@@ -156,39 +150,37 @@ function decodeOrKeep(encoded: string): string {
 }
 
 /**
- * An email address without white space, case and compatibility forms such as full-width letters, its domain in Unicode: two addresses
- * with one normal form are the same.
+ * An email address without white space, case and compatibility forms such as full-width letters, with its domain in Unicode. Two addresses
+ * with the same normal form are the same.
  */
 export function normalizeEmail(value: string): string {
-  return formerEmail(value.normalize('NFKC')).normalize('NFKC');
-}
-
-/** The normal form of earlier versions: suppression lists hold its hashes. */
-export function formerEmail(value: string): string {
-  const email = value.replace(/\s+/g, '').toLowerCase();
+  const email = value.normalize('NFKC').replace(/\s+/g, '').toLowerCase();
   const at = email.lastIndexOf('@') + 1;
   const host = email.slice(at);
   if (plainAscii.test(email) && !host.includes('xn--')) return email;
-  return (email.slice(0, at) + (at === 0 ? host : unicodeHost(host))).normalize('NFC');
+  return (email.slice(0, at) + (at === 0 ? host : unicodeHost(host))).normalize('NFKC');
 }
 
-/** The slug of a normal profile address, after its last slash; or a bare slug itself. */
+/** The slug of a normalized profile address, after its last slash, or a bare slug itself. */
 export function profileSlug(normalUrl: string): string {
   return normalUrl.slice(normalUrl.lastIndexOf('/') + 1);
 }
 
-/** The slug of a person's profile address. Null for other addresses, such as a company's, and for a text without a slash. */
+/** The slug of a person's profile address. Null for other addresses, such as a company's, and for text without a slash. */
 export function slugOfProfile(url: string): string | null {
   const [host, kind, slug, ...rest] = normalizeProfileUrl(url).split('/');
   return host && kind === 'in' && slug && rest.length === 0 ? slug : null;
 }
 
-/** Postal code without white space and case. */
+/** Normalizes a postal code: no white space, and one case. */
 export function normalizePostalCode(value: string): string {
   return foldValue(value).replaceAll(' ', '');
 }
 
-/** A URL, folded, without scheme, the slashes before its host and trailing slashes, punycode undone: what `start_url` is a substring of. */
+/**
+ * Normalizes a URL: folded, without scheme, the slashes before its host, and trailing slashes, and with punycode decoded. `start_url` must
+ * be a substring of it.
+ */
 export function normalizeUrlText(value: string): string {
   const address = fold(value.trim())
     .replace(/^(?:(?:[a-z][a-z0-9+.-]*)?:)?\/\//, '')
@@ -196,7 +188,7 @@ export function normalizeUrlText(value: string): string {
   return trimTrailingSlashes(fold(address));
 }
 
-/** Folded, with a space before every word: a text that begins where a word of another does is a substring of it (contract 4.1). */
+/** Folded text with a space before every word: text is a substring of it only from the beginning of a word (contract 4.1). */
 export function normalizeWordStarts(value: string): string {
   const folded = foldValue(value);
   return folded === '' ? '' : ` ${folded}`.replace(/(?<![\p{L}\p{N}\p{M}\s])(?=[\p{L}\p{N}])/gu, ' ');

@@ -1,14 +1,14 @@
-/** Weighs the words of a query, if no record matches all of them (contract 3.9). */
+/** Weighs the words of a query if no record matches all of them (contract 3.9). */
 import { type PartialMatch, phrasesOf, type TextQuery } from './query.js';
 
-/** Up to here the records of a word are counted: beyond, it is frequent. */
+/** Records of a word are counted up to here; beyond, the word is frequent. */
 export const MAX_COUNTED = 20_000;
 
-/** More than a query has terms, so that a sum of weights also says of how many terms it is. */
+/** More than the maximum number of terms, so that a sum of weights also encodes the number of its terms. */
 const TERMS_UNIT = 16;
 /** Rarity of a word that one in a hundred records has. */
 const RARE = rarity(1, 100);
-/** Weights are those among so many records where there are fewer: a word that ten have is rare. */
+/** Minimum number of records for the weights: otherwise, no word would be rare among few records. */
 const LEAST_RECORDS = 1000;
 
 /** The square of the information of a word, in bits, rounded. Rare words say much more than frequent words. */
@@ -17,8 +17,8 @@ function rarity(count: number, records: number): number {
 }
 
 /**
- * The weight of each term by how many of the searched records match it, 0 where none does. Whole numbers: their sum is exact in every
- * store, and at most 2^24, up to which 32-bit floating point is.
+ * The weight of each term, by how many of the searched records match it; 0 if none does. Weights are whole numbers: their sum is exact in
+ * every store, and at most 2^24, up to which 32-bit floating point is exact.
  */
 export const weightsOf = (counts: readonly number[], records: number): number[] =>
   counts.map((count) =>
@@ -27,24 +27,24 @@ export const weightsOf = (counts: readonly number[], records: number): number[] 
       : rarity(Math.min(count, MAX_COUNTED), Math.max(records, count, LEAST_RECORDS)) * TERMS_UNIT + 1,
   );
 
-/** Of 2^53 records. */
+/** Weight of a word that one of 2^53 records has. */
 export const MAX_WEIGHT = rarity(1, Number.MAX_SAFE_INTEGER) * TERMS_UNIT + 1;
 
 /** Whether a word is so rare that a record may match it and less than half of the words. */
 export const isRare = (weight: number): boolean => weight > RARE * TERMS_UNIT;
 
-/** How many terms a sum of weights is of. */
+/** The number of terms in a sum of weights. */
 export const termsIn = (weight: number): number => weight % TERMS_UNIT;
 
 export const sumOf = (weights: readonly number[]): number => weights.reduce((sum, weight) => sum + weight, 0);
 
-/** Terms that a record must at least match unless one of them is rare: half of them, rounded up, and all phrases. */
+/** Minimum terms that a record must match unless one is rare: half of them, rounded up, and all phrases. */
 export const leastMatched = (query: TextQuery): number =>
   Math.max(Math.ceil(query.required.length / 2), phrasesOf(query).length);
 
 /** Result without a match. */
 export const noMatch = (weights: readonly number[]): PartialMatch => ({ matched: 0, weight: 0, weights });
 
-/** Places in the query of the terms that no record matches. */
+/** Positions in the query of the terms that no record matches. */
 export const unmatchedOf = ({ weights }: PartialMatch): number[] =>
   weights.flatMap((weight, place) => (weight === 0 ? [place] : []));

@@ -1,14 +1,14 @@
-/** Phone numbers as their digits, and the words by which they are found (contract 3.9). */
+/** Phone numbers as digits, and the words by which they are found (contract 3.9). */
 import { fold } from '../shared/text.js';
 
-/** Digits from which the end of a number is enough. */
+/** Minimum digits for which the end of a number is sufficient. */
 const MIN_END_DIGITS = 7;
-/** Digits after which a letter or sign begins an extension; before, it names the number ("Tel."). */
+/** Number of digits after which a letter or sign begins an extension; before, it labels the number ("Tel."). */
 const MIN_DIGITS_BEFORE_EXTENSION = 5;
 
 const beginsWithDigit = /^[0-9]/;
 
-/** The digits without `+`, leading `00`, `(0)` and extension; '' where there are none. */
+/** The digits without `+`, leading `00`, `(0)` and extension; '' if there are none. */
 export function phoneDigits(phone: string): string {
   const parts = fold(phone)
     .replace(/\(\s?0\s?\)/g, '')
@@ -28,23 +28,24 @@ export function phoneWords(phone: string): string[] {
 }
 
 /**
- * Digits that a number in a query matches exactly or as a beginning: its own digits, or the end of a number, also without its trunk zero.
+ * Digits that a number in a query matches exactly or as a beginning: its own digits, or the end of a number, with or without its trunk
+ * zero.
  */
 export function phoneAlternatives(digits: string): string[] {
   const withoutZero = digits.startsWith('0') ? endWord(digits.slice(1)) : [];
   return [...new Set([nationalDigits(digits), digits, ...endWord(digits), ...withoutZero])];
 }
 
-/** Country codes of one and two digits (ITU-T E.164); all others have three. */
+/** Country codes with one and two digits (ITU-T E.164); all others have three. */
 const countryCode = /^(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})/;
-/** Trunk prefixes that are dialled before a national number, other than 0. */
+/** Trunk prefixes that are dialled before a national number, except 0. */
 const OTHER_TRUNKS: Readonly<Record<string, string>> = { 7: '8', 36: '06' };
-/** Digits from which a number without its country code is one. */
+/** Minimum digits of a number without its country code. */
 const MIN_NATIONAL_DIGITS = 6;
 
 const international = /^\P{N}*\+|^\P{N}*00/u;
 
-/** National forms under which an international number of a query, with `+` or `00`, may be stored. */
+/** National forms in which an international number of a query, with `+` or `00`, may be stored. */
 export function nationalForms(phone: string): string[] {
   if (!international.test(fold(phone))) return [];
   const digits = phoneDigits(phone);
@@ -54,12 +55,12 @@ export function nationalForms(phone: string): string[] {
   return [national, `0${national}`, ...(OTHER_TRUNKS[code] ? [`${OTHER_TRUNKS[code]}${national}`] : [])];
 }
 
-/** The ten digits of a North American number that was given with its country code, else the digits themselves. */
+/** The ten digits of a North American number with its country code, otherwise the digits unchanged. */
 function nationalDigits(digits: string): string {
   return digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
 }
 
-/** The digits in reverse, so that the end of a number is a beginning. No other word begins with `<`. */
+/** The digits reversed, so that the end of a number is a beginning. No other word begins with `<`. */
 function endWord(digits: string): string[] {
   return digits.length < MIN_END_DIGITS ? [] : [`<${Array.from(digits).reverse().join('')}`];
 }

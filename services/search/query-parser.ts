@@ -1,4 +1,4 @@
-/** Reads the `query` of a search (contract 3.9). */
+/** Parses the `query` of a search (contract 3.9). */
 
 import {
   codePoints,
@@ -17,7 +17,7 @@ import type { QueryTerm, TextQuery, WordTerm } from './query.js';
 import { allowedTypos } from './typos.js';
 import { compoundWord, foldedEmail, slugWord } from './words.js';
 
-/** Characters of `query`, as written and once folded. */
+/** Maximum characters of `query`, as written and once folded. */
 export const MAX_QUERY_LENGTH = 200;
 const MAX_QUERY_WORDS = 12;
 
@@ -27,8 +27,8 @@ export interface QueryProblem {
   detail: string;
 }
 
-// Quadratic in the length of the text, which is therefore limited: see parseQuery.
-// An excluding dash; else the first that fits of: a phrase, a URL, an email or domain, digits, an excluded run, a word.
+// Quadratic in the length of the text, which is therefore limited (see parseQuery). Matches an excluding dash, then the first that fits: a
+// phrase, a URL, an email or domain, digits, an excluded run, or a word.
 const piece = new RegExp(
   [
     /(?<=^|\s)(?<dash>-+)(?=["\p{L}\p{N}+(])/u,
@@ -47,7 +47,7 @@ type Piece = Record<string, string | undefined>;
 
 const plainWords = /^[a-z]+(?: [a-z]+)*$/;
 
-/** Most queries are plain words: for them `piece` is avoided, which V8 compiles in 4 to 8 ms, and again after some garbage collections. */
+/** Most queries are plain words. They avoid `piece`, which V8 compiles in 4 to 8 ms, and again after some garbage collections. */
 function piecesOf(text: string): Piece[] {
   if (plainWords.test(text)) return text.split(' ').map((word) => ({ text: word }));
   return Array.from(text.matchAll(piece), ({ groups = {}, index }) =>
@@ -57,23 +57,23 @@ function piecesOf(text: string): Piece[] {
   );
 }
 
-/** "Ann's": an apostrophe, the s, and no letter behind. */
+/** "Ann's": an apostrophe and an s without a letter after it. */
 const afterApostrophe = /^['’‘`´]s(?![\p{L}\p{M}\p{N}])/u;
 
-/** An address in angle brackets, as programs for mail write it behind a name. */
+/** An address in angle brackets, which mail programs write after a name. */
 const addressInBrackets = /<\s*(?:mailto:)?([^\s<>@]+@[^\s<>@]+)\s*>/g;
 
 const MIN_PHONE_DIGITS = 7;
 const MAX_PHONE_DIGITS = 15;
 
-/** Everything in the result is folded. A text without any word gives no terms. Never throws. */
+/** Everything in the result is folded. Text without any word gives no terms. Never throws. */
 export function parseQuery(text: string): TextQuery | QueryProblem {
   const query = parseFolded(text);
   const spelled = spelledOut(text);
   return 'code' in query || spelled.size === 0 ? query : withSpelledOut(query, spelled);
 }
 
-/** Words with umlauts also match as they are spelled out. */
+/** Words with umlauts also match in their spelled-out form. */
 function withSpelledOut(
   { required, excluded, otherwise }: TextQuery,
   spelled: Map<string, string>,
@@ -91,13 +91,13 @@ function withSpelledOut(
 
 function parseFolded(text: string): TextQuery | QueryProblem {
   const folded = fold(text).replace(/[“”„‟«»]/g, '"');
-  // Some characters stand for many: a ligature of 18 letters is one. `piece` may only see short text.
+  // Some characters stand for many: one ligature has 18 letters. `piece` may only process short text.
   if (codePoints(folded) > MAX_QUERY_LENGTH) {
     return { code: 'too_long', detail: `query ${tooLongOnceFolded(MAX_QUERY_LENGTH)}` };
   }
   const addresses = [...folded.matchAll(addressInBrackets)];
   if (addresses.length === 0) return readAll(piecesOf(folded));
-  // Quotes are part of the name before an address.
+  // Quotes before an address belong to the name.
   const names = piecesOf(folded.replaceAll(addressInBrackets, ' ').replaceAll('"', ' '));
   const [address] = addresses.map(([, text = '']) => readAll([{ compound: text }])) as [
     ReturnType<typeof readAll>,
@@ -112,8 +112,8 @@ function parseFolded(text: string): TextQuery | QueryProblem {
 }
 
 /**
- * Every reading of the pieces, in the order in which they are asked: as they are; without words of questions; with shorter domains;
- * with the parts of emails and domains.
+ * All readings of the pieces, in the order in which they are tried: unchanged; without question words; with shorter domains; with the parts
+ * of emails and domains.
  */
 function readAll(pieces: readonly Piece[]): TextQuery | QueryProblem {
   const read: TextQuery[] = [];
@@ -132,7 +132,7 @@ function readAll(pieces: readonly Piece[]): TextQuery | QueryProblem {
 const isSame = (left: readonly QueryTerm[], right: readonly QueryTerm[]) =>
   left.length === right.length && JSON.stringify(left) === JSON.stringify(right);
 
-/** The query without words that ask for something of a person, if other words are left. */
+/** The query without words that ask for information about a person, if other words are left. */
 function withoutQuestion(pieces: readonly Piece[]): readonly Piece[] {
   const isOfQuestion = ({ text, possessive: s }: Piece) =>
     s !== undefined || (text !== undefined && isOptional('asked', text));
@@ -140,7 +140,7 @@ function withoutQuestion(pieces: readonly Piece[]): readonly Piece[] {
   return rest.some(({ dash }) => dash === undefined) ? rest : pieces;
 }
 
-/** A domain without its first label: the site of a company is often on one. */
+/** A domain without its first label, because a company's site is often on a sub-domain. */
 function shorterDomain(piece: Piece): Piece {
   const labels = labelsOf(piece);
   const hasSite = labels.length > 2 && namedLabels(labels).length > 1 && !isAddress(piece);
@@ -156,7 +156,7 @@ function partsOfAddress(piece: Piece): Piece {
     return { text: [local, ...namedLabels(labels, 1)].join(' ') };
   }
   const named = namedLabels(labels);
-  // The first of several labels says which site of the company.
+  // The first of several labels names the site of the company.
   const isSite = named.length > 1 && named.length < labels.length;
   return { text: (isSite ? named.slice(1) : named).join(' ') };
 }
@@ -168,7 +168,7 @@ const isDomain = (piece: Piece): boolean => {
   return !isAddress(piece) && namedLabels(labels).length < labels.length;
 };
 
-/** The labels before the end of a domain, which is `atLeast` one, such as ".com" or ".co.uk". */
+/** The labels before the end of a domain. The end has at least `atLeast` labels, such as ".com" or ".co.uk". */
 function namedLabels(labels: readonly string[], atLeast = 0): readonly string[] {
   const [before = '', last = ''] = labels.slice(-2);
   const isCountry = last.length === 2 && before.length > 1;
@@ -178,7 +178,7 @@ function namedLabels(labels: readonly string[], atLeast = 0): readonly string[] 
   return labels.slice(0, labels.length - end);
 }
 
-/** The labels of the domain of an email, of a domain or of a web address, which is no profile. */
+/** The labels of the domain of an email, a domain, or a web address that is not a profile. */
 function labelsOf({ compound, url }: Piece): string[] {
   if (compound !== undefined) {
     const [domain] = compounds(compound.slice(compound.lastIndexOf('@') + 1));
@@ -193,7 +193,7 @@ function readPieces(pieces: readonly Piece[]): TextQuery | QueryProblem {
   const query: TextQuery = { required: [], excluded: [] };
   let count = 0;
   let excluding = false;
-  /** Words next to each other. */
+  /** Adjacent words. */
   let neighbours: WordTerm[] = [];
   const joinNeighbours = () => {
     const joined = joinedNeighbours(neighbours.map(({ word }) => word));
@@ -248,15 +248,15 @@ function readPieces(pieces: readonly Piece[]): TextQuery | QueryProblem {
 
 interface Reading {
   words: string[];
-  /** Match in place of each of the words. */
+  /** Words that match instead of each of the words. */
   instead?: string[];
   /** See `WordTerm`. */
   weaker?: string[];
-  /** Terms that stand for the whole piece, if it is an address or a phone number; each of them excludes. */
+  /** Terms that match instead of the whole piece, if it is an address or a phone number. Each of them also excludes. */
   whole?: string[];
 }
 
-/** Only words with a letter or digit: punctuation alone may look like an address. */
+/** Only words with a letter or digit count: punctuation alone may look like an address. */
 const read = (piece: Piece): Reading[] =>
   readPiece(piece).map((reading) => ({
     words: reading.words.filter(hasLetterOrDigit),
@@ -273,7 +273,7 @@ function readPiece({ quoted, url, compound, digits, chain, text, possessive }: P
   return [{ words: words(chain ?? text ?? possessive ?? '') }];
 }
 
-/** An address or phone number alone counts as one word also inside quotes. */
+/** A single address or phone number counts as one word, even inside quotes. */
 function readQuoted(text: string): Reading {
   const [match] = text.matchAll(piece);
   const [inside] = match?.[0] === text ? read(match.groups ?? {}) : [];
@@ -286,7 +286,7 @@ function readQuoted(text: string): Reading {
   };
 }
 
-/** A profile address is the slug behind `/in/`; any other is its domain, or a profile of this slug. */
+/** A profile address is the slug after `/in/`. Any other is its domain, or a profile with this slug. */
 function readUrl(url: string): Reading {
   const address = normalizeProfileUrl(url.replace(/[.,;:!?)\]]+$/, ''));
   const domain = fold(normalizeDomain(url));
@@ -307,7 +307,7 @@ function readCompound(text: string): Reading {
     : oneWord(word);
 }
 
-/** Words of digits next to each other also count as one number, and seven digits as the end of one. */
+/** Adjacent words of digits also count as one number, and seven digits as the end of a number. */
 function readDigits(text: string): Reading[] {
   const found = words(text);
   const number = phoneDigits(text);

@@ -1,14 +1,14 @@
 /**
- * The order of contract 3.9 as one number, best first. Stores decide which conditions a record meets; what a condition is worth is
- * decided here, so that all stores rank alike and a cursor of one fits the others.
+ * The order of contract 3.9 as one number, best first. Stores decide which conditions a record meets. This module decides what a condition
+ * is worth, so that all stores rank alike and their cursors are compatible.
  */
 import { nameKey } from './names.js';
 import type { Equivalent, QueryTerm, TextQuery } from './query.js';
 import { withoutMark } from './words.js';
 
 /**
- * Classes of matches, best first: the query is the whole name; it is the whole first or last name; every word exact; every word exact or an
- * equivalent; every word one of these or a beginning. Those after them have as many typos as their distance from the last.
+ * Classes of matches, best first: the query is the whole name; it is the whole first or last name; every word is exact; every word is exact
+ * or an equivalent; every word is one of these or a beginning. Classes after these have as many typos as their distance from the last.
  */
 export const RANK_CLASSES = { wholeName: 0, partOfName: 1, exact: 2, equivalents: 3, beginnings: 4 } as const;
 
@@ -24,14 +24,14 @@ export const TIERS = [
 type Tier = (typeof TIERS)[number];
 
 export class Ranking {
-  /** Terms that a record matches. */
+  /** Number of terms that a record matches. */
   readonly terms: number;
-  /** Typos that all terms together may have. */
+  /** Maximum typos of all terms together. */
   readonly typos: number;
-  /** Ranks of a class. */
+  /** Number of ranks in a class. */
   readonly width: number;
 
-  /** `matched` is how many of the terms a record matches. */
+  /** `matched` is the number of terms that a record matches. */
   constructor({ required }: TextQuery, matched = required.length) {
     this.terms = matched;
     this.typos = required.reduce((sum, term) => sum + typosOf(term), 0);
@@ -50,16 +50,16 @@ export class Ranking {
     return this.lastRank(RANK_CLASSES.beginnings + this.typos);
   }
 
-  /** Rank of a class whose matches are in names by no term and otherwise in the last group only. */
+  /** Rank of a class in which no term matches in a name, and all match only in the last group. */
   lastRank(rankClass: number): number {
     return (rankClass + 1) * this.width - 1;
   }
 }
 
-/** Points of a rank for each term that matches in a name, more than for any other group. */
+/** Points of a rank for each term that matches in a name; more than for any other group. */
 export const NAME_POINTS = 3;
 
-/** Points of a rank if no term matches in a name and a term matches in this group, 1 or 2; the best group counts. */
+/** Points of a rank if no term matches in a name, but one matches in this group (1 or 2). The best group counts. */
 export const groupPoints = (group: number): number => NAME_POINTS - group;
 
 export const typosOf = (term: QueryTerm): number => (term.kind === 'word' ? term.typos : 0);

@@ -1,4 +1,4 @@
-/** The rank of one record (contract 3.9), for stores that have read it. */
+/** Computes the rank of one record (contract 3.9), for stores that have read it. */
 import { MATCH_KINDS, matchesOf, type SearchedValue } from './explain.js';
 import type { NameKeys } from './names.js';
 import type { QueryTerm, TextQuery } from './query.js';
@@ -17,7 +17,7 @@ export function rankOf(query: TextQuery, values: readonly SearchedValue<string>[
   return ranking.lastRank(rankClass) - points;
 }
 
-/** The query without the terms that a record does not match. */
+/** The query without terms that a record does not match. */
 export const matchedPart = (query: TextQuery, values: readonly SearchedValue<string>[]): TextQuery => ({
   ...query,
   required: query.required.filter((term) => values.some((value) => isIn(value, term))),
@@ -34,10 +34,10 @@ const EQUIVALENT = MATCH_KINDS.indexOf('equivalent');
 const TYPO = MATCH_KINDS.indexOf('typo');
 
 interface BestMatch {
-  /** The index of the best of `MATCH_KINDS`. */
+  /** Index of the best match in `MATCH_KINDS`. */
   kind: number;
   typos: number;
-  /** The best group of matches without typos, and of all. */
+  /** The best group of matches without typos, and of all matches. */
   group: number;
   groupWithTypos: number;
 }

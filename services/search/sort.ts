@@ -1,4 +1,4 @@
-/** The order that the fields `sort_by` and `sort_direction` of a request ask for, the same for every list by cursor. */
+/** The order that the request fields `sort_by` and `sort_direction` choose, the same for every list with a cursor. */
 import { optional, stringEnum } from '../shared/schema.js';
 import type { Sort } from './query.js';
 
@@ -12,10 +12,10 @@ export const sortRequest = <Name extends string>(names: readonly Name[]) => ({
   sort_direction: optional(stringEnum('Without it, `desc` for times and `asc` for text.', ['asc', 'desc'])),
 });
 
-/** Fields named so are times, of which the latest come first. */
+/** Fields with this ending are times, and sort from the latest by default. */
 export const isTime = (sortBy: string): boolean => sortBy.endsWith('_at');
 
-/** Undefined for the order that lists have without these fields: the newest first. */
+/** Undefined for the default order of lists, which is newest first. */
 export function sortOf<Name extends string>({
   sort_by: by,
   sort_direction: direction,

@@ -28,29 +28,29 @@ export const DEPARTMENTS = [
 ] as const;
 export type Department = (typeof DEPARTMENTS)[number];
 
-/** Stored with every contact: another version of the tables needs all of them derived anew. */
+/** Stored with every contact: with another version of the tables, all contacts must be derived again. */
 export const TITLE_TABLES_VERSION: string = hash(
   'sha256',
   JSON.stringify([TEXTS.seniority, TEXTS.department]),
 ).slice(0, 12);
 
-/** Null where the tables do not know. */
+/** Null if the tables have no matching row. */
 export interface TitleClasses {
   seniority: Seniority | null;
   department: Department | null;
 }
 
 interface Row<Class> {
-  /** Its line in the table. */
+  /** Line number in the table. */
   line: number;
-  /** `none`: words that mean none of the classes; `end`: those behind them do not count. */
+  /** `none`: words that mean no class. `end`: words after them do not count. */
   name: Class | 'none' | 'end';
 }
 
 interface Table<Class> {
   /** Rows by each of their runs of words. */
   rows: Map<string, Row<Class>>;
-  /** Words of the longest run. */
+  /** Number of words in the longest run. */
   longest: number;
 }
 
@@ -74,8 +74,8 @@ const seniorities = tableOf<Seniority>(TEXTS.seniority);
 const departments = tableOf<Department>(TEXTS.department);
 
 /**
- * Takes the longest runs of words in the table from left to right; a word belongs to at most one run. Returns the class of theirs that is
- * on the first line.
+ * Takes the longest runs of words in the table from left to right; a word belongs to at most one run. Returns the class whose line comes
+ * first.
  */
 function classOf<Class extends string>(
   { rows, longest }: Table<Class>,

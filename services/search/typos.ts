@@ -1,20 +1,20 @@
 /** Decides which words may have typos, and how many (contract 3.9). */
 import { codePoints } from '../shared/text.js';
 
-/** Letters of a query word from which it may have one typo, and two. */
+/** Minimum letters of a query word for one typo, and for two. */
 const MIN_LETTERS = { oneTypo: 4, twoTypos: 8 };
 
 const ASCII_LETTERS = /^[a-z]+$/;
 const LETTERS = /^[\p{L}\p{M}]+$/u;
 
-/** Typos that a folded query word may have: insertions, deletions, substitutions and transpositions of neighbours. */
+/** Number of typos that a folded query word may have: insertions, deletions, substitutions and transpositions of neighbours. */
 export function allowedTypos(word: string): 0 | 1 | 2 {
   if (!isOfLetters(word)) return 0;
   const length = codePoints(word);
   return length >= MIN_LETTERS.twoTypos ? 2 : length >= MIN_LETTERS.oneTypo ? 1 : 0;
 }
 
-/** Whether a query word with a typo can mean this folded word of a record: one letter may be missing from the shortest. */
+/** Whether a query word with a typo can mean this folded word of a record. One letter may be missing from the shortest word. */
 export function isTypoCandidate(word: string): boolean {
   return word.length >= MIN_LETTERS.oneTypo - 1 && isOfLetters(word);
 }

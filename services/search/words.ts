@@ -1,13 +1,13 @@
-/** Index and query words of texts and addresses. */
+/** Words of texts and addresses, for the index and for queries. */
 import { compounds, fold, plainAscii, spelledOut, words } from '../shared/text.js';
 import { normalizeDomain, normalizeEmail, normalizeProfileUrl, profileSlug } from './normalize.js';
 
-/** Marks a word as the second of its kind in a text, or a later one. No other word begins with an asterisk. */
+/** Marks a word as the second or a later of its kind in a text. No other word begins with an asterisk. */
 const REPEAT = '*';
-/** Single letters are initials, of which one may stand for several names. */
+/** Single letters are initials, each of which may stand for several names. */
 const MIN_REPEATED_LETTERS = 2;
 
-/** Each later one of equal words is marked, so that a word asked for twice needs two. */
+/** Marks the second and later of equal words, so that a word that is repeated in a query needs two. */
 export function markRepeats(given: readonly string[]): string[] {
   if (new Set(given).size === given.length) return [...given];
   const times = new Map<string, number>();
@@ -23,10 +23,7 @@ export const isRepeat = (word: string) => word.startsWith(REPEAT);
 /** The word without its mark. */
 export const withoutMark = (word: string) => (isRepeat(word) ? word.replace(/^\*+/, '') : word);
 
-/**
- * The words of a text, those that are repeated marked, its umlauts spelled out, then its emails and domains, and its dotted letters
- * joined.
- */
+/** The words of a text, with repeated words marked and umlauts spelled out, then its emails and domains, and its dotted letters joined. */
 export function textWords(text: string): string[] {
   const value = words(text);
   value.push(...markRepeats(value).filter(isRepeat), ...spelledOut(text).values());
@@ -36,7 +33,7 @@ export function textWords(text: string): string[] {
   return value;
 }
 
-/** "b.v", "s.p.a", "t. j", with a dot behind all but the last. */
+/** "b.v", "s.p.a", "t. j": letters with a dot after each except the last. */
 const dottedLetters = /(?<![\p{L}\p{M}\p{N}])\p{L}\p{M}*(?:\.\s?\p{L}\p{M}*)+(?![\p{L}\p{M}\p{N}])/gu;
 
 const joinLetters = (dotted: string) => dotted.replace(/[.\s]/g, '');
@@ -50,13 +47,13 @@ export function compoundWord(compound: string): string {
   return compound.includes('@') ? emailWord(compound) : fold(normalizeDomain(compound));
 }
 
-/** Matches nearly every address, for which `compounds` finds only the address itself. */
+/** Matches nearly every address, for which `compounds` would find only the address itself. */
 const plainEmail = /^[a-z0-9][a-z0-9._+-]*@[a-z0-9.-]*[a-z0-9]$/;
 
 /**
- * The address also counts as one word, and so does its domain: as the only words with an `@` inside, they decide whose address it is.
- * What else a query may mean by it is marked as `foldedEmail`: an address with letters beyond ASCII without accents, and the parts of
- * `o'brien@acme.example` that look like an address.
+ * An address also counts as one word, and so does its domain. These are the only words with an `@` inside, so they decide who has the
+ * address. Other meanings of a query are marked by `foldedEmail`: an address without accents, and the parts of `o'brien@acme.example` that
+ * look like an address.
  */
 export function emailWords(email: string): string[] {
   const normal = normalizeEmail(email);
@@ -77,10 +74,10 @@ export function emailWord(email: string): string {
   return fold(normalizeEmail(email));
 }
 
-/** Keeps an address without its accents, or a part of an address, apart from a whole address. */
+/** Keeps an address without accents, or a part of an address, apart from a whole address. */
 export const foldedEmail = (folded: string) => `@${folded}`;
 
-/** The words of the slug of a profile address, and all of it as one. */
+/** The words of the slug of a profile address, and the whole slug as one word. */
 export function slugWords(url: string): string[] {
   const slug = profileSlug(normalizeProfileUrl(url));
   return [...textWords(slug), slugWord(slug)];
@@ -89,7 +86,7 @@ export function slugWords(url: string): string[] {
 /** The single word that stands for a profile address. No other word begins with a slash. */
 export const slugWord = (slug: string) => `/${fold(slug)}`;
 
-/** The words of a postal code, and all of it as one: "SW1A 1AA" is also found as "sw1a1aa". */
+/** The words of a postal code, and the whole code as one word: "SW1A 1AA" is also found as "sw1a1aa". */
 export function postalCodeWords(text: string): string[] {
   const value = words(text);
   if (value.length > 1) value.push(value.join(''));

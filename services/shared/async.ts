@@ -2,11 +2,11 @@ import { setTimeout as pause, setImmediate } from 'node:timers/promises';
 
 /** Milliseconds a loop over many items may block the event loop. */
 const SLICE_MS = 4;
-/** Items and bytes between two looks at the clock. */
+/** Items and bytes between two checks of the clock. */
 const CHECK_ITEMS = 16;
 const CHECK_BYTES = 16 * 1024;
 
-/** Work that may be cancelled. A signal takes several µs to create and abort: only what waits, or takes long, reads it. */
+/** Work that may be cancelled. Creating and aborting a signal takes several µs, so only work that waits or takes long reads it. */
 export interface Cancellable {
   readonly signal: AbortSignal;
 }
@@ -17,7 +17,7 @@ export class TimeSlice {
   #items = 0;
   #bytes = 0;
 
-  /** Called after each item; `bytes` is its size, where items can be large. */
+  /** Called after each item. `bytes` is its size, if items can be large. */
   shouldYield(bytes = 0): boolean {
     this.#bytes += bytes;
     if (++this.#items % CHECK_ITEMS !== 0 && this.#bytes < CHECK_BYTES) return false;
@@ -34,8 +34,7 @@ export class TimeSlice {
 }
 
 /**
- * Rejects with a TimeoutError when `work` takes longer than `ms`; its signal is aborted then. `work` itself may go on when it ignores
- * the signal.
+ * Rejects with a TimeoutError if `work` takes longer than `ms`, and aborts its signal. `work` itself may continue if it ignores the signal.
  */
 export async function withTimeout<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const abort = new AbortController();
@@ -50,7 +49,7 @@ export async function withTimeout<T>(ms: number, work: (signal: AbortSignal) => 
   return Promise.race([work(abort.signal), late]).finally(() => clearTimeout(timer));
 }
 
-/** Runs `work` with a signal of its own, which is also aborted once it ends: a store counts what it read as in flight until then. */
+/** Runs `work` with its own signal, which is also aborted once the work ends: until then, a store counts what it read as in flight. */
 export async function withOwnSignal<T>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
@@ -67,7 +66,7 @@ export async function withOwnSignal<T>(
   }
 }
 
-/** Ends early when the signal is aborted, also while it waits for the source. */
+/** Ends early if the signal is aborted, even while it waits for the source. */
 export async function* untilAborted<T>(
   source: AsyncIterable<T>,
   signal: AbortSignal,
@@ -80,7 +79,7 @@ export async function* untilAborted<T>(
   }
 }
 
-/** Undefined once the signal is aborted. A race with a promise of the signal would keep every result for as long as that lives. */
+/** Undefined once the signal is aborted. A race with a promise of the signal would keep every result as long as the signal exists. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const abort = () => resolve(undefined);
@@ -89,7 +88,7 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefi
   });
 }
 
-/** Runs tasks one at a time, in the order of the calls. A failed task does not stop those after it. */
+/** Runs tasks one at a time, in the order of the calls. A failed task does not stop later tasks. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -120,7 +119,7 @@ export class KeyedMutex {
   }
 }
 
-/** Resolves after `ms`, or as soon as the signal is aborted. Without `ref` it does not keep the process alive. */
+/** Resolves after `ms`, or as soon as the signal is aborted. Without `ref`, it does not keep the process alive. */
 export async function sleep(ms: number, signal?: AbortSignal, { ref = true } = {}): Promise<void> {
   await pause(ms, undefined, { signal, ref }).catch(() => undefined);
 }

@@ -62,7 +62,7 @@ function registerCopyLag(registry: Registry, copier: NonNullable<BackgroundSourc
     help: 'Age of the copy of contacts and audiences in ClickHouse, from when it was begun; before the first copy, time since the process started.',
     registers: [registry],
     async collect() {
-      // The lag grows while ClickHouse does not answer.
+      // The lag grows while ClickHouse does not respond.
       beganAt = (await copier.beganAt().catch(() => null)) ?? beganAt;
       this.set((Date.now() - beganAt) / 1000);
     },

@@ -1,32 +1,32 @@
 /**
- * Compares the clock of this process with the clocks of the servers. Without servers it compares with the last time that the data folder
- * recorded. So a wrong clock deletes nothing that is still needed.
+ * Compares the clock of this process with the clocks of the servers, or without servers, with the last time recorded in the data folder.
+ * Thus, a wrong clock deletes nothing that is still needed.
  */
 import { withTimeout } from './async.js';
 import { BELIEVED_AFTER_MS, ClockMemory, type TimeNote } from './clock-memory.js';
 import type { StoreName } from './store-errors.js';
 import { type Clock, DAY_MS, systemClock } from './time.js';
 
-/** A process whose clock differs by more deletes nothing. */
+/** A process whose clock differs by more than this deletes nothing. */
 export const MAX_SKEW_MS = 30_000;
-/** A comparison counts for so long, unless the clock of this process jumps. */
+/** How long a comparison is valid, unless the clock of this process jumps. */
 const VALID_MS = 60_000;
-/** Difference between the system clock and the monotonic one from which the system clock counts as moved. */
+/** Difference between system clock and monotonic clock from which the system clock counts as changed. */
 const JUMP_MS = 1000;
 const TIMEOUT_MS = 5000;
 
-/** The clock of this process cannot be trusted, or could not be compared. The message is for operators. */
+/** The clock of this process is wrong, or could not be compared. The message is for operators. */
 export class ClockSkewError extends Error {
   override readonly name = 'ClockSkewError';
 }
 
-/** Asked before each run of a job that deletes. */
+/** Checked before each run of a job that deletes. */
 export interface DeletionGuard {
   /** Throws `ClockSkewError`. */
   requireRightClock(): Promise<void>;
 }
 
-/** The store, or the time noted in the data folder, that the clock of a process is compared with. */
+/** The store, or the time recorded in the data folder, with which a process compares its clock. */
 export type ClockSource = StoreName | 'data_folder';
 
 interface Comparison {
@@ -54,12 +54,12 @@ export class ClockComparison implements DeletionGuard {
     this.#servers.set(store, readTime);
   }
 
-  /** Compares the clock with the last noted time, unless a server is added. */
+  /** Compares the clock with the last recorded time, unless a server is added. */
   remember(note: TimeNote): void {
     this.#memory = new ClockMemory(note, this.#clock, this.#monotonic);
   }
 
-  /** Compares anew what is older than a minute, or from before the clock moved. A server that does not answer keeps its last result. */
+  /** Repeats comparisons older than a minute, or from before the clock changed. A server that does not respond keeps its last result. */
   compare(): Promise<void> {
     if (this.#servers.size === 0) this.#memory?.check();
     this.#running ??= Promise.all([...this.#servers].map((server) => this.#compareWith(...server)))
@@ -90,7 +90,7 @@ export class ClockComparison implements DeletionGuard {
     return this.#clock.now() - wallMs - (this.#monotonic() - monotonicMs);
   }
 
-  /** Milliseconds by which this process is ahead, per store that has answered. */
+  /** Milliseconds by which this process is ahead, by store that has responded. */
   skews(): ReadonlyMap<ClockSource, number> {
     if (this.#memory && this.#servers.size === 0) return new Map([['data_folder', this.#memory.leapMs()]]);
     return new Map([...this.#found].map(([store, { skewMs }]) => [store, skewMs]));
@@ -116,7 +116,10 @@ export class ClockComparison implements DeletionGuard {
     }
   }
 
-  /** The clock of the first server, or the noted time and what passed since, where the own clock is wrong: for decisions about what is old enough to be replaced. */
+  /**
+   * A corrected clock for deciding what is old enough to be replaced. If the own clock is wrong, it uses the clock of the first server, or
+   * the recorded time plus the time that passed since.
+   */
   readonly corrected: Clock = {
     now: () => {
       const [skewMs = 0] = this.skews().values();
@@ -133,7 +136,7 @@ export async function skewOf(
 ): Promise<number> {
   const begun = monotonic();
   const serverMs = await readTime();
-  // The server read its clock at some moment in between.
+  // The server read its clock between request and response.
   return Math.round(clock.now() - (monotonic() - begun) / 2 - serverMs);
 }
 

@@ -1,22 +1,22 @@
 /**
- * Judges the clock of a process that has no server to ask, by the last time that its data folder noted. A clock that leaps further is not
- * believed before it has run for a day, so one start with a wrong clock deletes nothing by age.
+ * Judges the clock of a process without servers by the last time recorded in its data folder. A clock that jumps further is not trusted
+ * until it has run for a day, so one start with a wrong clock deletes nothing by age.
  */
 import { type Clock, DAY_MS } from './time.js';
 
-/** A clock that is further ahead of the last noted time is not believed. */
+/** A clock that is further ahead of the last recorded time is not trusted. */
 export const MAX_LEAP_MS = 30 * DAY_MS;
-/** A clock that has run for so long, as fast as the monotonic one, is believed. */
+/** A clock that has run this long, as fast as the monotonic clock, is trusted. */
 export const BELIEVED_AFTER_MS = DAY_MS;
 const NOTE_INTERVAL_MS = 3_600_000;
-/** Difference between both clocks from which the system clock counts as set anew. */
+/** Difference between both clocks from which the system clock counts as set. */
 const SET_MS = 60_000;
 
-/** Keeps a time, in milliseconds since the epoch, beyond the process. */
+/** Stores a time, in milliseconds since the epoch, beyond the process. */
 export interface TimeNote {
-  /** Null before the first. Never throws. */
+  /** Null before the first write. Never throws. */
   read(): number | null;
-  /** Never throws: a time that cannot be noted on a full disk stays the one from before. */
+  /** Never throws: if the disk is full, the previous time stays. */
   write(milliseconds: number): void;
 }
 
@@ -36,7 +36,7 @@ export class ClockMemory {
     this.#since = { wallMs: clock.now(), monotonicMs: monotonic() };
   }
 
-  /** Milliseconds by which the clock is ahead of what can be believed; 0 where it can be. Reads and writes no note. */
+  /** Milliseconds by which the clock is ahead of what is plausible; 0 if it is trusted. Reads and writes no note. */
   leapMs(): number {
     const ranMs = this.#steadyMs();
     if (this.#noted === null || ranMs >= BELIEVED_AFTER_MS) return 0;
@@ -45,18 +45,18 @@ export class ClockMemory {
     return leapMs > MAX_LEAP_MS ? leapMs - ranMs : 0;
   }
 
-  /** The last time that was noted, in milliseconds since the epoch. */
+  /** The last recorded time, in milliseconds since the epoch. */
   get noted(): number | null {
     return this.#noted;
   }
 
-  /** Reads the note again, which a command may have written, and notes the time once an hour where it can be believed. */
+  /** Reads the note again, because a command may have written it, and records the time once an hour if it is trusted. */
   check(): void {
     this.#noted = this.#note.read() ?? this.#noted;
     if (this.leapMs() !== 0) return;
     const now = this.#clock.now();
     const noted = this.#noted ?? Number.NEGATIVE_INFINITY;
-    // A clock that went back deletes less. Its time is noted once it is believed, so that a noted time that was wrong does not stay.
+    // A clock that was set back deletes less. Its time is recorded once it is trusted, so that a wrong recorded time does not stay.
     const isBehind = now < noted - NOTE_INTERVAL_MS && this.#steadyMs() >= BELIEVED_AFTER_MS;
     if (now >= noted + NOTE_INTERVAL_MS || isBehind) {
       this.#note.write(now);
@@ -64,7 +64,7 @@ export class ClockMemory {
     }
   }
 
-  /** How long the clock has run as fast as the monotonic one. */
+  /** How long the clock has run as fast as the monotonic clock. */
   #steadyMs(): number {
     const wallMs = this.#clock.now();
     const monotonicMs = this.#monotonic();

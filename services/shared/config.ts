@@ -24,7 +24,7 @@ export class ConfigError extends Error {
  * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
  */
 const SERVICE_LINK = /_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$/;
-/** The value of such a variable, where its name is a setting too: a Service reachline-worker sets REACHLINE_WORKER_PORT. */
+/** The value of such a variable, if its name is also a setting: a Service reachline-worker sets REACHLINE_WORKER_PORT. */
 const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
 
 const isServiceLink = (name: string, value: string | undefined) =>
@@ -51,20 +51,20 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   return configOf(env, ignored);
 }
 
-/** Null stands for what is not used: a server, an account, a file. */
+/** Null means not used, for a server, an account or a file. */
 const configOf = (env: Environment, ignoredVariables: string[]) => ({
-  /** Names of variables that begin with REACHLINE_ and are not settings. */
+  /** Names of variables that begin with REACHLINE_ but are not settings. */
   ignoredVariables,
   port: env.PORT,
   host: env.HOST,
   dataDir: env.REACHLINE_DATA_DIR,
   /** Folder of the mapping files that requests name; null for `mappings` in the data folder, which need not exist. */
   mappingsDir: env.REACHLINE_MAPPINGS || null,
-  /** What HTTP ingest does with unknown fields, if the request does not say. */
+  /** What HTTP ingest does with unknown fields if the request does not say. */
   unknownFields: env.REACHLINE_INGEST_UNKNOWN_FIELDS,
   logLevel: env.REACHLINE_LOG_LEVEL,
   logFormat: env.REACHLINE_LOG_FORMAT,
-  /** Requests per key in 60 seconds; 0 for no limit. */
+  /** Requests per key in 60 seconds; 0 means no limit. */
   rateLimit: env.REACHLINE_RATE_LIMIT,
   provisionalDays: env.REACHLINE_PROVISIONAL_DAYS,
   retention: {
@@ -78,7 +78,7 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
   maxIngestBytes: env.REACHLINE_INGEST_MAX_MIB * 1024 ** 2,
   searchThreads: env.REACHLINE_SEARCH_THREADS,
   searchTimeoutMs: env.REACHLINE_SEARCH_TIMEOUT_MS,
-  /** Time between two copies of records for SQL. */
+  /** Milliseconds between two copies of records for SQL. */
   sqlCopyMs: env.REACHLINE_SQL_COPY_MINUTES * 60_000,
   elasticsearch:
     listed(env.ELASTICSEARCH_URL).length === 0
@@ -89,7 +89,7 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
           basic: credentials(env.ELASTICSEARCH_USERNAME, env.ELASTICSEARCH_PASSWORD),
           caFile: env.ELASTICSEARCH_CA_FILE || null,
           indexPrefix: env.ELASTICSEARCH_INDEX_PREFIX,
-          /** Shards of contacts, in new indices. */
+          /** Number of shards of contacts in new indices. */
           shards: env.ELASTICSEARCH_SHARDS,
           shardsPerOrganization: env.ELASTICSEARCH_SHARDS_PER_ORGANIZATION,
           replicas: env.ELASTICSEARCH_REPLICAS,
@@ -127,7 +127,7 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
           topicPrefix: env.REACHLINE_TOPIC_PREFIX,
           /** What the workers do with unknown fields in records of the topics. */
           unknownFields: env.REACHLINE_INGEST_UNKNOWN_FIELDS,
-          /** Of new topics. */
+          /** Number of partitions of new topics. */
           partitions: env.REACHLINE_TOPIC_PARTITIONS,
           /** Replicas of new topics; -1 uses the default of the broker. */
           replicas: env.REACHLINE_TOPIC_REPLICAS,
@@ -137,15 +137,15 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
     elasticsearch: credentials(env.ELASTICSEARCH_ADMIN_USERNAME, env.ELASTICSEARCH_ADMIN_PASSWORD),
     clickhouse: credentials(env.CLICKHOUSE_ADMIN_USERNAME, env.CLICKHOUSE_ADMIN_PASSWORD),
   },
-  /** Port of the health and metrics of a worker. */
+  /** Port on which a worker serves health and metrics. */
   workerPort: env.REACHLINE_WORKER_PORT,
-  /** Port of the metrics of a gateway; 0 for `port`. */
+  /** Port on which a gateway serves metrics; 0 means `port`. */
   metricsPort: env.REACHLINE_METRICS_PORT,
-  /** Port of SQL for analysts; 0 for none. */
+  /** Port of SQL for analysts; 0 disables it. */
   sqlPort: env.REACHLINE_SQL_PORT,
 });
 
-/** The value of a setting that is not empty. Throws an error that completes the sentence "PORT is … but". */
+/** The value of a setting that is not empty. Throws an error whose message completes the sentence "PORT is … but". */
 function parse(setting: Setting<unknown>, text: string): unknown {
   const { type, minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = setting;
   if (type === 'integer') {
@@ -163,7 +163,7 @@ function parse(setting: Setting<unknown>, text: string): unknown {
   return type === 'boolean' ? text === 'true' : text;
 }
 
-/** A misspelt setting is an error; any other name that is not a setting is ignored (contract 7). */
+/** A misspelt setting is an error. Any other name that is not a setting is ignored (contract 7). */
 function checkNames(environment: NodeJS.ProcessEnv): { problems: string[]; ignored: string[] } {
   const problems: string[] = [];
   const ignored: string[] = [];
@@ -201,14 +201,12 @@ function suggestSetting(name: string): string {
 const isHttp = (address: string) => /^https?:$/.test(URL.canParse(address) ? new URL(address).protocol : '');
 const isBroker = (address: string) => /^[^\s:/]+:\d{1,5}$/.test(address);
 
-/** The origin as browsers send it: scheme, host and a port that is not the default, in lower case. Any other would never match. */
+/** The origin as browsers send it: scheme, host and non-default port, in lower case. Other forms would never match. */
 const originOf = (text: string) => (isHttp(text) ? new URL(text).origin : undefined);
 const isOrigin = (text: string) =>
   (originOf(text) ?? /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.exec(text)?.[0]) === text;
 
-/**
- * Rules that a setting breaks by itself, and rules that several settings break together. Each problem begins with the name of a setting.
- */
+/** Checks rules for single settings and for combinations. Each problem begins with the name of a setting. */
 function brokenRules(env: Environment): string[] {
   const nodes = listed(env.ELASTICSEARCH_URL);
   const replicas = listed(env.CLICKHOUSE_URL);

@@ -4,8 +4,8 @@ const MAX_NAME_LENGTH = 64;
 const MAX_DISTANCE = 3;
 
 /**
- * "Did you mean first_name?" for a misspelt name, '' when no known name is within 3 edits (at most a third of its letters). Case,
- * underscores and dashes do not count: `firstName` suggests `first_name`. `prefix` is put before the suggestion.
+ * "Did you mean first_name?" for a misspelt name; '' if no known name is within 3 edits (at most a third of its letters). Case, underscores
+ * and dashes do not count: `firstName` suggests `first_name`. `prefix` is put before the suggestion.
  */
 export function didYouMean(name: string, known: readonly string[], prefix = ''): string {
   if (name.length > 2 * MAX_NAME_LENGTH) return '';

@@ -1,4 +1,4 @@
-/** A round-robin queue of organizations: however many items one of them has, every other goes next. */
+/** A round-robin queue of organizations: however many items one organization has, all others go before its next. */
 export class FairQueue<T> {
   /** Waiting items by organization, in the order of the organizations' next turns. */
   readonly #waiting = new Map<string, T[]>();
@@ -22,7 +22,7 @@ export class FairQueue<T> {
     this.#waiting.set(organizationId, [item, ...(this.#waiting.get(organizationId) ?? [])]);
   }
 
-  /** Takes the oldest item of the first admitted organization, and moves the organization to the end. */
+  /** Takes the oldest item of the first organization that is admitted, and moves that organization to the end. */
   shift(isAdmitted: (organizationId: string) => boolean = () => true): T | undefined {
     const turn = [...this.#waiting].find(([organizationId]) => isAdmitted(organizationId));
     if (!turn) return undefined;

@@ -1,6 +1,6 @@
 import { FairQueue } from './fair-queue.js';
 
-/** Limits concurrent work. Organizations that wait take turns. */
+/** Limits concurrent work. Waiting organizations take turns. */
 export class FairSemaphore {
   readonly waiting = new FairQueue<() => void>();
   #free: number;
@@ -9,7 +9,7 @@ export class FairSemaphore {
     this.#free = size;
   }
 
-  /** Runs `work` once there is room; rejects with the reason of a signal that is aborted before. */
+  /** Runs `work` once there is room. Rejects with the reason of the signal if it is aborted before. */
   async run<T>(organizationId: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
     if (this.#free > 0) this.#free--;

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Creates a directory and its parents with mode 0700; throws the error of `mkdirSync`. Node's recursive `mkdirSync` never returns on a
- * file system that answers ENOENT, such as /proc.
+ * Creates a directory and its parents with mode 0700. Throws the errors of `mkdirSync`. Node's recursive `mkdirSync` never returns on a
+ * file system that responds with ENOENT, such as /proc.
  */
 export function ensureDir(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
@@ -12,7 +12,7 @@ export function ensureDir(path: string): void {
   mkdirSync(path, 0o700);
 }
 
-/** The content of a JSON file; null where it is missing or unreadable. */
+/** The content of a JSON file; null if it is missing or unreadable. */
 export function readJson<T>(path: string): T | null {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as T;

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { withTimeout } from './async.js';
 import { DiskFullError, ReadOnlyError, type StoreName } from './store-errors.js';
 
-/** `full` and `read_only`: reads are answered, writes are not. */
+/** `full` and `read_only` mean that reads succeed and writes do not. */
 export type StoreState = 'ok' | 'full' | 'read_only' | 'unavailable';
 
 /** Free bytes below which a disk counts as full: a write and its merges need some. */
@@ -10,13 +10,13 @@ export const FULL_DISK_BYTES = 16 * 1024 * 1024;
 
 const PING_TIMEOUT_MS = 2000;
 
-/** Throws `DiskFullError` when the disk of a folder is full. */
+/** Throws `DiskFullError` if the disk of a folder is full. */
 export async function requireRoom(folder: string, store: StoreName): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize < FULL_DISK_BYTES) throw new DiskFullError(store);
 }
 
-/** Anything with a ping, which throws `DiskFullError` or `ReadOnlyError` when only reads are possible. */
+/** Anything with a ping, which throws `DiskFullError` or `ReadOnlyError` if only reads are possible. */
 export interface Pingable {
   ping(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Results are kept this long per organization, route and key. */
+/** Results are stored this long per organization, route and key. */
 export const IDEMPOTENCY_RETENTION_MS = 24 * 60 * 60 * 1000;
 
 /** The idempotency key of a write. */
@@ -12,26 +12,26 @@ export interface Idempotency {
 /** The key cannot be used: its first request is still running, or it was used for a different request. */
 export type IdempotencyConflict = { kind: 'idempotency_in_progress' } | { kind: 'idempotency_key_reused' };
 
-/** Where the answers of writes are kept that keep no outcome with what they write. */
+/** Stores responses of writes that keep no outcome with the write. */
 export interface AnswerStore {
-  /** Keeps the key for one attempt, whose end says what becomes of it. */
+  /** Claims the key for one attempt, which ends with a method of `ClaimedAnswer`. */
   claimAnswer(request: { organizationId: string; idempotency: Idempotency }): Promise<AnswerClaim>;
 }
 
 export type AnswerClaim =
   | { kind: 'claimed'; claim: ClaimedAnswer }
   | { kind: 'kept'; sealed: string }
-  /** An earlier attempt ended without an answer, as in a crash: its work may be done or not. */
+  /** An earlier attempt ended without a response, such as in a crash: its work may or may not be done. */
   | { kind: 'outcome_unknown' }
   | IdempotencyConflict;
 
-/** The end of an attempt, by exactly one of its methods. */
+/** The end of an attempt: exactly one of these methods is called. */
 export interface ClaimedAnswer {
-  /** Keeps the answer. An erasure of one of the persons whom it shows deletes it. */
+  /** Stores the response. An erasure of a person that it shows deletes it. */
   keep(answer: { sealed: string; shown: readonly ShownIdentifier[] }): Promise<void>;
-  /** Nothing was written: the key can be used again. */
+  /** Frees the key, because nothing was written. */
   release(): Promise<void>;
-  /** Unknown whether anything was written. */
+  /** Ends the attempt without a response: it is unknown whether anything was written. */
   leave(): Promise<void>;
 }
 
@@ -41,5 +41,5 @@ export interface ShownIdentifier {
   value: string;
 }
 
-/** The result of a write; `replayed` when it is the stored result of an earlier request with the same key. */
+/** The result of a write. `replayed` is true if it is the stored result of an earlier request with the same key. */
 export type IdempotentResult<T> = { kind: 'done'; value: T; replayed: boolean } | IdempotencyConflict;

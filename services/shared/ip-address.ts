@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** An IP address as 16 bytes in hexadecimal (IPv4 mapped into IPv6), null when it is not one. Sorts as addresses do. */
+/** An IP address as 16 bytes in hexadecimal (IPv4 mapped into IPv6); null for other text. Sorts like addresses. */
 export function addressKey(value: string): string | null {
   if (!ipaddr.isValid(value) || value.includes('%')) return null;
   if (ipaddr.IPv4.isValid(value) && !ipaddr.IPv4.isValidFourPartDecimal(value)) return null;
@@ -10,7 +10,7 @@ export function addressKey(value: string): string | null {
   return Buffer.from(six.toByteArray()).toString('hex');
 }
 
-/** First and last `addressKey` of an address or a CIDR block, null when the text is neither. */
+/** First and last `addressKey` of an address or a CIDR block; null for other text. */
 export function addressRange(value: string): { from: string; to: string } | null {
   const [address = '', ...prefix] = value.split('/');
   const key = addressKey(address);

@@ -1,11 +1,11 @@
-/** Records when the background jobs of a process last succeeded, so that an alert can tell when one stops. */
+/** Records when the background jobs of a process last succeeded, so that an alert can tell when a job stops. */
 import type { Clock } from './time.js';
 import { systemClock } from './time.js';
 
 export interface JobRun {
-  /** Longest expected time from one success to the next, in milliseconds. */
+  /** Longest expected time between two successes, in milliseconds. */
   intervalMs: number;
-  /** Milliseconds since the epoch; the start of the job before its first success. */
+  /** Milliseconds since the epoch; before the first success, the start of the job. */
   succeededAt: number;
 }
 
@@ -27,7 +27,7 @@ export class JobRuns {
     if (run) run.succeededAt = this.#clock.now();
   }
 
-  /** Jobs by name. */
+  /** All jobs by name. */
   all(): Iterable<[name: string, run: Readonly<JobRun>]> {
     return this.#runs;
   }

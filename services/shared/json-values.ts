@@ -1,6 +1,6 @@
-/** Contract 1.10: values of one request or record. `JSON.parse` of more of them may hold the event loop for over 10 ms. */
+/** Maximum values of one request or record (contract 1.10). `JSON.parse` of more may block the event loop for over 10 ms. */
 export const MAX_VALUES = 20_000;
-/** Contract 1.10: levels of arrays and objects of an ingested record. Code that follows them calls itself, and would run out of stack. */
+/** Maximum levels of arrays and objects in an ingested record (contract 1.10). Recursive code could overflow the stack on more. */
 export const MAX_DEPTH = 200;
 
 const QUOTE = 0x22;
@@ -13,8 +13,8 @@ const CLOSING_BRACKET = 0x5d;
 const CLOSING_BRACE = 0x7d;
 
 /**
- * Whether a text in UTF-8 has more than `limit` of `[`, `{`, `,` and `:` outside of strings: the cost of parsing it follows their number
- * rather than its bytes. Decides for any text, valid JSON or not.
+ * Whether text in UTF-8 has more than `limit` of `[`, `{`, `,` and `:` outside strings: the cost of parsing depends on their number rather
+ * than on bytes. Works for any text, valid JSON or not.
  */
 export function hasTooManyValues(json: Uint8Array, limit = MAX_VALUES): boolean {
   if (json.length <= limit) return false;
@@ -32,7 +32,7 @@ export function hasTooManyValues(json: Uint8Array, limit = MAX_VALUES): boolean 
   return false;
 }
 
-/** Whether arrays and objects of a text in UTF-8 are nested in more than `limit` levels. Decides for any text, valid JSON or not. */
+/** Whether arrays and objects in text in UTF-8 are nested in more than `limit` levels. Works for any text, valid JSON or not. */
 export function isTooDeep(json: Uint8Array, limit = MAX_DEPTH): boolean {
   if (!hasMore(json, limit)) return false;
   let depth = 0;
@@ -49,7 +49,7 @@ export function isTooDeep(json: Uint8Array, limit = MAX_DEPTH): boolean {
   return false;
 }
 
-/** Whether a text has more than `limit` opening brackets and braces, wherever: a search of the engine, far cheaper than a loop. */
+/** Whether text has more than `limit` opening brackets and braces, even inside strings: a native search, far cheaper than a loop. */
 function hasMore(json: Uint8Array, limit: number): boolean {
   if (json.length <= limit) return false;
   let found = 0;

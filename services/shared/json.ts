@@ -1,4 +1,4 @@
-/** The JSON of a T. Stores hand records on as text, so that an answer is made without parsing one. */
+/** The JSON of a T. Stores pass records on as text, so that responses are made without parsing them. */
 export type Json<T> = string & { readonly json?: T };
 
 export function toJson<T>(value: T): Json<T> {
@@ -9,11 +9,11 @@ export function fromJson<T>(json: Json<T>): T {
   return JSON.parse(json) as T;
 }
 
-/** Whether a value that was parsed is a JSON object. */
+/** Whether a parsed value is a JSON object. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Text that takes the place of a T in a response. */
+/** Text that replaces a T in a response. */
 export class JsonText<T> {
   readonly text: Json<T>;
 

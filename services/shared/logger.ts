@@ -4,12 +4,12 @@ const KEY = /rl_live_[0-9A-Za-z_]*/g;
 
 const LOGGED_PATH_LENGTH = 256;
 
-/** A path for the log: truncated, and decoded when it contains a percent-encoded API key, so that redaction finds it. */
+/** A path for the log: truncated, and decoded if it contains a percent-encoded API key, so that redaction finds the key. */
 export function loggedPath(path: string): string {
   const cut = path.length > LOGGED_PATH_LENGTH ? `${path.slice(0, LOGGED_PATH_LENGTH)}…` : path;
   if (!cut.includes('%')) return cut;
   let decoded = cut;
-  // Proxies may encode it twice or three times.
+  // Proxies may encode a path two or three times.
   for (let round = 0; round < 3; round++) {
     decoded = decoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
       String.fromCharCode(Number.parseInt(hex, 16)),
@@ -18,7 +18,7 @@ export function loggedPath(path: string): string {
   return decoded.includes('rl_live_') ? decoded : cut;
 }
 
-/** A JSON logger that redacts API keys in every line. Headers are not logged. */
+/** A JSON logger that redacts API keys in every line. It does not log headers. */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   const options = {
     level,

@@ -1,14 +1,14 @@
-/** Months as numbers, so that no text is compared to decide what is older. */
+/** Months as numbers, so that ages are not compared as text. */
 
 /** Months since the beginning of the year 0, in UTC. */
 export type Month = number & { readonly month: unique symbol };
 
 const monthOf = (date: Date): Month => (date.getUTCFullYear() * 12 + date.getUTCMonth()) as Month;
 
-/** Month of a moment, in milliseconds since the epoch. */
+/** Month of a time, in milliseconds since the epoch. */
 export const monthAt = (milliseconds: number): Month => monthOf(new Date(milliseconds));
 
-/** Month that a four-digit year and a number from 1 to 12 name; null for other numbers. */
+/** Month from a four-digit year and a number from 1 to 12; null for other numbers. */
 export const monthFrom = (year: number, month: number): Month | null =>
   Number.isInteger(year) && year >= 0 && year <= 9999 && Number.isInteger(month) && month >= 1 && month <= 12
     ? ((year * 12 + month - 1) as Month)

@@ -27,7 +27,7 @@ export const jsonResponse = (status: number, body: object): OperationalResponse 
   body: JSON.stringify(body),
 });
 
-/** Serves one response per path, 404 elsewhere, and 500 when a route fails. Resolves once it listens; rejects with the listen error. */
+/** Serves one response per path, 404 for other paths, and 500 if a route fails. Resolves once it listens. Rejects with the listen error. */
 export function startOperationalServer(
   { host, port }: { host: string; port: number },
   routes: OperationalRoutes,

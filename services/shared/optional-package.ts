@@ -1,4 +1,4 @@
-/** An optional package is needed and not installed. The message says what to do. */
+/** An optional package is needed but not installed. The message says what to do. */
 export class MissingPackageError extends Error {
   override readonly name = 'MissingPackageError';
 }

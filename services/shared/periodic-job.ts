@@ -7,29 +7,32 @@ export interface PeriodicJobOptions {
   name: string;
   /** Records the successes of the job. */
   runs?: JobRuns;
-  /** Longest expected time from one success to the next, where it is not `intervalMs`. */
+  /** Longest expected time between two successes, if it is not `intervalMs`. */
   dueMs?: number;
-  /** For a job that deletes by age: a run is left out, as a failed one, while the clock of this process is wrong. */
+  /** For a job that deletes by age: while the clock of this process is wrong, a run is skipped and counts as failed. */
   deletes?: DeletionGuard;
-  /** Mean time from the end of a run to the next. */
+  /** Mean time from the end of a run to the next run. */
   intervalMs: number;
-  /** Time to the first run; `intervalMs` with jitter when absent. */
+  /** Time until the first run; by default `intervalMs` with jitter. */
   firstRunMs?: number;
   /** Message of the log line about a failed run. */
   failure: string;
-  /** Minimum time between two such lines; each failure is logged when absent. */
+  /** Minimum time between two such lines; by default, every failure is logged. */
   logIntervalMs?: number;
   log?: { warn(details: object, message: string): void };
-  /** Details of the log line; the error as `err` when absent. */
+  /** Details of the log line; by default, the error as `err`. */
   details?(error: unknown): object;
   sleep?: typeof sleep;
   /** A number from 0 (inclusive) to 1 (exclusive). */
   random?(): number;
-  /** Monotonic, in milliseconds. */
+  /** Monotonic time in milliseconds. */
   now?(): number;
 }
 
-/** Work that repeats in the background until stopped: one run at a time, with jitter between runs. A run that fails is logged and followed by the next. */
+/**
+ * Background work that repeats until stopped: one run at a time, with jitter between runs. A failed run is logged, and the next run
+ * follows.
+ */
 export class PeriodicJob {
   readonly #work: (signal: AbortSignal) => Promise<unknown>;
   readonly #options: PeriodicJobOptions;
@@ -49,7 +52,7 @@ export class PeriodicJob {
     return this;
   }
 
-  /** Resolves once a running run has ended. */
+  /** Resolves once the current run has ended. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;

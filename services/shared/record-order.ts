@@ -1,4 +1,4 @@
-/** The total order of records (contract 6.2): equal in every store, and assigned before a record is written. */
+/** The total order of records (contract 6.2): the same in every store, and assigned before a record is written. */
 import { type Sql, sql } from './sql.js';
 import { RecordRejectedError, StoreUnavailableError } from './store-errors.js';
 import { type Clock, formatTimestamp, parseTimestamp, systemClock } from './time.js';
@@ -8,11 +8,11 @@ export interface OrderedRecord<Record> {
   record: Record;
   /** Milliseconds since the epoch. */
   acceptedAt: number;
-  /** At most 10 digits: of Kafka the offset and partition, otherwise slot, request and line. */
+  /** At most 10 digits: offset and partition for Kafka, otherwise slot, request and line. */
   sequence: number;
 }
 
-/** A record of any stream that a records store holds. */
+/** A record of any stream in the records store. */
 export type Organized = { organization_id: string } | { organizationId: string };
 
 export function organizationOf(record: Organized): string {
@@ -23,15 +23,15 @@ export function organizationOf(record: Organized): string {
 const TIME_OFFSET_MS = 1_100_000_000_000_000;
 /** 13 digits of milliseconds. */
 const ACCEPTED_DIGITS = 1e13;
-/** Acceptances end here, in the year 2128; the numbers above belong to times with microseconds. */
+/** Acceptances end here, in the year 2128. Larger numbers are used for times with microseconds. */
 const MAX_ACCEPTED = 5e12;
 /** 10 digits. Large offsets wrap around, which only matters for two records accepted in the same millisecond. */
 const SEQUENCE_DIGITS = 1e10;
 
 /**
- * The sort key of a record: 39 digits of event time (else acceptance time), acceptance time, sequence. Keys compare alike as strings and
- * as numbers, and fit into 128 bits. Microseconds of the event time stand before the acceptance; digits behind them are cut. Throws
- * RangeError when `time` is not a date-time.
+ * The sort key of a record: 39 digits of event time (by default acceptance time), acceptance time and sequence. Keys compare in the same
+ * way as strings and as numbers, and fit into 128 bits. Microseconds of the event time come before the acceptance; further digits are cut.
+ * Throws RangeError if `time` is not a date-time.
  */
 export function recordOrder(time: string | null | undefined, acceptedAt: number, sequence: number): string {
   const accepted = Math.min(Math.max(0, acceptedAt), MAX_ACCEPTED - 1);
@@ -45,7 +45,9 @@ export function recordOrder(time: string | null | undefined, acceptedAt: number,
   );
 }
 
-/** The 23 digits of acceptance time and sequence, where a time has microseconds: above every acceptance of the time without them. */
+/**
+ * The 23 digits of acceptance time and sequence for a time with microseconds: above every acceptance of the same time without microseconds.
+ */
 const FINER = {
   from: 50_000_000_000_000_000_000_000n,
   perMicrosecond: 50_000_000_000_000_000_000n,
@@ -54,7 +56,7 @@ const FINER = {
   perMillisecond: 20_000_000,
 };
 
-/** A sequence keeps its last digits, as there is room for 20 million in a millisecond. */
+/** A sequence keeps only its last digits, because there is room for 20 million in a millisecond. */
 function finerOrder(micros: number, acceptedAt: number, sequence: number): string {
   const { from, perMicrosecond, firstAccepted, lastAccepted, perMillisecond } = FINER;
   const accepted = Math.min(Math.max(firstAccepted, acceptedAt), lastAccepted) - firstAccepted;
@@ -62,7 +64,7 @@ function finerOrder(micros: number, acceptedAt: number, sequence: number): strin
   return String(from + BigInt(micros) * perMicrosecond + place);
 }
 
-/** The time of a record in the key that `recordOrder` made, UTC with its microseconds: its event time, else its acceptance. */
+/** The time of a record from the key that `recordOrder` made, in UTC with microseconds: its event time, otherwise its acceptance. */
 export function timeOfOrder(order: string): string {
   const text = formatTimestamp(Number(order.slice(0, 16)) - TIME_OFFSET_MS);
   const place = BigInt(order.slice(16)) - FINER.from;
@@ -73,7 +75,7 @@ export function timeOfOrder(order: string): string {
 
 /** SQL of ClickHouse: the acceptance time of the order `version`, in milliseconds since the epoch. */
 export function acceptedMsSql(version: Sql): Sql {
-  // Larger numbers would be floats.
+  // Larger number literals would be floats.
   const number = (value: bigint | number) => sql`toUInt128('${BigInt(value)}')`;
   const { from, perMicrosecond, firstAccepted, perMillisecond } = FINER;
   const place = sql`${version} % ${number(BigInt(ACCEPTED_DIGITS) * BigInt(SEQUENCE_DIGITS))}`;
@@ -84,11 +86,11 @@ export function acceptedMsSql(version: Sql): Sql {
 
 interface EventTime {
   ms: number;
-  /** Within the millisecond. */
+  /** Microseconds within the millisecond. */
   micros: number;
 }
 
-/** The text that was read last, as the records of a report mostly have one time. */
+/** The last text that was parsed: records of a report mostly have the same time. */
 let lastRead: EventTime & { text: string } = { text: '', ms: Number.NaN, micros: 0 };
 
 function eventTime(text: string): EventTime {
@@ -105,11 +107,11 @@ function microsecondsOf(text: string): number {
 export interface RecordVersion {
   /** Milliseconds since the epoch. */
   createdMs: number;
-  /** Order of the last record that was applied; null while there was none. */
+  /** Order of the last record that was applied; null if there was none. */
   recordOrder: string | null;
 }
 
-/** What is left of a deleted record: an older one does not bring it back. */
+/** Remains of a deleted record: an older record does not create it again. */
 export interface Deletion {
   createdMs?: never;
   recordOrder: string;
@@ -124,15 +126,15 @@ type VersionedRecord = OrderedRecord<{
   deleted?: boolean | null;
 }>;
 
-/** Code of records without effect, because a newer one is there. They count as accepted. */
+/** Code of records without effect, because a newer record exists. They count as accepted. */
 const STALE = 'stale';
 
 export const isStale = (reason: unknown): boolean =>
   reason instanceof RecordRejectedError && reason.code === STALE;
 
 /**
- * The version after a record; null when the record is the last one again, and so changes nothing. Throws `RecordRejectedError`
- * (`isStale`) when a newer one is there.
+ * The version after a record; null if it is the last record again, which changes nothing. Throws `RecordRejectedError` (`isStale`) if a
+ * newer record exists.
  */
 export function nextVersion(
   before: RecordVersion | Deletion | undefined,
@@ -149,20 +151,20 @@ export function nextVersion(
 }
 
 /**
- * The order of a change that a request makes: it applies whatever was written before, and records that are older than the request do
- * not undo it. `now` in milliseconds since the epoch.
+ * The order of a change by a request. It applies whatever was written before, and records older than the request do not undo it. `now` is
+ * in milliseconds since the epoch.
  */
 export function orderOfRequest(now: number, before: Pick<RecordVersion, 'recordOrder'>): string {
   const order = recordOrder(undefined, now, 0);
   return before.recordOrder !== null && before.recordOrder > order ? before.recordOrder : order;
 }
 
-/** The deletion that a request makes. `now` in milliseconds since the epoch. */
+/** The deletion by a request. `now` is in milliseconds since the epoch. */
 export const deletionAt = (now: number, before: Pick<RecordVersion, 'recordOrder'>): Deletion => ({
   recordOrder: orderOfRequest(now, before),
 });
 
-/** The sequence of a record that comes over HTTP or from a file has 3 digits of slot, 1 of request and 6 of line. */
+/** Number of slots. The sequence of a record from HTTP or a file has 3 digits of slot, 1 of request and 6 of line. */
 export const SLOTS = 1000;
 const REQUESTS = 10;
 const LINES = 1e6;
@@ -170,24 +172,24 @@ const LINES = 1e6;
 const BLOCK_MS = 10;
 
 /**
- * A slot, and the acceptance times for which its holder alone may use it. The lease is one over times of orders and not over time that
- * passes: the next holder of a slot begins where the lease before it ends, so no pause and no wrong clock gives an order twice.
+ * A slot, and the acceptance times that only its holder may use. The lease covers times of orders, not elapsed time: the next holder of a
+ * slot begins where the previous lease ends, so neither a pause nor a wrong clock can assign an order twice.
  */
 export interface SlotLease {
   slot: number;
-  /** The first time, in milliseconds since the epoch. */
+  /** The first time of the lease, in milliseconds since the epoch. */
   from: number;
-  /** The first time that another process may use. */
+  /** The first time after the lease, which another process may use. */
   until: number;
 }
 
-/** Gives each process that accepts records a slot of its own. */
+/** Leases a separate slot to each process that accepts records. */
 export interface OrderSlots {
   /** Resolves with a lease that includes `now` or begins later. Throws `StoreUnavailableError` if no slot is free. */
   leaseSlot(now: number): Promise<SlotLease>;
 }
 
-/** The slot of the only process on an embedded store, and of records whose order comes from their topic. */
+/** The slot of the only process on an embedded store, and of records whose topic determines their order. */
 export const ONLY_SLOT: OrderSlots = {
   leaseSlot: async () => ({ slot: 0, from: 0, until: Number.POSITIVE_INFINITY }),
 };
@@ -197,27 +199,27 @@ type Acceptances = Pick<OrderedRecord<unknown>, 'acceptedAt' | 'sequence'>;
 /** Acceptance of one request or input. */
 export interface Acceptance {
   /**
-   * The acceptance of a record, each with a line (from 1) of its own, in ascending order. Throws `StoreUnavailableError` when the
-   * process has no more orders to give, as its lease has lapsed.
+   * The acceptance of a record. Each record has its own line (from 1), in ascending order. Throws `StoreUnavailableError` if the lease has
+   * ended, so that there are no more orders to assign.
    */
   at(line: number): Acceptances;
 }
 
-/** For records that are not written: their sequence is their line. */
+/** For records that are not written. Their sequence is their line. */
 export const acceptedByLine = (clock: Clock): Acceptance => ({
   at: (line) => ({ acceptedAt: clock.now(), sequence: line }),
 });
 
-/** Lines of one request at one time. */
+/** Lines of one request that share a time. */
 interface Block {
   time: number;
   sequence: number;
 }
 
 /**
- * Assigns acceptances whose orders strictly increase within a request, and are unique across requests and processes. The time never
- * goes back: it stands still when the clock is set back, and moves on when a millisecond has more requests than digits. Resolving
- * rejects with `StoreUnavailableError` while no slot can be leased.
+ * Assigns acceptances whose orders strictly increase within a request, and are unique across requests and processes. The time never goes
+ * back: it stands still if the clock is set back, and moves on if a millisecond has more requests than digits. Rejects with
+ * `StoreUnavailableError` while no slot can be leased.
  */
 export function acceptanceClock(slots: OrderSlots, clock: Clock = systemClock): () => Promise<Acceptance> {
   let lease: SlotLease = { slot: 0, from: 0, until: 0 };
@@ -226,7 +228,7 @@ export function acceptanceClock(slots: OrderSlots, clock: Clock = systemClock): 
   const renew = async () => {
     lease = await slots.leaseSlot(Math.max(latest, clock.now()));
   };
-  /** Null where the next time is beyond the lease. */
+  /** Null if the next time is after the lease. */
   const nextBlock = (): Block | null => {
     const earliest = Math.max(lease.from, clock.now(), requests === REQUESTS ? latest + 1 : latest);
     if (earliest >= lease.until) return null;
@@ -250,7 +252,7 @@ export function acceptanceClock(slots: OrderSlots, clock: Clock = systemClock): 
           block = requireBlock();
           page = itsPage;
         } else if (clock.now() >= block.time + BLOCK_MS) {
-          // If the lease has lapsed, no other process uses the remaining lines of the block.
+          // If the lease has ended, the remaining lines of the block are still unused by other processes.
           block = nextBlock() ?? block;
           renew().catch(() => undefined);
         }

@@ -1,14 +1,14 @@
 import { type Backoff, backoffMs, sleep } from './async.js';
 
 export interface RetryPolicy extends Backoff {
-  /** Attempts after the first; unlimited when absent. */
+  /** Attempts after the first; by default unlimited. */
   retries?: number;
-  /** No retry begins after this long; unlimited when absent. */
+  /** No retry begins after this many milliseconds; by default unlimited. */
   timeoutMs?: number;
 }
 
 export interface RetryOptions {
-  /** Whether another attempt may succeed; always when absent. */
+  /** Whether another attempt may succeed; by default always. */
   isRetriable?(error: unknown): boolean;
   /** Called before each wait. */
   onRetry?(error: unknown): void;
@@ -17,13 +17,13 @@ export interface RetryOptions {
   sleep?: typeof sleep;
   /** A number from 0 (inclusive) to 1 (exclusive). */
   random?(): number;
-  /** Monotonic, in milliseconds. */
+  /** Monotonic time in milliseconds. */
   now?(): number;
 }
 
 /**
- * Repeats `work` while it fails with an error that is retriable, with exponential backoff and jitter. Throws the last error once
- * the policy allows no other attempt, and the reason of the signal.
+ * Repeats `work` while it fails with a retriable error, with exponential backoff and jitter. Throws the last error once the policy allows
+ * no further attempt, and the reason of the signal.
  */
 export async function retry<T>(
   policy: RetryPolicy,

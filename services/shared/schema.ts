@@ -1,4 +1,4 @@
-/** Builders for JSON Schemas, which validate, type and document. Each takes its description first. */
+/** Builders of JSON Schemas, which validate, type and document. Each takes its description first. */
 import type { Static, TSchema, TUnsafe, Type as TypeBox } from 'typebox';
 import { ID_PATTERN } from './ids.js';
 
@@ -8,8 +8,8 @@ type Options = Record<string, unknown>;
 const optionals = new WeakSet<object>();
 
 /**
- * Builders of schemas with the types of TypeBox. TypeBox itself would load 370 files to build the same objects, a quarter of the start of a
- * process.
+ * Builders of schemas with the types of TypeBox. TypeBox itself would load 370 files for the same objects, which is a quarter of the start
+ * time of a process.
  */
 export const Type = {
   String: (options?: Options) => ({ type: 'string', ...options }),
@@ -48,7 +48,7 @@ export function optional<T extends TSchema>(schema: T) {
   return Type.Optional(nullable(schema));
 }
 
-/** The same schema, null allowed. */
+/** The same schema, but null is allowed. */
 export function nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
   const {
     type,
@@ -125,7 +125,7 @@ export const looseObject = <T extends Record<string, TSchema>>(properties: T, op
 export const id = (description: string, options: Options = {}) =>
   Type.String({ description, pattern: ID_PATTERN, ...options });
 
-/** Field of the records that can be deleted. */
+/** Marker field of records that can be deleted. */
 export const deleted = optional(
   boolean('True deletes what the record names; then only its identifiers and `updated_at` count.'),
 );

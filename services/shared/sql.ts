@@ -1,14 +1,13 @@
 /**
- * SQL that only this module can compose.
- *
- * `sql` is a tagged template. A hole takes another fragment or a number; a plain string in a hole does not compile, and throws where
- * somebody evades the types. Values are bound, never written into a statement: `?` in SQLite, `{name:Type}` in ClickHouse.
+ * Only this module can compose SQL.
+ * `sql` is a tagged template. A placeholder takes another fragment or a number; a plain string does not compile, and throws if the types
+ * are bypassed. Values are bound, never written into a statement: `?` in SQLite, `{name:Type}` in ClickHouse.
  */
 import { readFileSync } from 'node:fs';
 
 let fragmentOf: (text: string) => Sql;
 
-/** A statement or a part of one. */
+/** A statement, or a part of one. */
 export class Sql {
   readonly #text: string;
 
@@ -20,7 +19,7 @@ export class Sql {
     fragmentOf = (text) => new Sql(text);
   }
 
-  /** For the driver. */
+  /** Text for the driver. */
   get text(): string {
     return this.#text;
   }
@@ -28,10 +27,10 @@ export class Sql {
 
 export type SqlHole = Sql | number | bigint;
 
-/** Fragments without holes are made once per place in the code. */
+/** Fragments without placeholders, created once per place in the code. */
 const constants = new WeakMap<TemplateStringsArray, Sql>();
 
-/** Throws `TypeError` for a hole that is neither a fragment nor a finite number. */
+/** Throws `TypeError` for a placeholder that is neither a fragment nor a finite number. */
 export function sql(strings: TemplateStringsArray, ...holes: SqlHole[]): Sql {
   if (!Object.isFrozen(strings) || !Array.isArray(strings.raw))
     throw new TypeError('sql is a tag of templates, not a function of texts');
@@ -78,7 +77,7 @@ export const joinSql = (parts: readonly Sql[], separator: Separator): Sql =>
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-/** A name that is written in the code. A name of type `string` does not compile: it may come from a request. */
+/** A name written in the code. A name of type `string` does not compile, because it may come from a request. */
 export const identifier = <const Name extends string>(name: string extends Name ? never : Name): Sql =>
   checkedIdentifier(name);
 
@@ -88,7 +87,10 @@ export function checkedIdentifier(name: string): Sql {
   return fragmentOf(name);
 }
 
-/** A text in quotes for ClickHouse, where it cannot be bound: in `SET` and in definitions. Quotes are doubled, so it stays one text in SQLite too. */
+/**
+ * Quoted text for ClickHouse, for places where it cannot be bound: in `SET` and in definitions. Quotes are doubled, so it would be one text
+ * in SQLite too.
+ */
 export const textLiteral = (text: string): Sql =>
   fragmentOf(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`);
 
@@ -104,24 +106,24 @@ export const statementsOf = (file: Sql): Sql[] =>
 
 const QUOTED = /'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/gs;
 
-/** A statement that ClickHouse's parser printed, with texts and quoted names blanked, so that what remains are keywords at their places. */
+/** A statement that ClickHouse's parser printed, with texts and quoted names blanked, so that only keywords remain, at their positions. */
 export const blankedTexts = (printed: string): string =>
   printed.replaceAll(QUOTED, (quoted) => `'${' '.repeat(quoted.length - 2)}'`);
 
 /**
- * Text that the printer never writes outside of quotes: what would end the statement or hide a part of it, and every letter by which the
- * engine could read quotes where this module sees none, such as \u2018 and the texts x'…' and b'…', which know no backslash.
+ * Text that the printer never writes outside quotes: what would end the statement or hide a part of it, and every letter by which the
+ * engine could read quotes that this module does not see, such as \u2018 and the texts x'…' and b'…', in which backslashes have no meaning.
  */
 const UNPRINTED = /[^\x20-\x7e]|[;"#`$\\]|--|\/\*|\b[xb]'/i;
 /** The printer repeats the type of a placeholder as the client wrote it. */
 const PLACEHOLDER = /\{\w+: ?[\w(), ]+\}/g;
-/** A placeholder with quotes in its type. Of these types only those of times are taken, with the name of a zone in the quotes. */
+/** A placeholder with quotes in its type. Among such types, only times are accepted, with the name of a time zone in the quotes. */
 const QUOTED_PLACEHOLDER = /\{\w+: ?[\w(), ']+\}/g;
 const ZONE = "'[A-Za-z][\\w+/-]{0,63}'";
 const TIME_PLACEHOLDER = new RegExp(
   `^\\{\\w+: ?(?:(?:Nullable|Array)\\(){0,2}(?:DateTime\\(${ZONE}\\)|DateTime64\\(\\d, ?${ZONE}\\))\\){0,2}\\}$`,
 );
-/** A quoted name, which the engine prints as it is into trees, where a line feed would begin a node of its own. */
+/** A quoted name. The engine prints names into trees unescaped, where a line feed would begin a new node. */
 const CONTROL = /\p{Cc}|\\[^\\`'"]/u;
 
 const namesWithControl = (printed: string) =>
@@ -130,8 +132,8 @@ const namesWithControl = (printed: string) =>
   );
 
 /**
- * The statement of a client, as ClickHouse's parser printed it: the only text from outside that becomes SQL. Throws `RangeError` unless
- * it is exactly one statement, and one without `INTO OUTFILE`, which the embedded engine obeys whatever its rights are.
+ * The statement of a client, as ClickHouse's parser printed it: the only text from outside that becomes SQL. Throws `RangeError` unless it
+ * is exactly one statement without `INTO OUTFILE`, which the embedded engine obeys regardless of rights.
  */
 export function printedStatement(printed: string): Sql {
   const bare = blankedTexts(printed);
@@ -149,11 +151,14 @@ export function printedStatement(printed: string): Sql {
   return fragmentOf(printed);
 }
 
-/** A name of ClickHouse in backquotes, which takes any character. */
+/** A name in backquotes for ClickHouse, which may contain any character. */
 export const quotedIdentifier = (name: string): Sql =>
   fragmentOf(`\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``);
 
-/** Fills `{{name}}` of a file. An empty fragment takes the space before it along. Throws `RangeError` for a name without a fragment. */
+/**
+ * Fills `{{name}}` placeholders of a file. For an empty fragment, the space before it is removed too. Throws `RangeError` for a name
+ * without a fragment.
+ */
 export const fillPlaceholders = (file: Sql, fragments: Readonly<Record<string, Sql>>): Sql =>
   fragmentOf(
     file.text.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => {
@@ -163,6 +168,6 @@ export const fillPlaceholders = (file: Sql, fragments: Readonly<Record<string, S
     }),
   );
 
-/** Inserts a fragment behind the first match, or nothing where there is none. */
+/** Inserts a fragment after the first match, if there is one. */
 export const insertBehind = (statement: Sql, pattern: RegExp, fragment: Sql): Sql =>
   fragmentOf(statement.text.replace(pattern, (match) => match + fragment.text));

@@ -20,10 +20,10 @@ export class StoreUnavailableError extends StoreError {
   }
 }
 
-/** The store answers reads, but an operator has blocked writes. */
+/** The store serves reads, but an operator has blocked writes. */
 export class ReadOnlyError extends StoreUnavailableError {}
 
-/** The store answers reads, but has no room for writes. */
+/** The store serves reads, but has no room for writes. */
 export class DiskFullError extends StoreUnavailableError {}
 
 /** The queue of the store is full. Nothing was written; retry later. */
@@ -44,7 +44,7 @@ export class StoreTimeoutError extends StoreError {
   }
 }
 
-/** A record breaks a rule together with stored data. The message is for the client that sent the record. */
+/** A record violates a rule in combination with stored data. The message is for the client that sent the record. */
 export class RecordRejectedError extends Error {
   override readonly name = 'RecordRejectedError';
   readonly code: string;
@@ -70,7 +70,7 @@ export class PartialWriteError extends Error {
   }
 }
 
-/** The store understood the record or query and rejected it: a retry is rejected again. */
+/** The store understood the record or query but rejected it: a retry would be rejected again. */
 export class RejectedError extends Error {
   override readonly name = 'RejectedError';
 }

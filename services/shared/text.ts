@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { packageRoot } from './fs.js';
 
 /**
- * Text: its normal form, its words and its length. Stored and searched text pass through the same functions, so a word matches in one
- * store exactly when it matches in the other (contract 3.9).
+ * Normal form, words and length of text. Stored and searched text pass through the same functions, so a word matches in one store exactly
+ * if it matches in the other (contract 3.9).
  */
 
 /** Letters whose stroke or ligature Unicode does not decompose, so dropping marks alone would keep them. */
@@ -21,31 +21,31 @@ const UNDECOMPOSED: Record<string, string> = {
   ł: 'l',
   ŧ: 't',
   ς: 'σ',
-  // Keyboards of Arabic and of Persian write one letter each in two ways.
+  // Arabic and Persian keyboards write the same letter in two ways.
   ى: 'ي',
   ی: 'ي',
   ک: 'ك',
-  // A letter to Unicode, an apostrophe to those who write Ukrainian names.
+  // Unicode calls this a letter, but in Ukrainian names it is an apostrophe.
   ʼ: "'",
 };
 const undecomposed = /[ßæœøđðþħıłŧςىیکʼ]/g;
 export const plainAscii = /^[\0-\x7f]*$/;
 
-/** Accents, harakat and niqqud. Marks of other scripts stay: without vowel signs and voicing marks, different names would be one. */
+/** Accents, harakat and niqqud. Marks of other scripts stay: without vowel signs and voicing marks, different names would become equal. */
 const accents = /(^|[^\p{L}\p{M}]|[\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}\p{sc=Arab}\p{sc=Hebr}])\p{M}+/gu;
-/** Marks that only select a glyph, or join marks; the stroke that lengthens Arabic words. */
+/** Marks that only select a glyph or join marks, and the stroke that lengthens Arabic words. */
 const glyphSelectors = /\p{Variation_Selector}|[\u034f\u0640]/gu;
 const hiragana = /[\u3041-\u3096\u309d\u309e]/g;
 const KATAKANA_OFFSET = 0x60;
 const hasHan = /\p{sc=Han}/u;
 const han = /\p{sc=Han}/gu;
-/** A Han character by each of its other forms. */
+/** The normal form of a Han character, by each of its variants. */
 const HAN_VARIANTS: ReadonlyMap<string, string> = readHanVariants();
 const otherDigit = /(?![0-9])\p{Nd}/gu;
 
 /**
- * Compatibility-decomposed, lower-cased, accents of Latin, Greek and Cyrillic, harakat and niqqud dropped, hiragana as katakana,
- * traditional Han as simplified, digits of every script in ASCII: "Luján" and "LUJAN" become "lujan".
+ * Folds text: compatibility-decomposed, lower case, without accents in Latin, Greek and Cyrillic, without harakat and niqqud, hiragana as
+ * katakana, traditional Han as simplified, and digits of every script in ASCII. "Luján" and "LUJAN" become "lujan".
  */
 export function fold(text: string): string {
   if (plainAscii.test(text)) return text.toLowerCase();
@@ -58,7 +58,7 @@ export function fold(text: string): string {
     : folded;
 }
 
-/** The rows of a table: the form that stands for the others, and those. */
+/** Rows of a table: the normal form, then its variants. */
 function readHanVariants(): Map<string, string> {
   const rows = readFileSync(join(packageRoot, 'services/shared/han-variants.txt'), 'utf8').split('\n');
   const variants = new Map<string, string>();
@@ -74,7 +74,7 @@ function dropAccents(text: string): string {
   return text.normalize('NFKD').replace(glyphSelectors, '').replace(accents, '$1');
 }
 
-/** The digits of a script are ten consecutive code points; two such tens may be neighbours. */
+/** The digits of a script are ten consecutive code points; two such groups may be adjacent. */
 function asciiDigit(digit: string): string {
   const point = digit.codePointAt(0) as number;
   let before = 0;
@@ -82,14 +82,14 @@ function asciiDigit(digit: string): string {
   return String(before % 10);
 }
 
-/** The most letters that one character folds to: U+FDFA. */
+/** Maximum letters that one character folds to: U+FDFA. */
 export const MAX_FOLDED_GROWTH = 18;
 
-/** Symbols, squared words and presentation forms. Every other character folds to at most `USUAL_GROWTH` characters. */
+/** Symbols, squared words and presentation forms. All other characters fold to at most `USUAL_GROWTH` characters. */
 export const growing = /[\u2000-\u33ff\uf900-\uffff]/;
 export const USUAL_GROWTH = 3;
 
-/** Whether the folded text has at most `limit` code points. True for text whose plain length exceeds it: `maxLength` rejects that. */
+/** Whether the folded text has at most `limit` code points. True for text that is already longer unfolded: `maxLength` rejects that. */
 export function foldsWithin(text: string, limit: number): boolean {
   if (text.length * MAX_FOLDED_GROWTH <= limit || plainAscii.test(text)) return true;
   if (text.length * USUAL_GROWTH <= limit && !growing.test(text)) return true;
@@ -101,7 +101,7 @@ export function foldsWithin(text: string, limit: number): boolean {
 export const tooLongOnceFolded = (limit: number) =>
   `must have at most ${limit} characters also when those that stand for several, such as ligatures, are written out.`;
 
-/** Orders text by code points, as its UTF-8 bytes sort; `<` orders it by UTF-16 code units. */
+/** Compares text by code points, in the order of its UTF-8 bytes; `<` compares UTF-16 code units. */
 export function compareCodePoints(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   for (let index = 0; index < length; index++) {
@@ -114,7 +114,7 @@ export function compareCodePoints(left: string, right: string): number {
 /** Surrogates stand for code points above all other code units. */
 const codePointOrder = (unit: number) => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
 
-/** Folded, trimmed, with white space collapsed: for whole-value comparison. */
+/** Folded, trimmed, and with white space collapsed, for comparing whole values. */
 export function foldValue(text: string): string {
   return fold(text).trim().replace(/\s+/g, ' ');
 }
@@ -130,11 +130,11 @@ export function words(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** Letters that are written as two where a keyboard lacks them. */
+/** Letters that are written as two if a keyboard lacks them. */
 const SPELLED_OUT: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ø: 'oe', ü: 'ue', å: 'aa' };
 const spelledLetters = /[äöøüå]/giu;
 
-/** The words of a text with such letters, and those that they are spelled out as: of "Müller" the pair muller, mueller. */
+/** Words with such letters, and their spelled-out form: "Müller" gives the pair muller, mueller. */
 export function spelledOut(text: string): Map<string, string> {
   const pairs = new Map<string, string>();
   if (plainAscii.test(text)) return pairs;
@@ -154,8 +154,8 @@ const outsideDomains = /[^\p{L}\p{M}\p{N}.-]/u;
 const leadingLetters = /^(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)/u;
 
 /**
- * Emails and domains in a text, folded: each counts as one word in addition to its parts. Linear in the length of the text; a single
- * regular expression would be quadratic.
+ * Emails and domains in a text, folded. Each counts as one word in addition to its parts. Takes linear time; a single regular expression
+ * would take quadratic time.
  */
 export function compounds(text: string): string[] {
   if (!text.includes('@') && !text.includes('.')) return [];
@@ -174,7 +174,7 @@ export function compounds(text: string): string[] {
   return found;
 }
 
-/** `piece` has letters, marks, digits, dashes and dots only. An empty label ends a domain, and a new one may follow. */
+/** `piece` has only letters, marks, digits, dashes and dots. An empty label ends a domain, and a new domain may follow. */
 function addDomains(piece: string, add: (domain: string) => void): void {
   const labels = piece.split('.');
   let first = 0;
@@ -200,7 +200,7 @@ function trimDashesAndDots(text: string): string {
   return text.slice(from, to);
 }
 
-/** The text without the slashes it ends with. */
+/** The text without trailing slashes. */
 export function trimTrailingSlashes(text: string): string {
   let end = text.length;
   while (text[end - 1] === '/') end--;
@@ -214,12 +214,12 @@ export function codePoints(text: string): number {
   return length;
 }
 
-/** Three rows of the distance matrix, reused by every call. */
+/** Three rows of the distance matrix, reused by all calls. */
 let rows: [number[], number[], number[]] = [[], [], []];
 
 /**
- * Insertions, deletions, substitutions and transpositions of neighbours between two words (optimal string alignment
- * distance), or null where they are more than `limit`.
+ * Insertions, deletions, substitutions and transpositions of neighbours between two words (optimal string alignment distance); null if
+ * there are more than `limit`.
  */
 export function distanceWithin(left: string, right: string, limit: number): number | null {
   if (left === right) return 0;
@@ -230,7 +230,7 @@ export function distanceWithin(left: string, right: string, limit: number): numb
   let [beforeLast, last, current] = rows;
   for (let column = 0; column <= b.length; column++) last[column] = Math.min(column, tooFar);
   for (let row = 1; row <= a.length; row++) {
-    // Only the band within `limit` of the diagonal can hold a small enough distance; the cells next to it are read.
+    // Only the band within `limit` of the diagonal can hold a small enough distance. The cells next to the band are read too.
     const from = Math.max(1, row - limit);
     const to = Math.min(b.length, row + limit);
     current[from - 1] = from === 1 ? Math.min(row, tooFar) : tooFar;
@@ -274,7 +274,7 @@ export function orNull(text: string | null | undefined): string | null {
 
 const MAX_NAMED = 5;
 
-/** "a, b, c, d, e and 7 more". */
+/** Formats a list such as "a, b, c, d, e and 7 more". */
 export function firstFew(values: readonly string[]): string {
   const more = values.length - MAX_NAMED;
   return values.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');

@@ -1,4 +1,4 @@
-/** Source of the current time; tests pass their own. */
+/** Source of the current time. Tests pass their own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -6,7 +6,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** `YYYY-MM-DD` in UTC of milliseconds since the epoch. */
+/** Formats milliseconds since the epoch as `YYYY-MM-DD` in UTC. */
 export function utcDate(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 10);
 }
@@ -15,8 +15,8 @@ const timestamp =
   /^(?<day>\d{4}-\d{2}-\d{2})[T ](?<time>\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(?:(?<utc>Z)|(?<hours>[+-]\d{2})(?::?(?<minutes>\d{2}))?)$/i;
 
 /**
- * A date-time with an offset in the form of RFC 3339, and its day; null for any other text. Exports also write a space for T
- * (warehouses), `+0000` (Salesforce) and `+00` (PostgreSQL).
+ * A date-time with an offset in RFC 3339 format, and its day; null for other text. Exports also write a space for T (warehouses), `+0000`
+ * (Salesforce) and `+00` (PostgreSQL).
  */
 export function canonicalTimestamp(text: string): { day: string; text: string } | null {
   const { day, time, utc, hours, minutes = '00' } = timestamp.exec(text)?.groups ?? {};
@@ -24,7 +24,7 @@ export function canonicalTimestamp(text: string): { day: string; text: string } 
   return { day, text: `${day}T${time}${utc ? 'Z' : `${hours}:${minutes}`}` };
 }
 
-/** Milliseconds since the epoch of a date-time with an offset. A leap second becomes the second after it. Throws RangeError. */
+/** Parses a date-time with an offset to milliseconds since the epoch. A leap second becomes the next second. Throws RangeError. */
 export function parseTimestamp(given: string): number {
   const upper = canonicalTimestamp(given)?.text ?? given;
   const direct = Date.parse(upper);
@@ -36,17 +36,17 @@ export function parseTimestamp(given: string): number {
 
 export const DAY_MS = 86_400_000;
 
-/** The years 0 to 9999 in every offset, which is what `parseTimestamp` returns. */
+/** Limits of `parseTimestamp`: the years 0 to 9999 in any offset. */
 const FIRST_TIMESTAMP_MS = Date.parse('0000-01-01T00:00:00Z') - DAY_MS;
 const LAST_TIMESTAMP_MS = Date.parse('9999-12-31T23:59:59.999Z') + DAY_MS;
 
-/** Whether a value is the milliseconds since the epoch of a time that a record may have. */
+/** Whether a value is a number of milliseconds since the epoch that a record may have as its time. */
 export const isTimestampMs = (value: unknown): value is number =>
   Number.isInteger(value) &&
   (value as number) >= FIRST_TIMESTAMP_MS &&
   (value as number) <= LAST_TIMESTAMP_MS;
 
-/** ISO 8601 in UTC with milliseconds, of milliseconds since the epoch. */
+/** Formats milliseconds since the epoch as ISO 8601 in UTC with milliseconds. */
 export function formatTimestamp(milliseconds: number | bigint): string {
   return new Date(Number(milliseconds)).toISOString();
 }

@@ -8,7 +8,7 @@ interface Bucket {
   filledAt: number;
 }
 
-/** Token buckets by id; the least recently used of more than 10 000 counts as full again. `now` is monotonic, in milliseconds. */
+/** Token buckets by id. Of more than 10 000, the least recently used counts as full again. `now` is monotonic, in milliseconds. */
 export class TokenBuckets {
   readonly capacity: number;
   readonly #perSecond: number;
@@ -21,7 +21,7 @@ export class TokenBuckets {
     this.#now = now;
   }
 
-  /** Takes a token. False when the bucket has none. */
+  /** Takes a token. Returns false if the bucket is empty. */
   take(id: string): boolean {
     const bucket = this.#refilled(id);
     if (bucket.tokens < 1) return false;
@@ -39,7 +39,7 @@ export class TokenBuckets {
     return this.#refilled(id).tokens;
   }
 
-  /** Whole seconds until the bucket has so many tokens. */
+  /** Whole seconds until the bucket has this many tokens. */
   secondsUntil(id: string, tokens: number): number {
     return Math.ceil((tokens - this.#refilled(id).tokens) / this.#perSecond);
   }

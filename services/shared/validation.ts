@@ -31,7 +31,7 @@ ajv.addKeyword({
   type: 'string',
   schemaType: 'number',
   error: { message: 'is too long once folded' },
-  // Inlined into the compiled validator: a call per text of a record is measurably slower.
+  // Inlined into the compiled validator: a call per text would be measurably slower.
   code(context: KeywordCxt) {
     const { data, gen } = context;
     const limit = Number(context.schema);
@@ -60,7 +60,7 @@ const isDate = memoize((day) => {
 const localPart = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const domainLabel = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?$/u;
 
-/** Nearly every address, for which the expressions of all scripts take several times as long. */
+/** Matches nearly every address. The expressions for all scripts take several times as long. */
 const asciiEmail =
   /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/i;
 
@@ -77,29 +77,29 @@ function isEmail(text: string): boolean {
   );
 }
 
-/** Errors per request: more only cost memory for a hostile body. */
+/** Maximum errors per request: more would only cost memory for a hostile body. */
 export const MAX_ERRORS = 100;
-/** Unknown fields for which a known one is suggested. */
+/** Maximum number of unknown fields for which a known field is suggested. */
 const MAX_HINTS = 8;
 
-/** One violation of a rule. `pointer` is a JSON Pointer into the body, or `?name` for a query parameter, `#Name` for a header. */
+/** One violated rule. `pointer` is a JSON Pointer into the body, `?name` for a query parameter, or `#Name` for a header. */
 export interface FieldError {
   pointer: string;
   code: string;
   detail: string;
 }
 
-/** The violations of a value, at most `MAX_ERRORS`; empty when it is valid. */
+/** Returns the violated rules, at most `MAX_ERRORS`; empty for a valid value. */
 export type Validator = (value: unknown) => FieldError[];
 
 const compiled = new WeakMap<TSchema, { validator: Validator; compile: () => ValidateFunction }>();
 
-/** Pause between two schemas that are compiled before their first use. */
+/** Pause between two schemas when they are compiled ahead. */
 const COMPILE_PAUSE_MS = 50;
 
 /**
- * Compiles schemas before their first use, while the process has little else to do: the largest holds the event loop for tens of
- * milliseconds, which the first request would wait for, and all others with it.
+ * Compiles schemas before their first use, while the process is mostly idle: the largest blocks the event loop for tens of milliseconds,
+ * which would delay the first request and all others.
  */
 export function compileAhead([schema, ...others]: readonly TSchema[]): void {
   if (!schema) return;
@@ -112,8 +112,8 @@ export function compileAhead([schema, ...others]: readonly TSchema[]): void {
 }
 
 /**
- * Compiles a schema once per process, with its first use: compiling every schema took a fifth of the start of a process, most of which
- * use few. The validator throws when the schema is invalid.
+ * Compiles a schema once per process, at its first use: compiling all schemas took a fifth of the start time, and most processes use few.
+ * The validator throws if the schema is invalid.
  */
 export function compileValidator(schema: TSchema): Validator {
   const known = compiled.get(schema);
@@ -134,9 +134,9 @@ export function compileValidator(schema: TSchema): Validator {
     for (const error of isValid.errors ?? []) {
       if (found.length >= MAX_ERRORS) break;
       if (tooLong.some((pointer) => error.instancePath.startsWith(pointer))) continue;
-      // Errors of the alternatives come before the error that no alternative fits.
+      // Errors of the alternatives come before the error that no alternative matches.
       if (error.schemaPath.includes('/oneOf/')) continue;
-      // The rule that a name breaks comes before the error that tells the name.
+      // The rule that a name violates comes before the error that says which name.
       if (error.propertyName !== undefined) continue;
       // Finding a suggestion is the most expensive part.
       const hasHint = error.keyword !== 'additionalProperties' || ++hints <= MAX_HINTS;
@@ -149,8 +149,8 @@ export function compileValidator(schema: TSchema): Validator {
 }
 
 /**
- * Cuts lists that are too long, because Ajv checks every item. `tooLong` holds pointers to the items of these lists, whose errors are not
- * reported.
+ * Cuts lists that are too long, because Ajv would check every item. `tooLong` has pointers to the items of these lists, whose errors are
+ * not reported.
  */
 function withShortLists(
   value: unknown,
@@ -181,7 +181,7 @@ export function fieldName(pointer: string): string {
 /** Quotes names that are empty or contain spaces or punctuation. */
 const quoted = (name: string) => (/^[\p{L}\p{N}_.-]+$/u.test(name) ? name : JSON.stringify(name));
 
-/** Other products call the field `linkedin_url`: here the network is `network_a`. */
+/** Other products call this field `linkedin_url`; here, the network is `network_a`. */
 function suggestField(name: string, fields: string[]): string {
   return didYouMean(name, fields) || didYouMean(name.toLowerCase().replace('linkedin', 'network_a'), fields);
 }

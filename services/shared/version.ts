@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from './fs.js';
 
-/** What runs: the answer of `/version`. */
+/** Name and versions of the program: the response of `/version`. */
 export interface Version {
   name: string;
   version: string;

@@ -8,18 +8,18 @@ import { SQL_SCOPES } from './sql-reader.js';
 type ApiKey = NonNullable<ReturnType<typeof parseKey>>;
 export type Keys = Pick<KeyStore, 'findKey' | 'recordKeyUse'>;
 
-/** The gateway records uses of a key with the same interval. */
+/** The gateway records uses of a key at the same interval. */
 const USE_INTERVAL_MS = 3_600_000;
 
-/** Limit of wrong secrets for one key. The endpoint listens on 127.0.0.1 only, so that all clients have one address. */
+/** Limit of wrong secrets for one key. The endpoint listens only on 127.0.0.1, so all clients have one address. */
 const WRONG_SECRETS = { burst: 100, perSecond: 1 };
 
 /** Resolves with the organization that the statement may read. */
 export type Authenticate = (request: Pick<SqlRequest, 'user' | 'password'>) => Promise<string>;
 
 /**
- * Accepts an API key as the password, whatever the name of the user. Throws a `SqlError` for any other password, and for every password
- * with the id of a key that was given too many wrong secrets. Throws the errors of the key store. `now` is monotonic, in milliseconds.
+ * Accepts an API key as the password, with any user name. Throws a `SqlError` for any other password, and for every password with the id of
+ * a key that was given too many wrong secrets. Throws the errors of the key store. `now` is monotonic, in milliseconds.
  */
 export function createAuthenticate(keys: Keys, now?: () => number): Authenticate {
   const attempts = new TokenBuckets(WRONG_SECRETS.burst, WRONG_SECRETS.perSecond, now);
@@ -51,7 +51,7 @@ async function organizationOf(user: string, key: ApiKey, keys: Keys): Promise<st
   return stored.organization_id;
 }
 
-/** A use that is not recorded must not fail the statement. */
+/** Recording a use must not fail the statement. */
 function recordUse(keys: Keys, id: string, lastUsedAt: string | null): void {
   const now = Date.now();
   if (lastUsedAt !== null && now - Date.parse(lastUsedAt) < USE_INTERVAL_MS) return;

@@ -10,13 +10,13 @@ const DECODERS = new Map<string, () => Duplex>([
   ['br', createBrotliDecompress],
 ]);
 
-/** A body, with its remaining encoding when that is not one of HTTP's. */
+/** A body, with its remaining encoding if that is not an encoding of HTTP. */
 export interface Body {
   data: Buffer;
   encoding: string | undefined;
 }
 
-/** Reads to the end. `limit` is in bytes after decoding. Throws a `SqlError` beyond it, or when decoding fails. */
+/** Reads to the end. `limit` is in bytes after decoding. Throws a `SqlError` beyond the limit, or if decoding fails. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Body> {
   const encoding = request.headers['content-encoding'];
   const createDecoder = encoding === undefined ? undefined : DECODERS.get(encoding);
@@ -38,8 +38,8 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
 }
 
 /**
- * Decodes the request like `pipeline`, but leaves the request open after an error of the decoder. Destroying the request would close the
- * socket before the answer.
+ * Decodes the request like `pipeline`, but leaves the request open after an error of the decoder: destroying it would close the socket
+ * before the response.
  */
 function decoded(request: IncomingMessage, decoder: Duplex): Duplex {
   finished(request, { writable: false }, (error) => {

@@ -1,16 +1,16 @@
-/** Blocks of `compress=1`, as some drivers always want them: src/Compression/CompressedWriteBuffer.cpp of ClickHouse. */
+/** Blocks of `compress=1`, which some drivers always request: src/Compression/CompressedWriteBuffer.cpp of ClickHouse. */
 import { TimeSlice } from '../shared/async.js';
 import { cityHash128 } from './city-hash.js';
 
 const LZ4 = 0x82;
 const CHECKSUM_BYTES = 16;
-/** The method, and the sizes of the block behind the checksum and of its content. */
+/** Size of the header: the method, and the sizes of the block (without checksum) and of its content. */
 const HEADER_BYTES = 9;
 const CONTENT_BYTES = 64 * 1024;
 
 /**
- * Frames an answer for drivers that read it no other way. The endpoint listens on this machine only, where compressing costs more than
- * it saves, so a block holds its content as one run of LZ4 literals.
+ * Frames a response for drivers that accept no other form. The endpoint listens only on this machine, where compressing costs more than it
+ * saves, so a block holds its content as one run of LZ4 literals.
  */
 export async function compressedBlocks(bytes: Uint8Array): Promise<Buffer> {
   const slice = new TimeSlice();
@@ -37,7 +37,7 @@ function block(content: Uint8Array): Buffer {
   return Buffer.concat([checksum, hashed]);
 }
 
-/** The token of a last sequence, which has literals only, and the bytes that extend its length: LZ4's block format. */
+/** The token of a last sequence, which has only literals, and the bytes that extend its length, in LZ4's block format. */
 function literalLength(length: number): number[] {
   if (length < 15) return [length << 4];
   const rest = length - 15;

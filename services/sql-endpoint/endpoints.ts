@@ -1,4 +1,4 @@
-/** SQL as an operation of the API, for the console and assistants: the same statements, limits and rows as at the SQL endpoint. */
+/** SQL as an API operation, for the console and assistants: the same statements, limits and rows as at the SQL endpoint. */
 import type { Static, TUnsafe } from 'typebox';
 import { endpointsWith } from '../http/endpoint.js';
 import { Problem } from '../http/problems.js';
@@ -17,7 +17,7 @@ import { CODE, SqlError } from './errors.js';
 import { SQL_SCOPES, type SqlReader } from './sql-reader.js';
 
 export interface SqlServices {
-  /** Absent where analysts ask a ClickHouse server. */
+  /** Absent if analysts use a ClickHouse server directly. */
   sql?: SqlReader;
 }
 
@@ -65,7 +65,7 @@ export type QuerySqlResponse = Static<typeof QuerySqlResponse>;
 const querySql = endpointsWith<SqlServices>()({
   path: '/api/sql',
   name: 'QuerySql',
-  // The page /docs/sql is the guide.
+  // Not `sql`, because the page /docs/sql is the guide.
   operationId: 'querySql',
   summary: 'Run a SQL statement',
   description:

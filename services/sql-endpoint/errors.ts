@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../shared/store-errors.js';
 
-/** A rejection or failure with ClickHouse's code for it. */
+/** A rejection or failure, with ClickHouse's error code. */
 export class SqlError extends Error {
   override readonly name = 'SqlError';
   readonly code: number;
@@ -30,7 +30,7 @@ export const CODE = {
   UNKNOWN_EXCEPTION: 1002,
 } as const;
 
-/** As a server maps them: src/Server/HTTP/exceptionCodeToHTTPStatus.cpp of ClickHouse. */
+/** Statuses by error code, as on a server: src/Server/HTTP/exceptionCodeToHTTPStatus.cpp of ClickHouse. */
 const STATUS_OF_CODES: [status: number, codes: number[]][] = [
   [401, [194]],
   [403, [192, 193, 497, 512, 516]],
@@ -41,7 +41,7 @@ const STATUS_OF_CODES: [status: number, codes: number[]][] = [
       676,
     ],
   ],
-  // Other faults of a statement and its values, for which a server answers 500.
+  // Other faults of a statement and its values, for which a server responds with 500.
   [400, [19, 42, 43, 69, 70, 153, 179, 184, 207, 215, 349, 386, 407, 457]],
   [404, [46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511]],
   [408, [159]],
@@ -55,14 +55,14 @@ const STATUS_OF_CODES: [status: number, codes: number[]][] = [
 export const httpStatus = ({ code }: SqlError): number =>
   STATUS_OF_CODES.find(([, codes]) => codes.includes(code))?.[0] ?? 500;
 
-/** The line clients look for, such as `Code: 62. DB::Exception: Syntax error … (SYNTAX_ERROR)`. */
+/** The line that clients look for, such as `Code: 62. DB::Exception: Syntax error … (SYNTAX_ERROR)`. */
 export function exceptionText({ code, message }: SqlError): string {
   if (message.startsWith('Code: ')) return `${message}\n`;
   const name = Object.entries(CODE).find(([, each]) => each === code)?.[0];
   return `Code: ${code}. DB::Exception: ${message}${name ? ` (${name})` : ''}\n`;
 }
 
-/** Any thrown value as a `SqlError`. Only messages of the engine are passed on. */
+/** Converts any thrown value to a `SqlError`. Only messages of the engine are passed on. */
 export function toException(thrown: unknown): SqlError {
   if (thrown instanceof SqlError) return thrown;
   if (thrown instanceof StoreUnavailableError)

@@ -2,34 +2,34 @@ import { FairSemaphore } from '../shared/fair-semaphore.js';
 import { EngineEndedError } from '../stores/clickhouse/errors.js';
 import { CODE, SqlError } from './errors.js';
 
-/** Told the organization of a statement under which the engine ended, as it does where a statement cannot be ended. */
+/** Called with the organization whose statement ended the engine, because the statement could not be ended. */
 export type OnEndless = (organizationId: string) => void;
 
 export interface FairMutexOptions {
   /** Milliseconds after which a statement is ended. */
   deadlineMs: number;
-  /** The same while another organization waits. */
+  /** Milliseconds after which a statement is ended if another organization waits. */
   shareMs?: number;
-  /** Milliseconds for which an organization is refused after the engine ended under its statement. */
+  /** Milliseconds for which an organization is rejected after the engine ended during its statement. */
   refuseMs?: number;
   onEndless?: OnEndless;
 }
 
-/** Statements that may wait; a dashboard sends one for each of its panels. */
+/** Maximum number of waiting statements. A dashboard sends one for each of its panels. */
 const MAX_WAITING = { total: 100, perOrganization: 20 };
 const SHARE_MS = 5000;
-/** Each such statement costs the others a start of the engine. */
+/** Each such statement forces a restart of the engine on all others. */
 const REFUSE_MS = 60_000;
 
 interface Running {
   organization: string;
   /** Monotonic, in milliseconds. */
   startedAt: number;
-  /** Answers the statement, and lets the next one run. */
+  /** Responds to the statement, and lets the next one run. */
   end(afterMs: number): void;
 }
 
-/** A mutex that goes to organizations in turn, with a bounded queue and a deadline. */
+/** A mutex that serves organizations in turn, with a bounded queue and a deadline. */
 export class FairMutex {
   readonly #deadlineMs: number;
   readonly #shareMs: number;
@@ -37,7 +37,7 @@ export class FairMutex {
   #running: Running | undefined;
   readonly #refuseMs: number;
   readonly #onEndless: FairMutexOptions['onEndless'];
-  /** Until when an organization is refused. */
+  /** Time until which an organization is rejected. */
   readonly #refused = new Map<string, number>();
 
   constructor({ deadlineMs, shareMs = SHARE_MS, refuseMs = REFUSE_MS, onEndless }: FairMutexOptions) {
@@ -48,9 +48,8 @@ export class FairMutex {
   }
 
   /**
-   * Runs `work` alone. Aborting the caller's signal while it waits leaves the queue. Throws `SqlError` 202 when the queue is full, and
-   * 439 for an organization under whose statement the engine ended. Throws 209 at the deadline, which also aborts the signal passed to
-   * `work`.
+   * Runs `work` alone. Aborting the caller's signal while it waits leaves the queue. Throws `SqlError` 202 if the queue is full, 439 for an
+   * organization during whose statement the engine ended, and 209 at the deadline, which also aborts the signal passed to `work`.
    */
   async runExclusive<T>(
     organization: string,
@@ -84,7 +83,7 @@ export class FairMutex {
     this.#refused.delete(organization);
   }
 
-  /** Refuses an organization for a while. */
+  /** Rejects an organization for a while. */
   #refuse(organization: string): void {
     this.#refused.set(organization, performance.now() + this.#refuseMs);
     this.#onEndless?.(organization);
@@ -115,14 +114,14 @@ export class FairMutex {
     } finally {
       this.#running = undefined;
       for (const timer of timers) clearTimeout(timer);
-      // Within seconds: the engine is killed where it does not end the statement.
+      // Takes seconds at most: the engine is killed if it does not end the statement.
       await statement.catch((error: unknown) => {
         if (error instanceof EngineEndedError) this.#refuse(organization);
       });
     }
   }
 
-  /** Ends a statement that has had its share while another organization waits. */
+  /** Ends a statement that has used its share while another organization waits. */
   #shareWithOthers({ organization, startedAt, end }: Running): void {
     if (performance.now() - startedAt < this.#shareMs) return;
     const { waiting } = this.#lock;

@@ -1,19 +1,19 @@
-/** Refuses what the grants of the embedded engine do not govern, below the allowlist. */
+/** Rejects functions and statements that the grants of the embedded engine do not govern, in addition to the allowlist. */
 import { blankedTexts, type Sql } from '../shared/sql.js';
 import { CODE, SqlError } from './errors.js';
 
 const READS = /^\(*(SELECT|WITH|SHOW|DESCRIBE|EXPLAIN|EXISTS)\b/;
-/** Parses and runs nothing, so it may name what would be refused. */
+/** Parses a statement without running it, so it may contain what would be rejected. */
 const PARSES = /^EXPLAIN AST /;
-/** The function `file` reads any file without a grant in the embedded engine. It needs no bracket: `arrayMap(file, paths)`. */
+/** In the embedded engine, the function `file` reads any file without a grant. It may occur without parentheses: `arrayMap(file, paths)`. */
 const FILE_FUNCTION = /\bfile\b/i;
-/** Its first argument, where it is a text, is parsed as columns with expressions, in which `file` may stand. */
+/** Its first argument, if it is a text, is parsed as columns with expressions, which may contain `file`. */
 const STRUCTURE = /\bvalues\((?!\(|tuple\(|-?\d)/i;
-/** A value of a parameter may become a name. */
+/** The value of a parameter may become a name. */
 const FILE_VALUE = /^\W*file\W*$/i;
 const IDENTIFIER_PLACEHOLDER = /\{\w+: ?Identifier\}/;
 
-/** Throws a `SqlError` for a kind of statement that an analyst never runs, and for functions that no grant stops. */
+/** Throws a `SqlError` for kinds of statements that analysts never run, and for functions that no grant stops. */
 export function requireGoverned({ text }: Sql, params: Readonly<Record<string, string>>): void {
   const bare = blankedTexts(text);
   if (!READS.test(bare)) throw denied('this kind of statement');
@@ -29,5 +29,5 @@ const denied = (what: string) => new SqlError(CODE.ACCESS_DENIED, `Not allowed h
 
 const TEXTS = /'(?:[^'\\]|\\.)*'/gs;
 
-/** Texts blanked, and quoted names without their quotes. */
+/** Blanks texts, and removes the quotes of quoted names. */
 const withNames = (text: string) => text.replaceAll(TEXTS, "''").replaceAll('`', '');

@@ -1,6 +1,6 @@
 /**
- * Blocks of the Native format for `client_protocol_version`. The embedded engine writes the form without a version; clients that name
- * one expect a header before each block, and from 54454 on a byte before the data of each column: src/Formats/NativeWriter.cpp.
+ * Blocks of the Native format for `client_protocol_version`. The embedded engine writes the form without a version. Clients that name a
+ * version expect a header before each block and, from 54454 on, a byte before the data of each column: src/Formats/NativeWriter.cpp.
  */
 import { TimeSlice } from '../shared/async.js';
 import { CODE, SqlError } from './errors.js';
@@ -10,7 +10,7 @@ const BLOCK_INFO = Buffer.from([1, 0, 2, 0xff, 0xff, 0xff, 0xff, 0]);
 const FIRST_WITH_SERIALIZATION_KIND = 54454;
 const DEFAULT_SERIALIZATION = Buffer.from([0]);
 
-/** Adds what a protocol version has to blocks without one. Throws a `SqlError` for types whose length it does not know. */
+/** Adds to blocks what a protocol version requires. Throws a `SqlError` for types whose length it does not know. */
 export async function nativeBlocks(bytes: Uint8Array, version: number): Promise<Buffer> {
   const reader = new Reader(bytes);
   const slice = new TimeSlice();
@@ -84,7 +84,7 @@ class Reader {
   }
 }
 
-/** Reads past the data of a type: first what a column has once, then its rows. */
+/** Skips the data of a type: first the data that a column has once, then its rows. */
 interface Layout {
   prefix(reader: Reader): void;
   data(reader: Reader, rows: number): void;
@@ -126,7 +126,7 @@ function layoutOf(type: string): Layout {
     case 'Nullable':
       return tuple([fixed(1), layoutOf(first)]);
     case 'Tuple':
-      // A Tuple without elements has a byte for each row.
+      // A Tuple without elements has a byte per row.
       return args.length === 0 ? fixed(1) : tuple(args.map((arg) => layoutOf(elementType(arg))));
     case 'Map':
       return array(tuple(args.map(layoutOf)));
@@ -192,7 +192,7 @@ function decimalBytes(precision: number): number {
 /** `Type` of `name Type` or `Type`. */
 const elementType = (element: string): string => topLevel(element, ' ').at(-1) ?? '';
 
-/** Parts of a text between separators that stand outside of parentheses and quotes. */
+/** Parts of a text between separators outside parentheses and quotes. */
 function topLevel(text: string, separator: string): string[] {
   const parts: string[] = [];
   let depth = 0;

@@ -1,4 +1,4 @@
-/** Statements as the engine's own parser reads them. */
+/** Reads statements with the engine's own parser. */
 import { printedStatement, type Sql, sql, textLiteral } from '../shared/sql.js';
 import { CODE, SqlError } from './errors.js';
 import { checkSettings } from './settings.js';
@@ -7,16 +7,19 @@ import type { Runner, RunOne, Surroundings } from './statement.js';
 /** Surroundings of the endpoint's own statements about the engine. */
 const OWN: Surroundings = { role: 'owner', database: '', settings: { readonly: '1' }, params: {} };
 
-/** Runs a statement of the endpoint itself; its one column has no tabs, line feeds or backslashes. */
+/** Runs a statement of the endpoint itself. Its only column contains no tabs, line feeds or backslashes. */
 export async function firstColumn(statement: Sql, runner: Runner): Promise<string[]> {
   const result = await runner.run({ ...OWN, sql: statement, format: 'TabSeparated' });
   return Buffer.from(result.bytes()).toString('utf8').split('\n').slice(0, -1);
 }
 
-/** Checks hold the canonical text twice, as texts: with spaces that the statement has not, and each quote doubled. */
+/**
+ * Limits of the length of a check: it contains the canonical text twice, as quoted texts, with spaces that the statement lacks and with
+ * each quote doubled.
+ */
 const CHECK_LENGTH = { factor: 16, least: 1000 };
 
-/** Opens a connection that checks a statement: it has no more rights than the statement gets. */
+/** Opens a connection for checking a statement, with no more rights than the statement will have. */
 export const checking = <T>(
   query: string,
   params: Record<string, string>,
@@ -29,7 +32,7 @@ export const checking = <T>(
   return runner.connected({ role: 'analyst', database: '', settings, params }, work, signal);
 };
 
-/** The statement on one line without comments. Throws the `SqlError` of a server for several statements or none. */
+/** The statement on one line without comments. Throws the `SqlError` of a server for no statement or several. */
 export async function canonical(query: string, run: RunOne): Promise<string> {
   try {
     const result = await run(sql`SELECT formatQuerySingleLine(${textLiteral(query)})`, 'RawBLOB');
@@ -52,7 +55,7 @@ const LINE = /^(?<indent> *)(?<kind>[A-Za-z:]+)(?<rest> .*)?$/;
 const ALIAS = ' (alias ';
 const CHILDREN = / \(children (\d+)\)$/;
 
-/** The name in ` name (alias x) (children 2)`, each part optional; it ends where the first of the other parts may begin. */
+/** The name in ` name (alias x) (children 2)`, in which each part is optional. It ends where the first of the other parts may begin. */
 export function nodeName(rest: string): string {
   let end = CHILDREN.exec(rest)?.index ?? rest.length;
   const alias = rest.endsWith(')') ? rest.indexOf(ALIAS) : -1;
@@ -60,7 +63,7 @@ export function nodeName(rest: string): string {
   return rest.slice(1, end);
 }
 
-/** A canonical statement as SQL. Throws the `SqlError` of one with text that the engine could read in another way. */
+/** A canonical statement as SQL. Throws a `SqlError` for text that the engine could read in another way. */
 export function printed(statement: string): Sql {
   try {
     return printedStatement(statement);
@@ -72,14 +75,14 @@ export function printed(statement: string): Sql {
 
 const SCOPE = ': In scope SELECT formatQuerySingleLine';
 
-/** An error message without the statement that `canonical` wraps around the user's. */
+/** An error message without the statement that `canonical` wraps around the user's statement. */
 function withoutScope(message: string): string {
   const from = message.indexOf(SCOPE);
   const to = message.lastIndexOf('. (');
   return from < 0 || to < from + SCOPE.length ? message : message.slice(0, from) + message.slice(to);
 }
 
-/** Whether the engine prints a text as it is, which then has whole brackets, texts and names when it stands alone. */
+/** Whether the engine prints the text unchanged: then its brackets, texts and names are complete within it. */
 async function isCanonical(statement: string, run: RunOne): Promise<boolean> {
   const text = textLiteral(statement);
   const result = await run(sql`SELECT toUInt8(formatQuerySingleLine(${text}) = ${text})`, 'RawBLOB');
@@ -98,10 +101,9 @@ const PLACE = [
 ];
 
 /**
- * The tree of a canonical SELECT, with the values of its parameters. Null when it is ambiguous.
- *
- * The engine parses it in brackets behind FROM, where its grammar knows neither INTO OUTFILE nor FORMAT: it refuses them itself, whatever
- * this module takes for a text. As the SELECT alone is canonical, none of its brackets closes that one.
+ * The syntax tree of a canonical SELECT, with the values of its parameters. Null if it is ambiguous.
+ * The engine parses it in brackets after FROM, where its grammar allows neither INTO OUTFILE nor FORMAT: the engine itself rejects these,
+ * whatever this module takes for a text. Because the SELECT alone is canonical, none of its brackets closes the outer one.
  */
 export async function syntaxTree(select: string, run: RunOne): Promise<Node | null> {
   if (!(await isCanonical(select, run))) return null;

@@ -1,7 +1,7 @@
 /**
- * What analysts may run on the embedded engine. The engine's own parser judges a statement, and the text that this parser printed is
- * what runs, so comments, quotes and case cannot make the two differ. Everything is allowed by name; the engine runs it read-only and
- * rejects writes once more.
+ * Decides what analysts may run on the embedded engine. The engine's own parser judges a statement, and the text that this parser printed
+ * is what runs, so comments, quotes and case cannot make the two differ. Everything is allowed by name. The engine runs it read-only, and
+ * so rejects writes once more.
  */
 import { blankedTexts, identifier, joinSql, type Sql, sql, textLiteral } from '../shared/sql.js';
 import type { Body } from './body.js';
@@ -14,15 +14,15 @@ import type { Runner, RunOne, Statement } from './statement.js';
 
 export interface PermittedStatement {
   statement: Statement;
-  /** Whether it reads contacts, audiences or visits. */
+  /** Whether the statement reads contacts, audiences or visits. */
   readsRecords: boolean;
 }
 
 export const VIEWS = 'reachline';
 const DATABASES = new Set([VIEWS, 'information_schema', 'INFORMATION_SCHEMA']);
-/** Drivers connect to it unless told otherwise. The tables of the views are in it, out of sight. */
+/** Drivers connect to this database by default. It also holds the tables of the views, which are hidden. */
 const DEFAULT_DATABASE = 'default';
-/** They describe the engine: no folders, no statements of other users, no data of the machine. */
+/** Tables that describe the engine: they contain no folders, no statements of other users, and no data about the machine. */
 const SYSTEM_TABLES = new Set([
   'columns',
   'contributors',
@@ -36,17 +36,17 @@ const SYSTEM_TABLES = new Set([
   'table_functions',
   'time_zones',
 ]);
-/** Clients list these. Tables, and so their folders, are out of sight; of databases, two columns hold folders. */
+/** Clients list these. Filters hide our tables, and so their folders; two columns of `databases` contain folders, and are rejected. */
 const CATALOG_TABLES = new Set(['databases', 'tables']);
 const FOLDER_COLUMNS = new Set(['data_path', 'metadata_path']);
-/** Filters on the catalog: what statements, `SHOW` included, see of it. */
+/** Filters on the catalog: what statements, including `SHOW`, see of it. */
 const textList = (texts: Iterable<string>) => joinSql(Array.from(texts, textLiteral), ', ');
 const VISIBLE_DATABASES = textList(DATABASES);
 const VISIBLE_SYSTEM_TABLES = textList([...SYSTEM_TABLES, ...CATALOG_TABLES]);
 const visible = (table: Sql) =>
   sql`database IN (${VISIBLE_DATABASES}) OR (database = 'system' AND ${table} IN (${VISIBLE_SYSTEM_TABLES}))`;
 const CATALOG_FILTERS = {
-  // The address of the records of a statement, which holds its grant.
+  // This setting holds the address of a statement's records, which includes its grant.
   'system.settings': sql`name != 'format_avro_schema_registry_url'`,
   'system.databases': sql`name IN (${VISIBLE_DATABASES}, 'system')`,
   'system.tables': visible(identifier('name')),
@@ -109,7 +109,7 @@ const REJECTED_CATEGORIES = [
   'Machine Learning',
   'Other',
 ];
-/** Allowed although in one of the categories above, or produced by the parser. */
+/** Functions that are allowed although they are in a category above, or that the parser produces. */
 const EXTRA_FUNCTIONS = [
   '_CAST',
   'bar',
@@ -141,10 +141,12 @@ const EXTRA_FUNCTIONS = [
   'transform',
   'version',
 ];
-/** Seconds for two texts in one call per block, during which the engine checks neither its time limit nor `KILL QUERY`. */
+/**
+ * Functions that take seconds for two texts in one call per block, during which the engine checks neither its time limit nor `KILL QUERY`.
+ */
 const UNINTERRUPTIBLE_FUNCTIONS =
   /^(timeSeriesReplaceTag|editDistance|levenshteinDistance|damerauLevenshteinDistance|jaro|arrayLevenshteinDistance|arraySimilarity|multiMatch|multiFuzzyMatch|multiSearch|polygons|seriesDecomposeSTL)/i;
-/** Lower-case functions with a pattern → its argument. A pattern of 60 000 characters takes 20 s for a single text. */
+/** Lower-case functions with a pattern → position of that argument. A pattern of 60 000 characters takes 20 s for a single text. */
 const PATTERN_ARGUMENT = new Map([
   ...(
     'like ilike notlike notilike match regexp_matches extract extractall extractgroups extractallgroups extractallgroupshorizontal ' +
@@ -154,7 +156,7 @@ const PATTERN_ARGUMENT = new Map([
   )
     .split(' ')
     .map((name): [string, number] => [name, 1]),
-  // A search for a long text takes the product of both lengths.
+  // A search for a long text takes time proportional to the product of both lengths.
   ...(
     'position positionutf8 positioncaseinsensitive positioncaseinsensitiveutf8 countsubstrings countsubstringscaseinsensitive ' +
     'countsubstringscaseinsensitiveutf8 replace replaceone replaceall hasall hasany hassubstr'
@@ -167,12 +169,12 @@ const PATTERN_ARGUMENT = new Map([
   ['splitbystring', 0],
   ['tokensforlikepattern', 0],
 ]);
-/** Their result is never longer than their arguments together. */
+/** Functions whose result is never longer than their arguments together. */
 const TEXT_FUNCTIONS = /^(array|concat|lower|upper|lowerUTF8|upperUTF8|_?CAST|toString)$/i;
 const MAX_PATTERN_LENGTH = 1000;
 const LONG_COLUMNS_PATTERN = new RegExp(`\\bCOLUMNS\\(' {${MAX_PATTERN_LENGTH + 1},}'`);
 
-/** Lower-case functions with the name of a type → its argument, counted from the end where it is negative. */
+/** Lower-case functions with the name of a type → position of that argument; negative positions count from the end. */
 const TYPE_ARGUMENT = new Map([
   ...'cast _cast accuratecast accuratecastornull accuratecastordefault reinterpret dynamicelement variantelement'
     .split(' ')
@@ -181,7 +183,7 @@ const TYPE_ARGUMENT = new Map([
   ['jsonextract', -1],
   ['jsonextractcaseinsensitive', -1],
 ]);
-/** Types whose values the engine reads from bytes that it trusts. Forged bytes leave it in an endless loop. */
+/** Types whose values the engine reads from bytes that it trusts. Forged bytes would cause an endless loop. */
 const STATES = /AggregateFunction/i;
 
 const COMBINATORS =
@@ -193,7 +195,7 @@ const FORMATS =
 const NAME = '(?:\\w+|`[^`\\\\]+`)';
 const PATTERN = "'(?:[^'\\\\]|\\\\.)*'";
 const LIKE = `(?: (?:NOT )?I?LIKE ${PATTERN})?(?: LIMIT \\d+)?`;
-/** Statements other than SELECT, whole and in canonical form. */
+/** Complete statements other than SELECT, in canonical form. */
 const SIMPLE_STATEMENTS = [
   new RegExp(`^SHOW (?:EXTENDED )?(?:FULL )?(?:TABLES|COLUMNS)(?: FROM ${NAME}){0,2}${LIKE}$`),
   new RegExp(`^SHOW (?:EXTENDED )?(?:INDEX|INDEXES|INDICES|KEYS) FROM ${NAME}(?: FROM ${NAME})?$`),
@@ -202,12 +204,12 @@ const SIMPLE_STATEMENTS = [
   new RegExp(`^(?:SHOW CREATE|EXISTS) (?:TABLE|VIEW) (?:(?<database>${NAME})\\.)?(?<table>${NAME})$`),
 ];
 const DESCRIBE = 'DESCRIBE TABLE ';
-/** Before a SELECT: kinds and options that show a plan, but no rows of tables, sizes or indexes. */
+/** Allowed before a SELECT: kinds and options that show a plan, but no rows of tables, sizes or indexes. */
 const EXPLAIN =
   /^EXPLAIN(?: (?:AST|SYNTAX|QUERY TREE|PLAN|PIPELINE))?(?: (?:header|description|actions|json|compact|graph|oneline|optimize|run_passes|dump_ast|run_query_tree_passes|query_tree_passes) = \d+,?)* (?=\(*(?:SELECT|WITH)\b)/;
 const OUTPUT_FORMAT = new RegExp(`^(?<statement>.*?) FORMAT (?<format>${NAME})$`, 's');
 
-/** Resolves with what decides which statement runs for a request, and throws a `SqlError` to reject it. */
+/** Resolves with the statement to run for a request. Throws a `SqlError` to reject it. */
 export async function readOnly(
   runner: Runner,
 ): Promise<(request: StatementRequest, body: Body, signal: AbortSignal) => Promise<PermittedStatement>> {
@@ -245,7 +247,7 @@ const tablesOfOrganizations = (runner: Runner) =>
 interface PolicyDeps {
   /** Lower-case names. */
   functions: ReadonlySet<string>;
-  /** Lower-case names of those that are not allowed, too. */
+  /** Lower-case names of all functions, including functions that are not allowed. */
   allFunctions: ReadonlySet<string>;
   tables: readonly string[];
 }
@@ -301,8 +303,8 @@ async function authorizeText(
 }
 
 /**
- * Filters that the engine applies to what it reads, below every view. Apart from the conditions of a statement: together, these could
- * be tried on hidden rows first, and name them in an error.
+ * Filters that the engine applies to what it reads, below every view. They are separate from the conditions of a statement: otherwise, the
+ * engine could evaluate those first on hidden rows, and show these in an error.
  */
 function filterSettings(organizationId: string, tables: readonly string[]): Record<string, string> {
   const filters: Record<string, Sql> = { ...CATALOG_FILTERS };
@@ -340,7 +342,7 @@ const readonly = (what: string) =>
 
 const IDENTIFIER_PLACEHOLDER = /\{(\w+): ?Identifier\}/g;
 
-/** The value of such a placeholder becomes a name, in which a line feed would begin a node of its own in the tree. */
+/** The value of such a placeholder becomes a name, in which a line feed would begin a new node of the tree. */
 function checkIdentifiers(statement: string, params: Readonly<Record<string, string>>): void {
   for (const [, name = ''] of blankedTexts(statement).matchAll(IDENTIFIER_PLACEHOLDER)) {
     const value = Object.hasOwn(params, name) ? (params[name] ?? '') : '';
@@ -354,7 +356,7 @@ interface CanonicalText {
   settings: Record<string, string>;
 }
 
-/** Separates format and settings from a statement, in either order, since a request may name them elsewhere. */
+/** Separates format and settings from a statement, in either order, because a request may name them elsewhere. */
 function canonicalOutput(sql: string, fallback: string): CanonicalText {
   const behind = takeSettings(sql);
   const { statement = behind.statement, format = fallback } =
@@ -374,12 +376,12 @@ function rejectClauses(statement: string): void {
   if (/\bSETTINGS\b/.test(bare))
     throw readonly('Cannot change settings inside of a statement, only at its end,');
   if (/\bFORMAT\b/.test(bare)) throw readonly('Cannot name a format inside of a statement');
-  // 8 s for one of 240 000 characters, which neither a time limit nor `KILL QUERY` ends.
+  // A pattern of 240 000 characters takes 8 s, which neither a time limit nor `KILL QUERY` ends.
   if (LONG_COLUMNS_PATTERN.test(bare))
     throw denied(`a pattern of COLUMNS longer than ${MAX_PATTERN_LENGTH} characters`);
 }
 
-/** Rejects types of states of aggregate functions, in placeholders and texts too. `sumState(x)` makes a state without naming its type. */
+/** Rejects types of aggregate function states, also in placeholders and texts. `sumState(x)` makes a state without naming its type. */
 function rejectStates(texts: readonly string[]): void {
   if (texts.some((text) => STATES.test(text))) throw denied('the type AggregateFunction');
 }
@@ -395,7 +397,7 @@ const HIDDEN_DATABASES = /^(system|default)$/i;
 const LISTS_CATALOG = /^system\.(databases|tables)(\.|$)/i;
 const LISTS_DATABASES = /^system\.databases(\.|$)/i;
 
-/** Throws unless a table may be read: `[table]`, or `[database, table]`. */
+/** Throws unless a table may be read. The path is `[table]` or `[database, table]`. */
 function checkTable([database = '', ...rest]: readonly string[]): void {
   if (rest.length === 0 || DATABASES.has(database)) return;
   const table = rest.join('.');
@@ -430,7 +432,7 @@ function checkTree(tree: Node, { functions, allFunctions }: PolicyDeps): void {
       checkTable(name.split('.'));
     } else if (kind === 'Identifier') {
       const path = name.split('.');
-      // Behind IN it may be a table. Of the databases, only aliases of tables can have the names of others.
+      // After IN, it may be a table. Only these databases need a check: any other first part is the alias of a table.
       if (path.length > 1 && HIDDEN_DATABASES.test(path[0] ?? '')) checkTable(path.slice(0, 2));
     }
     if (!kind.endsWith('Identifier')) continue;
@@ -446,11 +448,11 @@ function checkTree(tree: Node, { functions, allFunctions }: PolicyDeps): void {
   }
 }
 
-/** Table functions whose first argument, where it is a text, is parsed as columns with expressions such as `ALIAS file('…')`. */
+/** Table functions whose first argument, if it is a text, is parsed as columns with expressions such as `ALIAS file('…')`. */
 const TAKES_STRUCTURE = /values$/i;
 const NO_TEXT = /^(?:Tuple_|-?\d|[A-Z]\w*\d_)/;
 
-/** Rejects a text as the first argument of `values`, and what could become one. */
+/** Rejects a text as the first argument of `values`, and any expression that could become one. */
 function checkStructure({ name, children }: Node): void {
   const first = children[0]?.children[0];
   if (!TAKES_STRUCTURE.test(name) || !first) return;
@@ -459,10 +461,12 @@ function checkStructure({ name, children }: Node): void {
   if (!isTuple && !isNumber) throw denied(`a text as the first argument of ${name}`);
 }
 
-/** Functions that take another one by its name alone, as in `arrayMap(lower, names)`. */
+/** Functions that take another function by name, such as `arrayMap(lower, names)`. */
 const HIGHER_ORDER = /^(array|map)/i;
 
-/** Rejects the name of a function as an argument where the function would be rejected, or its pattern or type not be seen. */
+/**
+ * Rejects the name of a function as an argument if the function itself would be rejected, or if its pattern or type could not be checked.
+ */
 function checkReferences(
   { name, children }: Node,
   functions: ReadonlySet<string>,
@@ -495,7 +499,7 @@ function checkType({ name, children }: Node): void {
   if (type && type.kind !== 'Literal') throw denied(`a type of ${name} that is not a text`);
 }
 
-/** Characters of a text built from literals, quotes and escapes included; infinite for any other expression. */
+/** Characters of a text built from literals, including quotes and escapes; infinite for any other expression. */
 function lengthOf({ kind, name, children }: Node): number {
   if (kind === 'Literal') return name.length;
   const isText = kind === 'ExpressionList' || (kind === 'Function' && TEXT_FUNCTIONS.test(name));

@@ -7,8 +7,8 @@ import type { Runner, Surroundings } from './statement.js';
 export const RECORD_VIEW_NAMES: ReadonlySet<string> = new Set(RECORD_VIEWS.map(({ name }) => name));
 
 /**
- * A setting of the engine that holds an address, which nothing else here uses: the views read records from below it. Settings of one's
- * own do not exist in it.
+ * A setting of the engine that holds an address, and which nothing else here uses: the views read records below that address. The engine
+ * does not support custom settings.
  */
 const ADDRESS_SETTING = 'format_avro_schema_registry_url';
 
@@ -42,7 +42,7 @@ export async function createRecordViews(runner: Runner, database: string): Promi
   }
 }
 
-/** Lets every other view read its tables with the rights of the owner, as analysts have none on tables. */
+/** Lets every other view read its tables with the rights of the owner, because analysts have no rights on tables. */
 export async function secureViews(runner: Runner, database: string): Promise<void> {
   const invoked = await firstColumn(
     sql`SELECT name FROM system.tables WHERE database = ${textLiteral(database)} AND engine = 'View'

@@ -1,7 +1,7 @@
 /**
- * Contacts, audiences and visits for statements: the embedded engine reads them from this endpoint as lines of JSON while a statement runs,
- * through the interface of the records store. A path names a grant, which belongs to one statement and ends with it. So a statement reads
- * only the organization of its API key.
+ * Contacts, audiences and visits for statements. While a statement runs, the embedded engine reads them from this endpoint as lines of
+ * JSON, through the interface of the records store. A path contains a grant, which belongs to one statement and ends with it, so a
+ * statement reads only the organization of its API key.
  */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -46,7 +46,7 @@ export class RecordSource {
     this.#store = store;
   }
 
-  /** The path below which a statement finds the records of an organization, until the signal is aborted. */
+  /** Returns the path below which a statement finds the records of an organization, until the signal is aborted. */
   grant(organizationId: string, signal: AbortSignal): string {
     const token = randomBytes(16).toString('hex');
     this.#grants.set(token, { organizationId, signal });
@@ -54,7 +54,7 @@ export class RecordSource {
     return `/records/${token}/`;
   }
 
-  /** Answers the engine. False when the path is not one of records that are granted. */
+  /** Responds to the engine. Returns false if the path belongs to no granted records. */
   async send(path: string, response: ServerResponse): Promise<boolean> {
     const { token = '', kind = '' } = PATH.exec(path)?.groups ?? {};
     const grant = this.#grants.get(token);

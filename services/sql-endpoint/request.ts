@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { NAME_PATTERN } from '../stores/clickhouse/bind.js';
 import { CODE, SqlError } from './errors.js';
 
-/** A statement to run, and the caller. */
+/** A statement to run, and its caller. */
 export interface StatementRequest {
-  /** The statement in the URL; that in the body follows it. */
+  /** The statement in the URL; the body continues it. */
   query: string;
   database: string;
-  /** Used when the statement names none. */
+  /** Used if the statement names no format. */
   format: string;
   settings: Record<string, string>;
   /** Values of `{name:Type}`, in the escaped form of TabSeparated. */
@@ -23,14 +23,14 @@ export interface SqlRequest extends StatementRequest {
   password: string | undefined;
   /** Protocol version of the Native format; 0 for the form without a version. */
   protocolVersion: number;
-  /** Whether the answer comes in compressed blocks of ClickHouse's own, with or without HTTP compression. */
+  /** Whether the response is in ClickHouse's own compressed blocks, with or without HTTP compression. */
   compressBlocks: boolean;
   compressResponse: boolean;
   acceptEncoding: string;
   sendProgress: boolean;
 }
 
-/** Parameters of the protocol, read here or meaningless without sessions and streaming; not settings of the engine. */
+/** Parameters of the protocol, which are not settings of the engine: they are read here, or meaningless without sessions and streaming. */
 const PROTOCOL_NAMES = new Set([
   'query',
   'database',
@@ -59,13 +59,13 @@ const PROTOCOL_NAMES = new Set([
   'decompress',
 ]);
 
-/** The response repeats it in a header. */
+/** The query id, which the response repeats in a header. */
 function queryIdOf(text: string | undefined): string | undefined {
   if (text === undefined || /^[\x20-\x7e]{1,128}$/.test(text)) return text || undefined;
   throw new SqlError(CODE.BAD_ARGUMENTS, 'A query_id has at most 128 printable ASCII characters');
 }
 
-/** Reads the URL and the headers, but not yet whose request it is. Throws a `SqlError` for unsupported parameters. */
+/** Reads the URL and the headers, before authentication. Throws a `SqlError` for unsupported parameters. */
 export function readRequest(request: IncomingMessage, url: URL): Omit<SqlRequest, 'organizationId'> {
   const { headers } = request;
   const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
@@ -99,9 +99,9 @@ const isOn = (value: string | null) => value === '1' || value === 'true';
 
 const PARAMETER = 'param_';
 const NAME = new RegExp(NAME_PATTERN);
-/** Settings of a request, and its parameters. Drivers send less than twenty. */
+/** Maximum settings and parameters of a request. Drivers send less than twenty. */
 const MAX_NAMES = 100;
-/** Characters of a name that an error repeats. */
+/** Maximum characters of a name that an error repeats. */
 const MAX_SHOWN = 64;
 
 function named(name: string): string {
@@ -111,7 +111,7 @@ function named(name: string): string {
   return name;
 }
 
-/** The later of two equal names wins. */
+/** Of two equal names, the later wins. */
 function byName(entries: [name: string, value: string][]): Record<string, string> {
   if (entries.length > MAX_NAMES) {
     throw new SqlError(CODE.BAD_ARGUMENTS, `A request has at most ${MAX_NAMES} settings and parameters each`);

@@ -19,9 +19,9 @@ import { UnreadAnswers, type UnreadAnswersOptions } from './unread-answers.js';
 
 export interface SqlEndpointOptions {
   engine: Engine;
-  /** 0 for any that is free. */
+  /** 0 means any free port. */
   port: number;
-  /** Checks API keys, and holds contacts, audiences and visits. */
+  /** Checks API keys, and has contacts, audiences and visits. */
   records: RecordReader & Keys;
   onEndless?: OnEndless;
 }
@@ -30,11 +30,11 @@ export interface ServedSql {
   url: string;
   /** Cancels running statements, waits for most of them, and leaves the engine open. */
   close(): Promise<void>;
-  /** The number of statements the engine has not ended. */
+  /** The number of statements that the engine has not ended. */
   running(): number;
 }
 
-/** A SQL endpoint that also answers within this process. */
+/** A SQL endpoint that also serves this process directly. */
 export type SqlEndpoint = ServedSql & SqlReader;
 
 /** Handles the requests of the protocol. */
@@ -53,16 +53,16 @@ const BODY_LIMIT = 1024 * 1024;
 /** How long `close` waits for statements that were cancelled. */
 const CLOSE_TIMEOUT_MS = 1500;
 const KEEP_ALIVE_MS = 30_000;
-/** How long a client may be silent in the middle of its request. */
+/** Milliseconds that a client may be silent in the middle of its request. */
 const RECEIVE_TIMEOUT_MS = 30_000;
-/** Largest URL with its headers, as ClickHouse's server accepts it. */
+/** Maximum size of the URL and headers, the same as for ClickHouse's server. */
 const MAX_HEADER_BYTES = 1024 * 1024;
-/** Each may hold a body, headers and a small answer. The engine itself reads records through one. */
+/** Maximum connections: each may hold a body, headers and a small response. The engine itself reads records through one. */
 const MAX_CONNECTIONS = 256;
 
 /**
- * Serves what analysts may read, one statement at a time, as the gateway's own run on the same few threads. Throws what `server.listen`
- * does, such as EADDRINUSE.
+ * Serves what analysts may read, one statement at a time, because the gateway's own statements run on the same few threads. Throws the
+ * errors of `server.listen`, such as EADDRINUSE.
  */
 export async function startSqlEndpoint({
   engine,
@@ -183,7 +183,7 @@ async function handle(
       answer = bytes;
     };
     await execute(sqlRequest, body, send, disconnected.signal);
-    // Later, so that other statements do not wait for this client.
+    // Sent afterwards, so that other statements do not wait for this client.
     if (answer) await unread.send(response, answer);
   } catch (error) {
     if (disconnected.signal.aborted) return;
@@ -193,7 +193,7 @@ async function handle(
   }
 }
 
-/** Throws a `SqlError` for a target that is no URL. */
+/** Throws a `SqlError` for a target that is not a URL. */
 function urlOf(target: string): URL {
   // A path may begin with two slashes, which would be parsed as a host.
   const address = target.startsWith('/') ? `http://localhost${target}` : target;

@@ -7,7 +7,7 @@ import { CODE, SqlError, toException } from './errors.js';
 import type { StatementRequest } from './request.js';
 import type { Statement } from './statement.js';
 
-/** Scopes of everything that the views hold. */
+/** Scopes for everything that the views contain. */
 export const SQL_SCOPES: readonly Scope[] = [
   'advertising:read',
   'audiences:read',
@@ -32,7 +32,7 @@ export interface SqlRows {
 }
 
 export interface SqlReader {
-  /** Throws a `SqlError` for what the endpoint rejects, and for errors of the statement. */
+  /** Runs a query. Throws a `SqlError` for what the endpoint rejects, and for errors of the statement. */
   query(query: SqlQuery, signal: AbortSignal): Promise<SqlRows>;
 }
 
@@ -88,10 +88,10 @@ export async function readRows(
 }
 
 const LONG_INTEGER = /(?<![\d.])-?\d{16,}(?![\d.eE])/g;
-/** Text between two strings that is shorter has no such integer. */
+/** Shorter text between two strings cannot contain such an integer. */
 const SHORTEST_INTEGER = 16;
 
-/** JSON whose integers become text where a number cannot hold them. Looks at what is outside of strings; yields to the event loop. */
+/** Parses JSON, turning integers that a number cannot hold into text. Examines only text outside strings. Yields to the event loop. */
 async function parseExact<T>(json: string): Promise<T> {
   const slice = new TimeSlice();
   const parts: string[] = [];
@@ -113,7 +113,7 @@ async function parseExact<T>(json: string): Promise<T> {
   return JSON.parse(parts.join('') + json.slice(copied)) as T;
 }
 
-/** The index behind the string that begins at a quote. */
+/** The index after the string that begins at a quote. */
 function endOfString(json: string, quote: number): number {
   for (let end = json.indexOf('"', quote + 1); ; end = json.indexOf('"', end + 1)) {
     let before = end;

@@ -1,4 +1,4 @@
-/** Statements on connections of the embedded engine. Each call gives the engine exactly one. */
+/** Runs statements on connections of the embedded engine. Each call passes exactly one statement. */
 import { checkedIdentifier, type Sql, sql } from '../shared/sql.js';
 import { preamble } from '../stores/clickhouse/bind.js';
 import type { Engine, EngineResult } from '../stores/clickhouse/engine.js';
@@ -6,10 +6,10 @@ import { requireGoverned } from './governed.js';
 
 /** Rights, settings and parameters of a connection. */
 export interface Surroundings {
-  /** `analyst` reads the views and nothing else, whatever the statement: mappings/clickhouse/embedded-users.xml. */
+  /** `analyst` reads only the views, whatever the statement: mappings/clickhouse/embedded-users.xml. */
   role: 'owner' | 'analyst';
   database: string;
-  /** The later of two equal names wins. */
+  /** Of two equal names, the later wins. */
   settings: Record<string, string>;
   params: Record<string, string>;
 }
@@ -17,18 +17,18 @@ export interface Surroundings {
 /** A statement that may run. */
 export interface Statement extends Surroundings {
   sql: Sql;
-  /** Output format when the statement names none. */
+  /** Output format if the statement names none. */
   format: string;
 }
 
-/** Gives the engine one statement on an open connection. */
+/** Runs one statement on an open connection. */
 export type RunOne = (sql: Sql, format: string) => Promise<EngineResult>;
 
-/** UTC unless the request sets a zone, whatever the zone of the machine. */
+/** UTC unless the request sets a time zone, whatever the zone of the machine. */
 export const timezoneOf = ({ settings }: Pick<Surroundings, 'settings'>) =>
   settings.session_timezone || 'UTC';
 
-/** Statements that prepare a connection. The role comes first: `readonly`, one of the settings, lets nothing be set after it. */
+/** Statements that prepare a connection. The role comes first: after the setting `readonly`, nothing more can be set. */
 function preparations({ role, database, settings, params }: Surroundings): Sql[] {
   return [
     ...(role === 'analyst' ? [sql`SET ROLE analyst`] : []),
@@ -37,7 +37,7 @@ function preparations({ role, database, settings, params }: Surroundings): Sql[]
   ];
 }
 
-/** Runs statements on connections of their own, so that settings and leftovers of one cannot reach another. */
+/** Runs statements on separate connections, so that settings and leftovers of one statement cannot reach another. */
 export class Runner {
   readonly #engine: Engine;
   #running = 0;
@@ -83,7 +83,7 @@ export class Runner {
     return this.#running;
   }
 
-  /** Resolves when nothing runs. */
+  /** Resolves when no statement is running. */
   async idle(): Promise<void> {
     if (this.#running === 0) return;
     await new Promise<void>((resolve) => {

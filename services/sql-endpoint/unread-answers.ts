@@ -1,14 +1,14 @@
-/** Answers that clients have not read yet: their memory is bounded, and a client that reads too slowly is closed. */
+/** Responses that clients have not read yet. Their memory is bounded, and a client that reads too slowly is disconnected. */
 import type { ServerResponse } from 'node:http';
 import { CODE, SqlError } from './errors.js';
 
 const MIB = 1024 * 1024;
 
-/** Bytes of answers in memory, in total and for one organization. */
+/** Maximum bytes of responses in memory, in total and per organization. */
 const MAX_BYTES = { total: 400 * MIB, perOrganization: 200 * MIB };
-/** Smaller answers are sent all the same: the connections bound how many there are. */
+/** Smaller responses are always sent: their number is bounded by the connections. */
 const SMALL_BYTES = 64 * 1024;
-/** Bytes that a client must read within `stallMs`, so that no client keeps an answer for long. */
+/** Bytes that a client must read within `stallMs`, so that no client holds a response for long. */
 const PIECE_BYTES = MIB;
 const STALL_MS = 60_000;
 
@@ -29,8 +29,8 @@ export class UnreadAnswers {
   }
 
   /**
-   * Counts an answer until the response is closed. Throws `SqlError` 202 where there is no room; an answer that is larger than a bound is
-   * let in alone.
+   * Counts a response until it is closed. Throws `SqlError` 202 if there is no room. A response larger than a limit is accepted if it is
+   * the only one.
    */
   hold(organizationId: string, bytes: number, response: ServerResponse): void {
     const own = this.#ofOrganizations.get(organizationId) ?? 0;
@@ -52,7 +52,7 @@ export class UnreadAnswers {
     else this.#ofOrganizations.set(organizationId, own);
   }
 
-  /** Ends the response with the bytes. Closes the connection of a client that takes too long for a piece of them. */
+  /** Ends the response with the bytes. Disconnects a client that takes too long for a piece of them. */
   async send(response: ServerResponse, bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length && !response.destroyed; at += PIECE_BYTES) {
       const isTaken = response.write(bytes.subarray(at, at + PIECE_BYTES));
@@ -64,7 +64,7 @@ export class UnreadAnswers {
     await finished;
   }
 
-  /** Resolves once it happens, or the response is closed, which it is after `stallMs`. */
+  /** Resolves at the event, or when the response is closed, which happens after `stallMs`. */
   #happens(response: ServerResponse, event: 'drain' | 'finish'): Promise<void> {
     return new Promise((resolve) => {
       const stalled = setTimeout(() => response.destroy(), this.#stallMs);

@@ -31,23 +31,32 @@ import type { RebuildProgress } from './sqlite/migrations/rebuild.js';
 export interface Stores {
   records: RecordStore;
   analytics: AnalyticsStore & VisitTable;
-  /** Resolves with the engine of the embedded analytics store, opened where it is not yet; null with a server. Not to be used once the stores close. */
+  /**
+   * Resolves with the engine of the embedded analytics store, and opens it if needed; null with a server. Must not be used once the stores
+   * close.
+   */
   engine: (() => Promise<Engine>) | null;
-  /** Copies the contacts and audiences that SQL reads on a server; null unless both stores are servers. */
+  /** Copies the contacts and audiences that SQL reads on a server; null unless both stores are on servers. */
   copier: RecordCopier | null;
   /** Runs of the background jobs of this process. */
   jobs: JobRuns;
-  /** Compares the clock of this process with the clocks of the servers, or with the time that the data folder noted; null if the caller passed only a clock. */
+  /**
+   * Compares the clock of this process with the clocks of the servers, or with the time recorded in the data folder; null if the caller
+   * passed only a clock.
+   */
   clocks: ClockComparison | null;
-  /** Time of the last backup of the data folder in milliseconds since the epoch, null before the first; null where both stores are servers. */
+  /**
+   * Returns the time of the last backup of the data folder in milliseconds since the epoch, or null before the first. Null if both stores
+   * are on servers.
+   */
   lastBackup: (() => number | null) | null;
-  /** Records the port of this process in the data folder, where it has one. */
+  /** Records the port of this process in the data folder, if there is one. */
   announcePort(port: number): void;
   /** Finishes running requests and releases the data folder. */
   close(): Promise<void>;
 }
 
-/** The parts of the stores that a gateway uses. A process without background jobs leaves out the optional parts. */
+/** The parts of the stores that a gateway uses. A process without background jobs omits the optional parts. */
 export type GatewayStores = Pick<Stores, 'records' | 'analytics'> &
   Partial<Pick<Stores, 'copier' | 'jobs' | 'lastBackup' | 'clocks'>>;
 
@@ -64,18 +73,18 @@ export interface StartupRetryOptions {
 export interface OpenStoresOptions {
   startupRetry?: StartupRetryOptions;
   clock?: Clock;
-  /** Compares `clock`, where that is given. */
+  /** Compares `clock`, if it is given. */
   clocks?: ClockComparison;
   /** Log of the background jobs of the stores. */
   log?: StoreLog;
-  /** Whether this process sums months and copies records for SQL in the background: a server does, a command that ends does not. */
+  /** Whether this process sums months and copies records for SQL in the background: a server does, a command that soon ends does not. */
   maintainsAnalytics?: boolean;
   /**
-   * Opens an embedded analytics store with its first use, which then throws what opening it throws: most commands use the records store
-   * alone. `new`: only where the folder has none yet, so that a damaged one is reported at once.
+   * Opens an embedded analytics store at its first use, which then throws the errors of opening it: most commands use only the records
+   * store. With `new`, only if the folder has none yet, so that a damaged store is reported at once.
    */
   analyticsOnDemand?: boolean | 'new';
-  /** Called while an embedded store derives its search terms anew. */
+  /** Called while an embedded store rebuilds its search terms. */
   onRebuild?: RebuildProgress;
 }
 
@@ -83,9 +92,9 @@ const DEFAULT_SQL_COPY_MS = 3_600_000;
 const STARTUP_BACKOFF = { firstMs: 1000, maxMs: 1000 };
 
 /**
- * Opens each store where the settings say it is. Throws `DataFolderError` if an embedded store cannot use the data folder or another
- * process holds it. Throws `MissingPackageError` if the package of an embedded store is not installed. Throws the errors of the migrations.
- * Throws `StoreUnavailableError` if a server does not answer, after `startupRetry.timeoutMs` where it is given.
+ * Opens each store according to the settings. Throws `DataFolderError` if an embedded store cannot use the data folder or another process
+ * holds it, `MissingPackageError` if the package of an embedded store is not installed, and the errors of the migrations. Throws
+ * `StoreUnavailableError` if a server does not respond, after `startupRetry.timeoutMs` if that is given.
  */
 export async function openStores(
   config: StoresConfig,
@@ -113,11 +122,11 @@ export async function openStores(
     return closing;
   };
   try {
-    // Before the database is opened, whose last write may be all that is known.
+    // Read before the database is opened, because its last write may be the only known time.
     if (lock) clocks?.remember((await import('./data-folder/time-note.js')).timeNoteOf(dataDir));
     const folderId = lock && (await import('./data-folder/folder-id.js'));
     folderId?.checkFolderId(dataDir, used);
-    // A first start fails on a full disk; a later one serves reads.
+    // The first start fails on a full disk; a later start serves reads.
     if (folderId && analyticsOnDemand === 'new' && folderId.readFolderId(dataDir) === undefined) {
       await withDataFolderErrors(dataDir, () => requireRoom(dataDir, 'records'));
     }
@@ -125,7 +134,7 @@ export async function openStores(
     let source: RecordSource | undefined;
     const records: RecordStore = elasticsearch
       ? await retryUntilAvailable(startupRetry, async () => {
-          // 120 files, so loaded only where it is used.
+          // Loads 120 files, so only if it is used.
           const { openElasticsearchStore } = await import('./elasticsearch/store.js');
           const store = await openElasticsearchStore(elasticsearch, {
             clock,
@@ -177,7 +186,7 @@ export async function openStores(
     opened.push(analytics);
     if (clickhouse) clocks?.add('analytics', () => readServerTime(analytics));
     if (clocks) {
-      // Before the first request, which may find a kept answer too old.
+      // Compared before the first request, which might otherwise treat a stored response as too old.
       await clocks.compare();
       opened.push(startComparing(clocks, log));
     }
@@ -234,7 +243,7 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** Closes the stores one after another, also after a store that fails to close; then throws the first failure. */
+/** Closes the stores one after another, even if one fails to close; then throws the first failure. */
 async function closeAll(opened: readonly Closable[]): Promise<void> {
   const failures: unknown[] = [];
   for (const each of opened) await each.close().catch((error: unknown) => failures.push(error));
@@ -247,7 +256,7 @@ interface PausableStores {
   log: StoreLog | undefined;
 }
 
-/** Lets commands take a backup of the folder while this process has it. */
+/** Allows commands to back up the folder while this process has it open. */
 async function acceptBackups(dataDir: string, { records, pauseInserts, log }: PausableStores) {
   const { listenForFreezes } = await import('./backup/freeze-socket.js');
   const pauseRecords = <T>(work: () => Promise<T>) => records.pauseWrites?.(work) ?? work();
@@ -276,7 +285,7 @@ function retryUntilAvailable<T>(
 }
 
 async function lockFolder(dataDir: string): Promise<FolderLock> {
-  // The lock is a database: a missing package is reported here first.
+  // The lock is a database, so a missing package is reported here first.
   await loadSqlite();
   const { lockDataFolder } = await import('./data-folder/lock.js');
   return lockDataFolder(dataDir);

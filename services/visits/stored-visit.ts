@@ -30,10 +30,10 @@ export function toVisit(record: VisitRecord, createdMs: number): Visit {
   };
 }
 
-/** A visit as stores keep it, with the order of its record; null if it was stored before orders existed. */
+/** A visit as stores keep it, with the order of its record. */
 export interface StoredVisit {
   visit: Json<Visit>;
-  recordOrder: string | null;
+  recordOrder: string;
 }
 
 /** The order of a visit's record: 13 digits of acceptance and 10 of sequence, comparable as text. */
@@ -48,7 +48,6 @@ export function winner<A extends StoredVisit, B extends StoredVisit>(left: A, ri
   const { recordOrder: one, visit } = left;
   const { recordOrder: other, visit: otherVisit } = right;
   if (one === other) return visit <= otherVisit ? left : right;
-  if (one === null || other === null) return one === null ? left : right;
   return one < other ? left : right;
 }
 

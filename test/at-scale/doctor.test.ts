@@ -34,7 +34,7 @@ describe('The doctor, where both stores are on servers', () => {
     expect(stdout).to.match(/✓ Elasticsearch \d+\.\S+ answers, one node, health (?:green|yellow)/);
     expect(stdout).to.match(/✓ serve creates the missing indices: contacts, /);
     expect(stdout).to.match(/✓ ClickHouse \d+\.\S+ answers/);
-    expect(stdout).to.match(/✓ serve brings the tables up to date: \d+ migrations from 0001_/);
+    expect(stdout).to.match(/✓ serve updates the tables: \d+ migrations from 0001_/);
     expect(await client.indices.get({ index: `${indices.config.indexPrefix}-*` })).to.deep.equal({});
     const made = await database.client.query({
       query: `SELECT name FROM system.databases WHERE startsWith(name, '${database.config.database}')`,

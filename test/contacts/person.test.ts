@@ -2,12 +2,7 @@ import { expect } from 'chai';
 import type { ContactSearch, ContactStore } from '../../services/contacts/contact-store.js';
 import { findPerson } from '../../services/contacts/person.js';
 import { newContact } from '../../services/contacts/stored-contact.js';
-import {
-  identifierHash,
-  identifiersOf,
-  listedHashes,
-  showsAny,
-} from '../../services/contacts/suppression.js';
+import { identifiersOf, showsAny } from '../../services/contacts/suppression.js';
 
 describe('A person', () => {
   it('of an address that more than 1 000 contacts have is rejected', async () => {
@@ -41,22 +36,5 @@ describe('A person', () => {
     const isShown = showsAny('org_a', identifiersOf(body));
     expect(isShown({ contact: body })).to.equal(true);
     expect(isShown({ contact: { ...body, organization_id: 'org_b' } })).to.equal(false);
-  });
-
-  it('is listed by the hashes of this version and of the one that may have suppressed the person', () => {
-    const hash = (kind: 'email' | 'profile', value: string) => identifierHash('00', 'org_a', { kind, value });
-    const spelt = {
-      ...body,
-      work_emails: ['ｊｗ@acme.example', 'jw@acme.example'],
-      network_a_url: 'https://m.network.example:443/in/jw/details',
-    };
-    const hashes = identifiersOf(spelt).flatMap((each) => listedHashes('00', 'org_a', each));
-    expect(hashes.slice(1)).to.deep.equal([
-      hash('email', 'jw@acme.example'),
-      hash('email', 'ｊｗ@acme.example'),
-      hash('email', 'jw@acme.example'),
-      hash('profile', 'network.example/in/jw'),
-      hash('profile', 'm.network.example:443/in/jw/details'),
-    ]);
   });
 });

@@ -105,20 +105,4 @@ describe('Embedded stores that are started once with a clock that is ten years a
     expect(await opened.purge()).to.deep.include({ visits: 0 });
     await opened.close();
   });
-
-  it('of an earlier version are judged by the last write of their database', async () => {
-    const { rmSync, utimesSync } = await import('node:fs');
-    rmSync(join(dataDir, 'last-time.json'));
-    const old = new Date(Date.now() - 100 * DAY_MS);
-    for (const name of ['reachline.db', 'reachline.db-wal']) {
-      try {
-        utimesSync(join(dataDir, name), old, old);
-      } catch {
-        // SQLite deletes the log when it closes.
-      }
-    }
-    const opened = await start(0);
-    expect(opened.clocks.problems()[0]).to.contain('100 days ahead');
-    await opened.close();
-  });
 });

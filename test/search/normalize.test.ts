@@ -2,15 +2,12 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   domainOf,
-  formerEmail,
-  formerProfileUrl,
   normalizeDomain,
   normalizeEmail,
   normalizePostalCode,
   normalizeProfileUrl,
   normalizeUrlText,
   normalizeWordStarts,
-  profileAddress,
   profileSlug,
   slugOfProfile,
 } from '../../services/search/normalize.js';
@@ -295,31 +292,6 @@ describe('normal forms', () => {
 
   it('a postal code has no spaces', () => {
     expect(normalizePostalCode(' SW1A  1AA')).to.equal('sw1a1aa');
-  });
-
-  it('of earlier versions are as suppression lists hold their hashes', () => {
-    for (const [given, address, former] of [
-      ['https://www.linkedin.com/comm/in/Ann/?trk=1', 'linkedin.com/comm/in/ann', 'linkedin.com/comm/in/ann'],
-      ['https://m.linkedin.com/in/ann/details/', 'linkedin.com/in/ann', 'm.linkedin.com/in/ann/details'],
-      ['http://de.linkedin.com/in/J%C3%B6rg%2dM', 'linkedin.com/in/jörg-m', 'linkedin.com/in/jörg-m'],
-      ['n.example/in/jo\u0308rg%20', 'n.example/in/jörg%20', 'n.example/in/jörg%20'],
-      ['n.example/in/a%E2%80%8Bb', 'n.example/in/a%e2%80%8bb', 'n.example/in/a%e2%80%8bb'],
-      ['xn--mnchen-3ya.example:80/in/ann', 'münchen.example/in/ann', 'xn--mnchen-3ya.example:80/in/ann'],
-      ['www.xn--mnchen-3ya.example/in/ann', 'münchen.example/in/ann', 'münchen.example/in/ann'],
-      ['j%C3%B6rg', 'jörg', 'jörg'],
-      ['ann#top', 'ann', 'ann'],
-      ['ann?trk', 'ann', 'ann'],
-    ] as const) {
-      expect(profileAddress(given), given).to.equal(address);
-      expect(formerProfileUrl(given), given).to.equal(former);
-    }
-    for (const [given, former] of [
-      [' Ann.Lee@X.example', 'ann.lee@x.example'],
-      ['ｊo\u0308rg@MÜLLER.example', 'ｊörg@müller.example'],
-      ['"a@b"@xn--mller-kva.example', '"a@b"@müller.example'],
-      ['xn--mller-kva.example', 'xn--mller-kva.example'],
-    ] as const)
-      expect(formerEmail(given), given).to.equal(former);
   });
 
   it('only the address of a person gives a slug', () => {

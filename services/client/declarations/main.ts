@@ -1,6 +1,6 @@
 /**
- * Writes the package `reachline-client` to dist/reachline-client. Its declarations stand alone: the types of the operations are
- * written out from the schemas that validate them, because the server's own declarations would bring its dependencies along.
+ * Writes the package `reachline-client` to dist/reachline-client. Its declarations are self-contained: the types of the operations are
+ * written out from the schemas that validate them, because the server's own declarations would need its dependencies.
  */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ for (const file of readdirSync(SOURCE).filter((name) => name.endsWith('.ts') && 
   writeFileSync(join(PACKAGE, file.replace(/\.ts$/, '.d.ts')), outputText);
 }
 writeFileSync(join(PACKAGE, 'operations.d.ts'), operations());
-// Its links lead to pages that the package does not have.
+// Removes links to pages that the package does not contain.
 const guide = readFileSync(join(packageRoot, 'docs/reference/client.md'), 'utf8');
 writeFileSync(join(PACKAGE, 'README.md'), guide.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, '$1'));
 writeFileSync(

@@ -18,7 +18,7 @@ const TYPES: Record<string, string> = {
   null: 'null',
 };
 
-/** Writes types; a schema with an `$id` becomes an interface of that name. */
+/** Writes types. A schema with an `$id` becomes an interface of that name. */
 export class TypeWriter {
   readonly #interfaces = new Map<string, string>();
 

@@ -40,14 +40,14 @@ import {
 
 export interface BackupOptions {
   dataDir: string;
-  /** Stores that lie in the data folder. */
+  /** The stores in the data folder. */
   used: UsedStores;
-  /** Folder that the backup becomes: missing or empty. */
+  /** Folder for the backup: missing or empty. */
   target: string;
   onProgress(doneBytes: number, totalBytes: number): void;
 }
 
-/** How long a backup waits for a process that holds the folder and starts. */
+/** How long a backup waits for a starting process that holds the folder, in milliseconds. */
 const START_TIMEOUT_MS = 300_000;
 const START_INTERVAL_MS = 250;
 
@@ -55,9 +55,9 @@ const START_INTERVAL_MS = 250;
 const MARGIN_BYTES = 64 * 1024 * 1024;
 
 /**
- * Copies the stores of a data folder as they were at one moment: everything acknowledged before the call is in it, and every batch
- * that a store was given as a whole or not at all. A process that holds the folder goes on serving, and pauses its writes for that
- * moment. `target` appears when everything is on the disk. Throws `BackupError`, and errors of the file system as they are.
+ * Copies the stores of a data folder as of one moment. The backup has everything that was acknowledged before the call, and each batch
+ * either completely or not at all. A process that holds the folder continues to serve, and pauses its writes for that moment. `target`
+ * appears once everything is on disk. Throws `BackupError`, and unchanged errors of the file system.
  */
 export async function createBackup(options: BackupOptions): Promise<Manifest> {
   const { dataDir, target, used } = options;
@@ -123,7 +123,7 @@ function lockPartial(partial: string) {
   }
 }
 
-/** An upper bound of the bytes that a backup takes: parts that are merged but not yet deleted count, too. */
+/** An upper bound of the bytes of a backup: parts that are merged but not yet deleted count too. */
 function sizeOf(dataDir: string): number {
   const bytesOf = (path: string) => statSync(join(dataDir, path), { throwIfNoEntry: false })?.size ?? 0;
   let bytes = MARGIN_BYTES + bytesOf(SEARCH_FILE);
@@ -136,7 +136,7 @@ function sizeOf(dataDir: string): number {
   return bytes;
 }
 
-/** A file to copy; `from` is where its bytes are. */
+/** A file to copy. `from` is the path to read. */
 type Source = FolderEntry & { from: string };
 
 async function copyStores({ dataDir, used, onProgress }: BackupOptions, partial: string): Promise<Manifest> {
@@ -184,13 +184,13 @@ async function copyStores({ dataDir, used, onProgress }: BackupOptions, partial:
   }
 }
 
-/** Files of ClickHouse that stay as they were until they are released. */
+/** Files of ClickHouse that do not change until they are released. */
 interface FrozenFiles {
   sources: Source[];
   release(): Promise<void>;
 }
 
-/** Runs `work` while no process writes the data folder: alone, or with the process that holds the folder. */
+/** Runs `work` while no process writes to the data folder: alone, or together with the process that holds the folder. */
 async function freezeFiles(
   dataDir: string,
   { analytics }: UsedStores,
@@ -218,7 +218,7 @@ async function freezeFiles(
         throw error;
       }
     } catch (error) {
-      // A process that starts listens once its stores are open, which migrations may delay. It may end before.
+      // A starting process listens once its stores are open, which migrations may delay. It may also end before.
       if (!(error instanceof NotListeningError) || performance.now() > endsAt) throw error;
       await sleep(START_INTERVAL_MS);
     }
@@ -229,7 +229,7 @@ function* analyticsEntries(dataDir: string): Generator<FolderEntry> {
   for (const { path, kind } of analyticsFiles(dataDir, undefined)) yield { path, kind };
 }
 
-/** Locks the folder; undefined where another process holds it. */
+/** Locks the folder; undefined if another process holds it. */
 function holdFolder(dataDir: string) {
   try {
     return lockDataFolder(dataDir);
@@ -256,18 +256,18 @@ async function copySnapshot(
   return { path: SEARCH_FILE, kind: 'file', ...(await copyFile(to, undefined, () => undefined)) };
 }
 
-/** Of the running engine: caches, a lock, and parts frozen for a backup. */
+/** Temporary entries of the running engine: caches, a lock, and parts frozen for a backup. */
 const TEMPORARY_ENTRIES = new Set(['tmp', 'status', FROZEN_PARTS_FOLDER]);
-/** A part of a table, or the parts set aside. */
+/** A part of a table, or parts that were detached. */
 const PART = /^store\/[^/]+\/[^/]+\/[^/]+$/;
 
-/** Files of ClickHouse: the parts as they were frozen under a name, or all there are where no process has them open. */
+/** Files of ClickHouse: the parts frozen under a name, or all files if no process has them open. */
 function* analyticsFiles(dataDir: string, frozenName: string | undefined): Generator<Source> {
   const folder = join(dataDir, ANALYTICS_FOLDER);
   if (!existsSync(folder)) return;
   const skip = ({ path, kind }: FolderEntry) =>
     TEMPORARY_ENTRIES.has(path) ||
-    // Hard-linked parts are read below; others may be deleted at any time.
+    // Hard-linked parts are read below. The original parts may be deleted at any time.
     (frozenName !== undefined && kind === 'folder' && PART.test(path) && !path.endsWith('/detached')) ||
     (frozenName !== undefined && path.includes('/detached/'));
   const inFolder = (root: string) => (entry: FolderEntry) => ({

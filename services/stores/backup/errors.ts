@@ -1,4 +1,4 @@
-/** A backup or a restore cannot go on. The message says what to do. */
+/** A backup or a restore failed. The message says what to do. */
 export class BackupError extends Error {
   override readonly name = 'BackupError';
 }

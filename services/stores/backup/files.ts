@@ -6,16 +6,19 @@ import { BackupError } from './errors.js';
 
 const BUFFER_BYTES = 1024 * 1024;
 
-/** Of `rm`: with everything below, and whether or not it is there. */
+/** Options of `rm`: removes everything below, and accepts a missing path. */
 export const REMOVE_OPTIONS = { recursive: true, force: true };
 
-/** A file system object below a folder; `path` is relative to it, with slashes. */
+/** A file system object below a folder. `path` is relative to the folder, with slashes. */
 export interface FolderEntry {
   path: string;
   kind: 'file' | 'link' | 'folder';
 }
 
-/** Everything below a folder, parents first; nothing where it is missing or was just deleted. `skip` leaves an entry out, with all below it. */
+/**
+ * Everything below a folder, parents first; empty if it is missing or was just deleted. `skip` leaves an entry out, with everything below
+ * it.
+ */
 export function* walk(
   root: string,
   skip: (entry: FolderEntry) => boolean = () => false,
@@ -24,7 +27,7 @@ export function* walk(
   for (const entry of readFolder(join(root, below))) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`;
     const kind = entry.isDirectory() ? 'folder' : entry.isSymbolicLink() ? 'link' : 'file';
-    // Sockets and the like belong to a process, not to the data.
+    // Sockets and similar files belong to a process, not to the data.
     if (kind === 'file' && !entry.isFile()) continue;
     if (skip({ path, kind })) continue;
     yield { path, kind };
@@ -47,7 +50,10 @@ export interface FileDigest {
   sha256: string;
 }
 
-/** Says what a file system object is; null for a regular file. A named pipe or a link of a foreign backup is never read. */
+/**
+ * Describes a file system object that is not a regular file; null for a regular file. A named pipe or link in a foreign backup is never
+ * read.
+ */
 export function irregularity(stats: Stats): string | null {
   if (stats.isFile()) return null;
   if (stats.isSymbolicLink()) return 'is a symbolic link, not a regular file';
@@ -57,7 +63,10 @@ export function irregularity(stats: Stats): string | null {
   return 'is a device, not a regular file';
 }
 
-/** Follows no link, and waits for nobody: a named pipe would otherwise wait for its writer. Throws a `BackupError`, and errors of the file system. */
+/**
+ * Opens a file without following links, and without waiting: a named pipe would wait for its writer. Throws a `BackupError`, and errors of
+ * the file system.
+ */
 export async function openRegularFile(path: string): Promise<FileHandle> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const irregular = irregularity(await handle.stat());
@@ -66,7 +75,7 @@ export async function openRegularFile(path: string): Promise<FileHandle> {
   throw new BackupError(`${path} ${irregular}.`);
 }
 
-/** Reads a regular file, and writes it to `to` where that is given: a new file of its user alone, which is on the disk at the end. */
+/** Reads a regular file. If `to` is given, writes it to a new file, which only its user can read and which is on disk at the end. */
 export async function copyFile(
   from: string,
   to: string | undefined,
@@ -96,7 +105,7 @@ export async function copyFile(
   }
 }
 
-/** Creates folders of a copy, which only its user can read, and syncs them at the end. */
+/** Creates the folders of a copy, which only the user can read, and syncs them at the end. */
 export class CopiedFolders {
   readonly #paths = new Set<string>();
 
@@ -111,7 +120,7 @@ export class CopiedFolders {
   }
 }
 
-/** Writes what the system holds back of a file, or of the entries of a folder, to the disk. */
+/** Flushes a file, or the entries of a folder, to disk. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, constants.O_RDONLY);
   try {
@@ -121,7 +130,7 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Throws a `BackupError` where the disk of a folder has less room than a backup needs; `otherwise` says what else helps. */
+/** Throws a `BackupError` if the disk of a folder has too little free space. `otherwise` says what else helps. */
 export function requireSpace(folder: string, neededBytes: number, otherwise: string): void {
   const { bavail, bsize } = statfsSync(folder);
   const freeBytes = bavail * bsize;

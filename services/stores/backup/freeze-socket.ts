@@ -1,10 +1,9 @@
 /**
- * A backup is taken by a command, but only the process that has the stores open can pause its writes and freeze the parts of
- * ClickHouse. It listens on a socket in the data folder, so that whoever may write the folder may take a backup, and nobody else.
- *
- * The command sends `freeze <name>` and reads `frozen`: now nothing is written. It opens its snapshot of SQLite and sends `release`;
- * `released` confirms that nothing was written in between. The frozen parts stay until the command ends its side of the connection;
- * the process ends the other side when they are removed, so nothing is left once the command has ended.
+ * A command takes a backup, but only the process that has the stores open can pause its writes and freeze the parts of ClickHouse. That
+ * process listens on a socket in the data folder, so that exactly those users can take a backup who may write to the folder.
+ * The command sends `freeze <name>` and reads `frozen`: from now on, nothing is written. It opens its snapshot of SQLite and sends
+ * `release`; `released` confirms that nothing was written in between. The frozen parts stay until the command ends its side of the
+ * connection. The process ends the other side once the parts are removed, so nothing is left when the command has ended.
  */
 import { randomUUID } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
@@ -18,31 +17,31 @@ import { BackupError } from './errors.js';
 import { REMOVE_OPTIONS } from './files.js';
 import { removeAbandonedLinks } from './linked-files.js';
 
-/** How long writes wait for a command that says nothing. */
+/** How long writes wait for a silent command, in milliseconds. */
 const PAUSE_TIMEOUT_MS = 5000;
-/** Of a command for its turn: inserts that run end first. */
+/** How long a command waits for its turn, in milliseconds: running inserts end first. */
 const FREEZE_TIMEOUT_MS = 120_000;
-/** Time that a command waits for the removal of its frozen parts. */
+/** How long a command waits for the removal of its frozen parts, in milliseconds. */
 const RELEASE_TIMEOUT_MS = 30_000;
-/** Longest path of a socket on macOS; Linux allows 4 bytes more. Node.js truncates a longer path without an error. */
+/** Maximum length of a socket path on macOS; Linux allows 4 bytes more. Node.js truncates a longer path without an error. */
 const MAX_PATH_BYTES = 103;
-/** Each pauses writes in its turn. Another is turned away. */
+/** Maximum concurrent backups. Each pauses writes in turn; further backups are rejected. */
 const MAX_BACKUPS = 4;
 /** Size of all lines of one command together. */
 const MAX_REQUEST_BYTES = 1024;
 const FROZEN_NAME = /^\w{1,64}$/;
 
-/** The process that holds the folder listens not yet, or not at all. */
+/** The process that holds the folder does not listen, or not yet. */
 export class NotListeningError extends BackupError {}
 
-/** Runs `work` while no embedded store is written, and the parts of ClickHouse are hard-linked under `name`. */
+/** Runs `work` while no embedded store is written and the parts of ClickHouse are hard-linked under `name`. */
 export type Freeze = (name: string, work: () => Promise<void>) => Promise<void>;
 
 export interface FreezeListener {
   close(): Promise<void>;
 }
 
-/** Listens for `reachline backup`. If the folder allows no socket, calls `onError`; backups then need the process to be stopped. */
+/** Listens for `reachline backup`. If the folder allows no socket, calls `onError`; backups then require the process to be stopped. */
 export function listenForFreezes(
   dataDir: string,
   freeze: Freeze,
@@ -50,7 +49,7 @@ export function listenForFreezes(
 ): Promise<FreezeListener> {
   const path = join(dataDir, FREEZE_SOCKET);
   const frozenParts = join(dataDir, ANALYTICS_FOLDER, FROZEN_PARTS_FOLDER);
-  // A process that was killed may have left these.
+  // A process that was killed may have left these files.
   rmSync(path, { force: true });
   rmSync(frozenParts, REMOVE_OPTIONS);
   removeAbandonedLinks(dataDir);
@@ -67,7 +66,7 @@ export function listenForFreezes(
       try {
         await freeze(name, work);
       } finally {
-        // Remove the parts even if the command left before its turn. Parts that cannot be removed now are removed at the next start.
+        // Removes the parts even if the command left before its turn. Parts that cannot be removed now are removed at the next start.
         void ended
           .then(() => rm(join(frozenParts, name), REMOVE_OPTIONS))
           .catch(() => undefined)
@@ -96,7 +95,7 @@ export function listenForFreezes(
 
 async function serveFreeze(socket: Socket, freeze: Freeze): Promise<void> {
   const next = lineReader(socket);
-  // A line without an end would be held in memory, however long.
+  // Limits the size: an endless line would be kept in memory.
   socket.on('data', () => {
     if (socket.bytesRead > MAX_REQUEST_BYTES) socket.destroy();
   });
@@ -114,17 +113,17 @@ async function serveFreeze(socket: Socket, freeze: Freeze): Promise<void> {
   }
 }
 
-/** Parts of ClickHouse that stay as they were until they are released. */
+/** Parts of ClickHouse that do not change until they are released. */
 export interface FrozenParts {
   /** Name of the folder in `shadow` that holds the parts. */
   name: string;
-  /** Resolves when they are removed, or the process that holds them does not answer. */
+  /** Resolves when the parts are removed, or the process that holds them does not respond. */
   release(): Promise<void>;
 }
 
 /**
- * Asks the process that holds the folder to run `work` while it writes nothing. Throws a `BackupError` when that process does not
- * answer, or cannot.
+ * Makes the process that holds the folder pause its writes while `work` runs. Throws a `BackupError` if that process does not respond, or
+ * cannot.
  */
 export async function requestFreeze(dataDir: string, work: () => Promise<void>): Promise<FrozenParts> {
   // ClickHouse escapes other characters in the name of the folder.
@@ -157,7 +156,7 @@ export async function requestFreeze(dataDir: string, work: () => Promise<void>):
   }
 }
 
-/** Ends this side, and waits until the other one has ended, too. */
+/** Ends this side, and waits until the other side has ended too. */
 async function endConnection(socket: Socket): Promise<void> {
   await withTimeout(
     RELEASE_TIMEOUT_MS,
@@ -166,7 +165,7 @@ async function endConnection(socket: Socket): Promise<void> {
   socket.destroy();
 }
 
-/** Reads one line per call; an empty one at the end of the stream. */
+/** Reads one line per call; an empty line at the end of the stream. */
 function lineReader(socket: Socket): () => Promise<string> {
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
   return async () => {

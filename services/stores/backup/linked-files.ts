@@ -1,6 +1,6 @@
 /**
- * Hard links to the files of a data folder that no process has open. A backup makes them while it holds the folder, and copies from them
- * afterwards, so that a server can start meanwhile.
+ * Hard links to the files of a data folder that no process has open. A backup makes the links while it holds the folder, and copies from
+ * them afterwards, so that a server can start meanwhile.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -26,10 +26,10 @@ export interface LinkedFiles {
   release(): void;
 }
 
-/** A part of a table is never changed in place; other files are small, and copied. */
+/** A part of a table is never changed in place. Other files are small, and are copied. */
 const PART_FILE = /^[^/]+\/store\/[^/]+\/[^/]+\/[^/]+\/./;
 
-/** The caller holds the folder. `path` of an entry is relative to it. Throws errors of the file system. */
+/** Links the entries. The caller holds the folder. `path` of an entry is relative to it. Throws errors of the file system. */
 export function linkFiles(dataDir: string, entries: Iterable<FolderEntry>): LinkedFiles {
   removeAbandonedLinks(dataDir);
   const folder = join(dataDir, BACKUP_LINKS_FOLDER, randomUUID());
@@ -64,7 +64,7 @@ export function removeAbandonedLinks(dataDir: string): void {
       lockDataFolder(join(folder, name)).release();
       rmSync(join(folder, name), REMOVE_OPTIONS);
     } catch (error) {
-      // A backup copies from it.
+      // A backup is copying from the link.
       if (!(error instanceof LockHeldError)) throw error;
     }
   }

@@ -1,4 +1,4 @@
-/** The list of everything in a backup. It is written last, so a folder without it is not a backup. */
+/** The manifest: the list of everything in a backup. It is written last, so a folder without it is not a backup. */
 import { createHash } from 'node:crypto';
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -11,21 +11,21 @@ import { ANALYTICS_FOLDER, SEARCH_FILE } from '../data-folder/layout.js';
 import { BackupError } from './errors.js';
 import type { FileDigest } from './files.js';
 
-/** Names in a backup. */
+/** Names of files and folders in a backup. */
 export const MANIFEST_FILE = 'backup.json';
-/** Holds the files of the data folder under their own names. */
+/** Contains the files of the data folder under their own names. */
 export const DATA_FOLDER = 'data';
 
-/** Raised with every change that an older version could not restore. */
+/** Increased with every change that older versions could not restore. */
 const FORMAT = 1;
 
-/** Limit of files, links and folders together; embedded stores have thousands. */
+/** Maximum number of files, links and folders together; embedded stores have thousands. */
 const MAX_ENTRIES = 500_000;
-/** Each is created, and written to the disk by itself. */
+/** Maximum number of folders: each is created and synced separately. */
 const MAX_FOLDERS = 50_000;
 const MAX_MANIFEST_BYTES = 256 * 1024 * 1024;
 
-/** Names of files and folders, none of which leads upwards, without control characters, which a terminal would obey. */
+/** Pattern of names of files and folders: no name leads upwards, or has control characters that a terminal would obey. */
 const NAME = '(?!\\.{1,2}(/|$))[^/\\\\\\p{C}\\p{Zl}\\p{Zp}]+';
 const PATH = `^(?=.{1,1024}$)${NAME}(/${NAME})*$`;
 const LINK_PATH = `^clickhouse/(data/${NAME}/${NAME}|metadata/${NAME})$`;
@@ -33,7 +33,7 @@ const VERSION = '^[0-9A-Za-z.+-]{1,64}$';
 const MIGRATION = '^[0-9A-Za-z_./-]{1,128}$';
 const LINK_TARGET = '^(\\.\\./){1,2}store/[0-9a-f]{3}/[0-9a-f-]{36}/?$';
 
-/** `path` as in the data folder, with slashes. Links and folders without files are kept here alone. */
+/** `path` is relative to the data folder, with slashes. Links, and folders without files, exist only in this list. */
 export type BackupEntry = { path: string } & (
   | ({ kind: 'file' } & FileDigest)
   | { kind: 'link'; target: string }
@@ -75,13 +75,13 @@ const Manifest = strictObject({
 });
 export type Manifest = Static<typeof Manifest>;
 
-/** Names of the migrations of the embedded stores that this installation has. */
+/** Names of the migrations of the embedded stores in this installation. */
 export const knownMigrations = (): string[] =>
   ['sqlite', 'clickhouse'].flatMap((store) =>
     readMigrations(join(packageRoot, 'mappings', store)).map(({ name }) => `${store}/${name}`),
   );
 
-/** The text of the manifest: its fields, and a checksum of them */
+/** The text of the manifest: its fields, and their checksum. */
 export function manifestText(manifest: Omit<Manifest, 'format'>): string {
   const fields = { format: FORMAT, ...manifest };
   return JSON.stringify({ ...fields, sha256: checksum(fields) }, undefined, 1);
@@ -89,7 +89,7 @@ export function manifestText(manifest: Omit<Manifest, 'format'>): string {
 
 const checksum = (fields: object) => createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 
-/** Reads the manifest and no other file. Throws `BackupError` if the folder is not a backup, or if this version cannot restore it. */
+/** Reads only the manifest. Throws `BackupError` if the folder is not a backup, or if this version cannot restore it. */
 export function readManifest(folder: string): Manifest {
   const path = join(resolve(folder), MANIFEST_FILE);
   if (!existsSync(path)) {
@@ -132,15 +132,15 @@ function requireKnownVersion(folder: string, { format, reachline, migrations }: 
 
 const isValid = compileValidator(Manifest);
 
-/** Whether there are more files or folders than a restore takes. */
+/** Whether there are more files or folders than a restore accepts. */
 export const hasTooMany = (entries: readonly BackupEntry[]): boolean =>
   entries.length > MAX_ENTRIES || entries.filter(({ kind }) => kind === 'folder').length > MAX_FOLDERS;
 
-/** Whether the contacts are in the backup; with Elasticsearch they are not in the data folder. */
+/** Whether the backup includes the contacts. With Elasticsearch, they are not in the data folder. */
 export const holdsSearch = ({ entries }: Pick<Manifest, 'entries'>): boolean =>
   entries.some(({ path }) => path === SEARCH_FILE);
 
-/** Checks the fields that messages show of a newer manifest, whose other fields this version may not know. */
+/** Checks the fields of a newer manifest that messages show. This version may not know its other fields. */
 function isPrintable({ format, reachline, migrations }: Manifest): boolean {
   const matches = (pattern: string, value: unknown) =>
     typeof value === 'string' && new RegExp(pattern).test(value);
@@ -152,7 +152,7 @@ function isPrintable({ format, reachline, migrations }: Manifest): boolean {
   );
 }
 
-/** Reads a regular file of bounded size. Never waits: a named pipe would otherwise wait for its writer. */
+/** Reads a regular file of bounded size. Never waits: a named pipe would wait for its writer. */
 function readText(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
@@ -165,8 +165,8 @@ function readText(path: string): string {
 }
 
 /**
- * Whether the entries are a data folder, each below the folder that it is restored into. ClickHouse links its tables to where their parts
- * are; no other link is restored, and nothing below one, so that no file is written through a link.
+ * Whether the entries form a data folder, with each entry below the folder that it is restored into. ClickHouse links its tables to the
+ * location of their parts. No other link is restored, and nothing below a link, so that no file is written through a link.
  */
 function isWhole({ entries, bytes }: Manifest): boolean {
   const kinds = new Map(entries.map(({ path, kind }) => [path, kind]));

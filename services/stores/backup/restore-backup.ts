@@ -17,7 +17,7 @@ import { type BackupEntry, DATA_FOLDER, holdsSearch, type Manifest, readManifest
 
 export interface RestoreOptions {
   backup: string;
-  /** Missing or empty. */
+  /** Folder that is missing or empty. */
   dataDir: string;
   /** Newer data folder or backup, whose erasures are applied to the restored data. */
   suppressionsFrom?: string;
@@ -25,13 +25,13 @@ export interface RestoreOptions {
 }
 
 export interface RestoreResult extends Manifest {
-  /** Effects of the erasures of `suppressionsFrom`. */
+  /** Effects of the erasures in `suppressionsFrom`. */
   adopted: AdoptedErasures;
 }
 
 /**
- * Puts a backup into an empty data folder, which no process can open before all of it is there and was compared with the manifest.
- * Throws a `BackupError` with the reason, `DataFolderError`, and errors of the file system as they are.
+ * Restores a backup into an empty data folder, which no process can open before all files are there and match the manifest. Throws a
+ * `BackupError` with the reason, `DataFolderError`, and unchanged errors of the file system.
  */
 export async function restoreBackup({
   backup,
@@ -51,8 +51,8 @@ export async function restoreBackup({
   const lock = lockDataFolder(folder);
   try {
     const partial = join(folder, PARTIAL_RESTORE_FOLDER);
-    // A restore that was killed left this mark. A restore begins in an empty folder that nothing else opens, so the other files are from it
-    // too.
+    // A restore that was killed left this mark. A restore begins in an empty folder that nothing else opens, so the other files are from
+    // that restore too.
     if (existsSync(partial)) {
       for (const name of [SEARCH_FILE, ANALYTICS_FOLDER, TIME_FILE])
         rmSync(join(folder, name), REMOVE_OPTIONS);
@@ -100,7 +100,7 @@ const damaged = (backup: string, path: string, what: string) =>
     `The backup ${resolve(backup)} is damaged: ${DATA_FOLDER}/${path} ${what}. Use another backup.`,
   );
 
-/** Finds a backup that was cut short, or in which links lead elsewhere, before anything is written. */
+/** Finds, before anything is written, a backup that is incomplete or has links that lead elsewhere. */
 function requireFiles(backup: string, { entries }: Manifest): void {
   const folders = new Set<string>();
   for (const entry of entries) {
@@ -116,7 +116,7 @@ function requireFiles(backup: string, { entries }: Manifest): void {
   }
 }
 
-/** Every folder above a file is one, not a link to one. `known` are those looked at. */
+/** Checks that every folder above a file is a folder, not a link to one. `known` are folders that were checked already. */
 function requireFolders(backup: string, path: string, known: Set<string>): void {
   if (known.has(path)) return;
   known.add(path);
@@ -126,7 +126,7 @@ function requireFolders(backup: string, path: string, known: Set<string>): void 
   if (!stats.isDirectory()) throw damaged(backup, path, 'is a link or a file, not a folder');
 }
 
-/** The database of a data folder or of a backup. */
+/** Path of the database of a data folder or backup. */
 function findDatabase(folder: string): string {
   const found = ['.', DATA_FOLDER]
     .map((name) => join(folder, name, SEARCH_FILE))
@@ -148,7 +148,7 @@ function requireEmpty(folder: string): void {
   );
 }
 
-/** Copies the entries of a backup and compares their checksums. Without `to` it only compares. */
+/** Copies the entries of a backup and compares their checksums. Without `to`, only compares. */
 async function copyEntries(
   backup: string,
   { entries, bytes: total }: Manifest,

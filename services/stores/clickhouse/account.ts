@@ -4,24 +4,24 @@ import { checkedIdentifier, quotedIdentifier, type Sql, sql, textLiteral } from 
 import type { HttpOptions, Layout } from './client.js';
 import { openServers } from './http.js';
 
-/** All that migrations, gateways and workers need, within its databases and without rights on users. */
+/** Privileges that migrations, gateways and workers need, within our databases and without rights on users. */
 const TABLE_PRIVILEGES = sql`SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP TABLE, DROP VIEW`;
 const VIEW_PRIVILEGES = sql`SELECT, CREATE DATABASE, CREATE VIEW, DROP VIEW`;
 
-/** Each as `<privileges> ON <object>`. */
+/** Grants, each as `<privileges> ON <object>`. */
 export function accountGrants({ tables, views, copies, isReplicated }: Layout): Sql[] {
   return [
     sql`${TABLE_PRIVILEGES} ON ${checkedIdentifier(tables)}.*`,
     sql`${TABLE_PRIVILEGES} ON ${checkedIdentifier(copies)}.*`,
     sql`${VIEW_PRIVILEGES} ON ${checkedIdentifier(views)}.*`,
-    // For doctor --deep.
+    // Needed by `doctor --deep`.
     sql`SELECT ON system.parts`,
     // For doctor.
     ...(isReplicated ? [sql`SELECT ON system.clusters`, sql`SELECT ON system.replicas`] : []),
   ];
 }
 
-/** Repeatable: a second run changes the password. Only its hash crosses the network and reaches logs. */
+/** May be repeated: a second run changes the password. Only the hash of the password crosses the network and reaches logs. */
 export function accountStatements(layout: Layout, { username, password }: Credentials): Sql[] {
   const user = quotedIdentifier(username);
   const hash = createHash('sha256').update(password).digest('hex');

@@ -1,4 +1,4 @@
-/** Settings and parameters of statements. */
+/** Binds settings and parameters to statements. */
 import { checkedIdentifier, joinSql, type Sql, sql, textLiteral } from '../../shared/sql.js';
 
 export type Setting = string | number;
@@ -25,15 +25,14 @@ export function placeholders({ text }: Sql): string[] {
   return Array.from(text.matchAll(/\{(\w+):/g), (match) => match[1] as string);
 }
 
-/** Name of a setting or of a parameter that a client may choose. */
+/** Pattern of names of settings and parameters that a client may choose. */
 export const NAME_PATTERN = '^[A-Za-z_][A-Za-z0-9_]{0,63}$';
 
 /**
- * A `SET` statement with the settings of a connection and the escaped parameters of the next statement.
- * Throws `RangeError` for a name that is no identifier, because the engine would run any other text as SQL.
- *
- * The engine still binds the values. The binding API of chdb is not used because it runs one query at a time
- * in the whole process, whichever connection it is on, so one slow report would delay every other.
+ * A `SET` statement with the settings of a connection and the escaped parameters of the next statement. Throws `RangeError` for a name that
+ * is not an identifier, because the engine would run any other text as SQL.
+ * The engine still binds the values. The binding API of chdb is not used, because it runs one query at a time in the whole process,
+ * whichever connection it is on: one slow report would delay all others.
  */
 export function preamble(settings: Record<string, Setting>, params: Record<string, string>): Sql {
   const assignments = [

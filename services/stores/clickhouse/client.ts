@@ -11,18 +11,18 @@ export interface Layout {
   copies: string;
   /** The views that analysts read. */
   views: string;
-  /** Whether each server is a replica. */
+  /** Whether the servers are replicas of each other. */
   isReplicated: boolean;
 }
 
 export interface EmbeddedOptions {
-  /** Folder of the embedded engine; created when missing. */
+  /** Folder of the embedded engine; created if missing. */
   path: string;
   /** Milliseconds after which the engine cancels a statement. */
   timeoutMs?: number;
-  /** Configuration of the engine in place of ours. */
+  /** Configuration file of the engine, instead of ours. */
   configFile?: string;
-  /** Told when the process of the engine ends; it starts again. */
+  /** Called when the engine process ends. It starts again. */
   onEnded?(error: EngineEndedError): void;
 }
 
@@ -31,7 +31,7 @@ export interface HttpOptions {
   urls: readonly string[];
   username: string;
   password: string;
-  /** Database of the views; the tables are in one of the same name with `_tables`. */
+  /** Database of the views. The tables are in a database of the same name with the suffix `_tables`. */
   database: string;
   /** Name of the cluster of the replicas; null for a single server. */
   cluster: string | null;
@@ -40,32 +40,32 @@ export interface HttpOptions {
 
 export type ClickHouseOptions = EmbeddedOptions | HttpOptions;
 
-/** Hard-links the parts of all tables into `shadow/<name>` of the folder. Throws as statements do. */
+/** Hard-links the parts of all tables into `shadow/<name>` of the folder. Throws like statements. */
 export type FreezeParts = (name: string) => Promise<void>;
 
 export interface InsertOptions {
-  /** Small inserts that arrive at the same time share a part; over HTTP only. */
+  /** Small concurrent inserts share a part; over HTTP only. */
   grouped?: boolean;
-  /** On replicas, repeating an insert with its token adds nothing, whichever replica takes it. */
+  /** On replicas, repeating an insert with the same token adds nothing, whichever replica receives it. */
   token?: string;
 }
 
-/** Runs statements. Throws `StoreTimeoutError` or `StoreUnavailableError` only, or the reason of the caller's abort. */
+/** Runs statements. Throws only `StoreTimeoutError`, `StoreUnavailableError`, or the reason of the caller's abort. */
 export interface ClickHouse {
   readonly layout: Layout;
   /** The embedded engine; null over HTTP. */
   readonly engine: Engine | null;
-  /** Each server by itself; none where the engine is embedded. */
+  /** The servers, each with its own connections; empty for the embedded engine. */
   readonly servers: readonly ClickHouseServer[];
-  /** Runs `work` between inserts, whose rows and the sums derived from them are then in the tables. Null over HTTP. */
+  /** Runs `work` between inserts, when their rows and the sums derived from them are in the tables. Null over HTTP. */
   readonly pauseInserts: (<T>(work: (freeze: FreezeParts) => Promise<T>) => Promise<T>) | null;
   query<Row>(query: AnalyticsQuery, signal?: AbortSignal): Promise<AnalyticsResult<Row>>;
   insert(name: string, rows: Rows, options?: InsertOptions): Promise<void>;
-  /** Runs an `INSERT … FORMAT …` with its rows. Over HTTP only. */
+  /** Runs an `INSERT … FORMAT …` with its rows; over HTTP only. */
   insertLines(name: string, statement: Sql, text: string): Promise<void>;
-  /** One in the background does not wait for inserts, nor they for it. */
+  /** Runs a statement without a result. In the background, it does not wait for inserts, nor inserts for it. */
   command(name: string, statement: Sql, inBackground?: boolean): Promise<void>;
-  /** Creates the database of the tables when it is missing. */
+  /** Creates the database of the tables if it is missing. */
   createDatabase(): Promise<void>;
   close(): Promise<void>;
 }
@@ -73,6 +73,6 @@ export interface ClickHouse {
 /** One server, over HTTP. */
 export interface ClickHouseServer extends ClickHouse {
   readonly url: string;
-  /** Whether it answers within a second. Never rejects. */
+  /** Whether the server responds within a second. Never rejects. */
   answers(): Promise<boolean>;
 }

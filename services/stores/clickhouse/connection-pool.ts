@@ -1,16 +1,15 @@
 import { FairSemaphore } from '../../shared/fair-semaphore.js';
 
 export interface Closable {
-  /** Whether it can no longer be used. */
+  /** Whether the connection can no longer be used. */
   readonly isLost?: boolean;
   close(): Promise<void>;
 }
 
 /**
- * A few connections, each used by one caller at a time, first come first served.
- *
- * A connection on which anything failed is closed and never used again: chdb prepends what a failed query had
- * already written to the output of the next one, which would hand the rows of one organization to another.
+ * A few connections, each used by one caller at a time, first come, first served.
+ * A connection on which anything failed is closed and never used again: chdb puts what a failed query had already written before the output
+ * of the next query, which would hand rows of one organization to another.
  */
 export class ConnectionPool<Connection extends Closable> {
   readonly #open: () => Connection;
@@ -23,7 +22,7 @@ export class ConnectionPool<Connection extends Closable> {
     this.#open = open;
   }
 
-  /** Runs with exclusive use of a connection. Aborting the signal while waiting leaves the queue. */
+  /** Runs with exclusive use of a connection. Aborting the signal leaves the queue. */
   async use<T>(run: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const running = this.#places.run('', () => this.#connected(run), signal);
     this.#running.add(running);

@@ -13,8 +13,8 @@ import { DEFAULT_TIMEOUT_MS, embeddedSettings } from './settings.js';
 const READ_CONNECTIONS = 2;
 
 /**
- * Sums of months are built in the background, which a pause of inserts does not stop: their seals first, so that whatever is sealed
- * has its sums.
+ * Tables to freeze. Sums of months are built in the background, which a pause of inserts does not stop. Their seals come first, so that
+ * everything sealed has its sums.
  */
 const FREEZABLE_TABLES = sql`SELECT name FROM system.tables
 WHERE database = 'default' AND engine LIKE '%MergeTree' ORDER BY name != 'rollups', name`;
@@ -26,7 +26,7 @@ function textOf(result: EngineResult): string {
 
 const rowsOf = <Row>(json: string) => (JSON.parse(json) as ResponseJSON<Row>).data;
 
-/** Opens the engine in a process of its own. Throws `BrokenPartsError`, and `FolderInUseError` when another process has the folder. */
+/** Opens the engine in its own process. Throws `BrokenPartsError`, and `FolderInUseError` if another process uses the folder. */
 export async function openEmbedded({
   path,
   timeoutMs = DEFAULT_TIMEOUT_MS,
@@ -55,7 +55,7 @@ export async function openEmbedded({
   const background = connections(1);
   let closing = false;
 
-  /** The output of a statement. */
+  /** Runs a statement and returns its output. */
   async function read(
     { name, sql: statement, params }: AnalyticsQuery,
     signal: AbortSignal | undefined,

@@ -1,13 +1,13 @@
-/** Messages between the gateway and the process of the engine: a header of JSON and bytes, each with its length in front. */
+/** Messages between the gateway and the engine process: a JSON header and bytes, each after its length. */
 import type { Duplex } from 'node:stream';
 
-/** A statement, rows or a result; the header says what. */
+/** A statement, rows or a result; the header says which. */
 export type Bytes = Uint8Array<ArrayBufferLike>;
 
 interface ForSession {
   id: number;
   session: number;
-  /** Statements before it, such as `SET`. */
+  /** Statements to run before, such as `SET`. */
   preparations: readonly string[];
 }
 
@@ -49,10 +49,10 @@ export function sendFrame(to: Duplex, header: EngineRequest | EngineResponse, by
 /** Calls `receive` for every message. The bytes belong to the receiver. */
 export function readFrames<Header>(from: Duplex, receive: (header: Header, bytes: Buffer) => void): void {
   let start: Buffer = Buffer.alloc(0);
-  /** The message whose bytes arrive: they are copied into one buffer at once, as a result may have 200 MB. */
+  /** The message whose bytes are arriving. They are copied into one buffer at once, because a result may have 200 MB. */
   let filling: { header: Header; bytes: Buffer; length: number } | undefined;
 
-  /** Takes what of the chunk belongs to the current message; returns the rest. */
+  /** Takes the bytes of the current message from the chunk; returns the rest. */
   function take(chunk: Buffer): Buffer {
     if (!filling) {
       start = start.length === 0 ? chunk : Buffer.concat([start, chunk]);

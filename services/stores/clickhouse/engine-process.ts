@@ -1,6 +1,6 @@
 /**
- * Entry of the process of the engine: the only file that imports `chdb`. It runs the statements that arrive over one socket, and ends with
- * the gateway. A running statement cannot always be interrupted, so the gateway kills this process when a statement does not end.
+ * Entry file of the engine process, and the only file that imports `chdb`. It runs the statements that arrive over one socket, and ends
+ * with the gateway. A running statement cannot always be interrupted, so the gateway kills this process if a statement does not end.
  */
 import { Socket } from 'node:net';
 import { drainPending, Session } from 'chdb';
@@ -12,19 +12,19 @@ import {
   sendFrame,
 } from './engine-frames.js';
 
-/** The socket of the gateway: the fourth file of this process. */
+/** File descriptor of the gateway's socket. */
 const SOCKET = 3;
 
 const [folder = '', configFile = ''] = process.argv.slice(2);
 const socket = new Socket({ fd: SOCKET });
 const sessions = new Map<number, Session>();
 
-// Terminals and service managers signal the whole process group; this process ends when the gateway says so, or has ended.
+// Terminals and service managers signal the whole process group, but this process ends when the gateway says so, or has ended.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.title = 'reachline engine';
 
-// Opened first and kept: it boots the engine with our configuration, which later connections share. Without a file of its own the engine
-// would read a config.xml of the working directory. It prints why it cannot open the folder.
+// Opened first and kept open: it boots the engine with our configuration, which later connections share. Without a configuration file, the
+// engine would read a config.xml in the working directory. It prints why it cannot open the folder.
 const first = open();
 
 function open(): Session {
@@ -56,7 +56,7 @@ async function respond(request: Extract<EngineRequest, { id: number }>, bytes: B
   const { id } = request;
   try {
     const session = sessionOf(request.session);
-    // Runs on this thread, as a preparation takes microseconds.
+    // Runs on this thread, because a preparation takes microseconds.
     for (const preparation of request.preparations) session.query(preparation, 'Null');
     if (request.op === 'insert') {
       const { table, columns } = request;
@@ -71,14 +71,14 @@ async function respond(request: Extract<EngineRequest, { id: number }>, bytes: B
   }
 }
 
-/** chdb finds no code of ClickHouse in the errors of calls on this thread, before whose text it writes two words. */
+/** chdb finds no code of ClickHouse in the errors of calls on this thread: it puts two words before their text. */
 function failureOf({ message, clickhouseCode, code }: EngineFailure): EngineFailure {
   const text = message.replace(/^Query failed: /, '');
   const [, number] = /^Code: (\d+)\./.exec(text) ?? [];
   return { message: text, clickhouseCode: clickhouseCode ?? (number ? Number(number) : undefined), code };
 }
 
-/** Needs no thread of the pool, which long statements may fill. */
+/** Needs no thread of the pool, all of whose threads long statements may occupy. */
 function kill(statement: string): void {
   try {
     first.query(statement, 'Null');
@@ -99,6 +99,6 @@ async function end(): Promise<void> {
 
 readFrames<EngineRequest>(socket, (request, bytes) => void answer(request, bytes));
 socket.on('error', () => {});
-// The gateway has ended. Waiting for statements would keep the folder from the next one.
+// The gateway has ended. Waiting for statements would keep the folder from the next gateway.
 socket.on('close', () => process.kill(process.pid, 'SIGKILL'));
 send({ op: 'ready' });

@@ -1,4 +1,4 @@
-/** The engine, in a process of its own that the gateway can kill: engine-process.ts. */
+/** The engine in its own process (engine-process.ts), which the gateway can kill. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -22,7 +22,7 @@ import type { Rows } from './rows.js';
 /** Output of a statement, in the requested format. */
 export interface EngineResult {
   bytes(): Uint8Array;
-  /** Rows of the result. */
+  /** Number of rows of the result. */
   rowsRead: number;
   bytesRead: number;
   /** Seconds. */
@@ -30,24 +30,24 @@ export interface EngineResult {
 }
 
 export interface RunOptions {
-  /** `SET`, `USE` and the like, given to the engine one by one before the statement. */
+  /** Statements such as `SET` and `USE`, which the engine runs one by one before the statement. */
   preparations?: readonly Sql[];
   signal?: AbortSignal | undefined;
 }
 
 /**
- * A connection with settings, parameters, roles and a database of its own. Runs one statement at a time. Throws `EngineEndedError` for a
- * statement during which the engine ended, and for each one after it.
+ * A connection with its own settings, parameters, roles and database. Runs one statement at a time. Throws `EngineEndedError` for a
+ * statement during which the engine ended, and for every later statement.
  */
 export interface EngineSession {
   /**
-   * Exactly one statement: chdb would run several of one text, and nothing tells it not to. Aborting the signal ends the statement; where
+   * Runs exactly one statement: chdb would run several from one text, which cannot be disabled. Aborting the signal ends the statement. If
    * it does not end, the engine is killed and starts again.
    */
   run(statement: Sql, format: string, options?: RunOptions): Promise<EngineResult>;
-  /** The rows stand apart from the statement. */
+  /** Inserts rows, which are passed separately from the statement. */
   insert(rows: Rows, preparations?: readonly Sql[]): Promise<void>;
-  /** Whether its engine has ended. */
+  /** Whether the engine of this session has ended. */
   readonly isLost: boolean;
   close(): void;
 }
@@ -60,33 +60,33 @@ export interface Engine {
 
 export interface EngineOptions {
   configFile?: string | undefined;
-  /** Told when the engine ends by itself or is killed; it starts again. */
+  /** Called when the engine ends by itself or is killed. It starts again. */
   onEnded?: ((error: EngineEndedError) => void) | undefined;
-  /** Runs whenever the engine has started, before all other statements. An engine for which it throws is ended. */
+  /** Runs whenever the engine has started, before all other statements. If it throws, the engine is ended. */
   verify?(run: (statement: Sql, format: string) => Promise<EngineResult>): Promise<void>;
 }
 
 /** Sizes of the engine's caches, the memory of the whole engine, and its users. */
 const CONFIG_FILE = join(packageRoot, 'mappings/clickhouse/embedded.xml');
 const ENTRY = join(packageRoot, 'dist/services/stores/clickhouse/engine-process.js');
-/** Statements that run at the same time: of reports, inserts, background jobs and an analyst. */
+/** Maximum concurrent statements: reports, inserts, background jobs and SQL of analysts. */
 const THREADS = 8;
-/** Environment variables that any program needs. The gateway's own variables stay out, as they have passwords. */
+/** Environment variables that any program needs. The gateway's own variables are left out, because they contain passwords. */
 const ENVIRONMENT = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|LD_LIBRARY_PATH|NODE_OPTIONS|NODE_V8_COVERAGE)$/;
 
-/** Time that a cancelled statement has to end. Most end between two blocks. */
+/** Milliseconds that a cancelled statement has to end. Most end between two blocks. */
 const ENDING_MS = 3000;
-/** The engine may not have started the statement yet. */
+/** Repeated, because the engine may not have started the statement yet. */
 const KILL_INTERVAL_MS = 200;
-/** A gateway that was killed leaves its engine, which ends when it notices. */
+/** How long to wait for the engine of a killed gateway, which ends when it notices. */
 const RELEASE_MS = 3000;
 const RELEASE_INTERVAL_MS = 200;
-/** Running statements may take as long when the engine is closed. */
+/** How long running statements may take when the engine is closed, in milliseconds. */
 const CLOSE_MS = 3000;
-/** Pause before the engine starts again after a start that failed. */
+/** Pause before the engine starts again after a failed start. */
 const RESTART_MS = 1000;
 
-/** Opens a folder, created when missing. Throws `FolderInUseError` when another process has it. */
+/** Opens a folder, which is created if missing. Throws `FolderInUseError` if another process uses it. */
 export async function openEngine(path: string, options: EngineOptions = {}): Promise<Engine> {
   const folder = resolve(path);
   prepareFolder(folder);
@@ -108,7 +108,7 @@ class EngineClient implements Engine {
     this.#options = options;
   }
 
-  /** Waits for a former process of the folder to end. */
+  /** Waits for an earlier process of the folder to end. */
   async start(releaseMs: number): Promise<EngineProcess> {
     const startedAt = performance.now();
     for (;;) {
@@ -178,7 +178,7 @@ class EngineClient implements Engine {
       if (this.#isClosed) return;
       this.#options.onEnded?.(error);
       this.#process = undefined;
-      // Starts at once, so that the next statement waits for less.
+      // Starts at once, so that the next statement waits less.
       this.current().catch(() => undefined);
     });
     return process;
@@ -239,7 +239,7 @@ class EngineProcess {
     const started = new EngineProcess(folder, configFile);
     const error = await Promise.race([started.#ready, started.ended]);
     if (!error) return started;
-    // The engine prints why (code 76, "Cannot lock file") but only says that it failed. It locks this file while open.
+    // The engine prints the reason (code 76, "Cannot lock file"), but only reports that it failed. It locks this file while it is open.
     if (existsSync(join(folder, 'status'))) throw new FolderInUseError(folder, { cause: error });
     throw error;
   }
@@ -286,7 +286,7 @@ class EngineProcess {
     });
   }
 
-  /** Tells the engine to end the statement until it has, and kills the process when the statement goes on. */
+  /** Tells the engine to end the statement until it has ended, and kills the process if it does not. */
   async #endAtAbort(running: Promise<EngineResult>, tag: Sql, signal: AbortSignal): Promise<EngineResult> {
     const timers: NodeJS.Timeout[] = [];
     const kill = sql`KILL QUERY WHERE startsWith(query, ${textLiteral(tag.text)}) ASYNC`;
@@ -330,7 +330,7 @@ class EngineError extends Error {
   }
 }
 
-/** The engine never again opens a folder in which the disk was full as it wrote its first files. */
+/** The engine can never again open a folder if the disk was full while it wrote its first files. */
 function prepareFolder(folder: string): void {
   try {
     ensureDir(folder);

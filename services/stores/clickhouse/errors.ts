@@ -1,6 +1,6 @@
 import { StoreTimeoutError, StoreUnavailableError } from '../../shared/store-errors.js';
 
-/** The folder of the embedded analytics store is held by another process. */
+/** Another process holds the folder of the embedded analytics store. */
 export class FolderInUseError extends Error {
   override readonly name = 'FolderInUseError';
   readonly folder: string;
@@ -11,7 +11,7 @@ export class FolderInUseError extends Error {
   }
 }
 
-/** The process of the engine ended while a statement ran or before. It starts again; what the statement did is unknown. */
+/** The engine process ended during a statement or before. It starts again. Whether the statement had an effect is unknown. */
 export class EngineEndedError extends StoreUnavailableError {
   constructor(how: string, { cause }: ErrorOptions = {}) {
     super('analytics', { cause: new Error(`the process of the engine ended with ${how}`, { cause }) });
@@ -23,53 +23,53 @@ const TOO_SLOW = '160';
 /** Message of the client's own timeout. */
 const REQUEST_TIMEOUT = 'Timeout error.';
 
-/** The store error for a failure of the engine, whose message stays in the cause, for logs only. */
+/** The store error for a failure of the engine. The engine's message stays in the cause, for logs only. */
 export function storeError(cause: unknown): StoreTimeoutError | StoreUnavailableError {
   if (cause instanceof StoreTimeoutError || cause instanceof StoreUnavailableError) return cause;
   const { clickhouseCode, code, message } = (cause ?? {}) as Record<string, unknown>;
-  // The client and chdb name it differently.
+  // The client and chdb use different names for the code.
   const engineCode = String(clickhouseCode ?? code);
   return engineCode === TIMEOUT_EXCEEDED || engineCode === TOO_SLOW || message === REQUEST_TIMEOUT
     ? new StoreTimeoutError('analytics', { cause })
     : new StoreUnavailableError('analytics', { cause });
 }
 
-/** Codes of errors in the rows of an insert: not parsed, out of range, too long, against a constraint of the table. */
+/** Codes of errors in the rows of an insert: not parsed, out of range, too long, or against a constraint of the table. */
 const ROW_ERRORS = new Set('6 26 27 38 41 69 72 117 131 321 349 407 469'.split(' '));
 
-/** Code of the engine; `undefined` as text where it gave none. */
+/** Code of the engine; the text `undefined` if there is none. */
 export const codeOf = (error: unknown): string =>
   String(((error instanceof StoreUnavailableError ? error.cause : null) as { code?: unknown } | null)?.code);
 
 const MEMORY_LIMIT_EXCEEDED = '241';
-/** Errors that pass: no coordinator, a read-only table, too few replicas, the errors of `waitsForOthers`, a replica that lacks rows. */
+/** Temporary errors: no coordinator, a read-only table, too few replicas, the errors of `waitsForOthers`, or a replica that lacks rows. */
 const PASSING_ERRORS = new Set('225 242 285 286 289 319 999'.split(' '));
-/** The insert before, or this one, has not reached most replicas yet. */
+/** This insert or the one before has not reached most replicas yet. */
 const QUORUM_ERRORS = new Set(['286', '319']);
 
-/** Whether another replica may do what one failed to, as neither rows nor statement are at fault. */
+/** Whether another replica may succeed, because neither rows nor statement are at fault. */
 export const isOfReplica = (error: unknown): boolean =>
   error instanceof StoreUnavailableError &&
   !ROW_ERRORS.has(codeOf(error)) &&
   codeOf(error) !== MEMORY_LIMIT_EXCEEDED;
 
-/** Whether what all replicas failed to do may succeed within seconds. */
+/** Whether a failure on all replicas may pass within seconds. */
 export const isPassing = (error: unknown): boolean => PASSING_ERRORS.has(codeOf(error));
 
-/** Whether every replica would fail likewise until others have rows. */
+/** Whether every replica would fail in the same way until others have rows. */
 export const waitsForOthers = (error: unknown): boolean => QUORUM_ERRORS.has(codeOf(error));
 
 /** Whether the rows of an insert are at fault. */
 export const isRowError = (error: unknown): boolean => ROW_ERRORS.has(codeOf(error));
 
 /**
- * Codes that speak of the server and never of rows: timeouts, network, memory, disk, too many queries, a quota, missing rights, a missing
- * table or database, a cancelled query.
+ * Codes that concern the server and never the rows: timeouts, network, memory, disk, too many queries, a quota, missing rights, a missing
+ * table or database, or a cancelled query.
  */
 const OUTAGE_ERRORS = new Set(
   '60 81 159 160 164 173 192 193 194 201 202 209 210 236 241 243 279 394 439 497 516'.split(' '),
 );
 
-/** Whether the same insert may succeed later, whatever its rows are. */
+/** Whether the same insert may succeed later, regardless of its rows. */
 export const isOutageCode = (error: unknown): boolean =>
   OUTAGE_ERRORS.has(codeOf(error)) || PASSING_ERRORS.has(codeOf(error));

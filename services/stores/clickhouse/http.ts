@@ -19,7 +19,7 @@ import {
 } from './settings.js';
 
 const CONNECT_TIMEOUT_MS = 1500;
-/** The server times out first, so that it says why. */
+/** The server times out this many milliseconds earlier, so that it reports the reason. */
 const ANSWER_MARGIN_MS = 2000;
 const CONNECTIONS = 32;
 /** Below the 10 s after which a server closes an idle connection. */
@@ -34,8 +34,8 @@ const layoutOf = ({ database, cluster }: HttpOptions): Layout => ({
 });
 
 /**
- * Connects lazily: the first statement fails while the server is down, and the next succeeds once the server is back. Table names without a
- * database are looked up in `defaultDatabase`; 'default' exists before our own database.
+ * Opens a lazy connection: the first statement fails while the server is down, and the next succeeds once it is back. Table names without a
+ * database refer to `defaultDatabase`; 'default' exists before our own database.
  */
 export function openHttp(options: HttpOptions, defaultDatabase?: string): ClickHouse {
   const servers = openServers(options, defaultDatabase);
@@ -43,7 +43,7 @@ export function openHttp(options: HttpOptions, defaultDatabase?: string): ClickH
   return options.cluster === null && only ? only : replicas(servers);
 }
 
-/** Each server by itself. */
+/** Opens each server separately. */
 export const openServers = (options: HttpOptions, defaultDatabase?: string): ClickHouseServer[] =>
   options.urls.map((url) => openServer(url, options, defaultDatabase));
 
@@ -63,7 +63,7 @@ function openServer(url: string, options: HttpOptions, defaultDatabase?: string)
       log: { level: ClickHouseLogLevel.OFF },
     });
   const client = connect(defaultDatabase ?? layout.tables);
-  // Pings have their own connections, because statements may hold all the others.
+  // Pings have their own connections, because statements may occupy all others.
   const pings = connect('default', PING_TIMEOUT_MS);
   const settings = (name: string) => httpSettings(name, timeoutMs, layout.isReplicated);
   let asking: Promise<boolean> | undefined;
@@ -91,7 +91,7 @@ function openServer(url: string, options: HttpOptions, defaultDatabase?: string)
       return asking;
     },
 
-    /** A restarted server resets kept-alive connections, and a read can be repeated. */
+    /** A restarted server resets kept-alive connections, but a read can be repeated. */
     async query<Row>(query: AnalyticsQuery, signal?: AbortSignal) {
       guard();
       checkBound(query);
@@ -137,7 +137,7 @@ function openServer(url: string, options: HttpOptions, defaultDatabase?: string)
           values: Readable.from([text], { objectMode: false }),
           clickhouse_settings: settings(name),
         });
-        // Read to its end, so that the connection serves again.
+        // Reads the response to its end, so that the connection can be used again.
         await finished(stream.resume());
       };
       await settle(run());
@@ -166,7 +166,7 @@ function openServer(url: string, options: HttpOptions, defaultDatabase?: string)
   return server;
 }
 
-/** Looks first, because a user may be allowed to use a database but not to create one. */
+/** Checks first, because a user may be allowed to use a database but not to create one. */
 async function createMissing(client: ReturnType<typeof createClient>, database: string): Promise<void> {
   const found = await client.query({
     query: sql`SELECT 1 FROM system.databases WHERE name = {database:String}`.text,
@@ -180,7 +180,7 @@ async function createMissing(client: ReturnType<typeof createClient>, database: 
 const isReset = (error: unknown) =>
   ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException | null)?.code ?? '');
 
-/** An agent with a connect timeout, so that a lost host is detected; node:http has none. */
+/** An agent with a connect timeout, to detect a lost host; node:http has no such timeout. */
 function agentFor(url: string): HttpAgent {
   const options = { keepAlive: true, maxSockets: CONNECTIONS };
   const secure = url.startsWith('https:');

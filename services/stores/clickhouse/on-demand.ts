@@ -10,12 +10,12 @@ import type { OpenedAnalyticsStore } from './store.js';
 export interface OnDemandOptions {
   dataDir: string;
   open(): Promise<OpenedAnalyticsStore>;
-  /** Whether the folder holds an analytics store. */
+  /** Whether the folder contains an analytics store. */
   exists(): boolean;
 }
 
 /**
- * An embedded store that the first use opens with `open`; that use throws the errors of `open`. `isEmpty` tells that the folder has no
+ * An embedded store that opens at its first use with `open`; that use throws the errors of `open`. `isEmpty` tells that the folder has no
  * store yet, so that callers need not open one to read nothing.
  */
 export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOptions): {
@@ -60,7 +60,7 @@ export function analyticsStoreOnDemand({ dataDir, open, exists }: OnDemandOption
       insertCompanies: async (records) => (await use()).insertCompanies(records),
       insertDeliveries: async (records) => (await use()).insertDeliveries(records),
       insertCurrencyRates: async (records) => (await use()).insertCurrencyRates(records),
-      // The views of the embedded engine read the records store.
+      // Nothing to do, because the views of the embedded engine read the records store.
       insertVisits: async () => undefined,
       countVisitsBefore: async () => 0,
       deleteVisitsBefore: async () => undefined,

@@ -11,8 +11,8 @@ export class BrokenPartsError extends Error {
 }
 
 /**
- * Throws a `BrokenPartsError` when the engine set parts aside because it could not read them: now, or when it opened the folder
- * before. It only logs that itself, and answers without their rows.
+ * Throws a `BrokenPartsError` if the engine detached parts because it could not read them, now or at an earlier start. The engine itself
+ * only logs this, and returns results without their rows.
  */
 export async function requireWholeParts(
   query: (statement: Sql) => Promise<{ part: string }[]>,
@@ -27,7 +27,7 @@ WHERE database = currentDatabase() AND reason LIKE '%broken%' ORDER BY part`);
   );
 }
 
-/** Reads every part of the tables and compares its checksums; names those that are damaged, with the reason. */
+/** Reads every part of the tables and compares its checksums. Returns damaged parts with the reason. */
 export async function findDamagedParts(store: AnalyticsReader): Promise<string[]> {
   const { rows } = await store.query<{ table: string; part: string }>({
     name: 'active_parts',

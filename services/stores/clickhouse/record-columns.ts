@@ -1,6 +1,6 @@
 /**
- * The columns of the views of contacts, audiences and visits: in the embedded engine a view reads them from lines of JSON, on a server a copy of
- * the lines is inserted as them.
+ * The columns of the views of contacts, audiences and visits. In the embedded engine, a view reads them from lines of JSON; on a server,
+ * they are inserted from a copy of these lines.
  */
 import { isArrayField } from '../../contacts/field-types.js';
 import { CONTACT_FIELDS, DERIVED_FIELD_NAMES } from '../../contacts/fields.js';
@@ -14,7 +14,7 @@ interface Column {
   field?: string;
   /** Type as which the engine parses the field; by default the type of the column. */
   parsed?: Sql;
-  /** Computes the column from the field. */
+  /** Expression that computes the column from the field. */
   value?: Sql;
 }
 
@@ -23,7 +23,7 @@ export interface RecordView {
   source: 'contacts' | 'audiences' | 'visits';
   comment: string;
   columns: Column[];
-  /** Clauses behind `FROM`. */
+  /** Clauses after `FROM`. */
   join?: Sql;
 }
 
@@ -153,7 +153,7 @@ export const RECORD_VIEWS: readonly RecordView[] = [
 
 export const viewOf = (name: string) => RECORD_VIEWS.find((view) => view.name === name) as RecordView;
 
-/** Structure, in the syntax of the engine, as which it parses the fields of a line of JSON. */
+/** The fields of a line of JSON and their types, in the syntax of the engine. */
 export const parsedFields = ({ columns }: RecordView): Sql =>
   joinSql(
     columns.map(
@@ -162,6 +162,6 @@ export const parsedFields = ({ columns }: RecordView): Sql =>
     ', ',
   );
 
-/** Values of the columns over those fields, in order. */
+/** Expressions of the columns over these fields, in order. */
 export const columnValues = ({ columns }: RecordView): Sql[] =>
   columns.map(({ value, field, name }) => value ?? checkedIdentifier(field ?? name));

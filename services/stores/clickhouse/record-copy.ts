@@ -16,10 +16,10 @@ import { columnValues, parsedFields, viewOf } from './record-columns.js';
 const KEYS_PER_STATEMENT = 1000;
 /** Clock of the server, which all processes share. */
 const NOW_MS = sql`toUnixTimestamp64Milli(now64(3))`;
-/** Age at which tables without a lease are dropped. No copy takes so long. */
+/** Age at which tables without a lease are dropped, in milliseconds. No copy takes this long. */
 const ABANDONED_MS = 86_400_000;
 
-/** The comment of a table: when its reading began, and until when its maker has the lease. */
+/** The comment of a table: when its reading began, and until when its creator has the lease. */
 interface TableComment {
   beganAt: number | null;
   leaseUntil: number | null;
@@ -30,10 +30,10 @@ function readComment(text: string): TableComment {
   return { beganAt: beganAt || null, leaseUntil: leaseUntil ?? null };
 }
 
-/** Whether nobody makes the copy whose tables carry this moment in their names. */
+/** Whether nobody is making the copy whose tables carry this time in their names. */
 function isAbandoned(beganAt: number, comment: TableComment, now: number): boolean {
   if (comment.leaseUntil !== null) return comment.leaseUntil < now;
-  // A comment with another moment came with the tables of the former copy, which were swapped out.
+  // A comment with another time belongs to tables of the former copy, which were swapped out.
   if (comment.beganAt !== null && comment.beganAt !== beganAt) return true;
   return beganAt < now - ABANDONED_MS;
 }
@@ -87,7 +87,7 @@ export function copyOnServers(servers: readonly ClickHouseServer[]): RecordCopy 
   };
 }
 
-/** Waits for each, then throws the first failure. */
+/** Waits for all, then throws the first failure. */
 async function allOf<Item, T>(items: readonly Item[], work: (item: Item) => Promise<T>): Promise<T[]> {
   const running = items.map(work);
   await Promise.allSettled(running);
@@ -101,7 +101,7 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
   const query = async <Row>(statement: Sql) =>
     (await clickhouse.query<Row>({ name: 'copy_records', sql: statement, params: {} })).rows;
 
-  /** Tables of copies that are being made and of former copies: `contacts_<began>_<suffix>`. */
+  /** Tables of unfinished and former copies: `contacts_<began>_<suffix>`. */
   async function otherTables(): Promise<{ name: string; beganAt: number; isAbandoned: boolean }[]> {
     const rows = await query<{ name: string; comment: string; now_ms: number }>(
       sql`SELECT name, comment, ${NOW_MS} AS now_ms FROM system.tables WHERE database = ${textLiteral(copies.text)}`,
@@ -112,7 +112,7 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
     });
   }
 
-  /** Without a mutation of data: a mask hides the rows. */
+  /** A mask hides the rows, without a mutation of data. */
   async function hide(table: Sql, contacts: readonly ContactKey[]): Promise<void> {
     for (const keys of chunks(contacts)) {
       await command(sql`DELETE FROM ${table} WHERE ${isOneOf(keys)}`);
@@ -151,7 +151,7 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
       };
       const create = async (kind: CopiedKind) => {
         await command(sql`CREATE TABLE ${made(kind)} AS ${identifier(kind)}`);
-        // The copy that another version is making as this one migrates lacks the new columns, and so does what is made like it.
+        // A copy that another version makes during this migration lacks the new columns, and so does a table created like it.
         const columns = viewOf(kind).columns.map(
           ({ name, type }) => sql`ADD COLUMN IF NOT EXISTS ${checkedIdentifier(name)} ${type}`,
         );
@@ -162,7 +162,7 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
         for (const kind of COPIED_KINDS) await create(kind);
         await comment(await lease());
       } catch (error) {
-        // A table that is left would hold up every proof of erasure until it counts as abandoned.
+        // A remaining table would delay every proof of erasure until it counts as abandoned.
         await dropMade().catch(() => undefined);
         throw error;
       }
@@ -199,13 +199,13 @@ export function recordCopy(clickhouse: ClickHouse): RecordCopy {
 
     async isFreeOf(contacts) {
       for (const keys of chunks(contacts)) {
-        // Counts hidden rows too.
+        // This count includes hidden rows.
         const found = await query(
           sql`SELECT 1 FROM contacts WHERE ${isOneOf(keys)} LIMIT 1 SETTINGS apply_deleted_mask = 0`,
         );
         if (found.length > 0) return false;
       }
-      // A table that is being filled may hold these contacts; it is checked once it has become the copy.
+      // A table that is being filled may contain these contacts. It is checked once it has become the copy.
       return (await otherTables()).length === 0;
     },
   };

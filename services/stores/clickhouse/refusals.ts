@@ -1,4 +1,4 @@
-/** What a failed insert means: an outage of the server, or rows that it refuses. */
+/** Determines what a failed insert means: an outage of the server, or rows that it rejects. */
 import { checkedIdentifier, EMPTY_SQL, joinSql, sql } from '../../shared/sql.js';
 import { RecordRejectedError, RejectedError, StoreUnavailableError } from '../../shared/store-errors.js';
 import type { ClickHouse } from './client.js';
@@ -7,17 +7,20 @@ import type { Rows } from './rows.js';
 
 export interface RefusalDeps {
   clickhouse: ClickHouse;
-  /** Rejects while the server does not answer. */
+  /** Rejects while the server does not respond. */
   ping(): Promise<void>;
   log?: { warn(details: object, message: string): void };
 }
 
-/** Inserts rows. Throws `RejectedError` where several are refused, to be divided, and `RecordRejectedError` where one is; else the error of an outage. */
+/**
+ * Inserts rows. Throws `RejectedError` if several rows are rejected and must be divided, `RecordRejectedError` for a single row, and
+ * otherwise the error of an outage.
+ */
 export async function insertRows(deps: RefusalDeps, rows: Rows, grouped: boolean): Promise<void> {
   const insert = (together: boolean) =>
     deps.clickhouse.insert(`insert_${rows.table}`, rows, { grouped: together });
   let refusal = await failureOf(insert(grouped));
-  // Among others in one block, it may have been refused for theirs.
+  // In a block with other rows, it may have been rejected because of those.
   if (grouped && mayRefuse(refusal)) refusal = await failureOf(insert(false));
   if (refusal === null) return;
   if (!mayRefuse(refusal)) throw refusal;
@@ -37,7 +40,7 @@ export async function insertRows(deps: RefusalDeps, rows: Rows, grouped: boolean
 
 const isOne = ({ text }: Rows): boolean => text.indexOf('\n') === text.length - 1;
 
-/** Whether the engine answered, with a code that does not stand for an outage. */
+/** Whether the engine responded, with a code that does not mean an outage. */
 function mayRefuse(error: unknown): boolean {
   return (
     isRowError(error) ||
@@ -57,10 +60,10 @@ async function throwUnless(work: Promise<unknown>, error: unknown): Promise<void
   });
 }
 
-/** Deliveries are stored by views, the table itself holds nothing. */
+/** Deliveries are stored by views; the table itself holds nothing. */
 const STORED_IN: { [table: string]: string } = { deliveries: 'creative_deliveries' };
 
-/** Whether the table takes a row that it has already, which changes nothing. False where it has none. */
+/** Whether the table accepts a row that it has already, which changes nothing. False if it has none. */
 async function takesAnother({ clickhouse }: RefusalDeps, { table, columns }: Rows): Promise<boolean> {
   const source = STORED_IN[table] ?? table;
   const from = checkedIdentifier(source);

@@ -1,14 +1,14 @@
-/** Replicas, each of which has everything: one serves for as long as it can, then the next. */
+/** Replicas, each of which has all data. One replica serves for as long as it can, then the next. */
 import { randomUUID } from 'node:crypto';
 import { KeyedMutex, sleep } from '../../shared/async.js';
 import { StoreUnavailableError } from '../../shared/store-errors.js';
 import type { ClickHouse, ClickHouseServer } from './client.js';
 import { isOfReplica, isPassing, waitsForOthers } from './errors.js';
 
-/** A statement that takes longer asks whether its server still answers anything. */
+/** A statement that takes longer than this makes the client check whether its server still responds. */
 const PATIENCE_MS = 700;
 const PAUSE_MS = 100;
-/** No repetition on all replicas begins later. */
+/** Milliseconds after which no further attempt on all replicas begins. */
 const REPEAT_READS_MS = 2000;
 const REPEAT_WRITES_MS = 4000;
 
@@ -16,7 +16,7 @@ type Work<T> = (server: ClickHouseServer, signal: AbortSignal | undefined) => Pr
 
 export function replicas(servers: readonly ClickHouseServer[]): ClickHouse {
   const [{ layout }] = servers as readonly [ClickHouseServer];
-  /** Every other insert into a table would be rejected until the one before has reached most replicas. */
+  /** One insert per table at a time: another would be rejected until the first has reached most replicas. */
   const inserting = new KeyedMutex();
   let current = 0;
 
@@ -65,7 +65,7 @@ export function replicas(servers: readonly ClickHouseServer[]): ClickHouse {
   };
 }
 
-/** Ends the wait, not a write, once the server no longer answers. */
+/** Stops waiting, but not a write, once the server no longer responds. */
 async function whileAnswering<T>(
   server: ClickHouseServer,
   work: Work<T>,

@@ -4,7 +4,7 @@ import { TimeSlice } from '../../shared/async.js';
 import { placeholders } from './bind.js';
 import { storeError } from './errors.js';
 
-/** Throws when a placeholder has no value, so that no query runs with a value another one bound. */
+/** Throws if a placeholder has no value, so that no query runs with a value that another query bound. */
 export function checkBound({ name, sql, params }: AnalyticsQuery): void {
   for (const placeholder of placeholders(sql)) {
     if (!(placeholder in params)) throw new Error(`query ${name} binds no ${placeholder}`);

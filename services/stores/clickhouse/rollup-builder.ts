@@ -1,4 +1,4 @@
-/** Sums the months of organizations whose deliveries have come to rest (decision 0014). Several processes may run it. */
+/** Sums the months of organizations whose deliveries have not changed for a while (decision 0014). Several processes may run it. */
 
 import { randomBytes } from 'node:crypto';
 import { buildStatements, SOURCES, type SourceName } from '../../advertising/rollups.js';
@@ -13,9 +13,9 @@ const LOG_INTERVAL_MS = 600_000;
 const MONTHS_PER_RUN = 100;
 /** Longer than any insert runs. So an insert that a build has not seen cannot commit before an insert that the build has seen. */
 const SETTLE_SECONDS = 300;
-/** Below, a month is read as fast as its sums. */
+/** With fewer rows, reading a month is as fast as reading its sums. */
 const MIN_ROWS = 10_000;
-/** A month that is still restated leaves sums behind with each restatement: they expire soon. */
+/** A month that is still restated leaves obsolete sums with each restatement, so they expire soon. */
 const RECENT_DAYS = 90;
 const RECENT_LIFETIME_SECONDS = 2 * 86_400;
 const LIFETIME_SECONDS = 30 * 86_400;
@@ -36,7 +36,7 @@ interface DueMonth {
   recent: number | boolean;
 }
 
-/** Builds one month after another and pauses after each for as long as it took, which leaves half of the time to reports. */
+/** Builds one month after another, and pauses after each for as long as it took, which leaves half of the time to reports. */
 export class RollupBuilder {
   readonly #clickhouse: ClickHouse;
   readonly #settleSeconds: number;
@@ -76,12 +76,12 @@ export class RollupBuilder {
     return this.#job.stop();
   }
 
-  /** Builds the months that are due, and returns how many. Throws `StoreUnavailableError` or `StoreTimeoutError`. */
+  /** Builds the months that are due, and returns their number. Throws `StoreUnavailableError` or `StoreTimeoutError`. */
   async run(signal?: AbortSignal): Promise<number> {
     let built = 0;
     for (const found of await this.#dueMonths()) {
       if (signal?.aborted) break;
-      // Another process may have built it since.
+      // Another process may have built the month since.
       const [month] = await this.#dueMonths(found);
       if (month === undefined) continue;
       const begun = performance.now();
@@ -92,7 +92,10 @@ export class RollupBuilder {
     return built;
   }
 
-  /** Months at rest whose sums are missing, were begun before their last insert, or have lived half of their time; or the one, if it still is. */
+  /**
+   * Months at rest whose sums are missing, were begun before their last insert, or have reached half of their lifetime. With `only`, that
+   * month if it is still due.
+   */
   async #dueMonths(only?: DueMonth): Promise<DueMonth[]> {
     const one = only
       ? sql`WHERE organization_id = ${textLiteral(only.organization_id)} AND toStartOfMonth(date) = ${textLiteral(only.month)}`

@@ -1,4 +1,4 @@
-/** Every setting of ClickHouse that Reachline sends, by where a statement runs. */
+/** Every ClickHouse setting that Reachline sends, by where a statement runs. */
 import type { Setting } from './bind.js';
 
 type Settings = Record<string, Setting>;
@@ -13,7 +13,7 @@ export const MAX_MONTHS_PER_INSERT = 36;
 
 const MEGABYTE = 1_000_000;
 
-/** Settings every query depends on for correct results. */
+/** Settings that every query needs for correct results. */
 export function commonSettings(name: string, timeoutMs: number): Settings {
   return {
     log_comment: name,
@@ -29,7 +29,7 @@ export function commonSettings(name: string, timeoutMs: number): Settings {
   };
 }
 
-/** Bytes of memory beyond which groups and sorts go to disk. By default a share of the memory decides as well. */
+/** Bytes of memory beyond which groups and sorts go to disk. By default, a share of the memory also decides. */
 const spillBeyond = (bytes: number) => ({
   max_bytes_before_external_group_by: bytes,
   max_bytes_before_external_sort: bytes,
@@ -43,16 +43,16 @@ const spillBeyond = (bytes: number) => ({
 export const embeddedSettings = (name: string, timeoutMs: number): Settings => ({
   ...commonSettings(name, timeoutMs),
   max_threads: 2,
-  // The default needs a gigabyte of free memory per thread. The engine has less, so every statement would run on one thread.
+  // By default, a thread needs a gigabyte of free memory. The engine has less, so every statement would run on one thread.
   max_threads_min_free_memory_per_thread: 0,
   max_memory_usage: 600 * MEGABYTE,
-  // Rows of an INSERT SELECT that go through the materialized views at once; by default a million.
+  // Rows of an INSERT SELECT that pass through the materialized views at once; by default a million.
   min_insert_block_size_rows: 250_000,
-  // Compared with all memory of the query, readers included: a low limit sends every block to disk, which takes minutes.
+  // Compared with all memory of the query, including readers: a low limit would send every block to disk, which takes minutes.
   ...spillBeyond(450 * MEGABYTE),
 });
 
-/** Settings of a statement over HTTP. The status of the response then tells whether the whole statement succeeded. */
+/** Settings of a statement over HTTP. The status of the response then says whether the whole statement succeeded. */
 export const httpSettings = (name: string, timeoutMs: number, isReplicated: boolean): Settings => ({
   ...commonSettings(name, timeoutMs),
   ...(isReplicated ? REPLICA_SETTINGS : {}),
@@ -66,8 +66,9 @@ export const httpSettings = (name: string, timeoutMs: number, isReplicated: bool
 export const HTTP_READ_SETTINGS: Settings = { readonly: 2, cancel_http_readonly_queries_on_client_close: 1 };
 
 /**
- * The server collects the rows of several inserts for a fraction of a second, and answers each insert once its rows are stored. The number
- * of partitions has no limit here, because the server would count the partitions of all collected inserts together and refuse every insert.
+ * The server collects the rows of several inserts for a fraction of a second, and responds to each insert once its rows are stored. The
+ * number of partitions has no limit here, because the server would count the partitions of all collected inserts together and reject every
+ * insert.
  */
 export const GROUPED_INSERT_SETTINGS: Settings = {
   async_insert: 1,
@@ -76,17 +77,17 @@ export const GROUPED_INSERT_SETTINGS: Settings = {
 };
 
 /**
- * An insert is acknowledged once most replicas have it, and a replica that lacks such an insert rejects reads. Both need one insert into a
- * table at a time.
+ * An insert is acknowledged once most replicas have it, and a replica that lacks such an insert rejects reads. Both require one insert into
+ * a table at a time.
  */
 const REPLICA_SETTINGS: Settings = {
   insert_quorum: 'auto',
   insert_quorum_parallel: 0,
   insert_quorum_timeout: 3000,
   select_sequential_consistency: 1,
-  // The default retries for minutes on a replica without a coordinator.
+  // By default, an insert is retried for minutes on a replica without a coordinator.
   insert_keeper_max_retries: 3,
-  // The default fails a deletion while any replica is down, although that replica deletes the rows once it is back.
+  // By default, a deletion fails while any replica is down, although that replica deletes the rows once it is back.
   lightweight_deletes_sync: 1,
 };
 
@@ -104,7 +105,7 @@ export const ANALYST_LIMITS: Record<string, number> = {
   max_threads: 2,
   max_result_rows: 1_000_000,
   max_result_bytes: 200 * MEGABYTE,
-  // Limits and KILL QUERY are checked between blocks.
+  // Small blocks, because limits and KILL QUERY are checked between blocks.
   max_block_size: 1024,
 };
 

@@ -34,7 +34,7 @@ import {
 } from './rows.js';
 import { BATCH_RECORDS, MAX_MONTHS_PER_INSERT } from './settings.js';
 
-/** Fails without a table of the schema, and without a view: an insert of deliveries would succeed and be lost. */
+/** Fails if a table of the schema is missing, or a view: an insert of deliveries would succeed and be lost. */
 const PING = sql`SELECT throwIf(count() < 4, 'views of deliveries are missing'), filesystemAvailable() AS free FROM system.tables
 WHERE database = currentDatabase() AND engine = 'MaterializedView' AND (SELECT count() FROM creative_deliveries WHERE 0) = 0`;
 
@@ -43,13 +43,13 @@ export interface OpenedAnalyticsStore {
   engine: (() => Promise<Engine>) | null;
   builder: RollupBuilder | null;
   pauseInserts: ClickHouse['pauseInserts'];
-  /** Null where the engine is embedded. */
+  /** Null for the embedded engine. */
   copy: RecordCopy | null;
 }
 
 /**
- * Opens and migrates the analytics store, which builds sums of months where `rollups` is given. Throws `FolderInUseError` when another
- * process has the folder, `BrokenPartsError`, and `MigrationNeededError` for replicas, which `migrateReplicas` alone migrates.
+ * Opens and migrates the analytics store. Builds sums of months if `rollups` is given. Throws `FolderInUseError` if another process uses
+ * the folder, `BrokenPartsError`, and `MigrationNeededError` for replicas, which only `migrateReplicas` migrates.
  */
 export async function openAnalyticsStore(
   options: ClickHouseOptions,
@@ -65,7 +65,7 @@ export async function openAnalyticsStore(
     await clickhouse.close();
     throw error;
   }
-  // Replicas have no builder: rows that are older than the last mark may become visible after it.
+  // Replicas have no builder: rows older than the last mark may become visible after it.
   const builder = rollups && !clickhouse.layout.isReplicated ? new RollupBuilder(clickhouse, rollups) : null;
   builder?.start();
   const { engine, pauseInserts } = clickhouse;
@@ -81,14 +81,14 @@ export async function openAnalyticsStore(
 
 const DELIVERY_TABLES = ['creative_deliveries', 'company_deliveries'] as const;
 
-/** Months that the column of dates of deliveries can hold. */
+/** Months that the date column of deliveries can hold. */
 const DATES = { first: monthAt(0), last: monthAt(Date.UTC(2149, 5)) };
 
-/** First day of a month as the column of dates can hold it. */
+/** First day of a month, limited to what the date column can hold. */
 const firstDate = (month: Month): string =>
   firstDayOf(Math.min(Math.max(month, DATES.first), DATES.last) as Month);
 
-/** The moment, limited to the range that the column of visits can hold. */
+/** The time, limited to the range of the column of visits. */
 function moment(milliseconds: number): Sql {
   const ms = Math.trunc(Math.min(Math.max(milliseconds, FIRST_MOMENT_MS), LAST_MOMENT_MS));
   return sql`fromUnixTimestamp64Milli(${ms}, 'UTC')`;
@@ -101,11 +101,11 @@ const partitionOf = (month: Month): number => {
   return year * 100 + number;
 };
 
-/** The month that `YYYYMM` names; null when it names none. */
+/** The month that `YYYYMM` means; null for other numbers. */
 const monthOfNumber = (yearAndMonth: number): Month | null =>
   monthFrom(Math.floor(Number(yearAndMonth) / 100), Number(yearAndMonth) % 100);
 
-/** Partition 0 holds the visits that are not stored by month. */
+/** Partition 0 holds visits that are not stored by month. */
 function monthOfPartition(partition: number): VisitMonth {
   const month = monthOfNumber(partition);
   return month === null ? { kind: 'other' } : { kind: 'month', month };
@@ -116,7 +116,7 @@ interface OldMonth {
   month: Month;
 }
 
-/** Drops the partition of a month. The default of a server refuses to drop more than 50 GB at once. */
+/** Drops the partition of a month. By default, a server refuses to drop more than 50 GB at once. */
 const dropPartition = ({ table, month }: OldMonth): Sql =>
   sql`ALTER TABLE ${identifier(table)} DROP PARTITION ${partitionOf(month)} SETTINGS max_partition_size_to_drop = 0`;
 
@@ -151,7 +151,7 @@ export function analyticsStore(
   const insert = async (rows: Rows, grouped = false) => {
     if (rows.text !== '') await insertRows({ clickhouse, ping, log }, rows, grouped);
   };
-  /** Drops each month although another cannot be dropped, unless the engine does not answer. Resolves with the first failure. */
+  /** Drops each month, even if another cannot be dropped, unless the engine does not respond. Resolves with the first failure. */
   const dropMonths = async (months: readonly OldMonth[]): Promise<{ error: unknown } | null> => {
     let first: { error: unknown } | null = null;
     for (const each of months) {
@@ -175,7 +175,7 @@ export function analyticsStore(
     insertCreatives: (records) => insert(creativeRows(records)),
     insertCompanies: (records) => insert(companyRows(records)),
     insertCurrencyRates: (records) => insert(currencyRateRows(records)),
-    // One insert at a time, so that other writes run in between.
+    // Inserts part by part, so that other writes run in between.
     async insertDeliveries(records) {
       for (const part of splitByMonths(records, partitionOfDelivery, MAX_MONTHS_PER_INSERT))
         await insert(deliveryRows(part));
@@ -199,7 +199,7 @@ export function analyticsStore(
       const old: OldMonth[] = [];
       for (const table of DELIVERY_TABLES) {
         for (const { month, newest } of await deliveryMonths(clickhouse, table, before)) {
-          // The name of a partition and the dates in it must both be older.
+          // Both the name of a partition and its dates must be older.
           if (newest >= before) {
             log?.warn(
               { refused: `${table} ${firstDayOf(month)}`, newest: firstDayOf(newest) },
@@ -211,7 +211,7 @@ export function analyticsStore(
         }
       }
       const failure = await dropMonths(old);
-      // Each by itself: an interrupted run has dropped the months, but not their rollups.
+      // Rollups are deleted separately: an interrupted run has dropped the months, but not their rollups.
       const day = firstDate(before);
       for (const [table, column] of [
         ['rollups', 'month'],

@@ -3,12 +3,12 @@ import type { Contact } from '../../contacts/schema.js';
 import type { Json } from '../../shared/json.js';
 import { PageBuilder } from './page-builder.js';
 
-/** Contacts, or hits, that are read before it is known how large they are. */
+/** Number of contacts or hits that are read before their size is known. */
 export const FIRST_ITEMS = 101;
 
 /**
- * Contacts by distinct ids. `read` resolves with null for each that does not exist. What the first contacts take tells how many more are
- * worth reading: a thousand of the largest would be a gigabyte, of which a page takes 4 MiB.
+ * Reads contacts by distinct ids. `read` resolves with null for an id without a contact. The size of the first contacts tells how many more
+ * to read: a thousand of the largest would be a gigabyte, but a page takes 4 MiB.
  */
 export async function readContactBatch(
   contactIds: readonly string[],

@@ -1,4 +1,4 @@
-/** Bytes of answers whose requests are in flight. Memory holds a few times as much: text, objects, and text again. */
+/** Counts bytes of responses whose requests are in flight. Memory holds a few times as much: text, objects, and text again. */
 export class InFlightBytes {
   readonly #max: number;
   readonly #onRelease: () => void;
@@ -13,7 +13,7 @@ export class InFlightBytes {
     return this.#bytes >= this.#max;
   }
 
-  /** Counts an answer until its request ends, which aborts the signal. */
+  /** Counts a response until its request ends, which aborts the signal. */
   hold(bytes: number, signal: AbortSignal | undefined): void {
     if (!signal || signal.aborted) return;
     this.#bytes += bytes;

@@ -1,4 +1,4 @@
-/** Numbered files of statements, each applied once, in order. */
+/** Migrations: numbered files of statements, each applied once, in order. */
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,8 +39,8 @@ export const readMigrations = (folder: string): Migration[] =>
     });
 
 /**
- * Returns the migrations that are not applied yet. Throws the error of `unreleased` if one was applied with other content, because files
- * of a release never change.
+ * Migrations that are not applied yet. Throws `MigrationChangedError` with the message of `advice` if a migration was applied with other
+ * content.
  */
 export function pendingMigrations(
   migrations: readonly Migration[],

@@ -2,23 +2,23 @@ import type { Json } from '../../shared/json.js';
 
 const MIB = 1024 * 1024;
 
-/** Bytes of the items of a page: with what stands around them an answer stays within 4 MiB (contract 3.10). */
+/** Maximum bytes of the items of a page. With its other fields, a response stays within 4 MiB (contract 3.10). */
 const PAGE_BYTES = 4 * MIB - 16 * 1024;
 
-/** One row more than the page: it shows whether there is a next page. */
+/** One more row than the page, which shows whether there is a next page. */
 export const rowsToFetch = (limit: number): number => limit + 1;
 
 export interface PageBuilderOptions<Row, T> {
   limit: number;
-  /** Bytes of what the answer holds besides the items, where they may be more than 16 KiB. */
+  /** Bytes of the response besides its items, if they may exceed 16 KiB. */
   reservedBytes?: number;
-  /** Bytes of what the answer holds besides each item. */
+  /** Bytes of the response besides each item, per item. */
   reservedBytesPerItem?: number;
-  /** The item as the answer holds it. */
+  /** The item as it appears in the response. */
   toJson(row: Row): Json<T>;
 }
 
-/** Fills a page up to `limit` items and 4 MiB, so that no answer grows with what records hold. */
+/** Fills a page up to `limit` items and 4 MiB, so that the size of a response does not grow with the size of records. */
 export class PageBuilder<Row, T> {
   readonly items: Json<T>[] = [];
   readonly #options: PageBuilderOptions<Row, T>;
@@ -32,29 +32,29 @@ export class PageBuilder<Row, T> {
     this.#maxBytes = PAGE_BYTES - (options.reservedBytes ?? 0);
   }
 
-  /** Bytes of the items, with the bytes reserved for each. */
+  /** Bytes of the items, including the bytes reserved for each. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** How many more items fit, estimated from those added. */
+  /** Number of items that still fit, estimated from the items added so far. */
   get remainingItems(): number {
     const { length } = this.items;
     const fitting = length === 0 ? 1 : Math.ceil(((this.#maxBytes - this.#bytes) * length) / this.#bytes);
     return Math.min(this.#options.limit - length, Math.max(fitting, 1));
   }
 
-  /** The last row of the page; null unless a row found no room. */
+  /** The last row of the page; null unless a row had no room. */
   get endsAfter(): Row | null {
     return this.#isFull ? this.#last : null;
   }
 
-  /** Adds the item of a row; false when the page is full. The first always fits, so that paging never stalls. */
+  /** Adds the item of a row. Returns false if the page is full. The first item always fits, so that paging never stalls. */
   add(row: Row): boolean {
     const { limit, toJson, reservedBytesPerItem = 0 } = this.#options;
     if (this.items.length < limit) {
       const item = toJson(row);
-      // Items are joined by commas.
+      // Counts the comma between items.
       const bytes = Buffer.byteLength(item) + 1 + reservedBytesPerItem;
       if (this.items.length === 0 || this.#bytes + bytes <= this.#maxBytes) {
         this.#bytes += bytes;

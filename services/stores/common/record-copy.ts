@@ -1,4 +1,7 @@
-/** The ports of the copy of contacts and audiences that SQL reads on a server (decision 0022). Both throw `StoreUnavailableError` and `StoreTimeoutError`. */
+/**
+ * The ports of the copy of contacts and audiences that SQL reads on a server (decision 0022). Both throw `StoreUnavailableError` and
+ * `StoreTimeoutError`.
+ */
 
 import { createHash } from 'node:crypto';
 
@@ -8,7 +11,7 @@ export type CopiedKind = (typeof COPIED_KINDS)[number];
 /** Duration of a lease, by the clock of the server that holds the copy. */
 export const COPY_LEASE_MS = 300_000;
 
-/** Names a contact in a statement. Servers keep the text of statements on disk, where an id would outlive the contact. */
+/** Identifies a contact in a statement. Servers keep the text of statements on disk, where an id would outlive the contact. */
 export interface ContactKey {
   organizationId: string;
   /** Hexadecimal. */
@@ -23,20 +26,19 @@ export const contactKey = (organizationId: string, contactId: string): ContactKe
 
 export interface RecordSource {
   /**
-   * Every record that exists when the read begins, as the lines of JSON that the API answers. Records that are written during the read may
-   * be included.
+   * All records that exist when the read begins, as lines of JSON in the form of the API. Records written during the read may be included.
    */
   read(kind: CopiedKind): AsyncIterable<string[]>;
   /** Contacts of the erasures whose proof is not complete. */
   erased(): AsyncIterable<ContactKey[]>;
 }
 
-/** Tables that are read by nobody until they take the place of those that are. */
+/** Tables that nobody reads until they replace the current tables. */
 export interface NewCopy {
   insert(kind: CopiedKind, lines: readonly string[]): Promise<void>;
   /** Removes contacts from the rows that were inserted. */
   hide(contacts: readonly ContactKey[]): Promise<void>;
-  /** Says that its maker is still alive. Without it for `COPY_LEASE_MS`, others drop the tables, and every later call fails. */
+  /** Renews the lease. Without this for `COPY_LEASE_MS`, other processes drop the tables, and every later call fails. */
   renew(): Promise<void>;
   swap(): Promise<void>;
   /** Drops the tables, which hold the former copy after a swap. */
@@ -44,15 +46,15 @@ export interface NewCopy {
 }
 
 export interface RecordCopy {
-  /** When the reading of the current copy began, in milliseconds since the epoch; null before the first. */
+  /** When the reading of the current copy began, in milliseconds since the epoch; null before the first copy. */
   beganAt(): Promise<number | null>;
-  /** The same of each copy that is being made. */
+  /** When the reading of each unfinished copy began. */
   unfinished(): Promise<number[]>;
   begin(now: number): Promise<NewCopy>;
-  /** Drops the tables of copies whose maker died. */
+  /** Drops the tables of copies whose creator died. */
   dropAbandoned(): Promise<void>;
-  /** Makes contacts unreadable at once. Their bytes leave with the next copy. */
+  /** Makes contacts unreadable at once. Their bytes disappear with the next copy. */
   hide(contacts: readonly ContactKey[]): Promise<void>;
-  /** Whether no byte of the contacts is in the copy, nor can come into it. */
+  /** Whether the copy contains no byte of the contacts, and will not get any. */
   isFreeOf(contacts: readonly ContactKey[]): Promise<boolean>;
 }

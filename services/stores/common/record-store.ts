@@ -1,10 +1,9 @@
 /**
  * The port to contacts, audiences, visits, keys and credits.
- *
- * Every method is scoped by organization. A resolved write is durable and visible to every later read of any process.
- * A store that cannot answer throws `StoreUnavailableError`; the messages of its library stay in `cause`.
- * A read whose `signal` is aborted stops as soon as the store can and rejects with the signal's reason. The signal is also
- * aborted when its request ends: until then a store may count its answer as in flight.
+ * Every method is scoped by organization. A resolved write is durable and visible to every later read of any process. An unavailable store
+ * throws `StoreUnavailableError`; messages of its library stay in `cause`. A read whose `signal` is aborted stops as soon as the store can,
+ * and rejects with the signal's reason. The signal is also aborted when its request ends; until then, a store may count its response as in
+ * flight.
  */
 
 import type { CreditStore } from '../../accounts/credit-store.js';
@@ -43,15 +42,15 @@ export interface RecordStore
     RejectionStore,
     AnswerStore,
     OrderSlots {
-  /** Records per write where many are waiting. */
+  /** Number of records per write if many are waiting. */
   readonly preferredBatchSize: number;
-  /** Absent where every write is one transaction, which needs no recovery. */
+  /** Absent if every write is one transaction, which needs no recovery. */
   readonly recovery?: Readonly<RecoveryStatus>;
-  /** Runs `work` when every write is answered and before the next begins. Absent where the store is a server. */
+  /** Runs `work` after all running writes and before the next write begins. Absent if the store is a server. */
   pauseWrites?<T>(work: () => Promise<T>): Promise<T>;
-  /** Whether any record, key or credit account belongs to another organization than this one. */
+  /** Whether a record, key or credit account belongs to another organization. */
   hasOtherOrganization(organizationId: string): Promise<boolean>;
-  /** Throws `StoreUnavailableError` when the store cannot answer. */
+  /** Throws `StoreUnavailableError` if the store is unavailable. */
   ping(): Promise<void>;
   /** Finishes running requests, then releases every resource. */
   close(): Promise<void>;

@@ -7,14 +7,14 @@ import {
 } from '@photostructure/sqlite';
 import type { Sql } from '../../shared/sql.js';
 
-/** About 8 MiB. */
+/** About 8 MiB per step. */
 const PAGES_PER_COPY_STEP = 2000;
 
-/** A database file, which is created where there is none. */
+/** A database file, which is created if there is none. */
 export class SqliteFile {
   readonly #database: DatabaseSyncInstance;
 
-  /** A statement waits for `busyTimeoutMs` for the write lock of another process. */
+  /** `busyTimeoutMs` is how long a statement waits for the write lock of another process. */
   constructor(path: string, busyTimeoutMs = 0) {
     this.#database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   }
@@ -32,7 +32,7 @@ export class SqliteFile {
     return this.#database.prepare(statement.text);
   }
 
-  /** Copies the database page by page, on another thread; within a read transaction, as that sees it. */
+  /** Copies the database page by page on another thread. Within a read transaction, copies the snapshot that it sees. */
   async copyTo(path: string, onProgress: (copied: number) => void): Promise<void> {
     await backup(this.#database, path, {
       rate: PAGES_PER_COPY_STEP,

@@ -1,4 +1,4 @@
-/** Copies contacts and audiences whole into the tables that SQL reads on a server (decision 0022). Several processes may do so at once. */
+/** Copies all contacts and audiences into the tables that SQL reads on a server (decision 0022). Several processes may do so at once. */
 import { PeriodicJob, type PeriodicJobOptions } from '../../shared/periodic-job.js';
 import type { Clock } from '../../shared/time.js';
 import { COPIED_KINDS, COPY_LEASE_MS, type RecordCopy, type RecordSource } from '../common/record-copy.js';
@@ -22,12 +22,12 @@ export class RecordCopier {
     this.#options = options;
   }
 
-  /** When the reading of the current copy began, in milliseconds since the epoch; null before the first. */
+  /** When the reading of the current copy began, in milliseconds since the epoch; null before the first copy. */
   beganAt(): Promise<number | null> {
     return this.#options.copy.beganAt();
   }
 
-  /** Copies everything; resolves with the number of records. Throws the errors of the stores, and the reason of the signal. */
+  /** Copies everything. Resolves with the number of records. Throws the errors of the stores, and the reason of the signal. */
   async run(signal?: AbortSignal, onProgress?: (records: number) => void): Promise<number> {
     const { source, copy, clock } = this.#options;
     const beganAt = clock.now();
@@ -50,7 +50,7 @@ export class RecordCopier {
           onProgress?.(records);
         }
       }
-      // Persons who were erased while this read them: an erasure that is not found here finds what is swapped in.
+      // Hides persons whose erasure began during this read. A later erasure finds the copy after the swap.
       for await (const contacts of source.erased()) await made.hide(contacts);
       await made.swap();
       for await (const contacts of source.erased()) await copy.hide(contacts);
@@ -61,11 +61,11 @@ export class RecordCopier {
     }
   }
 
-  /** Copies about as often as `intervalMs`, unless another process does. */
+  /** Copies about every `intervalMs`, unless another process does. */
   startEvery(intervalMs: number, options: Pick<PeriodicJobOptions, 'log' | 'runs'>): PeriodicJob {
     const { copy, clock } = this.#options;
     const work = async (signal: AbortSignal) => {
-      // What a process that died left: every proof of erasure waits for it.
+      // Drops what a process that died left, because every proof of erasure waits for it.
       await copy.dropAbandoned();
       const copies = [await copy.beganAt(), ...(await copy.unfinished())];
       const last = Math.max(...copies.map((each) => each ?? 0));
@@ -82,7 +82,7 @@ export class RecordCopier {
   }
 }
 
-/** Lines in pieces that one insert takes. */
+/** Groups lines into pieces for one insert each. */
 async function* batches(pages: AsyncIterable<string[]>): AsyncGenerator<string[]> {
   let batch: string[] = [];
   let bytes = 0;

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { type LockOwner, readLockOwner } from './lock-owner.js';
 
-/** The data folder cannot be used. The message says what to do about it. */
+/** The data folder cannot be used. The message says what to do. */
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
 }
 
-/** Another process holds the lock; `owner` is null where it could not be read. */
+/** Another process holds the lock. `owner` is null if it could not be read. */
 export class LockHeldError extends DataFolderError {
   readonly owner: LockOwner | null;
 
@@ -26,7 +26,7 @@ function describeOwner(owner: LockOwner | null): string {
   return ` (process ${pid}, since ${since}${port === undefined ? '' : `, on port ${port}`})`;
 }
 
-/** Explains an error of the file system or of an embedded store, and what to do about it. */
+/** Explains an error of the file system or of an embedded store, and says what to do. */
 export function toDataFolderError(dataDir: string, cause: unknown): DataFolderError {
   const { code } = cause as NodeJS.ErrnoException;
   const folder = resolve(dataDir);
@@ -51,7 +51,7 @@ const REASONS: Partial<Record<string, string>> = {
   ENOENT: 'it cannot be made',
 };
 
-/** The innermost cause in a few words. */
+/** The innermost cause, in a few words. */
 function reason(error: unknown): string {
   let origin = error;
   while (origin instanceof Error && origin.cause !== undefined) origin = origin.cause;

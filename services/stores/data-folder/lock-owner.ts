@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readJson, writeJson } from '../../shared/fs.js';
 import { LOCK_OWNER_FILE } from './layout.js';
 
-/** The process that holds the lock of a data folder, or held it last: the file outlives the lock. */
+/** The process that holds or last held the lock of a data folder: the file outlives the lock. */
 export interface LockOwner {
   pid: number;
   /** ISO 8601. */

@@ -14,9 +14,9 @@ export interface FolderLock {
 }
 
 /**
- * Locks the folder for this process, and creates it where there is none. The lock is an exclusive transaction on a file of its own,
- * which the operating system releases however the process ends. Throws `LockHeldError` when another process holds it, and
- * `DataFolderError` when the folder cannot be used.
+ * Locks the folder for this process, and creates it if there is none. The lock is an exclusive transaction on its own file, which the
+ * operating system releases however the process ends. Throws `LockHeldError` if another process holds it, and `DataFolderError` if the
+ * folder cannot be used.
  */
 export function lockDataFolder(dataDir: string): FolderLock {
   const folder = resolve(dataDir);
@@ -52,8 +52,8 @@ export function lockDataFolder(dataDir: string): FolderLock {
 }
 
 /**
- * Creates the folder, and denies other users its personal data and hashes of keys. A folder that holds other files too keeps its own
- * permissions.
+ * Creates the folder, and denies other users access, because it contains personal data and hashes of keys. An existing folder with other
+ * files keeps its permissions.
  */
 export function makePrivate(folder: string): void {
   ensureDir(folder);
@@ -64,7 +64,7 @@ export function makePrivate(folder: string): void {
   restrict(join(folder, ANALYTICS_FOLDER), 0o700);
 }
 
-/** Creates a file that only its user can read. SQLite gives the permissions of a database to its other files. */
+/** Creates a file that only its user can read. SQLite gives its other files the permissions of the database. */
 export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
 }
@@ -73,6 +73,6 @@ function restrict(path: string, mode: number): void {
   try {
     if (existsSync(path)) chmodSync(path, mode);
   } catch {
-    // Another user owns it, as with mounted volumes, and decides.
+    // Another user owns the folder, such as with mounted volumes, and decides.
   }
 }

@@ -1,25 +1,19 @@
-import { renameSync, statSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TimeNote } from '../../shared/clock-memory.js';
 import { readJson, writeJson } from '../../shared/fs.js';
-import { SEARCH_FILE, TIME_FILE } from './layout.js';
+import { TIME_FILE } from './layout.js';
 
 interface Noted {
   /** ISO 8601. */
   noted_at: string;
 }
 
-/**
- * The time that a data folder notes. Folders of earlier versions have none: the last write of their database stands for it, which has to
- * be read before the database is opened.
- */
-export function timeNoteOf(dataDir: string): TimeNote {
-  const lastWriteMs = readNote(dataDir) === null ? lastWriteOf(dataDir) : null;
-  return {
-    read: () => readNote(dataDir) ?? lastWriteMs,
-    write: (milliseconds) => writeNote(dataDir, milliseconds),
-  };
-}
+/** The last time that a data folder recorded. */
+export const timeNoteOf = (dataDir: string): TimeNote => ({
+  read: () => readNote(dataDir),
+  write: (milliseconds) => writeNote(dataDir, milliseconds),
+});
 
 function readNote(dataDir: string): number | null {
   const milliseconds = Date.parse(readJson<Noted>(join(dataDir, TIME_FILE))?.noted_at ?? '');
@@ -32,17 +26,10 @@ function writeNote(dataDir: string, milliseconds: number): void {
     writeTime(`${file}.new`, milliseconds);
     renameSync(`${file}.new`, file);
   } catch {
-    // A full disk or a read-only one: the earlier note stays.
+    // On a full or read-only disk, the earlier note stays.
   }
 }
 
-/** Writes the file of a folder that nobody has open. Throws the errors of the file system. */
+/** Writes the time note of a folder that nobody has open. Throws errors of the file system. */
 export const writeTime = (file: string, milliseconds: number): void =>
   writeJson(file, { noted_at: new Date(milliseconds).toISOString() } satisfies Noted);
-
-function lastWriteOf(dataDir: string): number | null {
-  const times = [SEARCH_FILE, `${SEARCH_FILE}-wal`].flatMap(
-    (name) => statSync(join(dataDir, name), { throwIfNoEntry: false })?.mtimeMs ?? [],
-  );
-  return times.length === 0 ? null : Math.max(...times);
-}

@@ -7,8 +7,8 @@ export interface AudienceSource {
   audience_id: string;
   /** Milliseconds since the epoch. */
   created_at: number;
-  /** Milliseconds since the epoch; absent for an audience that has not changed since this field exists. */
-  updated_at?: number;
+  /** Milliseconds since the epoch. */
+  updated_at: number;
   /** Id of the request that last changed the audience. */
   change?: string;
   /** Order of the last record. */
@@ -30,7 +30,7 @@ export const isAudience = (source: AudienceSource | AudienceTombstone): source i
 export const storedAudience = ({
   audience,
   created_at: createdMs,
-  updated_at: updatedMs = createdMs,
+  updated_at: updatedMs,
   record_order: recordOrder,
 }: AudienceSource): StoredAudience => ({ createdMs, updatedMs, recordOrder, audience });
 

@@ -7,9 +7,7 @@ import { Documents } from './documents.js';
 import type { IndexNames } from './migrations/indices.js';
 import { fetchPage, searchAfter, totalHits } from './pages.js';
 
-/** Older documents lack the last two fields. */
-interface KeySource extends Omit<StoredKey, 'ancestors'> {
-  ancestors?: string[];
+interface KeySource extends StoredKey {
   /** Time since which no key that descends from this one works. */
   descendants_revoked_at?: string | null;
 }
@@ -40,12 +38,12 @@ export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
 
   /** Keys as the port returns them, with the revocations of their ancestors, which are read in their latest version. */
   async function withAncestors(sources: readonly KeySource[], signal?: AbortSignal): Promise<StoredKey[]> {
-    const ids = new Set(sources.flatMap(({ ancestors = [] }) => ancestors));
+    const ids = new Set(sources.flatMap(({ ancestors }) => ancestors));
     const found = await documents.getMany(
       [...ids].map((id) => ({ id })),
       signal,
     );
-    return sources.map(({ descendants_revoked_at: _, ancestors = [], ...key }) => ({
+    return sources.map(({ descendants_revoked_at: _, ancestors, ...key }) => ({
       ...key,
       revoked_at: ancestors.reduce(
         (first, id) => earliest(first, found.get(id)?.source.descendants_revoked_at ?? null),

@@ -29,11 +29,10 @@ type Clause = estypes.QueryDslQueryContainer;
 /** The stored field (`_source` of the mapping). Fields for searching and sorting are derived from it and only indexed. */
 export interface VisitSource {
   visit: Json<Visit>;
-  /** Absent in older documents. */
-  record_order?: string | null;
+  record_order: string;
 }
 
-export function visitDocument(visit: Visit, recordOrder: string | null): object {
+export function visitDocument(visit: Visit, recordOrder: string): object {
   const { countries, city, browser, platform, address, startUrl } = searchableVisit(visit);
   const document: VisitSource & Record<string, unknown> = {
     visit: toJson(visit),
@@ -112,10 +111,7 @@ function addressText(key: string): string {
 
 type NewVisit = Omit<DocumentWrite, 'before'> & StoredVisit;
 
-const storedOf = ({ visit, record_order = null }: VisitSource): StoredVisit => ({
-  visit,
-  recordOrder: record_order,
-});
+const storedOf = ({ visit, record_order: recordOrder }: VisitSource): StoredVisit => ({ visit, recordOrder });
 
 interface VisitStoreDeps {
   cluster: Cluster;

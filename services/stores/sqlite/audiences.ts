@@ -60,7 +60,7 @@ export function getAudience(
   id: string,
 ): Json<Audience | null> {
   const row = connection.row<AudienceColumns>(
-    sql`SELECT body, created_ms, coalesce(updated_ms, created_ms) FROM audiences
+    sql`SELECT body, created_ms, updated_ms FROM audiences
       WHERE organization = (SELECT key FROM organizations WHERE id = ?) AND id = ? AND body IS NOT NULL`,
     organizationId,
     id,
@@ -121,7 +121,7 @@ function audienceJson([body, created, updated]: AudienceColumns): string {
 
 function bodyOf(connection: Connection, organization: number, id: string): string {
   const row = connection.row<AudienceColumns>(
-    sql`SELECT body, created_ms, coalesce(updated_ms, created_ms) FROM audiences WHERE organization = ? AND id = ?`,
+    sql`SELECT body, created_ms, updated_ms FROM audiences WHERE organization = ? AND id = ?`,
     organization,
     id,
   );
@@ -225,7 +225,7 @@ function readRow(session: WriteSession, organizationId: string, id: string): Aud
     body: string | null,
   ];
   const [position, created, updated, recordOrder, body] = session.connection.row<Columns>(
-    sql`SELECT position, created_ms, coalesce(updated_ms, created_ms), record_order, body FROM audiences WHERE key = ?`,
+    sql`SELECT position, created_ms, updated_ms, record_order, body FROM audiences WHERE key = ?`,
     key,
   ) as Columns;
   const stored =

@@ -101,9 +101,7 @@ export function forgetAnswersOf(
   identifiers: readonly Identifier[],
 ): number {
   const isShown = showsAny(organizationId, identifiers);
-  // An empty text marks responses for which no persons were recorded.
-  const texts = ['', ...identifiers.map(identifierText)];
-  return texts.reduce((sum, text) => {
+  return identifiers.map(identifierText).reduce((sum, text) => {
     const answers = connection.rows<Answer>(
       sql`SELECT route, key, outcome FROM answer_identifiers CROSS JOIN idempotency USING (organization_id, route, key)
         WHERE organization_id = ? AND identifier = ?`,

@@ -67,7 +67,7 @@ function insertVisit(session: WriteSession, ordered: OrderedRecord<VisitRecord>)
     organization,
     visit.id,
     createdMs,
-  ) as [bigint, string | null, Json<Visit>];
+  ) as [bigint, string, Json<Visit>];
   const before = { visit: stored, recordOrder: order };
   if (winner(before, { visit: body, recordOrder }) === before) return;
   connection.run(sql`DELETE FROM visits WHERE key = ?`, key);

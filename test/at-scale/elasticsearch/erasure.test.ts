@@ -109,46 +109,6 @@ describe('An erasure on Elasticsearch', function () {
   const erase = (organizationId: string, proofId: string, email: string, contactIds: string[] = []) =>
     store.eraseContacts(erasure(organizationId, proofId, contactIds, [{ kind: 'email', value: email }]));
 
-  it('carries out an erasure that an earlier version began, and counts what it removes', async () => {
-    const organizationId = freshOrganization();
-    // More people than one step removes. The journal of an earlier version names only contacts.
-    const ids = Array.from({ length: 130 }, (_, index) => `old_${index}`);
-    const record = { contact_id: 'old_129', work_emails: ['old@earlier.example'] };
-    await load(store, organizationId, [
-      ...ids.slice(0, -1).map((contact_id) => ({ contact_id })),
-      record,
-      { contact_id: 'other' },
-    ]);
-    const proof = {
-      ...{ proof_id: 'era_earlier', organization_id: organizationId, key_id: 'key' },
-      ...{ requested_at: new Date().toISOString(), completed_at: null, hashes: [] },
-      removed: { contacts: 0, memberships: 0, idempotency_answers: 0, dead_letters: 0 },
-    };
-    await indices.client().index({
-      index: `${indices.config.indexPrefix}-erasures`,
-      id: `${organizationId}/era_earlier`,
-      document: {
-        ...{ organization_id: organizationId, requested_at: Date.now() - 3_600_000, proof_id: 'era_earlier' },
-        ...{ pending: true, contact_ids: ids, proof },
-      },
-      refresh: true,
-    });
-    for (const id of ids) {
-      await until(async () => (await store.getContact(organizationId, id)) === null, `${id} is removed`);
-    }
-    const listed = async () =>
-      fromJson((await store.listErasures({ organizationId, limit: 1 })).items[0] ?? '');
-    await until(async () => (await listed()).removed.contacts >= ids.length, 'all are counted');
-    expect((await listed()).removed).to.deep.equal({
-      ...{ contacts: ids.length, memberships: 0, idempotency_answers: 0, rejections: 0 },
-    });
-    const again = await load(store, organizationId, [{ ...record, contact_id: 'new' }]).catch(
-      (error) => error,
-    );
-    expect(again).to.be.instanceOf(PartialWriteError);
-    expect(await store.getContact(organizationId, 'other')).not.to.equal(null);
-  });
-
   it('counts the answers it removes where the job of another process is faster', async () => {
     const organizationId = freshOrganization();
     await loadAudiences(store, organizationId, 'aud');

@@ -49,7 +49,7 @@ describe('Months of visits on Elasticsearch', () => {
       index: `${indices.config.indexPrefix}-visits-2025.03`,
       id: 'wrong',
       routing: organizationId,
-      document: visitDocument(toVisit(record, Date.parse(record.createdAt)), null),
+      document: visitDocument(toVisit(record, Date.parse(record.createdAt)), '1'),
     });
     const cutoff = Date.UTC(2026, 0, 1);
     while ((await store.deleteVisitsBefore(cutoff, 10)) > 0);

@@ -54,8 +54,6 @@ describe('The documents of Elasticsearch', () => {
     const ofVisit = { visit: JSON.stringify(visit), record_order: '7' };
     expect(stored('visits', visitDocument(visit, '7'))).to.deep.equal(ofVisit);
     expect(rederived('visits', ofVisit)).to.deep.equal(sent(visitDocument(visit, '7')));
-    const ofBefore = { visit: JSON.stringify(visit) };
-    expect(rederived('visits', ofBefore)).to.deep.equal(sent(visitDocument(visit, null)));
   });
 });
 
@@ -68,43 +66,5 @@ describe('An audience that a reindex copies', () => {
       .that.includes({ ...audience, network_b: false, description: null, tracking_utm_value: null });
     const tombstone = { record_order: '1' };
     expect(toDocument('audiences', tombstone)).to.deep.equal(tombstone);
-  });
-});
-
-describe('A kept outcome that a reindex copies', () => {
-  const kept = { fingerprint: 'f', owner: 'o', lease_until: 0, contact_id: 'c', claimed_at: 1 };
-
-  it('is found by the person that it shows', () => {
-    const contact = {
-      organization_id: 'org_a',
-      contact_id: 'c',
-      work_emails: ['Ann@x.example'],
-      personal_emails: [],
-      network_a_url: null,
-    };
-    expect(toDocument('idempotency', { ...kept, outcome: { kind: 'created', contact } })).to.include({
-      organization_id: 'org_a',
-    });
-    expect(toDocument('idempotency', { ...kept, outcome: { kind: 'created', contact } }))
-      .to.have.property('identifiers')
-      .that.deep.equals(['id c', 'email ann@x.example']);
-  });
-
-  it('stays as it is where it shows nobody', () => {
-    const removed = { ...kept, outcome: { kind: 'removed', removed: true } };
-    expect(toDocument('idempotency', removed)).to.deep.equal(removed);
-  });
-});
-
-describe('A rejection that a reindex copies', () => {
-  it('keeps an identifier, and no text that breaks the rules of identifiers, as that may be an address', () => {
-    const recordIdOf = (record_id: string | null) => {
-      const document = toDocument('rejections', { id: 'rej_1', record: { stream: 'contacts', record_id } });
-      return (document as { record: { record_id: unknown } }).record.record_id;
-    };
-    expect(['crm:1.a-b', null, 'ann@private.example', 'Ann Bell'].map(recordIdOf)).to.deep.equal([
-      ...['crm:1.a-b', null],
-      ...[null, null],
-    ]);
   });
 });

@@ -10,7 +10,7 @@ const FILE = join(packageRoot, 'mappings/clickhouse/access.sql');
 /** Error codes: the grant is missing, or users are stored where SQL cannot change them. */
 const REJECTED_CODES = new Set(['495', '497', '514']);
 
-/** Creates the role of analysts with its limits, on each server. False when one does not permit this user to. */
+/** Creates the role of analysts with its limits, on each server. Returns false if a server does not permit this user to. */
 export async function grantAccess(options: HttpOptions): Promise<boolean> {
   const servers = openServers(options);
   try {

@@ -6,13 +6,13 @@ import { openServers } from '../http.js';
 import { migrate, serverMigrations } from './migrate.js';
 
 /**
- * Applies the missing migrations to every replica, so that a new replica gets its tables. Throws `MigrationNeededError` if the tables of
- * some replicas do not replicate each other.
+ * Applies missing migrations to every replica, so that a new replica gets its tables. Throws `MigrationNeededError` if the tables of some
+ * replicas do not replicate each other.
  */
 export async function migrateReplicas(options: HttpOptions): Promise<void> {
   const servers = openServers(options);
   try {
-    // A table has one id on all replicas. Read again after each, as another process may be creating them.
+    // A table has one id on all replicas. The ids are read again after each server, because another process may be creating tables.
     for (const server of servers) await server.createDatabase();
     let known = await readTableIds(servers);
     for (const server of servers) {
@@ -24,7 +24,7 @@ export async function migrateReplicas(options: HttpOptions): Promise<void> {
   }
 }
 
-/** Ids of the replicated tables by name, whichever replicas have them. */
+/** Ids of the replicated tables by name, from all replicas. */
 async function readTableIds(servers: readonly ClickHouseServer[]): Promise<Map<string, string>> {
   const ids = new Map<string, string>();
   for (const server of servers) {

@@ -22,16 +22,16 @@ const unreleased = ({ engine, layout }: Pick<ClickHouse, 'engine' | 'layout'>) =
         'an empty database (CLICKHOUSE_DATABASE)',
       );
 
-/** Migrations of the embedded engine and of servers. */
+/** Migrations for the embedded engine and for servers. */
 export const commonMigrations = (): Migration[] => readMigrations(FOLDER);
 
-/** Migrations of a server, which also holds copies of contacts, audiences and visits. */
+/** Migrations for a server, which also holds copies of contacts, audiences and visits. */
 export function serverMigrations(): Migration[] {
   const own = readMigrations(join(FOLDER, 'server'));
   return [...commonMigrations(), ...own.map((each) => ({ ...each, name: `server/${each.name}` }))];
 }
 
-/** Resolves with the migrations that are not applied. Throws `UnreleasedVersionError`. */
+/** Migrations that are not applied. Throws `MigrationChangedError` if one was applied with other content. */
 export async function missingMigrations(
   clickhouse: ClickHouse,
   migrations: readonly Migration[] = serverMigrations(),
@@ -75,7 +75,7 @@ interface Applied {
   checksum: string;
 }
 
-/** Empty when there are no tables yet. */
+/** Empty if there are no tables yet. */
 async function appliedMigrations(clickhouse: ClickHouse): Promise<Applied[]> {
   const statement = sql`SELECT name, checksum FROM ${checkedIdentifier(clickhouse.layout.tables)}.schema_migrations`;
   try {

@@ -139,8 +139,6 @@ export class Erasures {
     await suppression.add(source.organization_id ?? '', (source.proof as ErasureProof).hashes);
     // Contacts that an earlier process found but did not remove.
     const people = await this.#people(source.organization_id ?? '', source.contact_ids ?? []);
-    // An earlier version named contacts in the journal before it counted them.
-    if (!source.work && people.length > 0) await this.#mark(id, people);
     let marked = people.map(({ body }) => body.contact_id);
     for (let isLeft = true; isLeft; ) {
       this.#closing.signal.throwIfAborted();
@@ -215,7 +213,7 @@ export class Erasures {
       (source) => {
         const { contact_ids = [], work } = source;
         const proof = source.proof as ErasureProof;
-        const counted = new Set(work ? contact_ids : []);
+        const counted = new Set(contact_ids);
         const fresh = people.filter(({ body }) => !counted.has(body.contact_id));
         const removed = { ...proof.removed };
         removed.contacts += fresh.length;
@@ -328,9 +326,7 @@ async function within(work: Promise<unknown>, ms: number): Promise<void> {
 
 function withStep(proof: ErasureProof, hashes: readonly string[], counts: TraceCounts): ErasureProof {
   const removed = { ...proof.removed };
-  // Proofs of an earlier version do not count rejections.
-  for (const place of TRACE_PLACES)
-    if (place !== 'deletions') removed[place] = (removed[place] ?? 0) + counts[place];
+  for (const place of TRACE_PLACES) if (place !== 'deletions') removed[place] += counts[place];
   return { ...proof, hashes: [...new Set([...proof.hashes, ...hashes])].sort(), removed };
 }
 

@@ -15,14 +15,8 @@ export async function listErasures(
       ...journalSearch({ bool: { filter } }),
       search_after: searchAfter(after, null),
     },
-    { limit, bestScore: null, toJson: ({ proof }) => toJson(currentProof(proof as ErasureProof)) },
+    { limit, bestScore: null, toJson: ({ proof }) => toJson(proof as ErasureProof) },
     (request) => documents.search(request),
   );
   return result;
 }
-
-/** Converts a proof of an earlier version, which counted dead letters (always none) and no rejections. */
-const currentProof = ({ removed, ...proof }: ErasureProof): ErasureProof => {
-  const { contacts, memberships, idempotency_answers, rejections = 0 } = removed;
-  return { ...proof, removed: { contacts, memberships, idempotency_answers, rejections } };
-};

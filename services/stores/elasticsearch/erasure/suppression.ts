@@ -1,12 +1,7 @@
 /** The suppression list, one document per hash, and the secret for the hashes. */
 import { randomBytes } from 'node:crypto';
 import type { ErasureProof } from '../../../contacts/erasure-store.js';
-import {
-  type Identifier,
-  identifierHash,
-  listedHashes,
-  SECRET_BYTES,
-} from '../../../contacts/suppression.js';
+import { type Identifier, identifierHash, SECRET_BYTES } from '../../../contacts/suppression.js';
 import { type Documents, documentId } from '../documents.js';
 import { totalHits } from '../pages.js';
 import { retryWithBackoff } from '../retry.js';
@@ -71,9 +66,10 @@ export class SuppressionList {
     if (secret === undefined) return new Set();
     const hashes = [...states].flatMap(([key, state]) => {
       const { organizationId, identifiers } = personOf(key, state);
-      return identifiers
-        .flatMap((each) => listedHashes(secret, organizationId, each))
-        .map((hash) => ({ key, id: documentId(organizationId, hash) }));
+      return identifiers.map((each) => ({
+        key,
+        id: documentId(organizationId, identifierHash(secret, organizationId, each)),
+      }));
     });
     const found = await this.#documents.getMany([...new Map(hashes.map((each) => [each.id, each])).values()]);
     return new Set(hashes.flatMap(({ key, id }) => (found.has(id) ? [key] : [])));

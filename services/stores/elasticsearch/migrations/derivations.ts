@@ -1,12 +1,9 @@
 /** Derives the indexed fields from the stored fields, so that a reindex applies changes of code as well as of the mapping. */
 import { audienceBody } from '../../../audiences/stored-audience.js';
-import { isId } from '../../../shared/ids.js';
 import { fromJson } from '../../../shared/json.js';
 import { type AudienceSource, type AudienceTombstone, isAudience } from '../audience-documents.js';
 import { audienceDocument } from '../audiences.js';
 import { type ContactSource, contactDocument, parseSource } from '../contacts/indexed-contact.js';
-import { type IdempotencySource, shownPerson } from '../idempotency.js';
-import type { RejectionSource } from '../rejections.js';
 import { type VisitSource, visitDocument } from '../visits.js';
 import type { Resource } from './indices.js';
 
@@ -14,17 +11,7 @@ const DERIVATIONS: { [name in Resource]?: (source: never) => object } = {
   contacts: (source: ContactSource) => contactDocument(parseSource(source)),
   audiences: (source: AudienceSource | AudienceTombstone) =>
     audienceDocument(isAudience(source) ? { ...source, audience: audienceBody(source.audience) } : source),
-  visits: ({ visit, record_order = null }: VisitSource) => visitDocument(fromJson(visit), record_order),
-  rejections: (source: RejectionSource) => {
-    const { stream, record_id: id } = source.record;
-    // An earlier version stored ids that violate the rules of identifiers, such as an address, which no erasure would find.
-    return {
-      ...source,
-      stream,
-      record: { ...source.record, record_id: id !== null && isId(id) ? id : null },
-    };
-  },
-  idempotency: (source: IdempotencySource) => ({ ...source, ...shownPerson(source.outcome) }),
+  visits: ({ visit, record_order }: VisitSource) => visitDocument(fromJson(visit), record_order),
 };
 
 /** The document to index, derived from a stored document. */

@@ -25,9 +25,8 @@ export async function adoptErasures(
 ): Promise<AdoptedErasures> {
   const newer = new Connection(newerPath, { cacheMb: 8, readOnly: true });
   try {
-    const hasList = newer.row(sql`SELECT 1 FROM sqlite_schema WHERE name = 'suppression_secret'`);
-    const secret = hasList && newer.row<[string]>(sql`SELECT secret FROM suppression_secret`)?.[0];
-    if (!secret) return { erasures: 0, removed: 0, changed: 0 };
+    const [secret] = newer.row<[string]>(sql`SELECT secret FROM suppression_secret`) ?? [];
+    if (secret === undefined) return { erasures: 0, removed: 0, changed: 0 };
     const connection = await openDatabase(dataDir, CACHE_MB);
     try {
       const erasures = connection.writeTransaction(() => copyList(newer, connection, secret));
@@ -51,11 +50,8 @@ function copyList(newer: Connection, connection: Connection, secret: string): nu
     );
   }
   connection.run(sql`INSERT OR IGNORE INTO suppression_secret (only, secret) VALUES (1, ?)`, secret);
-  // A list of an earlier version lacks this column.
-  const tells = newer.row(sql`SELECT 1 FROM pragma_table_info('suppressed') WHERE name = 'named'`);
-  const named = tells ? sql`named` : sql`1`;
   for (const [organizationId, hash, isNamed] of newer.each<[string, string, bigint]>(
-    sql`SELECT organization_id, hash, ${named} FROM suppressed`,
+    sql`SELECT organization_id, hash, named FROM suppressed`,
   )) {
     addEntry(connection, { organizationId, hash, isNamed: isNamed === 1n });
   }

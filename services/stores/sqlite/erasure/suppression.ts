@@ -4,7 +4,6 @@ import {
   type Identifier,
   identifierHash,
   identifiersOf,
-  listedHashes,
   SECRET_BYTES,
 } from '../../../contacts/suppression.js';
 import { sql } from '../../../shared/sql.js';
@@ -108,12 +107,13 @@ export class Suppression {
   #entryOf(organizationId: string, identifier: Identifier): Entry | undefined {
     const secret = this.#readSecret();
     if (secret === undefined) return undefined;
-    const entry = sql`SELECT named FROM suppressed WHERE organization_id = ? AND hash = ?`;
-    const named = listedHashes(secret, organizationId, identifier).flatMap(
-      (hash) => this.#connection.row<[bigint]>(entry, organizationId, hash) ?? [],
+    const entry = this.#connection.row<[bigint]>(
+      sql`SELECT named FROM suppressed WHERE organization_id = ? AND hash = ?`,
+      organizationId,
+      identifierHash(secret, organizationId, identifier),
     );
-    if (named.length === 0) return undefined;
-    return named.includes(1n) ? 'named' : 'found';
+    if (!entry) return undefined;
+    return entry[0] === 1n ? 'named' : 'found';
   }
 
   #readSecret(): string | undefined {

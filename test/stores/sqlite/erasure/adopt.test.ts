@@ -3,10 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Identifier } from '../../../../services/contacts/suppression.js';
 import { fromJson } from '../../../../services/shared/json.js';
-import { sql } from '../../../../services/shared/sql.js';
 import type { RecordStore } from '../../../../services/stores/common/record-store.js';
 import { SEARCH_FILE } from '../../../../services/stores/data-folder/layout.js';
-import { Connection } from '../../../../services/stores/sqlite/connection.js';
 import { adoptErasures } from '../../../../services/stores/sqlite/erasure/adopt.js';
 import { openSqliteStore } from '../../../../services/stores/sqlite/store.js';
 import { T0 } from '../../../contract/record-store-support.js';
@@ -78,13 +76,5 @@ describe('Erasures that a restored database takes over', () => {
     await write(store, [{ contact_id: 'bob', first_name: 'Bob' }], T0 + 3);
     await store.close();
     expect(filesWith(folders.backup, ['private.example', 'ann-second'])).to.deep.equal([]);
-  });
-
-  it('remove who has an address of a list from before it told what was named', async () => {
-    const folders = await prepare({ kind: 'email', value: ANN });
-    const connection = new Connection(join(folders.newer, SEARCH_FILE), { cacheMb: 2 });
-    connection.run(sql`ALTER TABLE suppressed DROP COLUMN named`);
-    connection.close();
-    expect(await adopt(folders)).to.deep.equal({ erasures: 1, removed: 4, changed: 0 });
   });
 });

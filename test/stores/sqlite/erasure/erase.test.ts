@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import type { Identifier } from '../../../../services/contacts/suppression.js';
-import { fromJson } from '../../../../services/shared/json.js';
 import { sql } from '../../../../services/shared/sql.js';
 import type { RecordStore } from '../../../../services/stores/common/record-store.js';
 import { SEARCH_FILE } from '../../../../services/stores/data-folder/layout.js';
@@ -13,7 +12,6 @@ import { load, newContact, T0 } from '../../../contract/record-store-support.js'
 import { accepted } from '../../../support/accepted.js';
 import { filesWith } from '../../../support/files.js';
 import { tempFolder } from '../../../support/temp-folder.js';
-import { until } from '../../../support/until.js';
 
 describe('An erasure in SQLite', () => {
   const organizationId = 'org_erasing';
@@ -84,19 +82,6 @@ describe('An erasure in SQLite', () => {
     expect(answersLeft()).to.deep.equal([['key_bob'], ['key_bob']]);
   });
 
-  it('finds kept answers of before they were found by person', async () => {
-    await createTwo();
-    inDatabase((connection) => {
-      connection.run(sql`DELETE FROM answer_identifiers`);
-      connection.run(
-        sql`INSERT INTO answer_identifiers SELECT organization_id, '', route, key FROM idempotency`,
-      );
-    });
-    const { proof } = await erase(['ann']);
-    expect(proof.removed.idempotency_answers).to.equal(1);
-    expect(answersLeft()).to.deep.equal([['key_bob'], ['key_bob']]);
-  });
-
   it('overwrites the pages that it frees', async () => {
     const work_emails = Array.from({ length: 300 }, (_, number) => `zorblax${number}@erased.example`);
     await load(store, organizationId, [{ contact_id: 'ann', work_emails }, { contact_id: 'bob' }]);
@@ -144,34 +129,6 @@ describe('An erasure in SQLite', () => {
     } finally {
       reader.close();
     }
-  });
-
-  it('goes on where a version that kept what is left beside the proof has stopped', async () => {
-    const address = 'ann@x.example';
-    await load(store, organizationId, [{ contact_id: 'ann', work_emails: [address] }, { contact_id: 'bob' }]);
-    const { proof } = await erase(['nobody']);
-    await store.close();
-    inDatabase((connection) => {
-      connection.exec(sql`ALTER TABLE erasures ADD COLUMN work TEXT`);
-      connection.run(
-        sql`UPDATE erasures SET completed_at = NULL, work = ?, proof = json_set(proof, '$.completed_at', NULL)`,
-        JSON.stringify({ named: [email(address)], related: [] }),
-      );
-      connection.run(sql`DELETE FROM schema_migrations WHERE name = '0034_erase_by_jobs.sql'`);
-    });
-    store = await openSqliteStore({ dataDir: dirname(path), searchThreads: 1, resumesJobs: true });
-    const proofs = async () =>
-      (await store.listErasures({ organizationId, limit: 10 })).items.map((each) => fromJson(each));
-    await until(async () => (await proofs())[0]?.completed_at !== null, 'the erasure is complete');
-    expect(await proofs()).to.have.length(1);
-    expect((await proofs())[0]).to.deep.include({
-      proof_id: proof.proof_id,
-      requested_at: proof.requested_at,
-      removed: { contacts: 1, memberships: 0, idempotency_answers: 0, rejections: 0 },
-    });
-    expect(await store.getContact(organizationId, 'ann')).to.equal(null);
-    expect(await store.getContact(organizationId, 'bob')).not.to.equal(null);
-    expect(inDatabase((connection) => connection.rows(sql`SELECT id FROM jobs`))).to.deep.equal([]);
   });
 
   it('lets writes of other organizations pass between its steps', async () => {
