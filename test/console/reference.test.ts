@@ -231,7 +231,7 @@ describe('The API reference in Chromium', function () {
     await c.page.getByLabel('API key, of org_demo').waitFor();
     await c.page.reload();
     expect(await c.page.getByLabel('API key, of org_demo').inputValue()).to.equal(c.key);
-    // The colour scheme is the console's, in this tab and in others.
+    // The key belongs to the console too, in this tab and in others.
     await c.page.goto(`${c.gateway.url}/console`);
     await c.page.getByRole('table', { name: 'Contacts' }).waitFor();
     const other = await c.context.newPage();

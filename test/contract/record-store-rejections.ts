@@ -29,7 +29,7 @@ export function recordStoreRejections(open: Open): void {
         }),
       );
 
-    /** Every rejection, and the number that each page reports. */
+    /** Every rejection, page by page; expects the reported total to match. */
     async function listed(organizationId?: string, stream?: string, limit = 1000): Promise<Rejection[]> {
       const all: Rejection[] = [];
       for (let after: SortKey | undefined; ; ) {
