@@ -1,6 +1,6 @@
 /**
- * Admission control: limits the number, memory and duration of requests, in total, per organization and per key. A request releases what it
- * holds at its deadline at the latest, whatever the client, handler or store does.
+ * Admission control: limits the number, memory and duration of the requests of this process, in total, per organization and per key. Two
+ * gateways allow twice as much. A request releases what it holds at its deadline at the latest, whatever the client, handler or store does.
  */
 import type { Context } from 'koa';
 import type { Principal } from './principal.js';
