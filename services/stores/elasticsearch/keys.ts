@@ -99,9 +99,10 @@ export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
         search_after: searchAfter(after, null),
       };
       const { result } = await fetchPage<KeySource, KeySource>(
+        documents,
         request,
         { limit, bestScore: null, toJson },
-        (part) => documents.search(part, signal),
+        signal,
       );
       return { ...result, items: await withAncestors(result.items.map(fromJson), signal) };
     },

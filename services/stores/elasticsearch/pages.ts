@@ -6,8 +6,10 @@ import { OverloadedError, StoreTimeoutError } from '../../shared/store-errors.js
 import { FIRST_ITEMS } from '../common/contact-batch.js';
 import { InFlightBytes } from '../common/in-flight-bytes.js';
 import { PageBuilder, rowsToFetch } from '../common/page-builder.js';
+import type { Documents } from './documents.js';
 
 type Sort = estypes.SortCombinations[];
+export type Aggregations = Record<string, estypes.AggregationsAggregate>;
 
 /** Sorts by score if there is one, then newest first, then by id. This total order is the same after a reindex and on every replica. */
 export function pageSort(idField: string, scored: boolean): Sort {
@@ -68,61 +70,111 @@ export async function withDeadline<T>(
   }
 }
 
-interface PageForm<Source, T, Field extends string> {
+interface HitPageForm<Source, T> {
   limit: number;
-  /** Score of rank 0; null if sorted by time alone. */
+  /** Score of rank 0; null when sorted by time alone. */
   bestScore: number | null;
   toJson(source: Source): Json<T>;
+  /** Bytes of the facets of the page. */
+  reservedBytes?: number;
   reservedBytesPerItem?: number;
   explain?: boolean;
-  /** Whether the request has its own sort instead of the time. */
+  /** Whether the request brings its own sort in place of the time. */
   isSorted?: boolean;
-  /** Reads the facets from the aggregations of the request. */
-  toFacets?(
-    aggregations: Record<string, estypes.AggregationsAggregate>,
-    query: estypes.QueryDslQueryContainer | undefined,
-  ): Facets<Field> | Promise<Facets<Field>>;
 }
 
+/** A statement that finds a part of a page. */
+export type PartRequest = estypes.SearchRequest & { size: number };
+
 /**
- * Fetches a page. The size of the first hits tells how many more to fetch: a thousand of the largest contacts would be a gigabyte, but a
- * page takes 4 MiB.
+ * The first part of a page. What its hits take tells how many more are worth asking for: a thousand of the largest contacts would be a
+ * gigabyte, of which a page takes 4 MiB.
  */
-export async function fetchPage<Source, T, Field extends string = never>(
-  request: estypes.SearchRequest,
-  { limit, bestScore, toJson, toFacets, reservedBytesPerItem, explain, isSorted }: PageForm<Source, T, Field>,
-  search: (request: estypes.SearchRequest) => Promise<estypes.SearchResponse<Source>>,
-): Promise<{ result: FacetedPage<Json<T>, Field>; bytes: number }> {
-  let part = { ...request, size: Math.min(rowsToFetch(limit), FIRST_ITEMS) };
-  let response = await search(part);
-  const total = totalHits(response.hits);
-  const facets = request.aggs && (await toFacets?.(response.aggregations ?? {}, request.query));
-  const reservedBytes = facets ? Buffer.byteLength(JSON.stringify(facets)) : 0;
-  const builder = new PageBuilder<estypes.SearchHit<Source>, T>({
-    limit,
-    reservedBytes,
-    reservedBytesPerItem,
-    toJson: ({ _source }) => toJson(_source as Source),
-  });
-  const ranks: number[] = [];
-  const isFullAt = (hit: estypes.SearchHit<Source>) => {
-    const added = builder.add(hit);
-    if (added && explain) ranks.push(hitKey(hit, bestScore).rank);
-    return !added;
-  };
-  for (;;) {
-    const { hits } = response.hits;
-    const isFull = hits.some(isFullAt);
-    if (isFull || hits.length < part.size) {
-      const { items, endsAfter } = builder;
-      const next = endsAfter && (isSorted ? sortedKey(endsAfter) : hitKey(endsAfter, bestScore));
-      const result = { items, total, next, ...(facets ? { facets } : {}), ...(explain ? { ranks } : {}) };
-      return { result, bytes: builder.bytes + reservedBytes };
-    }
-    const size = rowsToFetch(builder.remainingItems);
-    part = { ...request, size, search_after: hits.at(-1)?.sort, track_total_hits: false, aggs: undefined };
-    response = await search(part);
+export const firstPart = (request: estypes.SearchRequest, limit: number): PartRequest => ({
+  ...request,
+  size: Math.min(rowsToFetch(limit), FIRST_ITEMS),
+});
+
+/** A page that is filled part by part. */
+export class HitPage<Source, T> {
+  readonly #form: HitPageForm<Source, T>;
+  readonly #builder: PageBuilder<estypes.SearchHit<Source>, T>;
+  readonly #ranks: number[] = [];
+
+  constructor(form: HitPageForm<Source, T>) {
+    const { limit, reservedBytes, reservedBytesPerItem, toJson } = form;
+    this.#form = form;
+    this.#builder = new PageBuilder({
+      limit,
+      reservedBytes,
+      reservedBytesPerItem,
+      toJson: ({ _source }) => toJson(_source as Source),
+    });
   }
+
+  /** Takes the hits of a part. Returns the next part, or null if the page is complete. */
+  take(part: PartRequest, hits: readonly estypes.SearchHit<Source>[]): PartRequest | null {
+    const isFull = hits.some((hit) => !this.#add(hit));
+    if (isFull || hits.length < part.size) return null;
+    return {
+      ...part,
+      size: rowsToFetch(this.#builder.remainingItems),
+      search_after: hits.at(-1)?.sort,
+      track_total_hits: false,
+      aggs: undefined,
+    };
+  }
+
+  #add(hit: estypes.SearchHit<Source>): boolean {
+    const { explain, bestScore } = this.#form;
+    const added = this.#builder.add(hit);
+    if (added && explain) this.#ranks.push(hitKey(hit, bestScore).rank);
+    return added;
+  }
+
+  get items(): Json<T>[] {
+    return this.#builder.items;
+  }
+
+  /** Where the next page begins; null after the last page. */
+  get next(): SortKey | null {
+    const { endsAfter } = this.#builder;
+    const { isSorted, bestScore } = this.#form;
+    return endsAfter && (isSorted ? sortedKey(endsAfter) : hitKey(endsAfter, bestScore));
+  }
+
+  /** Ranks of the items, if they are to be explained. */
+  get ranks(): { ranks?: number[] } {
+    return this.#form.explain ? { ranks: this.#ranks } : {};
+  }
+
+  get bytes(): number {
+    return this.#builder.bytes + (this.#form.reservedBytes ?? 0);
+  }
+}
+
+export const bytesOfFacets = (facets: object | undefined): number =>
+  facets ? Buffer.byteLength(JSON.stringify(facets)) : 0;
+
+/** Fetches a page of documents. `toFacets` reads the facets from the aggregations of the request. */
+export async function fetchPage<Source, T, Field extends string = never>(
+  documents: Pick<Documents<Source>, 'search'>,
+  request: estypes.SearchRequest,
+  { toFacets, ...form }: HitPageForm<Source, T> & { toFacets?(aggregations: Aggregations): Facets<Field> },
+  signal?: AbortSignal,
+): Promise<{ result: FacetedPage<Json<T>, Field>; bytes: number }> {
+  let part: PartRequest | null = firstPart(request, form.limit);
+  let response = await documents.search(part, signal);
+  const total = totalHits(response.hits);
+  const facets = request.aggs && toFacets?.(response.aggregations ?? {});
+  const page = new HitPage<Source, T>({ ...form, reservedBytes: bytesOfFacets(facets) });
+  for (;;) {
+    part = page.take(part, response.hits.hits);
+    if (!part) break;
+    response = await documents.search(part, signal);
+  }
+  const { items, next, bytes } = page;
+  return { result: { items, total, next, ...(facets ? { facets } : {}) }, bytes };
 }
 
 const hitKey = ({ sort }: estypes.SearchHit<unknown>, bestScore: number | null): SortKey =>

@@ -86,9 +86,10 @@ export function rejectionStore(cluster: Cluster, names: IndexNames, clock: Clock
         ...(stream === undefined ? [] : [{ term: { stream } }]),
       ];
       const { result } = await fetchPage<RejectionSource, Rejection>(
+        documents,
         { query: { bool: { filter } }, sort: NEWEST_FIRST, search_after: searchAfter(after, null) },
         { limit, bestScore: null, toJson: ({ record }) => toJson(record) },
-        (request) => documents.search(request, signal),
+        signal,
       );
       return result;
     },

@@ -210,9 +210,7 @@ export function visitStore({
         toJson: ({ visit }: VisitSource) => visit,
         toFacets: visitFacets,
       };
-      return bounded(caller, (signal) =>
-        fetchPage(visitQuery(search), form, (part) => visits.search(part, signal)),
-      );
+      return bounded(caller, (signal) => fetchPage(visits, visitQuery(search), form, signal));
     },
 
     insertVisits(records) {

@@ -10,7 +10,8 @@ import {
   contactDocument,
   type IndexedContact,
 } from '../../../services/stores/elasticsearch/contacts/indexed-contact.js';
-import { readRanked } from '../../../services/stores/elasticsearch/contacts/search.js';
+import { planSearch } from '../../../services/stores/elasticsearch/contacts/search.js';
+import { type ContactReader, readPart } from '../../../services/stores/elasticsearch/contacts/search-page.js';
 
 const LIMIT = 25;
 const searchFor = (query: string) => ({
@@ -26,7 +27,7 @@ function hit(number: number, last_name: string, score: number): Hit {
   const record: ContactRecord = { organization_id: 'org', contact_id, first_name: 'Eva', last_name };
   const stored = applyRecord(undefined, { record, acceptedAt: 0, sequence: 0 }) as IndexedContact;
   const source = contactDocument(stored) as ContactSource;
-  return { _index: 'contacts', _source: source, sort: [score, 1000 - number, contact_id] };
+  return { _index: 'contacts', _id: contact_id, _source: source, sort: [score, 1000 - number, contact_id] };
 }
 
 /**
@@ -36,27 +37,26 @@ async function read(
   found: (bestScore: number) => Hit[],
   { size = LIMIT + 1, matched, isGone = false }: { size?: number; matched?: 1; isGone?: boolean } = {},
 ) {
-  let best = 0;
   let ranked = 0;
   let asked = 0;
-  const ids = await readRanked(
-    searchFor(matched === 1 ? 'anderson zyx' : 'anderson'),
-    matched && { matched, weight: 17, weights: [17, 17] },
-    {
-      run: async (part) => {
-        asked += 1;
-        if (JSON.stringify(part.query?.bool?.should).includes('fuzzy')) ranked += 1;
-        return { hits: { hits: found(best).slice(0, part.size) } } as estypes.SearchResponse<ContactSource>;
-      },
-      readSources: async (hits) => (isGone ? null : [...hits]),
+  const search = searchFor(matched === 1 ? 'anderson zyx' : 'anderson');
+  const plan = planSearch(search, matched && { matched, weight: 17, weights: [17, 17] });
+  const stored = found(plan.bestScore as number);
+  const bodies = new Map(stored.map(({ _id, _source }) => [_id, _source]));
+  const documents = {
+    search: async (part: estypes.SearchRequest) => {
+      asked += 1;
+      if (JSON.stringify(part.query?.bool?.should).includes('fuzzy')) ranked += 1;
+      return { hits: { hits: stored.slice(0, part.size) } } as estypes.SearchResponse<ContactSource>;
     },
-    async ({ bestScore, request }, run) => {
-      best = bestScore as number;
-      const { hits } = (await run({ ...request, size })).hits;
-      return hits.map(({ sort }) => sort?.[2]);
-    },
-  );
-  return { ids, asked, ranked };
+    getMany: async (wanted: readonly { id: string }[]) =>
+      new Map(isGone ? [] : wanted.map(({ id }) => [id, { source: bodies.get(id) }])),
+  } as unknown as ContactReader['documents'];
+  const formerTokens = Promise.resolve(new Set<string>());
+  const { signal } = new AbortController();
+  const reader = { documents, formerTokens, shardsPerOrganization: 1, signal };
+  const { hits } = (await readPart(reader, plan, { ...plan.request, size })).hits;
+  return { ids: hits.map(({ sort }) => sort?.[2]), asked, ranked };
 }
 
 const many = (count: number, last_name: string, score: number) =>

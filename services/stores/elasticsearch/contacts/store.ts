@@ -1,19 +1,15 @@
-import type { estypes } from '@elastic/elasticsearch';
 import { contactJson } from '../../../contacts/contact-json.js';
 import {
   type ContactSearch,
   type ContactStore,
   deletionResult,
-  explanationBytes,
   isReplayable,
 } from '../../../contacts/contact-store.js';
-import { noMatch } from '../../../search/partial.js';
-import type { PartialMatch } from '../../../search/query.js';
-import { FIRST_ITEMS, readContactBatch } from '../../common/contact-batch.js';
+import { readContactBatch } from '../../common/contact-batch.js';
 import { type Documents, documentId } from '../documents.js';
 import type { AcceptanceTimes } from '../figures.js';
 import type { IdempotencyKeys } from '../idempotency.js';
-import { type Bounded, fetchPage, sortKey, totalHits } from '../pages.js';
+import { type Bounded, sortKey, totalHits } from '../pages.js';
 import { createContact } from './creations.js';
 import { findPeople, type WriteStores } from './documents.js';
 import type { DuplicateLocks } from './duplicate-lock.js';
@@ -28,16 +24,8 @@ import {
 } from './indexed-contact.js';
 import { addMembership, changeMemberships, removeMembership } from './memberships.js';
 import { deleteContacts, upsertContacts } from './records.js';
-import {
-  type Aggregations,
-  contactFacets,
-  contactQuery,
-  findHeaviest,
-  findWeights,
-  firstFacetValues,
-  type Hit,
-  readRanked,
-} from './search.js';
+import { contactQuery } from './search.js';
+import { searchPage } from './search-page.js';
 import { updateContact } from './updates.js';
 
 interface ContactStoreDeps extends WriteStores {
@@ -104,44 +92,10 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
 
     async searchContacts(asked, caller) {
       const search = await withToken(asked);
-      let former: ReadonlySet<AudienceToken> = new Set();
-      // Tombstones belong to no organization, so searches do not find them.
-      const documents = contacts as Documents<ContactSource>;
-      const form = {
-        limit: search.limit,
-        toJson: (source: ContactSource) => currentContact(source, former),
-        reservedBytesPerItem: explanationBytes(search),
-        explain: search.explain,
-        isSorted: search.sort !== undefined,
-      };
-      const aggs = search.facets && firstFacetValues(search.facets, shardsPerOrganization);
-      return bounded(caller?.signal, async (signal) => {
-        const formerFound = formerTokens(search.organizationId);
-        const run = async (part: estypes.SearchRequest) => {
-          const [found, tokens] = await Promise.all([documents.search(part, signal), formerFound]);
-          former = tokens;
-          return found;
-        };
-        const readSources = (hits: readonly Hit[]) =>
-          sourcesOf(documents, search.organizationId, hits, signal);
-        const toFacets = (found: Aggregations, query?: estypes.QueryDslQueryContainer) =>
-          contactFacets(search.facets ?? [], found, async (aggs) => {
-            const { organizationId: routing } = search;
-            const { aggregations } = await run({ routing, size: 0, track_total_hits: false, query, aggs });
-            return aggregations ?? {};
-          });
-        const readPage = (partial?: PartialMatch) =>
-          readRanked(search, partial, { run, readSources }, ({ request, bestScore }, runPart) =>
-            fetchPage({ ...request, aggs }, { ...form, bestScore, toFacets }, runPart),
-          );
-        const { query, match, after } = search;
-        const page = await readPage(after?.partial);
-        if (page.result.total > 0 || after || !match || !query?.required.length) {
-          return after?.partial ? withPartial(page, after.partial) : page;
-        }
-        const weights = await findWeights(search, query, run);
-        const partial = match === 'best' ? await findHeaviest(search, query, weights, run) : null;
-        return partial ? withPartial(await readPage(partial), partial) : withPartial(page, noMatch(weights));
+      return bounded(caller?.signal, (signal) => {
+        const documents = contacts as Documents<ContactSource>;
+        const tokens = formerTokens(search.organizationId);
+        return searchPage({ documents, formerTokens: tokens, shardsPerOrganization, signal }, search);
       });
     },
 
@@ -210,35 +164,4 @@ export function contactStore(deps: ContactStoreDeps): ContactStore {
       return result;
     },
   };
-}
-
-/** Maximum bytes of contacts that are read to rank them. */
-const MAX_RANKED_BYTES = 4 * 1024 * 1024;
-
-/** Reads sources in several requests, so that no request grows with the size of contacts. */
-async function sourcesOf(
-  documents: Documents<ContactSource>,
-  routing: string,
-  hits: readonly Hit[],
-  signal: AbortSignal,
-): Promise<Hit[] | null> {
-  const read: Hit[] = [];
-  let bytes = 0;
-  for (let start = 0; start < hits.length; start += FIRST_ITEMS) {
-    if (bytes > MAX_RANKED_BYTES) return null;
-    const part = hits.slice(start, start + FIRST_ITEMS);
-    const wanted = part.map(({ _id }) => ({ id: _id as string, routing }));
-    const found = await documents.getMany(wanted, signal);
-    for (const hit of part) {
-      const source = found.get(hit._id as string)?.source;
-      if (!source || isTombstone(source)) return null;
-      bytes += source.contact.length;
-      read.push({ ...hit, _source: source });
-    }
-  }
-  return read;
-}
-
-function withPartial<Result>({ result, bytes }: { result: Result; bytes: number }, partial: PartialMatch) {
-  return { result: { ...result, partial }, bytes };
 }

@@ -11,12 +11,12 @@ export async function listErasures(
 ): Promise<Page<Json<ErasureProof>>> {
   const filter = [{ term: { organization_id: organizationId } }, { exists: { field: 'proof_id' } }];
   const { result } = await fetchPage<ErasureSource, ErasureProof>(
+    documents,
     {
       ...journalSearch({ bool: { filter } }),
       search_after: searchAfter(after, null),
     },
     { limit, bestScore: null, toJson: ({ proof }) => toJson(proof as ErasureProof) },
-    (request) => documents.search(request),
   );
   return result;
 }

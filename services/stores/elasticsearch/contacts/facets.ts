@@ -1,0 +1,66 @@
+/** Counts of values over all matches of a search: the statements, and what is read from their responses. */
+import type { estypes } from '@elastic/elasticsearch';
+import type { FacetField } from '../../../contacts/fields.js';
+import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
+import type { Aggregations } from '../pages.js';
+
+type Terms = estypes.AggregationsTermsAggregateBase<FacetBucket>;
+type FacetBucket = estypes.AggregationsStringTermsBucket;
+
+/** Values per shard in the first request, if there are several shards: enough unless thousands of values are about equally frequent. */
+const FACET_VALUES_PER_SHARD = 100;
+const ALL_VALUES = 2 ** 31 - 1;
+
+/** Aggregations for the most frequent values of an organization on this number of shards, with their error bounds. */
+export const firstFacetValues = (fields: readonly FacetField[], shards: number) =>
+  facetAggregations(fields, shards === 1 ? MAX_FACET_VALUES : FACET_VALUES_PER_SHARD);
+
+/** Values with the same count are ordered by their UTF-8 bytes. */
+const facetAggregations = (fields: readonly FacetField[], size: number, shard_size = size) =>
+  Object.fromEntries(
+    fields.map((field): [string, estypes.AggregationsAggregationContainer] => [
+      field,
+      {
+        terms: {
+          field: `search.facets.${field}`,
+          size,
+          shard_size,
+          show_term_doc_count_error: true,
+          order: [{ _count: 'desc' }, { _key: 'asc' }],
+        },
+      },
+    ]),
+  );
+
+/** Aggregations for every value of the fields on each shard. */
+export const allFacetValues = (fields: readonly FacetField[]) =>
+  facetAggregations(fields, MAX_FACET_VALUES, ALL_VALUES);
+
+/** Fields whose counts may be wrong, because the organization is on several shards. `allFacetValues` counts them exactly. */
+export const inexactFacets = (fields: readonly FacetField[], found: Aggregations): FacetField[] =>
+  fields.filter((field) => !isExact(found[field] as Terms));
+
+/** Reads the facets, in the order of the fields, which Elasticsearch does not keep. Counts in `recounted` replace those in `found`. */
+export const readFacets = (
+  fields: readonly FacetField[],
+  found: Aggregations,
+  recounted: Aggregations = {},
+): Facets<FacetField> =>
+  Object.fromEntries(
+    fields.map((field): [string, FacetCount[]] => {
+      const buckets = ((recounted[field] ?? found[field]) as Terms).buckets as FacetBucket[];
+      const first = buckets.slice(0, MAX_FACET_VALUES);
+      return [field, first.map(({ key, doc_count }) => ({ value: String(key), count: doc_count }))];
+    }),
+  );
+
+/** Whether the first values are counted on every shard, and no other value can be among them. */
+function isExact({ buckets, doc_count_error_upper_bound: unseen = 0 }: Terms): boolean {
+  if (unseen === 0) return true;
+  const counted = buckets as FacetBucket[];
+  const least = counted[MAX_FACET_VALUES - 1]?.doc_count ?? 0;
+  const isCertain = ({ doc_count, doc_count_error_upper_bound: missed = 0 }: FacetBucket, index: number) =>
+    missed === 0 || (index >= MAX_FACET_VALUES && doc_count + missed < least);
+  const mostOfOthers = (counted.at(-1)?.doc_count ?? 0) + unseen;
+  return counted.every(isCertain) && mostOfOthers < least;
+}
