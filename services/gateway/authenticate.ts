@@ -7,7 +7,7 @@ import { withTimeout } from '../shared/async.js';
 import { FairSemaphore } from '../shared/fair-semaphore.js';
 import { StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
 import type { Clock } from '../shared/time.js';
-import { clientNetwork, WrongKeyLimiter } from './wrong-keys.js';
+import { clientNetwork, WrongKeyLimiter } from './rate-limit.js';
 
 /** Lifetime of a cached key, in milliseconds: a revocation takes effect in every process within 5 s (contract 2.2). */
 const CACHE_TTL_MS = 2000;

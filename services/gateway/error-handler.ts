@@ -4,7 +4,7 @@ import { PROBLEM_TYPE, PROBLEMS, Problem, problemPage } from '../http/problems.j
 import { respond } from '../http/respond.js';
 import { loggedPath } from '../shared/logger.js';
 import { OverloadedError, StoreTimeoutError, StoreUnavailableError } from '../shared/store-errors.js';
-import type { RequestState } from './request-state.js';
+import type { RequestState } from './request-context.js';
 
 /** The only writer of error bodies: `application/problem+json`, never with a message of a store. */
 export function answerErrors(logger: Logger) {

@@ -21,7 +21,7 @@ import { instrumentStore, type StoreTiming } from './instrument-store.js';
 import { type Admit, addMcpRoute, type ServeMcp } from './mcp-route.js';
 import type { Metrics } from './metrics.js';
 import { bodyTokens, keptTokens, type RateLimiter } from './rate-limit.js';
-import type { RequestState } from './request-state.js';
+import type { RequestState } from './request-context.js';
 
 export interface OperationDeps {
   stores: GatewayStores;

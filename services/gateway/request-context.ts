@@ -1,10 +1,27 @@
 import type { Context, Next } from 'koa';
 import type { Logger } from 'pino';
+import type { Principal } from '../http/principal.js';
+import type { ProgressLines } from '../http/progress.js';
 import { newId } from '../shared/ids.js';
 import { loggedPath } from '../shared/logger.js';
 import type { ClientAddress } from './client-address.js';
 import type { Metrics } from './metrics.js';
-import type { RequestState } from './request-state.js';
+
+/** `ctx.state`: what the middlewares share about one request. */
+export interface RequestState {
+  requestId: string;
+  /** IP address of the client. */
+  client: string;
+  principal?: Principal;
+  /** Path pattern of the route: the label of the metrics. */
+  operation?: string;
+  /** Code of the problem in the response. */
+  problem?: string;
+  /** Status of the problem that ended a response after its headers. */
+  cutOffStatus?: number;
+  /** The lines of a response with progress. A problem becomes the last line. */
+  lines?: ProgressLines;
+}
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { KeyStore, StoredKey } from '../../services/accounts/key-store.js';
 import { issueKey, parseKey } from '../../services/accounts/keys.js';
 import { type Authenticate, createAuthenticate } from '../../services/gateway/authenticate.js';
-import { WrongKeyLimiter } from '../../services/gateway/wrong-keys.js';
+import { WrongKeyLimiter } from '../../services/gateway/rate-limit.js';
 import { Problem } from '../../services/http/problems.js';
 import { systemClock } from '../../services/shared/time.js';
 import { openStores, type Stores } from '../../services/stores/open-stores.js';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { createClientAddress } from '../../services/gateway/client-address.js';
-import { clientNetwork } from '../../services/gateway/wrong-keys.js';
+import { clientNetwork } from '../../services/gateway/rate-limit.js';
 import { ConfigError, loadConfig } from '../../services/shared/config.js';
 
 const from = (remoteAddress: string, forwarded?: string) =>
