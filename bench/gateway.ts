@@ -146,7 +146,7 @@ async function newestPageMs(served: Served, organizationId: string): Promise<num
 
 /** Writes the contacts of every organization; the id of one of the first. */
 async function fill(dataDir: string): Promise<string> {
-  const stores = await openStores({ dataDir, searchThreads: 1 });
+  const stores = await openStores({ dataDir, searchProcesses: 1 });
   let contactId = '';
   for (const [organizationId, { count, perMs }] of Object.entries(ORGANIZATIONS)) {
     let batch: Parameters<typeof stores.records.upsertContacts>[0][number][] = [];

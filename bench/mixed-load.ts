@@ -145,7 +145,7 @@ async function prepareRecords(folder: string, dataDir: string): Promise<string> 
 }
 
 async function prepareKeys(dataDir: string): Promise<void> {
-  const store = await openSqliteStore({ dataDir, searchThreads: 1 });
+  const store = await openSqliteStore({ dataDir, searchProcesses: 1 });
   try {
     for (let count = 2; count < SIZE.keys; count++)
       await issueKey(store, {

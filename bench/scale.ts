@@ -24,7 +24,7 @@ export async function benchImport(
   progress: (text: string) => void,
 ): Promise<Figure[]> {
   await writeContacts(file, count, organizations);
-  const stores = await openStores({ dataDir, searchThreads: 1 });
+  const stores = await openStores({ dataDir, searchProcesses: 1 });
   let peak = 0;
   const watch = setInterval(() => {
     peak = Math.max(peak, process.memoryUsage.rss());

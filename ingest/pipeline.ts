@@ -10,7 +10,7 @@ import type { Mapping } from './mapping/mapping.js';
 import { PRESETS } from './presets/index.js';
 import { presetMapping } from './presets/named-mappings.js';
 import { AUTO } from './presets/recognize.js';
-import { type Accepted, type DeadLetter, deadLetterOf } from './records/outcome.js';
+import { type AcceptedRecord, type DeadLetter, deadLetterOf } from './records/outcome.js';
 import { orderOf, type RawRecord, type RecordSource } from './records/raw-record.js';
 import type { PeopleResolver } from './resolve-people.js';
 import { LINE_TOO_LONG } from './sources/lines.js';
@@ -283,14 +283,14 @@ const decodeAt = (decode: Decode, raw: RawRecord, { acceptedAt, sequence }: Retu
 
 /** Decoded records and their origins, to be written together. */
 class Batch {
-  records: Accepted<object>[] = [];
+  records: AcceptedRecord<object>[] = [];
   origins: RawRecord[] = [];
   /** The last line whose records are all in this batch or an earlier one. */
   line = 0;
   readonly startedAt = performance.now();
   bytes = 0;
 
-  add(record: Accepted<object>, origin: RawRecord): void {
+  add(record: AcceptedRecord<object>, origin: RawRecord): void {
     if (origin.order !== undefined) record.line = origin.line;
     this.records.push(record);
     this.origins.push(origin);
@@ -340,7 +340,11 @@ class Report {
   }
 
   /** `failed` are writes that changed nothing; `rejected` are their records that are not accepted. */
-  accept(all: readonly Accepted<object>[], failed: readonly RejectedWrite[], rejected: ReadonlySet<number>) {
+  accept(
+    all: readonly AcceptedRecord<object>[],
+    failed: readonly RejectedWrite[],
+    rejected: ReadonlySet<number>,
+  ) {
     const { result } = this;
     const records = all.filter((_, index) => !rejected.has(index));
     result.accepted += records.length;

@@ -4,7 +4,7 @@ import type { ContactStore } from '../services/contacts/contact-store.js';
 import { type DuplicateKey, duplicateKeys, MAX_HOLDERS } from '../services/contacts/duplicates.js';
 import type { ContactRecord } from '../services/contacts/schema.js';
 import { withOwnSignal } from '../services/shared/async.js';
-import { type Accepted, type DeadLetter, deadLetter } from './records/outcome.js';
+import { type AcceptedRecord, type DeadLetter, deadLetter } from './records/outcome.js';
 
 /** What to do with a contact that has a new id if its person has a contact with another id. */
 export type OnDuplicate = 'create' | 'update' | 'reject';
@@ -39,12 +39,15 @@ export class PeopleResolver {
 
   /** Sets `person` and, with `update`, the id of the records. Returns the reasons of rejected records, by index. */
   async resolve(
-    records: readonly Accepted<object>[],
+    records: readonly AcceptedRecord<object>[],
     signal?: AbortSignal,
   ): Promise<Map<number, DeadLetter>> {
     const rejected = new Map<number, DeadLetter>();
     for (let start = 0; start < records.length; start += RECORDS_PER_QUERY) {
-      const part = (records as readonly Accepted<ContactRecord>[]).slice(start, start + RECORDS_PER_QUERY);
+      const part = (records as readonly AcceptedRecord<ContactRecord>[]).slice(
+        start,
+        start + RECORDS_PER_QUERY,
+      );
       const known = await this.#lookUp(part, signal);
       for (const [index, each] of part.entries()) {
         const rejection = this.#resolveOne(each, known);
@@ -55,7 +58,7 @@ export class PeopleResolver {
   }
 
   /** Looks up people in the store. Ids of earlier records are known without a look-up. */
-  async #lookUp(records: readonly Accepted<ContactRecord>[], signal?: AbortSignal): Promise<Known> {
+  async #lookUp(records: readonly AcceptedRecord<ContactRecord>[], signal?: AbortSignal): Promise<Known> {
     const known: Known = { ids: new Set(), holders: new Map() };
     const wanted = new Map<string, { ids: Map<string, string>; keys: Map<string, DuplicateKey> }>();
     for (const { record } of records) {
@@ -82,7 +85,7 @@ export class PeopleResolver {
     return known;
   }
 
-  #resolveOne(each: Accepted<ContactRecord>, known: Known): DeadLetter | undefined {
+  #resolveOne(each: AcceptedRecord<ContactRecord>, known: Known): DeadLetter | undefined {
     const { record } = each;
     if (record.deleted) return undefined;
     const { organization_id: organizationId, contact_id: id } = record;

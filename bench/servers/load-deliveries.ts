@@ -42,7 +42,7 @@ export interface TableSize {
 
 process.once('disconnect', () => process.exit());
 /** Creates the folder with its layout. */
-await (await openStores({ dataDir, searchThreads: 1 })).close();
+await (await openStores({ dataDir, searchProcesses: 1 })).close();
 const config = join(dataDir, 'engine.xml');
 writeFileSync(
   config,

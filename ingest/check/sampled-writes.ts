@@ -1,6 +1,6 @@
 /** Streams that check records and write none. */
 import type { OrderedRecord } from '../../services/shared/record-order.js';
-import type { Accepted } from '../records/outcome.js';
+import type { AcceptedRecord } from '../records/outcome.js';
 import type { Stream } from '../streams/stream.js';
 
 /** Number of records that are shown. */
@@ -20,7 +20,7 @@ export class SampledWrites {
   into(stream: Stream): Stream {
     return withoutWrites(stream, async (_, records: readonly OrderedRecord<object>[]) => {
       for (const each of records.slice(0, MAX_SAMPLES - this.records.length)) {
-        const { line = each.sequence } = each as Accepted<object>;
+        const { line = each.sequence } = each as AcceptedRecord<object>;
         this.records.push({ line, record: each.record });
       }
     });

@@ -13,7 +13,7 @@ export function presetsNamed(name: string): string[] {
 }
 
 /** Why not exactly one preset fits: several do, only presets of another stream do, or none does. */
-export interface Unrecognized {
+export interface RecognitionFailure {
   reason: string;
   code: 'several_presets' | 'other_stream' | 'no_preset';
   /** Presets that fit. */
@@ -21,7 +21,7 @@ export interface Unrecognized {
 }
 
 /** The preset that fits, or why not exactly one does. */
-export type Recognition = { name: string; preset: Preset } | Unrecognized;
+export type Recognition = { name: string; preset: Preset } | RecognitionFailure;
 
 /** The first records of an export, and the columns of a table. */
 interface Sample {

@@ -3,7 +3,7 @@ import { RecordRejectedError } from '../../services/shared/store-errors.js';
 
 /** The outcome of decoding or writing a record. */
 
-export interface Accepted<Record> extends OrderedRecord<Record> {
+export interface AcceptedRecord<Record> extends OrderedRecord<Record> {
   kind: 'ok';
   /** Line that the record is on, if a line holds several records. */
   line?: number;
@@ -33,9 +33,9 @@ export interface DeadLetter {
   detail: string;
 }
 
-export type DecodeOutcome<Record> = Accepted<Record> | DeadLetter;
+export type DecodeOutcome<Record> = AcceptedRecord<Record> | DeadLetter;
 
-export const ok = <Record>(record: Record, acceptedAt: number, sequence: number): Accepted<Record> => ({
+export const ok = <Record>(record: Record, acceptedAt: number, sequence: number): AcceptedRecord<Record> => ({
   kind: 'ok',
   record,
   acceptedAt,

@@ -3,7 +3,7 @@ import { sourceRecordOf } from '../mapping/map-source.js';
 import type { SourceRecord } from '../mapping/mapping.js';
 import { PRESETS, type Preset } from '../presets/index.js';
 import { type TakenColumn, withKnownColumns } from '../presets/known-columns.js';
-import { checkPreset, presetsNamed, recognizePreset, type Unrecognized } from '../presets/recognize.js';
+import { checkPreset, presetsNamed, type RecognitionFailure, recognizePreset } from '../presets/recognize.js';
 import type { RawRecord } from '../records/raw-record.js';
 import { resumed } from './resumed.js';
 import type { OpenedText } from './text.js';
@@ -18,7 +18,7 @@ export async function recognizeText(
   text: OpenedText,
   name: string,
   streamName: string,
-): Promise<RecognizedText | Unrecognized> {
+): Promise<RecognizedText | RecognitionFailure> {
   const sample = { samples: await peekRecords(text), columns: text.header?.columns };
   const found = await (Object.hasOwn(PRESETS, name)
     ? checkPreset(name, sample)

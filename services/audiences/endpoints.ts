@@ -97,12 +97,12 @@ async function findAudiences(
   signal?: AbortSignal,
 ): Promise<Page<Audience>> {
   const { query, after } = search;
-  if (!query?.otherwise) return store.searchAudiences(search, signal);
+  if (!query?.fallbackQuery) return store.searchAudiences(search, signal);
   const readings = readingsOf(query);
-  for (let place = after?.otherwise ?? 0; ; place++) {
+  for (let place = after?.fallback ?? 0; ; place++) {
     const page = await store.searchAudiences({ ...search, query: readings[place] }, signal);
     if (page.total === 0 && !after && place < readings.length - 1) continue;
-    return place === 0 ? page : { ...page, next: page.next && { ...page.next, otherwise: place } };
+    return place === 0 ? page : { ...page, next: page.next && { ...page.next, fallback: place } };
   }
 }
 

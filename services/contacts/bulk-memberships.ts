@@ -159,7 +159,7 @@ async function findMatches(
   const after = cursor ? readCursor(scope, cursor, textQuery) : undefined;
   if (after && 'code' in after) throw invalid({ pointer: '/cursor', ...after });
   if (given.audience_id) await requireAudience(services.records, organizationId, given.audience_id, context);
-  const { page, otherwise } = await searchContacts(
+  const { page, fallback } = await searchContacts(
     (search) => services.records.searchContactKeys(search, context),
     {
       ...withinFilter(() => toContactSearch(organizationId, given, textQuery)),
@@ -170,7 +170,7 @@ async function findMatches(
   );
   const cursorAfter = (done: number) => {
     const isAll = done >= page.items.length;
-    const last: SortKey | null = isAll ? page.next : { ...(page.items[done - 1] as SortKey), ...otherwise };
+    const last: SortKey | null = isAll ? page.next : { ...(page.items[done - 1] as SortKey), ...fallback };
     return writeCursor(scope, last);
   };
   return { ids: page.items.map(({ id }) => id), cursorAfter };

@@ -69,12 +69,12 @@ export const contactTerms = (query: TextQuery): TextQuery =>
 export async function searchContacts<Found extends Page<unknown>>(
   read: (search: ContactSearch) => Promise<Found>,
   search: ContactSearch,
-): Promise<{ page: Found; query?: TextQuery; otherwise?: Pick<SortKey, 'otherwise'> }> {
+): Promise<{ page: Found; query?: TextQuery; fallback?: Pick<SortKey, 'fallback'> }> {
   const { query, after, match } = search;
-  if (query?.otherwise === undefined) return { page: await read(search), query };
+  if (query?.fallbackQuery === undefined) return { page: await read(search), query };
   // The first reading has its terms already.
   const readings = readingsOf(query).map((each, place) => (place === 0 ? each : contactTerms(each)));
-  for (let place = after?.otherwise ?? 0; ; place++) {
+  for (let place = after?.fallback ?? 0; ; place++) {
     const reading = readings[place] as TextQuery;
     const isLast = after !== undefined || place === readings.length - 1;
     const page = await read({
@@ -83,11 +83,11 @@ export async function searchContacts<Found extends Page<unknown>>(
       match: isLast ? matchOf(reading, match) : undefined,
     });
     if (page.total === 0 && !isLast) continue;
-    const otherwise = place === 0 ? undefined : { otherwise: place };
+    const fallback = place === 0 ? undefined : { fallback: place };
     return {
-      page: { ...page, next: page.next && { ...page.next, ...otherwise } },
+      page: { ...page, next: page.next && { ...page.next, ...fallback } },
       query: reading,
-      otherwise,
+      fallback,
     };
   }
 }

@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import { writeCursor } from '../search/cursor.js';
 import type { Page, SortKey } from '../search/query.js';
 import { type Json, jsonArray } from '../shared/json.js';
-import type { HandlerContext, MatchList, Parsed, WithText } from './endpoint.js';
+import type { HandlerContext, MatchList, ParsedBody, WithText } from './endpoint.js';
 import { EXPORT_PAGE_ITEMS } from './export.js';
 import { cursorScope } from './request.js';
 
@@ -36,11 +36,11 @@ export const cursorListWith =
     /** Request fields besides `limit` and `cursor` that affect only one page. */
     pageFields?: readonly string[];
     readPage(
-      context: HandlerContext<Parsed<Request>, unknown, Services>,
+      context: HandlerContext<ParsedBody<Request>, unknown, Services>,
       range: CursorRange,
     ): Promise<Page<Json<Item>>>;
   }) => {
-    const list: MatchList<Parsed<Request>, Services> = {
+    const list: MatchList<ParsedBody<Request>, Services> = {
       item,
       pageFields: ['limit', 'cursor', ...pageFields],
       readPage: (context, next) => {
@@ -48,7 +48,7 @@ export const cursorListWith =
         return readPage(context, { limit: EXPORT_PAGE_ITEMS, after, skipsTotal: after !== undefined });
       },
     };
-    const handle = async (context: HandlerContext<Parsed<Request>, unknown, Services>) => {
+    const handle = async (context: HandlerContext<ParsedBody<Request>, unknown, Services>) => {
       const { organizationId, operation, after } = context;
       const body = context.body as { limit: number };
       const page = await readPage(context, { limit: body.limit, after, skipsTotal: false });

@@ -23,7 +23,7 @@ export const TAGS = {
 export type Tag = keyof typeof TAGS;
 
 /** A request as its handler gets it. Fields with a default are always present. */
-export type Parsed<Schema extends TSchema> = Static<Schema> &
+export type ParsedBody<Schema extends TSchema> = Static<Schema> &
   (Schema extends TObject<infer Fields>
     ? {
         [Name in keyof Fields as Fields[Name] extends WithDefault ? Name : never]: NonNullable<
@@ -148,9 +148,9 @@ export interface Endpoint<
   /** Scopes that the key needs, all of them. Empty for an operation that every key may use. */
   scope: readonly Scope[];
   /** Further scopes that some query parameters need. */
-  queryScope?(query: Parsed<Query>): readonly Scope[];
+  queryScope?(query: ParsedBody<Query>): readonly Scope[];
   /** Further scopes that some fields of the body need. */
-  bodyScope?(body: Parsed<Body>): readonly Scope[];
+  bodyScope?(body: ParsedBody<Body>): readonly Scope[];
   request: Body;
   query?: Query;
   response: Response;
@@ -169,18 +169,20 @@ export interface Endpoint<
   /** Null and blank fields clear stored values, so the body keeps these fields. */
   nullClears?: boolean;
   /** Rules beyond the schemas. `body` lacks fields that violate their schema; `sent` has all fields. */
-  check?(body: Partial<Parsed<Body>>, sent: Readonly<Record<string, unknown>>): readonly FieldError[];
+  check?(body: Partial<ParsedBody<Body>>, sent: Readonly<Record<string, unknown>>): readonly FieldError[];
   /** Admission slots that the request takes, by its cost for the stores; default 1. */
-  slots?(body: Parsed<Body>): number;
+  slots?(body: ParsedBody<Body>): number;
   /** How an export reads all matches of a search or list. */
-  list?: MatchList<Parsed<Body>, Services>;
+  list?: MatchList<ParsedBody<Body>, Services>;
   /** Replaces the JSON object as the body. */
   source?: SourceDeclaration;
   /** Whether the handler reports progress to clients that accept lines of JSON. */
   hasProgress?: boolean;
   /** Maximum size of a JSON body in bytes; default 1 MiB. */
   bodyLimit?: number;
-  handle(context: HandlerContext<Parsed<Body>, Parsed<Query>, Services>): Promise<WithText<Static<Response>>>;
+  handle(
+    context: HandlerContext<ParsedBody<Body>, ParsedBody<Query>, Services>,
+  ): Promise<WithText<Static<Response>>>;
 }
 
 /**

@@ -31,10 +31,10 @@ export interface CursorScope {
 /** The cursor of the page after `position`; null on the last page. */
 export function writeCursor(scope: CursorScope, sortKey: SortKey | null): string | null {
   if (sortKey === null) return null;
-  const { rank, createdAt, id, sorted, otherwise, partial } = sortKey;
+  const { rank, createdAt, id, sorted, fallback, partial } = sortKey;
   // Always in this order, because `readCursor` compares texts.
   const reading = {
-    ...(otherwise && { otherwise }),
+    ...(fallback && { fallback }),
     ...(partial && { partial: { weight: partial.weight, weights: partial.weights } }),
     ...(sorted !== undefined && { sorted }),
   };
@@ -101,20 +101,20 @@ function toSorted(given: unknown, filters: CursorScope['filters']): Pick<SortKey
 
 /** How the query was read; null if this version has no such reading. */
 function toReading(given: unknown, query: TextQuery | undefined): Reading | null {
-  const { otherwise, partial } = (given ?? { otherwise: null }) as { [Name in keyof Reading]: unknown };
-  const place = otherwise ?? 0;
-  if (!Number.isInteger(place) || otherwise === 0) return null;
+  const { fallback, partial } = (given ?? { fallback: null }) as { [Name in keyof Reading]: unknown };
+  const place = fallback ?? 0;
+  if (!Number.isInteger(place) || fallback === 0) return null;
   const reading = query && readingsOf(query)[place as number];
-  if (otherwise !== undefined && !reading) return null;
+  if (fallback !== undefined && !reading) return null;
   const found = partial === undefined ? undefined : toPartial(partial, reading);
   if (found === null) return null;
   return {
-    ...(otherwise !== undefined && { otherwise: otherwise as number }),
+    ...(fallback !== undefined && { fallback: fallback as number }),
     ...(found && { partial: found }),
   };
 }
 
-type Reading = Pick<SortKey, 'otherwise' | 'partial'>;
+type Reading = Pick<SortKey, 'fallback' | 'partial'>;
 
 /** Null for a value that no search writes. */
 function toPartial(value: unknown, query: TextQuery | undefined): PartialMatch | null {

@@ -75,7 +75,7 @@ export function parseQuery(text: string): TextQuery | QueryProblem {
 
 /** Words with umlauts also match in their spelled-out form. */
 function withSpelledOut(
-  { required, excluded, otherwise }: TextQuery,
+  { required, excluded, fallbackQuery }: TextQuery,
   spelled: Map<string, string>,
 ): TextQuery {
   const add = (term: QueryTerm): QueryTerm => {
@@ -85,7 +85,7 @@ function withSpelledOut(
   return {
     required: required.map(add),
     excluded,
-    ...(otherwise && { otherwise: withSpelledOut(otherwise, spelled) }),
+    ...(fallbackQuery && { fallbackQuery: withSpelledOut(fallbackQuery, spelled) }),
   };
 }
 
@@ -107,8 +107,8 @@ function parseFolded(text: string): TextQuery | QueryProblem {
     return readAll(piecesOf(folded.replaceAll('"', ' ')));
   }
   if ('code' in address || address.required.length === 0) return name;
-  const { otherwise: _, ...first } = address;
-  return { ...first, excluded: name.excluded, otherwise: name };
+  const { fallbackQuery: _, ...first } = address;
+  return { ...first, excluded: name.excluded, fallbackQuery: name };
 }
 
 /**
@@ -126,7 +126,7 @@ function readAll(pieces: readonly Piece[]): TextQuery | QueryProblem {
   }
   const last = read.at(-1);
   if (last && read.length > 1 && asked.every(isDomain)) last.isDomain = true;
-  return read.reduceRight((otherwise, query) => ({ ...query, otherwise }));
+  return read.reduceRight((fallbackQuery, query) => ({ ...query, fallbackQuery }));
 }
 
 const isSame = (left: readonly QueryTerm[], right: readonly QueryTerm[]) =>

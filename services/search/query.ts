@@ -37,15 +37,15 @@ export interface TextQuery {
   /** A word excludes only contacts that contain it exactly. */
   excluded: QueryTerm[];
   /** Another reading of the same text, tried if no record matches this one. */
-  otherwise?: TextQuery;
+  fallbackQuery?: TextQuery;
   /** The words are parts of a domain, of which partial matches are useless. */
   isDomain?: true;
 }
 
 /** The query and its other readings, in the order in which they are tried. */
 export function readingsOf(query: TextQuery): TextQuery[] {
-  const { otherwise, ...first } = query;
-  return [first, ...(otherwise ? readingsOf(otherwise) : [])];
+  const { fallbackQuery, ...first } = query;
+  return [first, ...(fallbackQuery ? readingsOf(fallbackQuery) : [])];
 }
 
 /** What to do if no record has every term: return records with the heaviest terms, or none (contract 3.9). */
@@ -81,7 +81,7 @@ export interface SortKey {
   /** For a list with a sort: its value, in milliseconds since the epoch for a time. `createdAt` is then 0. */
   sorted?: string | number | null;
   /** Index in `readingsOf` of the reading that found it, if it is not the first. */
-  otherwise?: number;
+  fallback?: number;
   /** Present for a search with `best` in which no record has every term. */
   partial?: PartialMatch;
 }

@@ -76,7 +76,7 @@ const configOf = (env: Environment, ignoredVariables: string[]) => ({
   trustedProxies: listed(env.REACHLINE_TRUSTED_PROXIES),
   requestTimeoutMs: env.REACHLINE_REQUEST_TIMEOUT_MS,
   maxIngestBytes: env.REACHLINE_INGEST_MAX_MIB * 1024 ** 2,
-  searchThreads: env.REACHLINE_SEARCH_THREADS,
+  searchProcesses: env.REACHLINE_SEARCH_PROCESSES,
   searchTimeoutMs: env.REACHLINE_SEARCH_TIMEOUT_MS,
   /** Milliseconds between two copies of records for SQL. */
   sqlCopyMs: env.REACHLINE_SQL_COPY_MINUTES * 60_000,

@@ -13,9 +13,9 @@ export interface OrderedRecord<Record> {
 }
 
 /** A record of any stream in the records store. */
-export type Organized = { organization_id: string } | { organizationId: string };
+export type OrganizationRecord = { organization_id: string } | { organizationId: string };
 
-export function organizationOf(record: Organized): string {
+export function organizationOf(record: OrganizationRecord): string {
   return 'organization_id' in record ? record.organization_id : record.organizationId;
 }
 

@@ -76,11 +76,14 @@ export const settingSchemas = {
     minimum: 16,
     maximum: 16_384,
   }),
-  REACHLINE_SEARCH_THREADS: integer('Concurrent searches per organization in the embedded store.', {
-    default: Math.max(1, Math.min(4, availableParallelism() - 1)),
-    minimum: 1,
-    maximum: 64,
-  }),
+  REACHLINE_SEARCH_PROCESSES: integer(
+    'Processes that one organization may search with at once in the embedded store; one more serves others.',
+    {
+      default: Math.max(1, Math.min(4, availableParallelism() - 1)),
+      minimum: 1,
+      maximum: 64,
+    },
+  ),
   REACHLINE_SEARCH_TIMEOUT_MS: integer('Milliseconds after which a search ends with 504.', {
     default: 5000,
     minimum: 100,

@@ -2,18 +2,18 @@ import type { AnalyticsReader } from '../advertising/analytics-store.js';
 import { IN_ORGANIZATION } from '../advertising/sql.js';
 import { acceptedMsSql } from '../shared/record-order.js';
 import { identifier, type Sql, sql } from '../shared/sql.js';
-import type { StreamFigures } from './status-store.js';
+import type { StreamCounts } from './status-store.js';
 
 type Reader = (
   analytics: AnalyticsReader,
   organizationId: string,
   signal?: AbortSignal,
-) => Promise<StreamFigures>;
+) => Promise<StreamCounts>;
 
 const NONE = { records: 0, lastAcceptedAt: null };
 
 /** `lastDate`: `YYYY-MM-DD`. */
-export type DeliveryCounts = StreamFigures & { lastDate: string | null };
+export type DeliveryCounts = StreamCounts & { lastDate: string | null };
 
 /** Up to this number of inserted rows of an organization, its deliveries are counted exactly. */
 const EXACT_ROWS = 200_000;

@@ -7,10 +7,10 @@ import { checkHealth, type Pingable } from '../shared/health.js';
 import { type Clock, formatTimestamp, utcDate } from '../shared/time.js';
 import { readAdvertisingCounts } from './advertising-counts.js';
 import type { StatusResponse } from './schema.js';
-import type { Intake, RecordFigures, RecordFiguresStore, StreamFigures } from './status-store.js';
+import type { Intake, RecordCounts, RecordCountsStore, StreamCounts } from './status-store.js';
 
 export interface StatusDeps {
-  records: RecordFiguresStore & Pingable;
+  records: RecordCountsStore & Pingable;
   analytics: AnalyticsReader & Pingable;
   /** Absent without Kafka. */
   intake?: Intake;
@@ -79,20 +79,20 @@ export class StatusReader {
     const [{ stores, lag, copiedAt }, found, campaigns, creatives, companies, deliveries, rates] =
       await Promise.all([
         this.#readStores(),
-        orNull((signal) => records.readFigures(organizationId, signal)),
+        orNull((signal) => records.readCounts(organizationId, signal)),
         count(readAdvertisingCounts.campaigns),
         count(readAdvertisingCounts.creatives),
         count(readAdvertisingCounts.companies),
         count(readAdvertisingCounts.deliveries),
         count(readAdvertisingCounts.currencyRates),
       ]);
-    const stream = (name: string, figures: StreamFigures | null | undefined) => ({
-      records: figures?.records ?? null,
-      approximate: figures?.isApproximate ?? false,
-      last_accepted_at: timestamp(figures?.lastAcceptedAt),
+    const stream = (name: string, counts: StreamCounts | null | undefined) => ({
+      records: counts?.records ?? null,
+      approximate: counts?.isApproximate ?? false,
+      last_accepted_at: timestamp(counts?.lastAcceptedAt),
       ...(lag !== undefined && { lag: lag?.[name] ?? null }),
     });
-    const { contacts, audiences, visits }: Partial<RecordFigures> = found ?? {};
+    const { contacts, audiences, visits }: Partial<RecordCounts> = found ?? {};
     return {
       organization_id: organizationId,
       streams: {

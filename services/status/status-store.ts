@@ -1,7 +1,7 @@
 import type { Pingable } from '../shared/health.js';
 
 /** Counts of a stream of one organization. */
-export interface StreamFigures {
+export interface StreamCounts {
   records: number;
   /** Whether `records` counts stored rows, some of which may be versions of one record; absent if it is exact. */
   isApproximate?: boolean;
@@ -9,15 +9,15 @@ export interface StreamFigures {
   lastAcceptedAt: number | null;
 }
 
-export interface RecordFigures {
-  contacts: StreamFigures;
-  audiences: StreamFigures;
+export interface RecordCounts {
+  contacts: StreamCounts;
+  audiences: StreamCounts;
   /** `lastCreatedAt` is in milliseconds since the epoch. */
-  visits: StreamFigures & { lastCreatedAt: number | null };
+  visits: StreamCounts & { lastCreatedAt: number | null };
 }
 
-export interface RecordFiguresStore {
-  readFigures(organizationId: string, signal?: AbortSignal): Promise<RecordFigures>;
+export interface RecordCountsStore {
+  readCounts(organizationId: string, signal?: AbortSignal): Promise<RecordCounts>;
 }
 
 /** The queue of records for the workers. */

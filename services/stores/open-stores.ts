@@ -60,7 +60,7 @@ export interface Stores {
 export type GatewayStores = Pick<Stores, 'records' | 'analytics'> &
   Partial<Pick<Stores, 'copier' | 'jobs' | 'lastBackup' | 'clocks'>>;
 
-export type StoresConfig = Pick<Config, 'dataDir' | 'searchThreads'> &
+export type StoresConfig = Pick<Config, 'dataDir' | 'searchProcesses'> &
   Partial<Pick<Config, 'searchTimeoutMs' | 'sqlCopyMs' | 'elasticsearch' | 'clickhouse'>>;
 
 /** Options of a process that waits at its start for servers that are not up yet. */

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type { AnalyticsReader, AnalyticsStore } from '../../services/advertising/analytics-store.js';
-import type { Endpoint, Parsed } from '../../services/http/endpoint.js';
+import type { Endpoint, ParsedBody } from '../../services/http/endpoint.js';
 import { serialize } from '../../services/http/serialize.js';
 import { openAnalyticsStore } from '../../services/stores/clickhouse/store.js';
 import type { RecordStore } from '../../services/stores/common/record-store.js';
@@ -21,8 +21,8 @@ export async function callText<Body extends TSchema, Query extends TSchema, Answ
   const answer = await operation.handle({
     operation: operation.path,
     params: {},
-    body: body as Parsed<Body>,
-    query: {} as Parsed<Query>,
+    body: body as ParsedBody<Body>,
+    query: {} as ParsedBody<Query>,
     keyId: 'key',
     organizationId,
     services: {

@@ -144,8 +144,8 @@ describe('Relevance', function () {
             const query = letters.slice(0, end).join('');
             if (!/[\p{L}\p{N}]/u.test(query)) continue;
             const search = asked(ORGANIZATION, { query, limit: 1000, match: 'best' });
-            const { otherwise } = parseQuery(query) as TextQuery;
-            if (search.query && otherwise) search.query.otherwise = otherwise;
+            const { fallbackQuery } = parseQuery(query) as TextQuery;
+            if (search.query && fallbackQuery) search.query.fallbackQuery = fallbackQuery;
             const { page } = await searchContacts((part) => store.searchContacts(part), search);
             const { items } = page;
             // One letter begins a name, and no other word.

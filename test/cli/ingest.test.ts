@@ -30,7 +30,7 @@ import { until } from '../support/until.js';
 import { MAIN, type RunOptions, run, serve, start } from './support.js';
 
 async function withStores<T>(dataDir: string, work: (stores: Stores) => Promise<T>): Promise<T> {
-  const config = loadConfig({ REACHLINE_DATA_DIR: dataDir, REACHLINE_SEARCH_THREADS: '1' });
+  const config = loadConfig({ REACHLINE_DATA_DIR: dataDir, REACHLINE_SEARCH_PROCESSES: '1' });
   const stores = await openStores(config, { analyticsOnDemand: true });
   try {
     return await work(stores);

@@ -22,7 +22,7 @@ export interface RunOptions {
 export function start(args: string[], { env = {} }: RunOptions = {}): ChildProcess {
   const { PATH = '' } = process.env;
   return spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH, REACHLINE_SEARCH_THREADS: '1', ...env },
+    env: { PATH, REACHLINE_SEARCH_PROCESSES: '1', ...env },
   });
 }
 
@@ -45,7 +45,7 @@ export async function run(args: string[], options: RunOptions = {}): Promise<Out
     stdin: Readable.from([]),
     stdout: into('stdout'),
     stderr: into('stderr'),
-    env: { REACHLINE_SEARCH_THREADS: '1', ...options.env },
+    env: { REACHLINE_SEARCH_PROCESSES: '1', ...options.env },
   };
   const code = await runCommand(args, io);
   return { code, ...written };

@@ -30,7 +30,7 @@ describe('On a terminal, the command line', function () {
   let env: Record<string, string>;
   before(() => {
     folder = tempFolder();
-    env = { REACHLINE_DATA_DIR: join(folder, 'data'), PORT: '0', REACHLINE_SEARCH_THREADS: '1' };
+    env = { REACHLINE_DATA_DIR: join(folder, 'data'), PORT: '0', REACHLINE_SEARCH_PROCESSES: '1' };
   });
 
   /** Runs a command in this process with a simulated terminal. Types each answer when its question appears. */

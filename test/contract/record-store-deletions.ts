@@ -62,7 +62,7 @@ export function recordStoreDeletions(open: Open): void {
       expect(await found(opened.store, organization, {}, 'a')).to.deep.equal(['bob']);
       expect(await found(opened.store, organization, { query: 'zyxwvut' })).to.deep.equal([]);
       expect(await found(opened.store, organization, { query: 'zyxwvvt' })).to.deep.equal([]);
-      const { contacts } = await opened.store.readFigures(organization);
+      const { contacts } = await opened.store.readCounts(organization);
       expect(contacts.records).to.equal(1);
       expect(
         await opened.store.deleteContacts({ organizationId: organization, contactIds: ['ada'] }),
@@ -184,7 +184,7 @@ export function recordStoreDeletions(open: Open): void {
       expect(await left()).to.deep.equal([midnight(days[3]), midnight(days[2])]);
       const { facets } = await opened.store.searchVisits({ ...search, facets: ['day'] });
       expect(facets?.day?.map(({ count }) => count)).to.deep.equal([1, 1]);
-      expect((await opened.store.readFigures(organization)).visits.records).to.equal(2);
+      expect((await opened.store.readCounts(organization)).visits.records).to.equal(2);
       await opened.store.insertVisits(accepted(visits.slice(0, 1), T0));
       await opened.store.refresh();
       expect(await left()).to.deep.equal([midnight(days[3]), midnight(days[2]), midnight(days[0])]);

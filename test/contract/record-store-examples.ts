@@ -224,10 +224,10 @@ export function recordStoreExamples(open: Open): void {
     /** If nobody has an email or domain of the query, its parts are searched, as in a request. */
     async function find(organization: string, filters: Filters): Promise<string[]> {
       const search = asked(organization, filters);
-      const { otherwise } = parseQuery(filters.query ?? '') as { otherwise?: never };
+      const { fallbackQuery } = parseQuery(filters.query ?? '') as { fallbackQuery?: never };
       const { page } = await searchContacts((part) => opened.store.searchContacts(part), {
         ...search,
-        query: search.query && { ...search.query, otherwise },
+        query: search.query && { ...search.query, fallbackQuery },
       });
       expect(page.total).to.equal(page.items.length);
       return page.items.map(({ contact_id }) => contact_id).sort();

@@ -5,6 +5,7 @@ import { parsed } from '../support/parsed-store.js';
 import { recordStoreAccounts } from './record-store-accounts.js';
 import { recordStoreAnswers } from './record-store-answers.js';
 import { recordStoreAudienceRequests, recordStoreAudiences } from './record-store-audiences.js';
+import { recordStoreCounts } from './record-store-counts.js';
 import { recordStoreCreate } from './record-store-create.js';
 import { recordStoreDeletedAudiences } from './record-store-deleted-audiences.js';
 import { recordStoreDeletions } from './record-store-deletions.js';
@@ -12,7 +13,6 @@ import { recordStoreErasures } from './record-store-erasures.js';
 import { recordStoreExamples } from './record-store-examples.js';
 import { recordStoreExplain } from './record-store-explain.js';
 import { recordStoreFacets } from './record-store-facets.js';
-import { recordStoreFigures } from './record-store-figures.js';
 import { recordStoreFilters } from './record-store-filters.js';
 import { recordStoreGetMany } from './record-store-get-many.js';
 import { recordStoreMatch } from './record-store-match.js';
@@ -81,6 +81,6 @@ export function recordStoreContract(
     recordStoreAccounts(openNew);
     recordStoreRejections(open);
     recordStoreRetention(openNew);
-    recordStoreFigures(open);
+    recordStoreCounts(open);
   });
 }

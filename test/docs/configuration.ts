@@ -13,7 +13,7 @@ interface SettingSchema {
 /** The sections of the page, each with its settings; a setting belongs to the last section that matches. */
 const SECTIONS: readonly (readonly [title: string, settings: RegExp])[] = [
   ['Gateway', /^/],
-  ['Embedded stores', /^REACHLINE_(?:DATA_DIR|SEARCH_THREADS|SQL_PORT)$/],
+  ['Embedded stores', /^REACHLINE_(?:DATA_DIR|SEARCH_PROCESSES|SQL_PORT)$/],
   ['Elasticsearch', /^ELASTICSEARCH_/],
   ['ClickHouse', /^(?:CLICKHOUSE_|REACHLINE_SQL_COPY_)/],
   ['Kafka and the worker', /^(?:KAFKA_|REACHLINE_TOPIC_|REACHLINE_WORKER_)/],
@@ -23,7 +23,7 @@ const sectionOf = (name: Setting) => SECTIONS.findLast(([, settings]) => setting
 
 /** Defaults that depend on the machine. */
 const COMPUTED_DEFAULTS: Partial<Record<Setting, string>> = {
-  REACHLINE_SEARCH_THREADS: 'cores − 1, 1–4',
+  REACHLINE_SEARCH_PROCESSES: 'cores − 1, 1–4',
 };
 
 const INTRODUCTION = `# Configuration

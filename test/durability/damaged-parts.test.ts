@@ -26,7 +26,7 @@ describe('ClickHouse parts that are damaged on disk', function () {
   beforeEach(async () => {
     folder = tempFolder();
     environment = { REACHLINE_DATA_DIR: folder, PORT: '0' };
-    const stores = await openStores({ dataDir: folder, searchThreads: 1 });
+    const stores = await openStores({ dataDir: folder, searchProcesses: 1 });
     const deliveries = Array.from({ length: 50 }, (_, index) => ({
       organization_id: 'org_a',
       date: '2026-08-05',
@@ -52,7 +52,7 @@ describe('ClickHouse parts that are damaged on disk', function () {
     for (const path of detached.filter((path) => /detached\/[^/]*broken[^/]*$/.test(path))) {
       rmSync(join(folder, 'clickhouse', path), { recursive: true, force: true });
     }
-    const stores = await openStores({ dataDir: folder, searchThreads: 1 });
+    const stores = await openStores({ dataDir: folder, searchProcesses: 1 });
     await stores.analytics.ping();
     await stores.close();
   });

@@ -67,7 +67,7 @@ describe('A server on a small disk', function () {
 
   it('names the data folder when the disk is full once its stores are there, and not yet their id', async () => {
     const dataDir = join(disk.path, 'data');
-    const options = { dataDir, searchThreads: 1 };
+    const options = { dataDir, searchProcesses: 1 };
     await (await openSqliteStore(options)).close();
     disk.fill();
     const write = () => writeFolderId(dataDir, { records: true, analytics: false });

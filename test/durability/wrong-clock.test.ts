@@ -20,7 +20,7 @@ describe('Embedded stores that are started once with a clock that is ten years a
   async function start(aheadMs: number) {
     const clock = { now: () => Date.now() + aheadMs };
     const clocks = new ClockComparison(clock);
-    const stores = await openStores({ dataDir, searchThreads: 1 }, { clock, clocks });
+    const stores = await openStores({ dataDir, searchProcesses: 1 }, { clock, clocks });
     const { records } = stores;
     return {
       clocks,

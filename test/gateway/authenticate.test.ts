@@ -64,7 +64,7 @@ describe('Authentication', () => {
 
   before(async () => {
     folder = tempFolder();
-    stores = await openStores({ dataDir: folder, searchThreads: 1 });
+    stores = await openStores({ dataDir: folder, searchProcesses: 1 });
     const forgotten = { insertKey: async () => undefined } as unknown as KeyStore;
     for (let index = 0; index < 11_000; index++) {
       wrong.push(await issueKey(forgotten, { organizationId: 'org_a' }));
@@ -128,7 +128,7 @@ describe('Authentication', () => {
     expect(keys.lookups).to.be.above(lookups);
     expect(await outcome(key)).to.equal('org_a');
     await stores.close();
-    stores = await openStores({ dataDir: folder, searchThreads: 1 });
+    stores = await openStores({ dataDir: folder, searchProcesses: 1 });
   });
 
   it('rate-limits wrong keys per address with Retry-After', async () => {

@@ -122,7 +122,7 @@ describe('Strings of requests that mean something to a parser', function () {
       key,
       environment: {
         NODE_OPTIONS: `--import=${hook}?file=${recorded}`,
-        REACHLINE_SEARCH_THREADS: '2',
+        REACHLINE_SEARCH_PROCESSES: '2',
         REACHLINE_SQL_PORT: String(sqlPort),
       },
     });

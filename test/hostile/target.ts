@@ -52,7 +52,7 @@ export async function startTarget(): Promise<Target> {
     environment: {
       // The default limits, under which the attacks are made.
       REACHLINE_RATE_LIMIT: '6000',
-      REACHLINE_SEARCH_THREADS: '2',
+      REACHLINE_SEARCH_PROCESSES: '2',
       REACHLINE_REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
       REACHLINE_SQL_PORT: sqlPort,
     },

@@ -42,7 +42,7 @@ describe('A server whose engine runs a statement that cannot be interrupted', ()
     child.kill('SIGTERM');
     expect(await ended).to.deep.equal([0, null]);
     expect(said).to.equal('records store closed\n');
-    const stores = await openStores({ dataDir: folder, searchThreads: 1 });
+    const stores = await openStores({ dataDir: folder, searchProcesses: 1 });
     await stores.records.ping();
     await stores.analytics.ping();
     await stores.close();

@@ -71,7 +71,7 @@ describe('An API key at the SQL endpoint', () => {
 
   before(async () => {
     folder = tempFolder();
-    stores = await openStores({ dataDir: folder, searchThreads: 1 });
+    stores = await openStores({ dataDir: folder, searchProcesses: 1 });
     for (const [organization, word] of [
       ['org_ours', 'apple'],
       ['org_theirs', 'zebra'],

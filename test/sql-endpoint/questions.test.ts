@@ -171,7 +171,7 @@ describe('The questions of the SQL page, over contacts of HubSpot, Salesforce an
   let key: string;
 
   before(async () => {
-    stores = await openStores({ dataDir: tempFolder(), searchThreads: 1 });
+    stores = await openStores({ dataDir: tempFolder(), searchProcesses: 1 });
     const accept = acceptanceClock(stores.records);
     for (const [stream, input] of INPUTS) {
       const isCsv = typeof input === 'string';

@@ -49,7 +49,7 @@ describe('the SQL endpoint for analysts', () => {
       );
     }
     if (!clickhouse.engine) throw new Error('no engine');
-    records = await openSqliteStore({ dataDir: join(folder, 'search'), searchThreads: 1 });
+    records = await openSqliteStore({ dataDir: join(folder, 'search'), searchProcesses: 1 });
     key = await issueKey(records, { organizationId: 'org' });
     endpoint = await startSqlEndpoint({ engine: clickhouse.engine, records, port: 0 });
     tables = await tableNames();

@@ -23,7 +23,7 @@ export const openSampleEndpoint = (day: string): Promise<SampleEndpoint> => clos
 async function open(day: string): Promise<SampleEndpoint> {
   const stores = await openStores({
     dataDir: await sampleFolder(Date.parse(`${day}T12:00:00Z`)),
-    searchThreads: 1,
+    searchProcesses: 1,
   });
   const { records, analytics: store } = stores;
   const engine = await stores.engine?.();

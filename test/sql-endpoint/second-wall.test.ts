@@ -30,7 +30,7 @@ describe('An analyst’s statement that got past the allowlist', () => {
 
   before(async () => {
     writeFileSync(file, 'secret\n');
-    stores = await openStores({ dataDir: join(folder, 'data'), searchThreads: 1 });
+    stores = await openStores({ dataDir: join(folder, 'data'), searchProcesses: 1 });
     engine = (await stores.engine?.()) as Engine;
     endpoint = await startSqlEndpoint({ engine, records: stores.records, port: 0 });
     runner = new Runner(engine);

@@ -6,7 +6,7 @@ import { openStores } from '../../services/stores/open-stores.js';
 import { startUnrestrictedEndpoint } from '../support/clickhouse-server.js';
 
 const [dataDir = ''] = process.argv.slice(2);
-const opened = await openStores({ dataDir, searchThreads: 1 });
+const opened = await openStores({ dataDir, searchProcesses: 1 });
 const engine = await opened.engine?.();
 if (!engine) throw new Error('the store is not embedded');
 const close = opened.records.close.bind(opened.records);

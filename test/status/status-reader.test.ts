@@ -4,14 +4,14 @@ import { expect } from 'chai';
 import type { AnalyticsReader } from '../../services/advertising/analytics-store.js';
 import type { Pingable } from '../../services/shared/health.js';
 import { StatusReader } from '../../services/status/status-reader.js';
-import type { Intake, RecordFiguresStore } from '../../services/status/status-store.js';
+import type { Intake, RecordCountsStore } from '../../services/status/status-store.js';
 
 const NOW = Date.parse('2026-11-21T23:59:00Z');
 const never = () => new Promise<never>(() => {});
 const fail = () => Promise.reject(new Error('down'));
 
 interface Fakes {
-  records: RecordFiguresStore & Pingable;
+  records: RecordCountsStore & Pingable;
   analytics: AnalyticsReader & Pingable;
 }
 
@@ -21,7 +21,7 @@ function working(): Fakes & { reads: string[] } {
     reads,
     records: {
       ping: async () => {},
-      async readFigures(organizationId) {
+      async readCounts(organizationId) {
         reads.push(organizationId);
         const records = { records: 1, lastAcceptedAt: 0 };
         return { contacts: records, audiences: records, visits: { ...records, lastCreatedAt: 1 } };
@@ -105,7 +105,7 @@ describe('The status reader', () => {
       it(`gives null figures of a records store that ${how}`, async () => {
         const { stores, streams } = await statusOf({
           ...working(),
-          records: { ping: work, readFigures: work },
+          records: { ping: work, readCounts: work },
         });
         expect(stores).to.deep.equal({ records: 'unavailable', analytics: 'ok' });
         expect(streams.contacts).to.deep.equal({ records: null, approximate: false, last_accepted_at: null });

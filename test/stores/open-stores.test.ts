@@ -8,7 +8,7 @@ describe('closing the stores', () => {
     folder = tempFolder();
   });
 
-  const open = () => openStores({ dataDir: folder, searchThreads: 1 }, { analyticsOnDemand: true });
+  const open = () => openStores({ dataDir: folder, searchProcesses: 1 }, { analyticsOnDemand: true });
 
   /** Logs each close of a store, and makes it fail if `error` is given. */
   function observeClose(stores: Stores, name: 'records' | 'analytics', log: string[], error?: Error): void {

@@ -114,7 +114,7 @@ async function start(
       PORT: '0',
       REACHLINE_DATA_DIR: tempFolder(),
       REACHLINE_RATE_LIMIT: '0',
-      REACHLINE_SEARCH_THREADS: '1',
+      REACHLINE_SEARCH_PROCESSES: '1',
     }),
     ...settings,
   };

@@ -45,7 +45,7 @@ async function load(prepared: string, now: number): Promise<void> {
   for (const old of readdirSync(PREPARED).filter((name) => /^\d/.test(name) && !name.endsWith(suffix())))
     rmSync(join(PREPARED, old), { recursive: true, force: true });
   const folder = await mkdtemp(join(PREPARED, 'loading-'));
-  const stores = await openStores({ dataDir: join(folder, 'data'), searchThreads: 1 });
+  const stores = await openStores({ dataDir: join(folder, 'data'), searchProcesses: 1 });
   try {
     await loadDemo(stores, { now });
   } finally {

@@ -51,7 +51,7 @@ export async function prepareOrganization(
   organizationId: string,
   credits?: number,
 ): Promise<string> {
-  const accounts = await openSqliteStore({ dataDir, searchThreads: 1 });
+  const accounts = await openSqliteStore({ dataDir, searchProcesses: 1 });
   try {
     if (credits !== undefined) await accounts.setCredits(organizationId, credits);
     return await issueKey(accounts, { organizationId, scopes: ['*'] });
@@ -73,7 +73,7 @@ export function spawnServer(options: Omit<ServerOptions, 'key'>): ChildProcess {
       PORT: '0',
       ...(dataDir === undefined ? {} : { REACHLINE_DATA_DIR: dataDir }),
       REACHLINE_RATE_LIMIT: '0',
-      REACHLINE_SEARCH_THREADS: '1',
+      REACHLINE_SEARCH_PROCESSES: '1',
       REACHLINE_LOG_LEVEL: 'error',
       ...environment,
     },

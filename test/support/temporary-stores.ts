@@ -5,6 +5,6 @@ import { tempFolder } from './temp-folder.js';
 
 /** Embedded stores in a folder of their own. */
 export const openTemporaryStores = (): Promise<Stores> => {
-  const config = loadConfig({ REACHLINE_DATA_DIR: tempFolder(), REACHLINE_SEARCH_THREADS: '1' });
+  const config = loadConfig({ REACHLINE_DATA_DIR: tempFolder(), REACHLINE_SEARCH_PROCESSES: '1' });
   return closedWithFile(openStores(config, { analyticsOnDemand: true }));
 };

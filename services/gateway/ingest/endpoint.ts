@@ -25,7 +25,7 @@ import { replayable } from '../../../ingest/sources/replayable.js';
 import type { ColumnUse, TextFormat } from '../../../ingest/sources/text.js';
 import { findStream, STREAM_NAMES, unknownStream } from '../../../ingest/streams/index.js';
 import type { Stream } from '../../../ingest/streams/stream.js';
-import { type BodySource, endpointsWith, type HandlerContext, type Parsed } from '../../http/endpoint.js';
+import { type BodySource, endpointsWith, type HandlerContext, type ParsedBody } from '../../http/endpoint.js';
 import { invalid, Problem } from '../../http/problems.js';
 import { REJECTION_LIMITS, type Rejection, rejectionId } from '../../rejections/rejection-store.js';
 import { didYouMean } from '../../shared/did-you-mean.js';
@@ -151,7 +151,7 @@ interface Ingestion {
   acceptance: Acceptance;
   /** Collects the text of rejected records, if the request asks for it. */
   texts: RejectedTexts | undefined;
-  context: HandlerContext<unknown, Parsed<typeof IngestQuery>, IngestServices>;
+  context: HandlerContext<unknown, ParsedBody<typeof IngestQuery>, IngestServices>;
 }
 
 /** Outcome of the records up to the end, or up to a limit. */

@@ -14,7 +14,7 @@ import type { ErasureStore } from '../../contacts/erasure-store.js';
 import type { RejectionStore } from '../../rejections/rejection-store.js';
 import type { AnswerStore } from '../../shared/idempotency.js';
 import type { OrderSlots } from '../../shared/record-order.js';
-import type { RecordFiguresStore } from '../../status/status-store.js';
+import type { RecordCountsStore } from '../../status/status-store.js';
 import type { VisitStore } from '../../visits/visit-store.js';
 
 export interface Refreshable {
@@ -35,7 +35,7 @@ export interface RecordStore
     ErasureStore,
     AudienceStore,
     VisitStore,
-    RecordFiguresStore,
+    RecordCountsStore,
     Refreshable,
     KeyStore,
     CreditStore,

@@ -18,7 +18,7 @@ export interface ApplyOptions<Source, State, Record> {
   apply(before: State | undefined, record: Record): State | null;
   /** The document to index. */
   toDocument(state: State): object;
-  screen?: Screen<State, Record>;
+  suppression?: SuppressionCheck<State, Record>;
 }
 
 /**
@@ -26,7 +26,7 @@ export interface ApplyOptions<Source, State, Record> {
  * states before and after the change: either the other process finds the document, or the change is undone here. A change that removes the
  * forbidden data would hide the document from that process, so it is rejected too.
  */
-export interface Screen<State, Record> {
+export interface SuppressionCheck<State, Record> {
   /** The ids of documents that have a forbidden state. */
   forbidden(states: ReadonlyMap<string, readonly State[]>): Promise<ReadonlySet<string>>;
   /** Why records of such documents are rejected. */
@@ -62,7 +62,7 @@ export async function applyRecords<Source, State, Record>(
 async function applyGroups<Source, State, Record>(
   documents: Documents<Source>,
   groups: Group<Record>[],
-  { fromSource, apply, toDocument, screen }: ApplyOptions<Source, State, Record>,
+  { fromSource, apply, toDocument, suppression }: ApplyOptions<Source, State, Record>,
 ): Promise<Map<Record, RecordRejectedError>> {
   const rejections = new Map<Record, RecordRejectedError>();
   /** The document may have changed since the last attempt with this record. */
@@ -88,17 +88,17 @@ async function applyGroups<Source, State, Record>(
       for (const record of group.records) state = applyOrReject(state, record) ?? state;
       return { ...group, before, stored, state };
     });
-    const forbidden = new Set([...((await screen?.forbidden(statesOf(results))) ?? []), ...undo.keys()]);
-    if (screen && forbidden.size > 0) {
+    const forbidden = new Set([...((await suppression?.forbidden(statesOf(results))) ?? []), ...undo.keys()]);
+    if (suppression && forbidden.size > 0) {
       const rejected = results.filter(({ id }) => forbidden.has(id));
-      const erased = await screen.forbidden(statesOf(rejected, ({ stored }) => [stored]));
-      const awaited = await screen.awaited([...erased]);
+      const erased = await suppression.forbidden(statesOf(rejected, ({ stored }) => [stored]));
+      const awaited = await suppression.awaited([...erased]);
       for (const result of rejected) {
         const { id, stored, records } = result;
-        for (const record of records) rejections.set(record, screen.rejection());
+        for (const record of records) rejections.set(record, suppression.rejection());
         result.state = stored;
         if (stored === undefined) continue;
-        const removed = () => screen.removed(stored, records.at(-1) as Record) ?? stored;
+        const removed = () => suppression.removed(stored, records.at(-1) as Record) ?? stored;
         const written = undo.get(id);
         if (written) {
           // The stored document lacks fields that are only indexed.
@@ -119,10 +119,10 @@ async function applyGroups<Source, State, Record>(
     );
     for (const { id } of results) if (!conflicts.has(id)) undo.delete(id);
     const written = changed.filter(({ id }) => !conflicts.has(id) && !forbidden.has(id));
-    const late = await screen?.forbidden(statesOf(written));
-    if (screen && late?.size) {
+    const late = await suppression?.forbidden(statesOf(written));
+    if (suppression && late?.size) {
       const taken = written.filter(({ id }) => late.has(id));
-      const erased = await screen.forbidden(statesOf(taken, ({ stored }) => [stored]));
+      const erased = await suppression.forbidden(statesOf(taken, ({ stored }) => [stored]));
       for (const { id, stored, json } of taken) undo.set(id, { stored, json, wasErased: erased.has(id) });
     }
     pending = pending.filter(({ id }) => conflicts.has(id) || late?.has(id));

@@ -35,8 +35,8 @@ import {
 } from './audience-documents.js';
 import type { ContactDocuments } from './contacts/documents.js';
 import { audienceToken } from './contacts/indexed-contact.js';
+import type { AcceptanceTimes } from './counts.js';
 import { type Documents, documentId, type VersionedDocument } from './documents.js';
-import type { AcceptanceTimes } from './figures.js';
 import type { IdempotencyKeys } from './idempotency.js';
 import type { JobRunner } from './jobs/job-runner.js';
 import { membersOf } from './jobs/members.js';

@@ -46,7 +46,7 @@ interface Batch {
 const MAX_WRITE_IDS = 64;
 const ACCOUNTS_PER_PAGE = 100;
 
-export class Ledger {
+export class CreditAccounts {
   readonly #accounts: Documents<AccountSource>;
   /** By organization: changes that queue up during a write, and are written together next. */
   readonly #next = new Map<string, Batch>();

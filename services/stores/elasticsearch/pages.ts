@@ -36,7 +36,7 @@ export function totalHits(hits: { total?: estypes.SearchTotalHits | number }): n
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /** Runs a read whose result may be large. Its signal aborts with the caller's, or at the deadline. */
-export type Bounded = <T>(
+export type BoundedRead = <T>(
   signal: AbortSignal | undefined,
   read: (signal: AbortSignal) => Promise<{ result: T; bytes: number }>,
 ) => Promise<T>;
@@ -45,7 +45,7 @@ export type Bounded = <T>(
  * Throws `OverloadedError` while too many bytes of responses are in flight, and `StoreTimeoutError` at the deadline, at which the cluster
  * cancels the search.
  */
-export function boundedReads(timeoutMs: number): Bounded {
+export function boundedReads(timeoutMs: number): BoundedRead {
   const responses = new InFlightBytes(MAX_RESPONSE_BYTES);
   return async (signal, read) => {
     if (responses.isFull) throw new OverloadedError('records');

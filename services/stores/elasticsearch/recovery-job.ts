@@ -9,7 +9,7 @@ import type { StoreLog } from '../common/store-log.js';
 import type { Cluster } from './client.js';
 import { resolveReservation } from './contacts/creations.js';
 import type { WriteStores } from './contacts/documents.js';
-import type { Ledger } from './credits.js';
+import type { CreditAccounts } from './credits.js';
 import type { ErasureCompletion } from './erasure/complete.js';
 import type { IdempotencyKeys } from './idempotency.js';
 import type { JobRunner } from './jobs/job-runner.js';
@@ -29,7 +29,7 @@ const MAX_FAILURES = 20;
 export interface RecoveryDeps {
   cluster: Cluster;
   names: IndexNames;
-  ledger: Ledger;
+  creditAccounts: CreditAccounts;
   idempotencyKeys: IdempotencyKeys;
   contacts: WriteStores['contacts'];
   suppression: WriteStores['suppression'];
@@ -106,11 +106,13 @@ async function resolveReservations(
   status: RecoveryStatus,
   signal: AbortSignal,
 ): Promise<void> {
-  const { ledger, clock } = deps;
+  const { creditAccounts, clock } = deps;
   const now = clock.now();
   let unresolved = 0;
   let failure: UnresolvedError | undefined;
-  for await (const { organization_id, contact_id, id, reserved_at } of ledger.overdue(now - OVERDUE_MS)) {
+  for await (const { organization_id, contact_id, id, reserved_at } of creditAccounts.overdue(
+    now - OVERDUE_MS,
+  )) {
     if (signal.aborted) return;
     if (unresolved < MAX_FAILURES) {
       try {

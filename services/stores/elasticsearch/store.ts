@@ -14,14 +14,14 @@ import { Cluster } from './client.js';
 import { DuplicateLocks } from './contacts/duplicate-lock.js';
 import type { ContactSource, Tombstone } from './contacts/indexed-contact.js';
 import { contactStore } from './contacts/store.js';
-import { Ledger } from './credits.js';
+import { AcceptanceTimes, readFigures } from './counts.js';
+import { CreditAccounts } from './credits.js';
 import { Documents } from './documents.js';
 import { ErasureCompletion } from './erasure/complete.js';
 import { Erasures } from './erasure/erase.js';
 import type { CopyToErase } from './erasure/journals.js';
 import { listErasures } from './erasure/proofs.js';
 import { type ErasureSource, SuppressionList } from './erasure/suppression.js';
-import { AcceptanceTimes, readFigures } from './figures.js';
 import { IdempotencyKeys, idempotencyDocuments } from './idempotency.js';
 import { readServerTime } from './inspect.js';
 import { JobRunner } from './jobs/job-runner.js';
@@ -104,7 +104,7 @@ function composeStore(
   const visits = new Documents<VisitSource>(cluster, names.alias('visits'));
   const idempotency = idempotencyDocuments(cluster, names);
   const acceptance = new AcceptanceTimes(cluster, names);
-  const ledger = new Ledger(cluster, names);
+  const creditAccounts = new CreditAccounts(cluster, names);
   const erasureDocuments = new Documents<ErasureSource>(cluster, names.alias('erasures'));
   const suppression = new SuppressionList(erasureDocuments);
   clocks?.add('records', () => readServerTime(cluster));
@@ -133,11 +133,11 @@ function composeStore(
     beforeStep: beforeJobStep,
   });
   const locks = new DuplicateLocks(idempotency, contacts, clock);
-  const writeStores = { contacts, audiences, ledger, suppression, clock };
+  const writeStores = { contacts, audiences, creditAccounts, suppression, clock };
   const refresh = refreshCoalescer(cluster, names, refreshIntervalMs);
   const recovery = startRecovery(
     {
-      ...{ cluster, names, ledger, idempotencyKeys, contacts, suppression },
+      ...{ cluster, names, creditAccounts, idempotencyKeys, contacts, suppression },
       erasures: completion,
       ...{ jobRunner, clock, clocks, log, jobs },
     },
@@ -173,9 +173,9 @@ function composeStore(
     ...visitStore({ cluster, names, visits, acceptance, clock, bounded, log }),
     claimAnswer: (request) => idempotencyKeys.claimAnswer(request),
     ...keyStore(cluster, names),
-    getCredits: (organizationId) => ledger.balance(organizationId),
-    setCredits: (organizationId, balance) => ledger.set(organizationId, balance),
-    grantCredits: (organizationId, amount) => ledger.grant(organizationId, amount),
+    getCredits: (organizationId) => creditAccounts.balance(organizationId),
+    setCredits: (organizationId, balance) => creditAccounts.set(organizationId, balance),
+    grantCredits: (organizationId, amount) => creditAccounts.grant(organizationId, amount),
     ...rejectionStore(cluster, names, ageClock),
     ...orderSlots(cluster, names),
     async eraseContacts(command) {
@@ -184,7 +184,7 @@ function composeStore(
       return result;
     },
     listErasures: (search) => listErasures(erasureDocuments, search),
-    readFigures: (organizationId, signal) =>
+    readCounts: (organizationId, signal) =>
       readFigures({ contacts, audiences, visits }, acceptance, organizationId, signal),
     hasOtherOrganization: (organizationId) => hasOtherOrganization(cluster, names, organizationId),
     /** Searches, because a cluster that has lost an index still responds to a ping. */
@@ -198,7 +198,7 @@ function composeStore(
     async close() {
       await recovery.stop();
       await Promise.all([erasures.close(), jobRunner.close()]);
-      await ledger.idle();
+      await creditAccounts.idle();
       await cluster.close();
     },
   };

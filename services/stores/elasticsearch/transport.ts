@@ -50,7 +50,7 @@ const READS = new Set(['get', 'mget', 'search', 'count']);
 const WRITES = new Set(['index', 'create', 'bulk']);
 const REFRESH = 'indices.refresh';
 
-interface Found {
+interface NodeProbe {
   version: number;
   _nodes: { failed: number };
   nodes?: Record<string, unknown>;
@@ -149,7 +149,7 @@ export class ClusterTransport extends SniffingTransport {
     const { connectionPool } = this;
     const silent = new Set(connectionPool.connections);
     const answered: Connection[] = [];
-    const found = new Map<Connection, Found>();
+    const found = new Map<Connection, NodeProbe>();
     const asked = [...silent].map(async (connection) => {
       try {
         const options = { timeout: CHECK_TIMEOUT_MS, requestId: 'nodes', name: 'nodes', context: null };
@@ -179,7 +179,7 @@ export class ClusterTransport extends SniffingTransport {
       .sort((one, other) => idsOf(other).length - idsOf(one).length)[0];
     const hangs = seen !== undefined && seen._nodes.failed > 0;
     this.#preference = hangs ? `_prefer_nodes:${idsOf(seen)}` : undefined;
-    const differs = (each: Found) => idsOf(each).length !== idsOf(seen as Found).length;
+    const differs = (each: NodeProbe) => idsOf(each).length !== idsOf(seen as NodeProbe).length;
     const left = new Set(seen ? silent : []);
     for (const [connection, each] of found) {
       if (each.version < Math.min(this.#version, newest) || differs(each)) left.add(connection);
@@ -203,10 +203,10 @@ export class ClusterTransport extends SniffingTransport {
   }
 }
 
-const idsOf = ({ nodes = {} }: Found) => Object.keys(nodes);
+const idsOf = ({ nodes = {} }: NodeProbe) => Object.keys(nodes);
 
 /** Whether some nodes failed to respond to this node, but fewer than did respond. A node that was cut off reaches few others. */
-const isFaultOfFew = (seen: Found) => seen._nodes.failed > 0 && seen._nodes.failed < idsOf(seen).length;
+const isFaultOfFew = (seen: NodeProbe) => seen._nodes.failed > 0 && seen._nodes.failed < idsOf(seen).length;
 
 /** Adds parameters, except undefined parameters and those that exist already. */
 function withQuery(params: Params, added: Record<string, string | undefined>): Params {

@@ -14,12 +14,12 @@ import type { Visit, VisitFacet, VisitRecord } from '../../visits/schema.js';
 import { type StoredVisit, searchableVisit, toVisit, visitOrder, winner } from '../../visits/stored-visit.js';
 import { MAX_FACET_DAYS, type VisitSearch, type VisitStore } from '../../visits/visit-store.js';
 import type { Cluster } from './client.js';
+import type { AcceptanceTimes } from './counts.js';
 import { Documents, type DocumentWrite, documentId, versionOfHit } from './documents.js';
 import { IndexMissingError } from './errors.js';
-import type { AcceptanceTimes } from './figures.js';
 import { dropMonthsBefore, ensureMonthIndex, type IndexNames } from './migrations/indices.js';
 import { acquireReindexLock } from './migrations/reindex-lock.js';
-import { type Bounded, fetchPage, pageSort, searchAfter, totalHits } from './pages.js';
+import { type BoundedRead, fetchPage, pageSort, searchAfter, totalHits } from './pages.js';
 import { retryWithBackoff } from './retry.js';
 import { contains, gramsOf } from './text/substrings.js';
 import { valueToken } from './text/tokens.js';
@@ -119,7 +119,7 @@ interface VisitStoreDeps {
   visits: Documents<VisitSource>;
   acceptance: AcceptanceTimes;
   clock: Clock;
-  bounded: Bounded;
+  bounded: BoundedRead;
   log?: RetentionLog;
 }
 

@@ -13,11 +13,11 @@ import { SEARCH_FILE } from '../data-folder/layout.js';
 import { getAudience } from './audiences.js';
 import type { Connection } from './connection.js';
 import { contactStore } from './contacts/store.js';
+import { readFigures } from './counts.js';
 import { readCredits } from './credits.js';
 import { openDatabase } from './database.js';
 import { hasPendingErasures } from './erasure/proofs.js';
 import { eraseContacts } from './erasure/request.js';
-import { readFigures } from './figures.js';
 import { JobRunner } from './jobs/job-runner.js';
 import { findKey } from './keys.js';
 import type { RebuildProgress } from './migrations/rebuild.js';
@@ -53,7 +53,7 @@ export interface SqliteStoreOptions {
   /** Folder of the database file. Created if absent. */
   dataDir: string;
   /** Maximum concurrent searches per organization. One more process serves other organizations. */
-  searchThreads: number;
+  searchProcesses: number;
   searchTimeoutMs?: number;
   clock?: Clock;
   /** Decides what is old enough to delete; by default `clock`. */
@@ -72,7 +72,7 @@ export interface SqliteStoreOptions {
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<RecordStore> {
   const {
     dataDir,
-    searchThreads,
+    searchProcesses,
     searchTimeoutMs = settingSchemas.REACHLINE_SEARCH_TIMEOUT_MS.default,
     clock = systemClock,
     ageClock = clock,
@@ -82,9 +82,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
   const path = join(dataDir, SEARCH_FILE);
   const writer: Writer = new WorkerClient(WRITER, { path, cacheMb: CACHE_MB.writer });
   const reader = new Reader({ path, cacheMb: CACHE_MB.reads });
-  const cacheMb = Math.max(CACHE_MB.searches.least, Math.floor(CACHE_MB.searches.all / searchThreads));
+  const cacheMb = Math.max(CACHE_MB.searches.least, Math.floor(CACHE_MB.searches.all / searchProcesses));
   const searches = new SearchPool<SearchOperations>({
-    maxProcesses: searchThreads + 1,
+    maxProcesses: searchProcesses + 1,
     timeoutMs: searchTimeoutMs,
     startProcess: (handlers) => startSearchProcess(SEARCHES, { path, cacheMb }, handlers),
     setTimer: (run, ms) => {
@@ -145,7 +145,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
     getCredits: (organizationId) => read((connection) => readCredits(connection, organizationId)),
     listRejections: async (search, signal) =>
       parsePage(await searches.call(search.organizationId ?? '', 'listRejections', [search], signal)),
-    readFigures: (organizationId) => read((connection) => readFigures(connection, organizationId)),
+    readCounts: (organizationId) => read((connection) => readFigures(connection, organizationId)),
     hasOtherOrganization: (organizationId) =>
       read((connection) => hasOtherOrganization(connection, organizationId)),
     async ping() {

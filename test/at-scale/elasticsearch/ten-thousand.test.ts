@@ -41,7 +41,7 @@ const LISTS: Record<string, (store: RecordStore) => Promise<unknown>> = {
   visits: (store) => store.searchVisits(search),
   'visits, from the middle': (store) => store.searchVisits({ ...search, after: middle }),
   'members of four audiences': (store) => store.countMembers(ORGANIZATION, ['aud0', 'aud1', 'aud2', 'aud3']),
-  'figures of the status': (store) => store.readFigures(ORGANIZATION),
+  'figures of the status': (store) => store.readCounts(ORGANIZATION),
   'keys that descend from a key': (store) => store.countDescendants(ORGANIZATION, 'key0', T0),
 };
 

@@ -38,9 +38,9 @@ const EXTREMES = [
     { sorted: 8.64e15 },
     { sorted: 'z\u0000' },
     { sorted: 1, other: 1 },
-    { otherwise: true },
-    { otherwise: 0 },
-    { otherwise: 9 },
+    { fallback: true },
+    { fallback: 0 },
+    { fallback: 9 },
   ],
   ...[{ partial: { weight: 17, weights: [17, 0] } }, { partial: { weight: 1, weights: [] } }],
 ];

@@ -20,7 +20,7 @@ import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
 import { run } from '../../cli/support.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
-const open = (dataDir: string) => openStores({ dataDir, searchThreads: 1 });
+const open = (dataDir: string) => openStores({ dataDir, searchProcesses: 1 });
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 /** The error of opening the folder. */
@@ -84,7 +84,7 @@ describe('A data folder', () => {
 
   it('gets its analytics store with the first use of it where that opens on demand, and none for a backup', async () => {
     const dataDir = join(tempFolder(), 'data');
-    const openOnDemand = () => openStores({ dataDir, searchThreads: 1 }, { analyticsOnDemand: 'new' });
+    const openOnDemand = () => openStores({ dataDir, searchProcesses: 1 }, { analyticsOnDemand: 'new' });
     const folder = join(dataDir, 'clickhouse');
     await (await openOnDemand()).close();
     expect(existsSync(folder)).to.equal(false);
@@ -131,7 +131,9 @@ describe('A data folder', () => {
       expect((await openingError(dataDir)).message).to.match(
         /^reachline\.db .* missing or empty.* Put it back/,
       );
-      const accounts = await openSqliteStore({ dataDir, searchThreads: 1 }).catch((error: unknown) => error);
+      const accounts = await openSqliteStore({ dataDir, searchProcesses: 1 }).catch(
+        (error: unknown) => error,
+      );
       expect(accounts).to.be.instanceOf(DataFolderError);
     });
   }
@@ -167,7 +169,7 @@ describe('A data folder', () => {
 
   it('accepts a second store that was on a server before', async () => {
     const dataDir = join(tempFolder(), 'data');
-    await (await openSqliteStore({ dataDir, searchThreads: 1 })).close();
+    await (await openSqliteStore({ dataDir, searchProcesses: 1 })).close();
     await (await open(dataDir)).close();
     await (await open(dataDir)).close();
   });

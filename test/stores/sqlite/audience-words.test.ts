@@ -12,7 +12,7 @@ describe('Words of audiences in SQLite', () => {
   const organization_id = 'org_a';
   let store: RecordStore;
   before(async () => {
-    store = await openSqliteStore({ dataDir, searchThreads: 1 });
+    store = await openSqliteStore({ dataDir, searchProcesses: 1 });
   });
   after(() => store.close());
 

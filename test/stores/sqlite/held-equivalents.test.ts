@@ -13,7 +13,7 @@ import { tempFolder } from '../../support/temp-folder.js';
 describe('Equivalents in SQLite', () => {
   it('are looked for where the organization has their words, and where nobody can say', async () => {
     const dataDir = tempFolder();
-    const store = await openSqliteStore({ dataDir, searchThreads: 1 });
+    const store = await openSqliteStore({ dataDir, searchProcesses: 1 });
     await load(store, 'org_a', [{ contact_id: 'a', job_title: 'Toimitusjohtaja' }]);
     await load(store, 'org_b', [{ contact_id: 'b', job_title: 'Jednatel' }]);
     const connection = new Connection(`${dataDir}/reachline.db`, { cacheMb: 8, readOnly: true });

@@ -13,7 +13,7 @@ const words = Array.from({ length: 4000 }, (_, index) => 'm'.repeat(1 + (index %
 
 describe('A very long search in SQLite', () => {
   it('delays no reads by id, keys, writes, or searches of other organizations, and ends at its deadline', async () => {
-    const options = { dataDir: tempFolder(), searchThreads: 1, searchTimeoutMs: 2000 };
+    const options = { dataDir: tempFolder(), searchProcesses: 1, searchTimeoutMs: 2000 };
     const store = parsed(await closedWithFile(openSqliteStore(options)));
     await load(
       store,

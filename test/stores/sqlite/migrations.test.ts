@@ -80,9 +80,9 @@ describe('SQLite migrations', () => {
   it('run once when several stores open a new folder at once', async () => {
     const dataDir = join(tempFolder(), 'new', 'folder');
     const stores = await Promise.all([
-      openSqliteStore({ dataDir, searchThreads: 1 }),
-      openSqliteStore({ dataDir, searchThreads: 1 }),
-      openSqliteStore({ dataDir, searchThreads: 1 }),
+      openSqliteStore({ dataDir, searchProcesses: 1 }),
+      openSqliteStore({ dataDir, searchProcesses: 1 }),
+      openSqliteStore({ dataDir, searchProcesses: 1 }),
     ]);
     const [first, admin, second] = stores;
     await first.setCredits('org', 5);

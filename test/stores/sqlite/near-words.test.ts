@@ -9,7 +9,7 @@ describe('Similar words of a query in SQLite', () => {
   const word = 'nebukadnezar';
   let store: RecordStore;
   before(async () => {
-    store = await openSqliteStore({ dataDir: tempFolder(), searchThreads: 1 });
+    store = await openSqliteStore({ dataDir: tempFolder(), searchProcesses: 1 });
   });
   after(async () => {
     await store.close();

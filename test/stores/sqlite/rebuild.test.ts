@@ -38,7 +38,7 @@ describe('A data folder of older search rules', () => {
   }
 
   async function expectAllFound(): Promise<void> {
-    const store = await openSqliteStore({ dataDir, searchThreads: 1 });
+    const store = await openSqliteStore({ dataDir, searchProcesses: 1 });
     const total = async (query: string) =>
       (await store.searchContacts(asked('org', { query, limit: 1 }))).total;
     expect(await total('ann')).to.equal(contacts);
@@ -77,7 +77,7 @@ describe('A data folder of older search rules', () => {
 
   before(async () => {
     dataDir = tempFolder();
-    const store = await openSqliteStore({ dataDir, searchThreads: 1 });
+    const store = await openSqliteStore({ dataDir, searchProcesses: 1 });
     await load(
       store,
       'org',

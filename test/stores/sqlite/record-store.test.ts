@@ -4,11 +4,11 @@ import { tempFolder } from '../../support/temp-folder.js';
 
 recordStoreContract('SQLite', async (options) => {
   const dataDir = tempFolder();
-  const store = await openSqliteStore({ dataDir, searchThreads: 2, ...options });
+  const store = await openSqliteStore({ dataDir, searchProcesses: 2, ...options });
   return {
     store,
     another: ({ goesOn, ...hooks } = {}) =>
-      openSqliteStore({ dataDir, searchThreads: 1, ...options, ...hooks, resumesJobs: goesOn }),
+      openSqliteStore({ dataDir, searchProcesses: 1, ...options, ...hooks, resumesJobs: goesOn }),
     close: () => store.close(),
   };
 });

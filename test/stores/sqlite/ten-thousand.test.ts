@@ -7,9 +7,9 @@ import { type Sql, sql } from '../../../services/shared/sql.js';
 import { searchAudiences } from '../../../services/stores/sqlite/audiences.js';
 import type { Connection, SqlValue } from '../../../services/stores/sqlite/connection.js';
 import { searchContacts } from '../../../services/stores/sqlite/contacts/search.js';
+import { readFigures } from '../../../services/stores/sqlite/counts.js';
 import { openDatabase } from '../../../services/stores/sqlite/database.js';
 import { listErasures } from '../../../services/stores/sqlite/erasure/proofs.js';
-import { readFigures } from '../../../services/stores/sqlite/figures.js';
 import { countDescendants, insertKey, listKeys } from '../../../services/stores/sqlite/keys.js';
 import { keepRejections, listRejections } from '../../../services/stores/sqlite/rejections.js';
 import { openSqliteStore } from '../../../services/stores/sqlite/store.js';
@@ -60,7 +60,7 @@ describe('SQLite with ten thousand of everything', function () {
 
   before(async () => {
     dataDir = tempFolder();
-    const store = await openSqliteStore({ dataDir, searchThreads: 1 });
+    const store = await openSqliteStore({ dataDir, searchProcesses: 1 });
     const audiences = numbers.map((index) => ({
       organization_id: ORGANIZATION,
       id: `aud${index}`,

@@ -33,8 +33,8 @@ describe('The write queue', () => {
   });
   afterEach(() => connection.close());
 
-  const add = (tenant: string, operation: string, ...args: unknown[]) => {
-    queue.add({ id: ++requests, tenant, operation, args });
+  const add = (organizationId: string, operation: string, ...args: unknown[]) => {
+    queue.add({ id: ++requests, organizationId, operation, args });
     return requests;
   };
   const contacts = (organization: string, count: number, fields: object = {}) => {

@@ -7,13 +7,13 @@ import { createGunzip } from 'node:zlib';
 import { decompressZstd, ZstdLimitError } from '../../zstd.js';
 
 /** Decompressed bytes, and why they are incomplete. */
-export interface Decompressed {
+export interface DecompressionResult {
   bytes: Buffer;
   /** `null` when complete. */
   missing: 'too large' | 'corrupt' | null;
 }
 
-export type Decompress = (compressed: Buffer, maxBytes: number) => Promise<Decompressed>;
+export type Decompress = (compressed: Buffer, maxBytes: number) => Promise<DecompressionResult>;
 
 /** Decompressors by the codec number of a record batch. */
 export const DECOMPRESSORS: Readonly<Record<number, Decompress>> = {
@@ -80,7 +80,7 @@ class Output {
 async function collect(
   maxBytes: number,
   decode: (output: Output) => void | Promise<void>,
-): Promise<Decompressed> {
+): Promise<DecompressionResult> {
   const output = new Output(maxBytes);
   try {
     await decode(output);

@@ -1,7 +1,7 @@
 /** Reads the record batches of a fetch in place of kafkajs. https://kafka.apache.org/documentation/#recordbatch */
 import { MAX_DECOMPRESSED_BATCH_BYTES, RECORD_OVERHEAD_BYTES } from '../limits.js';
 import type { Headers, KafkaRecord, Unreadable } from '../record.js';
-import { DECOMPRESSORS, type Decompressed } from './compression.js';
+import { DECOMPRESSORS, type DecompressionResult } from './compression.js';
 import { crc32c } from './crc32c.js';
 
 /** Bytes of the key and value of an unreadable record that its dead letter keeps. */
@@ -21,7 +21,7 @@ const LOG_APPEND_TIME = 0x08;
 const TRANSACTIONAL = 0x10;
 const CONTROL = 0x20;
 
-const CORRUPT: Decompressed = { bytes: Buffer.alloc(0), missing: 'corrupt' };
+const CORRUPT: DecompressionResult = { bytes: Buffer.alloc(0), missing: 'corrupt' };
 
 /** A record as kafkajs passes it on. */
 export interface FetchedRecord extends Omit<KafkaRecord, 'partition' | 'timestamp'> {

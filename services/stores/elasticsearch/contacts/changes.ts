@@ -1,5 +1,5 @@
 /** Changes stored contacts by compare-and-set. */
-import { applyRecords, type Screen } from '../apply-records.js';
+import { applyRecords, type SuppressionCheck } from '../apply-records.js';
 import { documentId } from '../documents.js';
 import type { ContactDocuments } from './documents.js';
 import {
@@ -19,7 +19,7 @@ export const changeContacts = <Change>(
   organizationOf: (change: Change) => string,
   idOf: (change: Change) => string,
   apply: (before: State | undefined, change: Change) => State | null,
-  screen?: Screen<State, Change>,
+  suppression?: SuppressionCheck<State, Change>,
 ): Promise<void> =>
   applyRecords<ContactSource | Tombstone, State, Change>(contacts, changes, {
     idOf: (change) => documentId(organizationOf(change), idOf(change)),
@@ -27,5 +27,5 @@ export const changeContacts = <Change>(
     fromSource: parseSource,
     apply,
     toDocument: contactDocument,
-    screen,
+    suppression,
   });

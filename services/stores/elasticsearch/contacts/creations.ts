@@ -101,7 +101,7 @@ async function decide(
   const { command, created, now, lost } = attempt;
   const { audienceId, requiredCredits, dryRun } = command;
   const { organization_id: organizationId, contact_id: id } = created.body;
-  const { contacts, ledger } = stores;
+  const { contacts, creditAccounts } = stores;
   let facts = known;
   let reservation: string | null = null;
   const lookUp = async (fact: keyof CreationFacts): Promise<CreationFacts> => {
@@ -132,10 +132,11 @@ async function decide(
         return { merged };
       }
       case 'balance':
-        return { balance: await ledger.balance(organizationId) };
+        return { balance: await creditAccounts.balance(organizationId) };
       case 'credits': {
-        if (dryRun) return { credits: checkCredits(await ledger.balance(organizationId), requiredCredits) };
-        const credits = await ledger.reserve(organizationId, id, requiredCredits, now);
+        if (dryRun)
+          return { credits: checkCredits(await creditAccounts.balance(organizationId), requiredCredits) };
+        const credits = await creditAccounts.reserve(organizationId, id, requiredCredits, now);
         if (credits.kind === 'reserved') reservation = credits.reservation;
         return { credits };
       }
@@ -158,20 +159,21 @@ async function decide(
 
 /** Settles the reservation if the contact was written; otherwise refunds it, once the write can no longer happen. */
 export async function resolveReservation(
-  stores: Pick<WriteStores, 'contacts' | 'ledger' | 'suppression'>,
+  stores: Pick<WriteStores, 'contacts' | 'creditAccounts' | 'suppression'>,
   organizationId: string,
   contactId: string,
   reservation: string,
   now: number,
 ): Promise<void> {
-  const { contacts, ledger } = stores;
+  const { contacts, creditAccounts } = stores;
   const found = await resolveCreation(contacts, organizationId, contactId, now);
   if (found && (await isSuppressed(stores, parseContactSource(found.source)))) {
     await withdraw(stores, organizationId, contactId, reservation, now);
     return;
   }
-  if (found?.source.creation?.reservation === reservation) await ledger.settle(organizationId, reservation);
-  else await ledger.refund(organizationId, reservation);
+  if (found?.source.creation?.reservation === reservation)
+    await creditAccounts.settle(organizationId, reservation);
+  else await creditAccounts.refund(organizationId, reservation);
 }
 
 /** The outcome of an earlier attempt; null if it wrote nothing. */
@@ -205,15 +207,15 @@ async function write(
   { command, created, resumable, now }: CreationAttempt,
   creation: Creation,
 ): Promise<CreateOutcome> {
-  const { contacts, ledger } = stores;
+  const { contacts, creditAccounts } = stores;
   const { organization_id: organizationId, contact_id: contactId } = created.body;
   const id = documentId(organizationId, contactId);
   const document = contactDocument({ ...created, creation });
   const { reservation } = creation;
-  const refund = () => reservation && ledger.refund(organizationId, reservation);
+  const refund = () => reservation && creditAccounts.refund(organizationId, reservation);
   // Not awaited, because the recovery job settles what fails.
   const settleSoon = () => {
-    if (reservation) ledger.settle(organizationId, reservation).catch(() => undefined);
+    if (reservation) creditAccounts.settle(organizationId, reservation).catch(() => undefined);
   };
   let written: unknown;
   try {
@@ -248,14 +250,14 @@ async function write(
 
 /** Undoes the creation of a person who was erased meanwhile. */
 async function withdraw(
-  { contacts, ledger }: Pick<WriteStores, 'contacts' | 'ledger'>,
+  { contacts, creditAccounts }: Pick<WriteStores, 'contacts' | 'creditAccounts'>,
   organizationId: string,
   contactId: string,
   reservation: string | null,
   now: number,
 ): Promise<CreateOutcome> {
   await deleteContacts(contacts, organizationId, [contactId], now);
-  if (reservation) await ledger.refund(organizationId, reservation);
+  if (reservation) await creditAccounts.refund(organizationId, reservation);
   return { kind: 'contact_suppressed' };
 }
 

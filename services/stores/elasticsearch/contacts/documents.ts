@@ -12,7 +12,7 @@ import type { StoredContact } from '../../../contacts/stored-contact.js';
 import { identifiersOf, uniqueIdentifiers } from '../../../contacts/suppression.js';
 import type { Clock } from '../../../shared/time.js';
 import type { AudienceSource, AudienceTombstone } from '../audience-documents.js';
-import type { Ledger } from '../credits.js';
+import type { CreditAccounts } from '../credits.js';
 import { type Documents, documentId, type VersionedDocument } from '../documents.js';
 import type { SuppressionList } from '../erasure/suppression.js';
 import { retryWithBackoff } from '../retry.js';
@@ -31,7 +31,7 @@ export type VersionedContact = VersionedDocument<ContactSource>;
 export interface WriteStores {
   contacts: ContactDocuments;
   audiences: Documents<AudienceSource | AudienceTombstone>;
-  ledger: Ledger;
+  creditAccounts: CreditAccounts;
   suppression: SuppressionList;
   clock: Clock;
 }

@@ -7,7 +7,7 @@ import type { Json } from '../../../shared/json.js';
 import { type Deletion, deletionAt, isDeletion, type OrderedRecord } from '../../../shared/record-order.js';
 import { PartialWriteError } from '../../../shared/store-errors.js';
 import type { Clock } from '../../../shared/time.js';
-import type { Screen } from '../apply-records.js';
+import type { SuppressionCheck } from '../apply-records.js';
 import { type AudienceSource, type AudienceTombstone, generationsOf } from '../audience-documents.js';
 import { type Documents, documentId } from '../documents.js';
 import type { Person, SuppressionList } from '../erasure/suppression.js';
@@ -107,7 +107,7 @@ const applyContacts = (
 export const erasedScreen = <Change>(
   suppression: SuppressionList,
   timeOf: (change: Change) => number,
-): Screen<State, Change> => ({
+): SuppressionCheck<State, Change> => ({
   forbidden: (states) => suppression.suppressed(states, personOf),
   rejection: suppressedRecord,
   awaited: async (ids) => {

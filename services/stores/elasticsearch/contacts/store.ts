@@ -6,10 +6,10 @@ import {
   isReplayable,
 } from '../../../contacts/contact-store.js';
 import { readContactBatch } from '../../common/contact-batch.js';
+import type { AcceptanceTimes } from '../counts.js';
 import { type Documents, documentId } from '../documents.js';
-import type { AcceptanceTimes } from '../figures.js';
 import type { IdempotencyKeys } from '../idempotency.js';
-import { type Bounded, sortKey, totalHits } from '../pages.js';
+import { type BoundedRead, sortKey, totalHits } from '../pages.js';
 import { createContact } from './creations.js';
 import { findPeople, type WriteStores } from './documents.js';
 import type { DuplicateLocks } from './duplicate-lock.js';
@@ -32,7 +32,7 @@ interface ContactStoreDeps extends WriteStores {
   locks: DuplicateLocks;
   idempotencyKeys: IdempotencyKeys;
   acceptance: AcceptanceTimes;
-  bounded: Bounded;
+  bounded: BoundedRead;
   shardsPerOrganization: number;
   /** Tokens of deleted audiences that contacts may still hold. */
   formerTokens(organizationId: string): Promise<ReadonlySet<AudienceToken>>;

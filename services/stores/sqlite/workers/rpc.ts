@@ -21,8 +21,8 @@ export interface RpcRequest {
   id: number;
   operation: string;
   args: unknown[];
-  /** The organization of the request, if tenants take turns. */
-  tenant?: string;
+  /** The organization of the request, if organizations take turns. */
+  organizationId?: string;
 }
 
 export type RpcResponse = { id: number; json: string } | { id: number; error: SerializedError };

@@ -56,11 +56,11 @@ export class WorkerClient<Of extends Operations> {
   }
 
   /**
-   * Makes a call for a tenant; the thread lets tenants take turns. Throws `OverloadedError` if too many calls wait, and
+   * Makes a call for a organizationId; the thread lets organizations take turns. Throws `OverloadedError` if too many calls wait, and
    * `StoreUnavailableError` if the store is closed or the thread dies.
    */
   async callFor<Name extends keyof Of & string>(
-    tenant: string,
+    organizationId: string,
     operation: Name,
     ...args: Parameters<Of[Name]>
   ): Promise<Result<Of[Name]>> {
@@ -72,7 +72,7 @@ export class WorkerClient<Of extends Operations> {
       this.#waiting--;
       this.#requireOpen();
     }
-    return fromJson(await this.#send(tenant, operation, args)) as Result<Of[Name]>;
+    return fromJson(await this.#send(organizationId, operation, args)) as Result<Of[Name]>;
   }
 
   /** Runs `work` once every call has its response. Calls that come meanwhile are sent afterwards. */
@@ -111,11 +111,11 @@ export class WorkerClient<Of extends Operations> {
     if (this.#closed) throw new StoreUnavailableError('records', { cause: new Error('the store is closed') });
   }
 
-  #send(tenant: string, operation: string, args: unknown[]): Promise<string> {
+  #send(organizationId: string, operation: string, args: unknown[]): Promise<string> {
     this.#worker ??= this.#start();
     const id = ++this.#calls;
     const response = new Promise<string>((resolve, reject) => this.#pending.set(id, { resolve, reject }));
-    this.#worker.postMessage({ id, tenant, operation, args } satisfies RpcRequest);
+    this.#worker.postMessage({ id, organizationId, operation, args } satisfies RpcRequest);
     return response;
   }
 

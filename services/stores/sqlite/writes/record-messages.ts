@@ -1,4 +1,4 @@
-import { type OrderedRecord, type Organized, organizationOf } from '../../../shared/record-order.js';
+import { type OrderedRecord, type OrganizationRecord, organizationOf } from '../../../shared/record-order.js';
 import { PartialWriteError, RecordRejectedError } from '../../../shared/store-errors.js';
 import type { WorkerClient } from '../workers/worker-client.js';
 import type { RecordOperations, RecordWriter, WriteOperations } from './write-operations.js';
@@ -12,7 +12,7 @@ export const RECORDS_PER_MESSAGE = 500;
 export async function writeRecords(
   writer: Writer,
   operation: RecordWriter,
-  records: readonly OrderedRecord<Organized>[],
+  records: readonly OrderedRecord<OrganizationRecord>[],
 ): Promise<void> {
   const messages = messagesOf(records);
   const written = messages.map(({ organizationId, indexes }) =>
@@ -36,7 +36,7 @@ interface Message {
 }
 
 /** Groups records by organization, in order. The writer keeps the order of messages, while organizations take turns. */
-function messagesOf(records: readonly OrderedRecord<Organized>[]): Message[] {
+function messagesOf(records: readonly OrderedRecord<OrganizationRecord>[]): Message[] {
   const messages: Message[] = [];
   const last = new Map<string, Message>();
   for (const [index, { record }] of records.entries()) {

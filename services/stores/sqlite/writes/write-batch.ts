@@ -1,4 +1,9 @@
-import { isStale, type OrderedRecord, type Organized, organizationOf } from '../../../shared/record-order.js';
+import {
+  isStale,
+  type OrderedRecord,
+  type OrganizationRecord,
+  organizationOf,
+} from '../../../shared/record-order.js';
 import { RecordRejectedError } from '../../../shared/store-errors.js';
 import type { WriteSession } from './write-session.js';
 
@@ -15,7 +20,7 @@ export type IsTimeUp = () => boolean;
  * Writes records of one organization in order, until all are done or time is up, but at least one. Records the latest acceptance of records
  * that were not rejected, even if they change nothing.
  */
-export function writeBatch<Record extends Organized>(
+export function writeBatch<Record extends OrganizationRecord>(
   session: WriteSession,
   stream: 'contacts' | 'audiences' | 'visits',
   records: readonly OrderedRecord<Record>[],

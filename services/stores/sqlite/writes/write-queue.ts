@@ -23,7 +23,7 @@ const MAX_STEP_MS = 50;
 
 interface RecordsJob {
   id: number;
-  tenant: string;
+  organizationId: string;
   writer: RecordWriter;
   /** JSON that is parsed when its turn comes. */
   json: string;
@@ -32,7 +32,7 @@ interface RecordsJob {
   rejected: BatchResult['rejected'];
 }
 
-type Queued = Pick<RpcRequest, 'id' | 'tenant'>;
+type Queued = Pick<RpcRequest, 'id' | 'organizationId'>;
 
 /** `work` is the rest of a request. */
 type SteppedRequest = RpcRequest & { work?: SteppedWork<unknown> };
@@ -65,14 +65,21 @@ export class WriteQueue {
   }
 
   add(request: RpcRequest): void {
-    const { id, operation, args, tenant = '' } = request;
+    const { id, operation, args, organizationId = '' } = request;
     if (!(operation in recordWriters)) {
       const queue = operation in this.#steppedOperations ? this.#stepped : this.#requests;
-      queue.push(tenant, request);
+      queue.push(organizationId, request);
       return;
     }
     const [json] = args as Parameters<RecordOperations[RecordWriter]>;
-    this.#jobs.push(tenant, { id, tenant, writer: operation as RecordWriter, json, done: 0, rejected: [] });
+    this.#jobs.push(organizationId, {
+      id,
+      organizationId,
+      writer: operation as RecordWriter,
+      json,
+      done: 0,
+      rejected: [],
+    });
   }
 
   /** Runs one transaction of waiting requests, one step and one transaction of records. Never throws: errors go to the callers. */
@@ -94,7 +101,7 @@ export class WriteQueue {
 
   /** A step has its own transaction, so that nobody waits for more than one step. */
   #writeStep(request: SteppedRequest): void {
-    const { id, operation, args, tenant = '' } = request;
+    const { id, operation, args, organizationId = '' } = request;
     const start = this.#steppedOperations[operation] as (...args: unknown[]) => SteppedWork<unknown>;
     request.work ??= start(...args);
     const { work } = request;
@@ -102,7 +109,7 @@ export class WriteQueue {
     try {
       const { commit, result } = this.#session.transaction(() => work.step(() => performance.now() > end));
       commit?.();
-      if (result === undefined) this.#stepped.unshift(tenant, request);
+      if (result === undefined) this.#stepped.unshift(organizationId, request);
       else this.#respond({ id, json: result });
     } catch (error) {
       this.#respond({ id, error: serializeError(error) });
@@ -120,7 +127,7 @@ export class WriteQueue {
       return () => {
         for (const each of rejected) job.rejected.push({ ...each, index: job.done + each.index });
         job.done += done;
-        if (job.done < length) this.#jobs.unshift(job.tenant, job);
+        if (job.done < length) this.#jobs.unshift(job.organizationId, job);
         else this.#respond({ id: job.id, json: JSON.stringify(job.rejected) });
       };
     };
@@ -162,7 +169,7 @@ export class WriteQueue {
   #fail<Item extends Queued>(queue: FairQueue<Item>, taken: Item[], error: unknown): void {
     if (taken.length > 1 && !isUnavailable(error)) {
       this.#alone += taken.length;
-      for (const item of taken.reverse()) queue.unshift(item.tenant ?? '', item);
+      for (const item of taken.reverse()) queue.unshift(item.organizationId ?? '', item);
       return;
     }
     for (const { id } of taken) this.#respond({ id, error: serializeError(error) });

@@ -19,7 +19,8 @@ const BOB = 'bob@x.example';
 const PROFILE = 'https://network-a.example/in/ann-second';
 
 describe('Erasures that a restored database takes over', () => {
-  const open = (dataDir: string) => openSqliteStore({ dataDir, searchThreads: 1, clock: { now: () => T0 } });
+  const open = (dataDir: string) =>
+    openSqliteStore({ dataDir, searchProcesses: 1, clock: { now: () => T0 } });
 
   const write = (store: RecordStore, records: object[], at: number) =>
     store.upsertContacts(

@@ -22,7 +22,7 @@ describe('An erasure in SQLite', () => {
   beforeEach(async () => {
     const dataDir = tempFolder();
     path = join(dataDir, SEARCH_FILE);
-    store = await openSqliteStore({ dataDir, searchThreads: 1, clock: { now: () => T0 } });
+    store = await openSqliteStore({ dataDir, searchProcesses: 1, clock: { now: () => T0 } });
   });
   afterEach(() => store.close());
 

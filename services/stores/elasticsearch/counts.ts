@@ -1,8 +1,13 @@
 /** Counts stored records of an organization by stream, and when the newest was accepted. */
 import type { estypes } from '@elastic/elasticsearch';
-import { isStale, type OrderedRecord, type Organized, organizationOf } from '../../shared/record-order.js';
+import {
+  isStale,
+  type OrderedRecord,
+  type OrganizationRecord,
+  organizationOf,
+} from '../../shared/record-order.js';
 import { PartialWriteError } from '../../shared/store-errors.js';
-import type { RecordFigures } from '../../status/status-store.js';
+import type { RecordCounts } from '../../status/status-store.js';
 import type { BulkOperation, Cluster } from './client.js';
 import { Documents, documentId } from './documents.js';
 import { itemError } from './errors.js';
@@ -32,7 +37,7 @@ export class AcceptanceTimes {
   /** Records the acceptance of records that a write does not reject, including stale records. */
   async noteWritten(
     stream: Stream,
-    records: readonly OrderedRecord<Organized>[],
+    records: readonly OrderedRecord<OrganizationRecord>[],
     written: Promise<void>,
   ): Promise<void> {
     try {
@@ -53,7 +58,7 @@ export class AcceptanceTimes {
    * The acceptance time is the version of its document, so the newest stays, whichever process writes it. A failure here fails no record:
    * the next record writes a newer time.
    */
-  async #note(stream: Stream, records: readonly OrderedRecord<Organized>[]): Promise<void> {
+  async #note(stream: Stream, records: readonly OrderedRecord<OrganizationRecord>[]): Promise<void> {
     const newest = new Map<string, number>();
     for (const { record, acceptedAt } of records) {
       const organization = organizationOf(record);
@@ -97,7 +102,7 @@ export async function readFigures(
   acceptance: AcceptanceTimes,
   organizationId: string,
   signal?: AbortSignal,
-): Promise<RecordFigures> {
+): Promise<RecordCounts> {
   const all = inOrganization(organizationId);
   const newestFirst = { ...all, size: 1, _source: false, sort: [{ created_at: 'desc' as const }] };
   const [accepted, foundContacts, foundAudiences, foundVisits] = await Promise.all([

@@ -1,5 +1,5 @@
 import { sql } from '../../shared/sql.js';
-import type { RecordFigures } from '../../status/status-store.js';
+import type { RecordCounts } from '../../status/status-store.js';
 import type { Connection } from './connection.js';
 
 type OrganizationRow = [
@@ -11,7 +11,7 @@ type OrganizationRow = [
   visitsAcceptedMs: bigint | null,
 ];
 
-export function readFigures(connection: Connection, organizationId: string): RecordFigures {
+export function readFigures(connection: Connection, organizationId: string): RecordCounts {
   return connection.readTransaction(() => {
     const [key, contacts, contactsMs, audiencesMs, visits, visitsMs] = connection.row<OrganizationRow>(
       sql`SELECT key, contacts, contacts_accepted_ms, audiences_accepted_ms, visits, visits_accepted_ms

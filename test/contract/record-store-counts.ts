@@ -15,12 +15,12 @@ import {
 
 const MINUTE_MS = 60_000;
 
-export function recordStoreFigures(open: Open): void {
+export function recordStoreCounts(open: Open): void {
   describe('figures of an organization', () => {
     const opened = useOpened(() => open());
 
     it('are zero and null before the first record', async () => {
-      expect(await opened.store.readFigures(freshOrganization())).to.deep.equal({
+      expect(await opened.store.readCounts(freshOrganization())).to.deep.equal({
         contacts: { records: 0, lastAcceptedAt: null },
         audiences: { records: 0, lastAcceptedAt: null },
         visits: { records: 0, lastAcceptedAt: null, lastCreatedAt: null },
@@ -49,7 +49,7 @@ export function recordStoreFigures(open: Open): void {
       await store.insertVisits(accepted([visit('v1', newest), visit('v2', newest - 1)], T0 + 3));
       await store.insertVisits(accepted([visit('v1', newest)], T0 + 2));
       await store.refresh();
-      expect(await store.readFigures(organization_id)).to.deep.equal({
+      expect(await store.readCounts(organization_id)).to.deep.equal({
         contacts: { records: 2, lastAcceptedAt: T0 + 2 * MINUTE_MS },
         audiences: { records: 1, lastAcceptedAt: T0 + 1 },
         visits: { records: 2, lastAcceptedAt: T0 + 3, lastCreatedAt: newest },
@@ -62,7 +62,7 @@ export function recordStoreFigures(open: Open): void {
       await loadAudiences(store, organization_id, 'aud');
       await store.createContact(creation(organization_id, 'c1'));
       await store.refresh();
-      const { contacts } = await store.readFigures(organization_id);
+      const { contacts } = await store.readCounts(organization_id);
       expect(contacts).to.deep.equal({ records: 1, lastAcceptedAt: null });
     });
 
@@ -76,7 +76,7 @@ export function recordStoreFigures(open: Open): void {
       const error = await write('c1', T0 + MINUTE_MS).catch((error: unknown) => error);
       expect(error).to.be.instanceOf(PartialWriteError);
       await store.refresh();
-      const { contacts } = await store.readFigures(organization_id);
+      const { contacts } = await store.readCounts(organization_id);
       expect(contacts).to.deep.equal({ records: 0, lastAcceptedAt: T0 });
     });
 
@@ -86,12 +86,9 @@ export function recordStoreFigures(open: Open): void {
       await opened.store.refresh();
       const another = await opened.another();
       try {
-        const figures = async () => (await another.readFigures(organization_id)).audiences;
-        await until(
-          async () => (await figures()).lastAcceptedAt === T0 + 5,
-          'another process reads the time',
-        );
-        expect((await figures()).records).to.equal(1);
+        const counts = async () => (await another.readCounts(organization_id)).audiences;
+        await until(async () => (await counts()).lastAcceptedAt === T0 + 5, 'another process reads the time');
+        expect((await counts()).records).to.equal(1);
       } finally {
         await another.close();
       }
