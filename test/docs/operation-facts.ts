@@ -35,7 +35,7 @@ export function operationFacts(): string {
     return [`  '${endpoint.path}': { ${name}: ${value === true ? value : `'${value}'`} },`];
   });
   return [
-    '/** Of the operations that list or write something. Written by `npm run docs` from their declarations. */',
+    '/** Facts about operations that list or write something. Written by `npm run docs` from their declarations. */',
     'export const OPERATION_FACTS = {',
     ...facts,
     '} as const;',

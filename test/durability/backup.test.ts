@@ -196,7 +196,7 @@ describe('A backup', function () {
     const { code, stdout, stderr } = await command('backup', path('quiet'));
     expect(code, stderr).to.equal(0);
     expect(stdout).to.include('300 contacts, 5 audiences, 300 visits');
-    expect((await command('doctor')).stdout).to.include(`The last backup, ${path('quiet')}, is of 20`);
+    expect((await command('doctor')).stdout).to.include(`The last backup, ${path('quiet')}, was taken at 20`);
     await server?.kill();
     rmSync(dataDir, { recursive: true });
     const restored = await command('restore', path('quiet'));
@@ -206,7 +206,7 @@ describe('A backup', function () {
     for (const [index, transcript] of after.entries()) expect(transcript).to.equal(before[index]);
     const { stdout: healthy } = await command('doctor', '--deep');
     expect(healthy)
-      .to.include('The records store is whole')
+      .to.include('The records store is intact')
       .and.include('No backup of the data folder was taken yet');
   });
 
@@ -413,7 +413,7 @@ describe('A backup', function () {
     expect((await command('restore', backup, '--dry-run')).stderr).to.include('store is a link or a file');
     rmSync(folder);
     renameSync(away, folder);
-    expect((await command('restore', backup, '--dry-run')).stdout).to.include('is whole');
+    expect((await command('restore', backup, '--dry-run')).stdout).to.include('is intact');
     rmSync(join(backup, 'backup.json'));
     execFileSync('mkfifo', [join(backup, 'backup.json')]);
     expect((await command('restore', backup, '--dry-run')).stderr).to.include('is damaged');
@@ -441,7 +441,7 @@ describe('A backup', function () {
     const again = await command('backup', target);
     expect(again.code, again.stderr).to.equal(0);
     expect(existsSync(`${target}.partial`)).to.equal(false);
-    expect((await command('restore', target, '--dry-run')).stdout).to.include('is whole');
+    expect((await command('restore', target, '--dry-run')).stdout).to.include('is intact');
   });
 
   it('replaces neither another backup nor a data folder', async () => {
@@ -491,10 +491,10 @@ describe('A backup', function () {
     writeFileSync(join(other, 'reachline.db'), '');
     const { code, stderr } = await command(...restore);
     expect(code, stderr).to.equal(0);
-    expect(stderr).to.include('1 erasures were applied again. Contacts removed: 1.');
+    expect(stderr).to.include('1 erasures were applied again. They removed 1 contacts');
     expect(readFileSync(join(other, 'reachline.db')).includes(email)).to.equal(false);
     expect(readFileSync(join(path('quiet'), 'data/reachline.db')).includes(email)).to.equal(true);
-    expect((await command('restore', path('newer'), '--dry-run')).stdout).to.include('is whole');
+    expect((await command('restore', path('newer'), '--dry-run')).stdout).to.include('is intact');
     const served = await startServer({ dataDir: other, key });
     expect(await find(served)).to.equal(0);
     const { body } = await served.call('/api/contacts/search', { organization_id: ORGANIZATION });

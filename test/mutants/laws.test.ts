@@ -21,8 +21,8 @@ const stored = (title: string): Mutant['test'] => ['stores/sqlite/record-store',
 const MUTANTS: Record<string, Mutant> = {
   'suppression: an erased person comes back': {
     file: 'services/stores/sqlite/erasure/suppression.js',
-    from: '.row(entry, organizationId, hash) ?? []',
-    to: '.row(entry, organizationId, hash)?.slice(1) ?? []',
+    from: "return entry[0] === 1n ? 'named' : 'found'",
+    to: 'return undefined',
     test: stored('keep a person out whose address comes back'),
   },
   'credits: a contact is created that the balance does not cover': {

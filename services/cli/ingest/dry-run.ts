@@ -8,7 +8,7 @@ import { type Io, printOut } from '../io.js';
 const MAX_SAMPLES = 3;
 const MAX_SHOWN_TEXT = 2000;
 const NO_STORES = {
-  search: { preferredBatchSize: 1000 },
+  records: { preferredBatchSize: 1000 },
   analytics: { preferredBatchSize: 1000 },
 } as unknown as IngestStores;
 
