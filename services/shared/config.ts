@@ -24,7 +24,7 @@ export class ConfigError extends Error {
  * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
  */
 const SERVICE_LINK = /_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$/;
-/** The value of such a variable, if its name is also a setting: a Service reachline-worker sets REACHLINE_WORKER_PORT. */
+/** Form of the value of a `SERVICE_LINK`. It decides if the name is also a setting: a Service reachline-worker sets REACHLINE_WORKER_PORT. */
 const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
 
 const isServiceLink = (name: string, value: string | undefined) =>

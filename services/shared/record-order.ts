@@ -159,7 +159,7 @@ export function orderOfRequest(now: number, before: Pick<RecordVersion, 'recordO
   return before.recordOrder !== null && before.recordOrder > order ? before.recordOrder : order;
 }
 
-/** The deletion by a request. `now` is in milliseconds since the epoch. */
+/** The mark of a record that a request deletes. `now` is in milliseconds since the epoch. */
 export const deletionAt = (now: number, before: Pick<RecordVersion, 'recordOrder'>): Deletion => ({
   recordOrder: orderOfRequest(now, before),
 });

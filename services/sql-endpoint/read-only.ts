@@ -36,7 +36,7 @@ const SYSTEM_TABLES = new Set([
   'table_functions',
   'time_zones',
 ]);
-/** Clients list these. Filters hide our tables, and so their folders; two columns of `databases` contain folders, and are rejected. */
+/** Tables of the catalog that clients list. Filters hide our tables, and so their folders; `FOLDER_COLUMNS` of `databases` are rejected. */
 const CATALOG_TABLES = new Set(['databases', 'tables']);
 const FOLDER_COLUMNS = new Set(['data_path', 'metadata_path']);
 /** Filters on the catalog: what statements, including `SHOW`, see of it. */

@@ -105,7 +105,7 @@ export function recordStoreErasures(open: Open): void {
       const organizationId = freshOrganization();
       const email = `named.${organizationId}@person.example`;
       const own = (id: string) => `own.${id}.${organizationId}@person.example`;
-      // More than one step removes; the last contact in any order is written meanwhile.
+      // More contacts than one step removes; `z`, the last contact in any order, is written meanwhile.
       const ids = [...Array.from({ length: PERSONS }, (_, index) => `c${index}`), 'z'];
       await load(
         opened.store,

@@ -56,7 +56,7 @@ export const isOfReplica = (error: unknown): boolean =>
 /** Whether a failure on all replicas may pass within seconds. */
 export const isPassing = (error: unknown): boolean => PASSING_ERRORS.has(codeOf(error));
 
-/** Whether every replica would fail in the same way until others have rows. */
+/** Whether the insert would fail on every replica until most replicas have the rows of this insert or the one before. */
 export const waitsForOthers = (error: unknown): boolean => QUORUM_ERRORS.has(codeOf(error));
 
 /** Whether the rows of an insert are at fault. */

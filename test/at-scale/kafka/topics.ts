@@ -26,7 +26,7 @@ export interface TestTopics {
 }
 
 const RECORDS_PER_REQUEST = 2000;
-/** Enough for a million records. */
+/** Long enough for a million records to be read. */
 export const POLLING = { pollMs: 100, timeoutMs: 600_000 };
 
 interface TopicOptions {

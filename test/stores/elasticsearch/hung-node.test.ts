@@ -97,7 +97,7 @@ describe('A cluster of which a node hangs', function () {
     for (let count = 0; count < 3; count++) await read();
     // The master removes the node.
     version = 2;
-    // Two requests to each of the two other nodes make one whole check, and the next has begun.
+    // One check sends two requests to each of the two other nodes, so with more than four the next check has begun.
     await until(() => newChecks > 4, 'a check has seen it');
     hangs = false;
     await until(async () => (await read()) !== undefined && oldChecks > 4, 'it was checked again');

@@ -22,7 +22,7 @@ import {
 } from './ordered-rows.js';
 import { excludedRows, type FindSimilar, rowsOfTerm } from './query-plan.js';
 
-/** The rows of a partial match that match these terms, and none of the terms that may be unwanted. */
+/** One set of rows of a partial match: rows that match `query` and nothing in `unwanted`. */
 interface MatchedTerms {
   query: TextQuery;
   unwanted: FtsQuery[];
