@@ -94,8 +94,9 @@ export function checkedIdentifier(name: string): Sql {
 export const textLiteral = (text: string): Sql =>
   fragmentOf(`'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`);
 
-/** The statements of a file of this package. */
-export const readSqlFile = (path: string): Sql => fragmentOf(readFileSync(path, 'utf8'));
+/** The statements of a file of this package, without lines of comments. */
+export const readSqlFile = (path: string): Sql =>
+  fragmentOf(readFileSync(path, 'utf8').replaceAll(/^[ \t]*--.*\n?/gm, ''));
 
 /** Statements of a file for ClickHouse, which takes one at a time. A semicolon at the end of a line ends a statement. */
 export const statementsOf = (file: Sql): Sql[] =>

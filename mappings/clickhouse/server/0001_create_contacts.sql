@@ -1,4 +1,4 @@
--- Contacts of the search store as they were when their last copy began. A new copy is a table of its own, which takes this name when it
+-- Contacts of the records store as they were when their last copy began. A new copy is a table of its own, which takes this name when it
 -- is whole.
 CREATE TABLE IF NOT EXISTS contacts
 (

@@ -1,4 +1,4 @@
--- Visits of the search store, written together with it. Of several records of a visit the first stays: it has the greatest version.
+-- Visits of the records store, written together with it. Of several records of a visit the first stays: it has the greatest version.
 CREATE TABLE IF NOT EXISTS website_visits
 (
     organization_id String CODEC(ZSTD(1)),

@@ -8,27 +8,27 @@ import { recordCopy } from './record-copy.js';
 
 export const TIME_QUERY = sql`SELECT toUnixTimestamp64Milli(now64(3)) AS ms`;
 
-/** State of a server. Inspecting changes nothing. */
+/** State of a server; inspecting changes nothing. */
 export interface ServerReport {
   version: string;
   /** Milliseconds by which this machine is ahead of the server. */
   skewMs: number;
-  /** Names of migrations that are not applied. */
+  /** Migrations that have not been applied. */
   missing: string[];
-  /** When the copy of contacts and audiences was begun, in milliseconds since the epoch; null before the first copy. */
+  /** When the copy of contacts and audiences was begun, in milliseconds since the epoch; null before the first. */
   copiedAt: number | null;
   /** What the server knows about the other replicas; null for a single server. */
   replication: Replication | null;
 }
 
 interface Replication {
-  /** Number of servers of the cluster in its configuration. */
+  /** Servers of the cluster in its configuration. */
   servers: number;
   shards: number;
-  /** Replicas of the table with the fewest; 0 without tables. */
+  /** Replicas of the table that has the fewest; 0 without a table. */
   total: number;
   active: number;
-  /** Number of tables that accept no writes. */
+  /** Tables that take no writes. */
   read_only: number;
   delay_seconds: number;
 }
@@ -73,7 +73,7 @@ FROM system.replicas WHERE database = {database:String}`,
   return { version, missing, copiedAt: await recordCopy(server).beganAt(), replication, skewMs };
 }
 
-/** Damaged parts of the servers' tables. Throws `StoreUnavailableError` and `StoreTimeoutError`. */
+/** Parts of the servers' tables that are damaged. Throws `StoreUnavailableError` and `StoreTimeoutError`. */
 export async function inspectParts(options: HttpOptions): Promise<string[]> {
   const servers = openServers(options);
   try {

@@ -7,7 +7,7 @@ import { readSqlFile, type Sql } from '../../shared/sql.js';
 export interface Migration {
   name: string;
   statements: Sql;
-  /** SHA-256 of the statements. */
+  /** SHA-256 of the statements. Comments do not count, so that they can be reworded. */
   checksum: string;
 }
 
@@ -39,7 +39,7 @@ export const readMigrations = (folder: string): Migration[] =>
     });
 
 /**
- * Migrations that are not applied yet. Throws `MigrationChangedError` with the message of `advice` if a migration was applied with other
+ * Migrations that are not applied yet. Throws the error of `unreleased` if a migration was applied with other
  * content.
  */
 export function pendingMigrations(

@@ -76,13 +76,13 @@ describe('An erasure on Elasticsearch', function () {
       rejections: 0,
     });
     expect(await store.getContact(organizationId, 'person')).to.equal(null);
-    // Simulates the death of this process.
+    // Pretend that this process has died.
     await store.close();
     store = await open();
     const again = await load(store, organizationId, [person]).catch((error: unknown) => error);
     expect(again).to.be.instanceOf(PartialWriteError);
 
-    // Other records change all the time, which leaves deleted documents behind.
+    // Other records change all the time, and leave deleted documents behind.
     let writing = true;
     const writes = (async () => {
       for (let age = 1; writing; age++) {
@@ -139,7 +139,7 @@ describe('An erasure on Elasticsearch', function () {
       client.indices.putSettings({ index, settings: { 'index.blocks.write': isBlocked } });
     const cluster = new Cluster(indices.config);
     const names = new IndexNames(indices.config.indexPrefix);
-    // The recovery job of the store may hold the lock.
+    // The recovery job of the store may hold it.
     let lock: ReindexLock | null = null;
     while (!lock) lock = await acquireReindexLock(cluster, names, systemClock);
     const [blocked = ''] = Object.keys(await client.indices.getAlias({ name: index }));
@@ -177,7 +177,7 @@ describe('An erasure on Elasticsearch', function () {
     const organizationId = freshOrganization();
     const email = 'left@erased.example';
     await erase(organizationId, `era_${organizationId}`, email);
-    // Simulates a process that died between its write and its second read.
+    // Act like a process that died between its write and its second read.
     const record = { organization_id: organizationId, contact_id: 'left', work_emails: [email] };
     const other = freshOrganization();
     await load(store, other, [{ contact_id: 'left', work_emails: [email] }]);
@@ -193,7 +193,7 @@ describe('An erasure on Elasticsearch', function () {
       refresh: true,
     });
     expect(await store.getContact(organizationId, 'left')).not.to.equal(null);
-    // The last search of the erasure finds the contact, and then the record.
+    // The last look of the erasure finds it, and after that the record.
     await until(async () => {
       const rejection = await store.upsertContacts(accepted([record], 1)).catch((error: unknown) => error);
       expect(rejection).to.be.instanceOf(PartialWriteError);

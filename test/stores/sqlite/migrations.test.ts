@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -34,6 +34,18 @@ describe('SQLite migrations', () => {
     const connection = open();
     expect(migrate(connection)).to.deep.equal(files);
     expect(migrate(connection)).to.deep.equal([]);
+    connection.close();
+  });
+
+  it('are the same once their comments are reworded', () => {
+    const folder = made();
+    const connection = open();
+    expect(migrate(connection, folder)).to.deep.equal([FIRST]);
+    const text = readFileSync(join(folder, FIRST), 'utf8');
+    writeFileSync(join(folder, FIRST), `-- What things are;\n${text}`);
+    expect(migrate(connection, folder)).to.deep.equal([]);
+    writeFileSync(join(folder, FIRST), text.replace('kept', 'other'));
+    expect(() => migrate(connection, folder)).to.throw(UnreleasedVersionError);
     connection.close();
   });
 

@@ -31,7 +31,7 @@ export function serverMigrations(): Migration[] {
   return [...commonMigrations(), ...own.map((each) => ({ ...each, name: `server/${each.name}` }))];
 }
 
-/** Migrations that are not applied. Throws `MigrationChangedError` if one was applied with other content. */
+/** Migrations that are not applied. Throws `UnreleasedVersionError` if one was applied with other content. */
 export async function missingMigrations(
   clickhouse: ClickHouse,
   migrations: readonly Migration[] = serverMigrations(),

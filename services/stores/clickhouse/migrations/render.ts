@@ -10,13 +10,13 @@ import {
 import { COPIED_KINDS } from '../../common/record-copy.js';
 import type { Layout } from '../client.js';
 
-/** Tables of which each server has its own copy. */
+/** Each server is given its own. */
 const COPIED: readonly string[] = COPIED_KINDS;
 const TABLE = /^CREATE TABLE IF NOT EXISTS (?<name>\w+)/m;
 const SYNCED = /fsync_after_insert = 1/;
 const KEEPS_ROWS = /^ENGINE = (?=\w*MergeTree)/m;
 
-/** The id of a table, which all its replicas share. */
+/** The id of a table, which all of its replicas share. */
 export type IdOfTable = (table: string) => string;
 
 /**
