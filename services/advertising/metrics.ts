@@ -1,4 +1,8 @@
-/** Table of metrics, from which all schemas, queries, items and documents about metrics are generated. */
+/**
+ * Table of metrics, from which schemas, queries, items and documents about metrics are generated. Three places list metrics by hand, and
+ * test/advertising/metrics.test.ts compares them with this table: the tables and views in mappings/clickhouse, `active` in
+ * mappings/clickhouse/*_create_company_deliveries.sql, and console/metrics.ts. The sample data has them in demo/deliveries.ts.
+ */
 
 /** `count` is a whole number. `money` is an exact decimal, written as a string. */
 export type SummedKind = 'count' | 'money';
@@ -22,7 +26,10 @@ export const SUMMED_METRICS = {
   leads: { kind: 'count', description: 'Leads gathered with a form.' },
   lead_form_opens: { kind: 'count', description: 'Times a lead form was opened.' },
   conversions: { kind: 'count', description: 'Conversions on the site.' },
-  conversion_value: { kind: 'money', description: 'Value of those conversions.' },
+  conversion_value: {
+    kind: 'money',
+    description: 'Value of those conversions, in the currency of the campaign.',
+  },
 } as const satisfies Record<string, { kind: SummedKind; description: string }>;
 export type SummedMetric = keyof typeof SUMMED_METRICS;
 

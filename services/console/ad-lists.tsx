@@ -7,7 +7,7 @@ import { Fact } from './components/fact.js';
 import { reportParams } from './components/report-controls.js';
 import type { Column } from './components/table.js';
 import { change, daysBetween, figure, NONE, periodsOf, rangeText } from './format.js';
-import { COMPANY_METRIC_NAMES, METRIC_NAMES, METRICS, type Point, withParts } from './metrics.js';
+import { METRICS, type Point, SHOWN_COMPANY_METRICS, SHOWN_METRICS, withParts } from './metrics.js';
 import { href } from './router.js';
 import { type Answer, shownOf, useRequest } from './use-request.js';
 
@@ -93,7 +93,7 @@ export const AD_LISTS = {
     many: 'campaigns',
     path: '/api/advertising/network_a/campaigns',
     ids: 'campaign_ids',
-    available: METRIC_NAMES,
+    available: SHOWN_METRICS,
     unsortable: [],
     columns: [
       {
@@ -115,7 +115,7 @@ export const AD_LISTS = {
     many: 'creatives',
     path: '/api/advertising/network_a/creatives',
     ids: 'creative_ids',
-    available: METRIC_NAMES,
+    available: SHOWN_METRICS,
     unsortable: [],
     columns: [
       {
@@ -144,8 +144,8 @@ export const AD_LISTS = {
     many: 'companies',
     path: '/api/advertising/network_a/companies',
     ids: 'company_ids',
-    available: COMPANY_METRIC_NAMES,
-    unsortable: COMPANY_METRIC_NAMES.filter((name) => !COMPANY_SORTS.includes(name)),
+    available: SHOWN_COMPANY_METRICS,
+    unsortable: SHOWN_COMPANY_METRICS.filter((name) => !COMPANY_SORTS.includes(name)),
     columns: [
       {
         label: 'Company',

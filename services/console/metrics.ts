@@ -47,7 +47,8 @@ export const METRICS: Record<Metric, MetricText | RateText> = {
   return_on_ad_spend: rate('ROAS', 'ratio', 'conversion_value', 'ad_spend'),
 };
 
-export const METRIC_NAMES = Object.keys(METRICS) as Metric[];
+/** Every metric, in the order in which it is shown. */
+export const SHOWN_METRICS = Object.keys(METRICS) as Metric[];
 
 const partsOf = (name: Metric): Metric[] => {
   const metric = METRICS[name];
@@ -57,7 +58,7 @@ const partsOf = (name: Metric): Metric[] => {
 const isOfMoney = (name: Metric) => partsOf(name).some((part) => METRICS[part].kind === 'money');
 
 /** Networks do not break money down by company. */
-export const COMPANY_METRIC_NAMES = METRIC_NAMES.filter((name) => !isOfMoney(name));
+export const SHOWN_COMPANY_METRICS = SHOWN_METRICS.filter((name) => !isOfMoney(name));
 
 /** Metrics to request, including the metrics that a rate is computed from, so that a chart can add up rows. */
 export const withParts = (names: readonly Metric[]): Metric[] => [
