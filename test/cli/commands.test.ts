@@ -183,7 +183,7 @@ describe('The command line', function () {
     expect(trial).to.include({ code: 0, stdout: 'aud_trial\n' });
     const again = await audiences('create', '--name', 'Other', '--id', 'aud_trial');
     expect(again).to.include({ code: 1, stdout: '' });
-    expect(again.stderr).to.equal('The organization has an audience aud_trial already.\n');
+    expect(again.stderr).to.equal('The organization already has an audience aud_trial.\n');
     const empty = await audiences('create', '--name', '');
     expect(empty).to.include({ code: 2, stdout: '' });
     expect(empty.stderr).to.match(/name is required/);
