@@ -7,10 +7,9 @@ import { type Io, printOut } from '../io.js';
 
 const MAX_SAMPLES = 3;
 const MAX_SHOWN_TEXT = 2000;
-const NO_STORES = {
-  records: { preferredBatchSize: 1000 },
-  analytics: { preferredBatchSize: 1000 },
-} as unknown as IngestStores;
+const BATCH = { preferredBatchSize: 1000 };
+/** Sizes of batches alone, because nothing is written. */
+const NO_STORES: Record<keyof IngestStores, typeof BATCH> = { records: BATCH, analytics: BATCH };
 
 type DryRunOptions = Omit<IngestOptions, 'stores' | 'acceptance'> & { source: RecordSource };
 
@@ -41,7 +40,7 @@ export async function dryRun(io: Io, { stream, source, ...options }: DryRunOptio
   return ingestRecords({
     ...options,
     source: sampling(),
-    stores: NO_STORES,
+    stores: NO_STORES as IngestStores,
     acceptance: acceptedByLine(systemClock),
     stream: {
       ...stream,

@@ -34,7 +34,7 @@ export function withOutcome<T>(
 ): T | Problem {
   if (accepted + rejected === 0) return error;
   const { code, message, extras, headers } = problemOf(error);
-  const detail = message.replace('None of these records was accepted; send', 'Send');
+  const detail = message.replace(/None of these records was accepted[.;] send/i, 'Send');
   const problem = new Problem(
     code,
     `${detail} Of the records before it, ${accepted} were accepted and ${rejected} rejected.${note}`,

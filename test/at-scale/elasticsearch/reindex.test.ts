@@ -155,7 +155,12 @@ describe('An index whose fields other search rules derived', () => {
       const client = indices.client();
       const alias = `${indices.config.indexPrefix}-${resource}`;
       const [found = { mappings: {} }] = Object.values(await client.indices.getMapping({ index: alias }));
-      await client.indices.putMapping({ index: alias, _meta: { ...found.mappings._meta, rules: 'other' } });
+      const withRules = (rules: string) =>
+        client.indices.putMapping({ index: alias, _meta: { ...found.mappings._meta, rules } });
+      await withRules('99-later');
+      const newer = await migrateElasticsearch(indices.config).catch((error: Error) => error);
+      expect(String(newer)).to.match(/with rules 99-later, newer than this Reachline/);
+      await withRules('other');
       const rejected = await openStore(indices.config).catch((error: Error) => error);
       expect(rejected).to.have.property('name', 'MigrationNeededError');
       expect((rejected as Error).message).to.contain('with rules other');

@@ -264,21 +264,25 @@ export async function ensureIndices(cluster: Cluster, names: IndexNames): Promis
   }
 }
 
+/** The number of search rules such as `10-3`; NaN if it is unknown. */
+const numberOfRules = (rules: string | undefined) => Number.parseInt(rules ?? '', 10);
+
 const versionOf = ({ version, rules }: { version: number; rules?: string }): string =>
   rules === undefined ? String(version) : `${version} with rules ${rules}`;
 
 /**
  * Whether the index has an older version, or values derived by other rules or tables. Throws `UnreleasedVersionError` for another definition
- * of the same version, because definitions of a release never change, and `MigrationNeededError` for a newer version.
+ * of the same version, because definitions of a release never change, and `MigrationNeededError` for a newer version or newer rules.
  */
 export function needsReindex(
   { index, version, checksum, rules }: LiveIndex,
   definition: Definition,
 ): boolean {
   if (version < definition.version) return true;
-  if (version > definition.version) {
+  const isNewer = version > definition.version || numberOfRules(rules) > numberOfRules(definition.rules);
+  if (isNewer) {
     throw new MigrationNeededError(
-      `The index ${index} is of version ${version}, newer than this Reachline, which knows version ${definition.version}. Use a newer Reachline.`,
+      `The index ${index} is of version ${versionOf({ version, rules })}, newer than this Reachline, which knows version ${versionOf(definition)}. Use a newer Reachline.`,
     );
   }
   if (checksum !== definition.checksum) throw unreleased(index);

@@ -2,6 +2,7 @@ import { sql } from '../../../shared/sql.js';
 import { DataFolderError } from '../../data-folder/errors.js';
 import { Connection } from '../connection.js';
 import { openDatabase } from '../database.js';
+import { isMigrated } from '../migrations/migrate.js';
 import { WriteSession } from '../writes/write-session.js';
 import { completeErasures } from './complete.js';
 import { removeSuppressed, type SuppressedContacts } from './erase.js';
@@ -15,7 +16,7 @@ export interface AdoptedErasures extends SuppressedContacts {
 
 /**
  * Imports the suppression list and the proofs of a newer database, and erases its persons from the database of `dataDir`, which no other
- * process may have open. Throws `DataFolderError` if the two come from different installations, and the errors of `openDatabase` and
+ * process may have open. Throws `DataFolderError` if the two come from different installations or the newer one lacks tables, and the errors of `openDatabase` and
  * `completeErasures`.
  */
 export async function adoptErasures(
@@ -25,6 +26,11 @@ export async function adoptErasures(
 ): Promise<AdoptedErasures> {
   const newer = new Connection(newerPath, { cacheMb: 8, readOnly: true });
   try {
+    if (!isMigrated(newer)) {
+      throw new DataFolderError(
+        'The newer data folder lacks tables of this version: start a server on it once, then restore again.',
+      );
+    }
     const [secret] = newer.row<[string]>(sql`SELECT secret FROM suppression_secret`) ?? [];
     if (secret === undefined) return { erasures: 0, removed: 0, changed: 0 };
     const connection = await openDatabase(dataDir, CACHE_MB);

@@ -41,6 +41,10 @@ export function migrate(connection: Connection, folder = FOLDER): string[] {
   });
 }
 
+/** Whether the tables of this version are there, each of them. Changes nothing. Throws `UnreleasedVersionError`. */
+export const isMigrated = (connection: Connection): boolean =>
+  pending(connection, readMigrations(FOLDER)).length === 0;
+
 function pending(connection: Connection, migrations: readonly Migration[]): Migration[] {
   const known = connection.row(sql`SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'`);
   const applied = known

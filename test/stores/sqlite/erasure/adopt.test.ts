@@ -5,6 +5,7 @@ import type { Identifier } from '../../../../services/contacts/suppression.js';
 import { fromJson } from '../../../../services/shared/json.js';
 import type { RecordStore } from '../../../../services/stores/common/record-store.js';
 import { SEARCH_FILE } from '../../../../services/stores/data-folder/layout.js';
+import { Connection } from '../../../../services/stores/sqlite/connection.js';
 import { adoptErasures } from '../../../../services/stores/sqlite/erasure/adopt.js';
 import { openSqliteStore } from '../../../../services/stores/sqlite/store.js';
 import { T0 } from '../../../contract/record-store-support.js';
@@ -77,5 +78,14 @@ describe('Erasures that a restored database takes over', () => {
     await write(store, [{ contact_id: 'bob', first_name: 'Bob' }], T0 + 3);
     await store.close();
     expect(filesWith(folders.backup, ['private.example', 'ann-second'])).to.deep.equal([]);
+  });
+
+  it('are refused from a database whose first start was cut short, in words', async () => {
+    const backup = tempFolder();
+    await (await open(backup)).close();
+    const newer = tempFolder();
+    new Connection(join(newer, SEARCH_FILE), { cacheMb: 2 }).close();
+    const refused = await adopt({ backup, newer }).catch((error: Error) => error);
+    expect(String(refused)).to.contain('lacks tables of this version: start a server on it once');
   });
 });
