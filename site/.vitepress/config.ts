@@ -20,7 +20,7 @@ const sidebar: DefaultTheme.SidebarItem[] = [...new Set(PAGES.map(({ group }) =>
     link: `/${name}`,
   })),
 }));
-const operations = { text: 'API operations', link: '/api', target: '_self' };
+const reference = { text: 'API reference', link: '/api', target: '_self' };
 
 /** The id of a heading, as GitHub makes it. */
 const slugify = (text: string) =>
@@ -43,6 +43,8 @@ function adaptToSite(md: MarkdownRenderer): void {
         // Vue would take braces in it for an expression.
         if (link.type === 'code_inline') link.attrSet('v-pre', '');
         const href = link.type === 'link_open' ? link.attrGet('href') : null;
+        // Not a page of the site: the browser leaves it.
+        if (href?.startsWith('/api')) link.attrSet('target', '_self');
         const [, to, anchor = ''] = /^(?!\w+:)([^#]+\.md)(#.*)?$/.exec(href ?? '') ?? [];
         if (to === undefined) continue;
         const file = relative(DOCS, env.realPath ?? env.path);
@@ -59,7 +61,7 @@ export default defineConfig({
   base: '/docs/',
   cleanUrls: true,
   rewrites: Object.fromEntries(PAGES.map(({ file, name }) => [file, `${name}.md`])),
-  ignoreDeadLinks: [/^\/api$/],
+  ignoreDeadLinks: [/^\/api\b/],
   title: 'Reachline',
   description:
     'Documentation of Reachline: contacts, audiences, website visits and advertising behind one API.',
@@ -76,7 +78,7 @@ export default defineConfig({
     logo: { src: '/icon.svg', alt: '' },
     nav: [
       { text: 'Guides', link: '/quickstart', activeMatch: '^/(?!api|$)' },
-      operations,
+      reference,
       { text: 'Console', link: '../console', target: '_self' },
     ],
     sidebar,

@@ -42,5 +42,7 @@ export function linkedPage(from: string, to: string): string {
 /** The Markdown of a page, with links to the Markdown of other pages, and with what pictures show in their place. */
 export const plainText = ({ file }: Page): string =>
   readFileSync(join(DOCS, file), 'utf8')
+    .replaceAll(/\]\(\/api\/(\w+)\)/g, '](/docs/api/$1.md)')
+    .replaceAll('](/api)', '](/docs/api)')
     .replaceAll(/!\[([^\]]*)\]\([^)]+\)/g, '$1')
     .replaceAll(/\]\((?!\w+:|#|\/)([^)#]+)/g, (_, to: string) => `](/docs/${linkedPage(file, to)}.md`);

@@ -4,6 +4,7 @@ import { readExamples } from '../../services/gateway/examples.js';
 import { configurationPage } from './configuration.js';
 import { equivalentsPage } from './equivalents.js';
 import { operationFacts } from './operation-facts.js';
+import { operationsPage } from './operations.js';
 import { responseExamples } from './response-examples.js';
 import { readDoc } from './support.js';
 
@@ -11,6 +12,7 @@ describe('What npm run docs writes', () => {
   for (const [path, page] of [
     ['docs/operating/configuration.md', configurationPage],
     ['docs/reference/equivalents.md', equivalentsPage],
+    ['docs/reference/operations.md', operationsPage],
     ['services/client/operation-facts.ts', operationFacts],
   ] as const) {
     it(`is ${path} as it is`, () => {

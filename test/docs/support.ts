@@ -44,7 +44,8 @@ export const linksOf = (page: string): Link[] =>
       .replaceAll(/^```[\s\S]*?^```$/gm, '')
       .matchAll(/\]\(([^)#\s]*)(?:#([^)]*))?\)/g),
   ]
-    .filter(([, target = '']) => !/^https?:/.test(target))
+    // Those that begin with a slash lead to the API reference of a server.
+    .filter(([, target = '']) => !/^(?:https?:|\/)/.test(target))
     .map(([, target = '', anchor = '']) => ({
       path: target === '' ? page : normalize(join(dirname(page), target)),
       anchor,
