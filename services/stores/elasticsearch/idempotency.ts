@@ -138,7 +138,7 @@ export class IdempotencyKeys {
     if (!request.idempotency) return { kind: 'done', value: await work(undefined, now), replayed: false };
     const acquired = await this.#acquire<T>(request, request.idempotency);
     if (acquired.kind === 'completed') {
-      if (await this.#forgetErased(request, shownIdentifiers(acquired.outcome)))
+      if (await this.#deleteIfErased(request, shownIdentifiers(acquired.outcome)))
         return this.#runIdempotent(request, work, isKept);
       return { kind: 'done', value: acquired.outcome, replayed: true };
     }
@@ -148,7 +148,7 @@ export class IdempotencyKeys {
       const value = await work(key, now);
       if (isKept(value)) {
         await complete(key, value);
-        await this.#forgetErased(request, shownIdentifiers(value));
+        await this.#deleteIfErased(request, shownIdentifiers(value));
       } else await release(key);
       return { kind: 'done', value, replayed: false };
     } catch (error) {
@@ -167,8 +167,8 @@ export class IdempotencyKeys {
   async #claimAnswer(request: Required<Omit<IdempotentRequest, 'newId'>>): Promise<AnswerClaim> {
     const acquired = await this.#acquire<{ sealed: string }>(request, request.idempotency);
     if (acquired.kind === 'completed') {
-      const isForgotten = await this.#forgetErased(request, acquired.identifiers.map(readIdentifier));
-      return isForgotten ? { kind: 'outcome_unknown' } : { kind: 'kept', sealed: acquired.outcome.sealed };
+      const isErased = await this.#deleteIfErased(request, acquired.identifiers.map(readIdentifier));
+      return isErased ? { kind: 'outcome_unknown' } : { kind: 'kept', sealed: acquired.outcome.sealed };
     }
     if (acquired.kind !== 'acquired') return acquired;
     const { key } = acquired;
@@ -185,7 +185,7 @@ export class IdempotencyKeys {
             organization_id: request.organizationId,
             identifiers: shown.map(identifierText),
           });
-          await this.#forgetErased(request, shown);
+          await this.#deleteIfErased(request, shown);
         },
         release: () => release(key),
         leave: () => expire(key),
@@ -231,7 +231,7 @@ export class IdempotencyKeys {
   }
 
   /** Overwrites the outcomes that show one of the persons. Resolves with their number. */
-  async forgetOutcomes(organizationId: string, identifiers: readonly Identifier[]): Promise<number> {
+  async deleteOutcomes(organizationId: string, identifiers: readonly Identifier[]): Promise<number> {
     const texts = identifiers.map(identifierText);
     let forgotten = 0;
     for (let start = 0; start < texts.length; start += IDENTIFIERS_PER_SEARCH) {
@@ -256,7 +256,7 @@ export class IdempotencyKeys {
   }
 
   /** Overwrites a stored outcome that shows an erased person. */
-  async #forgetErased(
+  async #deleteIfErased(
     { organizationId, idempotency }: IdempotentRequest,
     identifiers: readonly Identifier[],
   ): Promise<boolean> {
@@ -285,7 +285,7 @@ export class IdempotencyKeys {
    * Deletes a bounded number of expired keys, and resolves with their number. Only for the holder of the reindex lock, because a reindex
    * does not see deletions.
    */
-  async purgeExpired(signal: AbortSignal): Promise<number> {
+  async deleteExpired(signal: AbortSignal): Promise<number> {
     let purged = 0;
     let batches = 0;
     const pages = this.#documents.pages({

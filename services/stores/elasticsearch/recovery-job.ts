@@ -68,7 +68,12 @@ export function startRecovery(
   ][] = [
     ['reindex_recovery', 'roll back a reindex', () => recoverReindex(cluster, names, clock), deps.clocks],
     ['reservations', 'resolve a reservation', (signal) => resolveReservations(deps, status, signal)],
-    ['idempotency_keys', 'delete expired idempotency keys', (signal) => purge(deps, signal), deps.clocks],
+    [
+      'idempotency_keys',
+      'delete expired idempotency keys',
+      (signal) => deleteExpiredKeys(deps, signal),
+      deps.clocks,
+    ],
     ['erasures', 'complete erasures', () => erasures.complete()],
     ['long_work', 'go on with long work', (signal) => jobRunner.resume(signal)],
   ];
@@ -129,7 +134,7 @@ async function resolveReservations(
 }
 
 /** Skipped during a reindex; the next run retries. */
-async function purge(
+async function deleteExpiredKeys(
   { cluster, names, idempotencyKeys, clock, log }: RecoveryDeps,
   signal: AbortSignal,
 ): Promise<void> {
@@ -139,7 +144,7 @@ async function purge(
   if (!lock) return;
   try {
     log?.info({ keys, before: new Date(before).toISOString() }, 'deletes expired idempotency keys');
-    await idempotencyKeys.purgeExpired(AbortSignal.any([signal, lock.lost]));
+    await idempotencyKeys.deleteExpired(AbortSignal.any([signal, lock.lost]));
   } finally {
     await lock.release();
   }

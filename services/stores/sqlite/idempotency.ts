@@ -95,7 +95,7 @@ export function noteShown(
 }
 
 /** Deletes stored responses that show one of the persons. Returns their number. */
-export function forgetAnswersOf(
+export function deleteAnswersOf(
   connection: Connection,
   organizationId: string,
   identifiers: readonly Identifier[],
@@ -108,12 +108,12 @@ export function forgetAnswersOf(
       organizationId,
       text,
     );
-    return sum + forgetShown(connection, organizationId, answers, isShown);
+    return sum + deleteShown(connection, organizationId, answers, isShown);
   }, 0);
 }
 
 /** Deletes stored responses of the organization that show such a contact, and encrypted responses. Reads all responses. */
-export function forgetAnswers(
+export function deleteAnswers(
   connection: Connection,
   organizationId: string,
   isShown: (outcome: unknown) => boolean,
@@ -122,12 +122,12 @@ export function forgetAnswers(
     sql`SELECT route, key, outcome FROM idempotency WHERE organization_id = ?`,
     organizationId,
   );
-  forgetShown(connection, organizationId, answers, isShown);
+  deleteShown(connection, organizationId, answers, isShown);
 }
 
 type Answer = [route: string, key: string, outcome: string];
 
-function forgetShown(
+function deleteShown(
   connection: Connection,
   organizationId: string,
   answers: readonly Answer[],

@@ -168,7 +168,7 @@ export async function resolveReservation(
   const { contacts, creditAccounts } = stores;
   const found = await resolveCreation(contacts, organizationId, contactId, now);
   if (found && (await isSuppressed(stores, parseContactSource(found.source)))) {
-    await withdraw(stores, organizationId, contactId, reservation, now);
+    await undoCreation(stores, organizationId, contactId, reservation, now);
     return;
   }
   if (found?.source.creation?.reservation === reservation)
@@ -196,7 +196,7 @@ async function resume(
   const stored = parseContactSource(found.source);
   const { creation } = stored;
   if (await isSuppressed(stores, stored)) {
-    return withdraw(stores, organizationId, stored.body.contact_id, creation?.reservation ?? null, now);
+    return undoCreation(stores, organizationId, stored.body.contact_id, creation?.reservation ?? null, now);
   }
   if (!creation) return { kind: 'contact_exists', contactId: stored.body.contact_id };
   return createdOutcome(stored, creation);
@@ -228,7 +228,7 @@ async function write(
   if (written) {
     // An erasure before this write missed the contact but suppressed the person.
     if (await isSuppressed(stores, created)) {
-      return withdraw(stores, organizationId, contactId, reservation, now);
+      return undoCreation(stores, organizationId, contactId, reservation, now);
     }
     const token = created.audienceIds[0] as string;
     await leaveIfDeleted(stores, organizationId, command.audienceId, token, [contactId]);
@@ -249,7 +249,7 @@ async function write(
 }
 
 /** Undoes the creation of a person who was erased meanwhile. */
-async function withdraw(
+async function undoCreation(
   { contacts, creditAccounts }: Pick<WriteStores, 'contacts' | 'creditAccounts'>,
   organizationId: string,
   contactId: string,

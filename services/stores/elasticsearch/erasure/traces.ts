@@ -23,7 +23,7 @@ const TRACES: Readonly<Record<TracePlace, RemoveTraces>> = {
   // Tombstones stay until the completion deletes them while no reindex runs; a reindex would create them again.
   deletions: async () => 0,
   idempotency_answers: ({ idempotencyKeys }, organizationId, identifiers) =>
-    idempotencyKeys.forgetOutcomes(organizationId, identifiers),
+    idempotencyKeys.deleteOutcomes(organizationId, identifiers),
   rejections: ({ rejections }, organizationId, identifiers) => {
     const ids = identifiers.flatMap(({ kind, value }) => (kind === 'id' ? [value] : []));
     return eraseRejections(rejections, organizationId, new Set(ids));

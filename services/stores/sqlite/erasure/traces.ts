@@ -5,7 +5,7 @@ import { type Identifier, identifiersOf, showsContact } from '../../../contacts/
 import { sql } from '../../../shared/sql.js';
 import type { Connection } from '../connection.js';
 import { forgetDeletion } from '../contacts/writes.js';
-import { forgetAnswers, forgetAnswersOf } from '../idempotency.js';
+import { deleteAnswers, deleteAnswersOf } from '../idempotency.js';
 import { eraseRejections } from '../rejections.js';
 
 /** The id and the key of an organization. */
@@ -44,10 +44,10 @@ export const TRACES: Readonly<Record<TracePlace, Traces>> = {
     },
   },
   idempotency_answers: {
-    remove: (connection, { id }, identifiers) => forgetAnswersOf(connection, id, identifiers),
+    remove: (connection, { id }, identifiers) => deleteAnswersOf(connection, id, identifiers),
     removeSuppressed(connection, { id }, isSuppressed) {
       const isShown = showsContact((body: ContactBody) => isSuppressed(identifiersOf(body)));
-      forgetAnswers(connection, id, isShown);
+      deleteAnswers(connection, id, isShown);
     },
   },
   rejections: {
