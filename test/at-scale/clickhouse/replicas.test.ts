@@ -152,7 +152,7 @@ describe('ClickHouse replicas with a coordinator', function () {
     for (const { address } of servers) {
       expect(stdout).to.contain(`✓ The tables in reachline at ${address} are up to date`);
       expect(stdout).to.contain(`✗ ClickHouse at ${address} has 0 of 2 replicas, CLICKHOUSE_URL names 2`);
-      expect(stdout).to.match(new RegExp(`✗ \\d+ tables of ClickHouse at ${address} take no writes`));
+      expect(stdout).to.match(new RegExp(`✗ \\d+ tables of ClickHouse at ${address} accept no writes`));
     }
     expect(stdout).not.to.contain('The cluster main');
     const one = await run(['doctor'], { env: { ...env, CLICKHOUSE_URL: first().address } });
