@@ -57,7 +57,7 @@ export function CreateContact({ closeHref }: { closeHref: string }) {
     };
   }
   async function send(dryRun: boolean) {
-    const goOn = whileShown('new');
+    const goOn = whileShown('new', 'contact');
     setBusy(true);
     setError(undefined);
     try {
@@ -146,7 +146,7 @@ function Price({ checked, audience }: PriceProps) {
     duplicates.length === 0 ? null : { contact_ids: duplicates },
   );
   async function addInstead(contactId: string) {
-    const goOn = whileShown('new');
+    const goOn = whileShown('new', 'contact');
     if (
       await session.perform('the contact was added', () =>
         changeMembership(session, 'add', audience, contactId),
