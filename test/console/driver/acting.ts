@@ -1,5 +1,6 @@
 /** Acts on contacts, audiences and keys, while another client changes them and responses are lost, and undoes these acts. */
 import { addFilter, goTo } from './browsing.js';
+import { Deck } from './deck.js';
 import type { Driver } from './driver.js';
 import type { Fault } from './proxy.js';
 import { applied, changes, type State } from './world.js';
@@ -10,15 +11,15 @@ const WRITES = /many|add$|remove$|\/delete|\/update|\/create|\/ingest|\/erase|re
 /** Words by which a notice says that the outcome is unknown, or that something was not done. */
 const UNKNOWN = /\bnot known\b|unknown|may (?:have|be)|perhaps|whether|nobody knows/i;
 const REFUSED =
-  /\b(?:not|cannot|failed|stopped|changed|no longer|error|exists|gone|erased|rejected|refused)\b/i;
+  /\b(?:not|cannot|failed|stopped|changed|no longer|error|exists|gone|erased|rejected|refused|stays)\b/i;
 
 /** An act with what is needed to judge it: the state before, and what others changed while it was done. */
 interface Act {
   name: string;
   before: State;
   others: Map<string, string | undefined>;
-  /** Others changed some of the same cells after they were read here and before the act was sent. */
-  wasOvertaken: boolean;
+  /** What it had changed whenever others came in between, who may have changed it again. */
+  seen: Map<string, string | undefined>;
 }
 
 const dismiss = async ({ page }: Driver) => {
@@ -28,12 +29,13 @@ const dismiss = async ({ page }: Driver) => {
 
 async function begin(driver: Driver, name: string): Promise<Act> {
   await dismiss(driver);
-  return { name, before: await driver.world.stateOf(driver.of), others: new Map(), wasOvertaken: false };
+  return { name, before: await driver.world.stateOf(driver.of), others: new Map(), seen: new Map() };
 }
 
 /** A change by another client, and the cells that it changes. */
 async function meanwhile(driver: Driver, act: Act, path: string, body: object): Promise<void> {
   const before = await driver.world.stateOf(driver.of);
+  for (const [cell, value] of changes(withoutAct(act), before)) act.seen.set(cell, value);
   await driver.elsewhere(path, body);
   const after = await driver.world.stateOf(driver.of);
   for (const [cell, value] of changes(before, after)) act.others.set(cell, value);
@@ -50,14 +52,15 @@ const show = (changed: Changed, most = 4) =>
 
 /** What the act truly changed, and whether the notice says so. */
 async function judgeAct(driver: Driver, act: Act): Promise<Changed> {
-  await driver.comes(async () => (await driver.screen()).notice !== undefined);
+  await driver.comes(async () => (await driver.progress()).notice !== undefined);
   await driver.settle();
   const after = await driver.world.stateOf(driver.of);
-  const { notice } = await driver.screen();
+  const { notice } = await driver.progress();
   const done = changes(withoutAct(act), after);
   driver.note(`the notice says: ${notice}; truly changed: ${done.size} (${show(done, 2)})`);
   const said = /([\d,]+) contacts? (?:(?:was|were) )?(?:added|removed)/.exec(notice ?? '')?.[1];
-  const members = [...done.keys()].filter((cell) => cell.startsWith('member ')).length;
+  const changed = new Set([...done.keys(), ...act.seen.keys()]);
+  const members = [...changed].filter((cell) => cell.startsWith('member ')).length;
   if (notice === undefined && done.size > 0 && !(await driver.screen()).asksForKey)
     driver.fault(`${act.name}: ${done.size} changes (${show(done)}), and no notice`);
   if (said !== undefined && !UNKNOWN.test(notice ?? '') && Number(said.replaceAll(',', '')) !== members)
@@ -77,19 +80,23 @@ async function undo(driver: Driver, act: Act, alsoBefore?: () => Promise<void>):
   await alsoBefore?.();
   const fault = random.pick<Fault | undefined>([undefined, undefined, undefined, 'cut after']);
   if (fault) proxy.arm(WRITES, fault, 1);
-  const first = (await driver.screen()).notice;
+  const first = (await driver.progress()).notice;
   await driver.step(`undo ${fault ? `while answers ${fault}` : ''}`, () => button.click());
   await driver.comes(async () => {
-    const { notice, doing } = await driver.screen();
+    const { notice, doing } = await driver.progress();
     return notice !== first && doing.length === 0;
   }, 6000);
   proxy.disarm();
   await driver.settle();
-  const { notice = '' } = await driver.screen();
+  const { notice = '' } = await driver.progress();
   const after = await driver.world.stateOf(driver.of);
-  const wrong = changes(withoutAct(act), after);
+  // What others took back and did again is as the act had left it, so Undo takes it for its own.
+  const isAgain = (cell: string) => act.seen.has(cell) && act.seen.get(cell) === act.others.get(cell);
+  const wrong = new Map([...changes(withoutAct(act), after)].filter(([cell]) => !isAgain(cell)));
   driver.note(`the notice says: ${notice}; not as before: ${wrong.size} (${show(wrong, 2)})`);
-  const lostOfOthers = new Map([...act.others].filter(([cell, value]) => after.get(cell) !== value));
+  const lostOfOthers = new Map(
+    [...act.others].filter(([cell, value]) => after.get(cell) !== value && !isAgain(cell)),
+  );
   if (lostOfOthers.size > 0 && !isGone(lostOfOthers, after, notice))
     driver.fault(`undo of ${act.name} takes back what somebody else did: ${show(lostOfOthers)} (${notice})`);
   else if (wrong.size > 0 && !UNKNOWN.test(notice) && !REFUSED.test(notice))
@@ -119,27 +126,23 @@ const idsIn = (state: State, country: string) =>
 
 const wait = (driver: Driver, what: () => boolean) => driver.comes(async () => what(), 3000);
 
-/** Adds or removes several contacts, whatever happens to the responses, and sometimes undoes it. */
-export async function bulk(driver: Driver): Promise<void> {
-  const { page, random, proxy } = driver;
-  const country = random.pick(['', 'DE', 'DE', 'FR', 'US']);
-  const isAll = random.chance(0.5);
-  const direction = random.pick(['Add to', 'Remove from']);
-  const audience = random.pick(['customers', 'newsletter', 'trial', 'blocked']);
-  const how = random.pick([
-    'plain',
-    'plain',
-    'others before',
-    'others after',
-    'cut after',
-    'fail',
-    'stop before',
-    'stop after',
-    'leave',
-    'search',
-  ]);
-  const name = `bulk ${direction} ${audience}, ${isAll ? 'all that match' : 'some'} of ${country || 'everybody'}, ${how}`;
-  const ready = await driver.step(`choose contacts of ${country || 'everybody'}`, async () => {
+const BULK_HOWS = [
+  'plain',
+  'others before',
+  'others after',
+  'cut after',
+  'fail',
+  'stop before',
+  'stop after',
+  'leave',
+  'search',
+  'sort',
+] as const;
+
+/** Chooses contacts in the list: all that match, or some. */
+async function choose(driver: Driver, country: string, isAll: boolean): Promise<boolean> {
+  const { page, random } = driver;
+  return driver.step(`choose contacts of ${country || 'everybody'}`, async () => {
     await goTo(driver, 'Audiences');
     await goTo(driver, 'Contacts');
     await page.getByRole('table', { name: 'Contacts' }).locator('tbody a').first().waitFor();
@@ -155,7 +158,20 @@ export async function bulk(driver: Driver): Promise<void> {
         await boxes.nth(index).click();
     }
   });
-  if (!ready) return;
+}
+
+/** Adds or removes contacts, all that match or some, whatever happens to the answers, and perhaps takes it back. */
+async function bulk(driver: Driver, isAll: boolean, how: (typeof BULK_HOWS)[number]): Promise<void> {
+  const { page, random, proxy } = driver;
+  const country = random.pick(['', 'DE', 'DE', 'FR', 'US']);
+  const direction = random.pick(['Add to', 'Remove from']);
+  const audience = random.pick(['customers', 'newsletter', 'trial', 'blocked']);
+  const name = `bulk ${direction} ${audience}, ${isAll ? 'all that match' : 'some'} of ${country || 'everybody'}, ${how}`;
+  if (!(await choose(driver, country, isAll))) return;
+  if (how === 'sort') {
+    await driver.step('sort', () => page.locator('main').getByLabel('Sort').selectOption('last name'));
+    if (driver.faults.length > 0 || (await driver.screen()).selection === undefined) return;
+  }
   const act = await begin(driver, name);
   const matching = idsIn(act.before, country || 'FR');
   const word = driver.of.marker.toLowerCase();
@@ -165,7 +181,7 @@ export async function bulk(driver: Driver): Promise<void> {
   };
   const others = () =>
     meanwhile(driver, act, `/api/audiences/contacts/${random.pick(['add', 'remove'])}-many`, theirs);
-  const holds: Record<string, Fault | undefined> = {
+  const holds: Partial<Record<typeof how, Fault>> = {
     'others before': 'hold before',
     'others after': 'hold after',
     'stop before': 'hold before',
@@ -197,9 +213,8 @@ export async function bulk(driver: Driver): Promise<void> {
       if (how === 'search')
         await driver.step('search meanwhile', () => page.getByRole('searchbox').fill('manager'));
       if (how === 'leave' || how === 'search') {
-        const { buttons, notice } = await driver.screen();
-        if (proxy.held > 0 && !buttons.some((button) => button.startsWith('Stop')))
-          driver.fault(`${name}: it goes on, and nothing shows it (${notice})`);
+        const { canStop, notice } = await driver.progress();
+        if (proxy.held > 0 && !canStop) driver.fault(`${name}: it goes on, and nothing shows it (${notice})`);
       }
     }
     proxy.disarm();
@@ -209,9 +224,7 @@ export async function bulk(driver: Driver): Promise<void> {
     proxy.disarm();
     return;
   }
-  const running = () =>
-    driver.screen().then(({ doing, buttons }) => doing.length > 0 || buttons.includes('Stop'));
-  await driver.comes(async () => !(await running()), 6000);
+  await driver.comes(async () => (await driver.progress()).doing.length === 0, 6000);
   proxy.disarm();
   const done = await judgeAct(driver, act);
   Object.assign(act, { done });
@@ -230,9 +243,38 @@ async function openRow(driver: Driver, table: string, name: string): Promise<str
   return new URL(page.url()).searchParams.get(name.toLowerCase()) ?? '';
 }
 
-export async function deleteOne(driver: Driver): Promise<void> {
+/** Makes an audience of contacts, into which somebody else puts others, and takes it back. */
+async function collect(driver: Driver, isShared: boolean): Promise<void> {
+  const { page, random } = driver;
+  const name = `${driver.of.marker} made ${random.below(100_000)}`;
+  if (!(await choose(driver, 'FR', false))) return;
+  const act = await begin(driver, `bulk into the new audience ${name}`);
+  const asked = await driver.step(act.name, async () => {
+    const bar = page.getByRole('region', { name: 'Selection' });
+    await bar.locator('summary', { hasText: 'Add to' }).click();
+    await bar.getByRole('textbox').fill(name);
+    await bar.getByRole('button', { name: `New audience “${name}”` }).click();
+  });
+  if (!asked) return;
+  await driver.comes(async () => (await driver.progress()).doing.length === 0, 6000);
+  const done = await judgeAct(driver, act);
+  const [cell = ''] = [...done].find(([, value]) => value === JSON.stringify(name)) ?? [];
+  const [, audience_id] = cell.split(' ');
+  if (audience_id === undefined || driver.faults.length > 0) return;
+  const contact_ids = idsIn(act.before, 'DE').slice(0, 1);
+  const share = () =>
+    meanwhile(driver, act, '/api/audiences/contacts/add-many', { audience_id, contact_ids });
+  await undo(driver, act, isShared ? share : undefined);
+}
+
+const DELETE_HOWS = ['plain', 'others before', 'leave', 'cut after', 'others erase'] as const;
+
+async function deleteOne(
+  driver: Driver,
+  kind: 'Contact' | 'Audience',
+  how: (typeof DELETE_HOWS)[number],
+): Promise<void> {
   const { page, random, proxy } = driver;
-  const kind = random.pick(['Contact', 'Contact', 'Audience'] as const);
   let id = '';
   const opened = await driver.step(`open a card of ${kind}`, async () => {
     id = await openRow(driver, `${kind}s`, kind);
@@ -240,7 +282,6 @@ export async function deleteOne(driver: Driver): Promise<void> {
   });
   if (!opened || id === '') return;
   const act = await begin(driver, `deletion of ${id}`);
-  const how = random.pick(['plain', 'others before', 'leave', 'leave', 'cut after', 'others erase']);
   const update =
     kind === 'Contact'
       ? { contact_id: id, job_title: `${driver.of.marker} chief ${random.below(1000)}` }
@@ -285,18 +326,23 @@ async function lateAnswer(driver: Driver, kind: string, id = ''): Promise<void> 
   await driver.step(`${opens ? 'open another row' : 'leave'} before the answer`, () =>
     opens ? others.first().click() : goTo(driver, 'Visits'),
   );
-  const before = (await driver.screen()).url;
+  const before = (await driver.progress()).url;
   proxy.disarm();
   proxy.release();
   await driver.step('the answer comes', async () => undefined);
-  const after = (await driver.screen()).url;
+  const after = (await driver.progress()).url;
   if (after !== before) driver.fault(`a late answer moves the reader from ${before} to ${after}`);
 }
 
-/** Types into a form of a card, while another client may change the same or another field. */
-export async function edit(driver: Driver): Promise<void> {
+const EDIT_HOWS = ['plain', 'others the same', 'others another', 'cut after'] as const;
+
+/** Types into a form of a card, while somebody else may change the same or another field. */
+async function edit(
+  driver: Driver,
+  kind: 'Contact' | 'Audience',
+  how: (typeof EDIT_HOWS)[number],
+): Promise<void> {
   const { page, random, proxy } = driver;
-  const kind = random.pick(['Contact', 'Audience'] as const);
   const [label, field, otherField] =
     kind === 'Contact'
       ? ['Job title', 'job_title', 'city']
@@ -315,7 +361,6 @@ export async function edit(driver: Driver): Promise<void> {
       [`${kind.toLowerCase()}_id`]: id,
       [name as string]: `${driver.of.marker} by others ${random.below(10_000)}`,
     });
-  const how = random.pick(['plain', 'others the same', 'others another', 'cut after']);
   if (how === 'others the same') await write(field);
   if (how === 'others another') await write(otherField);
   if (how === 'cut after') proxy.arm(/\/update$/, 'cut after', 1);
@@ -337,11 +382,15 @@ export async function edit(driver: Driver): Promise<void> {
   await undo(driver, act, random.chance(0.4) ? () => write(random.pick([field, otherField])) : undefined);
 }
 
-/** Creates one item; exactly one must exist, whatever becomes of the response. */
-export async function create(driver: Driver): Promise<void> {
+const CREATE_HOWS = ['plain', 'cut after', 'leave'] as const;
+
+/** Makes one thing, of which there must be one, whatever becomes of the answer. */
+async function create(
+  driver: Driver,
+  kind: 'key' | 'audience' | 'contact',
+  how: (typeof CREATE_HOWS)[number],
+): Promise<void> {
   const { page, random, proxy } = driver;
-  const kind = random.pick(['key', 'audience', 'contact'] as const);
-  const how = random.pick(['plain', 'cut after', 'leave']);
   const name = `${driver.of.marker} made ${random.below(100_000)}`;
   const act = await begin(driver, `creation of the ${kind} ${name}`);
   const path = kind === 'contact' ? /contacts\/create$/ : /(?:keys|audiences)\/create$/;
@@ -384,7 +433,7 @@ export async function create(driver: Driver): Promise<void> {
   if (!isAsked) return;
   await driver.settle();
   await driver.comes(async () => {
-    const { notice, url } = await driver.screen();
+    const { notice, url } = await driver.progress();
     return notice !== undefined || /[?&](contact|audience)=/.test(url);
   }, 3000);
   const after = await driver.world.stateOf(driver.of);
@@ -422,30 +471,64 @@ async function importFile(driver: Driver): Promise<void> {
     return proxy.release();
   }
   await driver.step('leave', () => goTo(driver, random.pick(['Contacts', 'Visits'])));
-  const { buttons, notice } = await driver.screen();
+  const { canStop, notice } = await driver.progress();
   const isStopped = proxy.held === 0;
   proxy.disarm();
   proxy.release();
-  if (notice === undefined && !buttons.some((button) => button.startsWith('Stop')))
+  if (notice === undefined && !canStop)
     driver.fault(`an import ${isStopped ? 'stops' : 'goes on'} as its view is left, and nothing shows it`);
   await driver.step('its answer comes', async () => undefined);
-  await driver.comes(async () => (await driver.screen()).notice !== undefined);
+  await driver.comes(async () => (await driver.progress()).notice !== undefined);
   const done = changes(act.before, await driver.world.stateOf(driver.of));
-  const said = (await driver.screen()).notice;
+  const said = (await driver.progress()).notice;
   const loaded = [...done.keys()].filter((cell) => cell.endsWith(' last_name')).length;
   driver.note(`the notice says: ${said}; ${loaded} contacts were loaded`);
   if (loaded > 0 && said === undefined) driver.fault(`${loaded} contacts were loaded, and no notice says so`);
 }
 
-/** Does one act, drawn at random. */
+type Play = (driver: Driver) => Promise<void>;
+
+/** Every act with everything that may happen to it. */
+const ACTS = new Deck<Play>([
+  ...BULK_HOWS.flatMap((how) =>
+    [true, false].map(
+      (isAll): Play =>
+        (driver) =>
+          bulk(driver, isAll, how),
+    ),
+  ),
+  ...[true, false].map(
+    (isShared): Play =>
+      (driver) =>
+        collect(driver, isShared),
+  ),
+  ...(['Contact', 'Audience'] as const).flatMap((kind) => [
+    ...DELETE_HOWS.map(
+      (how): Play =>
+        (driver) =>
+          deleteOne(driver, kind, how),
+    ),
+    ...EDIT_HOWS.map(
+      (how): Play =>
+        (driver) =>
+          edit(driver, kind, how),
+    ),
+  ]),
+  ...(['key', 'audience', 'contact'] as const).flatMap((kind) =>
+    CREATE_HOWS.map(
+      (how): Play =>
+        (driver) =>
+          create(driver, kind, how),
+    ),
+  ),
+  importFile,
+]);
+
 export async function actOnce(driver: Driver): Promise<void> {
-  const { random } = driver;
-  // Once a list has been read again, it shows the last response.
+  // A list is of the last answer again once it has been read anew.
   if (driver.isChangedElsewhere) {
     driver.isChangedElsewhere = false;
     await driver.step('reload', async () => void (await driver.page.reload()));
   }
-  await random.pick([bulk, bulk, bulk, bulk, deleteOne, deleteOne, edit, edit, create, create, importFile])(
-    driver,
-  );
+  await driver.deal(ACTS)(driver);
 }

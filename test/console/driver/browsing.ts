@@ -1,5 +1,6 @@
 /** Steps that only read: views, filters, orders and ranges, with responses that are late, fail or are cut off. */
 import { viewOf } from './checks.js';
+import { Deck } from './deck.js';
 import { type Driver, NotPossible } from './driver.js';
 import type { Fault } from './proxy.js';
 import { LONG_RANGE } from './world.js';
@@ -15,13 +16,6 @@ export async function goTo(driver: Driver, view: string): Promise<void> {
     .getByRole('link', { name: view, exact: true })
     .click();
 }
-
-const inView =
-  (view: string, step: Step): Step =>
-  async (driver) => {
-    if (viewOf(await driver.screen()) !== view) throw new NotPossible(`it is not ${view}`);
-    return step(driver);
-  };
 
 export async function addFilter({ page }: Driver, label: string, value: string): Promise<void> {
   const open = page.locator('main summary', { hasText: '+ Filter' });
@@ -85,11 +79,78 @@ const segment =
     return name;
   };
 
-/** Contacts, visits and audiences, and what a user can do there without writing. */
-const STEPS: readonly (readonly [name: string, weight: number, step: Step])[] = [
+type NamedStep = readonly [name: string, step: Step];
+
+/** What one can do in each view without writing. */
+const STEPS: Record<string, readonly NamedStep[]> = {
+  '/contacts': [
+    ['filter contacts', filter('Country', ['FR', 'US', 'GB', 'DE', 'IT'])],
+    ['filter contacts', filter('Company', ['Works 1', 'Works 2'])],
+    ['sort contacts', choose('Sort', ['newest', 'oldest', 'last name', 'company'])],
+    ['search contacts', search(['manager', 'buyer', 'Ada', ''])],
+    [
+      'tick rows',
+      async ({ page, random }) => {
+        const boxes = page.getByRole('table', { name: 'Contacts' }).locator('tbody').getByRole('checkbox');
+        const count = Math.min(8, await boxes.count());
+        if (count === 0) throw new NotPossible('no rows');
+        const some = [...new Set([random.below(count), random.below(count)])];
+        for (const index of some) await boxes.nth(index).click();
+        return some.join(', ');
+      },
+    ],
+    [
+      'tick all rows',
+      async ({ page }) => {
+        await page.getByRole('checkbox', { name: 'Select the rows that are loaded' }).click();
+      },
+    ],
+  ],
+  '/visits': [
+    ['filter visits', filter('Country', ['FR', 'US', 'DE'])],
+    ['filter visits', filter('Browser', ['Chrome', 'Firefox'])],
+    ['search visits', search(['pricing', 'docs', ''])],
+    [
+      'choose a day',
+      async ({ page, random }) => {
+        const days = page.getByRole('list', { name: 'Visits a day' }).getByRole('link');
+        await days.nth(2 + random.below(10)).click();
+      },
+    ],
+  ],
+  '/audiences': [['search audiences', search(['trial', 'news', ''])]],
+  '/advertising': [
+    ['currency', choose('Currency', ['EUR', 'GBP', 'USD', 'of each campaign'])],
+    [
+      'compare',
+      choose('Compare with', ['nothing', 'the days before', 'the month before', 'the year before']),
+    ],
+    ['range', choose('Range', ['Last 30 days', 'Last 90 days', 'Last month'])],
+    ['granularity', segment('Granularity', ['Daily', 'Monthly'])],
+    ['list', segment('Table', ['Campaigns', 'Creatives'])],
+    ['filter campaigns', filter('Status', ['Active', 'Paused'])],
+    [
+      'sort campaigns',
+      async ({ page, random }) => {
+        const name = random.pick(['Spend', 'Impressions', 'Clicks']);
+        await page.getByRole('columnheader', { name }).getByRole('button').click();
+        return name;
+      },
+    ],
+    [
+      'three years',
+      async ({ page }) => {
+        await page.getByLabel('From', { exact: true }).fill(LONG_RANGE.start);
+      },
+    ],
+  ],
+};
+
+/** What one can do in every view. */
+const EVERYWHERE: readonly NamedStep[] = [
+  ['remove a filter', removeChip],
   [
     'go to',
-    3,
     async (driver) => {
       const view = driver.random.pick(VIEWS);
       await goTo(driver, view);
@@ -98,86 +159,16 @@ const STEPS: readonly (readonly [name: string, weight: number, step: Step])[] = 
   ],
   [
     'back',
-    2,
     async ({ page, log }) => {
       if (log.length < 4) throw new NotPossible('no history');
       await page.evaluate('history.back()');
     },
   ],
-  ['filter contacts', 5, inView('/contacts', filter('Country', ['FR', 'US', 'GB', 'DE', 'IT']))],
-  ['filter contacts', 2, inView('/contacts', filter('Company', ['Works 1', 'Works 2']))],
-  ['sort contacts', 4, inView('/contacts', choose('Sort', ['newest', 'oldest', 'last name', 'company']))],
-  ['search contacts', 2, inView('/contacts', search(['manager', 'buyer', 'Ada', '']))],
-  ['remove a filter', 3, removeChip],
-  [
-    'tick rows',
-    4,
-    inView('/contacts', async ({ page, random }) => {
-      const boxes = page.getByRole('table', { name: 'Contacts' }).locator('tbody').getByRole('checkbox');
-      const count = Math.min(8, await boxes.count());
-      if (count === 0) throw new NotPossible('no rows');
-      const some = [...new Set([random.below(count), random.below(count)])];
-      for (const index of some) await boxes.nth(index).click();
-      return some.join(', ');
-    }),
-  ],
-  [
-    'tick all rows',
-    1,
-    inView('/contacts', async ({ page }) => {
-      await page.getByRole('checkbox', { name: 'Select the rows that are loaded' }).click();
-    }),
-  ],
-  ['filter visits', 4, inView('/visits', filter('Country', ['FR', 'US', 'DE']))],
-  ['filter visits', 2, inView('/visits', filter('Browser', ['Chrome', 'Firefox']))],
-  ['search visits', 2, inView('/visits', search(['pricing', 'docs', '']))],
-  [
-    'choose a day',
-    3,
-    inView('/visits', async ({ page, random }) => {
-      await page
-        .getByRole('list', { name: 'Visits a day' })
-        .getByRole('link')
-        .nth(2 + random.below(10))
-        .click();
-    }),
-  ],
-  ['search audiences', 2, inView('/audiences', search(['trial', 'news', '']))],
-  ['currency', 5, inView('/advertising', choose('Currency', ['EUR', 'GBP', 'USD', 'of each campaign']))],
-  [
-    'compare',
-    5,
-    inView(
-      '/advertising',
-      choose('Compare with', ['nothing', 'the days before', 'the month before', 'the year before']),
-    ),
-  ],
-  ['range', 4, inView('/advertising', choose('Range', ['Last 30 days', 'Last 90 days', 'Last month']))],
-  ['granularity', 4, inView('/advertising', segment('Granularity', ['Daily', 'Monthly']))],
-  ['list', 2, inView('/advertising', segment('Table', ['Campaigns', 'Creatives']))],
-  ['filter campaigns', 2, inView('/advertising', filter('Status', ['Active', 'Paused']))],
-  [
-    'sort campaigns',
-    2,
-    inView('/advertising', async ({ page, random }) => {
-      const name = random.pick(['Spend', 'Impressions', 'Clicks']);
-      await page.getByRole('columnheader', { name }).getByRole('button').click();
-      return name;
-    }),
-  ],
-  [
-    'three years',
-    2,
-    inView('/advertising', async ({ page }) => {
-      await page.getByLabel('From', { exact: true }).fill(LONG_RANGE.start);
-    }),
-  ],
   [
     'type a search and leave at once',
-    2,
     async (driver) => {
       const { page, random } = driver;
-      const here = viewOf(await driver.screen());
+      const here = viewOf(await driver.progress());
       const view = random.pick(VIEWS.filter((each) => here !== `/${each.toLowerCase()}`));
       if ((await page.getByRole('searchbox').count()) === 0) throw new NotPossible('no search');
       // In one task, like a user who types faster than the pause that the console waits for.
@@ -198,39 +189,47 @@ const STEPS: readonly (readonly [name: string, weight: number, step: Step])[] = 
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Takes a step that is possible now, drawn by its weight. */
-async function anyStep(driver: Driver, steps = STEPS): Promise<string> {
-  const { random } = driver;
-  const pool = steps.flatMap((step) => Array.from({ length: step[1] }, () => step));
-  for (let attempt = 0; attempt < 30; attempt++) {
-    const [name, , step] = random.pick(pool);
-    try {
-      const said = await step(driver);
-      return said ? `${name} ${said}` : name;
-    } catch (error) {
-      if (!(error instanceof NotPossible) && (error as Error).name !== 'TimeoutError') throw error;
-    }
-  }
-  throw new NotPossible('nothing can be done');
+/** What becomes of answers: of all, or of the first one whose request a pattern finds. */
+type Trouble = readonly [fault: Fault, only?: RegExp];
+const TROUBLES: readonly (Trouble | undefined)[] = [
+  undefined,
+  undefined,
+  ['fail'],
+  ['cut before'],
+  ['hold after'],
+  ['hold before'],
+  ['fail', /"facets"/],
+  ['hold after', /"facets"/],
+  ['hold after', /\/search|network_a/],
+];
+
+/** Every step of a view with everything that may become of its answers. */
+const DECKS = Object.fromEntries(
+  Object.entries(STEPS).map(([view, steps]) => [
+    view,
+    new Deck(steps.flatMap((step) => TROUBLES.map((trouble) => [step, trouble] as const))),
+  ]),
+);
+
+const run = (driver: Driver, name: string, [step, act]: NamedStep) =>
+  driver.step(name, async () => `${step} ${(await act(driver)) ?? ''}`);
+
+/** Mostly what the view offers, which keeps what was chosen in it. */
+async function nextStep(driver: Driver): Promise<readonly [NamedStep, Trouble | undefined]> {
+  const deck = DECKS[viewOf(await driver.progress())];
+  if (deck && driver.random.chance(0.8)) return driver.deal(deck);
+  return [driver.random.pick(EVERYWHERE), driver.random.pick(TROUBLES)];
 }
 
 /** Takes a reading step, sometimes with a response that fails, is cut off, or arrives after the response of the next step. */
 export async function browse(driver: Driver): Promise<void> {
   const { random, proxy } = driver;
-  const fault = random.pick<Fault | undefined>([
-    undefined,
-    undefined,
-    'fail',
-    'cut before',
-    'hold after',
-    'hold before',
-  ]);
-  if (fault === undefined) return void (await driver.step('look', () => anyStep(driver)));
-  const isOne = random.chance(0.4);
-  const only = isOne ? random.pick([/"facets"/, /\/search/, /network_a/]) : READS;
-  proxy.arm(only, fault, isOne ? 1 : undefined);
-  await driver.step(`look while answers ${fault}`, () => anyStep(driver));
-  if (random.chance(0.5)) await driver.step('look again meanwhile', () => anyStep(driver));
+  const [step, trouble] = await nextStep(driver);
+  if (trouble === undefined) return void (await run(driver, 'look', step));
+  const [fault, only] = trouble;
+  proxy.arm(only ?? READS, fault, only && 1);
+  await run(driver, `look while ${only ? 'one answer' : 'answers'} ${fault}`, step);
+  if (random.chance(0.5)) await run(driver, 'look again meanwhile', (await nextStep(driver))[0]);
   proxy.disarm();
   proxy.release();
   await driver.step('answers come again', async () => undefined);
@@ -239,28 +238,33 @@ export async function browse(driver: Driver): Promise<void> {
   await driver.comesToRest();
 }
 
-const FIGURES = STEPS.filter(([name]) =>
-  [
-    'currency',
-    'compare',
-    'range',
-    'granularity',
-    'filter campaigns',
-    'three years',
-    'remove a filter',
-  ].includes(name),
-);
+/** Where an episode begins. */
+export const FIRST_VIEWS = new Deck([
+  '/contacts',
+  '/contacts?country=DE',
+  '/visits',
+  '/audiences',
+  '/advertising',
+  '/advertising?compare=previous_period',
+  '/advertising?currency=EUR&compare=previous_year',
+]);
+
+const FIGURES = new Deck([
+  ...['currency', 'compare', 'range', 'granularity', 'filter campaigns', 'three years'].flatMap((name) => {
+    const step = STEPS['/advertising']?.find(([each]) => each === name) as NamedStep;
+    return [true, false, false].map((isPartial) => [step, isPartial] as const);
+  }),
+  [['remove a filter', removeChip] as NamedStep, false] as const,
+]);
 
 /** Figures, their charts and the comparison with the previous period. */
 export async function compareFigures(driver: Driver): Promise<void> {
   driver.readsCharts = true;
-  if (viewOf(await driver.screen()) !== '/advertising')
+  if (viewOf(await driver.progress()) !== '/advertising')
     await driver.step('go to Advertising', () => goTo(driver, 'Advertising'));
-  const isPartial = driver.random.chance(0.4);
-  // The request for the previous period comes second.
+  const [step, isPartial] = driver.deal(FIGURES);
+  // That of the range before comes second.
   if (isPartial) driver.proxy.arm(/network_a/, 'fail', 1, 1);
-  await driver.step(isPartial ? 'look while the second answer fails' : 'look', () =>
-    anyStep(driver, FIGURES),
-  );
+  await run(driver, isPartial ? 'look while the second answer fails' : 'look', step);
   driver.proxy.disarm();
 }

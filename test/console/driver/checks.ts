@@ -1,4 +1,5 @@
-/** Checks that what a tab shows belongs to one request, to its labels and to its session, and adds up. */
+/** Whether what a tab shows belongs to one request, to its labels, to its session, and adds up. */
+import { DAY_MS, utcDate } from '../../../services/shared/time.js';
 import type { Exchange } from './proxy.js';
 import type { Screen, ShownChart, ShownTable } from './screen.js';
 import type { Organization } from './world.js';
@@ -54,7 +55,8 @@ const AD_TABS: Record<string, string> = {
   Companies: 'companies',
 };
 
-export const viewOf = ({ url }: Screen) => new URL(url, 'http://x').pathname.replace(/^\/console/, '');
+export const viewOf = ({ url }: Pick<Screen, 'url'>) =>
+  new URL(url, 'http://x').pathname.replace(/^\/console/, '');
 const paramsOf = ({ url }: Screen) => Object.fromEntries(new URL(url, 'http://x').searchParams);
 
 function chipsOf(screen: Screen): Request {
@@ -181,16 +183,19 @@ function addressFaults(screen: Screen): string[] {
   });
 }
 
-const money = (value: unknown, currency: unknown): string =>
-  value === null || value === undefined
-    ? '–'
-    : currency
-      ? new Intl.NumberFormat('en', { style: 'currency', currency: String(currency) }).format(
-          value as `${number}`,
-        )
-      : new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(
-          value as `${number}`,
-        );
+const FORMATS = new Map<unknown, Intl.NumberFormat>();
+
+function money(value: unknown, currency: unknown): string {
+  if (value === null || value === undefined) return '–';
+  let format = FORMATS.get(currency);
+  if (!format) {
+    const inCurrency = { style: 'currency', currency: String(currency) } as const;
+    const plain = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+    format = new Intl.NumberFormat('en', currency ? inCurrency : plain);
+    FORMATS.set(currency, format);
+  }
+  return format.format(value as `${number}`);
+}
 
 const fullName = ({ first_name, last_name }: Item) => [first_name, last_name].filter(Boolean).join(' ');
 
@@ -223,7 +228,21 @@ function rowsOf(path: string, answer: Item, request: Request): Record<string, st
 /** A figure may be followed by its change. */
 const isFigure = (shown: string, figure: string) => shown === figure || shown.startsWith(`${figure} `);
 
-function explains(screen: Screen, table: ShownTable, { path, body, answer = {} }: Exchange): boolean {
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `28 Oct – 26 Nov 2026`, as ranges are written. */
+function rangeOf(start: unknown, end: unknown): string {
+  const [first, last] = [start, end].map((date) => {
+    const [year = '', month = '', day = ''] = String(date).split('-');
+    return { year, text: `${Number(day)} ${MONTHS[Number(month) - 1]}` };
+  }) as [{ year: string; text: string }, { year: string; text: string }];
+  const year = first.year === last.year ? '' : ` ${first.year}`;
+  return `${first.text}${year} – ${last.text} ${last.year}`;
+}
+
+/** Whether a request and its answer are those of everything that is said of them: rows, count, totals, chips, ranges. */
+function explains(screen: Screen, table: ShownTable, exchange: Exchange): boolean {
+  const { path, body, answer = {} } = exchange;
   for (const [head, expected] of Object.entries(rowsOf(path, answer, body))) {
     const index = table.heads.indexOf(head);
     if (index < 0) continue;
@@ -236,7 +255,9 @@ function explains(screen: Screen, table: ShownTable, { path, body, answer = {} }
     if (!answer.next_cursor && !table.hasGaps && table.rows.length !== expected.length) return false;
   }
   if (screen.count !== undefined && number(screen.count) !== answer.total_count) return false;
-  return totalsExplained(screen, answer);
+  return (
+    totalsExplained(screen, answer) && chipsExplained(screen, exchange) && rangesExplained(screen, exchange)
+  );
 }
 
 function totalsExplained(screen: Screen, answer: Item): boolean {
@@ -250,6 +271,34 @@ function totalsExplained(screen: Screen, answer: Item): boolean {
           label !== 'Spend' || isFigure(figure, money(totals[index]?.ad_spend, totals[index]?.currency)),
       ),
     )
+  );
+}
+
+/** Chips are of the answer, also of an old one; those of what is asked are busy. */
+function chipsExplained(screen: Screen, { body }: Exchange): boolean {
+  const { statuses: [status] = [], objective_types: [objective] = [] } = body as Record<string, string[]>;
+  const filters: Request = { ...body, status, objective };
+  const chips = chipsOf(screen);
+  const plain = (value: unknown) =>
+    String(value ?? '')
+      .toUpperCase()
+      .replaceAll(' ', '_');
+  return Object.values(CHIPS[viewOf(screen)] ?? {}).every(
+    (name) => plain(chips[name]) === plain(filters[name]),
+  );
+}
+
+/** The range that figures are compared with, and the one that old figures are of. */
+function rangesExplained(screen: Screen, { body, answer = {} }: Exchange): boolean {
+  const { previous_start_date: start, previous_end_date: end } = answer;
+  const earlier = start && end ? rangeOf(start, end) : undefined;
+  const own = `${rangeOf(body.start_date, body.end_date)}${body.currency ? `, in ${body.currency}` : ''}`;
+  return (
+    screen.comparisons.every((text) => earlier !== undefined && text.includes(`gainst ${earlier}: `)) &&
+    screen.notes.every((note) => {
+      const [, of] = /^These figures are for (.*?)\.(?: |$)/.exec(note) ?? [];
+      return of === undefined || of === own;
+    })
   );
 }
 
@@ -296,7 +345,7 @@ export function judgeList(screen: Screen, exchanges: readonly Exchange[], key: s
   if (explaining.length === 0) {
     const first = table.rows[0]?.join(' | ');
     faults.push(
-      `no answer of this session has rows, count and totals as they are shown together: ${screen.count}; ${first}; ${JSON.stringify(screen.totals).slice(0, 300)}`,
+      `no answer of this session has rows, count, totals, chips and ranges as they are shown together: ${screen.count}; ${first}; ${JSON.stringify([screen.chips, screen.comparisons, screen.notes, screen.totals]).slice(0, 600)}`,
     );
     return { shown: undefined, isCurrent: !isMarked, faults };
   }
@@ -341,23 +390,38 @@ export function judgeSelection(screen: Screen): string[] {
   const selected =
     selection === undefined ? 0 : number(/^[\d,]+ contacts? selected/.exec(selection)?.[0] ?? '0');
   if (selected === 0 || !table || table.hasGaps) return [];
-  if (table.checked === table.rows.length || table.checked === selected) return [];
-  return [`"${selection}", and ${table.checked} rows are ticked`];
+  const isAll = table.checked === table.rows.length && selected === number(screen.count ?? '');
+  if (isAll || table.checked === selected) return [];
+  return [`"${selection}", ${table.checked} of ${table.rows.length} rows are ticked, of ${screen.count}`];
 }
 
-/** Checks that charts of money and counts sum to the totals above them, and their previous periods to the comparison. */
-export function judgeCharts(screen: Screen, charts: readonly ShownChart[]): string[] {
-  if (screen.totals.length === 0 || /Page 1 of [^1]/.test(screen.page ?? '')) return [];
-  if (screen.notes.some((note) => /left out|leaves? out|not (?:all|drawn|shown)|without/i.test(note)))
+/** Days or months of a range, as charts name them. */
+export function periodsOf(from: string, to: string, granularity: 'daily' | 'monthly'): string[] {
+  const days: string[] = [];
+  for (let time = Date.parse(from); time <= Date.parse(to); time += DAY_MS) days.push(utcDate(time));
+  return granularity === 'daily' ? days : [...new Set(days.map((day) => day.slice(0, 7)))];
+}
+
+/** That charts of money and counts sum to the totals above them, and those of before to what the comparison says. */
+export function judgeCharts(
+  screen: Screen,
+  charts: readonly ShownChart[],
+  periods: readonly string[],
+): string[] {
+  // Further pages have the rest, and the caption says so.
+  if (screen.totals.length === 0 || screen.notes.some((note) => /of this page together, without/.test(note)))
     return [];
   return charts.flatMap(({ label, values }) => {
+    const missing = periods.findIndex((period, index) => !values[index]?.startsWith(`${period}: `));
+    if (missing >= 0)
+      return [`the chart ${label} has no ${periods[missing]}, but ${values[missing] || 'nothing'}`];
     const [metric = '', currency] = label.split(', ');
     if (!['Spend', 'Impressions', 'Clicks', 'Engagements'].includes(metric)) return [];
     const totals = screen.totals.find(
       (list) => currency === undefined || list.some(([name, text]) => name === 'All in' && text === currency),
     );
     const shown = totals?.find(([name]) => name === metric)?.[1];
-    if (shown === undefined || values.length === 0) return [];
+    if (shown === undefined) return [`the chart ${label} is of no total`];
     const faults: string[] = [];
     const sum = (texts: string[]) => texts.reduce((total, text) => total + (number(text) || 0), 0);
     const now = sum(values.map((value) => value.replace(/^[^ ]+: /, '').replace(/, before.*/, '')));
@@ -366,19 +430,19 @@ export function judgeCharts(screen: Screen, charts: readonly ShownChart[]): stri
     const close = (a: number, b: number) => Math.abs(a - b) <= 0.006 * values.length + 0.006;
     if (!close(now, total))
       faults.push(`the chart ${label} sums to ${now.toFixed(2)}, the total above it is ${total}`);
-    const earlier = screen.comparisons.find((text) => currency === undefined || text.startsWith(currency));
-    const from = new RegExp(`${metric} (?:up|down) [^,;]*, from ([^;]*?)(?:;|\\.$)`).exec(earlier ?? '')?.[1];
+    const compared = screen.comparisons.find((text) => currency === undefined || text.startsWith(currency));
+    const [, said] =
+      new RegExp(`${metric} ((?:up|down|none|unchanged|unknown)[^;]*?)(?:;|\\.$)`).exec(compared ?? '') ?? [];
+    if (said === undefined || said === 'unknown') return faults;
     const before = values.flatMap((value) => /, before (.*)$/.exec(value)?.[1] ?? []);
-    if (from !== undefined && before.length > 0 && !close(sum(before), number(from)))
-      faults.push(
-        `the chart ${label} sums to ${sum(before).toFixed(2)} before, the comparison says from ${from}`,
-      );
-    if (
-      from === undefined &&
-      before.some((value) => /[1-9]/.test(value)) &&
-      /none before/.test(earlier ?? '')
-    )
-      faults.push(`the chart ${label} has values before (${before[0]}), the comparison says: ${earlier}`);
+    const earlier =
+      said === 'unchanged' ? total : said === 'none before' ? 0 : number(said.replace(/^.*, from /, ''));
+    if (before.length === 0) {
+      // The second answer failed, and the page says so.
+      if (screen.alerts.length === 0)
+        faults.push(`the chart ${label} has nothing before, the comparison says ${said}`);
+    } else if (!close(sum(before), earlier))
+      faults.push(`the chart ${label} sums to ${sum(before).toFixed(2)} before, the comparison says ${said}`);
     return faults;
   });
 }
@@ -392,7 +456,7 @@ export function judgeSession(
   return others
     .filter((other) => other !== of)
     .flatMap(({ marker }) => {
-      const [found] = screen.markers[marker] ?? [];
+      const found = screen.markers[marker];
       return found === undefined ? [] : [`signed in to ${of?.id ?? 'nothing'}, and the tab has: ${found}`];
     });
 }

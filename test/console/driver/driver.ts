@@ -1,6 +1,5 @@
-/** Acts at random in tabs of a browser, and judges after each step what every tab shows. */
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { DAY_MS } from '../../../services/shared/time.js';
+/** Acts in tabs of a browser as chance says, and judges after each step what every tab shows. */
+import type { Page } from 'playwright-core';
 import { Random } from '../../support/random.js';
 import { until } from '../../support/until.js';
 import {
@@ -11,18 +10,24 @@ import {
   judgeSelection,
   judgeSession,
   meaningOf,
+  periodsOf,
   viewOf,
 } from './checks.js';
+import type { Deck } from './deck.js';
 import type { Exchange, RecordingProxy } from './proxy.js';
-import { readCharts, readScreen, type Screen } from './screen.js';
+import { drawn, type Progress, readCharts, readProgress, readScreen, type Screen } from './screen.js';
+import { SIZE, type Stage } from './stage.js';
 import { type Organization, pause, type World } from './world.js';
 
-/** Longer than the console waits for a pause in typing. */
-const QUIET_MS = 170;
-const SIZE = { width: 1280, height: 900 };
+/** Without a request, after something was drawn. */
+const QUIET_MS = 40;
+/** Longer than the console waits while somebody types. */
+const TYPING_MS = 150;
 const QUIET_TIMEOUT_MS = 6000;
-/** Timeout for a control that is already on the page. */
-const CONTROL_TIMEOUT_MS = 1500;
+/** Charts of a long range are drawn so wide that each of its days can be pointed at. */
+const WIDE = { ...SIZE, width: 4200 };
+/** Of a control that is there already. */
+const CONTROL_TIMEOUT_MS = 3000;
 const LOAD_TIMEOUT_MS = 30_000;
 
 export interface Tab {
@@ -39,41 +44,45 @@ export class Driver {
   readonly random: Random;
   readonly world: World;
   readonly proxy: RecordingProxy;
+  readonly #stage: Stage;
   tabs: Tab[] = [];
   faults: string[] = [];
   /** Another client has written since, so a list may be older than the store. */
   isChangedElsewhere = false;
   /** Reading the charts takes about a second each time. */
   readsCharts = false;
-  #context: BrowserContext;
+  #suite: number;
+  #firstCard: number;
+  #dealt = new Map<unknown, number>();
   #errors: string[] = [];
   #judged = 0;
   #active = 0;
 
-  private constructor(world: World, proxy: RecordingProxy, context: BrowserContext, seed: number) {
-    this.world = world;
-    this.proxy = proxy;
+  /** Begins in a browser that knows nothing. Decks are shuffled by `suite`; cards that earlier episodes were dealt are left out. */
+  constructor(stage: Stage, seed: number, suite: number, firstCard: number) {
+    this.#suite = suite;
+    this.#firstCard = firstCard;
+    this.world = stage.world;
+    this.proxy = stage.proxy;
     this.random = new Random(seed);
-    this.#context = context;
-    context.on('page', (page) => {
-      page.setDefaultTimeout(CONTROL_TIMEOUT_MS);
-      page.setDefaultNavigationTimeout(LOAD_TIMEOUT_MS);
-      // The dialog warns of lost changes, which this test loses on purpose.
-      page.on('dialog', (dialog) => void dialog.accept().catch(() => undefined));
-      page.on('pageerror', (error) => this.#errors.push(`the page failed: ${error.message}`));
-    });
+    this.#stage = stage;
+    stage.proxy.exchanges.length = 0;
+    stage.context.on('page', this.#watch);
   }
 
-  static async start(world: World, proxy: RecordingProxy, browser: Browser, seed: number): Promise<Driver> {
-    proxy.exchanges.length = 0;
-    const context = await browser.newContext({ viewport: SIZE, acceptDownloads: true });
-    return new Driver(world, proxy, context, seed);
-  }
+  #watch = (page: Page) => {
+    page.setDefaultTimeout(CONTROL_TIMEOUT_MS);
+    page.setDefaultNavigationTimeout(LOAD_TIMEOUT_MS);
+    // What would be lost is lost on purpose.
+    page.on('dialog', (dialog) => void dialog.accept().catch(() => undefined));
+    page.on('pageerror', (error) => this.#errors.push(`the page failed: ${error.message}`));
+  };
 
   async end(): Promise<void> {
     this.proxy.disarm();
     this.proxy.release();
-    await this.#context.close();
+    this.#stage.context.off('page', this.#watch);
+    await this.#stage.clear();
   }
 
   get tab(): Tab {
@@ -95,6 +104,13 @@ export class Driver {
     return this.tab.of === first ? second : first;
   }
 
+  /** The next card. */
+  deal<Card>(deck: Deck<Card>): Card {
+    const index = this.#dealt.get(deck) ?? this.#firstCard;
+    this.#dealt.set(deck, index + 1);
+    return deck.at(index, this.#suite);
+  }
+
   note(text: string): void {
     this.log.push(text);
   }
@@ -104,7 +120,7 @@ export class Driver {
   }
 
   async openTab(path: string, of: Organization | undefined): Promise<Tab> {
-    const page = await this.#context.newPage();
+    const page = await this.#stage.context.newPage();
     const tab = { page, of };
     this.tabs.push(tab);
     this.#active = this.tabs.length - 1;
@@ -127,19 +143,18 @@ export class Driver {
     await this.settle();
   }
 
-  /** Waits until the only requests in progress are held ones, and the page has drawn. */
+  /** Until no request is on its way but those that are held, nothing waits for the end of typing, and the page has drawn. */
   async settle(): Promise<void> {
     const { proxy } = this;
     const deadline = performance.now() + QUIET_TIMEOUT_MS;
-    // A request caused by a click or by typing is sent after this task, or after a pause in typing.
-    let from = performance.now();
     while (performance.now() < deadline) {
-      if (proxy.running > 0) from = performance.now();
-      if (performance.now() - Math.max(from, proxy.changedAt) > QUIET_MS) break;
-      await pause(15);
+      // What was clicked is sent at the latest after it was drawn.
+      const typed = await Promise.all(this.tabs.map(({ page }) => drawn(page)));
+      const isQuiet = proxy.running === 0 && performance.now() - proxy.changedAt > QUIET_MS;
+      if (isQuiet && typed.every((ms) => ms > TYPING_MS)) break;
+      await pause(10);
     }
-    for (const { page } of this.tabs)
-      await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))');
+    await Promise.all(this.tabs.map(({ page }) => drawn(page)));
   }
 
   screen(tab = this.tab): Promise<Screen> {
@@ -147,6 +162,10 @@ export class Driver {
       tab.page,
       this.world.organizations.map(({ marker }) => marker),
     );
+  }
+
+  progress(): Promise<Progress> {
+    return readProgress(this.page);
   }
 
   fault(text: string): void {
@@ -203,17 +222,17 @@ export class Driver {
 
   /** Judges charts by the figures that are shown both before and after the pointer went through all periods. */
   async #charts(tab: Tab): Promise<string[]> {
-    const { from = '', to = '' } = await this.screen(tab);
-    const isLong = Date.parse(to) - Date.parse(from) > 200 * DAY_MS;
-    // With more than a pixel for each period, the pointer can reach every one.
-    if (isLong) await tab.page.setViewportSize({ ...SIZE, width: 5600 });
+    const { from = '', to = '', granularity } = await this.screen(tab);
+    const periods = periodsOf(from, to, granularity === 'Monthly' ? 'monthly' : 'daily');
+    const isLong = periods.length > 200;
+    if (isLong) await tab.page.setViewportSize(WIDE);
     if (isLong) await this.settle();
     const before = await this.screen(tab);
-    const charts = await readCharts(tab.page);
+    const charts = await readCharts(tab.page, periods.length);
     const after = await this.screen(tab);
     if (isLong) await tab.page.setViewportSize(SIZE);
     const figures = ({ totals, comparisons }: Screen) => JSON.stringify([totals, comparisons]);
-    return figures(before) === figures(after) ? judgeCharts(before, charts) : [];
+    return figures(before) === figures(after) ? judgeCharts(before, charts, periods) : [];
   }
 
   #sessionFaults(tab: Tab, screen: Screen): string[] {
@@ -225,7 +244,8 @@ export class Driver {
     )
       return [`a tab of ${tab.of.id} is signed in to ${screen.organization}`];
     if (tab.of && screen.asksForKey) return [`a tab of ${tab.of.id} is signed out`];
-    if (!tab.of && !screen.asksForKey) return ['a tab is signed in that nobody signed in'];
+    // While a tab asks the others for their key, it shows nothing.
+    if (!tab.of && screen.organization !== undefined) return ['a tab is signed in that nobody signed in'];
     return [];
   }
 

@@ -1,5 +1,11 @@
-/** A proxy before a gateway. It records each API request with its response, and holds, fails or cuts off requests that match a rule. */
-import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
+/** A proxy before a gateway that records each request of the API with its answer, and holds, fails or cuts those that a rule names. */
+import {
+  createServer,
+  request as forward,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** What becomes of a request. A held request continues when the proxy releases it; after a cut, nobody knows whether it was handled. */
@@ -45,13 +51,15 @@ export class RecordingProxy {
   changedAt = 0;
   url = '';
   #target: string;
+  #console: RequestListener | undefined;
   #rules: Rule[] = [];
   #releases: (() => void)[] = [];
   #clock = 0;
   #server = createServer((request, response) => void this.#handle(request, response));
 
-  constructor(target: string) {
+  constructor(target: string, console?: RequestListener) {
     this.#target = target;
+    this.#console = console;
   }
 
   async start(): Promise<void> {
@@ -87,9 +95,24 @@ export class RecordingProxy {
     return rule.fault;
   }
 
+  /** Files of a console in place of those of the gateway. */
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#console && request.url?.startsWith('/console')) this.#console(request, response);
+    else pass(this.#target, request, response);
+  }
+
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? '/';
-    if (!path.startsWith('/api/')) return pass(this.#target, request, response);
+    const changed = () => {
+      this.changedAt = performance.now();
+    };
+    this.running++;
+    changed();
+    response.on('close', () => {
+      this.running--;
+      changed();
+    });
+    if (!path.startsWith('/api/')) return this.#serve(request, response);
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const sent = Buffer.concat(chunks);
@@ -105,20 +128,13 @@ export class RecordingProxy {
       answer: undefined,
     };
     this.exchanges.push(exchange);
-    const changed = () => {
-      this.changedAt = performance.now();
-    };
     let isGone = false;
     let end = () => {};
     const gone = new Promise<void>((resolve) => {
       end = resolve;
     });
-    this.running++;
-    changed();
     response.on('close', () => {
       isGone = true;
-      this.running--;
-      changed();
       end();
     });
     const hold = async () => {

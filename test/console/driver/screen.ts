@@ -1,5 +1,5 @@
-/** What a user sees in a tab at one moment, by roles, labels and texts. */
-import type { Page } from 'playwright-core';
+/** What a person sees of a tab at one moment, by roles, labels and texts. */
+import type { BrowserContext, Page } from 'playwright-core';
 
 export interface ShownTable {
   label: string;
@@ -43,16 +43,17 @@ export interface Screen {
   buttons: string[];
   /** Work that continues in every view. */
   doing: string[];
-  /** The text around each marker of an organization. */
-  markers: Record<string, string[]>;
+  /** The text around the first place of the word of each organization. */
+  markers: Record<string, string | undefined>;
 }
 
-/** `chart-value` is the text that a user reads while pointing at a period. */
-const READ = `(markers) => {
+/** What changes while something is done; it is asked for again and again. */
+export type Progress = Pick<Screen, 'url' | 'notice' | 'doing'> & { canStop: boolean };
+
+const READ = `globalThis.readScreen = (markers) => {
   const text = (element) => (element?.textContent ?? '').replace(/\\s+/g, ' ').trim();
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const visible = (element) => element.checkVisibility();
-  const named = (selector, label) => all(selector).find((element) => text(element) === label);
   const segment = (label) => text(document.querySelector('main [aria-label="' + label + '"] [aria-current]'));
   const labelOf = (element) =>
     element.getAttribute('aria-label') ?? text(element.closest('label')?.querySelector('span'));
@@ -71,19 +72,21 @@ const READ = `(markers) => {
     };
   });
   const selection = document.querySelector('main [aria-label=Selection]');
-  const notice = all('[role=status]').find((element) => !element.closest('main') && named('[role=status] button[aria-label=Dismiss]', '×') && element.contains(named('[role=status] button[aria-label=Dismiss]', '×')));
+  const progress = readProgress();
   const buttons = all('button, summary, a.button').filter(visible).filter((button) => !button.disabled).map(text);
   const found = {};
   const values = all('input, textarea, select').map(({ value }) => value).join(' ');
   const everything = document.documentElement.outerHTML + ' ' + values + ' ' + decodeURIComponent(location.href.replace(/%(?![0-9a-f]{2})/gi, '%25')) + ' ' + document.title;
+  const folded = everything.toLowerCase();
   for (const marker of markers) {
-    found[marker] = [...everything.matchAll(new RegExp('.{0,40}' + marker + '.{0,30}', 'gi'))].slice(0, 3).map(([match]) => match);
+    const at = folded.indexOf(marker.toLowerCase());
+    found[marker] = at < 0 ? undefined : everything.slice(Math.max(0, at - 40), at + 40);
   }
   const choices = {};
   for (const select of all('main select').filter(visible))
     choices[labelOf(select)] = text(select.selectedOptions[0]);
   return {
-    url: location.pathname + location.search,
+    ...progress,
     organization: document.querySelector('[title="Organization of the key"]')?.textContent ?? undefined,
     asksForKey: all('input[name=key]').some(visible),
     chips: all('main [aria-label="Filters in force"] li:not([aria-busy=true]) > span').map(text),
@@ -103,16 +106,34 @@ const READ = `(markers) => {
     notes: all('main :is([role=alert], [role=status], output, p, figcaption)').filter((each) => visible(each) && !each.closest('tbody')).map(text),
     selection: selection ? text(selection.querySelector('[role=status]')) : undefined,
     selectAll: selection ? all('button', selection).filter((button) => visible(button) && !button.disabled).map(text).find((each) => /^Select all/.test(each)) : undefined,
-    notice: notice && text(notice) !== '' ? text(notice.querySelector('span')) : undefined,
     canUndo: buttons.includes('Undo'),
     buttons,
-    doing: all('[aria-label="Work in progress"] [role=status]').map(text),
     markers: found,
   };
-}`;
+};
+globalThis.readProgress = () => {
+  const text = (element) => element.textContent.replace(/\\s+/g, ' ').trim();
+  const notice = document.querySelector('[role=status] > .notice');
+  const jobs = document.querySelector('[aria-label="Work in progress"]');
+  return {
+    url: location.pathname + location.search,
+    notice: notice ? text(notice.querySelector('span')) : undefined,
+    doing: jobs ? [...jobs.querySelectorAll('[role=status]')].map(text) : [],
+    canStop: jobs?.querySelector('button[aria-label^=Stop]') != null,
+  };
+};
+addEventListener('input', () => { globalThis.typedAt = performance.now(); }, true);
+/** Resolves once what is to be drawn is drawn, with the milliseconds since somebody typed. */
+globalThis.drawn = () => new Promise((resolve) =>
+  requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - (globalThis.typedAt ?? -10_000)))));`;
+
+/** For each page before its scripts. */
+export const installReader = (context: BrowserContext): Promise<unknown> => context.addInitScript(READ);
 
 export const readScreen = (page: Page, markers: readonly string[]): Promise<Screen> =>
-  page.evaluate(`(${READ})(${JSON.stringify(markers)})`);
+  page.evaluate(`readScreen(${JSON.stringify(markers)})`);
+export const readProgress = (page: Page): Promise<Progress> => page.evaluate('readProgress()');
+export const drawn = (page: Page): Promise<number> => page.evaluate('drawn()');
 
 export interface ShownChart {
   label: string;
@@ -120,19 +141,23 @@ export interface ShownChart {
   values: string[];
 }
 
-/** Points at each period of each chart; in a long range a period may be little wider than a pixel. */
-const POINT = `() => [...document.querySelectorAll('main .chart')].map((chart) => {
+/** Points at each of so many periods of each chart. A period has to be a pixel wide at least. `chart-value` is what a person reads then. */
+const POINT = `(periods) => [...document.querySelectorAll('main .chart')].map((chart) => {
   const over = chart.querySelector('.u-over');
   const box = over?.getBoundingClientRect();
-  const values = new Set();
-  for (let left = 0; box && left < box.width; left++) {
-    const at = { bubbles: true, clientX: box.left + left, clientY: box.top + 10 };
-    if (left === 0) over.dispatchEvent(new MouseEvent('mouseenter', at));
+  const values = [];
+  for (let index = 0; box && index < periods; index++) {
+    // A mouse is at whole pixels.
+    const left = Math.ceil(box.left + (index * box.width) / periods + 0.001);
+    const middle = Math.floor(box.left + ((index + 0.5) * box.width) / periods);
+    const at = { bubbles: true, clientX: Math.max(left, middle), clientY: box.top + 10 };
+    if (index === 0) over.dispatchEvent(new MouseEvent('mouseenter', at));
     over.dispatchEvent(new MouseEvent('mousemove', at));
-    values.add(chart.querySelector('.chart-value').textContent);
+    values.push(chart.querySelector('.chart-value').textContent);
   }
   over?.dispatchEvent(new MouseEvent('mouseleave', { bubbles: true }));
-  return { label: chart.querySelector('strong').textContent, values: [...values].filter(Boolean) };
+  return { label: chart.querySelector('strong').textContent, values };
 })`;
 
-export const readCharts = (page: Page): Promise<ShownChart[]> => page.evaluate(`(${POINT})()`);
+export const readCharts = (page: Page, periods: number): Promise<ShownChart[]> =>
+  page.evaluate(`(${POINT})(${periods})`);

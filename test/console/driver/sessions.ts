@@ -1,6 +1,7 @@
 /** Leaves traces of one organization in tabs, and continues in another organization, in each way that the console has. */
 import { readFileSync } from 'node:fs';
 import { addFilter, goTo } from './browsing.js';
+import { Deck } from './deck.js';
 import type { Driver } from './driver.js';
 import type { Organization } from './world.js';
 
@@ -252,14 +253,16 @@ async function use(driver: Driver): Promise<void> {
   }
 }
 
+/** Every trace with every way; another trace may be left before it. */
+const SWITCHES = new Deck(TRACES.flatMap((trace) => WAYS.map((way) => [trace, way] as const)));
+
 export async function switchSession(driver: Driver): Promise<void> {
   const { random, proxy } = driver;
-  for (let count = 1 + random.below(2); count > 0 && driver.faults.length === 0; count--) {
-    const [name, step] = random.pick(TRACES);
-    await driver.step(name, () => step(driver));
-  }
+  const [trace, [name, step]] = driver.deal(SWITCHES);
+  const traces = random.chance(0.5) ? [random.pick(TRACES), trace] : [trace];
+  for (const [left, leave] of traces)
+    if (driver.faults.length === 0) await driver.step(left, () => leave(driver));
   if (driver.faults.length > 0) return;
-  const [name, step] = random.pick(WAYS);
   await driver.step(name, () => step(driver));
   proxy.disarm();
   proxy.release();

@@ -1,0 +1,16 @@
+import { Random } from '../../support/random.js';
+
+/** Cards, of which each is dealt once before any is dealt again. The seed shuffles them. */
+export class Deck<Card> {
+  readonly #cards: readonly Card[];
+
+  constructor(cards: readonly Card[]) {
+    this.#cards = cards;
+  }
+
+  at(index: number, seed: number): Card {
+    const { length } = this.#cards;
+    const shuffled = new Random(seed * 1000 + Math.floor(index / length)).shuffled(this.#cards);
+    return shuffled[index % length] as Card;
+  }
+}
