@@ -35,7 +35,7 @@ const SUITES = {
       ...['console', 'durability', 'gateway', 'stores', 'cli', 'advertising'].map(
         (folder) => `dist/test/${folder}/**/*.test.js`,
       ),
-      'dist/test/!(console|durability|gateway|stores|cli|advertising|at-scale|hostile|clients|tools)/**/*.test.js',
+      'dist/test/!(console|durability|gateway|stores|cli|advertising|at-scale|hostile|clients|tools|planted)/**/*.test.js',
       'dist/test/*.test.js',
     ),
   ],
@@ -58,10 +58,11 @@ const SUITES = {
   containers: [script('containers')],
   clients: [serial('clients', 2)],
   tools: [serial('tools', 10)],
+  planted: [serial('planted', 20)],
 };
 /** Options of suites that run together with others. */
 const AMONG_OTHERS = { clusters: ['--repeats=1'] };
-const NIGHTLY = ['hostile', 'simulation', 'faults', 'clusters', 'containers', 'clients', 'tools'];
+const NIGHTLY = ['hostile', 'simulation', 'faults', 'clusters', 'containers', 'clients', 'tools', 'planted'];
 
 const [name = '', ...args] = process.argv.slice(2);
 const files = args.filter((each) => each.endsWith('.test.ts'));
