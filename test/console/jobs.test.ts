@@ -415,7 +415,7 @@ describe('An act in the console is bound to what it acts on', function () {
     await key.waitFor();
     const asked = answerNext(false);
     await c.page.keyboard.press('Escape');
-    expect(await asked).to.contain('not shown again');
+    expect(await asked).to.contain('not be shown again');
     await key.waitFor();
     await panel.getByRole('button', { name: 'I have stored it' }).click();
     await panel.waitFor({ state: 'detached' });
