@@ -86,7 +86,10 @@ export const updatedAudience = (
   audience: audienceBody({ ...before.audience, ...(changes as AudienceChanges & { name?: string }) }),
 });
 
-/** Every field of an audience, also of one that was stored before a field existed. */
+/**
+ * The body of an audience, as it is stored and answered. Reads return the stored body: after adding a field here, raise
+ * `SEARCH_RULES_VERSION`, so that stores write the bodies of older audiences again.
+ */
 export function audienceBody(record: AudienceRecord): AudienceBody {
   return {
     id: record.id,

@@ -1,6 +1,6 @@
 /**
  * Admission control: limits the number, memory and duration of the requests of this process, in total, per organization and per key. Two
- * gateways allow twice as much. A request releases what it holds at its deadline at the latest, whatever the client, handler or store does.
+ * gateways allow twice as much. SQL statements have a queue of their own (`sql-endpoint/fair-mutex.ts`). A request releases what it holds at its deadline at the latest, whatever the client, handler or store does.
  */
 import type { Context } from 'koa';
 import type { Principal } from './principal.js';

@@ -3,7 +3,7 @@ import { newId } from '../shared/ids.js';
 import type { Json } from '../shared/json.js';
 import { DAY_MS } from '../shared/time.js';
 
-/** Limits of the newest rejections that are kept per organization. The age equals the retention of the dead-letter topics. */
+/** Limits of the newest rejections that are kept per organization. Topics of dead letters are kept for the same time. */
 export const REJECTION_LIMITS = { records: 10_000, ageMs: 30 * DAY_MS };
 
 /** An id that sorts by the time of the rejection, in milliseconds since the epoch, then by its sequence. */

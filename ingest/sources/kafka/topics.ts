@@ -1,4 +1,6 @@
 /** Names and settings of the topics, and names of the groups. */
+
+import { REJECTION_LIMITS } from '../../../services/rejections/rejection-store.js';
 import type { KafkaConfig } from '../../../services/shared/config.js';
 import { DAY_MS } from '../../../services/shared/time.js';
 import { STREAM_NAMES, type StreamName } from '../../streams/index.js';
@@ -7,7 +9,6 @@ import type { KafkaAdmin, Topic, TopicReplication } from './admin.js';
 /** Larger than any accepted record, so that a larger record becomes a dead letter. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const RETENTION_MS = 7 * DAY_MS;
-const DEAD_LETTER_RETENTION_MS = 30 * DAY_MS;
 
 /** Each record of these streams is complete, so the last record of a key replaces earlier ones. */
 const COMPACTED_STREAMS: ReadonlySet<StreamName> = new Set([
@@ -23,7 +24,8 @@ export const topicOf = ({ topicPrefix }: Pick<KafkaConfig, 'topicPrefix'>, strea
 
 export const groupOf = ({ group }: Pick<KafkaConfig, 'group'>, stream: string) => `${group}-${stream}`;
 
-export const deadLetterTopicOf = (topic: string) => `${topic}.dead-letter`;
+const DEAD_LETTERS = '.dead-letter';
+export const deadLetterTopicOf = (topic: string) => `${topic}${DEAD_LETTERS}`;
 
 /** Creates missing topics and their topics of dead letters. Resolves with the names of the created topics. */
 export function createTopics(
@@ -99,10 +101,15 @@ export async function findOtherSettings(
     });
     return others.map(
       ([setting, value]) =>
-        `The topic ${name} has ${setting}=${settings.get(setting)} and needs ${value}${WHY[setting] ?? ''}`,
+        `The topic ${name} has ${setting}=${settings.get(setting)} and needs ${value}${reasonOf(name, setting)}`,
     );
   });
 }
+
+const reasonOf = (topic: string, setting: string): string =>
+  setting === 'retention.ms' && topic.endsWith(DEAD_LETTERS)
+    ? ', so that dead letters can be replayed for as long as rejections are listed'
+    : (WHY[setting] ?? '');
 
 const WHY: Record<string, string> = {
   'message.timestamp.type': ', so that the clock of a producer does not order records',
@@ -138,7 +145,7 @@ function settingsOf(stream: StreamName): Record<string, string> {
 
 const DEAD_LETTER_SETTINGS = {
   'cleanup.policy': 'delete',
-  'retention.ms': String(DEAD_LETTER_RETENTION_MS),
+  'retention.ms': String(REJECTION_LIMITS.ageMs),
   // Leaves room for a record and the headers with the reason of its rejection.
   'max.message.bytes': String(MAX_MESSAGE_BYTES + 1024 * 1024),
 };
