@@ -37,7 +37,7 @@ interface OpenApi {
   components: Record<string, Record<string, Json>>;
 }
 
-/** Adds the routes of the documentation. Without a build, such as after `tsc` alone, they respond with 404. */
+/** Adds the routes of the documentation. Without the whole build, such as after `tsc` alone, they respond with 404. */
 export function addDocumentationRoutes(
   router: Router,
   document: () => Json,
@@ -45,7 +45,8 @@ export function addDocumentationRoutes(
   dist = join(packageRoot, 'dist'),
 ): void {
   const site = join(dist, 'docs');
-  if (!existsSync(join(site, 'pages.json'))) return;
+  const shell = join(dist, 'console/reference/index.html');
+  if (!existsSync(join(site, 'pages.json')) || !existsSync(shell)) return;
   const listed = JSON.parse(readFileSync(join(site, 'pages.json'), 'utf8')) as Omit<Page, 'text'>[];
   const pages = listed.map((page) => ({
     ...page,
@@ -59,7 +60,7 @@ export function addDocumentationRoutes(
     'Cache-Control': 'no-cache',
   };
   addSite(router, files, pageHeaders, pages, clock);
-  addReference(router, api, pages, clock, readFileSync(join(dist, 'console/reference/index.html'), 'utf8'));
+  addReference(router, api, pages, clock, readFileSync(shell, 'utf8'));
   addPlainText(router, api, pages, clock);
   const unknown = files.get('404.html');
   router.get('/docs/{*page}', (ctx, next) => {
@@ -87,6 +88,7 @@ function addSite(
     const { page = 'index' } = ctx.params;
     const code = page.startsWith(PROBLEM_TYPE) ? page.slice(PROBLEM_TYPE.length) : '';
     if (Object.hasOwn(PROBLEMS, code)) return ctx.redirect(problemPage(code));
+    if (page === '404') return next();
     const file = files.get(`${page}.html`) ?? files.get(page);
     return file ? sendFile(ctx, file, headers) : (texts.get(page)?.(ctx) ?? next());
   });
