@@ -51,7 +51,7 @@ export interface Mapping {
   /** Columns of a table whose format must be determined, and the formats that the mapping declares. */
   openColumns: OpenColumns;
   declared: DeclaredForms;
-  /** Paths that every record of the source has; for a list, one of its paths. */
+  /** Paths that every record of the source has. An inner list holds alternatives: a record has at least one of them. */
   marks: readonly (string | readonly string[])[];
   /** The mapping's names for columns that differ only in capitals. */
   columnNames(columns: readonly string[]): ReadonlyMap<string, string>;

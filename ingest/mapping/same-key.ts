@@ -227,7 +227,9 @@ const HASH = /^[0-9a-f-]{16,}$/i;
 const isDimension = (text: string): boolean =>
   LETTER.test(text) && !TIME.test(text.trimStart()) && !HASH.test(text.trim());
 
-/** `column` is set if only this left-out column distinguishes the rows. */
+/**
+ * Rejects the row as `same_key`. `column` is set if the mapping leaves out the only column that distinguishes the row from the other row.
+ */
 function reject(
   raw: RawRecord,
   line: number,

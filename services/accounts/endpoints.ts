@@ -134,7 +134,10 @@ const createKey = endpoint({
   },
 });
 
-/** When a new key expires: by default, with the key that creates it. Throws 422 for a later time. */
+/**
+ * Expiry of a new key: the requested time, otherwise the expiry of the key that creates it. Throws 422 if the requested time is later than
+ * that.
+ */
 function boundedExpiry({ expires_at: latest }: StoredKey, wanted: string | undefined): string | undefined {
   if (latest === null || wanted === undefined) return wanted ?? latest ?? undefined;
   if (parseTimestamp(wanted) <= Date.parse(latest)) return wanted;

@@ -1,7 +1,7 @@
 /** Checks the end of an export. On request, the server adds a last line that says how much it wrote. */
 import { ConnectionError } from './problems.js';
 
-/** Requests the last line. A server that does not know it responds without it. */
+/** Value of `Accept` that requests the last line of an export. A server that does not support `end=count` responds without that line. */
 export const countedType = (type: string): string => `${type}; end=count, ${type}; q=0.5`;
 
 /** The last line in both formats. */

@@ -93,7 +93,7 @@ function formQuestionOf(error: unknown): Question | undefined {
   return { code, answer: 'decimal', choices: [{ value: '.' }, { value: ',' }] };
 }
 
-/** Sends the file with the mapping of its check and the same reading options. */
+/** Sends the file with the mapping, the header line and the charset that its check used. */
 function sendFile(
   session: Session,
   { answer, file, settings: { charset }, onDuplicate }: LoadRequest,

@@ -40,8 +40,9 @@ const networkProfile = /(?:^|\/)(?:in|pub(?!\/[^/]+\/[0-9a-f]{1,3}\/))\/([^/]+)/
 const otherProfile = /^\/(?:(?:comm|mwlite|m)\/)?in\/([^/]+)/;
 
 /**
- * The normal form of a profile address (contract 3.8), by which search, duplicates and suppression compare people: `host/in/slug`, and
- * `linkedin.com/in/slug` on the network's hosts. Other addresses are normalized by `profileAddress`. Text without a slash is a slug.
+ * Normal form of a profile address (contract 3.8), by which search, duplicates and suppression compare people: `linkedin.com/in/slug` on
+ * hosts of LinkedIn, `host/in/slug` on other hosts. An address without a slug stays as `profileAddress` returns it. Text without a slash
+ * counts as a slug.
  */
 export function normalizeProfileUrl(value: string): string {
   const address = profileAddress(value.replace(/\p{Cf}/gu, '').replace(opening, ''));

@@ -78,7 +78,7 @@ export interface SortKey {
   /** Milliseconds since the epoch. */
   createdAt: number;
   id: string;
-  /** For a list with a sort: its value, in milliseconds since the epoch for a time. `createdAt` is then 0. */
+  /** Value of the sort field; present only in a list with a sort. A time is in milliseconds since the epoch. `createdAt` is then 0. */
   sorted?: string | number | null;
   /** Index in `readingsOf` of the reading that found it, if it is not the first. */
   fallback?: number;

@@ -49,7 +49,10 @@ export async function withTimeout<T>(ms: number, work: (signal: AbortSignal) => 
   return Promise.race([work(abort.signal), late]).finally(() => clearTimeout(timer));
 }
 
-/** Runs `work` with its own signal, which is also aborted once the work ends: until then, a store counts what it read as in flight. */
+/**
+ * Runs `work` with its own signal, which is aborted when `work` ends or `signal` is aborted. Until then, a store counts the data that
+ * `work` read as in flight.
+ */
 export async function withOwnSignal<T>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,

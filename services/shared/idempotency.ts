@@ -27,7 +27,7 @@ export type AnswerClaim =
 
 /** The end of an attempt: exactly one of these methods is called. */
 export interface ClaimedAnswer {
-  /** Stores the response. An erasure of a person that it shows deletes it. */
+  /** Stores the response. The erasure of a person in `shown` deletes the response. */
   keep(answer: { sealed: string; shown: readonly ShownIdentifier[] }): Promise<void>;
   /** Frees the key, because nothing was written. */
   release(): Promise<void>;

@@ -218,8 +218,8 @@ interface Block {
 
 /**
  * Assigns acceptances whose orders strictly increase within a request, and are unique across requests and processes. The time never goes
- * back: it stands still if the clock is set back, and moves on if a millisecond has more requests than digits. Rejects with
- * `StoreUnavailableError` while no slot can be leased.
+ * back: it stands still if the clock is set back, and moves to the next millisecond after `REQUESTS` requests in one millisecond. Rejects
+ * with `StoreUnavailableError` while no slot can be leased.
  */
 export function acceptanceClock(slots: OrderSlots, clock: Clock = systemClock): () => Promise<Acceptance> {
   let lease: SlotLease = { slot: 0, from: 0, until: 0 };

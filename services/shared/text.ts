@@ -89,7 +89,10 @@ export const MAX_FOLDED_GROWTH = 18;
 export const growing = /[\u2000-\u33ff\uf900-\uffff]/;
 export const USUAL_GROWTH = 3;
 
-/** Whether the folded text has at most `limit` code points. True for text that is already longer unfolded: `maxLength` rejects that. */
+/**
+ * Whether the text has at most `limit` code points once folded. Also true if the text exceeds `limit` before folding, because `maxLength`
+ * rejects such text.
+ */
 export function foldsWithin(text: string, limit: number): boolean {
   if (text.length * MAX_FOLDED_GROWTH <= limit || plainAscii.test(text)) return true;
   if (text.length * USUAL_GROWTH <= limit && !growing.test(text)) return true;

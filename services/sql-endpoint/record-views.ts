@@ -7,8 +7,8 @@ import type { Runner, Surroundings } from './statement.js';
 export const RECORD_VIEW_NAMES: ReadonlySet<string> = new Set(RECORD_VIEWS.map(({ name }) => name));
 
 /**
- * A setting of the engine that holds an address, and which nothing else here uses: the views read records below that address. The engine
- * does not support custom settings.
+ * Setting that tells the views the address from which they read records. The engine defines the setting for another purpose, unused here,
+ * because it does not support custom settings.
  */
 const ADDRESS_SETTING = 'format_avro_schema_registry_url';
 

@@ -8,7 +8,7 @@ import { MONEY_PATTERN } from '../../services/advertising/money.js';
 import { ID_PATTERN } from '../../services/shared/ids.js';
 import { SEED } from '../support/random.js';
 
-/** Code that never matches text of users: its text is written in this project, by its operator or by a store. */
+/** Folders and files whose regular expressions match only text that this project, its operator or a store wrote, never text of users. */
 const TRUSTED = [
   'services/cli/',
   'services/client/declarations/',

@@ -1,4 +1,4 @@
-/** Reads the XML of a part, tag by tag. */
+/** Reads one XML file of a workbook (a "part"), tag by tag. */
 import { type SaxesAttributePlain, SaxesParser, type SaxesTagPlain } from 'saxes';
 import { broken, type Part, textOf } from './archive.js';
 

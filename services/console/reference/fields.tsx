@@ -67,7 +67,7 @@ function Choices({ values }: { values: unknown[] }) {
   );
 }
 
-/** `anchor` begins the ids of the fields, where they are linked to. */
+/** List of the fields of a schema. `anchor` is the prefix of the fields' ids (`<anchor>-<name>`), so that links can point to a field. */
 export function Fields({ schema, anchor }: { schema: Schema; anchor?: string }) {
   const object = objectOf(schema);
   if (!object) return <p class="note">{typeOf(schema)}</p>;

@@ -158,7 +158,7 @@ interface Ingestion {
 interface Outcome {
   result: IngestResult;
   limit?: keyof IngestLimits;
-  /** Of CSV. */
+  /** Use of each column, if the body is CSV. */
   columns?: ColumnUse[];
   people?: PeopleResolver | undefined;
   /** Whether the rejections are stored for operators. */

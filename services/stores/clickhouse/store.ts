@@ -151,7 +151,10 @@ export function analyticsStore(
   const insert = async (rows: Rows, grouped = false) => {
     if (rows.text !== '') await insertRows({ clickhouse, ping, log }, rows, grouped);
   };
-  /** Drops each month, even if another cannot be dropped, unless the engine does not respond. Resolves with the first failure. */
+  /**
+   * Drops the months one by one. Continues after a failed month, and throws if the engine does not respond. Resolves with the first
+   * failure, otherwise with null.
+   */
   const dropMonths = async (months: readonly OldMonth[]): Promise<{ error: unknown } | null> => {
     let first: { error: unknown } | null = null;
     for (const each of months) {

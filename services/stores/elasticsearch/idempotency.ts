@@ -118,8 +118,9 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Runs a write once per idempotency key: while its outcome is stored, it is replayed. Without a key, `work` just runs. Checks for an
-   * erasure after it stores an outcome and before it replays one: an erasure that missed the outcome has suppressed the person before.
+   * Runs a write once per idempotency key: if the key has a stored outcome, returns that outcome. Without a key, `work` just runs. After
+   * storing an outcome and before returning a stored outcome, checks whether the person was erased: an erasure that did not find the
+   * outcome had already suppressed the person.
    */
   runIdempotent<T>(
     request: IdempotentRequest,

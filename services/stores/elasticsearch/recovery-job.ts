@@ -18,7 +18,10 @@ import { acquireReindexLock, recoverReindex } from './migrations/reindex-lock.js
 
 /** Age of a reservation after which it is resolved. Creations rarely take this long, and the credits are returned soon. */
 const OVERDUE_MS = 60_000;
-/** Shorter than writers wait: a reindex that died blocks writes until its lease has expired and a recovery job has run. */
+/**
+ * Interval of the recovery job. Shorter than writers wait: a reindex that died blocks writes until its lease has expired and this job has
+ * run.
+ */
 const INTERVAL_MS = 5000;
 /** Minimum time between two log lines about failures of a step. */
 const LOG_INTERVAL_MS = 60_000;

@@ -163,7 +163,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
     async close() {
       jobs.close();
       await Promise.all([writer.close(), searches.close()]);
-      // A write that ended in the meantime may still read its result.
+      // The reader closes last: a write that ended while the writer closed may still read its result.
       reader.close();
     },
   };

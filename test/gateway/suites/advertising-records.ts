@@ -45,7 +45,7 @@ const delivery = fc
 const keyOf = ({ date, campaign_id, creative_id, company_id }: Item) =>
   [date, campaign_id, creative_id ?? '', company_id ?? ''].join(' ');
 
-/** Without metrics that are 0, as the list leaves them out. */
+/** The record as the list returns it: metrics that are 0 are left out. */
 const shown = ({ impressions, ad_spend, creative_id, company_id, ...rest }: Item): Item => ({
   ...rest,
   ...(creative_id !== undefined && { creative_id }),

@@ -10,7 +10,7 @@ import {
 import { COPIED_KINDS } from '../../common/record-copy.js';
 import type { Layout } from '../client.js';
 
-/** Each server is given its own. */
+/** Tables that are not replicated: each server fills its own copy. */
 const COPIED: readonly string[] = COPIED_KINDS;
 const TABLE = /^CREATE TABLE IF NOT EXISTS (?<name>\w+)/m;
 const SYNCED = /fsync_after_insert = 1/;

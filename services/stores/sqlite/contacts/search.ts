@@ -282,7 +282,10 @@ function countFacets(
   return Object.fromEntries(counts.map(({ field, byValue }) => [field, mostFrequent(byValue)]));
 }
 
-/** Bodies per read. Reading rows one by one costs several times as much, but a page may have room for few. */
+/**
+ * Contact bodies that one statement reads. Reading bodies one by one costs several times as much, but a page may have room for only a few
+ * bodies.
+ */
 const BODIES_PER_READ = 64;
 
 function* withBodies(
