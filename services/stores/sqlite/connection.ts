@@ -66,7 +66,7 @@ export class Connection {
     return this.#statement(statement).all(...values) as Row[];
   }
 
-  /** Yields rows one by one, for results that would take much memory. */
+  /** Yields rows one by one, for results that would take much memory as a list. */
   each<Row extends readonly unknown[]>(statement: Sql, ...values: SqlValue[]): IterableIterator<Row> {
     return this.#statement(statement).iterate(...values) as unknown as IterableIterator<Row>;
   }
@@ -81,7 +81,7 @@ export class Connection {
     return this.#transaction(sql`BEGIN IMMEDIATE`, work);
   }
 
-  /** Copies the database page by page on another thread. Within a read transaction, copies the snapshot that it sees. */
+  /** Copies the database page by page on another thread. Within a read transaction, copies the snapshot of that transaction. */
   async copyTo(path: string, onProgress: (copied: number) => void): Promise<void> {
     await this.#file.copyTo(path, onProgress);
   }
@@ -108,7 +108,7 @@ export class Connection {
       this.exec(sql`COMMIT`);
       return result;
     } catch (error) {
-      // On a full disk, SQLite has rolled back already.
+      // SQLite rolls back by itself if the disk is full.
       if (this.#file.isInTransaction) this.exec(sql`ROLLBACK`);
       throw error;
     }

@@ -8,9 +8,10 @@ import { migrate } from './migrations/migrate.js';
 import { type RebuildProgress, rebuildDerived } from './migrations/rebuild.js';
 
 /**
- * Opens the database of a data folder, creates it if there is none, migrates its schema, and rebuilds fields that were derived by other
- * search rules. Throws `DataFolderError` if there is an analytics store but no database, `UnreleasedVersionError` if a version
- * before the first release created the database, and `StoreUnavailableError` if SQLite cannot use it. Errors of the file system pass unchanged.
+ * Opens the database of a data folder. Creates a missing database, migrates the schema, and rebuilds fields that were derived by other
+ * search rules. Throws `DataFolderError` if there is an analytics store but no database, `UnreleasedVersionError` if a version before the
+ * first release created the database, and `StoreUnavailableError` if SQLite cannot use the database. Errors of the file system pass
+ * unchanged.
  */
 export async function openDatabase(
   dataDir: string,

@@ -4,7 +4,7 @@ import { RejectedError, StoreUnavailableError } from '../../shared/store-errors.
 export interface SerializedError {
   message: string;
   stack?: string;
-  /** The store is at fault, not the call, such as with a full disk, a lock, or a lost table. */
+  /** The store is at fault, not the call: for example, a full disk, a lock, or a lost table. */
   unavailable: boolean;
   /** The values of the call are at fault. */
   rejected: boolean;
@@ -14,7 +14,7 @@ export interface SerializedError {
 const VALUE_ERRORS = new Set([18, 19, 20]);
 const CALL_ERRORS = new Set([...VALUE_ERRORS, 21, 25]);
 
-/** Whether the error comes from SQLite and not from the call: any other call would fail too. */
+/** Whether the error comes from SQLite and not from the call, so that any other call would fail too. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof StoreUnavailableError) return true;
   const code = resultCodeOf(error);
@@ -38,7 +38,7 @@ export function serializeError(error: unknown): SerializedError {
   };
 }
 
-/** The error of the port. SQLite's message is in its cause, for logs only. */
+/** Converts the error of a worker to the error that the port declares. SQLite's message is in its cause, for logs only. */
 export function toStoreError({ message, stack, unavailable, rejected }: SerializedError): Error {
   const cause = new Error(message);
   if (stack !== undefined) cause.stack = stack;

@@ -8,7 +8,7 @@ import {
 import { sql } from '../../shared/sql.js';
 import type { Connection } from './connection.js';
 
-/** Expired outcomes to delete per saved outcome: enough to keep up, at no noticeable cost. */
+/** Expired outcomes to delete per saved outcome: enough to delete them as fast as they expire, at no noticeable cost. */
 const EXPIRED_PER_WRITE = 20;
 
 /** Runs a write once per idempotency key. A repetition returns the saved outcome (contract 3.4). */
@@ -94,7 +94,7 @@ export function noteShown(
   }
 }
 
-/** Deletes stored responses that show one of the persons. Returns their number. */
+/** Deletes stored responses that show one of the persons. Returns the number of deleted responses. */
 export function deleteAnswersOf(
   connection: Connection,
   organizationId: string,
@@ -112,7 +112,9 @@ export function deleteAnswersOf(
   }, 0);
 }
 
-/** Deletes stored responses of the organization that show such a contact, and encrypted responses. Reads all responses. */
+/**
+ * Deletes stored responses of the organization that show a contact selected by the predicate, and encrypted responses. Reads all responses.
+ */
 export function deleteAnswers(
   connection: Connection,
   organizationId: string,
@@ -133,7 +135,7 @@ function deleteShown(
   answers: readonly Answer[],
   isShown: (outcome: unknown) => boolean,
 ): number {
-  // An encrypted response cannot be read; it is found by the persons recorded for it.
+  // An encrypted response cannot be read, so its deletion relies on the persons that `noteShown` recorded.
   const shown = answers.filter(([, , outcome]) => {
     const value = JSON.parse(outcome) as object;
     return 'sealed' in value || isShown(value);

@@ -4,7 +4,7 @@ import { SEARCH_FILE } from '../data-folder/layout.js';
 import { Connection } from './connection.js';
 import { INDEX_NAMES } from './text/text-index.js';
 
-/** SQLite stops at this number of problems; more would only repeat the first. */
+/** SQLite stops at this number of problems; further problems would only repeat the first. */
 const MAX_PROBLEMS = 20;
 
 /**

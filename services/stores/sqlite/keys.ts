@@ -7,7 +7,7 @@ import { rowsToFetch } from '../common/page-builder.js';
 import type { Connection } from './connection.js';
 import { buildPage, type JsonPage } from './pages.js';
 
-/** The columns are named like the fields; lists are JSON arrays. */
+/** Columns of `keys`, named like the fields of a key; lists are JSON arrays. */
 const COLUMNS = [
   'id',
   'secret_hash',
@@ -25,7 +25,7 @@ type Column = (typeof COLUMNS)[number];
 /** A text that sorts after every ISO 8601 time. */
 const NEVER = sql`'~'`;
 
-/** The earliest revocation of the key itself, or of an ancestor together with its descendants. */
+/** Time of the earliest revocation that applies to the key: of the key itself, or of an ancestor together with its descendants. */
 const REVOKED_AT = sql`nullif(min(coalesce(keys.revoked_at, ${NEVER}), coalesce((
   SELECT min(ancestor.descendants_revoked_at)
     FROM json_each(keys.ancestors) AS each CROSS JOIN keys AS ancestor ON ancestor.id = each.value
@@ -44,7 +44,7 @@ const KEY = sql`json_object(${listed(
 )})`;
 
 const RUN = textLiteral(RUN_KEY_NAME);
-/** The first line is the condition of the partial indexes. Its one parameter is the current time. */
+/** Condition for keys that lists show. The first line is the condition of the partial indexes. The one parameter is the current time. */
 const IS_LISTED = sql`(name IS NOT ${RUN} OR revoked_at IS NULL)
   AND (name IS NOT ${RUN} OR expires_at IS NULL OR expires_at > ?)`;
 
@@ -53,7 +53,7 @@ export function findKey(connection: Connection, keyId: string): StoredKey | null
   return row ? fromJson(row[0]) : null;
 }
 
-/** Newest first. */
+/** Lists keys, newest first. */
 export function listKeys(
   connection: Connection,
   { organizationId, limit, after, now }: KeySearch,
@@ -78,7 +78,7 @@ export function listKeys(
   });
 }
 
-/** Reads only the index. */
+/** Counts listed keys. Reads only the index. */
 function countKeys(connection: Connection, now: number, organizationId?: string): number {
   const counted = sql`SELECT count(*) FROM keys WHERE ${IS_LISTED}`;
   const time = formatTimestamp(now);
@@ -89,7 +89,7 @@ function countKeys(connection: Connection, now: number, organizationId?: string)
   return count ?? 0;
 }
 
-/** Reads only keys that descend from the key: each is found by its creating key. The `+` allows the index on an expression to be used. */
+/** Counts only the descendants of a key, finding each by its creating key. The `+` lets SQLite use the index on an expression. */
 export function countDescendants(connection: Connection, keyId: string, now: number): number {
   return (
     connection.number(
@@ -143,7 +143,7 @@ export function revokeKey(
   );
 }
 
-/** Keeps the latest time. */
+/** Records the last use of a key. A time before the stored time changes nothing. */
 export function recordKeyUse(connection: Connection, keyId: string, usedAt: string): void {
   connection.run(
     sql`UPDATE keys SET last_used_at = max(coalesce(last_used_at, ''), ?) WHERE id = ?`,

@@ -1,12 +1,12 @@
 import { sql } from '../../shared/sql.js';
 import type { Connection } from './connection.js';
 
-/** The short key that identifies the organization in all other tables. */
+/** Finds the short key that identifies the organization in all other tables. */
 export function findOrganizationKey(connection: Connection, id: string): number | undefined {
   return connection.number(sql`SELECT key FROM organizations WHERE id = ?`, id);
 }
 
-/** The key of an audience, even if only memberships name the audience. */
+/** Finds the key of an audience, even if only memberships name the audience. */
 export function findAudienceKey(
   connection: Connection,
   organization: number,

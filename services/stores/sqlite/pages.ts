@@ -40,8 +40,8 @@ export function emptyPage<T, Field extends string = never>(
 }
 
 /**
- * A page in the form in which a search process sends it: a line with everything but the items, then a line per item. One text is the
- * cheapest to send, and JSON contains no line breaks.
+ * A page in the form in which a search process sends it: first a line with everything except the items, then one line per item. A single
+ * text is the cheapest form to send, and JSON contains no line breaks.
  */
 export type PageLines<T, Field extends string = never> = string & { readonly page?: FacetedPage<T, Field> };
 

@@ -3,7 +3,7 @@ import { Connection } from './connection.js';
 import { withStoreErrors } from './errors.js';
 import type { WorkerData } from './workers/rpc.js';
 
-/** Reads on the calling thread that take microseconds. A hop to another thread or process would take several times as long. */
+/** Reads on the calling thread, for reads that take microseconds. A hop to another thread or process would take several times as long. */
 export class Reader {
   readonly #data: WorkerData;
   #connection: Connection | undefined;

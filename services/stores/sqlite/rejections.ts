@@ -32,11 +32,11 @@ export function keepRejections(
 
 interface KeptRejections {
   kept: number;
-  /** Whether no rejection is left that is too old or beyond the limit. */
+  /** Whether no rejection is left that is too old or beyond the limit of an organization. */
   isDone: boolean;
 }
 
-/** Deletes some rejections that are too old or beyond the limit. Returns their number. */
+/** Deletes some rejections that are too old or beyond the limit. Returns the number of deleted rejections. */
 const dropRejections = (connection: Connection, organizationId: string, now: number): number =>
   connection.run(
     sql`DELETE FROM rejections WHERE id IN (SELECT id FROM (
@@ -49,7 +49,7 @@ const dropRejections = (connection: Connection, organizationId: string, now: num
     DROPPED_PER_STATEMENT,
   );
 
-/** Newest first. Reads only the rows of the page, and counts in an index. */
+/** Lists rejections, newest first. Reads only the rows of the page, and counts in an index. */
 export function listRejections(
   connection: Connection,
   { organizationId, stream, limit, after }: RejectionSearch,
@@ -82,7 +82,7 @@ export function deleteRejections(connection: Connection, ids: readonly string[])
   for (const id of ids) connection.run(sql`DELETE FROM rejections WHERE id = ?`, id);
 }
 
-/** Deletes rejections of records that had the identifier. Returns their number. */
+/** Deletes rejections of records that had the identifier. Returns the number of deleted rejections. */
 export const eraseRejections = (connection: Connection, organizationId: string, recordId: string): number =>
   connection.run(
     sql`DELETE FROM rejections WHERE organization_id = ? AND record ->> '$.record_id' = ?`,

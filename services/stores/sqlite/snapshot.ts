@@ -11,7 +11,7 @@ export interface RecordCounts {
   visits: number;
 }
 
-/** A database as of one moment, while others continue to write. Its write-ahead log grows until the snapshot is closed. */
+/** The content of a database at one moment, while others continue to write. The write-ahead log grows until the snapshot is closed. */
 export class DatabaseSnapshot {
   readonly #connection: Connection;
 
@@ -23,7 +23,7 @@ export class DatabaseSnapshot {
   private constructor(path: string) {
     this.#connection = new Connection(path, { cacheMb: CACHE_MB });
     this.#connection.exec(sql`BEGIN`);
-    // A transaction begins only with its first read.
+    // The transaction begins only with this first read.
     this.#connection.row(sql`SELECT count(*) FROM sqlite_schema`);
   }
 
@@ -32,7 +32,7 @@ export class DatabaseSnapshot {
     return pages * (this.#connection.number(sql`PRAGMA page_size`) as number);
   }
 
-  /** All 0 for a database that was never migrated. */
+  /** Counts records. All counts are 0 for a database that was never migrated. */
   counts(): RecordCounts {
     const isMigrated = this.#connection.row(sql`SELECT 1 FROM sqlite_schema WHERE name = 'audiences'`);
     const [contacts, visits, audiences] = isMigrated

@@ -46,22 +46,22 @@ const CACHE_MB = {
   reads: 16,
 };
 
-/** Two messages of records, which together fill a transaction. */
+/** Records per batch: two messages, which together fill a transaction. */
 const BATCH_RECORDS = 2 * RECORDS_PER_MESSAGE;
 
 export interface SqliteStoreOptions {
   /** Folder of the database file. Created if absent. */
   dataDir: string;
-  /** Maximum concurrent searches per organization. One more process serves other organizations. */
+  /** Maximum concurrent searches per organization. One additional process serves other organizations. */
   searchProcesses: number;
   searchTimeoutMs?: number;
   clock?: Clock;
-  /** Decides what is old enough to delete; by default `clock`. */
+  /** Clock that decides what is old enough to delete; by default `clock`. */
   ageClock?: Clock;
   onRebuild?: RebuildProgress;
   /** See `JobRunner`. */
   beforeJobStep?(): Promise<void>;
-  /** Whether this process continues jobs of other processes: a server does, a command that soon ends does not. */
+  /** Whether this process continues jobs of other processes. A server continues them; a command that soon ends does not. */
   resumesJobs?: boolean;
 }
 
@@ -116,7 +116,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Reco
       fromJson(await searches.call(organizationId, 'countMembers', [organizationId, audienceIds], signal)),
     async createAudience(command) {
       const result = await writeOnce(command.audience.organization_id, 'createAudience', command);
-      // Memberships that records assigned to the id since its deletion.
+      // Continues the removal of memberships that records assigned to the id since its deletion.
       jobs.resume();
       return result;
     },

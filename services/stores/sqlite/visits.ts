@@ -74,7 +74,7 @@ function insertVisit(session: WriteSession, ordered: OrderedRecord<VisitRecord>)
   insert();
 }
 
-/** Number of visits before a moment, at most `MAX_COUNTED_VISITS`. */
+/** Number of visits before a moment; counting stops at `MAX_COUNTED_VISITS`. */
 export function countVisitsBefore(connection: Connection, createdMs: number): number {
   let visits = 0;
   for (const [organization] of connection.rows<[bigint]>(
@@ -93,7 +93,7 @@ export function countVisitsBefore(connection: Connection, createdMs: number): nu
   return visits;
 }
 
-/** Deletes at most `limit` visits before a moment. Returns their number. */
+/** Deletes at most `limit` visits before a moment. Returns the number of deleted visits. */
 export function deleteVisitsBefore(
   session: WriteSession,
   createdMs: number,
@@ -176,8 +176,8 @@ export function searchVisits(connection: Connection, search: VisitSearch): JsonP
 }
 
 /**
- * Table of visits per day, which searches count. Conditions name columns that mean the same in both tables. `day` is the start of a day in
- * milliseconds.
+ * Table of visits per day, in which searches count. Conditions use only columns that mean the same in both tables. `day` is the start of a
+ * day in milliseconds.
  */
 const COUNTED_DAYS = {
   table: identifier('visit_days'),
@@ -192,7 +192,8 @@ const COUNTED_VISITS = {
 };
 
 /**
- * Whether `visit_days` suffices to count matches: it has every value that the search names, and each day matches completely or not at all.
+ * Whether `visit_days` suffices to count matches: the table has every value that the search names, and each day matches completely or not
+ * at all.
  */
 function isOfWholeDays({
   audienceId,
@@ -214,7 +215,7 @@ const toDayCount = ([day, count]: [bigint, bigint]): FacetCount => ({
   count: Number(count),
 });
 
-/** Reads all in one statement, as far as the page has room. */
+/** Reads all bodies that have room on the page in one statement. */
 function* withBodies(
   connection: Connection,
   rows: readonly [createdMs: bigint, id: string, key: bigint][],

@@ -1,6 +1,6 @@
 /**
- * Audiences that were deleted while they had members. A deletion retires the key of the audience, which ends its memberships at once. Until
- * a job has rewritten the contacts, they still name the audience, so readers of contacts filter such names out.
+ * Audiences that were deleted while they had members. A deletion retires the key of the audience, which ends its memberships at once.
+ * Contacts still name the audience until a job has rewritten them, so readers of contacts filter such names out.
  */
 
 import type { Contact } from '../../../contacts/schema.js';
@@ -19,7 +19,7 @@ export function formerAudiences(connection: Connection, organization: number): R
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The audiences that a contact names and is a member of; the same array if these are all. */
+/** The audiences that a contact names and is a member of; the same array if the contact is a member of all that it names. */
 export function currentAudiences(
   connection: Connection,
   organization: number,
@@ -31,7 +31,7 @@ export function currentAudiences(
   return audienceIds.filter((id) => !former.has(id) || isMember(connection, organization, contactId, id));
 }
 
-/** The contact with only its `currentAudiences`, from JSON to JSON. */
+/** Filters a contact that is given as JSON: the result names only the contact's `currentAudiences`. */
 export function currentContact(
   connection: Connection,
   organization: number,

@@ -36,7 +36,7 @@ export function removeFormerMemberships(
   return { left: members.length < MEMBERSHIPS_PER_STEP ? null : state, progress: null };
 }
 
-/** Writes a contact without audiences of which it is not a member. */
+/** Writes a contact without the audiences of which it is not a member. */
 function rewrite(connection: Connection, organization: number, contactId: string, now: number): void {
   const row = readContactRow(connection, organization, contactId);
   if (!row?.namesFormerAudience) return;

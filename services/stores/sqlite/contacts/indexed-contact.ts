@@ -65,7 +65,7 @@ function slugFirst(normalUrl: string): string {
   return `${normalUrl.slice(slash + 1)}/${normalUrl.slice(0, Math.max(slash, 0))}`;
 }
 
-/** The term that is stored for a value; null for a slug, with which the term of the profile begins. */
+/** The term that is stored for a value; null for a slug, because the term of the profile begins with the slug. */
 function valueTerm(terms: OrganizationTerms, field: ValueField, value: string): string | null {
   if (field === 'network_a_slug') return null;
   return field === 'network_a_url' ? terms.value(PROFILE, slugFirst(value)) : terms.value(field, value);
@@ -100,7 +100,7 @@ export function filterQuery(terms: OrganizationTerms, filter: ContactFilter): Ft
   );
 }
 
-/** Finds rows that may have one of the keys. There is at least one key. */
+/** Finds rows that may have one of the keys. Requires at least one key. */
 export const duplicateQuery = (terms: OrganizationTerms, keys: readonly DuplicateKey[]): FtsQuery =>
   anyOf(
     keys.map(({ kind, value }) => (kind === 'email' ? emailQuery(terms, value) : profileQuery(terms, value))),

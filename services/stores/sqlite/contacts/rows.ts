@@ -1,5 +1,3 @@
-/** Rows of the table of contacts. */
-
 import { parseContact } from '../../../contacts/contact-json.js';
 import {
   type DuplicateKey,
@@ -44,7 +42,10 @@ export function readContactRow(
   return { rowId, ...stored, audienceIds, namesFormerAudience: audienceIds !== stored.audienceIds };
 }
 
-/** The oldest `most` contacts that have one of the keys. If very many may have one, only the oldest are compared. */
+/**
+ * Finds contacts that have one of the keys, and returns at most the `most` oldest. If very many rows may have a key, compares only the
+ * oldest rows.
+ */
 export function rowsWithKeys(
   connection: Connection,
   organization: number,

@@ -39,7 +39,8 @@ import { CONTACT_GROUPS, filterQuery } from './indexed-contact.js';
 export function getContact(connection: Connection, organizationId: string, id: string): Json<Contact> | null {
   const organization = findOrganizationKey(connection, organizationId);
   if (organization === undefined) return null;
-  // Read before the contact: a job may finish between the two statements, and this contact may still name the audience.
+  // Reads the former audiences before the contact: a job may finish between the two statements, and this contact may still name the
+  // audience.
   const former = formerAudiences(connection, organization);
   const row = connection.row<[Json<Contact>]>(
     sql`SELECT body FROM contacts WHERE organization = ? AND id = ?`,
@@ -49,10 +50,10 @@ export function getContact(connection: Connection, organizationId: string, id: s
   return row ? currentContact(connection, organization, row[0], former) : null;
 }
 
-/** Maximum rows that a quick search may read, which takes about a millisecond, and contacts on its page. */
+/** Limits of a quick search: rows that it may read, which takes about a millisecond, and contacts on its page. */
 const MAX_QUICK = { rows: 10_000, page: 200 };
 
-/** Returns null if the search may take longer than sending it to a search process. */
+/** Returns null if the search may take longer than sending the search to a search process. */
 export function quickSearch(connection: Connection, search: ContactSearch): ContactPage | null {
   const { filters, audienceId, updatedAfter, query, facets, limit } = search;
   // A prefix can match any number of words, so the cost has no bound.
@@ -64,7 +65,7 @@ export function quickSearch(connection: Connection, search: ContactSearch): Cont
   );
 }
 
-/** Up to `mostRanked` matches of several words are ranked by their contacts, more matches by the index. */
+/** Matches of several words are ranked by their contacts if there are at most `mostRanked` matches, otherwise by the index. */
 export function searchContacts(
   connection: Connection,
   search: ContactSearch,
@@ -140,7 +141,7 @@ function findPage(
 interface FoundRows {
   rows: RankedRow[];
   total: number;
-  /** All matches, each once. */
+  /** All matches, without duplicates. */
   matches: RowSource[];
   partial?: PartialMatch;
 }
@@ -175,13 +176,13 @@ function findRows(
       : newestRows(connection, matching, limit, after);
     const isEvery = filters.length === 0 && audience === undefined && updatedAfter === undefined;
     const count = () => (isEvery ? contacts : countRows(connection, matching));
-    // The first page contains all matches if they are few.
+    // The first page contains all matches if there is room for them.
     const isWhole = !after && rows.length < limit;
     const total = after && search.skipsTotal ? 0 : isWhole ? rows.length : count();
     // Facets are read by position, which the index of countries lacks.
     return { rows, total, matches: [country === undefined ? matching : filtering()] };
   }
-  /** The page of rows that are ranked by their contacts. */
+  /** Builds the page from rows that are ranked by their contacts. */
   const few = (matched: readonly MatchedRow[]) => {
     const rows = rankRows(connection, organization, matched)
       .filter((row) => !after || byRank(row, { ...after, createdMs: after.createdAt }) > 0)
@@ -194,7 +195,7 @@ function findRows(
   const ranked = (asked: TextQuery | undefined, unwanted?: FtsQuery[]) => {
     const plan = planMatch(terms, CONTACT_GROUPS, filtered, asked, findSimilar, unwanted);
     const matches = sourceOf(plan.all);
-    // With the index, every way in which each of several words may match would need a search.
+    // The index would need one search for each combination of ways in which the words may match.
     if (asked && asked.required.length > 1) {
       const positions = newestRowIds(connection, matches, mostRanked + 1);
       if (positions.length <= mostRanked)
@@ -265,7 +266,7 @@ function rankRows(connection: Connection, organization: number, rows: readonly M
 const byRank = (left: Omit<RankedRow, 'key'>, right: Omit<RankedRow, 'key'>): number =>
   left.rank - right.rank || right.createdMs - left.createdMs || compareCodePoints(right.id, left.id);
 
-/** Reads the matches once. Memory grows only with the number of different values. */
+/** Reads each match once. Memory grows only with the number of different values. */
 function countFacets(
   connection: Connection,
   matches: readonly RowSource[],

@@ -25,9 +25,9 @@ export interface ContactStoreDeps {
   clock: Clock;
 }
 
-/** Contacts and their memberships. */
+/** Store of contacts and their memberships. */
 export function contactStore({ writer, writeOnce, searches, reader, clock }: ContactStoreDeps): ContactStore {
-  /** One batch per organization at a time, because each holds up to 4 MiB. */
+  /** One batch per organization at a time, because each batch holds up to 4 MiB. */
   const batches = new KeyedMutex();
   const inFlight = new InFlightBytes(MAX_IN_FLIGHT_BYTES);
 

@@ -75,7 +75,7 @@ function upsertContact(
   const stored = applyRecord(before ?? deletion, ordered);
   if (stored === null) return;
   const identifiers = () => [
-    // If a record removed the address of an erased person, the erasure, which is still running, would not find the contact.
+    // If a record removed the address of an erased person, the running erasure would not find the contact.
     ...(before ? identifiersOf(before.body) : []),
     ...(isDeletion(stored) ? [{ kind: 'id' as const, value: contactId }] : identifiersOf(stored.body)),
   ];
@@ -132,7 +132,7 @@ function deleteContact(
   const organization = findOrganizationKey(connection, organizationId);
   const row = organization === undefined ? undefined : readContactRow(connection, organization, id);
   if (organization === undefined || !row) return { id, kind: 'missing' };
-  // A running erasure removes the contact, and the other data about the person.
+  // A running erasure removes the contact itself, together with the other data about the person.
   const suppression = new Suppression(connection);
   if (suppression.includes(organizationId, () => identifiersOf(row.body))) return { id, kind: 'deleted' };
   const contact = returnsContacts ? contactJson(row) : undefined;
@@ -144,7 +144,7 @@ function deleteContact(
   return { id, kind: 'deleted', contact };
 }
 
-/** Deletes a contact with everything derived from it, so that nothing names it any more. */
+/** Deletes a contact with everything derived from it, so that no row names the contact any more. */
 export function eraseContact(session: WriteSession, organization: number, row: ContactRow): void {
   deleteRow(session, organization, row);
   session.applyIndexChanges();
@@ -289,7 +289,7 @@ export function createContact(session: WriteSession, command: CreateContact, now
   const { connection } = session;
   const organizationId = contact.organization_id;
   const found = organizationOf(session, organizationId, audienceId);
-  // Called only after the audience, and so the organization, was found.
+  // Defined, because this is called only after the audience, and so the organization, was found.
   const organization = found as number;
   const created = createdContact(contact, audienceId);
   let duplicates: ContactRow[] = [];
@@ -315,7 +315,7 @@ export function createContact(session: WriteSession, command: CreateContact, now
         const merged = mergeDuplicate(before, created, now);
         if (merged.kind !== 'changed') return { merged };
         const { after } = merged;
-        // If an update removed the address of an erased person, the erasure, which is still running, would not find the contact.
+        // If an update removed the address of an erased person, the running erasure would not find the contact.
         const identifiers = () => [...identifiersOf(before.body), ...identifiersOf(after.body)];
         if (new Suppression(connection).includes(organizationId, identifiers))
           return { merged: { kind: 'contact_suppressed' } };

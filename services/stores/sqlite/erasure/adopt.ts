@@ -15,9 +15,9 @@ export interface AdoptedErasures extends SuppressedContacts {
 }
 
 /**
- * Imports the suppression list and the proofs of a newer database, and erases its persons from the database of `dataDir`, which no other
- * process may have open. Throws `DataFolderError` if the two come from different installations or the newer one lacks tables, and the errors of `openDatabase` and
- * `completeErasures`.
+ * Imports the suppression list and the proofs of a newer database, and erases the persons on that list from the database of `dataDir`,
+ * which no other process may have open. Throws `DataFolderError` if the two databases come from different installations or the newer one
+ * lacks tables, and the errors of `openDatabase` and `completeErasures`.
  */
 export async function adoptErasures(
   dataDir: string,

@@ -1,6 +1,6 @@
 /**
- * The last part of erasures. Data that their steps removed is still in older segments of the text index, and in the write-ahead log, which
- * keeps earlier versions of pages. In the tables, it was overwritten when it was removed.
+ * The last part of erasures. Data that the erasure steps removed remains in two places: older segments of the text index, and the
+ * write-ahead log, which keeps earlier versions of pages. In the tables, SQLite overwrote the data when it was removed.
  */
 
 import { sql } from '../../../shared/sql.js';

@@ -1,7 +1,7 @@
 /**
  * An erasure in steps, each in its own transaction. The first step suppresses the named identifiers, so that no writer creates the person
- * again. The other steps find contacts that have them and remove these. A job records the remaining work for the next step and the next
- * start.
+ * again. The other steps find and remove contacts that have these identifiers. A job records the remaining work, for the next step or for
+ * the next start of the process.
  */
 import {
   foundIdentifiers,
@@ -38,8 +38,8 @@ const CONTACTS_PER_QUERY = 20;
 const NOTHING: RemovedCounts = { contacts: 0, memberships: 0, idempotency_answers: 0, rejections: 0 };
 
 /**
- * The first step. It records the job for the other steps. Does nothing if the erasure exists already. `now` is in milliseconds since the
- * epoch.
+ * The first step of an erasure, which records the job for the other steps. Does nothing if the erasure exists already. `now` is in
+ * milliseconds since the epoch.
  */
 export function beginErasure(session: WriteSession, command: EraseCommand, now: number): void {
   const { connection } = session;
@@ -57,7 +57,7 @@ export function beginErasure(session: WriteSession, command: EraseCommand, now: 
   beginJob(connection, { id: proofId, kind: 'erase-contacts', organization, state }, now);
 }
 
-/** Removes at least one contact of a person whose erasure has begun, and more until time is up. */
+/** Removes at least one contact of a person whose erasure has begun, and further contacts until time is up. */
 export function eraseStep(
   session: WriteSession,
   { id: proofId, organization, state: work }: Job<'erase-contacts'>,
@@ -99,7 +99,7 @@ function allHashes(connection: Connection, proofId: string, { hashes }: ErasureP
   return [...new Set([...hashes, ...steps.flatMap(([json]) => fromJson(json))])].sort();
 }
 
-/** Removes contacts that have a named identifier, and counts what it removes. */
+/** Removes contacts that have a named identifier, and counts the removed data. */
 class ErasureStep {
   readonly erased: string[] = [];
   readonly related: string[] = [];
@@ -121,7 +121,7 @@ class ErasureStep {
 
   /** Returns true once no contact has a named identifier. */
   run(isTimeUp: IsTimeUp): boolean {
-    // Earlier requests in the same transaction may have written a contact.
+    // Earlier requests in this transaction may have written a contact.
     this.#session.applyIndexChanges();
     for (;;) {
       const rows = this.#holders();
@@ -183,7 +183,7 @@ class ErasureStep {
     }
   }
 
-  /** Adds to each identifier the contacts that have it and stay. */
+  /** Adds to each identifier the contacts that have this identifier and stay. */
   #withHolders(found: readonly Identifier[]): HeldIdentifier[] {
     const stays = (identifiers: readonly Identifier[], limit: number): string[] => {
       const query = queryOf(this.#organization.key, identifiers);
@@ -216,7 +216,7 @@ class ErasureStep {
   }
 }
 
-/** Finds contacts that have one of the identifiers; undefined if all of them are ids. */
+/** Query for contacts that have one of the identifiers; undefined if all of the identifiers are ids. */
 function queryOf(organization: number, identifiers: readonly Identifier[]): FtsQuery | undefined {
   const terms = new OrganizationTerms(organization);
   const queries = identifiers.flatMap(({ kind, value }) => {
@@ -229,13 +229,13 @@ function queryOf(organization: number, identifiers: readonly Identifier[]): FtsQ
 export interface SuppressedContacts {
   /** Number of removed contacts of erased persons. */
   removed: number;
-  /** Number of contacts that stay, but lost an address of an erased person. */
+  /** Number of contacts that stay, but from which an address of an erased person was removed. */
   changed: number;
 }
 
 /**
- * For a backup that is older than erasures: removes contacts of erased persons. Other contacts lose the addresses of these persons and
- * stay; with such an address, no later record could change them.
+ * Repairs a backup that is older than erasures: removes contacts of erased persons, and removes the addresses of these persons from other
+ * contacts. A contact with such an address could not be changed by later records.
  */
 export function removeSuppressed(session: WriteSession): SuppressedContacts {
   const { connection } = session;

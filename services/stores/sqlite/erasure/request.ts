@@ -1,4 +1,7 @@
-/** An erasure as its request sees it: begun by the writer, carried out by a job, and awaited as long as a request may take. */
+/**
+ * An erasure from the view of its request: the writer begins the erasure, a job carries it out, and the request waits for the job as long
+ * as a request may take.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ERASURE_WAIT_MS, type EraseCommand, type ErasureResult } from '../../../contacts/erasure-store.js';
 import type { Clock } from '../../../shared/time.js';
@@ -16,7 +19,7 @@ export interface ErasureDeps {
   jobs: JobRunner;
 }
 
-/** Throws only if the erasure did not begin. It continues after a later failure, and after a restart. */
+/** Throws only if the erasure did not begin. After a later failure or a restart, the job continues the erasure. */
 export async function eraseContacts(
   { writer, reader, clock, jobs }: ErasureDeps,
   command: EraseCommand,

@@ -11,7 +11,7 @@ import type { Connection } from '../connection.js';
 
 type Entry = 'named' | 'found';
 
-/** Adds an identifier. Once it was named, it stays marked as named. */
+/** Adds an identifier. An identifier that a request named stays marked as named. */
 export function addEntry(
   connection: Connection,
   { organizationId, hash, isNamed }: { organizationId: string; hash: string; isNamed: boolean },
@@ -45,7 +45,8 @@ export class Suppression {
   }
 
   /**
-   * Whether a contact with the identifiers belongs to an erased person: its id is suppressed, or it has an identifier that a request named.
+   * Whether a contact with the identifiers belongs to an erased person: its id is suppressed, or one of its identifiers was named by a
+   * request.
    */
   includesContact(organizationId: string, identifiers: readonly Identifier[]): boolean {
     return identifiers.some((each) => {
@@ -76,7 +77,7 @@ export class Suppression {
     return hashes;
   }
 
-  /** Records which addresses a deleted contact had, as hashes. */
+  /** Records the addresses of a deleted contact, as hashes. */
   noteDeleted(organizationId: string, organization: number, body: ContactBody): void {
     const secret = this.#readSecret() ?? this.#createSecret();
     for (const identifier of identifiersOf(body)) {
@@ -90,7 +91,7 @@ export class Suppression {
     }
   }
 
-  /** Ids of some deleted contacts that had an address. */
+  /** Ids of some deleted contacts that had the address. */
   deletedWith(organizationId: string, organization: number, identifier: Identifier, limit: number): string[] {
     const secret = this.#readSecret();
     if (secret === undefined || identifier.kind === 'id') return [];

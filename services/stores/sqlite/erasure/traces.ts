@@ -8,7 +8,7 @@ import { forgetDeletion } from '../contacts/writes.js';
 import { deleteAnswers, deleteAnswersOf } from '../idempotency.js';
 import { eraseRejections } from '../rejections.js';
 
-/** The id and the key of an organization. */
+/** Id and key of an organization. */
 export interface Organization {
   id: string;
   key: number;

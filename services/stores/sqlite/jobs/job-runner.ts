@@ -31,8 +31,8 @@ export class JobRunner {
   }
 
   /**
-   * Works on a job that `note` records durably. Rejects if `note` rejects. `done` resolves with true when nothing is left, and with false
-   * if the process ends before: then the next start continues.
+   * Works on a job that `note` records durably. Rejects if `note` rejects. `done` resolves with true once no work is left, and with false
+   * if the process ends earlier; the next start then continues the job.
    */
   async begin<Kind extends JobKind>(
     job: PendingJob<Kind>,
@@ -49,7 +49,7 @@ export class JobRunner {
     return { done: this.#work(job, (progress) => onProgress(progress as JobProgress[Kind])) };
   }
 
-  /** Continues the remaining jobs, whoever began them. Nobody waits for them. Never throws. */
+  /** Continues the remaining jobs, whichever process began them. No caller waits for these jobs. Never throws. */
   resume(): void {
     const pending = this.#pending();
     const left = pending.filter(({ id }) => !this.#running.has(id));
@@ -62,7 +62,7 @@ export class JobRunner {
     }
   }
 
-  /** Resolves once the organization has at most `max` jobs of a kind left, or when the process ends. */
+  /** Resolves once the organization has at most `max` remaining jobs of a kind, or when the process ends. */
   async untilFew(organizationId: string, kind: JobKind, max: number): Promise<void> {
     const { signal } = this.#closing;
     const left = () =>
@@ -79,7 +79,7 @@ export class JobRunner {
     try {
       return this.#deps.reader.read((connection) => pendingJobs(connection, MAX_RESUMED));
     } catch {
-      // The next read reports the error.
+      // This error is dropped, because the next read reports it.
       return [];
     }
   }
@@ -100,7 +100,7 @@ export class JobRunner {
         this.#running.delete(id);
         return true;
       } catch {
-        // The next write reports the error.
+        // This error is dropped, because the next write reports it.
         await pause(RETRY_MS, signal);
       }
     }

@@ -1,4 +1,4 @@
-/** The step of each kind of job. */
+/** Steps of jobs: one function for each kind of job. */
 import { removeFormerMemberships } from '../contacts/former-memberships.js';
 import { eraseStep } from '../erasure/erase.js';
 import type { IsTimeUp } from '../writes/write-batch.js';
@@ -28,7 +28,7 @@ const STEPS: { [Kind in JobKind]: JobStep<Kind> } = {
   'erase-contacts': eraseStep,
 };
 
-/** Does one step of a job. Resolves with null if nothing is left, because another process has done the rest. */
+/** Does one step of a job. Resolves with null if no work is left because another process has done the rest. */
 export function stepJob(
   session: WriteSession,
   id: string,

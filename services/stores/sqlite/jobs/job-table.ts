@@ -1,4 +1,7 @@
-/** Long work in steps. A row of the table `jobs` records the remaining work, and each step commits it together with its changes. */
+/**
+ * Jobs: long work that is done in steps. A row of the table `jobs` records the remaining work, and each step commits its changes and the
+ * new remaining work together.
+ */
 
 import type { Identifier } from '../../../contacts/suppression.js';
 import { fromJson, type Json, toJson } from '../../../shared/json.js';
@@ -12,10 +15,10 @@ export interface FormerAudience {
   audience_id: string;
 }
 
-/** An erasure with contacts left to remove. The job has the id of the erasure. */
+/** An erasure with contacts left to remove. The id of the job is the id of the erasure. */
 export interface ErasureWork {
   named: Identifier[];
-  /** Ids of contacts that stay, from all steps so far. */
+  /** Ids of contacts that stay, found by all steps so far. */
   related: string[];
 }
 
@@ -32,7 +35,7 @@ export interface JobProgress {
   'erase-contacts': {
     /** Ids of the contacts that this step removed. */
     erased: string[];
-    /** Ids of contacts that stay, from all steps so far. */
+    /** Ids of contacts that stay, found by all steps so far. */
     related: string[];
   };
 }
@@ -46,12 +49,12 @@ export interface Job<Kind extends JobKind = JobKind> {
 }
 
 export interface JobStepResult<Kind extends JobKind> {
-  /** The remaining work; null when it is done. */
+  /** The remaining work; null when the job is done. */
   left: JobStates[Kind] | null;
   progress: JobProgress[Kind];
 }
 
-/** Records work to do, in the transaction that makes it necessary. `now` is in milliseconds since the epoch. */
+/** Records a job, in the transaction that makes the job necessary. `now` is in milliseconds since the epoch. */
 export function beginJob<Kind extends JobKind>(
   connection: Connection,
   { id, kind, organization, state }: Job<Kind>,
@@ -67,7 +70,7 @@ export function beginJob<Kind extends JobKind>(
   );
 }
 
-/** Undefined once the job is done. */
+/** Reads a job; undefined once the job is done. */
 export function readJob(connection: Connection, id: string): Job | undefined {
   const row = connection.row<[kind: JobKind, organization: bigint, state: Json<JobStates[JobKind]>]>(
     sql`SELECT kind, organization, state FROM jobs WHERE id = ?`,

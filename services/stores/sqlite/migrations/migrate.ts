@@ -41,7 +41,7 @@ export function migrate(connection: Connection, folder = FOLDER): string[] {
   });
 }
 
-/** Whether the tables of this version are there, each of them. Changes nothing. Throws `UnreleasedVersionError`. */
+/** Whether the database has every table of this version. Changes nothing. Throws `UnreleasedVersionError`. */
 export const isMigrated = (connection: Connection): boolean =>
   pending(connection, readMigrations(FOLDER)).length === 0;
 

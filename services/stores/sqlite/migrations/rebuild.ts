@@ -52,8 +52,8 @@ const rebuilds: readonly Rebuild[] = [
 ];
 
 /**
- * Resolves once all derived data follows the rules of this version. After an interruption, the next call continues. Processes that call it
- * at once take turns by batch.
+ * Resolves once all derived data follows the rules of this version. After an interruption, the next call continues. Processes that call
+ * this at the same time take turns, batch by batch.
  */
 export async function rebuildDerived(connection: Connection, onProgress?: RebuildProgress): Promise<void> {
   const pending = rebuilds.filter((each) => !isCurrent(connection, each));

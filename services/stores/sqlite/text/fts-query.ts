@@ -36,7 +36,7 @@ const plain = /^[!#-&(-~]*$/;
 /** Encodes text as part of a term. */
 export function escapeTerm(text: string): string {
   if (plain.test(text)) return text;
-  // Names and places are several words with spaces.
+  // Encodes spaces first: names and places of several words rarely have another reserved character.
   const joined = text.replaceAll(' ', '%20');
   if (plain.test(joined) || !reserved.test(joined)) return joined;
   return joined.replace(everyReserved, encodeURIComponent).replaceAll("'", '%27');
@@ -65,17 +65,17 @@ export class OrganizationTerms {
     return text;
   }
 
-  /** A term in every row, for searches that only exclude words. */
+  /** A term that every row has, for searches that only exclude words. */
   get matchAllTerm(): string {
     return `${this.#prefix}|`;
   }
 
-  /** A term in no row. */
+  /** A term that no row has. */
   get matchNoneTerm(): string {
     return `${this.#prefix}\\`;
   }
 
-  /** A term between the values of one field, so that no phrase spans two values. */
+  /** A term that separates the values of one field, so that no phrase spans two values. */
   get positionGap(): string {
     return `${this.#prefix}/`;
   }

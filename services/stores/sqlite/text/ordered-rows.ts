@@ -59,21 +59,24 @@ export function countUpTo(connection: Connection, source: RowSource, limit: numb
   return connection.number(counted, ...values, limit) ?? 0;
 }
 
-/** A row, the number of sources that contain it, and a bit mask of these; the lowest bit is the first source. */
+/** A row, the number of sources that contain the row, and a bit mask of these sources; the lowest bit is the first source. */
 export interface MarkedRow {
   position: RowId;
   weight: number;
   mask: number;
 }
 
-/** A source, its weight, and whether a row in it may be in less than `fewest` sources. */
+/** A source, its weight, and whether a row of this source may be in fewer than `fewest` sources. */
 export interface WeighedSource {
   source: RowSource;
   weight: number;
   isRare: boolean;
 }
 
-/** Rows that are in `fewest` sources or in a rare one, and whose weights add up to at least `least`, heaviest first. Reads all of them. */
+/**
+ * Finds rows that are in at least `fewest` sources or in a rare source, and whose weights add up to at least `least`, heaviest first. Reads
+ * all such rows.
+ */
 export function heaviestRows(
   connection: Connection,
   sources: readonly WeighedSource[],
@@ -93,7 +96,7 @@ export function heaviestRows(
   return rows.map(([position, weight, mask]) => ({ position, weight: Number(weight), mask: Number(mask) }));
 }
 
-/** The bit masks of such rows with exactly one weight. Reads all of them. */
+/** The bit masks of rows, as in `heaviestRows`, whose weights add up to exactly one given weight. Reads all such rows. */
 export function combinations(
   connection: Connection,
   sources: readonly WeighedSource[],
@@ -126,10 +129,10 @@ function groupedRows(sources: readonly WeighedSource[]): { grouped: Sql; values:
   };
 }
 
-/** Contacts whose fields are read at once: handing them over one by one takes longer than reading them. */
+/** Number of contacts whose fields are read at once: handing contacts over one by one takes longer than reading them. */
 const ROWS_PER_PART = 20_000;
 
-/** Facet fields of all contacts, each as a list per part of the contacts; null for a contact without the text. */
+/** Facet fields of all contacts. A field is a list per part of the contacts, with null for a contact without the text. */
 export function* facetFields(
   connection: Connection,
   source: RowSource,
@@ -161,7 +164,7 @@ export function* facetFields(
   }
 }
 
-/** Rows by creation time and id, descending, after the end of the previous page. All these rows have the rank `rank`. */
+/** Rows by creation time and id, descending, after the end of the previous page. Each of these rows gets the rank `rank`. */
 export function newestRows(
   connection: Connection,
   source: RowSource,
@@ -195,7 +198,7 @@ function newestColumns(
   return found;
 }
 
-/** Reads the index in this order: in a bucket that a large import shares, sorting would take longer than everything else. */
+/** Reads the index in the order of the page: in a bucket that a large import shares, sorting would take longer than everything else. */
 function newestContacts(
   connection: Connection,
   { organization, country, updatedAfter }: RowSource,
@@ -216,7 +219,7 @@ function newestContacts(
   );
 }
 
-/** Only the bucket of the last row may have more rows than there is room for. A second search reads that bucket completely. */
+/** Only the bucket of the last row may have more rows than the limit allows. A second search reads that bucket completely. */
 function rowsBelow(connection: Connection, source: RowSource, bound: RowId, limit: number): RowColumns[] {
   const newest = newestRowIds(connection, source, limit + 1, bound);
   const [last, next] = newest.slice(limit - 1);
@@ -251,7 +254,7 @@ export function newestRowIds(
   return rows.map(([found]) => found);
 }
 
-/** The newest rows of whole buckets. Few rows need sorting, unless many were imported with the same time. */
+/** The newest rows of whole buckets. Only few rows need sorting, unless many rows were imported with the same time. */
 function rowsBetween(
   connection: Connection,
   source: RowSource,
@@ -292,7 +295,7 @@ const SORT_COLUMNS: Record<ContactSort, { column: Sql; index: Sql; hasNulls?: tr
 
 /**
  * Contacts in the order of a sort, after the end of the previous page. Reads the index of the sort, so the cost depends only on the page. A
- * selection beyond the organization is sorted as a whole.
+ * selection that is narrower than the organization is sorted as a whole.
  */
 export function sortedRows(
   connection: Connection,
@@ -356,8 +359,8 @@ export interface GradedRow extends Omit<RankedRow, 'rank'> {
 }
 
 /**
- * Rows by the points of the conditions that they meet, then as in `newestRows`. Points of typos and names add up; a row without names gets
- * the points of its best group instead. Reads every row, unlike `newestRows`.
+ * Rows ordered by the points of the conditions that they meet, then as in `newestRows`. Points of typos and names add up; a row without
+ * names gets the points of its best group instead. Reads every row, unlike `newestRows`.
  */
 export function gradedRows(
   connection: Connection,
@@ -399,7 +402,7 @@ interface Selection {
   from: Sql;
   where: Sql;
   values: SqlValue[];
-  /** The column. */
+  /** The column that holds the row id. */
   rowId: Sql;
   /** Alias of the table of rows, if it is joined. */
   row?: Sql;

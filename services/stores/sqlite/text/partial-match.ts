@@ -28,14 +28,14 @@ interface MatchedTerms {
   unwanted: FtsQuery[];
 }
 
-/** A row, and the terms that it matches. */
+/** A row and the terms that this row matches. */
 export interface MatchedRow {
   position: RowId;
   query: TextQuery;
 }
 
 export interface FoundPartialMatch extends PartialMatch {
-  /** All rows, if they are few. */
+  /** All rows, if they are few enough to rank one by one. */
   rows?: MatchedRow[];
   /** The rows, grouped by the terms that they match. */
   parts: MatchedTerms[];
@@ -44,14 +44,14 @@ export interface FoundPartialMatch extends PartialMatch {
 /** Maximum rows to rank one by one, at 0.1 ms each. With the index, the ranks of several terms take 0.1 to 1 s. */
 export const MAX_RANKED_ROWS = 1000;
 /**
- * Up to this number of words, each choice of words is searched: the index intersects them in a fraction of the time for counting their
- * rows. The number of choices grows faster than the number of words.
+ * Maximum words for which each choice of words is searched: the index intersects the words of a choice in a fraction of the time that
+ * counting their rows takes. The number of choices grows faster than the number of words.
  */
 const MAX_CHOSEN_WORDS = 4;
 
 /**
- * What rows must match if none matches every term: the heaviest terms that occur together, or the same as on an earlier page. Rows of
- * frequent terms are read only if they match a rare term too.
+ * Finds the terms that rows must match if no row matches every term: the heaviest terms that occur together, or the terms that an earlier
+ * page used. Rows of frequent terms are read only if they also match a rare term.
  */
 export function findPartialMatch(
   connection: Connection,
@@ -81,7 +81,7 @@ export function findPartialMatch(
   const phrases = phrasesOf(query);
   const nothing = { ...noMatch(weights), parts: [] };
   if (phrases.some((place) => weights[place] === 0)) return nothing;
-  /** Heaviest first. */
+  /** Words, heaviest first. */
   const words = places
     .filter((place) => !phrases.includes(place) && weights[place] !== 0)
     .sort((left, right) => (weights[right] as number) - (weights[left] as number));
@@ -96,7 +96,7 @@ export function findPartialMatch(
   });
   const part = (chosen: readonly number[]): MatchedTerms => ({
     query: queryOf(chosen),
-    // On a first page, no row matches more terms: checking this for every row and rank would double the time.
+    // On a first page, no row matches more terms than the chosen terms: checking this for every row and rank would double the time.
     unwanted: earlier ? rows.filter((_, place) => words.includes(place) && !chosen.includes(place)) : [],
   });
   const foundOf = (weight: number, found: Pick<FoundPartialMatch, 'rows' | 'parts'>): FoundPartialMatch => ({
@@ -105,7 +105,7 @@ export function findPartialMatch(
     weights,
     ...found,
   });
-  /** For few words: searches each choice of one weight. Undefined if no row matches any. */
+  /** For few words: searches each choice of words that has the weight. Undefined if no row matches any choice. */
   const findChoices = (choices: readonly number[][], weight: number): FoundPartialMatch | undefined => {
     const found: MatchedRow[] = [];
     const parts: MatchedTerms[] = [];

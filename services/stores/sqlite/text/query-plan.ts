@@ -18,15 +18,18 @@ import {
   type OrganizationTerms,
 } from './fts-query.js';
 
-/** Rows of one rank, or of several ranks that grades distinguish. */
+/** Rows that share one rank, or that grades divide into several ranks. */
 export interface RankStep {
-  /** First and last rank. If grades distinguish rows, the last is the rank of a row without points. */
+  /** First and last rank. If grades distinguish the rows, a row without points gets the last rank. */
   ranks: [first: number, last: number];
   match: FtsQuery;
   grades?: Grade[];
 }
 
-/** By how much the rank of a row is better than the last rank of the step: by the sum over typos and names, or by the best of the groups. */
+/**
+ * Points by which the rank of a row is better than the last rank of the step: the sum over typos and names, or the points of the best
+ * group.
+ */
 export interface Grade {
   match: FtsQuery;
   kind: 'typos' | 'names' | 'group';
@@ -38,7 +41,7 @@ export interface RankClass {
   lastRank: number;
   /** Rows of this class and of the classes before it. */
   cumulative: FtsQuery;
-  /** Best first. */
+  /** Steps of the class, best first. */
   steps(): Iterable<RankStep>;
 }
 
@@ -51,7 +54,7 @@ export interface MatchPlan {
 /** Columns of each group of contract 3.9, names first. All other columns form the last group. */
 export type ColumnGroups = readonly (readonly string[])[];
 
-/** Finds other words of the index, grouped by their distance from 1 to `typos`. */
+/** Finds other words of the index that are similar to a word, grouped by their distance from 1 to `typos`. */
 export type FindSimilar = (word: string, typos: number) => string[][];
 
 export function planMatch(
@@ -91,7 +94,10 @@ function exactly(terms: OrganizationTerms, term: QueryTerm): FtsQuery {
   return anyOf([words, ...(term.joined ?? []).map((word) => [word])].map((each) => terms.exact(each)));
 }
 
-/** A class of `RANK_CLASSES`, or a number after the last; the rows up to this class; and the steps of its own rows. */
+/**
+ * A class of `RANK_CLASSES`, or a number after the last class; the rows up to this class; and the steps of the rows that only this class
+ * has.
+ */
 type PlannedClass = [rankClass: number, cumulative: FtsQuery, steps: (match: FtsQuery) => Iterable<RankStep>];
 
 class Planner {
@@ -267,7 +273,9 @@ class TermMatch {
     ]);
   }
 
-  /** Matches in these columns: exactly, as an equivalent or as a beginning; `withTypos` also with all typos that the term may have. */
+  /**
+   * Matches in these columns: exactly, as an equivalent or as a beginning; with `withTypos`, also with as many typos as the term may have.
+   */
   inGroup(columns: readonly string[], isNames: boolean, withTypos: boolean): FtsQuery {
     const similar = withTypos ? this.#similarTerms(this.typos) : [];
     const inText = inColumns(columns, anyOfChunked(this.#terms, [...this.#beginnings(), ...similar]));
@@ -294,7 +302,7 @@ class TermMatch {
     return term.kind === 'word' && term.initial ? [exactTerm(this.#terms.value('initial', term.word))] : [];
   }
 
-  /** Equivalents in these columns, or in all. */
+  /** Matches equivalents in these columns, or in all columns. */
   #equivalents(columns?: readonly string[]): FtsQuery[] {
     return equivalentsOf(this.#term)
       .filter(({ field }) => columns === undefined || columns.includes(field))
@@ -312,8 +320,8 @@ class TermMatch {
 const ALTERNATIVES_PER_CHUNK = 32;
 
 /**
- * OR over many queries. FTS5 evaluates every alternative of an OR for every row, and flattens nested ORs. Adding NOT with a term that no
- * row has keeps chunks apart, so that a row costs the number of chunks plus the size of one.
+ * OR over many queries. FTS5 evaluates every alternative of an OR for every row, and flattens nested ORs. Each chunk is combined by NOT
+ * with a term that no row has, which keeps FTS5 from flattening it. A row then costs the number of chunks plus the size of one chunk.
  */
 function anyOfChunked(terms: OrganizationTerms, queries: FtsQuery[]): FtsQuery {
   if (queries.length <= ALTERNATIVES_PER_CHUNK) return anyOf(queries);

@@ -5,7 +5,10 @@ import { countRows, gradedRows, newestRows, type RankedRow, type RowSource } fro
 import type { MatchPlan, RankStep } from './query-plan.js';
 import type { TextIndex } from './text-index.js';
 
-/** Rows of a text search in the order of contract 3.9, after the end of the previous page, and their total, which is 0 if skipped. */
+/**
+ * Rows of a text search in the order of contract 3.9, after the end of the previous page, with the total number of matches, which is 0 if
+ * the caller skips counting.
+ */
 export function rankedRows(
   connection: Connection,
   source: Omit<RowSource, 'match'> & { index: TextIndex },

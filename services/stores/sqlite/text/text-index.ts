@@ -21,7 +21,7 @@ const DOCUMENT_TABLES: Readonly<Record<TextIndex, Sql>> = {
   audience_terms: identifier('audience_terms_docsize'),
 };
 
-/** Pages to merge per step, which takes about as long as a small write. */
+/** Pages that a step merges; this takes about as long as a small write. */
 const MERGE_PAGES = 64;
 
 /**
@@ -77,7 +77,10 @@ export class IndexChanges {
 /** NULL has no terms either, and is bound without a copy. */
 const orNull = (text: string) => text || null;
 
-/** Merges a few of the segments that bulk loads leave, because they slow searches down. Returns false if nothing is left to merge. */
+/**
+ * Merges a few of the segments that bulk loads leave, because many segments slow searches down. Returns false if no segment is left to
+ * merge.
+ */
 export function mergeSegments(connection: Connection, index: TextIndex): boolean {
   return merge(connection, index, MERGE_PAGES);
 }
@@ -88,7 +91,7 @@ function merge(connection: Connection, index: TextIndex, pages: number): boolean
   const before = changes();
   const name = INDEX_NAMES[index];
   connection.run(sql`INSERT INTO ${name} (${name}, rank) VALUES ('merge', ?)`, pages);
-  // Fewer than two changes mean that there was no work.
+  // A difference of less than two changes means that there was no work.
   return changes() - before >= 2;
 }
 
@@ -104,7 +107,7 @@ const counter = (connection: Connection, name: string) =>
 export const hasRemovals = (connection: Connection, index: TextIndex): boolean =>
   counter(connection, `${index}_removals`) !== counter(connection, `${index}_removals_gone`);
 
-/** Used by no contact: row ids of contacts are not negative, and terms of organizations do not begin with an exclamation mark. */
+/** Row id that no contact uses: row ids of contacts are not negative, and terms of organizations do not begin with an exclamation mark. */
 const MARKER_ROW = -1n;
 const FILLER_ROW = -2n;
 const FILLER_TERMS = 3000;
@@ -115,14 +118,14 @@ const FILLER = Array.from(
 
 /**
  * Merges all segments of an index into one, in steps. FTS5 never overwrites a word: it writes a deletion mark in a newer segment, and drops
- * both only once the two segments merge, which for the large segments of a first load may be never. After this, nothing remains of rows
- * that were removed before.
+ * word and mark only once the two segments merge, which may never happen for the large segments of a first load. After the rewrite, the
+ * index holds nothing of rows that were removed before.
  */
 export class SegmentRewrite {
   readonly #connection: Connection;
   readonly #index: TextIndex;
   readonly #removals: number;
-  /** Ids of the remaining segments from before the rewrite. */
+  /** Ids of the segments that existed before the rewrite and still remain. */
   #old: Set<number>;
 
   /** Whether FTS5 drops deletion marks. It does so if, judging by level numbers, no older segment may exist. */
@@ -137,10 +140,10 @@ export class SegmentRewrite {
     this.#begin();
   }
 
-  /** Does one step in its own transaction. Returns true once no segment from before is left. */
+  /** Does one step in its own transaction. Returns true once no segment from before the rewrite is left. */
   step(): boolean {
     const { ids, isMerging } = this.#segments();
-    // FTS5 may give their ids to new segments, which can delay the end but not bring it forward.
+    // FTS5 may reuse ids of old segments for new segments, which can delay the end of the rewrite but not bring it forward.
     this.#keepOld(ids);
     if (this.#old.size > 0) {
       if (isMerging)
@@ -161,7 +164,7 @@ export class SegmentRewrite {
   #begin(): void {
     this.#connection.writeTransaction(() => this.#addFiller());
     this.#connection.writeTransaction(() => {
-      // A new segment: FTS5 does not rewrite a segment that is alone, which may hold a deletion mark.
+      // Writes a new segment, because FTS5 does not rewrite a segment that is alone, and that segment may hold a deletion mark.
       const name = INDEX_NAMES[this.#index];
       const [add, remove] = [
         sql`INSERT INTO ${name} (rowid, exact) VALUES (?, '!marker')`,

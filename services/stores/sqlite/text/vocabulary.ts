@@ -71,7 +71,10 @@ export function similarWords(connection: Connection, index: TextIndex, organizat
   };
 }
 
-/** The query without equivalents whose words no row has: otherwise, the index would look for them again for each class of the order. */
+/**
+ * The query without equivalents whose words occur in no row: otherwise, the index would look for these equivalents again in each class of
+ * the order.
+ */
 export function withHeldEquivalents(
   connection: Connection,
   index: TextIndex,

@@ -7,6 +7,6 @@ export function runInBackground(): void {
   try {
     setPriority(NICENESS);
   } catch {
-    // Not permitted in this environment.
+    // The environment does not permit this.
   }
 }

@@ -15,7 +15,7 @@ export interface ProcessHandlers {
 export interface SearchProcess {
   /** Resolves when the process has exited. */
   readonly exited: Promise<void>;
-  /** Sends a request. If the process has exited, `onExit` reports it. */
+  /** Sends a request. If the process has exited, `onExit` reports the exit. */
   send(request: RpcRequest): void;
   kill(): void;
   /** Lets the process exit once it is idle. */

@@ -7,7 +7,7 @@ import type { Operations, RpcRequest, RpcResponse } from './rpc.js';
 
 const MAX_WAITING_PER_ORGANIZATION = 250;
 
-/** Bytes of responses in flight above which no search starts: a few times the largest page. */
+/** Bytes of responses in flight above which no search starts: a few times the size of the largest page. */
 const MAX_IN_FLIGHT_BYTES = 32 * 1024 * 1024;
 
 interface Search {
@@ -17,7 +17,7 @@ interface Search {
   reject(error: unknown): void;
 }
 
-/** A process that has not exited. */
+/** A process of the pool that has not exited. */
 interface Slot {
   process: SearchProcess;
   state: 'starting' | 'ready' | 'ending';
@@ -30,13 +30,13 @@ export interface SearchPoolOptions {
   /** Time limit of a search, after which it is ended and rejects with `StoreTimeoutError`. */
   timeoutMs: number;
   startProcess(handlers: ProcessHandlers): SearchProcess;
-  /** Calls `run` after `ms` milliseconds, unless the returned function is called before. */
+  /** Calls `run` after `ms` milliseconds, unless the returned function is called earlier. */
   setTimer(run: () => void, ms: number): () => void;
 }
 
 /**
- * Runs searches in processes, so that each can be killed whatever SQLite is doing. Organizations take turns, and one organization may use
- * all processes but one. A search keeps its process until it ends or reaches its deadline, even if its caller has left.
+ * Runs searches in processes, so that each search can be killed whatever SQLite is doing. Organizations take turns, and one organization
+ * may use all processes except one. A search keeps its process until the search ends or reaches its deadline, even if its caller has left.
  */
 export class SearchPool<Of extends Operations> {
   readonly #options: SearchPoolOptions;
@@ -128,7 +128,7 @@ export class SearchPool<Of extends Operations> {
           const error = new StoreUnavailableError('records', { cause });
           this.#slots.delete(slot);
           this.#release(slot)?.reject(error);
-          // If one process cannot start, another would not start either.
+          // The other waiting searches are rejected too: if one process cannot start, another would not start either.
           if (slot.state === 'starting') this.#rejectWaiting(error);
           this.#dispatch();
         },

@@ -1,6 +1,6 @@
 /**
- * Entry file of a process that runs one search at a time. A running SQLite statement cannot be interrupted, so a search is cancelled by
- * killing its process: the operating system releases its locks, and it holds no state.
+ * Entry file of a process that runs one search at a time. A running SQLite statement cannot be interrupted, so the parent cancels a search
+ * by killing this process. The operating system releases the locks of the process, which holds no other state.
  */
 import type { KeySearch } from '../../../accounts/key-store.js';
 import type { AudienceSearch } from '../../../audiences/audience-store.js';

@@ -56,7 +56,7 @@ export class WorkerClient<Of extends Operations> {
   }
 
   /**
-   * Makes a call for a organizationId; the thread lets organizations take turns. Throws `OverloadedError` if too many calls wait, and
+   * Makes a call for an organization; the thread lets organizations take turns. Throws `OverloadedError` if too many calls wait, and
    * `StoreUnavailableError` if the store is closed or the thread dies.
    */
   async callFor<Name extends keyof Of & string>(

@@ -1,4 +1,4 @@
-/** Entry file of the only thread that writes. */
+/** Entry file of the writer thread, the only thread that writes. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Connection } from '../connection.js';
 import { type CompletionState, ErasureCompletion } from '../erasure/complete.js';
@@ -11,7 +11,7 @@ import { CLOSE, type RpcRequest, type WorkerData } from './rpc.js';
 /** Milliseconds without writes after which segments of the text indexes are merged. */
 const IDLE_MS = 50;
 
-/** Pause before a retry if a reader needs the log, such as a backup for minutes, or if something failed. */
+/** Pause before a retry if a reader needs the log (a backup needs it for minutes) or if something failed. */
 const RETRY_MS = 1000;
 
 const { path, cacheMb } = workerData as WorkerData;
@@ -43,7 +43,7 @@ function work(): void {
   }
 }
 
-/** A full disk delays erasures; the next write reports it. */
+/** A full disk delays erasures; the next write reports the full disk. */
 function completeErasures(): CompletionState | 'failed' {
   try {
     return erasures.step(Date.now(), performance.now());

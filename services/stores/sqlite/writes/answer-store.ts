@@ -2,7 +2,10 @@ import type { AnswerStore } from '../../../shared/idempotency.js';
 import type { Clock } from '../../../shared/time.js';
 import type { Writer } from './record-messages.js';
 
-/** Claimed keys whose attempt this process does not run belong to a process that ended. Responses expire by `ageClock`. */
+/**
+ * Store of responses by idempotency key. If this process does not run the attempt that claimed a key, the attempt belongs to a process that
+ * ended. Responses expire by `ageClock`.
+ */
 export function answerStore(writer: Writer, ageClock: Clock): AnswerStore {
   const running = new Set<string>();
   return {

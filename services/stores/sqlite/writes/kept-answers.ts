@@ -1,4 +1,4 @@
-/** Stored responses of writes that keep no outcome with what they write (contract 3.4). */
+/** Stored responses of writes whose transaction stores no outcome (contract 3.4). */
 import { identifierText } from '../../../contacts/suppression.js';
 import type { AnswerClaim, Idempotency, ShownIdentifier } from '../../../shared/idempotency.js';
 import { sql } from '../../../shared/sql.js';
@@ -13,7 +13,7 @@ export interface AnswerKey {
 
 type Claim = Exclude<AnswerClaim, { kind: 'claimed' }> | { kind: 'claimed' };
 
-/** A claimed key has an outcome without a response. Responses expire by `now`, in milliseconds since 1970. */
+/** Claims a key by storing an outcome without a response. Responses expire by `now`, in milliseconds since 1970. */
 export function claimAnswer(
   connection: Connection,
   { organizationId, idempotency }: AnswerKey,
@@ -41,7 +41,7 @@ export function claimAnswer(
   return { kind: 'claimed' };
 }
 
-/** Does nothing if an erasure is suppressing one of the persons: it may have looked for responses already. */
+/** Stores a response. Does nothing if an erasure is suppressing one of the persons: the erasure may have looked for responses already. */
 export function keepAnswer(
   connection: Connection,
   { organizationId, idempotency: { route, key }, sealed, shown }: AnswerKey & KeptAnswer,

@@ -6,14 +6,17 @@ import { type Json, toJson } from '../../../shared/json.js';
 import type { IsTimeUp } from './write-batch.js';
 
 export interface SteppedWork<Result> {
-  /** Writes at least one row and stops when time is up. May remember nothing before `commit`: a failed transaction is written again. */
+  /**
+   * Writes at least one row and stops when time is up. May change its own state only in `commit`, because a failed transaction is written
+   * again.
+   */
   step(isTimeUp: IsTimeUp): Step<Result>;
 }
 
 export interface Step<Result> {
   /** Called once the transaction is committed. */
   commit?(): void;
-  /** Absent while work is left. */
+  /** Result of the work; absent while work is left. */
   result?: Json<Result>;
 }
 
@@ -41,7 +44,7 @@ export function forEachStepped<Item, Outcome, Result>(
   };
 }
 
-/** Passes a state on from write to write. `resultOf` returns undefined while work is left. */
+/** Passes a state from one write to the next. `resultOf` returns undefined while work is left. */
 export function steppedFrom<State, Result>(
   initial: State,
   write: (state: State) => State,
@@ -67,7 +70,7 @@ export function steppedFrom<State, Result>(
   };
 }
 
-/** A single step, whose result says whether work is left. */
+/** Work of a single step, whose result tells the caller whether work is left. */
 export const oneStep = <Result>(write: (isTimeUp: IsTimeUp) => Result): SteppedWork<Result> => ({
   step: (isTimeUp) => ({ result: toJson(write(isTimeUp)) }),
 });

@@ -8,7 +8,7 @@ import { RecordRejectedError } from '../../../shared/store-errors.js';
 import type { WriteSession } from './write-session.js';
 
 export interface BatchResult {
-  /** Number of records written or rejected, from the first on; the others were not tried. */
+  /** Number of records written or rejected, counted from the first record; later records were not tried. */
   done: number;
   rejected: { index: number; code: string; pointer: string; detail: string }[];
 }
@@ -17,8 +17,8 @@ export interface BatchResult {
 export type IsTimeUp = () => boolean;
 
 /**
- * Writes records of one organization in order, until all are done or time is up, but at least one. Records the latest acceptance of records
- * that were not rejected, even if they change nothing.
+ * Writes at least one record of an organization, and continues in order until all records are written or time is up. Records the latest
+ * acceptance of records that were not rejected, even if they change nothing.
  */
 export function writeBatch<Record extends OrganizationRecord>(
   session: WriteSession,

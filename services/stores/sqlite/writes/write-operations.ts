@@ -44,8 +44,8 @@ import type { BatchResult, IsTimeUp } from './write-batch.js';
 import type { WriteSession } from './write-session.js';
 
 /**
- * Operations of the writer that share a transaction of the session. `now` and `keptMs`, by which responses expire, are in milliseconds
- * since 1970.
+ * Operations of the writer that share a transaction of the session. `now` and `keptMs` are in milliseconds since 1970. Stored
+ * responses expire by `keptMs`.
  */
 export function writeOperations(session: WriteSession) {
   const { connection } = session;
@@ -117,7 +117,7 @@ export function writeOperations(session: WriteSession) {
     keepAnswer: (answer: Parameters<typeof keepAnswer>[1]) => done(keepAnswer(connection, answer)),
     releaseAnswer: (request: AnswerKey) => done(releaseAnswer(connection, request)),
     beginErasure: (command: EraseCommand, now: number) => done(beginErasure(session, command, now)),
-    /** Starts the thread, which completes erasures while it is idle. */
+    /** Does nothing but start the thread, which completes erasures while it is idle. */
     wake: () => done(undefined),
     insertKey: (key: StoredKey, rules?: InsertRules) => toJson(insertKey(connection, key, rules)),
     revokeKey: (keyId: string, revokedAt: string, keepDescendants?: boolean) =>

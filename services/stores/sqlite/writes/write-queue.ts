@@ -25,7 +25,7 @@ interface RecordsJob {
   id: number;
   organizationId: string;
   writer: RecordWriter;
-  /** JSON that is parsed when its turn comes. */
+  /** JSON that is parsed when the turn of the request comes. */
   json: string;
   records?: unknown[];
   done: number;
@@ -38,8 +38,8 @@ type Queued = Pick<RpcRequest, 'id' | 'organizationId'>;
 type SteppedRequest = RpcRequest & { work?: SteppedWork<unknown> };
 
 /**
- * Group commit for all callers: waiting requests share a transaction. Steps of work over many rows, and batches of records, are written
- * between these. Organizations take turns in all three. A response is sent only after its commit.
+ * Group commit for all callers: waiting requests share a transaction. Between these transactions, the queue runs steps of work over many
+ * rows, and writes batches of records. Organizations take turns in all three. A response is sent only after its commit.
  */
 export class WriteQueue {
   readonly #session: WriteSession;
@@ -47,10 +47,10 @@ export class WriteQueue {
   readonly #steppedOperations: Record<string, (...args: never[]) => SteppedWork<unknown>>;
   readonly #respond: (message: RpcResponse) => void;
   readonly #requests = new FairQueue<RpcRequest>();
-  /** A separate queue, so that a step is followed by all waiting requests, not by one. */
+  /** A separate queue: after each step, all waiting requests run before the next step. */
   readonly #stepped = new FairQueue<SteppedRequest>();
   readonly #jobs = new FairQueue<RecordsJob>();
-  /** Number of transactions to run with a single item each, after one item made a transaction of several fail. */
+  /** Number of transactions that run with a single item each, after one item made a transaction of several items fail. */
   #alone = 0;
 
   constructor(session: WriteSession, respond: (response: RpcResponse) => void) {
@@ -99,7 +99,7 @@ export class WriteQueue {
     });
   }
 
-  /** A step has its own transaction, so that nobody waits for more than one step. */
+  /** Writes a step in its own transaction, so that no request waits for more than one step. */
   #writeStep(request: SteppedRequest): void {
     const { id, operation, args, organizationId = '' } = request;
     const start = this.#steppedOperations[operation] as (...args: unknown[]) => SteppedWork<unknown>;
@@ -163,7 +163,7 @@ export class WriteQueue {
   }
 
   /**
-   * A single item fails by itself. If several failed together, they are written again, each in its own transaction, unless the store itself
+   * A single item fails by itself. If several items failed together, each is written again in its own transaction, unless the store itself
    * failed.
    */
   #fail<Item extends Queued>(queue: FairQueue<Item>, taken: Item[], error: unknown): void {

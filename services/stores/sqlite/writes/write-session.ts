@@ -9,7 +9,7 @@ import { addToVocabulary, removeFromVocabulary } from '../text/vocabulary.js';
 /** Maximum cached words, about 200 bytes each. */
 const MAX_CACHED_WORDS = 200_000;
 
-/** Maximum lost words to look up: few enough for a few milliseconds, many enough for a dozen ordinary contacts. */
+/** Maximum lost words to look up: looking them up takes a few milliseconds, and a dozen ordinary contacts have fewer. */
 const MAX_LOST_WORDS = 100;
 
 const ACCEPTED_COLUMNS = {
@@ -28,8 +28,8 @@ const DOCUMENT_TABLES: Readonly<Record<TextIndex, Sql>> = {
 const MAX_CACHED_KEYS = 100_000;
 
 /**
- * Transactions of the one writer of a process, and its caches between them: keys of organizations, and words. The caches hold only what is
- * committed or about to be. A rollback clears them.
+ * Transactions of the one writer of a process, and the caches that last between them: keys of organizations, and words. The caches hold
+ * only data that is committed or about to be. A rollback clears them.
  */
 export class WriteSession {
   readonly connection: Connection;
@@ -43,7 +43,10 @@ export class WriteSession {
   readonly #added = new Map<string, { index: TextIndex; organization: number; words: string[] }>();
   /** Words that rows have lost. They stay in the vocabulary only if other rows have them. */
   readonly #lost = new Map<string, { index: TextIndex; organization: number; words: Set<string> }>();
-  /** Contacts and visits that each organization gained in this session (negative: lost), which its row does not count yet. */
+  /**
+   * Contacts and visits that each organization gained (negative: lost) in this session, and that the row of the organization does not count
+   * yet.
+   */
   readonly #counted = new Map<number, { contacts: number; visits: number }>();
 
   constructor(connection: Connection) {
@@ -94,15 +97,15 @@ export class WriteSession {
   }
 
   /**
-   * Applies the changes so far once they remove many words, so that a step of long work notices how long they take. FTS5 writes a segment
-   * each time a search follows a change: one segment per row would cost ten times as much.
+   * Applies the changes so far if they remove many words, so that a step of long work notices how long applying takes. FTS5 writes a
+   * segment each time a search follows a change: one segment per row would cost ten times as much.
    */
   applyManyIndexChanges(): void {
     const lost = [...this.#lost.values()].reduce((sum, { words }) => sum + words.size, 0);
     if (lost >= MAX_LOST_WORDS) this.applyIndexChanges();
   }
 
-  /** The key of an organization; created if it is new. */
+  /** The key of an organization; a new organization gets a key. */
   organizationKey(id: string): number {
     let key = this.#organizations.get(id);
     if (key === undefined) {
@@ -117,8 +120,8 @@ export class WriteSession {
   }
 
   /**
-   * The key of an audience; created if it is new, because memberships may come before the record of their audience. Not cached, because a
-   * deletion by any process changes it.
+   * The key of an audience; a new audience gets a key, because memberships may come before the record of their audience. The key is not
+   * cached, because a deletion by any process changes it.
    */
   audienceKey(organization: number, id: string): number {
     const key = findAudienceKey(this.connection, organization, id);
@@ -187,7 +190,7 @@ export class WriteSession {
     return rowId;
   }
 
-  /** Adds to the counts of contacts or visits of the organization; negative to subtract. */
+  /** Adds to the counts of contacts or visits of the organization; a negative number subtracts. */
   count(what: 'contacts' | 'visits', organization: number, added = 1): void {
     let counted = this.#counted.get(organization);
     if (!counted) {
@@ -209,7 +212,7 @@ export class WriteSession {
     this.#counted.clear();
   }
 
-  /** Records when a record of the organization was accepted; the latest time stays. */
+  /** Records when a record of the organization was accepted. An earlier time than the stored time changes nothing. */
   noteAccepted(
     stream: 'contacts' | 'audiences' | 'visits',
     organizationId: string,
