@@ -1,10 +1,13 @@
 import type { Credentials, ElasticsearchConfig } from '../../shared/config.js';
 import { Cluster } from './client.js';
 
-/** `manage` is for creating the index of a new month and its aliases, and for reindexing; `monitor` is for reading health and versions. */
+/**
+ * Privileges on indices. `manage` is for reindexing and for creating the index of a new month with its aliases; `monitor` is for reading
+ * health and versions.
+ */
 const INDEX_PRIVILEGES = ['read', 'write', 'manage'];
 
-/** Creates the role and the user of Reachline, with an administrator's credentials. May be repeated: it then sets the password again. */
+/** Creates the role and the user of Reachline, with an administrator's credentials. A repeated call sets the password again. */
 export async function createElasticsearchAccount(
   config: ElasticsearchConfig,
   { username, password }: Credentials,

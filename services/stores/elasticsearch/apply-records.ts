@@ -14,7 +14,7 @@ export interface ApplyOptions<Source, State, Record> {
   routingOf(record: Record): string;
   /** State of a stored document, to which records are applied. */
   fromSource(source: Source): State;
-  /** The state after the record; null if the record changes nothing. Throws `RecordRejectedError` if it violates a rule. */
+  /** The state after the record; null if the record changes nothing. Throws `RecordRejectedError` if the record violates a rule. */
   apply(before: State | undefined, record: Record): State | null;
   /** The document to index. */
   toDocument(state: State): object;
@@ -23,23 +23,23 @@ export interface ApplyOptions<Source, State, Record> {
 
 /**
  * Rejects states that another process, such as an erasure, may forbid permanently at any time. Called before and after each write, with the
- * states before and after the change: either the other process finds the document, or the change is undone here. A change that removes the
- * forbidden data would hide the document from that process, so it is rejected too.
+ * states before and after the change: either the other process finds the document, or this process undoes the change. A change that removes
+ * the forbidden data would hide the document from the other process, so this change is rejected too.
  */
 export interface SuppressionCheck<State, Record> {
   /** The ids of documents that have a forbidden state. */
   forbidden(states: ReadonlyMap<string, readonly State[]>): Promise<ReadonlySet<string>>;
-  /** Why records of such documents are rejected. */
+  /** The error with which records of such documents are rejected. */
   rejection(): RecordRejectedError;
   /** Selects, from documents with a forbidden state, those that the forbidding process will still handle. */
   awaited(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** The state that replaces a forbidden state which nobody else will remove; null to keep it. */
+  /** The state that replaces a forbidden state which no other process will remove; null to keep the forbidden state. */
   removed(stored: State, record: Record): State | null;
 }
 
 /**
- * Applies stream records in order, also with respect to earlier calls. A document that another write changed is read, changed and written
- * again until the write succeeds. Throws `PartialWriteError` once all other records are written, and `StoreTimeoutError` like
+ * Applies stream records in order, also with respect to earlier calls. If another write changed a document, the document is read, changed
+ * and written again until the write succeeds. Throws `PartialWriteError` once all other records are written, and `StoreTimeoutError` like
  * `retryWithBackoff`.
  */
 export async function applyRecords<Source, State, Record>(
@@ -104,7 +104,7 @@ async function applyGroups<Source, State, Record>(
           // The stored document lacks fields that are only indexed.
           const isOurs = JSON.stringify(toDocument(stored)) === written.json;
           if (isOurs) result.state = written.stored ?? removed();
-          // Another write came after ours, so nobody else can tell that the state belongs to an erased person.
+          // Another write came after ours, so no other process can tell that the state belongs to an erased person.
           else if (written.wasErased) result.state = removed();
         } else if (erased.has(id) && !awaited.has(id)) result.state = removed();
       }

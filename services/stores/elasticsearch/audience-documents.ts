@@ -11,16 +11,16 @@ export interface AudienceSource {
   updated_at: number;
   /** Id of the request that last changed the audience. */
   change?: string;
-  /** Order of the last record. */
+  /** `record_order` of the last record. */
   record_order: string | null;
   audience: AudienceBody;
   generation?: number;
 }
 
-/** Remains of a deleted audience: an older record does not create it again. */
+/** Remains of a deleted audience, so that an older record does not create the audience again. */
 export interface AudienceTombstone {
   record_order: string;
-  /** Number of deleted audiences with this id that had members; absent for none. */
+  /** Number of deleted audiences with this id that had members; absent if there were none. */
   generation?: number;
 }
 

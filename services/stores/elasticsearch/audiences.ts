@@ -146,8 +146,9 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
   const { contacts, audiences, jobs, idempotencyKeys, acceptance, searchTimeoutMs } = deps;
 
   /**
-   * Ends the memberships under the current token of an audience: `write` writes the next generation. The job is recorded before, so that no
-   * crash loses it, and again after, in case it was dropped meanwhile as given up. Resolves with the result of `write`.
+   * Ends the memberships under the current token of an audience: `write` writes the next generation. The job is recorded before the write,
+   * so that no crash loses the job, and again after the write, in case another process dropped the job as given up. Resolves with the
+   * result of `write`.
    */
   async function endMemberships<T>(
     organizationId: string,
@@ -173,7 +174,7 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
     return totalHits(hits) > 0;
   }
 
-  /** Repeats `attempt` with the current document while it resolves with undefined, because its write met another write. */
+  /** Repeats `attempt` with the current document while `attempt` resolves with undefined, because another write conflicted. */
   function changeAudience<T>(
     organizationId: string,
     audienceId: string,
@@ -198,13 +199,13 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
     );
   }
 
-  /** `resumed`: an earlier attempt of the request may have created the audience. */
+  /** `resumed` is true if an earlier attempt of the request may have created the audience. */
   function create(audience: AudienceBody, resumed: boolean, now: number): Promise<CreateAudienceOutcome> {
     const { organization_id: organizationId, id } = audience;
     return changeAudience<CreateAudienceOutcome>(organizationId, id, async (found, write) => {
       if (found && isAudience(found.source)) {
         const { source } = found;
-        // Also true if an earlier attempt wrote it and its response was lost.
+        // Also true if an earlier attempt wrote the audience and its response was lost.
         const isOwn = isDeepStrictEqual(source.audience, audience) && (resumed || source.created_at === now);
         if (!isOwn) return { kind: 'audience_exists' };
         await audiences.waitUntilSearchable(found, organizationId);
@@ -223,7 +224,7 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
     });
   }
 
-  /** `change` is the id of the request, the same in every attempt. */
+  /** `change` is the id of the request, which all attempts share. */
   function update(
     { organizationId, audienceId, changes, ifUpdatedMs }: UpdateAudience,
     change: string,
@@ -243,8 +244,8 @@ export function audienceStore(deps: AudienceStoreDeps): AudienceStore {
   }
 
   /**
-   * Ends the memberships of the audience at once. A job removes stored memberships. `resumed`: an earlier attempt may have deleted the
-   * audience.
+   * Ends the memberships of the audience at once; a job removes stored memberships. `resumed` is true if an earlier attempt may have
+   * deleted the audience.
    */
   function remove(
     { organizationId, audienceId, ifUpdatedMs }: DeleteAudience,

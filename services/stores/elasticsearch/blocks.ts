@@ -1,4 +1,4 @@
-/** Blocks that prevent writes to indices: a full disk, an operator, or a reindex, which blocks for seconds. */
+/** Blocks that prevent writes to indices. A full disk or an operator sets them, and a reindex sets them for seconds. */
 import type { Cluster } from './client.js';
 
 const BLOCKS = 'index.blocks.';
@@ -46,12 +46,12 @@ async function readReindexed(cluster: Cluster): Promise<string | null> {
   return lock._source?.index ?? null;
 }
 
-/** Id of the document that is the lock of migrations. */
+/** Id of the document that serves as the lock of migrations. */
 export const REINDEX_LOCK_ID = 'rebuild';
 
 const asking = new WeakMap<Cluster, Promise<boolean>>();
 
-/** Whether an operator has blocked writes. Many writers check at the same time. */
+/** Whether an operator has blocked writes. Many writers that check at the same time share one request. */
 export function areWritesBlocked(cluster: Cluster): Promise<boolean> {
   let answer = asking.get(cluster);
   if (!answer) {

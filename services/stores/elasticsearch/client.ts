@@ -9,7 +9,7 @@ import { ClusterTransport } from './transport.js';
 
 type ClientOptions = ConstructorParameters<typeof Client>[0];
 
-/** Below the timeout of an HTTP request, so that a slow search ends with its own error. */
+/** Timeout of a request, below the timeout of an HTTP request to Reachline, so that a slow search ends with its own error. */
 const REQUEST_TIMEOUT_MS = 28_000;
 const CONNECT_TIMEOUT_MS = 1500;
 const KEEP_ALIVE_MS = 30_000;
@@ -20,8 +20,8 @@ const BULK_CONCURRENCY = 2;
 const BULK_RETRIES = 4;
 const BULK_RETRY_MS = 100;
 /**
- * Limits of work that takes several requests, each of which may wait for a hung node. After `firstMs`, and then every `thenMs`, checks
- * whether a node hangs, and fails if so.
+ * Limits of work that takes several requests, each of which may wait for a hung node. The client checks after `firstMs`, and then every
+ * `thenMs`, whether a node hangs, and fails the work if a node does.
  */
 const PATIENCE = { firstMs: 4000, thenMs: 250 };
 const REFRESH_RETRY = { retries: 3, firstMs: 250, maxMs: 1000 };
@@ -51,8 +51,8 @@ export class Cluster {
   }
 
   /**
-   * Throws the errors of `requestError`, or the reason of the signal. Pass the signal to the request too: closing the connection makes the
-   * cluster cancel a search.
+   * Throws the errors of `requestError`, or the reason of the signal. Callers pass the signal to the request too: closing the connection
+   * makes the cluster cancel a search.
    */
   async run<T>(request: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
@@ -64,8 +64,8 @@ export class Cluster {
   }
 
   /**
-   * Returns the result of work that takes several requests. Throws `StoreUnavailableError` if it has taken 4 s and a node hangs. Requests
-   * sent before or after may still be applied.
+   * Returns the result of work that takes several requests. Throws `StoreUnavailableError` if the work has taken 4 s and a node hangs.
+   * Requests of the work may still be applied, even those sent later.
    */
   async failIfNodeHangs<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
@@ -109,7 +109,7 @@ export class Cluster {
     );
   }
 
-  /** Makes writes searchable. Throws `StoreUnavailableError` if a copy of a shard would still return results without them. */
+  /** Makes writes searchable. Throws `StoreUnavailableError` if a copy of a shard would still return results without these writes. */
   async refresh(index: string | string[]): Promise<void> {
     const work = async () => {
       const { _shards } = await this.run((client) => client.indices.refresh({ index }));
@@ -123,7 +123,7 @@ export class Cluster {
   }
 }
 
-/** Yields to other requests while the documents of one request are serialized. */
+/** Yields to other requests while it serializes the documents of one request. */
 async function* inSlices<T>(items: Iterable<T>): AsyncGenerator<T> {
   const slice = new TimeSlice();
   for (const item of items) {
@@ -139,7 +139,7 @@ const clientOptions = ({ nodes, apiKey, basic, caFile }: ElasticsearchConfig): C
   requestTimeout: REQUEST_TIMEOUT_MS,
   // Every write is a compare-and-set, so retries are safe.
   maxRetries: 2,
-  // Excludes an unresponsive node for a minute.
+  // This pool excludes an unresponsive node for a minute.
   ConnectionPool: ClusterConnectionPool,
   Transport: ClusterTransport,
   agent: { connect: { timeout: CONNECT_TIMEOUT_MS }, keepAliveTimeout: KEEP_ALIVE_MS } as never,

@@ -6,12 +6,12 @@ import { Documents } from './documents.js';
 import { Lease, type LeaseSource, leaseHolder } from './lease.js';
 import { ensureIndices, IndexNames } from './migrations/indices.js';
 
-/** How long a killed process keeps other processes waiting, in milliseconds. */
+/** Milliseconds for which a killed process keeps other processes waiting. */
 const LEASE_MS = 10_000;
 
 /**
- * Takes the lease of a command for this process, which renews it until its release. Creates missing indices. Throws `MigrationNeededError`
- * and `StoreUnavailableError`.
+ * Takes the lease of a command for this process, which renews the lease until its release. Creates missing indices. Throws
+ * `MigrationNeededError` and `StoreUnavailableError`.
  */
 export async function acquireCommandLease(
   config: ElasticsearchConfig,

@@ -1,4 +1,4 @@
-/** Counts stored records of an organization by stream, and when the newest was accepted. */
+/** Counts stored records of an organization by stream, and records when the newest record was accepted. */
 import type { estypes } from '@elastic/elasticsearch';
 import {
   isStale,
@@ -55,8 +55,8 @@ export class AcceptanceTimes {
   }
 
   /**
-   * The acceptance time is the version of its document, so the newest stays, whichever process writes it. A failure here fails no record:
-   * the next record writes a newer time.
+   * The acceptance time is the version of its document, so the newest time stays, whichever process writes it. A failure here rejects no
+   * record: the next record writes a newer time.
    */
   async #note(stream: Stream, records: readonly OrderedRecord<OrganizationRecord>[]): Promise<void> {
     const newest = new Map<string, number>();
@@ -79,7 +79,7 @@ export class AcceptanceTimes {
     }).catch(() => undefined);
   }
 
-  /** Milliseconds since the epoch, by stream; null before the first record. */
+  /** Reads the acceptance times by stream, in milliseconds since the epoch; null before the first record. */
   async read(organizationId: string): Promise<Record<Stream, number | null>> {
     const ids = STREAMS.map((stream) => ({ id: documentId(organizationId, stream) }));
     const found = await this.#documents.getMany(ids);

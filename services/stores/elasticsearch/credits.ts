@@ -23,7 +23,7 @@ export interface AccountSource {
   organization_id: string;
   balance: number;
   reservations: Reservation[];
-  /** Ids of the last writes, by which a write with a lost response is recognized. */
+  /** Ids of the last writes. If the response of a write was lost, its id shows that the write was applied. */
   writes: string[];
 }
 
@@ -48,7 +48,7 @@ const ACCOUNTS_PER_PAGE = 100;
 
 export class CreditAccounts {
   readonly #accounts: Documents<AccountSource>;
-  /** By organization: changes that queue up during a write, and are written together next. */
+  /** Changes that queue up during a write and are written together next, by organization. */
   readonly #next = new Map<string, Batch>();
   readonly #running = new Set<Promise<unknown>>();
 
@@ -56,13 +56,13 @@ export class CreditAccounts {
     this.#accounts = new Documents(cluster, names.alias('accounts'));
   }
 
-  /** Null if the organization is not metered. */
+  /** Reads the balance; null if the organization is not metered. */
   async balance(organizationId: string): Promise<number | null> {
     const found = await this.#accounts.get(organizationId);
     return found?.source.balance ?? null;
   }
 
-  /** Sets the balance and drops open reservations: they belong to the old balance, and must not be refunded to the new one. */
+  /** Sets the balance and drops open reservations: these belong to the old balance, and must not be refunded to the new balance. */
   set(organizationId: string, balance: number): Promise<void> {
     return this.#change(organizationId, () => ({
       account: { balance, reservations: [] },
@@ -168,7 +168,7 @@ export class CreditAccounts {
     let results: unknown[] = [];
     return retryWithBackoff(async () => {
       const found: VersionedDocument<AccountSource> | null = await this.#accounts.get(organizationId);
-      // Our own write, whose response was lost.
+      // The stored change is our own write, whose response was lost.
       if (found?.source.writes.includes(write)) return results;
       let account: Account | null = found?.source ?? null;
       results = changes.map((change) => {

@@ -6,7 +6,10 @@ import type { BulkOperation, Cluster } from './client.js';
 import { BlockedError, IndexMissingError, type ItemError, itemError } from './errors.js';
 import { retryWhileBlocked, retryWithBackoff, throwIfReadOnly } from './retry.js';
 
-/** A document with its version. `index` is the index it was read from, because sequence numbers are only comparable within an index. */
+/**
+ * A document with its version. `index` is the index from which the document was read, because sequence numbers are only comparable within
+ * an index.
+ */
 export interface VersionedDocument<Source> {
   id: string;
   index: string;
@@ -19,13 +22,13 @@ export interface VersionedDocument<Source> {
 export interface DocumentWrite {
   id: string;
   routing?: string;
-  /** Returns the document to index, as JSON. Called again for a retry. */
+  /** Returns the document to index, as JSON. Called again for each retry. */
   json(): string;
   /** The version to replace; absent for a new document. */
   before?: VersionedDocument<unknown>;
 }
 
-/** Ids consist of letters, digits and `. _ : -`, so joining them with a slash is unambiguous. */
+/** Joins two ids with a slash. This is unambiguous, because ids consist of letters, digits and `. _ : -`. */
 export function documentId(organizationId: string, id: string): string {
   return `${organizationId}/${id}`;
 }
@@ -40,7 +43,7 @@ interface Wanted {
   routing?: string;
 }
 
-/** Null if a document with the id exists. */
+/** Response to a creation; null if a document with the id exists. */
 type Created = estypes.WriteResponseBase | null;
 
 interface NewDocument extends Wanted {
@@ -58,7 +61,7 @@ interface GetResult {
   error?: ItemError;
 }
 
-/** Runs all loads of one event-loop turn together, at most `maxBatchSize` at a time. Nothing is cached. */
+/** Batches loads: runs all loads of one event-loop turn together, at most `maxBatchSize` at a time. Nothing is cached. */
 const batched = <Key, Value>(
   maxBatchSize: number,
   batch: (keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
@@ -84,7 +87,7 @@ export class Documents<Source> {
     this.#creates = { shown: creates('wait_for'), hidden: creates(false) };
   }
 
-  /** The current document, whether or not searches find it. Throws `IndexMissingError`. */
+  /** Reads the current document, even if searches do not find it yet. Throws `IndexMissingError`. */
   get(id: string, routing?: string, signal?: AbortSignal): Promise<VersionedDocument<Source> | null> {
     return signal ? this.#get(id, routing, signal) : this.#gets.load({ id, routing });
   }
@@ -134,7 +137,8 @@ export class Documents<Source> {
       );
       for (const [index, item] of (items as GetResult[]).entries()) {
         const { id, routing } = wanted[start + index] as Wanted;
-        // Requested alone, a document whose shard failed is either returned after all, or fails with its own error.
+        // Requests the document alone: if its shard failed, this request either returns the document after all, or fails with its own
+        // error.
         const document = item.error ? await this.#get(id, routing, signal) : versioned<Source>(item);
         if (document) found.set(document.id, document);
       }
@@ -142,7 +146,7 @@ export class Documents<Source> {
     return found;
   }
 
-  /** Null if a document with the id exists, which may be our own after a lost response. */
+  /** Creates a document; null if a document with the id exists, which may be our own after a lost response. */
   async create<Next extends object>(
     id: string,
     document: Next,
@@ -176,7 +180,10 @@ export class Documents<Source> {
     });
   }
 
-  /** Null if the document has changed since it was read, or a reindex moves it. It must then be read again. */
+  /**
+   * Replaces a document; null if the document has changed since it was read, or if a reindex moves it. The caller must then read the
+   * document again.
+   */
   async replace<Next extends object>(
     before: VersionedDocument<unknown>,
     document: Next,
@@ -234,7 +241,7 @@ export class Documents<Source> {
     await this.#cluster.refresh(this.alias);
   }
 
-  /** Deletes documents, except those changed since they were read. Resolves with the number of deleted documents. */
+  /** Deletes documents, except documents that changed since they were read. Resolves with the number of deleted documents. */
   async deleteMany(read: readonly VersionedDocument<unknown>[]): Promise<number> {
     let kept = 0;
     let failure: Error | undefined;
@@ -257,7 +264,7 @@ export class Documents<Source> {
     return this.#cluster.run((client) => client.search<Source>(complete, { signal }), signal);
   }
 
-  /** All hits, `size` per page. `sort` must be a total order. */
+  /** Yields all hits, `size` per page. `sort` must be a total order. */
   async *pages(
     request: estypes.SearchRequest & { size: number },
   ): AsyncGenerator<estypes.SearchHit<Source>[], void> {
@@ -270,9 +277,9 @@ export class Documents<Source> {
   }
 
   /**
-   * Writes documents in bulk requests of bounded size. Resolves with the ids that were not written, because of another write or a reindex.
-   * Throws `IndexMissingError`, `RejectedError` for a document that the mapping rejects, and `StoreUnavailableError`; other documents may
-   * then be written.
+   * Writes documents in bulk requests of bounded size. Resolves with the ids of documents that were not written because of another write or
+   * a reindex. Throws `IndexMissingError`, `RejectedError` for a document that the mapping rejects, and `StoreUnavailableError`; other
+   * documents may then be written.
    */
   async writeMany(changes: readonly DocumentWrite[]): Promise<Set<string>> {
     const conflicts = new Set<string>();

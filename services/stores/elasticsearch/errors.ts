@@ -20,17 +20,17 @@ export class IndexMissingError extends StoreUnavailableError {
   }
 }
 
-/** The write block of an index, which a reindex sets for seconds. */
+/** The index has a write block, which a reindex sets for seconds. */
 export class BlockedError extends StoreUnavailableError {}
 
-/** The reason is for logs only. */
+/** Error of an unavailable cluster. The reason is for logs only. */
 export const unavailable = (reason: string): StoreUnavailableError =>
   new StoreUnavailableError('records', { cause: new Error(reason) });
 
 /**
- * Timeouts become `StoreTimeoutError`, and blocks `blockError`. Status 400 or 413 becomes `RejectedError`, because a retry would be
- * rejected again. Any other status (401, 403, 404, 409, 429, 5xx) and connection failures become `StoreUnavailableError`. Other errors are
- * returned unchanged.
+ * Translates the error of a request. Timeouts become `StoreTimeoutError`, and blocks `blockError`. Status 400 or 413 becomes
+ * `RejectedError`, because a retry would be rejected again. Any other status (401, 403, 404, 409, 429, 5xx) and connection failures become
+ * `StoreUnavailableError`. Other errors are returned unchanged.
  */
 export function requestError(error: unknown): Error {
   if (error instanceof errors.TimeoutError) return new StoreTimeoutError('records', { cause: error });
@@ -48,7 +48,7 @@ export function requestError(error: unknown): Error {
 export const isOutage = (error: unknown): boolean =>
   error instanceof StoreUnavailableError || error instanceof StoreTimeoutError;
 
-/** The error of one item of a bulk request, like `requestError`. */
+/** Translates the error of one item of a bulk request, like `requestError`. */
 export function itemError(status: number | undefined, error: ItemError | null | undefined): Error {
   return ofStatus(status, error, 'document', new Error(JSON.stringify(error ?? { status })));
 }

@@ -24,7 +24,7 @@ import type { IndexNames } from './migrations/indices.js';
 import { totalHits } from './pages.js';
 import { retryWithBackoff } from './retry.js';
 
-/** A person that an outcome shows, so that an erasure finds it. */
+/** A person that an outcome shows, stored so that an erasure finds the outcome. */
 interface ShownPerson {
   organization_id?: string;
   identifiers?: string[];
@@ -32,17 +32,17 @@ interface ShownPerson {
 
 export interface IdempotencySource extends LeaseSource, ShownPerson {
   fingerprint: string;
-  /** The id of the contact or audience to be created, the same in every attempt. */
+  /** The id of the contact or audience to be created, which all attempts share. */
   contact_id: string | null;
-  /** Milliseconds since the epoch; 0 once released. A released key is not deleted, because a reindex does not see deletions. */
+  /** Milliseconds since the epoch; 0 once the key is released. A released key is not deleted, because a reindex does not see deletions. */
   claimed_at: number;
   outcome: unknown;
 }
 
 export interface AcquiredKey {
-  /** Unique per use of a key. */
+  /** Id of one use of a key; unique for each use. */
   useId: string;
-  /** An earlier attempt ended without an outcome: its work may or may not be done. */
+  /** Whether an earlier attempt ended without an outcome, so that its work may or may not be done. */
   resumed: boolean;
   lease: Lease<IdempotencySource>;
 }
@@ -154,7 +154,7 @@ export class IdempotencyKeys {
       return { kind: 'done', value, replayed: false };
     } catch (error) {
       const expired = expire(key).catch(() => undefined);
-      // An unavailable store would delay this write as it delayed the other one.
+      // An unavailable store would delay this write as it delayed the write that has just failed.
       if (!(error instanceof StoreUnavailableError)) await expired;
       throw error;
     }
@@ -231,7 +231,7 @@ export class IdempotencyKeys {
     };
   }
 
-  /** Overwrites the outcomes that show one of the persons. Resolves with their number. */
+  /** Overwrites the outcomes that show one of the persons. Resolves with the number of overwritten outcomes. */
   async deleteOutcomes(organizationId: string, identifiers: readonly Identifier[]): Promise<number> {
     const texts = identifiers.map(identifierText);
     let forgotten = 0;
@@ -265,7 +265,7 @@ export class IdempotencyKeys {
     if (!(await this.#suppression.includes({ organizationId, identifiers: [...identifiers] }))) return false;
     const { route, key } = idempotency;
     await this.#documents.update(idempotencyId(organizationId, route, key), (source) =>
-      // Without an outcome, the key is in use again.
+      // A key without an outcome is in use again.
       source.outcome === null ? null : FORGOTTEN,
     );
     return true;
@@ -283,8 +283,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Deletes a bounded number of expired keys, and resolves with their number. Only for the holder of the reindex lock, because a reindex
-   * does not see deletions.
+   * Deletes a bounded number of expired keys, and resolves with the number of deleted keys. Only the holder of the reindex lock may call
+   * this, because a reindex does not see deletions.
    */
   async deleteExpired(signal: AbortSignal): Promise<number> {
     let purged = 0;
@@ -311,7 +311,7 @@ export class IdempotencyKeys {
   }
 }
 
-/** Stores the outcome, which later requests replay. */
+/** Stores the outcome, which later requests return. */
 const complete = ({ lease }: AcquiredKey, outcome: unknown) =>
   lease.release({ outcome, ...shownPerson(outcome) });
 
@@ -321,7 +321,7 @@ const release = ({ lease }: AcquiredKey) => lease.release({ claimed_at: 0 });
 /** Frees the key so that the next request resumes the work at once: something may have been written. */
 const expire = ({ lease }: AcquiredKey) => lease.release();
 
-/** Assigns another contact id, if the first can no longer be created. Resolves with false if another attempt took over. */
+/** Assigns another contact id, if the first id can no longer be used for a creation. Resolves with false if another attempt took over. */
 export async function reassign({ lease }: AcquiredKey, contactId: string): Promise<boolean> {
   try {
     await lease.update({ contact_id: contactId });

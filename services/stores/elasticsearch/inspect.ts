@@ -17,7 +17,7 @@ import { findReindexLockHolder } from './migrations/reindex-lock.js';
 
 /** The state of a cluster, read without changing it. */
 export interface ClusterReport {
-  /** One per node. */
+  /** Version of each node. */
   versions: string[];
   /** Worst health of the indices of this installation. */
   health: 'green' | 'yellow' | 'red';
@@ -35,7 +35,10 @@ export interface ClusterReport {
   lockHolder: LeaseHolder | null;
 }
 
-/** Throws the errors of opening the store: `StoreUnavailableError`, `UnreleasedVersionError`, and `MigrationNeededError` for newer indices. */
+/**
+ * Reads the state of a cluster. Throws the errors of opening the store: `StoreUnavailableError`, `UnreleasedVersionError`, and
+ * `MigrationNeededError` for newer indices.
+ */
 export async function inspectElasticsearch(config: ElasticsearchConfig): Promise<ClusterReport> {
   const cluster = new Cluster(config);
   const names = new IndexNames(config.indexPrefix);

@@ -8,7 +8,7 @@ import type { IndexNames } from './migrations/indices.js';
 import { fetchPage, searchAfter, totalHits } from './pages.js';
 
 interface KeySource extends StoredKey {
-  /** Time since which no key that descends from this one works. */
+  /** Time from which no key that descends from this key works. */
   descendants_revoked_at?: string | null;
 }
 
@@ -36,7 +36,7 @@ const listed = (now: number, organizationId?: string): Clause => ({
 export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
   const documents = new Documents<KeySource>(cluster, names.alias('keys'));
 
-  /** Keys as the port returns them, with the revocations of their ancestors, which are read in their latest version. */
+  /** Keys as the port returns them, with the revocations of their ancestors. Reads the latest version of the ancestors. */
   async function withAncestors(sources: readonly KeySource[], signal?: AbortSignal): Promise<StoredKey[]> {
     const ids = new Set(sources.flatMap(({ ancestors }) => ancestors));
     const found = await documents.getMany(
@@ -76,14 +76,15 @@ export function keyStore(cluster: Cluster, names: IndexNames): KeyStore {
         (error: Error) => error,
       );
       if (failure !== null) {
-        // If the secret matches, the key was written and only its response was lost. Throwing would leave a key active that nobody saw.
+        // If the secret matches, this call wrote the key and only the response was lost. Throwing would leave an active key that no user
+        // has seen.
         const found = await documents.get(key.id).catch(() => null);
         if (found?.source.secret_hash !== key.secret_hash) throw failure;
         await documents.waitUntilSearchable(found);
       }
       const [makerId] = key.ancestors;
       if (makerActiveAt === undefined || makerId === undefined) return 'inserted';
-      // Checked only after the write: a later revocation finds the key among the descendants.
+      // The creating key is checked only after the write, because a later revocation finds the new key among the descendants.
       const maker = await find(makerId);
       if (maker && keyIsActive(maker, makerActiveAt)) return 'inserted';
       const stored = await documents.get(key.id);

@@ -7,13 +7,16 @@ import type { Documents, VersionedDocument } from './documents.js';
 import { retryWithBackoff } from './retry.js';
 
 export interface LeaseSource {
-  /** Identifies the attempt that holds the lease, even if the response to its own write was lost: `<uuid> <process id> <since> <host>`. */
+  /**
+   * Identifies the attempt that holds the lease, even if the response to the write of this attempt was lost: `<uuid> <process id> <since>
+   * <host>`.
+   */
   owner: string;
   /** Milliseconds since the epoch; 0 after a release. */
   lease_until: number;
 }
 
-/** Another process holds the lease, or it was not renewed in time. */
+/** Another process holds the lease, or this process did not renew it in time. */
 export class LeaseLostError extends StoreUnavailableError {
   constructor(id: string) {
     super('records', { cause: new Error(`the lease ${id} was lost`) });
@@ -28,15 +31,15 @@ export interface LeaseOptions {
 /** The document of a lease without the fields of the lease itself. */
 export type LeaseContent<Source> = Omit<Source, keyof LeaseSource>;
 
-/** Acquires the lease with new content, or rejects with the caller's reason. */
+/** Decision of the caller: acquire the lease with new content, or reject with a reason. */
 export type LeaseDecision<Source, Rejection> = { acquire: LeaseContent<Source> } | { reject: Rejection };
 
 export type LeaseResult<Source extends LeaseSource, Rejection> =
-  /** `previous` is the document that was taken over; null for a new document. */
+  /** `previous` is the document that this lease replaced; null for a new document. */
   { lease: Lease<Source>; previous: Source | null } | { rejected: Rejection };
 
 export interface LeaseHolder {
-  /** Such as `process 12 on gateway-1`. */
+  /** Name of the holder, such as `process 12 on gateway-1`. */
   name: string;
   /** Milliseconds since the epoch. */
   since: number;
@@ -50,14 +53,14 @@ export function leaseHolder({ owner }: LeaseSource): LeaseHolder {
 export const isHeld = (source: LeaseSource, clock: Clock): boolean => source.lease_until > clock.now();
 
 /**
- * A document with one holder at a time, until it is released or expires. It is renewed every third of its duration. Clock skew makes a
- * lease expire early or late, but never lets two holders write: every write is a compare-and-set.
+ * A document with one holder at a time, until the holder releases it or the lease expires. The holder renews the lease every third of its
+ * duration. Clock skew makes a lease expire early or late, but never lets two holders write: every write is a compare-and-set.
  */
 export class Lease<Source extends LeaseSource> {
   readonly #documents: Documents<Source>;
   readonly #options: LeaseOptions;
   readonly #lost = new AbortController();
-  /** Renewals and updates replace the same document. */
+  /** Orders renewals and updates, which replace the same document. */
   readonly #mutex = new Mutex();
   #document: VersionedDocument<Source>;
   #expiresAt = 0;
@@ -76,7 +79,10 @@ export class Lease<Source extends LeaseSource> {
     this.#schedule();
   }
 
-  /** `decide` gets the current document and whether it is held. It is called again after a conflicting write. */
+  /**
+   * Acquires a lease. `decide` gets the current document and whether a process holds the lease. It is called again after a conflicting
+   * write.
+   */
   static acquire<Source extends LeaseSource, Rejection>(
     documents: Documents<Source>,
     id: string,
@@ -94,7 +100,7 @@ export class Lease<Source extends LeaseSource> {
     return retryWithBackoff(async () => {
       const found: VersionedDocument<Source> | null = reads ? await documents.get(id) : null;
       reads = true;
-      // Our own write, whose response was lost.
+      // The stored lease is our own write, whose response was lost.
       if (found?.source.owner === owner) return { lease: new Lease(documents, options, found), previous };
       previous = found?.source ?? null;
       const decision = await decide(previous, previous !== null && isHeld(previous, clock));
@@ -111,18 +117,18 @@ export class Lease<Source extends LeaseSource> {
     return this.#document.source;
   }
 
-  /** Aborted with `LeaseLostError`. */
+  /** Signal that is aborted with `LeaseLostError`. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** Throws `LeaseLostError`, even if no timer could run yet because the process was suspended. */
+  /** Throws `LeaseLostError` if the lease was lost, even if no timer could run yet because the process was suspended. */
   throwIfLost(): void {
     if (performance.now() >= this.#expiresAt) this.#lose();
     this.lost.throwIfAborted();
   }
 
-  /** Renews the lease and changes its document. Throws `LeaseLostError`, also after the release. */
+  /** Renews the lease and changes its document. Throws `LeaseLostError`; also throws it after the release. */
   update(change: Partial<LeaseContent<Source>>): Promise<void> {
     return this.#mutex.runExclusive(() => {
       if (this.#released) throw new LeaseLostError(this.#document.id);
@@ -132,7 +138,7 @@ export class Lease<Source extends LeaseSource> {
 
   /** Frees the lease and changes its document. Does nothing if the lease was lost. */
   async release(change: Partial<LeaseContent<Source>> = {}): Promise<void> {
-    // Set first, so that no renewal begins after this. If a renewal is running, the write that frees the lease follows it.
+    // Set first, so that no later renewal begins. If a renewal is running, the write that frees the lease follows the renewal.
     this.#released = true;
     this.#clearTimers();
     try {
@@ -142,7 +148,7 @@ export class Lease<Source extends LeaseSource> {
     }
   }
 
-  /** Must be called within the mutex. */
+  /** Callers must hold the mutex. */
   async #write(change: Partial<LeaseContent<Source>>, leaseUntil: () => number): Promise<void> {
     await retryWithBackoff(
       async () => {
@@ -171,7 +177,7 @@ export class Lease<Source extends LeaseSource> {
     if (this.#released) return;
     const leftMs = this.#document.source.lease_until - this.#options.clock.now();
     this.#expiresAt = performance.now() + leftMs;
-    // The clock was set forward during the write. Others may take the lease over; until then, it can be released.
+    // The clock was set forward during the write. Other processes may take the lease over; until then, this process can release it.
     if (leftMs <= 0) return;
     this.#expiry = setTimeout(() => this.#lose(), leftMs).unref();
     this.#scheduleRenewal();

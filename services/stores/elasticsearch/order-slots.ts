@@ -10,16 +10,16 @@ import type { IndexNames } from './migrations/indices.js';
 
 /** Duration of a lease. Other processes cannot use the slot of a dead process for this long. */
 const LEASE_MS = 60_000;
-/** A lease is renewed in the background when this much of it is left. */
+/** Remaining time at which a lease is renewed in the background. */
 const RENEW_MS = 30_000;
-/** Embedded stores use slot 0. */
+/** Slots that processes lease. Slot 0 belongs to embedded stores. */
 const LEASED = Array.from({ length: SLOTS - 1 }, (_, index) => index + 1);
 
 const idOf = (slot: number) => `order-slot-${slot}`;
 
 /**
- * The slots of a cluster. Each is a document whose `lease_until` is the first acceptance time that the next holder may use. Every change is
- * a compare-and-set. Leases are acquired and renewed by the requests that need them.
+ * The slots of a cluster. Each slot is a document whose `lease_until` is the first acceptance time that the next holder may use. Every
+ * change is a compare-and-set. Requests acquire and renew the leases that they need.
  */
 export function orderSlots(cluster: Cluster, names: IndexNames): OrderSlots {
   const documents = new Documents<LeaseSource>(cluster, names.alias('migrations'));
@@ -27,7 +27,7 @@ export function orderSlots(cluster: Cluster, names: IndexNames): OrderSlots {
   let held: { lease: SlotLease; document: VersionedDocument<LeaseSource> } | undefined;
   let renewal: Promise<SlotLease> | undefined;
 
-  /** Null if another process was faster. */
+  /** Writes the document of a slot; null if another process was faster. */
   async function write(
     slot: number,
     before: VersionedDocument<LeaseSource> | undefined,

@@ -13,7 +13,7 @@ export async function hasOtherOrganization(
   organizationId: string,
 ): Promise<boolean> {
   const index = ORGANIZATION_RESOURCES.map((resource) => names.alias(resource)).join(',');
-  // `refresh` does not cover credits and keys.
+  // These indices are refreshed separately, because `refresh` does not cover credits and keys.
   await cluster.refresh(index);
   const { hits } = await new Documents(cluster, index).search({
     size: 0,

@@ -11,13 +11,16 @@ import type { Documents } from './documents.js';
 type Sort = estypes.SortCombinations[];
 export type Aggregations = Record<string, estypes.AggregationsAggregate>;
 
-/** Sorts by score if there is one, then newest first, then by id. This total order is the same after a reindex and on every replica. */
+/**
+ * Sorts by score if the search has a score, then newest first, then by id. This total order is the same after a reindex and on every
+ * replica.
+ */
 export function pageSort(idField: string, scored: boolean): Sort {
   const newest: Sort = [{ created_at: 'desc' }, { [idField]: 'desc' }];
   return scored ? [{ _score: { order: 'desc' } }, ...newest] : newest;
 }
 
-/** The sort values of a sort key. */
+/** The sort values of Elasticsearch for a sort key. */
 export function searchAfter(
   key: SortKey | undefined,
   bestScore: number | null,
@@ -35,15 +38,15 @@ export function totalHits(hits: { total?: estypes.SearchTotalHits | number }): n
 /** Bytes of unsent responses above which searches are rejected. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
-/** Runs a read whose result may be large. Its signal aborts with the caller's, or at the deadline. */
+/** Runs a read whose result may be large. The signal of the read aborts with the caller's signal, or at the deadline. */
 export type BoundedRead = <T>(
   signal: AbortSignal | undefined,
   read: (signal: AbortSignal) => Promise<{ result: T; bytes: number }>,
 ) => Promise<T>;
 
 /**
- * Throws `OverloadedError` while too many bytes of responses are in flight, and `StoreTimeoutError` at the deadline, at which the cluster
- * cancels the search.
+ * Bounds reads. Throws `OverloadedError` while too many bytes of responses are in flight, and `StoreTimeoutError` at the deadline, at which
+ * the cluster cancels the search.
  */
 export function boundedReads(timeoutMs: number): BoundedRead {
   const responses = new InFlightBytes(MAX_RESPONSE_BYTES);
@@ -55,7 +58,10 @@ export function boundedReads(timeoutMs: number): BoundedRead {
   };
 }
 
-/** The signal of `read` aborts with the caller's, or with `StoreTimeoutError` at the deadline, at which the cluster cancels the search. */
+/**
+ * Runs a read with a deadline. The signal of `read` aborts with the caller's signal, or with `StoreTimeoutError` at the deadline, at which
+ * the cluster cancels the search.
+ */
 export async function withDeadline<T>(
   signal: AbortSignal | undefined,
   timeoutMs: number,
@@ -72,22 +78,22 @@ export async function withDeadline<T>(
 
 interface HitPageForm<Source, T> {
   limit: number;
-  /** Score of rank 0; null when sorted by time alone. */
+  /** Score of rank 0; null if the page is sorted by time alone. */
   bestScore: number | null;
   toJson(source: Source): Json<T>;
-  /** Bytes of the facets of the page. */
+  /** Bytes that the facets of the page take. */
   reservedBytes?: number;
   reservedBytesPerItem?: number;
   explain?: boolean;
-  /** Whether the request brings its own sort in place of the time. */
+  /** Whether the request has its own sort, which replaces the sort by time. */
   isSorted?: boolean;
 }
 
-/** A statement that finds a part of a page. */
+/** A request that finds a part of a page. */
 export type PartRequest = estypes.SearchRequest & { size: number };
 
 /**
- * The first part of a page. What its hits take tells how many more are worth asking for: a thousand of the largest contacts would be a
+ * The first part of a page. The size of its hits tells how many further hits to request: a thousand of the largest contacts would be a
  * gigabyte, of which a page takes 4 MiB.
  */
 export const firstPart = (request: estypes.SearchRequest, limit: number): PartRequest => ({
@@ -136,14 +142,14 @@ export class HitPage<Source, T> {
     return this.#builder.items;
   }
 
-  /** Where the next page begins; null after the last page. */
+  /** Sort key at which the next page begins; null after the last page. */
   get next(): SortKey | null {
     const { endsAfter } = this.#builder;
     const { isSorted, bestScore } = this.#form;
     return endsAfter && (isSorted ? sortedKey(endsAfter) : hitKey(endsAfter, bestScore));
   }
 
-  /** Ranks of the items, if they are to be explained. */
+  /** Ranks of the items, if the search asks for ranks. */
   get ranks(): { ranks?: number[] } {
     return this.#form.explain ? { ranks: this.#ranks } : {};
   }

@@ -71,7 +71,7 @@ export function recordSource(
           last = hits.hits.at(-1)?.sort;
         }
       } finally {
-        // Otherwise, the point in time expires by itself.
+        // If closing fails, the point in time expires by itself.
         await cluster
           .run((client) => client.closePointInTime({ id }, { ignore: [404] }))
           .catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Cleans up after processes that died. Every process runs it; concurrent runs are safe. */
+/** Cleans up after processes that died. Every process runs this job; concurrent runs are safe. */
 
 import type { DeletionGuard } from '../../shared/clock-comparison.js';
 import type { JobRuns } from '../../shared/job-runs.js';
@@ -16,7 +16,7 @@ import type { JobRunner } from './jobs/job-runner.js';
 import type { IndexNames } from './migrations/indices.js';
 import { acquireReindexLock, recoverReindex } from './migrations/reindex-lock.js';
 
-/** Age of a reservation after which it is resolved. Creations rarely take this long, and the credits are returned soon. */
+/** Age at which a reservation is resolved. Creations rarely take this long, and credits of failed creations are returned soon. */
 const OVERDUE_MS = 60_000;
 /**
  * Interval of the recovery job. Shorter than writers wait: a reindex that died blocks writes until its lease has expired and this job has
@@ -26,7 +26,7 @@ const INTERVAL_MS = 5000;
 /** Minimum time between two log lines about failures of a step. */
 const LOG_INTERVAL_MS = 60_000;
 
-/** After this many failures in a row, further reservations are only counted: they would probably fail too, slowly. */
+/** After this many failures in a row, further reservations are only counted, because resolving them would probably fail too, slowly. */
 const MAX_FAILURES = 20;
 
 export interface RecoveryDeps {
@@ -45,7 +45,7 @@ export interface RecoveryDeps {
   jobs?: JobRuns;
 }
 
-/** Names the first of the reservations that a run could not resolve. */
+/** Error that names the first reservation that a run could not resolve. */
 class UnresolvedError extends Error {
   override readonly name = 'UnresolvedError';
   readonly reservation: object;
@@ -108,7 +108,7 @@ export function startRecovery(
   };
 }
 
-/** Resolves open reservations. A failure does not stop the others. Throws `UnresolvedError`. */
+/** Resolves open reservations. After a failure, continues with the other reservations. Throws `UnresolvedError` at the end. */
 async function resolveReservations(
   deps: RecoveryDeps,
   status: RecoveryStatus,

@@ -18,7 +18,10 @@ export interface RejectionSource {
 
 const DOCUMENTS_PER_PAGE = 1000;
 const NEWEST_FIRST: estypes.SortCombinations[] = [{ rejected_at: 'desc' }, { id: 'desc' }];
-/** Deletes rejections that name one of the contacts. Resolves with their number. An organization keeps a bounded number. */
+/**
+ * Deletes rejections that name one of the contacts. Resolves with the number of deleted rejections. An organization keeps a bounded number
+ * of rejections.
+ */
 export async function eraseRejections(
   documents: Documents<RejectionSource>,
   organizationId: string,
@@ -39,7 +42,7 @@ export async function eraseRejections(
 export function rejectionStore(cluster: Cluster, names: IndexNames, clock: Clock): RejectionStore {
   const documents = new Documents<RejectionSource>(cluster, names.alias('rejections'));
 
-  /** Rejections that changed meanwhile are left out: another process has deleted them. */
+  /** Deletes the rejections that match, except rejections that changed meanwhile: another process has deleted these. */
   async function deleteAll(query: estypes.QueryDslQueryContainer): Promise<void> {
     const request = { size: DOCUMENTS_PER_PAGE, seq_no_primary_term: true, _source: false, query };
     for await (const hits of documents.pages({ ...request, sort: NEWEST_FIRST })) {
@@ -48,8 +51,8 @@ export function rejectionStore(cluster: Cluster, names: IndexNames, clock: Clock
   }
 
   /**
-   * Deletes the oldest rejections above the limits. Counts only what searches find, so the limits may be exceeded by rejections of the last
-   * second.
+   * Deletes the oldest rejections above the limits. Counts only rejections that searches find, so rejections of the last second may exceed
+   * the limits.
    */
   async function deleteOldest(organizationId: string): Promise<void> {
     const ofOrganization = { term: { organization_id: organizationId } };

@@ -4,9 +4,9 @@ import { areWritesBlocked } from './blocks.js';
 import type { Cluster } from './client.js';
 import { BlockedError } from './errors.js';
 
-/** Below the timeout of an HTTP request, and longer than a reindex blocks writes. */
+/** Timeout of all attempts together: below the timeout of an HTTP request, and longer than a reindex blocks writes. */
 const TIMEOUT_MS = 28_000;
-/** Writers wait this long for the end of a reindex. */
+/** Retries with which writers wait for the end of a reindex. */
 const BLOCKED_RETRY = { firstMs: 50, maxMs: 100, timeoutMs: 20_000 };
 
 export interface RetryOptions {
@@ -17,8 +17,8 @@ export interface RetryOptions {
 class ConflictError extends StoreTimeoutError {}
 
 /**
- * Repeats `attempt` while it resolves with undefined, such as a conflicting compare-and-set. Throws `StoreTimeoutError` after the timeout,
- * and the reason of the signal.
+ * Repeats `attempt` while it resolves with undefined, for example after a conflicting compare-and-set. Throws `StoreTimeoutError` after the
+ * timeout, and the reason of the signal.
  */
 export function retryWithBackoff<T>(
   attempt: () => Promise<T | undefined>,
@@ -35,7 +35,7 @@ export function retryWithBackoff<T>(
 
 /**
  * Repeats a write of new documents while a reindex blocks the index; afterwards the alias points to the new index. Throws `ReadOnlyError`
- * at once if an operator blocked it.
+ * at once if an operator blocked the index.
  */
 export function retryWhileBlocked<T>(cluster: Cluster, write: () => Promise<T>): Promise<T> {
   const attempt = () =>

@@ -37,12 +37,12 @@ import { refreshCoalescer } from './refresh-coalescer.js';
 import { type RejectionSource, rejectionStore } from './rejections.js';
 import { type VisitSource, visitStore } from './visits.js';
 
-/** Batch size at which the overhead per request is negligible. */
+/** Batch size from which on the overhead per request is negligible. */
 const BATCH_RECORDS = 5000;
 
 export interface ElasticsearchStoreOptions {
   clock?: Clock;
-  /** Compares the clock of this process with the clock of the cluster. If absent, the clock counts as right. */
+  /** Compares the clock of this process with the clock of the cluster. If absent, the clock of this process counts as right. */
   clocks?: ClockComparison;
   /** Mean time between two runs of the recovery job. */
   recoveryIntervalMs?: number;
@@ -187,11 +187,11 @@ function composeStore(
     readCounts: (organizationId, signal) =>
       readFigures({ contacts, audiences, visits }, acceptance, organizationId, signal),
     hasOtherOrganization: (organizationId) => hasOtherOrganization(cluster, names, organizationId),
-    /** Searches, because a cluster that has lost an index still responds to a ping. */
+    /** Pings by a search, because a cluster that has lost an index still responds to a ping. */
     async ping() {
       await contacts.search({ size: 0, terminate_after: 1, track_total_hits: false });
       const blocks = await findBlocks(cluster);
-      // Elasticsearch sets this on every index of a node above its flood stage.
+      // Elasticsearch sets this block on every index of a node whose disk is above the flood stage.
       if (blocks.some(({ name }) => name === 'read_only_allow_delete')) throw new DiskFullError('records');
       if (blocks.length > 0) throw new ReadOnlyError('records');
     },

@@ -1,6 +1,6 @@
 /**
- * Requests to a cluster in which a node may hang, or be cut off from the others. Until the others exclude a hung node, after half a minute,
- * requests to it get no response. A node that is cut off responds with outdated data.
+ * Requests to a cluster in which a node may hang, or be cut off from the other nodes. Until the other nodes exclude a hung node, after half
+ * a minute, requests to the hung node get no response. A node that is cut off responds with outdated data.
  */
 import { errors, SniffingTransport, type TransportRequestOptions } from '@elastic/elasticsearch';
 import { sleep } from '../../shared/async.js';
@@ -10,34 +10,40 @@ type Connection = SniffingTransport['connectionPool']['connections'][number];
 type Params = Parameters<SniffingTransport['request']>[0];
 
 const RETRY_BACKOFF_SECONDS = 0.1;
-/** Maximum nodes that a write is sent to, one after another, if connections fail. */
+/** Maximum nodes to which a write is sent, one after another, if connections fail. */
 const MAX_WRITES = 3;
 /**
- * Attempts of a read. A read that hangs is sent again to a responsive node, and prefers the copies of other nodes. If this attempt hangs
- * too, no node has another copy.
+ * Attempts of a read. A read that hangs is sent again to a responsive node, and prefers copies on nodes other than the hung node. If the second attempt
+ * hangs too, no other node has a copy.
  */
 const MAX_READS = 2;
-/** A request that takes longer than this makes the client check whether a node hangs. */
+/** Time after which a request makes the client check whether a node hangs. */
 const READ_PATIENCE_MS = 700;
 const WRITE_PATIENCE_MS = 1500;
-/** Used while a node is known to hang, so that requests that wait for another write also finish in time. */
+/** Time for the same check while a node is known to hang, so that requests that wait for another write also finish in time. */
 const SHORT_PATIENCE_MS = 1000;
 /** The cluster waits this long for a shard to become writable. */
 const WRITE_TIMEOUT = '3s';
-/** Each node responds for itself and for nodes that do not respond to it within this time. */
+/** Request for the nodes that a node reaches. Each node responds for itself and for nodes that do not respond to it within this time. */
 const NODES_REQUEST = {
   method: 'GET',
   path: '/_nodes/_all/_none',
   querystring: 'timeout=700ms&filter_path=_nodes.failed,nodes.*.name',
 };
-/** The version of the cluster state that a node responds from. It increases with each change, including a change of master. */
+/**
+ * Request for the version of the cluster state from which a node responds. The version increases with each change, including a change of
+ * master.
+ */
 const STATE_REQUEST = {
   method: 'GET',
   path: '/_cluster/state/version',
   querystring: 'local=true&filter_path=version',
 };
 const CHECK_TIMEOUT_MS = 3000;
-/** Time that a check waits after its first response for the others: short if the first response shows which node hangs, otherwise long. */
+/**
+ * Time that a check waits for further responses after its first response: short if the first response shows which node hangs, otherwise
+ * long.
+ */
 const SHORT_GRACE_MS = 250;
 const LONG_GRACE_MS = 1000;
 /** Time between two checks: short while a node hangs or is cut off, otherwise long. */
@@ -57,11 +63,11 @@ interface NodeProbe {
 }
 
 /**
- * A read that hangs is sent again to responsive nodes. While a node hangs, reads prefer the copies of other nodes. A write that hangs ends
- * with a `RequestAbortedError`, and may have been applied.
+ * Transport that detects hung nodes. A read that hangs is sent again to responsive nodes. While a node hangs, reads prefer the copies on
+ * other nodes. A write that hangs ends with a `RequestAbortedError`, and may have been applied.
  */
 export class ClusterTransport extends SniffingTransport {
-  /** While a node hangs: the responsive nodes, which reads prefer. */
+  /** The responsive nodes, which reads prefer while a node hangs; otherwise undefined. */
   #preference: string | undefined;
   /** Nodes that do not respond, are outdated, or reach other nodes than the majority. */
   #leftOut: ReadonlySet<Connection> = new Set();
@@ -76,7 +82,7 @@ export class ClusterTransport extends SniffingTransport {
     this.#checkIn(LONG_INTERVAL_MS);
   }
 
-  /** Whether a node hung at the last check, and the others have not excluded it yet. */
+  /** Whether a node hung at the last check, and the other nodes have not excluded it yet. */
   get hasHungNode(): boolean {
     return this.#preference !== undefined;
   }
@@ -113,7 +119,7 @@ export class ClusterTransport extends SniffingTransport {
     }
   }
 
-  /** Aborts the request once it has taken this long and a node hangs. */
+  /** Aborts the request if it takes longer than this and a node hangs. */
   async #watched(
     params: Params,
     options: TransportRequestOptions,
@@ -133,7 +139,7 @@ export class ClusterTransport extends SniffingTransport {
     }
   }
 
-  /** Whether a node hangs, or is excluded from now on: requests sent to it may hang. */
+  /** Whether a node hangs, or is excluded from now on: requests sent to that node may hang. */
   #isBroken(): Promise<boolean> {
     this.#checking ??= this.#check().finally(() => {
       this.#checking = undefined;
@@ -143,7 +149,7 @@ export class ClusterTransport extends SniffingTransport {
 
   /**
    * Asks every node for its state and for the nodes that respond to it. Excludes nodes that are outdated, and nodes that reach fewer nodes
-   * than the newest state has. A cluster that does not respond at all, or not to this user, has no hung node.
+   * than the node with the newest state does. A cluster that does not respond at all, or rejects this user, has no hung node.
    */
   async #check(): Promise<boolean> {
     const { connectionPool } = this;
@@ -169,7 +175,7 @@ export class ClusterTransport extends SniffingTransport {
     const settled = Promise.allSettled(asked);
     const first = Promise.any(asked).catch(() => settled);
     await Promise.race([settled, first.then(() => sleep(SHORT_GRACE_MS))]);
-    // A node that was cut off responds only after it has waited for the others.
+    // A node that was cut off responds only after it has waited for the other nodes.
     if (![...found.values()].some(isFaultOfFew)) {
       await Promise.race([settled, sleep(LONG_GRACE_MS - SHORT_GRACE_MS)]);
     }
@@ -205,10 +211,10 @@ export class ClusterTransport extends SniffingTransport {
 
 const idsOf = ({ nodes = {} }: NodeProbe) => Object.keys(nodes);
 
-/** Whether some nodes failed to respond to this node, but fewer than did respond. A node that was cut off reaches few others. */
+/** Whether some nodes failed to respond to this node, but more nodes did respond. A node that was cut off reaches few other nodes. */
 const isFaultOfFew = (seen: NodeProbe) => seen._nodes.failed > 0 && seen._nodes.failed < idsOf(seen).length;
 
-/** Adds parameters, except undefined parameters and those that exist already. */
+/** Adds parameters to a request, except undefined parameters and parameters that the request has already. */
 function withQuery(params: Params, added: Record<string, string | undefined>): Params {
   const given = (params.querystring ?? {}) as Record<string, unknown>;
   const defined = Object.entries(added).filter(([, value]) => value !== undefined);

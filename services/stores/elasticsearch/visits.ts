@@ -26,7 +26,7 @@ import { valueToken } from './text/tokens.js';
 
 type Clause = estypes.QueryDslQueryContainer;
 
-/** The stored field (`_source` of the mapping). Fields for searching and sorting are derived from it and only indexed. */
+/** The stored field (`_source` of the mapping). Fields for searching and sorting are derived from the stored field and only indexed. */
 export interface VisitSource {
   visit: Json<Visit>;
   record_order: string;
@@ -159,7 +159,7 @@ export function visitStore({
         await writeAll(documents, changes);
         return;
       } catch (error) {
-        // Operators drop old visits by deleting the index of a month. A late visit creates it again.
+        // The operator dropped old visits by deleting the index of the month. This late visit creates the index again.
         if (!(error instanceof IndexMissingError)) throw error;
         months.delete(alias);
       }
@@ -227,7 +227,7 @@ export function visitStore({
       return totalHits(hits);
     },
 
-    /** Months that end before the moment are deleted as whole indices. */
+    /** Whole indices are deleted for months that end before the moment. */
     async deleteVisitsBefore(createdMs, limit) {
       const lock = await acquireReindexLock(cluster, names, clock);
       if (!lock) return 0;
@@ -235,7 +235,7 @@ export function visitStore({
         const dropped = await dropMonthsBefore(cluster, names, createdMs, log);
         months.clear();
         if (dropped > 0) return dropped;
-        // Otherwise, the search would miss the newest writes, and find the deletions of the step before again.
+        // Without the refresh, the search would miss the newest writes, and find again what the previous step deleted.
         await visits.refresh();
         const { hits } = await visits.search({
           size: Math.min(limit, 10_000),

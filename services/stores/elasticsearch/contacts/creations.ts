@@ -41,7 +41,7 @@ import { updateDuplicate } from './updates.js';
 interface CreationAttempt {
   command: CreateContact;
   created: StoredContact;
-  /** True with an idempotency key: then a contact of an earlier attempt counts as created by this one. */
+  /** True with an idempotency key: then a contact that an earlier attempt created counts as created by this attempt. */
   resumable: boolean;
   /** Id of the request. A duplicate that it updates stores the id, so that no attempt applies the update again. */
   updateId: string;
@@ -81,7 +81,7 @@ export async function createContact(
       // An earlier attempt of the same request may have finished meanwhile.
       const own = found.find(({ body }) => body.contact_id === id);
       if (own?.creation) return createdOutcome(own, own.creation);
-      // An update may add keys, so it needs their locks.
+      // An update may add keys, so the update needs the locks of these keys.
       if (found.length === 0 || (onDuplicate === 'update' && found.length === 1)) return null;
       return decide(stores, attempt, { ...facts, duplicates: found });
     },
@@ -176,7 +176,7 @@ export async function resolveReservation(
   else await creditAccounts.refund(organizationId, reservation);
 }
 
-/** The outcome of an earlier attempt; null if it wrote nothing. */
+/** The outcome of an earlier attempt; null if that attempt wrote nothing. */
 async function resume(
   stores: WriteStores,
   command: CreateContact,
@@ -213,7 +213,7 @@ async function write(
   const document = contactDocument({ ...created, creation });
   const { reservation } = creation;
   const refund = () => reservation && creditAccounts.refund(organizationId, reservation);
-  // Not awaited, because the recovery job settles what fails.
+  // Not awaited, because the recovery job settles a reservation if this fails.
   const settleSoon = () => {
     if (reservation) creditAccounts.settle(organizationId, reservation).catch(() => undefined);
   };
@@ -226,7 +226,7 @@ async function write(
     throw error;
   }
   if (written) {
-    // An erasure before this write missed the contact but suppressed the person.
+    // An erasure that ran before this write missed the contact, but had suppressed the person.
     if (await isSuppressed(stores, created)) {
       return undoCreation(stores, organizationId, contactId, reservation, now);
     }

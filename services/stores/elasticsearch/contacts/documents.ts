@@ -61,7 +61,10 @@ export async function findDuplicates(
     .filter(({ body }) => hasKey(body, keys));
 }
 
-/** Maximum keys of one search, and contacts that it may return. If it finds more, each half of the keys is searched separately. */
+/**
+ * Maximum keys of one search, and maximum contacts that the search may return. If a search finds more contacts, each half of the keys is
+ * searched separately.
+ */
 const KEYS_PER_SEARCH = { keys: 128, contacts: 256 };
 
 export async function findPeople(
@@ -120,8 +123,8 @@ export const isSuppressed = (
 };
 
 /**
- * The contact that a creation wrote. Null if it wrote none and no longer can, because a tombstone in its place makes a late write conflict.
- * `now` is in milliseconds since the epoch.
+ * The contact that a creation wrote; null if the creation wrote no contact and no longer can, because a tombstone in its place makes a late
+ * write conflict. `now` is in milliseconds since the epoch.
  */
 export function resolveCreation(
   contacts: ContactDocuments,

@@ -1,6 +1,6 @@
 /**
- * Creations that do not accept duplicates (contract 3.3) exclude each other: among those with the same profile or work email, one at a time
- * looks for a duplicate and writes. Creations that accept duplicates, and imports, need no lock.
+ * Locks for creations that do not accept duplicates (contract 3.3). Creations with the same profile or work email exclude each other: one
+ * at a time looks for a duplicate and writes. Creations that accept duplicates, and imports, need no lock.
  */
 import type { Clock } from '../../../shared/time.js';
 import { type IdempotencyDocuments, type IdempotencySource, idempotencyId } from '../idempotency.js';
@@ -9,9 +9,9 @@ import { retryWithBackoff } from '../retry.js';
 import { type ContactDocuments, resolveCreation } from './documents.js';
 
 const ROUTE = 'on_duplicate';
-/** How long a creator that died blocks the others, in milliseconds. */
+/** Milliseconds for which a creator that died blocks other creators. */
 const LEASE_MS = 10_000;
-/** Nothing was written, so the next holder has nothing to resolve. */
+/** Content of a lock under which nothing was written, so that the next holder has nothing to resolve. */
 const UNUSED = { contact_id: null, claimed_at: 0 };
 
 type Lock = Lease<IdempotencySource>;
@@ -49,19 +49,19 @@ export class DuplicateLocks {
       const locks = await this.#acquireAll(options);
       if (!locks) return undefined;
       try {
-        // Another creator may have written between the first look-up and the locks.
+        // Another creator may have written between the first search for duplicates and the locks.
         const outcome = (await find()) ?? (await create(AbortSignal.any(locks.map(({ lost }) => lost))));
         await releaseAll(locks, UNUSED);
         return outcome;
       } catch (error) {
-        // Whether the contact was written is unknown, so its id stays in the lock: the next holder resolves it.
+        // It is unknown whether the contact was written, so its id stays in the lock: the next holder resolves the id.
         await releaseAll(locks);
         throw error;
       }
     });
   }
 
-  /** Null if one of the keys is held. Keys are sorted to avoid deadlock. */
+  /** Acquires all locks, or none: null if another process holds one of the keys. Keys are sorted to avoid deadlock. */
   async #acquireAll({ organizationId, contactId, keys }: DuplicateLockOptions): Promise<Lock[] | null> {
     const locks: Lock[] = [];
     let isComplete = false;
@@ -86,7 +86,7 @@ export class DuplicateLocks {
       async (previous, held) => {
         if (held) return { reject: null };
         const unresolved = previous?.contact_id ?? null;
-        // The fence: a late write of the former holder conflicts with the tombstone in its place.
+        // This tombstone is a fence: a late write of the former holder conflicts with the tombstone.
         if (unresolved !== null && unresolved !== contactId) {
           const now = this.#clock.now();
           const created = await resolveCreation(this.#contacts, organizationId, unresolved, now);

@@ -1,4 +1,4 @@
-/** Counts of values over all matches of a search: the statements, and what is read from their responses. */
+/** Counts of values over all matches of a search: builds the requests and reads their responses. */
 import type { estypes } from '@elastic/elasticsearch';
 import type { FacetField } from '../../../contacts/fields.js';
 import { type FacetCount, type Facets, MAX_FACET_VALUES } from '../../../search/facets.js';
@@ -40,7 +40,10 @@ export const allFacetValues = (fields: readonly FacetField[]) =>
 export const inexactFacets = (fields: readonly FacetField[], found: Aggregations): FacetField[] =>
   fields.filter((field) => !isExact(found[field] as Terms));
 
-/** Reads the facets, in the order of the fields, which Elasticsearch does not keep. Counts in `recounted` replace those in `found`. */
+/**
+ * Reads the facets in the order of `fields`, because Elasticsearch does not keep the order. Counts in `recounted` replace the counts in
+ * `found`.
+ */
 export const readFacets = (
   fields: readonly FacetField[],
   found: Aggregations,
@@ -54,7 +57,7 @@ export const readFacets = (
     }),
   );
 
-/** Whether the first values are counted on every shard, and no other value can be among them. */
+/** Whether every shard has counted the first values, and no other value can be among the most frequent. */
 function isExact({ buckets, doc_count_error_upper_bound: unseen = 0 }: Terms): boolean {
   if (unseen === 0) return true;
   const counted = buckets as FacetBucket[];

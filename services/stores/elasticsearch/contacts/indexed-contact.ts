@@ -20,19 +20,19 @@ import { fromJson, type Json, toJson } from '../../../shared/json.js';
 import type { Deletion } from '../../../shared/record-order.js';
 import { valueToken, wordTokens } from '../text/tokens.js';
 
-/** A contact, with fields that only its document has. `audienceIds` are tokens. */
+/** A contact, with fields that are only in its document. `audienceIds` are tokens. */
 export interface IndexedContact extends StoredContact {
-  /** Outcome of the create request, which retries replay. */
+  /** Outcome of the create request, which retries return again. */
   creation?: Creation;
   /** Ids of the last uses of idempotency keys that removed the contact from an audience. */
   removals?: string[];
-  /** Ids of the last updates. */
+  /** Ids of the last updates of the contact. */
   updates?: string[];
 }
 
 /**
  * What a membership stores in place of the audience id: the id, a slash, and the number of deleted audiences with this id. So members of a
- * deleted audience are not members of the next audience with its id. Ids have no slash.
+ * deleted audience are not members of the next audience with the same id. Ids have no slash.
  */
 export type AudienceToken = string;
 
@@ -50,11 +50,11 @@ export function publicIds(
 
 const NONE: ReadonlySet<AudienceToken> = new Set();
 
-/** The stored fields (`_source` of the mapping). Fields for searching and sorting are derived from these and only indexed. */
+/** The stored fields (`_source` of the mapping). Fields for searching and sorting are derived from the stored fields and only indexed. */
 export interface ContactSource extends Pick<IndexedContact, 'creation' | 'removals' | 'updates'> {
   contact: Json<Contact>;
   record_order: string | null;
-  /** Tokens of the audiences, if a token differs from its id. */
+  /** Tokens of the audiences; absent if every token equals its id. */
   memberships?: AudienceToken[];
 }
 
@@ -70,7 +70,7 @@ export interface Creation {
 
 /**
  * Occupies the id of an abandoned creation, so that a late write conflicts. Also occupies the id of a deleted contact, so that a record
- * older than `record_order` does not create it again.
+ * older than `record_order` does not create the contact again.
  */
 export interface Tombstone {
   /** Milliseconds since the epoch. */
@@ -92,13 +92,13 @@ export function parseSource(source: ContactSource | Tombstone): IndexedContact |
   return isTombstone(source) ? source : parseContactSource(source);
 }
 
-/** The stored version that new records are merged into. */
+/** The stored version of a contact, into which new records are merged. */
 export function toVersion(state: IndexedContact | Tombstone): StoredContact | Deletion | undefined {
   if (!isTombstone(state)) return state;
   return state.record_order === undefined ? undefined : { recordOrder: state.record_order };
 }
 
-/** The contact as it is returned: without deleted audiences, which it may still name. */
+/** The contact as the API returns it: without deleted audiences, which the document may still name. */
 export function currentContact(source: ContactSource, former: ReadonlySet<AudienceToken>): Json<Contact> {
   if (former.size === 0) return source.contact;
   const contact = fromJson(source.contact);
@@ -107,7 +107,7 @@ export function currentContact(source: ContactSource, former: ReadonlySet<Audien
   return toJson({ ...contact, audience_ids: publicIds(tokens, former) });
 }
 
-/** An outcome as it is returned. */
+/** An outcome as the API returns it. */
 export function publicOutcome<Outcome extends { kind: string }>(outcome: Outcome): Outcome {
   const { contact } = outcome as { contact?: Contact };
   if (!contact?.audience_ids.some((token) => token.includes('/'))) return outcome;
@@ -136,7 +136,7 @@ export function contactDocument(state: IndexedContact | Tombstone): object {
   return document;
 }
 
-/** Fields for words that filters do not search. */
+/** Fields for the words of a query, which filters do not search. */
 const GROUP_FIELDS = ['names', 'emails', 'company', 'all'] as const;
 type TextField = (typeof GROUP_FIELDS)[number] | WordField;
 
@@ -150,10 +150,13 @@ const FIELDS = (Object.keys(SEARCH_FIELDS) as ContactSearchField[]).map((name) =
   };
 });
 
-/** Fields rarely have more than one value. */
+/** A single word stands for a list of one, because fields rarely have more than one value. */
 type WordValues = Record<TextField, string | string[] | undefined>;
 
-/** Fields for searching. Undefined fields are not sent. All are declared first, because V8 creates objects of one shape fastest. */
+/**
+ * Fields for searching. Undefined fields are not sent. The object declares all fields first, because V8 creates objects of one shape
+ * fastest.
+ */
 function searchFields(body: ContactBody): object {
   const values = searchableValues(body);
   const { whole, parts, initials } = searchableName(body);

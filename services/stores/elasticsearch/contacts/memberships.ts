@@ -1,4 +1,4 @@
-/** Contacts join and leave audiences. */
+/** Joining and leaving of audiences by contacts. */
 import type {
   AddOutcome,
   Membership,
@@ -95,8 +95,8 @@ export async function findToken(
 }
 
 /**
- * Called after contacts have joined an existing audience: either a deletion of the audience finds them as members, or the deletion is found
- * here.
+ * Called after contacts have joined an existing audience: either a concurrent deletion of the audience finds these contacts as members, or
+ * this check finds the deletion.
  */
 export async function leaveIfDeleted(
   stores: Stores,
@@ -112,7 +112,7 @@ export async function leaveIfDeleted(
 /** Outcome for a contact that should join or leave an audience. */
 type MembershipResult = 'changed' | 'unchanged' | 'notFound' | 'full';
 
-/** By id. */
+/** Changes contacts. Resolves with the outcome of each contact, by contact id. */
 async function changeAll(
   { contacts, clock }: Stores,
   change: MembershipChange,
@@ -155,7 +155,10 @@ export async function join(
   return member;
 }
 
-/** Changes a contact by compare-and-set. `change` returns null to change nothing. Resolves with null if the contact does not exist. */
+/**
+ * Changes a contact by compare-and-set. `change` returns null to leave the contact unchanged. Resolves with null if the contact does not
+ * exist.
+ */
 function changeContact(
   { contacts }: Stores,
   organizationId: string,

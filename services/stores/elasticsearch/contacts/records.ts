@@ -40,7 +40,7 @@ export async function upsertContacts(
   try {
     await applyContacts(contacts, withTokens(records, generations), suppression);
   } finally {
-    // Either a concurrent deletion finds the members, or the deletion is found here.
+    // Either a concurrent deletion finds the members, or this read finds the deletion.
     const current = await generationsOf(audiences, joined);
     for (const { organizationId, audienceId } of joined) {
       const id = documentId(organizationId, audienceId);
@@ -57,7 +57,7 @@ export async function upsertContacts(
   }
 }
 
-/** Each audience that the records name, once. */
+/** The audiences that the records name, without duplicates. */
 function joinedAudiences(records: ContactRecords): { organizationId: string; audienceId: string }[] {
   const joined = new Map<string, { organizationId: string; audienceId: string }>();
   for (const { record } of records) {
@@ -101,8 +101,8 @@ const applyContacts = (
   );
 
 /**
- * Rejects changes that would store an erased person, or change a contact that an erasure will still remove. `timeOf` is in milliseconds
- * since the epoch.
+ * Rejects changes that would store an erased person, or that would change a contact which an erasure will still remove. `timeOf` is in
+ * milliseconds since the epoch.
  */
 export const erasedScreen = <Change>(
   suppression: SuppressionList,
@@ -137,9 +137,12 @@ const tombstoneOf = ({ recordOrder }: Deletion, now: number): Tombstone => ({
 });
 
 interface Deletions {
-  /** If set, contacts of erased persons are left to their erasure, which also removes other data about the person, and count as deleted. */
+  /**
+   * If set, contacts of erased persons are left to their erasure and count as deleted. The erasure also removes other data about the
+   * person.
+   */
   suppression?: SuppressionList;
-  /** Serializes each deleted contact for the response. The deletion then ends early if that takes more than `MAX_DELETED_BYTES`. */
+  /** Serializes each deleted contact for the response. The deletion ends early if the contacts take more than `MAX_DELETED_BYTES`. */
   toJson?(contact: IndexedContact): Json<Contact>;
 }
 

@@ -20,7 +20,7 @@ import { countRequests, heaviestRequest, planSearch, type SearchPlan, withTypos 
 type Hit = estypes.SearchHit<ContactSource>;
 type Response = estypes.SearchResponse<ContactSource>;
 
-/** The documents of one search. Searches find no tombstone, because tombstones belong to no organization. */
+/** Documents that one search reads. Searches find no tombstone, because tombstones belong to no organization. */
 export interface ContactReader {
   documents: Pick<Documents<ContactSource>, 'search' | 'getMany'>;
   /** Tokens of deleted audiences that contacts may still hold. */
@@ -34,7 +34,7 @@ interface ReadPage {
   bytes: number;
 }
 
-/** Reads a page of the contacts that match all terms. If there are none, those that match the terms that weigh most. */
+/** Reads a page of the contacts that match all terms. If no contact matches all terms, reads the contacts that match the heaviest terms. */
 export async function searchPage(reader: ContactReader, search: ContactSearch): Promise<ReadPage> {
   const { query, match, after } = search;
   const page = await readPage(reader, planSearch(search, after?.partial));
@@ -95,12 +95,13 @@ async function readAllFacets(
   return readFacets(fields, aggregations, (await documents.search(recount, signal)).aggregations);
 }
 
-/** Ranking a hit takes 40 µs. */
+/** Maximum hits that this process ranks itself; ranking a hit takes 40 µs. */
 const MAX_RANKED_HERE = 400;
 
 /**
- * Reads a part of a page in its order. If few matches need typos, they are ranked here. If many do, Elasticsearch ranks them, but only if the
- * page has room for some. Few means the last hits of a page; for a partial match, of which most pages need typos, all hits.
+ * Reads a part of a page in its order. If few matches need typos, this process ranks them. If many do, Elasticsearch ranks them, but only
+ * if the page has room for some of them. "Few" means the last hits of a page, or for a partial match, of which most pages need typos, all
+ * hits.
  */
 export async function readPart(
   reader: ContactReader,
@@ -154,12 +155,12 @@ function byRank({ sort: left = [] }: Hit, { sort: right = [] }: Hit): number {
   );
 }
 
-/** Bytes of contacts that are read for their ranks. */
+/** Maximum bytes of contacts that are read to rank them. */
 const MAX_RANKED_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads the sources of hits in several requests, so that none grows with the size of contacts. Null if a contact is gone, or if all are too
- * large together.
+ * Reads the sources of hits in several requests, so that the size of a request does not grow with the size of contacts. Null if a contact
+ * is gone, or if all contacts together are too large.
  */
 async function readSources(
   { documents, signal }: ContactReader,

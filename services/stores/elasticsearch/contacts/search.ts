@@ -1,4 +1,4 @@
-/** A contact search as requests to Elasticsearch: a search becomes a plan, and a plan becomes requests. `search-page.ts` runs them. */
+/** Translates a contact search into a plan, and a plan into requests to Elasticsearch. `search-page.ts` runs the requests. */
 import type { estypes } from '@elastic/elasticsearch';
 import type { ContactFilter, ContactSearch } from '../../../contacts/contact-store.js';
 import { type DuplicateKey, MAX_DUPLICATE_CANDIDATES } from '../../../contacts/duplicates.js';
@@ -30,7 +30,7 @@ const FIELDS: TextFields = {
 
 export interface ContactQuery {
   request: estypes.SearchRequest;
-  /** Score of rank 0; null if sorted by time alone. */
+  /** Score of rank 0; null if the page is sorted by time alone. */
   bestScore: number | null;
   /** See `TextMatch`. */
   leastScore: number;
@@ -72,15 +72,15 @@ export function contactQuery(search: ContactSearch, options?: MatchOptions): Con
   };
 }
 
-/** How a page is found. */
+/** A contact search with the query that finds its page. */
 export interface SearchPlan extends ContactQuery {
   search: ContactSearch;
   partial?: PartialMatch;
 }
 
 /**
- * Plans a search; with `partial`, a search for contacts that match some of its terms. The request leaves contacts that need typos at the end,
- * unordered, because ordering them takes several times as long as finding them.
+ * Plans a search; with `partial`, a search for contacts that match some of its terms. The request leaves contacts that need typos at the
+ * end, unordered, because ordering these contacts takes several times as long as finding them.
  */
 export const planSearch = (search: ContactSearch, partial?: PartialMatch): SearchPlan => ({
   ...contactQuery(search, { partial, ignoresTypos: true }),
@@ -88,7 +88,7 @@ export const planSearch = (search: ContactSearch, partial?: PartialMatch): Searc
   partial,
 });
 
-/** The request with typos in its score, so that Elasticsearch orders contacts that need some. */
+/** The request with typos in its score, so that Elasticsearch also orders contacts that need typos. */
 export const withTypos = <Part extends estypes.SearchRequest>(
   part: Part,
   { search, partial }: SearchPlan,
@@ -162,7 +162,7 @@ const emailClause = (email: string): Clause => ({ term: { 'search.emails': wordT
 export const addressClause = (kind: 'email' | 'profile', value: string): Clause =>
   kind === 'email' ? emailClause(value) : { term: { 'search.network_a_url_value': valueToken(value) } };
 
-/** Finds contacts that may have one of the keys. There is at least one key. */
+/** Finds contacts that may have one of the keys. Requires at least one key. */
 export function duplicateQuery(
   organizationId: string,
   keys: readonly DuplicateKey[],

@@ -29,7 +29,7 @@ interface UpdateAttempt {
   lost?: AbortSignal;
 }
 
-/** Result of an update like `applyUpdate`. `updated` if an earlier attempt has already written it. */
+/** The result of an update like `applyUpdate`; `updated` if an earlier attempt has already written the update. */
 function updateOf(
   before: IndexedContact | undefined,
   { command, id, now }: UpdateAttempt,
@@ -54,7 +54,7 @@ export async function updateContact(
   const found = await findContact(contacts, organizationId, contactId);
   const update = updateOf(found ? parseContactSource(found.source) : undefined, attempt);
   if (update.kind !== 'changed') return update;
-  // If an update removed the address of an erased person, the erasure, which is still running, would not find the contact.
+  // If an update removed the address of an erased person, the running erasure would not find the contact.
   if (await isSuppressed(stores, update.before, update.after)) return { kind: 'contact_suppressed' };
   const keys = addedKeys(update.before.body, update.after.body);
   if (keys.length === 0) return writeUpdate(stores, attempt);
@@ -85,8 +85,8 @@ async function writeUpdate(stores: Stores, attempt: UpdateAttempt): Promise<Upda
 }
 
 /**
- * Writes the result of `change` for a contact, if its kind is `changed`, and resolves with it. Persons who are erased meanwhile are not
- * written.
+ * Writes the result of `change` for a contact, if the kind of the result is `changed`, and resolves with the result. A person who is erased
+ * meanwhile is not written.
  */
 async function changeUnlessErased<Change extends { kind: string }>(
   { contacts, suppression }: Pick<Stores, 'contacts' | 'suppression'>,

@@ -1,6 +1,6 @@
 /**
- * The last part of erasures: a last search for contacts, the tombstones, the copy in another store, and the bytes of deleted documents.
- * Every process runs it.
+ * The last part of erasures: searches once more for contacts, and removes the tombstones, the copy in another store, and the bytes of
+ * deleted documents. Every process runs this part.
  */
 
 import type { ErasureProof } from '../../../contacts/erasure-store.js';
@@ -40,13 +40,16 @@ const EXPUNGED_RESOURCES = Object.values(PERSONAL_DATA).flatMap((place) =>
   'elasticsearch' in place ? [...place.elasticsearch] : [],
 );
 const EXPUNGE_ID = 'expunge';
-/** Pause between two checks for anything to force-merge. Each check flushes. */
+/** Pause between two checks whether a force merge is due. Each check flushes. */
 const EXPUNGE_CHECK_MS = 60_000;
 
-/** Time after which another process takes over. Two processes at the same erasure would each count only a part of what it removes. */
+/**
+ * Milliseconds after which another process takes over an erasure. If two processes worked on the same erasure, each would count only a part
+ * of the removed contacts.
+ */
 const TAKEOVER_MS = 60_000;
 
-/** Erasures of which only bytes remain. */
+/** Query for erasures of which only bytes remain. */
 const DELETED = [...PENDING, { exists: { field: 'deleted_at' } }];
 
 interface CompletionDeps {
@@ -56,7 +59,7 @@ interface CompletionDeps {
   contacts: ContactDocuments;
   erasures: Pick<Erasures, 'removeAll'>;
   clock: Clock;
-  /** By default, there is no copy. */
+  /** Copy of the contacts in another store; by default, there is no copy. */
   copy?: CopyToErase;
   /** Milliseconds without a step after which the process that began an erasure counts as dead; by default longer than a request. */
   takeoverMs?: number;
@@ -67,7 +70,9 @@ interface CompletionDeps {
 export class ErasureCompletion {
   readonly #deps: CompletionDeps;
   readonly #documents: JournalDocuments;
-  /** Ids of erasures whose contacts this process has hidden in a copy. The copy is identified by the time it was begun. */
+  /**
+   * Ids of erasures whose contacts this process has hidden in a copy. `beganAt`, the time at which the copy was begun, identifies the copy.
+   */
   #hidden: { beganAt: number | null; ids: Set<string> } = { beganAt: null, ids: new Set() };
 
   constructor(deps: CompletionDeps) {
@@ -75,7 +80,7 @@ export class ErasureCompletion {
     this.#documents = deps.documents;
   }
 
-  /** Takes one step to complete pending erasures. The next run continues. */
+  /** Takes one step to complete pending erasures. The next call takes the next step. */
   async complete(): Promise<void> {
     await this.#hidePending();
     await this.#deleteFound();
@@ -99,7 +104,7 @@ export class ErasureCompletion {
     try {
       for (const { id, source } of hits.map(versionOfHit)) {
         const { organization_id: routing = '', requested_at = 0, work } = source;
-        // Another process is working on it.
+        // Another process is working on this erasure.
         if ((work?.stepped_at ?? requested_at) >= overdue) continue;
         await erasures.removeAll(id);
         const journal = await this.#documents.get(id);
@@ -133,7 +138,7 @@ export class ErasureCompletion {
     }));
   }
 
-  /** Starts a force merge if one is due. Once it has ended, completes the erasures that it was for. */
+  /** Starts a force merge if one is due. Once a force merge has ended, completes the erasures that needed it. */
   async #expunge(): Promise<void> {
     const { cluster, clock, expungeIntervalMs = DAY_MS } = this.#deps;
     const index = this.#expungedIndices();

@@ -1,9 +1,10 @@
 /**
- * Erasures in steps, without a clock, a pause or a lock. First the journal is written, which records the remaining work, so that any
- * process can continue; then the hashes; then each step removes some contacts that a search finds, after a refresh. Every writer checks the
- * hashes by id, which finds every acknowledged hash, before and after its write: either the erasure's search finds the write, or the writer
- * finds the hashes and undoes its write. Creations and stored outcomes do the same. Writes of a process that died in between are found by a
- * last search, once no request from that time can still be running (`ErasureCompletion`).
+ * Erasures in steps, without a clock, a pause or a lock. The first step writes the journal, which records the remaining work, so that any
+ * process can continue. The second step writes the hashes. Each further step removes some contacts that a search finds, after a refresh.
+ * Every writer checks the hashes by id, which finds every acknowledged hash, before and after its write: either the search of the erasure
+ * finds the write, or the writer finds the hashes and undoes its write. Creations and stored outcomes do the same. A process may die
+ * between its write and its check. A last search finds such writes, once no request from that time can still be running
+ * (`ErasureCompletion`).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { estypes } from '@elastic/elasticsearch';
@@ -49,7 +50,7 @@ import { removeTraces, type TraceCounts, type TraceStores } from './traces.js';
 
 /** Number of contacts that a step removes. */
 const CONTACTS_PER_STEP = 100;
-/** Identifiers per search: a contact may have a hundred. */
+/** Identifiers per search. A contact may have a hundred identifiers. */
 const IDENTIFIERS_PER_SEARCH = 100;
 const CONCURRENT_SEARCHES = 16;
 const NOTHING: RemovedCounts = { contacts: 0, memberships: 0, idempotency_answers: 0, rejections: 0 };
@@ -59,17 +60,17 @@ export interface ErasureDeps extends TraceStores {
   suppression: SuppressionList;
   contacts: ContactDocuments;
   clock: Clock;
-  /** By default, there is no copy. */
+  /** Copy of the contacts in another store; by default, there is no copy. */
   copy?: CopyToErase;
   /** Awaited before each step. If it throws, the erasure stops until a process continues it. */
   beforeStep?(): Promise<void>;
 }
 
-/** Result of one step. It removed nothing if no contact of the person is left. */
+/** Result of one step. A step removes nothing if no contact of the person is left. */
 interface Step {
   erased: readonly string[];
   related: readonly string[];
-  /** Whether a contact of the person was found, even if another process has removed it by now. */
+  /** Whether the step found a contact of the person, even if another process has removed the contact by now. */
   hasFound: boolean;
 }
 
@@ -87,8 +88,8 @@ export class Erasures {
   }
 
   /**
-   * Continues after the response if it takes longer than a request waits. If the process dies, the recovery job of another process
-   * continues.
+   * Erases persons. The erasure continues after the response if it takes longer than a request waits. If the process dies, the recovery job
+   * of another process continues the erasure.
    */
   async erase(command: EraseCommand): Promise<ErasureResult> {
     const { organizationId, proofId, named } = command;
@@ -131,7 +132,7 @@ export class Erasures {
     await Promise.all(this.#running);
   }
 
-  /** Resolves once no contact of the person is left. Several processes may run it at once. */
+  /** Removes all contacts of an erasure, and resolves once none is left. Several processes may work on the same erasure at once. */
   async removeAll(id: string, onStep: (step: Step) => void = () => undefined): Promise<void> {
     const { suppression } = this.#deps;
     const source = (await this.#documents.get(id))?.source;
@@ -148,11 +149,11 @@ export class Erasures {
       marked = marked.slice(CONTACTS_PER_STEP);
       isLeft = step.hasFound || marked.length > 0;
     }
-    // Lists of proofs are searches, so they show the changes of the steps after this.
+    // Makes the changes of the steps visible, because lists of proofs are searches.
     await this.#documents.refresh();
   }
 
-  /** Marks some contacts, suppresses their other identifiers, and removes them with all data about them. Repeating a step is harmless. */
+  /** Marks some contacts, suppresses their other identifiers, and removes the contacts with all data about them. A step may be repeated. */
   async #step(id: string, marked: readonly string[]): Promise<Step> {
     const { contacts, suppression } = this.#deps;
     const journal = (await this.#documents.get(id))?.source;
@@ -198,13 +199,15 @@ export class Erasures {
     const people = await this.#people(organizationId, [...new Set([...ids, ...found])]);
     return {
       people: people.slice(0, CONTACTS_PER_STEP),
-      // Another process at the same erasure may remove all found contacts before they are read, and there may be more.
+      // Another process that works on the same erasure may remove all found contacts before this process reads them, and there may be more
+      // contacts.
       hasFound: people.length + found.length > 0,
     };
   }
 
   /**
-   * Records the contacts that will be removed, once, and counts them, so that concurrent erasures of the same persons know of each other.
+   * Records the contacts that will be removed, once, and counts these contacts, so that concurrent erasures of the same persons know of
+   * each other.
    */
   async #mark(id: string, people: readonly IndexedContact[]): Promise<void> {
     const { clock } = this.#deps;
@@ -249,7 +252,7 @@ export class Erasures {
     const held: HeldIdentifier[] = [];
     for (const group of chunks(parts, CONCURRENT_SEARCHES)) {
       const found = group.map(async (part) => {
-        // Usually nobody has any of them.
+        // First checks whether any contact has one of the identifiers, which is rare.
         if ((await stays(part, 1)).length === 0)
           return part.map((identifier) => ({ identifier, holderIds: [] }));
         const all: HeldIdentifier[] = [];
@@ -282,7 +285,10 @@ export class Erasures {
     );
   }
 
-  /** Ids of contacts that have one of the addresses and none of `notWith`, which are excluded before the limit. */
+  /**
+   * Ids of contacts that have one of the addresses and none of `notWith`. The search excludes contacts of `notWith` before the limit
+   * applies.
+   */
   async #search(
     organizationId: string,
     identifiers: readonly Identifier[],

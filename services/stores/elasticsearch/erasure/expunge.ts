@@ -13,7 +13,7 @@ export type ShardNumbers = Readonly<Record<string, number>>;
 
 export interface ForceMerge {
   task: string;
-  /** Sequence numbers from which merges that begin now keep deleted documents. */
+  /** Lowest sequence numbers of the deleted documents that merges which begin now still keep. */
   retainedFrom: ShardNumbers;
 }
 
@@ -32,7 +32,7 @@ export async function lastOperations(cluster: Cluster, index: string): Promise<S
   return (await shardNumbers(cluster, index)).last;
 }
 
-/** Null while a copy is not assigned. */
+/** Flushes an index, and returns the numbers from which a merge keeps deleted documents; null while a copy is not assigned. */
 export async function prepareForceMerge(cluster: Cluster, index: string): Promise<ShardNumbers | null> {
   // The last commit decides which deletions a merge keeps.
   await flush(cluster, index);
@@ -57,7 +57,7 @@ export async function startForceMerge(cluster: Cluster, index: string): Promise<
   });
 }
 
-/** The state of a force merge. It counts as failed, too, if the node of the task is gone or a copy did not take part. */
+/** The state of a force merge. The merge also counts as failed if the node of its task is gone or a copy did not take part. */
 export async function forceMergeState(
   cluster: Cluster,
   index: string,
@@ -68,13 +68,16 @@ export async function forceMergeState(
   if (!found.completed) return 'running';
   const { _shards } = (found.response ?? {}) as { _shards?: ShardCounts };
   if (found.error || !reachedAll(_shards)) return 'failed';
-  // The files of a commit are deleted at the second commit after it.
+  // The second commit after a commit deletes the files of that commit.
   await flush(cluster, index);
   await flush(cluster, index);
   return 'done';
 }
 
-/** Whether a force merge drops what was deleted before these operations. A missing index was replaced by one without deleted documents. */
+/**
+ * Whether a force merge drops documents that were deleted before these operations. A missing index was replaced by an index without deleted
+ * documents.
+ */
 export const isDropped = (deletedUpTo: ShardNumbers, retainedFrom: ShardNumbers): boolean =>
   Object.entries(deletedUpTo).every(
     ([shard, last]) => (retainedFrom[shard] ?? Number.POSITIVE_INFINITY) > last,

@@ -13,7 +13,10 @@ export const PENDING = [{ term: { pending: true } }];
 export type JournalDocuments = Documents<ErasureSource>;
 export type Journal = VersionedDocument<ErasureSource>;
 
-/** Returns null if there is no copy, and undefined if it is not open, either yet or in this process: then no erasure completes here. */
+/**
+ * Returns the copy in another store, null if there is no copy, and undefined if the copy is not open yet or not in this process: then this
+ * process completes no erasure.
+ */
 export type CopyToErase = () => RecordCopy | null | undefined;
 
 /** A search for erasures, oldest first. */
@@ -32,7 +35,7 @@ export async function* journalPages(
   for await (const hits of documents.pages(journalSearch({ bool: { filter } }))) yield hits.map(versionOfHit);
 }
 
-/** Replaces journals. Journals that changed meanwhile are left to the next run. */
+/** Replaces journals. Journals that changed meanwhile are left to the next call. */
 export async function replaceJournals(
   documents: JournalDocuments,
   journals: readonly Journal[],
@@ -55,7 +58,7 @@ export const erasedIds = ({ contact_ids = [], work }: ErasureSource): string[] =
   ]),
 ];
 
-/** Keys of the contacts in the copy in another store. */
+/** Keys of the erased contacts in the copy in another store. */
 export const contactsOf = (source: ErasureSource): ContactKey[] => {
   const { organization_id: organizationId = '', copied = [] } = source;
   return [

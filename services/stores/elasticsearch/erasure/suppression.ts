@@ -9,7 +9,10 @@ import type { ForceMerge, ShardNumbers } from './expunge.js';
 
 export interface ErasureWork {
   named: readonly Identifier[];
-  /** When a process did the last step, in milliseconds since the epoch. Other processes leave the erasure to it for a while. */
+  /**
+   * When a process did the last step, in milliseconds since the epoch. For a while after that, other processes leave the erasure to this
+   * process.
+   */
   stepped_at: number;
 }
 
@@ -23,18 +26,18 @@ export interface ErasureSource {
   proof_id?: string;
   /** Whether bytes of erased contacts may be left. */
   pending?: boolean;
-  /** Ids of the contacts found so far, until only bytes are left of them. */
+  /** Ids of the contacts found so far. Removed once only bytes of these contacts are left. */
   contact_ids?: string[];
-  /** Work that is left until then. */
+  /** Remaining work. Removed once only bytes of the contacts are left. */
   work?: ErasureWork;
-  /** Hashes of the contacts after that, for the copy in another store. */
+  /** Hashes of the contacts, for the copy in another store. Present once only bytes of the contacts are left. */
   copied?: string[];
-  /** When only bytes were left, in milliseconds since the epoch. */
+  /** Time at which only bytes of the contacts were left, in milliseconds since the epoch. */
   deleted_at?: number;
-  /** The last operations at that time. */
+  /** The last operations of the shards at `deleted_at`. */
   deleted_up_to?: ShardNumbers;
   proof?: ErasureProof;
-  /** Set only in the `expunge` document: the running force merge, and when the next may begin. */
+  /** The running force merge, and when the next may begin; present only in the document `expunge`. */
   expunge?: { next_at: number; merge?: ForceMerge };
 }
 
@@ -46,8 +49,8 @@ export interface Person {
 }
 
 /**
- * Looks up hashes by id, which finds every acknowledged hash, so nothing is cached: a look-up after a write sees every erasure that did not
- * find the write.
+ * The suppression list. Looks up hashes by id, which finds every acknowledged hash, and caches nothing: a look-up after a write sees every
+ * erasure that did not find the write.
  */
 export class SuppressionList {
   readonly #documents: Documents<ErasureSource>;
@@ -106,7 +109,7 @@ export class SuppressionList {
     return this.#secret;
   }
 
-  /** Among several processes, the first decides. */
+  /** Creates the secret. If several processes create one, the first decides. */
   #createSecret(): Promise<string> {
     return retryWithBackoff(async () => {
       const secret = randomBytes(SECRET_BYTES).toString('hex');

@@ -30,7 +30,7 @@ const TRACES: Readonly<Record<TracePlace, RemoveTraces>> = {
   },
 };
 
-/** Removes data stored under the identifiers in every such place. */
+/** Removes data stored under the identifiers in every trace place. */
 export async function removeTraces(
   stores: TraceStores,
   organizationId: string,

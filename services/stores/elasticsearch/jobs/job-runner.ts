@@ -33,14 +33,14 @@ export interface JobRunnerDeps {
   clock: Clock;
   /** See `TAKEOVER_MS`. */
   takeoverMs?: number;
-  /** Awaited before each step. If it throws, the work stops until a process continues it. */
+  /** Awaited before each step. If this throws, the work stops until a process continues it. */
   beforeStep?(): Promise<void>;
 }
 
 export class JobRunner {
   readonly #deps: JobRunnerDeps;
   readonly #closing = new AbortController();
-  /** Running work of this process by organization, and whether a job was added since it last looked for jobs. */
+  /** Running work of this process by organization, and whether a job was added since that work last looked for jobs. */
   readonly #running = new Map<string, { work: Promise<void>; hasMore: boolean }>();
 
   constructor(deps: JobRunnerDeps) {
@@ -77,8 +77,7 @@ export class JobRunner {
   }
 
   /**
-   * Works on the jobs of an organization. If it fails, a process continues by `resume`. Resolves at once, unless too many jobs are left:
-   * then when they are done.
+   * Works on the jobs of an organization. If the work fails, a process continues it by `resume`. Resolves at once, or once the jobs are done if too many jobs are left.
    */
   async start(organizationId: string): Promise<void> {
     const { work } = this.#run(organizationId);
@@ -159,7 +158,7 @@ export class JobRunner {
     }
   }
 
-  /** Audiences that were really deleted. */
+  /** The former audiences that were really deleted. */
   async #deleted(organizationId: string, former: readonly FormerAudience[]): Promise<FormerAudience[]> {
     const wanted = former.map(({ audience_id }) => ({
       id: documentId(organizationId, audience_id),

@@ -1,9 +1,9 @@
-/** Long work in steps. A document of the index `jobs` records the remaining work, one for each kind of work and organization. */
+/** Long work in steps. A document of the index `jobs` records the remaining work; each kind of work has one document per organization. */
 import type { Clock } from '../../../shared/time.js';
 import { type Documents, documentId, type VersionedDocument } from '../documents.js';
 import { retryWithBackoff } from '../retry.js';
 
-/** An audience that was deleted: memberships under its token belong to no audience. */
+/** A deleted audience: memberships under its token belong to no audience. */
 export interface FormerAudience {
   audience_id: string;
   generation: number;
@@ -18,7 +18,10 @@ export interface JobSource {
   state: { former: FormerAudience[] };
   /** Milliseconds since the epoch, like `stepped_at`. */
   began_at: number;
-  /** When a process did the last step. Other processes leave the job to it for a while. */
+  /**
+   * When a process did the last step, in milliseconds since the epoch. For a while after that, other processes leave the job to this
+   * process.
+   */
   stepped_at: number;
 }
 
@@ -35,7 +38,7 @@ export const findJob = (jobs: JobDocuments, organizationId: string): Promise<Fou
 const isSame = (one: FormerAudience) => (other: FormerAudience) =>
   one.audience_id === other.audience_id && one.generation === other.generation;
 
-/** Records a former audience, once. */
+/** Records a former audience, unless it is recorded already. */
 export function addFormer(
   jobs: JobDocuments,
   organizationId: string,
@@ -63,7 +66,7 @@ export function addFormer(
   });
 }
 
-/** Removes a former audience. The job ends with the last one. */
+/** Removes a former audience. The job ends with its last former audience. */
 export async function endFormer(
   jobs: JobDocuments,
   organizationId: string,

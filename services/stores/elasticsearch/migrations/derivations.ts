@@ -1,4 +1,4 @@
-/** Derives the indexed fields from the stored fields, so that a reindex applies changes of code as well as of the mapping. */
+/** Derives the indexed fields from the stored fields, so that a reindex applies changes of the code as well as changes of the mapping. */
 import { audienceBody } from '../../../audiences/stored-audience.js';
 import { fromJson } from '../../../shared/json.js';
 import { type AudienceSource, type AudienceTombstone, isAudience } from '../audience-documents.js';

@@ -93,7 +93,7 @@ export class IndexNames {
   }
 }
 
-/** `2026.01` or `other`, as in names of indices. */
+/** Name of a month in names of indices: `2026.01` or `other`. */
 function nameOfMonth(stored: VisitMonth): string {
   if (stored.kind === 'other') return 'other';
   const { year, month } = partsOfMonth(stored.month);
@@ -118,7 +118,7 @@ export interface LiveIndex {
   layout: ShardLayout;
 }
 
-/** Fields of a definition that the `_meta` of its index has. */
+/** Fields of a definition that the `_meta` of an index repeats. */
 interface Meta extends Pick<Definition, 'checksum' | 'rules'> {
   definition_version: number;
 }
@@ -128,7 +128,7 @@ const unreleased = (index: string) =>
 
 const replicaRange = ({ layout }: Cluster) => `0-${layout.replicas}`;
 
-/** The number of shards of an index, and over how many of them an organization is spread. */
+/** The number of shards of an index, and the number of these shards over which an organization is spread. */
 export interface ShardLayout {
   shards: number;
   perOrganization: number;
@@ -160,7 +160,7 @@ export async function setReplicas(cluster: Cluster, names: IndexNames): Promise<
   );
 }
 
-/** Creates an index with its aliases, unless another process has. */
+/** Creates an index with its aliases, unless another process has created it. */
 export async function createIndex(
   cluster: Cluster,
   index: string,
@@ -200,7 +200,7 @@ async function liveIndices(cluster: Cluster, names: IndexNames, resource: Resour
   return Object.entries(response as estypes.IndicesGetResponse).map(
     ([index, { aliases = {}, mappings, settings }]) => {
       const meta = (mappings?._meta ?? {}) as Partial<Meta>;
-      // Unreleased versions named the version of a definition so.
+      // Only unreleased versions stored the version of a definition as `version`.
       if ('version' in meta) throw unreleased(index);
       const { definition_version: version = 0, checksum = '', rules } = meta;
       const own = Object.keys(aliases).filter((alias) => alias !== all);
@@ -234,7 +234,7 @@ export async function readIndices(
   return Promise.all(all);
 }
 
-/** Creates indices for resources without one. */
+/** Creates an index for each resource that has none. */
 export async function createMissingIndices(
   cluster: Cluster,
   names: IndexNames,
@@ -290,8 +290,8 @@ export function needsReindex(
 }
 
 /**
- * Deletes the indices of months that end before a moment, in milliseconds since the epoch. Resolves with the number of their visits. First
- * reads the newest visit of each index, and keeps the index if that visit is not older than the moment.
+ * Deletes the indices of months that end before a moment, in milliseconds since the epoch. Resolves with the number of deleted visits.
+ * First reads the newest visit of each index, and keeps the index if that visit is not older than the moment.
  */
 export async function dropMonthsBefore(
   cluster: Cluster,
@@ -315,7 +315,7 @@ export async function dropMonthsBefore(
   return visits;
 }
 
-/** Counts an index of visits, including documents that searches do not show yet. */
+/** Counts the visits of an index and finds the newest, including visits that searches do not show yet. */
 async function contentsOf(
   cluster: Cluster,
   index: string,
@@ -333,7 +333,10 @@ async function contentsOf(
   return { visits: (hits.total as estypes.SearchTotalHits).value, newestMs: value ?? null };
 }
 
-/** Creates the index of a month. It joins the alias for searches once its shards are active; before that, it would fail every search. */
+/**
+ * Creates the index of a month. The index joins the alias for searches once its shards are active; before that, the index would fail every
+ * search.
+ */
 export async function ensureMonthIndex(
   cluster: Cluster,
   names: IndexNames,

@@ -24,9 +24,9 @@ export interface MigrateOptions {
   mappings?: string;
   clock?: Clock;
   onProgress?(index: string, copied: number, total: number): void;
-  /** Called once for each holder of the lock that it waits for. */
+  /** Called once for each process that holds the lock while this process waits for it. */
   onWait?(holder: LeaseHolder): void;
-  /** Retries after outages that are longer than the lock is held; by default unlimited. */
+  /** Maximum retries after outages that are longer than the lease of the lock; by default unlimited. */
   retries?: number;
   /** Called before each retry. */
   onRetry?(error: unknown): void;

@@ -6,22 +6,25 @@ import { isHeld, Lease, type LeaseHolder, type LeaseSource, leaseHolder } from '
 import type { IndexNames } from './indices.js';
 import { rollBack } from './reindex-steps.js';
 
-/** The reindex to roll back if the holder dies; null if there is none. `successor` is the stored name of the target index. */
+/**
+ * The reindex that the next holder rolls back if this holder dies; null if no reindex runs. `successor` is the stored name of the target
+ * index.
+ */
 interface ReindexLockSource extends LeaseSource {
   index: string | null;
   successor: string | null;
 }
 
-/** Excludes reindexing by other processes, and deleting documents, which a reindex does not see. */
+/** Lock that excludes reindexing by other processes, and deleting documents, which a reindex does not see. */
 export type ReindexLock = Lease<ReindexLockSource>;
 
-/** Writers wait twice as long while an index is blocked, so they outlast a holder that died. */
+/** Duration of the lease. Writers wait twice as long while an index is blocked, so they outlast a holder that died. */
 const LEASE_MS = 10_000;
 
 const lockDocuments = (cluster: Cluster, names: IndexNames) =>
   new Documents<ReindexLockSource>(cluster, names.alias('migrations'));
 
-/** Null while another process holds the lock. Rolls back the reindex of a holder that died. */
+/** Acquires the lock; null while another process holds it. Rolls back the reindex of a holder that died. */
 export async function acquireReindexLock(
   cluster: Cluster,
   names: IndexNames,
@@ -63,7 +66,7 @@ export const recordTarget = (lock: ReindexLock, index: string, target: string): 
 export const clearTarget = (lock: ReindexLock): Promise<void> =>
   lock.update({ index: null, successor: null });
 
-/** Rolls back the recorded reindex, or finishes it if its aliases have moved. */
+/** Rolls back the recorded reindex, or finishes it if the aliases have moved. */
 export async function rollBackReindex(
   cluster: Cluster,
   lock: ReindexLock,

@@ -8,10 +8,13 @@ import type { Cluster } from '../client.js';
 import { unavailable } from '../errors.js';
 import { retryWithBackoff } from '../retry.js';
 
-/** Shorter than the time that writers wait for a blocked index. */
+/** Timeout of an acknowledgement, shorter than the time that writers wait for a blocked index. */
 const ACKNOWLEDGE_TIMEOUT_MS = 15_000;
 
-/** The target is written through its own alias with `require_alias`, because a write to a deleted index would create it again. */
+/**
+ * Alias of the target while it is built. Writes use it with `require_alias`, because a write to a deleted index would create the index
+ * again.
+ */
 export const buildingAlias = (target: string): string => `${target}-building`;
 
 /** Resolves once every shard has finished its running writes and rejects new writes. */
@@ -45,7 +48,7 @@ export async function setRefreshInterval(
   });
 }
 
-/** Moves all aliases in one atomic step. Moves none if the target was rolled back meanwhile. */
+/** Moves all aliases in one atomic step. Moves none of them if the target was rolled back meanwhile. */
 export async function moveAliases(
   cluster: Cluster,
   index: string,
@@ -64,15 +67,15 @@ export async function moveAliases(
       client.indices.updateAliases({ actions }, { ignore: [404] }),
     );
     if (!('error' in response)) return response.acknowledged;
-    // An earlier attempt succeeded without an acknowledgement, or another process has rolled back.
+    // Either an earlier attempt succeeded without an acknowledgement, or another process has rolled back.
     if ((await stateOf(cluster, target)) === 'serving') return true;
     throw unavailable(JSON.stringify(response.error));
   });
 }
 
 /**
- * Rolls back a reindex, or finishes one whose aliases have moved. First removes the target's own alias, so that a move still on its way
- * fails as a whole. Repeats until the state is final, because reading aliases may lag behind changing them.
+ * Rolls back a reindex, or finishes a reindex whose aliases have moved. First removes the target's own alias, so that a move still on its
+ * way fails as a whole. Repeats until the state is final, because reading aliases may lag behind changing them.
  */
 export async function rollBack(
   cluster: Cluster,
@@ -107,7 +110,7 @@ export async function dropIndex(cluster: Cluster, index: string): Promise<void> 
   await cluster.run((client) => client.indices.delete({ index }, { ignore: [404] }));
 }
 
-/** An index without an alias is never written or searched again. */
+/** State of an index. An index without an alias ("gone") is never written or searched again. */
 async function stateOf(cluster: Cluster, target: string): Promise<'building' | 'serving' | 'gone'> {
   const response = await cluster.run((client) =>
     client.indices.getAlias({ index: target }, { ignore: [404] }),

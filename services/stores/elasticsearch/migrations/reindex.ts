@@ -50,12 +50,12 @@ export interface ReindexOptions {
 /** Writes are blocked after a pass that copied at most this many documents, or after `MAX_PASSES`. */
 const FINAL_PASS_THRESHOLD = 500;
 const MAX_PASSES = 8;
-/** Few documents are in flight at once, because each node handles the writes of others in order after these. */
+/** Few documents are in flight at once, because each node handles these writes before later writes of other clients. */
 const DOCUMENTS_PER_PAGE = 250;
 const CONCURRENT_SLICES = 2;
 /** Number of sequence numbers of a shard per slice. */
 const SEQUENCE_NUMBERS_PER_SLICE = 50_000;
-/** Retries while the lock is held. An outage that is longer than its lease starts the reindex over. */
+/** Retries while this process holds the lock. An outage that is longer than the lease makes the reindex start over. */
 const OUTAGE_RETRY = { firstMs: 100, maxMs: 2000 };
 /**
  * Requests that read the old index before the aliases moved end within this time. A later write to the deleted index would create it again,
@@ -64,12 +64,13 @@ const OUTAGE_RETRY = { firstMs: 100, maxMs: 2000 };
 const DRAIN_MS = 3000;
 
 /**
- * Resolves with the name of the target index. A failure before the aliases move is rolled back, or otherwise by the next holder of the
- * lock, in which the target stays recorded. Throws `StoreUnavailableError`, `StoreTimeoutError`, `LeaseLostError` and `RejectedError`.
+ * Resolves with the name of the target index. If the reindex fails before the aliases move, this process rolls it back; otherwise the next
+ * holder of the lock does, because the target stays recorded in the lock. Throws `StoreUnavailableError`, `StoreTimeoutError`,
+ * `LeaseLostError` and `RejectedError`.
  */
 export async function reindex(options: ReindexOptions): Promise<string> {
   const { cluster, names, live, definition, lock, aliases } = options;
-  // Unique, so that an attempt that resumes late cannot write into ours.
+  // The name is unique, so that another attempt that resumes late cannot write into this target.
   const target = `${names.index(live.alias, definition.version, live.generation + 1)}-${randomBytes(3).toString('hex')}`;
   await recordTarget(lock, live.index, target);
   try {
@@ -86,7 +87,7 @@ export async function reindex(options: ReindexOptions): Promise<string> {
     // No search has used the target until now.
     await setRefreshInterval(cluster, target, definition.settings.refresh_interval);
     await cluster.refresh(target);
-    // Makes sure that the lock is still held: a block without it would delay the writers of another reindex.
+    // Makes sure that this process still holds the lock: a block without the lock would delay the writers of another reindex.
     await lock.update({});
     await blockWrites(cluster, live.index);
     await copier.pass({ final: true });
@@ -108,7 +109,7 @@ export async function reindex(options: ReindexOptions): Promise<string> {
   return target;
 }
 
-/** Lifts a write block that was set after the next holder of the lock had rolled back, but only while nobody else reindexes. */
+/** Lifts a write block that was set after the next holder of the lock had rolled back, but only while no other process reindexes. */
 async function endLateBlock({ cluster, names, clock, live }: ReindexOptions): Promise<void> {
   const lock = await retryWithBackoff(async () => {
     return (await acquireReindexLock(cluster, names, clock)) ?? undefined;
@@ -151,8 +152,8 @@ class Copier {
   }
 
   /**
-   * Copies up to the global checkpoints at its start, below which no operation is missing. The final pass, under the write block, copies
-   * everything. Resolves with the number of documents copied.
+   * Copies documents up to the global checkpoints at the start of the pass, below which no operation is missing. The final pass, under the
+   * write block, copies everything. Resolves with the number of copied documents.
    */
   async pass({ final = false } = {}): Promise<number> {
     const { cluster, live } = this.#options;
@@ -252,7 +253,7 @@ class Copier {
   }
 }
 
-/** The target may have more documents: rejections that were deleted meanwhile and were copied before. */
+/** Throws if the target lacks documents. The target may have more documents: rejections that were copied first and then deleted. */
 async function requireAllCopied(cluster: Cluster, index: string, target: string): Promise<void> {
   const [before, after] = await Promise.all([count(cluster, index), count(cluster, target)]);
   if (after < before) throw unavailable(`${target} has ${after} documents, ${index} has ${before}`);

@@ -1,9 +1,8 @@
 /**
- * Substring search at a bounded cost.
- *
- * A value is indexed as overlapping grams of three sizes; the gram that begins at character n has position n. A text is a
- * substring when grams that cover it match at their relative positions. The query uses the largest size that fits, so a text of
- * 1 024 characters takes at most nine grams. A text shorter than any gram matches as a prefix of one.
+ * Substring search at a bounded cost. A value is indexed as overlapping grams of three sizes; the gram that begins at character n has
+ * position n. A text is a substring of the value if grams that cover the text match at their relative positions. The query uses the largest
+ * size that fits, so a text of 1 024 characters takes at most nine grams. A text that is shorter than any gram matches as a prefix of a
+ * gram.
  */
 import { hash } from 'node:crypto';
 import type { estypes } from '@elastic/elasticsearch';
@@ -12,13 +11,13 @@ type Clause = estypes.QueryDslQueryContainer;
 
 const SIZES = { short: 3, middle: 16, long: 128 } as const;
 type Size = keyof typeof SIZES;
-/** The rest of a longer value is not indexed and cannot be found. */
+/** Maximum characters of a value that are indexed. The rest of a longer value cannot be found. */
 const MAX_CHARACTERS = 10_900;
 
-/** Text with one code unit per character and without separators, which nearly every value is. */
+/** Matches text with one code unit per character and without separators, as nearly every value is. */
 const plain = /^[\x21-\x7e]*$/;
 const separator = /[\s\p{Cc}]/u;
-/** The analyzer splits at separators, so each is mapped to a private-use character. */
+/** Start of the private-use characters that replace separators, because the analyzer splits at separators. */
 const PRIVATE_USE = 0xf0000;
 
 /** The grams to index, by size, for the `whitespace` analyzer. */
@@ -28,7 +27,7 @@ export function gramsOf(value: string): Record<Size, string> {
   const all = (size: Size, count: number) =>
     Array.from({ length: Math.max(0, count) }, (_, from) => gram(characters, from, size)).join(' ');
   return {
-    // The last grams are shorter, for texts that are a prefix of a gram.
+    // The last grams are shorter, so that short texts match as a prefix of a gram.
     short: all('short', length),
     middle: all('middle', length - SIZES.middle + 1),
     long: all('long', length - SIZES.long + 1),
@@ -45,7 +44,7 @@ export function contains(field: string, text: string): Clause {
   return covered(field, characters);
 }
 
-/** Adjacent grams at their positions in the text. The last may overlap the one before. */
+/** Adjacent grams at their positions in the text. The last gram may overlap the gram before it. */
 function covered(name: string, characters: Characters): Clause {
   const size =
     (['long', 'middle', 'short'] as const).find((each) => SIZES[each] <= characters.length) ?? 'short';
@@ -73,7 +72,7 @@ function charactersOf(text: string): Characters {
   );
 }
 
-/** Long grams are stored as 96 bits of their hash: as text, they would take a hundred times the space of the value. */
+/** Long grams are stored as 96 bits of their hash: as text, grams would take a hundred times the space of the value. */
 function gram(characters: Characters, from: number, size: Size): string {
   const part = characters.slice(from, from + SIZES[size]);
   const text = typeof part === 'string' ? part : part.join('');

@@ -21,9 +21,9 @@ export interface TextFields {
   all: string;
   /** First letters of the words of names. */
   initials: string;
-  /** Keys of the whole name and, if the field exists, of its parts (`nameKeys`). */
+  /** Field with keys of the whole name and, if the index has it, field with keys of the parts of the name (`nameKeys`). */
   names: { whole: string; parts?: string };
-  /** Fields by group, names first, without the last group, which contains everything else. */
+  /** Fields by group, names first, without the last group, which contains all other fields. */
   groups: readonly string[];
 }
 
@@ -32,18 +32,18 @@ export interface TextMatch {
   mustNot: Clause[];
   /** Clauses whose sum is the score; empty if all matches rank equally. */
   should: Clause[];
-  /** Score of rank 0. The rank is this minus the score. */
+  /** Score of rank 0. The rank is `bestScore` minus the score. */
   bestScore: number;
-  /** Documents with a lower score come after all others, unordered: they need typos, and were not ranked. */
+  /** Documents with a lower score come after all others, unordered: these documents need typos, and the query did not rank them. */
   leastScore: number;
 }
 
 export interface MatchOptions {
   /** Matches some terms of the query, including all phrases. If absent, all terms must match. */
   partial?: PartialMatch;
-  /** Leaves documents that need typos unordered, because ordering them takes several times as long as finding them. */
+  /** Leaves documents that need typos unordered, because ordering these documents takes several times as long as finding them. */
   ignoresTypos?: boolean;
-  /** Whether this is a first page, before which no document was found that matches more of the terms. */
+  /** Whether the page is a first page, so that no document matches more of the terms. */
   isFirstPage?: boolean;
 }
 
@@ -111,7 +111,7 @@ function matchedTerms(required: readonly QueryTerm[], count: number): QueryTerm[
   return choices.filter(({ length }) => length === count);
 }
 
-/** A necessary condition for documents that match some of the terms. */
+/** A condition that every document must meet to match some of the terms. */
 function partialFilter(query: TextQuery, weights: readonly number[], found: readonly Clause[]): Clause[] {
   const rare = found.filter((_, index) => isRare(weights[index] as number));
   const enough = { bool: { should: [...found], minimum_should_match: leastMatched(query) } };
@@ -127,12 +127,12 @@ const scored = (weights: readonly number[], found: readonly Clause[]): Clause =>
     }),
   );
 
-/** Documents whose terms weigh at least this much. */
+/** Matches documents whose matched terms weigh at least this much. */
 const weighs = ({ weight, weights }: PartialMatch, found: readonly Clause[]): Clause => ({
   function_score: { query: scored(weights, found), min_score: weight },
 });
 
-/** A query whose best score is the largest weight of terms that a document matches together. */
+/** A query whose best score is the largest total weight of terms that one document matches together. */
 export function matchHeaviest(
   query: TextQuery,
   weights: readonly number[],
@@ -146,7 +146,7 @@ export function matchHeaviest(
   };
 }
 
-/** Everything that a term matches, in any order. */
+/** Matches everything that a term may match, whatever its rank. */
 export const matchTerm = (term: QueryTerm, fields: TextFields): Clause =>
   any([matchWithoutTypos(fields, term), ...matchFuzzy(fields.all, term, typosOf(term))]);
 
@@ -157,7 +157,7 @@ const matchWithoutTypos = (fields: TextFields, term: QueryTerm): Clause =>
     ...matchEquivalent(fields, term),
   ]);
 
-/** A match with typos scores only if there is none without. */
+/** A match with typos scores only if there is no match without typos. */
 function groupScore(
   fields: TextFields,
   required: readonly QueryTerm[],
@@ -213,7 +213,7 @@ function matchExactly(field: string, term: QueryTerm): Clause {
     : any([{ match_phrase: { [field]: wordTokens(term.words) } }, ...joined]);
 }
 
-/** Matches exactly or as a beginning. */
+/** Matches words exactly or by their beginning. */
 function matchBeginning(field: string, term: QueryTerm): Clause[] {
   if (term.kind === 'phrase') return [matchExactly(field, term)];
   const { word, prefix, joined = [], weaker = [] } = term;
@@ -222,14 +222,14 @@ function matchBeginning(field: string, term: QueryTerm): Clause[] {
   return [...own, ...joined.flatMap((other) => beginsWith(field, other)), ...weaker.map(isWord)];
 }
 
-/** A word of the field begins with this. */
+/** Matches if a word of the field begins with this text. */
 export const beginsWith = (field: string, beginning: string): Clause[] =>
   beginningTokens(beginning).map((token) => ({ prefix: { [field]: token } }));
 
 const matchInitial = (field: string, term: QueryTerm): Clause[] =>
   term.kind === 'word' && term.initial ? [{ term: { [field]: wordToken(term.word) } }] : [];
 
-/** Equivalents in the fields of one group, or in all. */
+/** Equivalents in the fields of one group, or in all fields. */
 const matchEquivalent = ({ prefix }: TextFields, term: QueryTerm, group?: number): Clause[] =>
   equivalentsOf(term)
     .filter((each) => group === undefined || each.group === group)

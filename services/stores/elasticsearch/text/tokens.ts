@@ -2,16 +2,19 @@
 import { createHash } from 'node:crypto';
 import { isOfLetters, isTypoCandidate } from '../../../search/typos.js';
 
-/** The tokenizer splits tokens of more than 255 characters, so words are truncated: words that are equal up to here match. */
+/**
+ * Maximum characters of a word. The tokenizer splits tokens of more than 255 characters, so longer words are truncated, and words that are
+ * equal up to this length match.
+ */
 const MAX_WORD_CHARACTERS = 254;
-/** Marks words that a query with a typo cannot mean. Such a query, and what it matches, begins with a letter. */
+/** Prefix of words that a query with a typo cannot mean. Queries with typos, and the words that they match, begin with a letter. */
 const WITHOUT_TYPOS = '=';
-/** Lucene rejects terms above 32 766 bytes. */
+/** Maximum characters of a value. Lucene rejects terms above 32 766 bytes. */
 const MAX_VALUE_CHARACTERS = 8000;
 const separator = /[\s\p{Cc}]/u;
 const separators = /[\s\p{Cc}]/gu;
 
-/** Matches nearly every word. Such a word is one token without escaping. */
+/** Matches words that are one token without escaping, as nearly every word is. */
 const plain = /^[\x21-\x7e]{1,254}$/;
 
 export function wordToken(word: string): string {
